@@ -1,0 +1,19 @@
+# The libraries we stand on. All are Debian packages; scripts/packages.txt lists them.
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Boost REQUIRED COMPONENTS graph)
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(Eigen3 REQUIRED)
+find_package(Threads REQUIRED)
+
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+add_library(slackline_xxhash INTERFACE)
+target_include_directories(slackline_xxhash INTERFACE $<BUILD_INTERFACE:${XXHASH_INCLUDE_DIR}>)
+
+pkg_check_modules(simgrid IMPORTED_TARGET simgrid>=3.32)
+set(SLACKLINE_HAVE_SIMGRID ${simgrid_FOUND})
+if(NOT simgrid_FOUND)
+  message(STATUS "SimGrid not found: `slackline simulate --engine simgrid` will be missing "
+    "(Debian: libsimgrid-dev)")
+endif()

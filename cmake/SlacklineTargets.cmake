@@ -1,0 +1,26 @@
+# What every target of ours has in common.
+add_library(slackline_options INTERFACE)
+target_compile_features(slackline_options INTERFACE cxx_std_20)
+target_compile_options(slackline_options INTERFACE -Wall -Wextra -Wshadow -Wconversion
+  -Wno-sign-conversion -ffp-contract=off)
+if(SLACKLINE_SANITIZE)
+  target_compile_options(slackline_options INTERFACE -fsanitize=${SLACKLINE_SANITIZE}
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(slackline_options INTERFACE -fsanitize=${SLACKLINE_SANITIZE})
+endif()
+
+# slackline_library(FOLDER): a static library of the folder's .cc files, its subfolders included,
+# known to others as slackline::FOLDER.
+function(slackline_library folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+  add_library(slackline_${folder} STATIC ${sources})
+  add_library(slackline::${folder} ALIAS slackline_${folder})
+  set_target_properties(slackline_${folder} PROPERTIES EXPORT_NAME ${folder}
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(slackline_${folder} PUBLIC cxx_std_20)
+  target_include_directories(slackline_${folder} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/slackline>)
+  target_link_libraries(slackline_${folder} PRIVATE $<BUILD_INTERFACE:slackline_options>)
+  set_property(GLOBAL APPEND PROPERTY SLACKLINE_LIBRARIES slackline_${folder})
+endfunction()

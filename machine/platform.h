@@ -1,0 +1,59 @@
+// The machine that a schedule runs on, as every engine is told it: plain data. The model of time
+// that these figures enter stands in docs/architecture.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sched/units.h"
+
+namespace slackline::machine {
+
+using sched::Rate;
+using sched::Time;
+
+/// How a NIC's port serves several messages at once.
+enum class NicDiscipline : std::uint8_t {
+  kSerial,  // one after another, in the order they came to head their queue
+  kFair,    // all at once, sharing max-min fairly
+};
+
+enum class TopologyKind : std::uint8_t { kStar };
+
+/// A network in which every pair of ranks is `latency` apart. star: no shared link but the NICs.
+struct Topology {
+  TopologyKind kind = TopologyKind::kStar;
+};
+
+struct Platform {
+  std::string name = "custom";  // for people; not part of spec()
+  Topology topology;
+  NicDiscipline nic = NicDiscipline::kSerial;
+  Rate rate{100'000'000'000};             // R, of a NIC, each way
+  Time latency{1'000'000};                // L, one way
+  Time o_post{0};                         // CPU overhead to post an operation
+  Time o_complete{0};                     // from an event at the NIC until the program has seen it
+  Time gap{0};                            // g, between the starts of two messages of one NIC
+  Time atomic_service{0};                 // at the target, one at a time per address
+  Rate copy_rate{80'000'000'000};         // of memory, by one CPU lane
+  Time poll_cost{0};                      // CPU time of one empty poll
+  Time interrupt_cost{0};                 // CPU time of one interrupt
+  std::uint64_t interleave_bytes = 4096;  // messages up to this travel between others' packets
+
+  /// The canonical inline spec, which platform_from() reads back: same platform, same text.
+  std::string spec() const;
+
+  /// Seconds that `bytes` take at the NIC's rate or `limit`, whichever is lower (a limit of 0 bits
+  /// per second is none).
+  double transfer_s(std::uint64_t bytes, Rate limit = {}) const {
+    const Rate effective =
+        limit.bits_per_second != 0 && limit.bits_per_second < rate.bits_per_second ? limit : rate;
+    return static_cast<double>(bytes) / effective.bytes_per_second();
+  }
+  double copy_s(std::uint64_t bytes) const {
+    return static_cast<double>(bytes) / copy_rate.bytes_per_second();
+  }
+};
+
+}  // namespace slackline::machine

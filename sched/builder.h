@@ -1,0 +1,81 @@
+// Collects a schedule's parts and makes the immutable value.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sched/diagnostic.h"
+#include "sched/op.h"
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+/// Operations may be added in any order of ranks; those of one rank in program order. The ids that
+/// `add` returns are the builder's own; `build` renumbers so that ranks are grouped.
+class ScheduleBuilder {
+ public:
+  /// `ranks` in 1 … 2^24.
+  explicit ScheduleBuilder(std::uint32_t ranks);
+
+  void reserve(std::size_t ops, std::size_t edges, std::size_t slices);
+  void set_title(std::string title) { title_ = std::move(title); }
+  void set_message_bytes(std::uint64_t bytes) { message_bytes_ = bytes; }
+
+  BufferId add_buffer(RankId rank, std::uint64_t bytes);
+  ChannelId add_channel(const Channel& channel);
+  SliceRange add_slices(std::span<const Slice> slices);
+  SliceRange add_slice(const Slice& slice) { return add_slices({&slice, 1}); }
+
+  /// Adds `op` (its match and arguments fields are ignored) at the end of its rank's program.
+  OpId add(Op op);
+  OpId add(Op op, const OpArguments& arguments);
+
+  void add_edge(OpId pred, OpId succ, On on = On::kDone) { edges_.push_back({pred, succ, on}); }
+  /// Joins a put that notifies by flag to the poll that sees it. Matches of sends and of puts with
+  /// immediate follow from the order on their channel and are made by build().
+  void add_flag_match(OpId put, OpId poll) { flag_matches_.push_back({put, poll}); }
+  void add_region(const Region& region) { regions_.push_back(region); }
+  void add_pre(const Fact& fact) { contract_.pre.push_back(fact); }
+  void add_post(const Fact& fact) { contract_.post.push_back(fact); }
+
+  Channel& channel(ChannelId id) { return channels_[id.value]; }
+
+  /// Everything in the schedule's tables that does not fit: indices out of range, edges between
+  /// ranks, slices past their buffer, operations with arguments their kind does not have. Unmatched
+  /// messages, cycles and races are the verifier's.
+  Diagnostics validate() const;
+
+  /// Makes the value and leaves the builder empty. Throws InputError with the first finding of
+  /// validate().
+  Schedule build();
+
+ private:
+  struct FlagMatch {
+    OpId put;
+    OpId poll;
+  };
+
+  void group_by_rank();
+  void match_channels(Schedule& schedule) const;
+  void sort_edges(Schedule& schedule);
+
+  std::uint32_t ranks_;
+  bool grouped_ = true;
+  std::vector<Op> ops_;
+  std::vector<Buffer> buffers_;
+  std::vector<Slice> slices_;
+  std::vector<Channel> channels_;
+  std::vector<Region> regions_;
+  std::vector<OpArguments> arguments_;
+  std::vector<Edge> edges_;
+  std::vector<FlagMatch> flag_matches_;
+  Contract contract_;
+  std::uint64_t message_bytes_ = 0;
+  std::string title_;
+};
+
+}  // namespace slackline::sched

@@ -1,0 +1,181 @@
+#include "sched/digest.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+static_assert(std::endian::native == std::endian::little,
+              "the canonical encoding is written by copying little-endian words");
+
+namespace {
+constexpr std::size_t kBlock = 1 << 16;
+}
+
+struct DigestWriter::State {
+  XXH3_state_t* hash = XXH3_createState();
+  unsigned char block[kBlock];
+  ~State() { XXH3_freeState(hash); }
+};
+
+DigestWriter::DigestWriter() : state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(state_->hash);
+}
+DigestWriter::~DigestWriter() = default;
+
+void DigestWriter::reserve(std::size_t bytes) {
+  if (used_ + bytes <= kBlock) return;
+  XXH3_128bits_update(state_->hash, state_->block, used_);
+  used_ = 0;
+}
+
+void DigestWriter::add_u8(std::uint8_t value) {
+  reserve(1);
+  state_->block[used_++] = value;
+}
+
+void DigestWriter::add_u32(std::uint32_t value) {
+  reserve(sizeof value);
+  std::memcpy(state_->block + used_, &value, sizeof value);
+  used_ += sizeof value;
+}
+
+void DigestWriter::add_u64(std::uint64_t value) {
+  reserve(sizeof value);
+  std::memcpy(state_->block + used_, &value, sizeof value);
+  used_ += sizeof value;
+}
+
+void DigestWriter::add_double(double value) { add_u64(std::bit_cast<std::uint64_t>(value)); }
+
+void DigestWriter::add_text(std::string_view text) {
+  add_u64(text.size());
+  for (char c : text) add_u8(static_cast<std::uint8_t>(c));
+}
+
+Digest DigestWriter::finish() {
+  XXH3_128bits_update(state_->hash, state_->block, used_);
+  used_ = 0;
+  const XXH128_hash_t hash = XXH3_128bits_digest(state_->hash);
+  return {hash.high64, hash.low64};
+}
+
+std::string to_string(Digest digest) {
+  return fmt::format("{:016x}{:016x}", digest.high, digest.low);
+}
+
+std::optional<Digest> digest_from(std::string_view text) {
+  if (text.size() != 32) return std::nullopt;
+  std::uint64_t words[2] = {0, 0};
+  for (std::size_t i = 0; i < 32; ++i) {
+    const char c = text[i];
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) return std::nullopt;
+    words[i / 16] = words[i / 16] << 4 | static_cast<std::uint64_t>(digit);
+  }
+  return Digest{words[0], words[1]};
+}
+
+namespace {
+
+void add(DigestWriter& out, const Slice& slice) {
+  out.add_u32(slice.buffer.value);
+  out.add_u64(slice.offset);
+  out.add_u64(slice.bytes);
+}
+
+void add(DigestWriter& out, std::span<const Slice> slices) {
+  out.add_u32(static_cast<std::uint32_t>(slices.size()));
+  for (const Slice& slice : slices) add(out, slice);
+}
+
+void add(DigestWriter& out, const Operand& operand) {
+  out.add_u8(static_cast<std::uint8_t>(operand.from));
+  if (operand.from == Operand::From::kAbsent) return;
+  if (operand.from == Operand::From::kResult) out.add_u32(operand.op.value);
+  out.add_u64(operand.value);
+}
+
+void add(DigestWriter& out, std::span<const Fact> facts) {
+  out.add_u64(facts.size());
+  for (const Fact& fact : facts) {
+    add(out, fact.slice);
+    out.add_u32(fact.value.value);
+    out.add_u64(fact.value_offset);
+  }
+}
+
+}  // namespace
+
+Digest digest_of(const Schedule& schedule) {
+  DigestWriter out;
+  out.add_text("slackline schedule");
+  out.add_u32(kDigestVersion);
+  out.add_u32(schedule.rank_count());
+  out.add_u64(schedule.message_bytes());
+  out.add_u64(schedule.buffers().size());
+  for (const Buffer& buffer : schedule.buffers()) {
+    out.add_u32(buffer.rank.value);
+    out.add_u64(buffer.bytes);
+  }
+  out.add_u64(schedule.channels().size());
+  for (const Channel& channel : schedule.channels()) {
+    out.add_u32(channel.src.value);
+    out.add_u32(channel.dst.value);
+    out.add_u8(static_cast<std::uint8_t>(channel.service));
+    out.add_u8(static_cast<std::uint8_t>(channel.bundle));
+    out.add_u32(channel.window);
+    out.add_u32(channel.credit_on.value);
+    out.add_u32(channel.credit_batch);
+    out.add_u64(channel.bundle_bytes);
+    out.add_u64(static_cast<std::uint64_t>(channel.bundle_delay.count()));
+  }
+  out.add_u64(schedule.ops().size());
+  for (const Op& op : schedule.ops()) {
+    out.add_u8(static_cast<std::uint8_t>(op.kind));
+    out.add_u8(static_cast<std::uint8_t>(op.notify));
+    out.add_u32(op.lane);
+    out.add_u32(op.rank.value);
+    out.add_u32(op.channel.value);
+    out.add_u32(op.match.value);
+    out.add_u32(op.step);
+    add(out, schedule.slices(op.reads));
+    add(out, schedule.slices(op.writes));
+    const bool has_arguments = op.arguments != kNoArguments;
+    out.add_u8(has_arguments ? 1 : 0);
+    if (!has_arguments) continue;
+    const OpArguments& arguments = schedule.arguments(op);
+    out.add_u64(static_cast<std::uint64_t>(arguments.duration.count()));
+    add(out, arguments.operand);
+    add(out, arguments.compare);
+    add(out, arguments.address_offset);
+  }
+  out.add_u64(schedule.edges().size());
+  for (const Edge& edge : schedule.edges()) {
+    out.add_u32(edge.pred.value);
+    out.add_u32(edge.succ.value);
+    out.add_u8(static_cast<std::uint8_t>(edge.on));
+  }
+  out.add_u64(schedule.regions().size());
+  for (const Region& region : schedule.regions()) {
+    out.add_u8(static_cast<std::uint8_t>(region.kind));
+    out.add_u32(region.entry.value);
+    out.add_u32(region.count);
+    out.add_u32(region.max_attempts);
+    out.add_u32(region.p.value);
+    out.add_u8(static_cast<std::uint8_t>(region.outcome));
+    out.add_u64(static_cast<std::uint64_t>(region.backoff.count()));
+  }
+  add(out, schedule.contract().pre);
+  add(out, schedule.contract().post);
+  return out.finish();
+}
+
+}  // namespace slackline::sched

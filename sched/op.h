@@ -1,0 +1,224 @@
+// The semantics of the schedule IR. They stand here once; every engine, check and exporter follows
+// them.
+//
+// A schedule is a directed graph of operations. Each operation belongs to one rank, and each has
+// two events, *issued* and *done*. What `done` means depends on the kind:
+//
+//   kind                reads        writes          done
+//   send                local        (lands in its   acknowledged; the source may be reused
+//                                     match)
+//   recv                –            local, or none  data has arrived and its completion was seen
+//                                     (a credit)
+//   put                 local        remote          acknowledged; `imm` matches a recv, `flag` a
+//                                                    poll
+//   get                 remote       local           data has landed
+//   fetch_{add,and,     remote 8 B   the same remote the result has landed
+//   or,xor},                         8 B, and the
+//   compare_swap                     local result
+//   flush               –            –               what the channel's bundle holds has been sent
+//   poll                flag bytes   –               the matched put is visible
+//   copy, reduce        local        local           finished
+//   calc                –            –               its CPU lane was busy for `duration`
+//   delay, join         –            –               time has passed; all predecessors are there
+//
+// Slices of one operation: `reads` are gathered in order, `writes` scattered in order, and both
+// sides of a copy, put or get carry the same number of bytes. An atomic writes first the remote
+// word, then its local result. A reduce reads its operands, each as long as its single write, and
+// combines them there. An operation's result may be an operand of a later one on the same rank
+// (OpArguments).
+//
+// Order. These arcs hold, and no others:
+//   (a) issued(o) → done(o);
+//   (b) each Edge: issued(pred) or done(pred) → issued(succ), both on one rank;
+//   (c) issued(send or put) → done(its match), the only arc that crosses ranks with data;
+//   (d) issued(recv) → done(its send or put): a reliable connection does not acknowledge before a
+//       receive is posted. This arc *may* hold: it counts for deadlock and for time, but no proof
+//       of order rests on it, since some transports complete small sends before. Unreliable
+//       datagrams
+//       (`ud`) do not have it;
+//   (e) queue pairs are FIFO: the initiators of a channel (send, put, get, atomics) issue in
+//       operation order, and so do its receives. The k-th send, or put with immediate, of a channel
+//       matches its k-th receive.
+// A cycle of these arcs is a deadlock. Edges join operations of one rank, so that every rank can
+// carry out its part with local knowledge alone.
+//
+// Memory. A receive owns what it writes from its issue to its done; a put owns its target from its
+// issue to its match's done, or to its own done if nothing notifies; every other operation owns
+// what it touches from its issue to its done. Two operations that touch a byte, one of them
+// writing, must be ordered by a path of arcs (a), (b), (c) and (e) from the first's release to the
+// second's issue.
+//
+// Window. A channel with window w > 0 promises that its k-th message is issued only after its k-th
+// receive is posted, and after its (k−w)-th receive is done: at most w receives wait, and never a
+// message without one. Credits (`credit_on`) are what usually enforces it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "sched/ids.h"
+#include "sched/units.h"
+
+namespace slackline::sched {
+
+enum class OpKind : std::uint8_t {
+  kSend,
+  kRecv,
+  kPut,
+  kGet,
+  kFetchAdd,
+  kFetchAnd,
+  kFetchOr,
+  kFetchXor,
+  kCompareSwap,
+  kFlush,
+  kPoll,
+  kCopy,
+  kReduce,
+  kCalc,
+  kDelay,
+  kJoin,
+};
+inline constexpr int kOpKinds = 16;
+
+enum class Notify : std::uint8_t { kNone, kImm, kFlag };
+enum class Service : std::uint8_t { kReliable, kDatagram };           // text: rc, ud
+enum class Bundle : std::uint8_t { kNone, kTraditional, kOverflow };  // text: none, trad, ovfl
+enum class On : std::uint8_t { kIssued, kDone };
+
+/// A run of entries in the schedule's table of slices.
+struct SliceRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  friend constexpr bool operator==(SliceRange, SliceRange) = default;
+};
+
+/// An operation's argument: absent, a literal, or the 64-bit result of an earlier operation of the
+/// same rank (its atomic's fetched value) times `value`.
+struct Operand {
+  enum class From : std::uint8_t { kAbsent, kLiteral, kResult };
+  From from = From::kAbsent;
+  OpId op;                  // kResult: whose result
+  std::uint64_t value = 0;  // kLiteral: the value; kResult: the multiplier
+  friend constexpr bool operator==(Operand, Operand) = default;
+};
+
+/// What only few operations carry, kept apart from Op.
+struct OpArguments {
+  Time duration{0};        // calc, delay
+  Operand operand;         // fetch_*: the operand; compare_swap: the value to swap in
+  Operand compare;         // compare_swap: the expected value
+  Operand address_offset;  // one-sided: bytes added to the remote slice's offset
+  friend constexpr bool operator==(OpArguments, OpArguments) = default;
+};
+
+inline constexpr std::uint32_t kNoArguments = 0xffffffffu;
+
+/// One operation. Ops of a schedule are grouped by rank; within a rank their order is program
+/// order.
+struct Op {
+  OpKind kind = OpKind::kJoin;
+  Notify notify = Notify::kNone;
+  std::uint16_t lane = 0;  // CPU lane of the rank that issues it
+  RankId rank;
+  ChannelId channel;  // send, recv, put, get, atomics, flush
+  OpId match;         // send, put ↔ recv, poll
+  SliceRange reads;
+  SliceRange writes;
+  std::uint32_t arguments = kNoArguments;  // index into Schedule::arguments()
+  std::uint32_t step = 0;
+};
+static_assert(sizeof(Op) == 40);
+
+/// A piece of a buffer. The buffer's rank tells whether it is local.
+struct Slice {
+  BufferId buffer;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  friend constexpr bool operator==(Slice, Slice) = default;
+};
+
+/// Registered memory of one rank.
+struct Buffer {
+  RankId rank;
+  std::uint64_t bytes = 0;
+};
+
+/// issued(pred) or done(pred) must come before issued(succ); both on the same rank.
+struct Edge {
+  OpId pred;
+  OpId succ;
+  On on = On::kDone;
+  friend constexpr auto operator<=>(Edge, Edge) = default;
+};
+
+/// A queue pair, seen from its initiator: src initiates towards dst.
+struct Channel {
+  RankId src;
+  RankId dst;
+  Service service = Service::kReliable;
+  Bundle bundle = Bundle::kNone;
+  std::uint32_t window = 0;        // 0: no promise
+  ChannelId credit_on;             // the channel that carries this one's credits
+  std::uint32_t credit_batch = 1;  // messages a credit stands for
+  std::uint64_t bundle_bytes = 0;  // a bundle is sent when it holds this much
+  Time bundle_delay = kForever;    // …or when its oldest message has waited this long
+};
+
+enum class RegionKind : std::uint8_t { kRetry, kAlt, kRepeat };
+enum class Outcome : std::uint8_t { kSampled, kActual };
+
+/// A run of a rank's operations whose execution depends on chance or on a result: repeated until it
+/// succeeds (retry), taken or not (alt), or run `max_attempts` times (repeat).
+struct Region {
+  RegionKind kind = RegionKind::kRetry;
+  OpId entry;               // first operation
+  std::uint32_t count = 0;  // operations in it
+  std::uint32_t max_attempts = 1;
+  PartsPerMillion p;  // sampled: the chance of success (retry) or of being taken (alt)
+  Outcome outcome = Outcome::kSampled;
+  Time backoff{0};  // between attempts
+};
+
+/// "These bytes of this value stand in this slice": value bytes [value_offset, +slice.bytes).
+struct Fact {
+  Slice slice;
+  ValueId value;
+  std::uint64_t value_offset = 0;
+};
+
+constexpr bool is_atomic(OpKind kind) {
+  return kind >= OpKind::kFetchAdd && kind <= OpKind::kCompareSwap;
+}
+/// Initiates a message on a channel: send, put, get or an atomic.
+constexpr bool is_initiator(OpKind kind) {
+  return kind == OpKind::kSend || kind == OpKind::kPut || kind == OpKind::kGet || is_atomic(kind);
+}
+/// Takes part in the FIFO matching of a channel as its source side.
+constexpr bool is_fifo_source(const Op& op) {
+  return op.kind == OpKind::kSend || (op.kind == OpKind::kPut && op.notify == Notify::kImm);
+}
+constexpr bool has_channel(OpKind kind) {
+  return is_initiator(kind) || kind == OpKind::kRecv || kind == OpKind::kFlush;
+}
+
+/// The names of the text form: "send", "fetch_add", "imm", "rc", …
+std::string_view name(OpKind kind);
+std::string_view name(Notify notify);
+std::string_view name(Service service);
+std::string_view name(Bundle bundle);
+std::string_view name(On on);
+std::string_view name(RegionKind kind);
+std::string_view name(Outcome outcome);
+
+/// The inverse of name(); nothing if there is no such name.
+std::optional<OpKind> op_kind_named(std::string_view text);
+std::optional<Notify> notify_named(std::string_view text);
+std::optional<Service> service_named(std::string_view text);
+std::optional<Bundle> bundle_named(std::string_view text);
+std::optional<On> on_named(std::string_view text);
+std::optional<RegionKind> region_kind_named(std::string_view text);
+std::optional<Outcome> outcome_named(std::string_view text);
+
+}  // namespace slackline::sched

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "sched/pattern/pattern.h"
+
+namespace slackline::sched {
+
+/// Rank i relays every block to rank i + 1 (RDMC, section 4.3). k + n − 2 steps.
+Plan chain(const MulticastOptions& options);
+
+}  // namespace slackline::sched

@@ -1,0 +1,53 @@
+#include "sched/schedule.h"
+
+#include <fmt/format.h>
+
+#include "sched/error.h"
+
+namespace slackline::sched {
+
+std::uint64_t Schedule::bytes(SliceRange range) const {
+  std::uint64_t total = 0;
+  for (const Slice& slice : slices(range)) total += slice.bytes;
+  return total;
+}
+
+std::uint64_t Schedule::payload_bytes(const Op& op) const {
+  if (is_atomic(op.kind)) return 8;
+  return op.reads.count != 0 ? bytes(op.reads) : bytes(op.writes);
+}
+
+std::optional<std::string> Schedule::dynamic_reason() const {
+  if (!regions_.empty()) {
+    const Region& region = regions_.front();
+    return fmt::format("{} opens a {} region", describe(*this, region.entry), name(region.kind));
+  }
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    if (!ops_[i].channel.valid()) continue;
+    if (channel(ops_[i].channel).bundle != Bundle::kNone) {
+      return fmt::format("{} is on channel {}, which gathers messages into {} bundles",
+                         describe(*this, OpId(i)), ops_[i].channel.value,
+                         name(channel(ops_[i].channel).bundle));
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t Schedule::heap_bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return of(ops_) + of(rank_begin_) + of(buffers_) + of(slices_) + of(channels_) + of(regions_) +
+         of(arguments_) + of(edges_) + of(edge_begin_) + of(contract_.pre) + of(contract_.post);
+}
+
+void require_static(const Schedule& schedule, std::string_view consumer) {
+  if (const auto reason = schedule.dynamic_reason()) {
+    throw Unsupported(fmt::format("{} takes static schedules only: {}", consumer, *reason));
+  }
+}
+
+std::string describe(const Schedule& schedule, OpId op) {
+  return fmt::format("op {} ({}, rank {})", op.value, name(schedule.op(op).kind),
+                     schedule.op(op).rank.value);
+}
+
+}  // namespace slackline::sched

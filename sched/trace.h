@@ -1,0 +1,40 @@
+// What an engine or a real run reports: when each operation was ready, issued and done, and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sched/digest.h"
+#include "sched/ids.h"
+
+namespace slackline::sched {
+
+/// Times are in seconds from the start of the run. Of an operation that never happened, the times
+/// it did not reach are infinity.
+struct OpTimes {
+  double ready_s = 0;   // its predecessors' events are there
+  double issued_s = 0;  // posted; for calc, copy and reduce: its lane began
+  double wire_s = 0;    // its message began to leave its NIC; issued_s where there is no message
+  double done_s = 0;
+  std::uint32_t attempts = 1;
+  OpId cause;  // the operation whose event this one waited for last; none() at the start
+};
+
+struct Trace {
+  Digest schedule;
+  std::string platform;  // its canonical spec
+  std::string delays;    // the delay plan's canonical text; empty without one
+  std::string engine;    // "analytic", "event", "simgrid", "run:shm", …
+  std::uint64_t seed = 0;
+  bool contended = false;  // the engine's answer ignores sharing that took place
+  std::vector<OpTimes> ops;
+
+  /// The last done, 0 without operations; infinity if one never happened.
+  double makespan_s() const;
+};
+
+/// Over every field, times by their bits.
+Digest digest_of(const Trace& trace);
+
+}  // namespace slackline::sched
