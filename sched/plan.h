@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sched/ids.h"
@@ -20,6 +21,7 @@ struct Transfer {
 };
 
 struct Plan {
+  std::string title;  // the spec it was made from; for people
   std::uint32_t ranks = 1;
   RankId root{0};
   std::uint64_t bytes = 0;        // of the message

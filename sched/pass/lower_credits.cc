@@ -1,0 +1,320 @@
+#include "sched/pass/lower_credits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sched/builder.h"
+#include "sched/error.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint32_t kNoMessage = 0xffffffffu;
+
+// The messages of all channels in one table: message k of channel c stands at begin[c] + k.
+struct Messages {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> of_op;  // kNoMessage if the operation is none's end
+  std::vector<OpId> source;
+  std::vector<OpId> receive;
+
+  explicit Messages(const Schedule& schedule)
+      : begin(schedule.channels().size() + 1, 0), of_op(schedule.op_count(), kNoMessage) {
+    for (const Op& op : schedule.ops()) {
+      if (is_fifo_source(op) && op.match.valid()) ++begin[op.channel.value + 1];
+    }
+    for (std::size_t c = 1; c < begin.size(); ++c) begin[c] += begin[c - 1];
+    source.resize(begin.back());
+    receive.resize(begin.back());
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      const Op& op = schedule.ops()[i];
+      if (!is_fifo_source(op) || !op.match.valid()) continue;
+      const std::uint32_t message = next[op.channel.value]++;
+      source[message] = OpId(i);
+      receive[message] = op.match;
+      of_op[i] = message;
+      of_op[op.match.value] = message;
+    }
+  }
+};
+
+class CreditLowering {
+ public:
+  CreditLowering(const Schedule& schedule, const CreditOptions& options)
+      : in_(schedule),
+        options_(options),
+        messages_(schedule),
+        out_(schedule.rank_count()),
+        new_id_(schedule.op_count()),
+        grant_(messages_.source.size()),
+        notice_(messages_.source.size()) {}
+
+  Schedule run() {
+    out_.reserve(in_.op_count() + 2 * grant_.size(), in_.edges().size() + 4 * grant_.size(),
+                 in_.slices().size() + 2 * in_.channels().size() + in_.rank_count());
+    copy_tables();
+    add_credit_channels();
+    for (std::uint32_t r = 0; r < in_.rank_count(); ++r) add_program(RankId(r));
+    add_edges();
+    copy_matches();
+    return out_.build();
+  }
+
+ private:
+  void copy_tables() {
+    for (const Buffer& buffer : in_.buffers()) out_.add_buffer(buffer.rank, buffer.bytes);
+    out_.add_slices(in_.slices());
+    for (const Channel& channel : in_.channels()) out_.add_channel(channel);
+    for (const Fact& fact : in_.contract().pre) out_.add_pre(fact);
+    for (const Fact& fact : in_.contract().post) out_.add_post(fact);
+    out_.set_title(in_.title());
+    out_.set_message_bytes(in_.message_bytes());
+  }
+
+  bool credited(ChannelId channel) const {
+    return messages_.begin[channel.value + 1] != messages_.begin[channel.value] &&
+           in_.channel(channel).window == 0;
+  }
+  std::uint32_t index_in_channel(std::uint32_t message, ChannelId channel) const {
+    return message - messages_.begin[channel.value];
+  }
+
+  void add_credit_channels() {
+    std::vector<SliceRange> source_of_rank(in_.rank_count());
+    for (std::uint32_t c = 0; c < in_.channels().size(); ++c) {
+      if (!credited(ChannelId(c))) continue;
+      Channel credit;
+      credit.src = in_.channels()[c].dst;
+      credit.dst = in_.channels()[c].src;
+      const ChannelId id = out_.add_channel(credit);
+      out_.channel(ChannelId(c)).window = options_.window;
+      out_.channel(ChannelId(c)).credit_on = id;
+      if (options_.ready == Ready::kWrite) {
+        add_flags(ChannelId(c), credit, source_of_rank[credit.src.value]);
+      }
+    }
+  }
+
+  // Every message of the channel has a flag of its own at its sender, so that no flag is reused.
+  void add_flags(ChannelId channel, const Channel& credit, SliceRange& source) {
+    if (source.count == 0) {
+      const BufferId buffer = out_.add_buffer(credit.src, 8);
+      const Slice word{buffer, 0, 8};
+      source = out_.add_slice(word);
+      out_.add_pre({word, flag_value(), 0});
+    }
+    flag_source_.resize(in_.channels().size());
+    flag_slots_.resize(in_.channels().size());
+    flag_source_[channel.value] = source;
+    const std::uint32_t count = messages_.begin[channel.value + 1] - messages_.begin[channel.value];
+    const BufferId buffer = out_.add_buffer(credit.dst, 8ull * count);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const SliceRange slot = out_.add_slice({buffer, 8ull * k, 8});
+      if (k == 0) flag_slots_[channel.value] = slot.first;
+    }
+  }
+
+  // A value that no fact of the contract speaks of.
+  ValueId flag_value() const {
+    std::uint32_t value = 0;
+    for (const Fact& fact : in_.contract().pre) value = std::max(value, fact.value.value + 1);
+    for (const Fact& fact : in_.contract().post) value = std::max(value, fact.value.value + 1);
+    return ValueId(value);
+  }
+
+  void keep(OpId id) {
+    const Op& op = in_.op(id);
+    new_id_[id.value] =
+        op.arguments == kNoArguments ? out_.add(op) : out_.add(op, in_.arguments(op));
+  }
+
+  // The receiver's "ready": after the receive of the message is posted.
+  void add_grant(std::uint32_t message) {
+    const Op& receive = in_.op(messages_.receive[message]);
+    Op op;
+    op.kind = OpKind::kSend;
+    op.rank = receive.rank;
+    op.lane = receive.lane;
+    op.step = receive.step;
+    op.channel = out_.channel(receive.channel).credit_on;
+    if (options_.ready == Ready::kWrite) {
+      op.kind = OpKind::kPut;
+      op.notify = Notify::kFlag;
+      op.reads = flag_source_[receive.channel.value];
+      op.writes = {flag_slots_[receive.channel.value] + index_in_channel(message, receive.channel),
+                   1};
+    }
+    grant_[message] = out_.add(op);
+  }
+
+  // The sender's side of it.
+  void add_notice(std::uint32_t message) {
+    const Op& source = in_.op(messages_.source[message]);
+    Op op;
+    op.kind = OpKind::kRecv;
+    op.rank = source.rank;
+    op.lane = source.lane;
+    op.step = source.step;
+    if (options_.ready == Ready::kWrite) {
+      op.kind = OpKind::kPoll;
+      op.reads = {flag_slots_[source.channel.value] + index_in_channel(message, source.channel), 1};
+    } else {
+      op.channel = out_.channel(source.channel).credit_on;
+    }
+    notice_[message] = out_.add(op);
+  }
+
+  // The message `window` places after this one on its channel; kNoMessage at the end.
+  std::uint32_t follower(std::uint32_t message, ChannelId channel) const {
+    const std::uint64_t next = std::uint64_t{message} + options_.window;
+    return next < messages_.begin[channel.value + 1] ? static_cast<std::uint32_t>(next)
+                                                     : kNoMessage;
+  }
+
+  bool is_credited_end(OpId id) const {
+    return messages_.of_op[id.value] != kNoMessage && credited(in_.op(id).channel);
+  }
+  bool is_receive(OpId id) const { return in_.op(id).kind == OpKind::kRecv; }
+
+  // Each operation stands where it becomes ready: the first receives and their credits, then step
+  // by step what is sent and the notice that the next message on that channel will want, then the
+  // receives that the step's arrivals make room for, then the rest.
+  void add_program(RankId rank) {
+    const std::uint32_t first = in_.first_op(rank).value;
+    const std::uint32_t end = in_.end_op(rank).value;
+    for (const bool receives : {true, false}) {
+      for (std::uint32_t i = first; i < end; ++i) {
+        const OpId id(i);
+        if (!is_credited_end(id) || is_receive(id) != receives) continue;
+        const std::uint32_t message = messages_.of_op[i];
+        if (index_in_channel(message, in_.op(id).channel) >= options_.window) continue;
+        if (receives) {
+          keep(id);
+          add_grant(message);
+        } else {
+          add_notice(message);
+        }
+      }
+    }
+    for (std::uint32_t begin = first; begin < end;) {
+      std::uint32_t stop = begin;
+      while (stop < end && in_.op(OpId(stop)).step == in_.op(OpId(begin)).step) ++stop;
+      add_step(begin, stop);
+      begin = stop;
+    }
+  }
+
+  void add_step(std::uint32_t begin, std::uint32_t stop) {
+    for (std::uint32_t i = begin; i < stop; ++i) {
+      if (!is_credited_end(OpId(i)) || is_receive(OpId(i))) continue;
+      keep(OpId(i));
+      const std::uint32_t next = follower(messages_.of_op[i], in_.op(OpId(i)).channel);
+      if (next != kNoMessage) add_notice(next);
+    }
+    for (std::uint32_t i = begin; i < stop; ++i) {
+      if (!is_credited_end(OpId(i)) || !is_receive(OpId(i))) continue;
+      const std::uint32_t next = follower(messages_.of_op[i], in_.op(OpId(i)).channel);
+      if (next == kNoMessage) continue;
+      keep(messages_.receive[next]);
+      add_grant(next);
+    }
+    for (std::uint32_t i = begin; i < stop; ++i) {
+      if (!is_credited_end(OpId(i))) keep(OpId(i));
+    }
+  }
+
+  void add_edges() {
+    for (const Edge& edge : in_.edges()) {
+      out_.add_edge(new_id_[edge.pred.value], new_id_[edge.succ.value], edge.on);
+    }
+    for (std::uint32_t c = 0; c < in_.channels().size(); ++c) {
+      const ChannelId channel(c);
+      if (!credited(channel)) continue;
+      for (std::uint32_t m = messages_.begin[c]; m < messages_.begin[c + 1]; ++m) {
+        const OpId source = new_id_[messages_.source[m].value];
+        const OpId receive = new_id_[messages_.receive[m].value];
+        out_.add_edge(receive, grant_[m], On::kIssued);
+        out_.add_edge(notice_[m], source);
+        const std::uint32_t next = follower(m, channel);
+        if (next == kNoMessage) continue;
+        out_.add_edge(receive, new_id_[messages_.receive[next].value]);
+        out_.add_edge(source, notice_[next], On::kIssued);
+      }
+    }
+    if (options_.start == Start::kAll) add_common_start();
+  }
+
+  // The first message of each channel waits for the first notice of every channel of its rank; the
+  // later ones follow the first by the order of their channel.
+  void add_common_start() {
+    std::vector<std::vector<std::uint32_t>> firsts(in_.rank_count());
+    for (std::uint32_t c = 0; c < in_.channels().size(); ++c) {
+      if (credited(ChannelId(c))) {
+        firsts[in_.channels()[c].src.value].push_back(messages_.begin[c]);
+      }
+    }
+    for (std::uint32_t r = 0; r < firsts.size(); ++r) {
+      if (firsts[r].size() < 2) continue;
+      Op join;
+      join.kind = OpKind::kJoin;
+      join.rank = RankId(r);
+      const OpId all = out_.add(join);
+      for (std::uint32_t message : firsts[r]) {
+        out_.add_edge(notice_[message], all);
+        out_.add_edge(all, new_id_[messages_.source[message].value]);
+      }
+    }
+  }
+
+  void copy_matches() {
+    for (std::uint32_t i = 0; i < in_.op_count(); ++i) {
+      const Op& op = in_.ops()[i];
+      if (op.kind == OpKind::kPut && op.notify == Notify::kFlag && op.match.valid()) {
+        out_.add_flag_match(new_id_[i], new_id_[op.match.value]);
+      }
+    }
+    if (options_.ready != Ready::kWrite) return;
+    for (std::uint32_t m = 0; m < grant_.size(); ++m) {
+      if (grant_[m].valid()) out_.add_flag_match(grant_[m], notice_[m]);
+    }
+  }
+
+  const Schedule& in_;
+  const CreditOptions& options_;
+  Messages messages_;
+  ScheduleBuilder out_;
+  std::vector<OpId> new_id_;
+  std::vector<OpId> grant_;   // by message: the credit's send or put
+  std::vector<OpId> notice_;  // by message: the credit's recv or poll
+  std::vector<SliceRange> flag_source_;
+  std::vector<std::uint32_t> flag_slots_;
+};
+
+// Operands name operations, whose numbers change; none of the lowered patterns has any.
+void require_no_results(const Schedule& schedule) {
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const OpArguments& arguments = schedule.arguments(schedule.ops()[i]);
+    for (const Operand* operand :
+         {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+      if (operand->from == Operand::From::kResult) {
+        throw Unsupported(fmt::format("lower_credits: {} uses another operation's result",
+                                      describe(schedule, OpId(i))));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Schedule lower_credits(const Schedule& schedule, const CreditOptions& options) {
+  require_static(schedule, "lower_credits");
+  require_no_results(schedule);
+  if (options.window == 0) throw InputError("window: 0 is out of range; expected at least 1");
+  if (options.ready == Ready::kNone) return schedule;
+  return CreditLowering(schedule, options).run();
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,218 @@
+#include "sched/pass/lower_transfers.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "sched/builder.h"
+#include "sched/error.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint32_t kNowhere = 0xffffffffu;
+
+// Transfers by one of their ends, each rank's in plan order.
+struct ByRank {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> transfers;
+
+  ByRank(const Plan& plan, RankId Transfer::*end)
+      : begin(plan.ranks + 1, 0), transfers(plan.transfers.size()) {
+    for (const Transfer& t : plan.transfers) ++begin[(t.*end).value + 1];
+    for (std::uint32_t r = 0; r < plan.ranks; ++r) begin[r + 1] += begin[r];
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (std::uint32_t i = 0; i < plan.transfers.size(); ++i) {
+      transfers[next[(plan.transfers[i].*end).value]++] = i;
+    }
+  }
+  std::span<const std::uint32_t> of(std::uint32_t rank) const {
+    return std::span(transfers).subspan(begin[rank], begin[rank + 1] - begin[rank]);
+  }
+};
+
+class TransferLowering {
+ public:
+  TransferLowering(const Plan& plan, const TransferOptions& options)
+      : plan_(plan),
+        options_(options),
+        builder_(plan.ranks),
+        sends_(plan, &Transfer::src),
+        receives_(plan, &Transfer::dst),
+        channel_(plan.transfers.size()),
+        held_by_(plan.blocks) {}
+
+  Schedule run() {
+    const std::size_t transfers = plan_.transfers.size();
+    builder_.reserve(2 * transfers + plan_.ranks, 3 * transfers,
+                     std::size_t{plan_.ranks} * plan_.blocks + plan_.ranks);
+    add_memory();
+    add_channels();
+    for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) add_program(RankId(rank));
+    builder_.set_message_bytes(plan_.bytes);
+    builder_.set_title(plan_.title);
+    return builder_.build();
+  }
+
+ private:
+  void add_memory() {
+    for (std::uint32_t r = 0; r < plan_.ranks; ++r) builder_.add_buffer(RankId(r), plan_.bytes);
+    for (std::uint32_t r = 0; r < plan_.ranks; ++r) {
+      for (std::uint32_t b = 0; b < plan_.blocks; ++b) {
+        builder_.add_slice({BufferId(r), plan_.block_offset(b), plan_.bytes_of(b)});
+      }
+    }
+    for (std::uint32_t r = 0; r < plan_.ranks && options_.copy_first_block; ++r) {
+      if (receives_.of(r).empty()) {
+        staging_.push_back(kNowhere);
+        continue;
+      }
+      const std::uint64_t bytes = plan_.bytes_of(plan_.transfers[receives_.of(r).front()].block);
+      const BufferId buffer = builder_.add_buffer(RankId(r), bytes);
+      staging_.push_back(builder_.add_slice({buffer, 0, bytes}).first);
+    }
+    const auto whole = [&](RankId rank) {
+      return Fact{{BufferId(rank.value), 0, plan_.bytes}, ValueId(0), 0};
+    };
+    builder_.add_pre(whole(plan_.root));
+    for (std::uint32_t r = 0; r < plan_.ranks; ++r) builder_.add_post(whole(RankId(r)));
+  }
+
+  void add_channels() {
+    std::vector<std::uint32_t> seen_by(plan_.ranks, kNowhere);
+    std::vector<ChannelId> towards(plan_.ranks);
+    for (std::uint32_t src = 0; src < plan_.ranks; ++src) {
+      for (std::uint32_t t : sends_.of(src)) {
+        const RankId dst = plan_.transfers[t].dst;
+        if (seen_by[dst.value] != src) {
+          seen_by[dst.value] = src;
+          Channel channel;
+          channel.src = RankId(src);
+          channel.dst = dst;
+          towards[dst.value] = builder_.add_channel(channel);
+        }
+        channel_[t] = towards[dst.value];
+      }
+    }
+  }
+
+  SliceRange block_at(RankId rank, std::uint32_t block) const {
+    return {rank.value * plan_.blocks + block, 1};
+  }
+  // Where a transfer's bytes land: its block, or the staging buffer of its destination.
+  SliceRange landing(std::uint32_t transfer) const {
+    const Transfer& t = plan_.transfers[transfer];
+    if (options_.copy_first_block && receives_.of(t.dst.value).front() == transfer) {
+      return {staging_[t.dst.value], 1};
+    }
+    return block_at(t.dst, t.block);
+  }
+
+  void add_program(RankId rank) {
+    sent_.clear();
+    joined_ = OpId::none();
+    std::fill(held_by_.begin(), held_by_.end(), OpId::none());
+    const auto sends = sends_.of(rank.value);
+    const auto receives = receives_.of(rank.value);
+    std::size_t s = 0;
+    std::size_t r = 0;
+    while (s < sends.size() || r < receives.size()) {
+      const bool receive = r < receives.size() &&
+                           (s == sends.size() ||
+                            plan_.transfers[receives[r]].step <= plan_.transfers[sends[s]].step);
+      if (receive) {
+        add_receive(receives[r], r == 0);
+        ++r;
+        if (plan_.relay_whole_message && r == receives.size() && s < sends.size()) {
+          add_join(rank, plan_.transfers[receives[r - 1]].step);
+        }
+      } else {
+        add_send(sends[s++]);
+      }
+    }
+  }
+
+  void add_receive(std::uint32_t transfer, bool first) {
+    const Transfer& t = plan_.transfers[transfer];
+    Op op;
+    op.kind = OpKind::kRecv;
+    op.rank = t.dst;
+    op.channel = channel_[transfer];
+    op.step = t.step;
+    if (options_.lowering == Lowering::kSend) op.writes = landing(transfer);
+    OpId holder = builder_.add(op);
+    if (first && options_.copy_first_block) {
+      Op copy;
+      copy.kind = OpKind::kCopy;
+      copy.rank = t.dst;
+      copy.step = t.step;
+      copy.reads = landing(transfer);
+      copy.writes = block_at(t.dst, t.block);
+      const OpId copied = builder_.add(copy);
+      builder_.add_edge(holder, copied);
+      holder = copied;
+    }
+    if (!held_by_[t.block].valid()) held_by_[t.block] = holder;
+  }
+
+  void add_join(RankId rank, std::uint32_t step) {
+    Op join;
+    join.kind = OpKind::kJoin;
+    join.rank = rank;
+    join.step = step;
+    joined_ = builder_.add(join);
+    for (OpId holder : held_by_) {
+      if (holder.valid()) builder_.add_edge(holder, joined_);
+    }
+  }
+
+  void add_send(std::uint32_t transfer) {
+    const Transfer& t = plan_.transfers[transfer];
+    Op op;
+    op.rank = t.src;
+    op.channel = channel_[transfer];
+    op.step = t.step;
+    op.reads = block_at(t.src, t.block);
+    if (options_.lowering == Lowering::kPut) {
+      op.kind = OpKind::kPut;
+      op.notify = Notify::kImm;
+      op.writes = landing(transfer);
+    } else {
+      op.kind = OpKind::kSend;
+    }
+    const OpId send = builder_.add(op);
+    if (joined_.valid()) {
+      builder_.add_edge(joined_, send);
+    } else if (t.src != plan_.root) {
+      if (!held_by_[t.block].valid()) {
+        throw InternalError(fmt::format("rank {} sends block {} at step {} without having it",
+                                        t.src.value, t.block, t.step));
+      }
+      builder_.add_edge(held_by_[t.block], send);
+    }
+    if (options_.in_flight != 0 && sent_.size() >= options_.in_flight) {
+      builder_.add_edge(sent_[sent_.size() - options_.in_flight], send);
+    }
+    sent_.push_back(send);
+  }
+
+  const Plan& plan_;
+  const TransferOptions& options_;
+  ScheduleBuilder builder_;
+  ByRank sends_;
+  ByRank receives_;
+  std::vector<ChannelId> channel_;      // of every transfer
+  std::vector<std::uint32_t> staging_;  // of every rank, its staging slice
+  // Of the rank whose program is being written:
+  std::vector<OpId> held_by_;  // the operation after which it holds a block
+  std::vector<OpId> sent_;
+  OpId joined_;
+};
+
+}  // namespace
+
+Schedule lower_transfers(const Plan& plan, const TransferOptions& options) {
+  return TransferLowering(plan, options).run();
+}
+
+}  // namespace slackline::sched
