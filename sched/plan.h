@@ -21,7 +21,7 @@ struct Transfer {
 };
 
 struct Plan {
-  std::string title;  // the spec it was made from; for people
+  std::string title;  // what made it, for people; lower_transfers copies it
   std::uint32_t ranks = 1;
   RankId root{0};
   std::uint64_t bytes = 0;        // of the message
