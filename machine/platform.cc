@@ -1,1 +1,125 @@
 #include "machine/platform.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "machine/input_text.h"
+#include "machine/platform_figures.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+// What stands before and after the first colon.
+struct Halves {
+  std::string_view head;
+  std::string_view figures;
+  bool has_figures = false;
+};
+
+Halves halves_of(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {text, {}, false};
+  return {text.substr(0, colon), text.substr(colon + 1), true};
+}
+
+std::string known_keys() {
+  std::string keys;
+  for (const PlatformFigure& figure : platform_figures()) {
+    keys += fmt::format("{}{}", keys.empty() ? "" : ", ", figure.key);
+  }
+  return keys;
+}
+
+void set_figures(Platform& platform, std::string_view text, std::string_view whole) {
+  const std::string where = "platform " + quoted(whole);
+  std::vector<std::string_view> seen;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    more = comma != std::string_view::npos;
+    const std::string_view item = text.substr(0, comma);
+    if (more) text.remove_prefix(comma + 1);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos) {
+      throw InputError(fmt::format("{}: {} is no figure; expected key=value", where, quoted(item)));
+    }
+    const std::string_view key = item.substr(0, equals);
+    const auto figures = platform_figures();
+    const auto figure = std::find_if(figures.begin(), figures.end(),
+                                     [&](const PlatformFigure& f) { return f.key == key; });
+    if (figure == figures.end()) {
+      throw InputError(
+          fmt::format("{}: unknown key {}; expected one of {}", where, quoted(key), known_keys()));
+    }
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      throw InputError(fmt::format("{}: {} stands twice; expected it once", where, key));
+    }
+    seen.push_back(key);
+    figure->set(platform, item.substr(equals + 1), fmt::format("{}: {}", where, key));
+  }
+}
+
+const PresetEntry* find_preset(std::string_view name) {
+  const auto all = presets();
+  const auto entry =
+      std::find_if(all.begin(), all.end(), [&](const PresetEntry& e) { return e.name == name; });
+  return entry == all.end() ? nullptr : &*entry;
+}
+
+std::string preset_names() {
+  std::string names;
+  for (const PresetEntry& entry : presets()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string Platform::spec() const {
+  std::string text(machine::name(topology.kind));
+  char before = ':';
+  for (const PlatformFigure& figure : platform_figures()) {
+    text += fmt::format("{}{}={}", before, figure.key, figure.get(*this));
+    before = ',';
+  }
+  return text;
+}
+
+Platform parse_platform_spec(std::string_view text) {
+  const std::string where = "platform " + quoted(text);
+  require_plain(text, where);
+  const Halves halves = halves_of(text);
+  Platform platform;
+  platform.name = text;
+  set_topology(platform, halves.head, where);
+  if (halves.has_figures) set_figures(platform, halves.figures, text);
+  return platform;
+}
+
+Platform load_platform(std::string_view text) {
+  require_plain(text, "platform " + quoted(text));
+  const Halves halves = halves_of(text);
+  if (const PresetEntry* preset = find_preset(halves.head)) {
+    Platform platform = platform_from_toml(preset->toml, fmt::format("{}.toml", preset->name));
+    if (halves.has_figures) {
+      set_figures(platform, halves.figures, text);
+      platform.name = text;
+    }
+    return platform;
+  }
+  if (halves.head == name(TopologyKind::kStar)) return parse_platform_spec(text);
+  const std::string path(text);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored) && !path.ends_with(".toml")) {
+    throw InputError(fmt::format(
+        "platform {}: no such preset or file; expected {}, star:key=value,…, or a TOML file's path",
+        quoted(text), preset_names()));
+  }
+  return platform_from_toml(read_input_file(path, "platform"), path);
+}
+
+}  // namespace slackline::machine

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,7 +42,8 @@ struct Platform {
   Time interrupt_cost{0};                 // CPU time of one interrupt
   std::uint64_t interleave_bytes = 4096;  // messages up to this travel between others' packets
 
-  /// The canonical inline spec, which platform_from() reads back: same platform, same text.
+  /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order.
+  /// Same platform, same text; parse_platform_spec() reads it back.
   std::string spec() const;
 
   /// Seconds that `bytes` take at the NIC's rate or `limit`, whichever is lower (a limit of 0 bits
@@ -55,5 +57,34 @@ struct Platform {
     return static_cast<double>(bytes) / copy_rate.bytes_per_second();
   }
 };
+
+/// The platform of a run that names none.
+inline constexpr std::string_view kDefaultPlatform = "fractus";
+
+/// The newest `schema` that platform_from_toml() reads.
+inline constexpr std::uint32_t kPlatformSchema = 1;
+
+/// Reads `star:key=value,…` with the keys of spec() in any order; a figure left out keeps the
+/// default of Platform. The name is `text` itself. Throws InputError on an unknown topology or key,
+/// a key given twice, or a value without unit, below 0 or out of range.
+Platform parse_platform_spec(std::string_view text);
+
+/// Reads a platform file (docs and machine/presets/*.toml show the form); a figure left out keeps
+/// the default of Platform. `file` names it in errors, and the platform if the file does not.
+/// Throws InputError "file:line: …".
+Platform platform_from_toml(std::string_view text, std::string_view file);
+
+/// What `--platform` takes: a preset's name, an inline spec, a preset with figures of its own
+/// (`fractus:nic=fair,latency=2us`), or else a TOML file's path. Throws InputError.
+Platform load_platform(std::string_view text);
+
+/// A platform that comes with the library.
+struct PresetEntry {
+  std::string_view name;
+  std::string_view summary;  // one line, for `list platforms`
+  std::string_view toml;     // the whole file, with the source of every figure
+};
+/// Every preset, by name.
+std::span<const PresetEntry> presets();
 
 }  // namespace slackline::machine

@@ -1,0 +1,59 @@
+#include "machine/input_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+constexpr std::size_t kMaxQuoted = 80;
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text.substr(0, kMaxQuoted)) {
+    if (is_control(c)) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + (text.size() > kMaxQuoted ? "…'" : "'");
+}
+
+void require_plain(std::string_view text, std::string_view where) {
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    throw InputError(
+        fmt::format("{}: {} has a control character; expected plain text", where, quoted(text)));
+  }
+}
+
+std::string read_input_file(const std::string& path, std::string_view what) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  // In pieces with a bound, since a path may name a device that never ends.
+  while (in && text.size() <= kMaxInputBytes) {
+    const std::size_t before = text.size();
+    text.resize(before + (std::size_t{1} << 16));
+    in.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
+    text.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.eof() && text.size() <= kMaxInputBytes) {
+    throw InputError(
+        fmt::format("{} file {}: cannot be read; expected a TOML file", what, quoted(path)));
+  }
+  if (text.size() > kMaxInputBytes) {
+    throw InputError(fmt::format("{} file {}: more than {} MiB; expected a TOML file", what,
+                                 quoted(path), kMaxInputBytes >> 20));
+  }
+  return text;
+}
+
+}  // namespace slackline::machine

@@ -1,0 +1,24 @@
+// What every reader of users' text needs: quoting it in an error of one line, and reading a file.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace slackline::machine {
+
+/// The most bytes that a platform or delay file may hold.
+inline constexpr std::size_t kMaxInputBytes = std::size_t{1} << 24;
+
+/// 'text', with control characters written as \xNN and what is too long for a line cut.
+std::string quoted(std::string_view text);
+
+/// Throws InputError, naming `where`, if `text` has control characters: what follows may then quote
+/// it in an error of one line.
+void require_plain(std::string_view text, std::string_view where);
+
+/// The file's bytes. Throws InputError, naming `what` ("platform") and the path, if it cannot be
+/// read or holds more than kMaxInputBytes.
+std::string read_input_file(const std::string& path, std::string_view what);
+
+}  // namespace slackline::machine

@@ -1,0 +1,357 @@
+#include "machine/platform.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string error_of(const std::function<void()>& what) {
+  try {
+    what();
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(message.find('\n'), std::string::npos) << "an error is one line: " << message;
+    return message;
+  }
+  return "(no error)";
+}
+
+// A file in a folder of its own, removed at the end.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& name, const std::string& text) {
+    std::random_device seed;
+    folder_ = std::filesystem::temp_directory_path() /
+              ("slackline-" + std::to_string(seed()) + std::to_string(seed()));
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ / name;
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { std::filesystem::remove_all(folder_); }
+  std::string path() const { return path_.string(); }
+  std::string folder() const { return folder_.string(); }
+
+ private:
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+};
+
+Platform random_platform(std::mt19937_64& random) {
+  const auto time = [&] {
+    // Every magnitude, and 0.
+    return Time{static_cast<std::int64_t>(random() >> (1 + random() % 63))};
+  };
+  const auto rate = [&] { return Rate{1 + (random() >> (2 + random() % 61))}; };
+  Platform platform;
+  platform.nic = random() % 2 == 0 ? NicDiscipline::kSerial : NicDiscipline::kFair;
+  platform.rate = rate();
+  platform.latency = time();
+  platform.o_post = time();
+  platform.o_complete = time();
+  platform.gap = time();
+  platform.atomic_service = time();
+  platform.copy_rate = rate();
+  platform.poll_cost = time();
+  platform.interrupt_cost = time();
+  platform.interleave_bytes = random() >> (1 + random() % 63);
+  return platform;
+}
+
+bool same_figures(const Platform& a, const Platform& b) {
+  return a.topology.kind == b.topology.kind && a.nic == b.nic && a.rate == b.rate &&
+         a.latency == b.latency && a.o_post == b.o_post && a.o_complete == b.o_complete &&
+         a.gap == b.gap && a.atomic_service == b.atomic_service && a.copy_rate == b.copy_rate &&
+         a.poll_cost == b.poll_cost && a.interrupt_cost == b.interrupt_cost &&
+         a.interleave_bytes == b.interleave_bytes;
+}
+
+TEST(PlatformSpec, StatesEveryFigureInAFixedOrder) {
+  EXPECT_EQ(Platform{}.spec(),
+            "star:nic=serial,rate=100Gbps,latency=1us,o_post=0,o_complete=0,gap=0,"
+            "atomic_service=0,copy_rate=80Gbps,poll_cost=0,interrupt_cost=0,interleave=4KiB");
+}
+
+TEST(PlatformSpec, ReadsKeysInAnyOrderAndDefaultsTheRest) {
+  EXPECT_EQ(parse_platform_spec("star").spec(), Platform{}.spec());
+  const Platform platform =
+      parse_platform_spec("star:o_post=300ns,interleave=0,rate=5GBps,nic=fair");
+  Platform expected;
+  expected.o_post = Time{300'000};
+  expected.interleave_bytes = 0;
+  expected.rate = Rate{40'000'000'000};
+  expected.nic = NicDiscipline::kFair;
+  EXPECT_TRUE(same_figures(platform, expected)) << platform.spec();
+  EXPECT_EQ(platform.name, "star:o_post=300ns,interleave=0,rate=5GBps,nic=fair");
+}
+
+TEST(PlatformSpec, TextAndPlatformDetermineEachOther) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const Platform platform = random_platform(random);
+    const std::string text = platform.spec();
+    const Platform back = parse_platform_spec(text);
+    ASSERT_TRUE(same_figures(platform, back)) << text << "\n" << back.spec();
+    ASSERT_EQ(back.spec(), text);
+  }
+}
+
+TEST(PlatformSpec, NoTwoPlatformsShareAText) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 200; ++i) {
+    const Platform base = random_platform(random);
+    std::set<std::string> texts = {base.spec()};
+    const auto with = [&](auto change) {
+      Platform other = base;
+      change(other);
+      texts.insert(other.spec());
+    };
+    with([](Platform& p) {
+      p.nic = p.nic == NicDiscipline::kFair ? NicDiscipline::kSerial : NicDiscipline::kFair;
+    });
+    with([](Platform& p) { p.rate.bits_per_second += 1; });
+    with([](Platform& p) { p.latency += Time{1}; });
+    with([](Platform& p) { p.o_post += Time{1}; });
+    with([](Platform& p) { p.o_complete += Time{1}; });
+    with([](Platform& p) { p.gap += Time{1}; });
+    with([](Platform& p) { p.atomic_service += Time{1}; });
+    with([](Platform& p) { p.copy_rate.bits_per_second += 1; });
+    with([](Platform& p) { p.poll_cost += Time{1}; });
+    with([](Platform& p) { p.interrupt_cost += Time{1}; });
+    with([](Platform& p) { p.interleave_bytes += 1; });
+    ASSERT_EQ(texts.size(), 12u) << base.spec();
+  }
+}
+
+TEST(PlatformSpec, SaysWhatIsWrong) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "platform '': '' is no topology; expected star"},
+      {"ring", "'ring' is no topology; expected star"},
+      {"ring:rate=1Gbps", "'ring' is no topology; expected star"},
+      {"star:", "'' is no figure; expected key=value"},
+      {"star:rate", "'rate' is no figure; expected key=value"},
+      {"star:rate=1Gbps,", "'' is no figure; expected key=value"},
+      {"star:speed=1Gbps", "unknown key 'speed'; expected one of nic, rate, latency,"},
+      {"star:=1Gbps", "unknown key ''"},
+      {"star:rate=1Gbps,rate=1Gbps", "rate stands twice; expected it once"},
+      {"star:nic=fast", "nic: 'fast' is no discipline of a NIC; expected serial or fair"},
+      {"star:rate=100", "rate: '100' is not a rate: expected"},
+      {"star:rate=0Gbps", "rate: '0Gbps' is not a rate: expected"},
+      {"star:rate=-1Gbps", "rate: '-1Gbps' is not a rate: expected"},
+      {"star:copy_rate=fast", "copy_rate: 'fast' is not a rate: expected"},
+      {"star:latency=1", "latency: '1' is not a time: expected"},
+      {"star:latency=-1us", "latency: '-1us' is not a time: expected"},
+      {"star:latency=", "latency: '' is not a time: expected"},
+      {"star:gap=9223372036854775807ps", "gap: 9223372036854775807ps is too long"},
+      {"star:interleave=-1", "interleave: '-1' is not a size: expected"},
+      {"star:interleave=1.5", "interleave: '1.5' is not a size: expected"},
+      {"star:rate=1\nGbps", "platform 'star:rate=1\\x0aGbps'"},
+      {std::string("star\0", 5), "has a control character"},
+  };
+  for (const auto& [text, expected] : cases) {
+    EXPECT_THAT(error_of([&] { parse_platform_spec(text); }), HasSubstr(expected));
+  }
+}
+
+TEST(PlatformFile, ReadsEveryFigure) {
+  const Platform platform = platform_from_toml(R"(
+schema = 1
+name = "mine"
+summary = "what it is"
+[nic]
+discipline = "fair"
+rate = "50Gbps"
+gap = "1ns"
+interleave = "2KiB"
+atomic_service = "2ns"
+[cpu]
+o_post = "3ns"
+o_complete = "4ns"
+copy_rate = "1GBps"
+poll_cost = "5ns"
+interrupt_cost = "6ns"
+[network]
+topology = "star"
+latency = "7ns"
+)",
+                                               "mine.toml");
+  EXPECT_EQ(platform.name, "mine");
+  EXPECT_EQ(platform.spec(),
+            "star:nic=fair,rate=50Gbps,latency=7ns,o_post=3ns,o_complete=4ns,gap=1ns,"
+            "atomic_service=2ns,copy_rate=8Gbps,poll_cost=5ns,interrupt_cost=6ns,interleave=2KiB");
+}
+
+TEST(PlatformFile, DefaultsWhatIsLeftOut) {
+  const Platform platform = platform_from_toml("", "empty.toml");
+  EXPECT_EQ(platform.name, "empty.toml");
+  EXPECT_EQ(platform.spec(), Platform{}.spec());
+}
+
+TEST(PlatformFile, SaysWhatIsWrongAndWhere) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"name = \"a\"\nname = \"b\"", "p.toml:2: "},
+      {"[nic]\n[cpu]\n[nic]\n", "p.toml:3: "},
+      {"[nic]\nrate = \"1Gbps\"\nrate = \"1Gbps\"", "p.toml:3: "},
+      {"rate = ", "p.toml:1: "},
+      {"[nic\n", "p.toml:1: "},
+      {"\n\n!", "p.toml:3: "},
+      {"name = \"\xff\"", "p.toml:1: "},
+      {"\n[nick]\n",
+       "p.toml:2: unknown key 'nick'; expected one of schema, name, summary, nic, network, cpu"},
+      {"[nic]\n\nspeed = \"1Gbps\"",
+       "p.toml:3: unknown key 'speed' in [nic]; expected one of discipline, rate,"},
+      {"[network]\nrate = \"1Gbps\"", "p.toml:2: unknown key 'rate' in [network]; expected"},
+      {"\nnic = 3", "p.toml:2: nic: a whole number stands here; expected a table headed [nic]"},
+      {"nic = [1]", "p.toml:1: nic: an array stands here; expected a table headed [nic]"},
+      {"name = 3",
+       "p.toml:1: name: a whole number stands here; expected the platform's name in quotes"},
+      {"[nic]\nrate = 100",
+       "p.toml:2: nic.rate: a whole number stands here; expected a rate such as \"100Gbps\""},
+      {"[nic]\nrate = 1.5", "p.toml:2: nic.rate: another type of value stands here; expected"},
+      {"[nic]\nrate = 2020-01-01", "p.toml:2: nic.rate: another type of value stands here"},
+      {"[nic]\nrate = true", "p.toml:2: nic.rate: another type of value stands here; expected"},
+      {"[nic]\nrate = []", "p.toml:2: nic.rate: an array stands here; expected"},
+      {"[nic]\nrate.x = 1", "p.toml:2: nic.rate: a table stands here; expected"},
+      {"[nic]\nrate = \"100\"", "p.toml:2: nic.rate: '100' is not a rate: expected"},
+      {"[nic]\nrate = \"-1Gbps\"", "p.toml:2: nic.rate: '-1Gbps' is not a rate: expected"},
+      {"[nic]\ndiscipline = \"fast\"", "p.toml:2: nic.discipline: 'fast' is no discipline"},
+      {"[nic]\ninterleave = \"x\"", "p.toml:2: nic.interleave: 'x' is not a size: expected"},
+      {"[cpu]\no_post = \"5\"", "p.toml:2: cpu.o_post: '5' is not a time: expected"},
+      {"[cpu]\no_post = \"-5ns\"", "p.toml:2: cpu.o_post: '-5ns' is not a time: expected"},
+      {"[cpu]\no_post = \"9223372036854775807ps\"", "p.toml:2: cpu.o_post: 9223372036854775807ps"},
+      {"[network]\ntopology = \"ring\"",
+       "p.toml:2: network.topology: 'ring' is no topology; expected star"},
+      {"schema = 2", "p.toml:1: schema: 2 is newer than any schema this program reads; expected 1"},
+      {"schema = 0", "p.toml:1: schema: 0 is no schema this program reads; expected 1"},
+      {"schema = -1",
+       "p.toml:1: schema: -1 stands here; expected a whole number from 0 to 4294967295"},
+      {"schema = \"1\"", "p.toml:1: schema: a text stands here; expected a whole number"},
+      {"name = \"a\\nb\"", "p.toml:1: 'a\\x0ab' has a control character; expected plain text"},
+      {"\"a\\nb\" = 1", "p.toml:1: 'a\\x0ab' has a control character; expected plain text"},
+      {"x = [[[[[[[[[[[[1]]]]]]]]]]]]", "p.toml:1: nested too deep; expected"},
+      {"\n" + std::string(100, '.'), "p.toml:2: a line with too many dots; expected at most 64"},
+      {std::string(200'000, '['), "p.toml:1: "},
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::string error = error_of([&] { platform_from_toml(text, "p.toml"); });
+    EXPECT_THAT(error, StartsWith(expected)) << text.substr(0, 80);
+    EXPECT_THAT(error, HasSubstr("expected"));
+  }
+  EXPECT_THAT(error_of([] { platform_from_toml(std::string((1 << 24) + 1, '#'), "p.toml"); }),
+              HasSubstr("p.toml:1: the document is too large; expected at most 16 MiB"));
+}
+
+TEST(Presets, AreSoundAndNamedAsTheirFiles) {
+  std::vector<std::string> names;
+  for (const PresetEntry& entry : presets()) {
+    names.emplace_back(entry.name);
+    const Platform platform = platform_from_toml(entry.toml, entry.name);
+    EXPECT_EQ(platform.name, entry.name);
+    EXPECT_FALSE(entry.summary.empty());
+    EXPECT_EQ(load_platform(entry.name).spec(), platform.spec());
+    EXPECT_EQ(load_platform(entry.name).name, entry.name);
+    EXPECT_EQ(parse_platform_spec(platform.spec()).spec(), platform.spec());
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"fractus", "sierra", "stampede"}));
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_NO_THROW(load_platform(kDefaultPlatform));
+}
+
+TEST(Presets, StateWhatThePaperStates) {
+  EXPECT_EQ(load_platform("fractus").rate, Rate{100'000'000'000});
+  EXPECT_EQ(load_platform("sierra").rate, Rate{40'000'000'000});
+  EXPECT_EQ(load_platform("stampede").rate, Rate{40'000'000'000});
+}
+
+TEST(Presets, GiveEveryFigureAndItsSource) {
+  for (const PresetEntry& entry : presets()) {
+    std::istringstream lines{std::string(entry.toml)};
+    std::string comment;
+    std::string section;
+    std::size_t figures = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with('#')) {
+        comment += line.substr(1);
+        continue;
+      }
+      if (line.starts_with('[')) section = line;
+      if (!section.empty() && line.find(" = ") != std::string::npos) {
+        ++figures;
+        EXPECT_TRUE(comment.starts_with(" stated: ") || comment.starts_with(" assumed: "))
+            << entry.name << ": no source before " << line;
+      }
+      comment.clear();
+    }
+    EXPECT_EQ(figures, 12u) << entry.name << ": eleven figures and a topology";
+  }
+}
+
+TEST(LoadPlatform, OverridesAPresetsFigures) {
+  Platform expected = load_platform("fractus");
+  expected.nic = NicDiscipline::kFair;
+  expected.latency = Time{2'000'000};
+  const Platform platform = load_platform("fractus:nic=fair,latency=2us");
+  EXPECT_EQ(platform.spec(), expected.spec());
+  EXPECT_EQ(platform.name, "fractus:nic=fair,latency=2us");
+}
+
+TEST(LoadPlatform, ReadsASpec) {
+  EXPECT_EQ(load_platform("star").spec(), Platform{}.spec());
+  EXPECT_EQ(load_platform("star:rate=7Gbps").rate, Rate{7'000'000'000});
+}
+
+TEST(LoadPlatform, ReadsAFileOfAnyName) {
+  for (const char* name : {"a.toml", "plain", "with:colon=x"}) {
+    const TemporaryFile file(name, "[nic]\nrate = \"3Gbps\"\n");
+    EXPECT_EQ(load_platform(file.path()).rate, Rate{3'000'000'000}) << name;
+    EXPECT_EQ(load_platform(file.path()).name, file.path());
+  }
+}
+
+TEST(LoadPlatform, SaysWhatIsWrong) {
+  EXPECT_THAT(error_of([] { load_platform("fractur"); }),
+              HasSubstr("'fractur': no such preset or file; expected fractus, sierra, stampede, "
+                        "star:key=value,…, or a TOML file's path"));
+  EXPECT_THAT(error_of([] { load_platform(""); }), HasSubstr("no such preset or file"));
+  EXPECT_THAT(error_of([] { load_platform("fractus:"); }), HasSubstr("expected key=value"));
+  EXPECT_THAT(error_of([] { load_platform("fractus:o_post=1"); }),
+              HasSubstr("platform 'fractus:o_post=1': o_post: '1' is not a time"));
+  EXPECT_THAT(error_of([] { load_platform("/nowhere/x.toml"); }),
+              HasSubstr("platform file '/nowhere/x.toml': cannot be read; expected a TOML file"));
+  EXPECT_THAT(error_of([] { load_platform("a\nb"); }), HasSubstr("has a control character"));
+  const TemporaryFile file("bad.toml", "\nbad");
+  EXPECT_THAT(error_of([&] { load_platform(file.path()); }), StartsWith(file.path() + ":2: "));
+  EXPECT_THAT(error_of([&] { load_platform(file.folder()); }), HasSubstr("cannot be read"));
+  if (std::filesystem::exists("/dev/zero")) {
+    EXPECT_THAT(error_of([] { load_platform("/dev/zero"); }), HasSubstr("more than 16 MiB"));
+  }
+}
+
+TEST(Platform, TransfersAtTheLowerRate) {
+  Platform platform;
+  platform.rate = Rate{8'000'000'000};
+  EXPECT_DOUBLE_EQ(platform.transfer_s(1'000'000'000), 1.0);
+  EXPECT_DOUBLE_EQ(platform.transfer_s(1'000'000'000, Rate{4'000'000'000}), 2.0);
+  EXPECT_DOUBLE_EQ(platform.transfer_s(1'000'000'000, Rate{16'000'000'000}), 1.0);
+  EXPECT_EQ(platform.transfer_s(0), 0.0);
+}
+
+}  // namespace
+}  // namespace slackline::machine
