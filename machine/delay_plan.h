@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sched/ids.h"
+#include "sched/schedule.h"
 #include "sched/units.h"
 
 namespace slackline::machine {
@@ -18,10 +19,12 @@ struct OpDelay {
   /// false: the operation alone becomes ready later. true: its lane is held that much longer before
   /// the post, as a preemption does, and everything behind it waits too.
   bool whole_lane = false;
+  /// The rank that the operation is said to be of; none() if that is not said. It must agree.
+  sched::RankId rank = sched::RankId::none();
 };
 
 /// A one-off delay of what a rank initiates at a step: every send, put, get or atomic of that step
-/// that is not a credit.
+/// that is not a credit. A rank that initiates nothing at the step is delayed by nothing.
 struct StepDelay {
   sched::RankId rank;
   std::uint32_t step = 0;
@@ -43,8 +46,23 @@ struct DelayPlan {
 
   bool empty() const { return ops.empty() && steps.empty() && pairs.empty(); }
 
-  /// The canonical text (TOML), which delay_plan_from_toml() reads back. Empty for an empty plan.
+  /// The canonical text (TOML), which delay_plan_from_toml() reads back: in sorted order, since
+  /// several delays of one operation add up. Empty for an empty plan.
   std::string text() const;
 };
+
+/// The newest `schema` that delay_plan_from_toml() reads.
+inline constexpr std::uint32_t kDelayPlanSchema = 1;
+
+/// Reads a delay plan. `file` names it in errors. Throws InputError "file:line: …".
+DelayPlan delay_plan_from_toml(std::string_view text, std::string_view file);
+
+/// Reads the file at `path`. Throws InputError.
+DelayPlan load_delay_plan(const std::string& path);
+
+/// Throws InputError, naming which, for an operation, rank or step that the schedule does not have,
+/// an operation of another rank than said, a delay below 0, and a pair of ranks with a rate of 0 or
+/// with two rates.
+void validate(const DelayPlan& plan, const sched::Schedule& schedule);
 
 }  // namespace slackline::machine
