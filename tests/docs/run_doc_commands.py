@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Runs every `slackline` command that a document shows; each must end as the document says.
+
+usage: run_doc_commands.py PROGRAM DOCUMENT…
+
+Of each Markdown document, in order of appearance and in one empty folder per document:
+- a block fenced as ```LANGUAGE file=NAME is written to the file NAME;
+- in a block fenced as ```console, each line `$ slackline …` is run by bash, with PROGRAM as
+  `slackline` (`build/release/slackline` is the same). A trailing backslash continues it on the next
+  line. It must end with 0, or with the number shown under `$ echo $?` right after it;
+- `$ scripts/…`, `$ cmake …`, `$ ctest …`, `$ git …` and `$ cd …` are skipped: they are not the
+  program's. Any other command is an error here, so that none goes unnoticed.
+
+Ends with 0 (every command did), 1 (one did not) or 2 (bad arguments).
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^(```+|~~~+)\s*(\S*)\s*(.*)$")
+SKIPPED = ("scripts/", "cmake ", "ctest ", "git ", "cd ")
+PROGRAM_NAMES = ("slackline", "build/release/slackline")
+TIMEOUT_S = 120
+
+
+def blocks(text):
+    """The (line number, language, info, lines) of every fenced block."""
+    fence, start, language, info, body = None, 0, "", "", []
+    for number, line in enumerate(text.splitlines(), start=1):
+        found = FENCE.match(line)
+        if fence is None and found:
+            fence, language, info = found.groups()
+            start, body = number, []
+        elif fence is not None and line.strip() == fence:
+            yield start, language, info, body
+            fence = None
+        elif fence is not None:
+            body.append(line)
+    if fence is not None:
+        raise ValueError(f"line {start}: the block is never closed")
+
+
+def commands(start, body):
+    """The (line number, command, lines shown under it) of a console block."""
+    found, i = [], 0
+    while i < len(body):
+        line, number = body[i], start + 1 + i
+        i += 1
+        if line.startswith("$ "):
+            command = line[2:]
+            while command.endswith("\\") and i < len(body):
+                command = command[:-1] + " " + re.sub(r"^>\s?", "", body[i]).strip()
+                i += 1
+            found.append((number, command.strip(), []))
+        elif found:
+            found[-1][2].append(line)
+    return found
+
+
+def expected_status(following):
+    """What the command must end with: the number shown under a following `$ echo $?`, or 0."""
+    if following and following[1] == "echo $?" and following[2]:
+        return int(following[2][0])
+    return 0
+
+
+def run_document(program, document):
+    """Prints each command and its verdict; returns how many ran and how many failed."""
+    ran = failed = 0
+
+    def fail(number, what):
+        nonlocal failed
+        failed += 1
+        print(f"FAILED {document}:{number}: {what}", flush=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "bin").mkdir()
+        (root / "bin/slackline").symlink_to(program)
+        work = root / "work"
+        # build/release/slackline works as it does for somebody at the root of the repository
+        (work / "build/release").mkdir(parents=True)
+        (work / "build/release/slackline").symlink_to(program)
+        environment = dict(os.environ, PATH=f"{root}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+        for start, language, info, body in blocks(document.read_text(encoding="utf-8")):
+            if info.startswith("file="):
+                target = work / info.removeprefix("file=").strip()
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text("\n".join(body) + "\n", encoding="utf-8")
+            if language != "console":
+                continue
+            found = commands(start, body)
+            if not found:
+                fail(start, "a console block without a line `$ …`")
+            for i, (number, command, _) in enumerate(found):
+                if command == "echo $?" or command.startswith(SKIPPED):
+                    continue
+                if command.split(maxsplit=1)[0] not in PROGRAM_NAMES:
+                    fail(number, f"`{command}` is neither slackline nor skipped")
+                    continue
+                expected = expected_status(found[i + 1] if i + 1 < len(found) else None)
+                print(f"{document.name}:{number}: $ {command}", flush=True)
+                ran += 1
+                try:
+                    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=work,
+                                          env=environment, stdin=subprocess.DEVNULL,
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                          timeout=TIMEOUT_S)
+                except subprocess.TimeoutExpired:
+                    fail(number, f"took longer than {TIMEOUT_S} s")
+                    continue
+                if done.returncode != expected:
+                    fail(number, f"ended with {done.returncode}, expected {expected}; it printed:\n"
+                         + done.stdout.decode(errors="replace"))
+    return ran, failed
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    program = pathlib.Path(arguments[0]).resolve()
+    ran = failed = 0
+    for name in arguments[1:]:
+        try:
+            counts = run_document(program, pathlib.Path(name))
+        except (OSError, ValueError) as error:
+            print(f"FAILED {name}: {error}")
+            counts = (0, 1)
+        ran, failed = ran + counts[0], failed + counts[1]
+    print(f"{ran} commands run, {failed} failures")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

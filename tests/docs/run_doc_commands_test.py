@@ -1,0 +1,108 @@
+"""run_doc_commands.py runs what a document shows and fails when a command does."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+SCRIPT = pathlib.Path(__file__).with_name("run_doc_commands.py")
+
+# Ends with its first argument; `keep FILE` makes a file, `need FILE…` ends with 1 without them.
+FAKE = """#!/bin/bash
+echo "$@" >> "$(dirname "$(readlink -f "$0")")/log"
+case "$1" in
+  keep) touch "$2" ;;
+  need) shift; for f in "$@"; do [ -e "$f" ] || exit 1; done ;;
+  *) exit "$1" ;;
+esac
+"""
+
+
+class RunDocCommands(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        self.program = self.root / "fake"
+        self.program.write_text(FAKE)
+        self.program.chmod(0o755)
+
+    def run_documents(self, *texts):
+        """Exit code, output, and the arguments of each call of the program."""
+        names = []
+        for i, text in enumerate(texts):
+            names.append(self.root / f"{i}.md")
+            names[-1].write_text(textwrap.dedent(text))
+        done = subprocess.run([sys.executable, SCRIPT, self.program, *names],
+                              capture_output=True, text=True)
+        log = self.root / "log"
+        return done.returncode, done.stdout, log.read_text().splitlines() if log.exists() else []
+
+    def test_commands_run_in_order_in_one_folder(self):
+        code, output, calls = self.run_documents("""
+            Text with `$ slackline 9` in it.
+            ```console
+            $ slackline keep a
+            some output
+            $ slackline need a
+            $ scripts/test
+            ```
+            ```sh
+            $ slackline 8
+            ```
+            ```console
+            $ build/release/slackline need \\
+                a
+            ```
+            """)
+        self.assertEqual(code, 0, output)
+        self.assertEqual(calls, ["keep a", "need a", "need a"])
+        self.assertIn("3 commands run, 0 failures", output)
+
+    def test_a_failure_is_named(self):
+        code, output, calls = self.run_documents("""
+            ```console
+            $ slackline 0
+            $ slackline 4
+            $ slackline 0
+            ```
+            """)
+        self.assertEqual(code, 1)
+        self.assertIn("0.md:4: ended with 4, expected 0", output)
+        self.assertEqual(len(calls), 3)
+
+    def test_a_failure_inside_a_pipe_counts(self):
+        self.assertEqual(self.run_documents("```console\n$ slackline 1 | cat\n```\n")[0], 1)
+
+    def test_a_status_may_be_shown(self):
+        shown = "```console\n$ slackline 1\n$ echo $?\n{}\n```\n"
+        self.assertEqual(self.run_documents(shown.format(1))[0], 0)
+        self.assertEqual(self.run_documents(shown.format(2))[0], 1)
+
+    def test_documents_do_not_share_a_folder(self):
+        keep = "```console\n$ slackline keep a\n```\n"
+        need = "```console\n$ slackline need a\n```\n"
+        self.assertEqual(self.run_documents(keep, need)[0], 1)
+
+    def test_files_are_written(self):
+        code, output, _ = self.run_documents("""
+            ```toml file=d/x.toml
+            a = 1
+            ```
+            ```console
+            $ slackline need d/x.toml
+            ```
+            """)
+        self.assertEqual(code, 0, output)
+
+    def test_what_could_hide_a_command_fails(self):
+        for text in ("```console\n$ sl4ckline\n```\n", "```console\nslackline 0\n```\n",
+                     "```console\n$ slackline 0\n"):
+            with self.subTest(text=text):
+                self.assertEqual(self.run_documents(text)[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
