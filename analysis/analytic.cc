@@ -1,0 +1,16 @@
+#include "analysis/analytic.h"
+
+#include "analysis/event_engine.h"
+#include "analysis/longest_path.h"
+
+namespace slackline::analysis {
+
+sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
+                          const machine::DelayPlan& delays, machine::IssuePolicy policy) {
+  if (policy == machine::IssuePolicy::kInOrder) {
+    if (auto trace = longest_path(schedule, platform, delays)) return *std::move(trace);
+  }
+  return run_events(schedule, platform, delays, policy);
+}
+
+}  // namespace slackline::analysis

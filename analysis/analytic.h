@@ -1,0 +1,19 @@
+// The analytic engine: the fast answer where its assumptions hold, the event engine's where not.
+#pragma once
+
+#include "machine/delay_plan.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::analysis {
+
+/// The times of every operation on a star, exact for serial NICs; for fair ones `contended` in the
+/// trace says if sharing was left out. The trace's engine is "longest-path" or "event": who
+/// answered.
+sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
+                          const machine::DelayPlan& delays = {},
+                          machine::IssuePolicy policy = machine::IssuePolicy::kInOrder);
+
+}  // namespace slackline::analysis

@@ -1,0 +1,81 @@
+// A finished run as a system of constraints time(head) ≥ time(tail) + weight, with the order on
+// lanes and ports that the run had.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "machine/delays.h"
+#include "machine/platform.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::analysis {
+
+/// Four moments of an operation. Not every kind has them all apart; those it lacks coincide with
+/// the one before.
+enum class Moment : std::uint8_t {
+  kIssued,
+  kRequest,  // get, atomics: the request begins to leave
+  kWire,     // its message (of gets and atomics: the reply) begins to leave
+  kDone,
+};
+
+struct NodeId {
+  std::uint32_t value = 0;
+  static NodeId of(sched::OpId op, Moment moment) {
+    return {4 * op.value + static_cast<std::uint32_t>(moment)};
+  }
+  sched::OpId op() const { return sched::OpId(value / 4); }
+  Moment moment() const { return static_cast<Moment>(value % 4); }
+  friend auto operator<=>(NodeId, NodeId) = default;
+};
+
+struct Constraint {
+  NodeId tail;
+  NodeId head;
+  double weight_s;
+};
+
+class ConstraintGraph {
+ public:
+  ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
+                  const machine::Delays& delays, const sched::Trace& trace);
+
+  std::uint32_t node_count() const { return 4 * ops_; }
+  std::span<const Constraint> constraints() const { return constraints_; }
+  /// Indices of the constraints that leave a node.
+  std::span<const std::uint32_t> out_of(NodeId node) const {
+    return std::span(out_).subspan(out_begin_[node.value],
+                                   out_begin_[node.value + 1] - out_begin_[node.value]);
+  }
+  /// The earliest a node can be without predecessors: delays held against it at the start.
+  double source_s(NodeId node) const { return source_s_[node.value]; }
+  /// Every node after all that constrain it.
+  std::span<const NodeId> order() const { return order_; }
+  /// The least solution: when each moment comes.
+  std::span<const double> time_s() const { return time_s_; }
+
+ private:
+  void add(NodeId tail, NodeId head, double weight_s) {
+    constraints_.push_back({tail, head, weight_s});
+  }
+  void add_operations(const sched::Schedule& schedule, const machine::Platform& platform,
+                      const machine::Delays& delays);
+  void add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
+                 const machine::Delays& delays, const sched::Trace& trace);
+  void add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
+                 const machine::Delays& delays, const sched::Trace& trace);
+  void solve();
+
+  std::uint32_t ops_;
+  std::vector<Constraint> constraints_;
+  std::vector<std::uint32_t> out_begin_;
+  std::vector<std::uint32_t> out_;
+  std::vector<double> source_s_;
+  std::vector<NodeId> order_;
+  std::vector<double> time_s_;
+};
+
+}  // namespace slackline::analysis

@@ -1,0 +1,20 @@
+// Runs a schedule on a star by discrete events, with the order on ports and lanes decided as the
+// run goes.
+#pragma once
+
+#include "machine/delay_plan.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::analysis {
+
+/// Exact for serial NICs on a star. For fair NICs it gives every message its full rate, and sets
+/// `contended` in the trace if two large messages shared a port. Throws Unsupported for dynamic
+/// schedules, InputError for ones that cannot finish.
+sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
+                        const machine::DelayPlan& delays = {},
+                        machine::IssuePolicy policy = machine::IssuePolicy::kInOrder);
+
+}  // namespace slackline::analysis

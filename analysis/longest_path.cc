@@ -1,0 +1,333 @@
+#include "analysis/longest_path.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "machine/execution.h"
+
+namespace slackline::analysis {
+namespace {
+
+using machine::kInstant_s;
+using sched::Op;
+using sched::OpId;
+using sched::OpKind;
+using sched::OpTimes;
+using sched::RankId;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+struct Interval {
+  double begin_s;
+  double end_s;
+  OpId op;
+};
+
+// A serial server that is assumed to take its customers in the order they are shown.
+struct Server {
+  double free_s = 0;
+  double last_wait_over_s = 0;  // when it last began after having been idle
+  double last_join_s = 0;
+  OpId last;
+};
+
+class Pass {
+ public:
+  Pass(const sched::Schedule& schedule, const machine::Platform& platform,
+       const machine::Delays& delays)
+      : schedule_(schedule),
+        platform_(platform),
+        delays_(delays),
+        o_post_s_(sched::seconds(platform.o_post)),
+        o_complete_s_(sched::seconds(platform.o_complete)),
+        latency_s_(sched::seconds(platform.latency)),
+        gap_s_(sched::seconds(platform.gap)),
+        serial_(platform.nic == machine::NicDiscipline::kSerial),
+        times_(schedule.op_count(), {kNever, kNever, kNever, kNever, 1, OpId::none()}),
+        sent_s_(schedule.op_count(), kNever),
+        previous_(sched_previous(schedule)),
+        lane_index_(schedule),
+        lanes_(lane_index_.count),
+        out_(2 * schedule.rank_count()),
+        next_(schedule.rank_count()),
+        queued_(schedule.rank_count(), 1) {}
+
+  // False if an assumption fails.
+  bool run() {
+    std::vector<std::uint32_t> work;
+    for (std::uint32_t r = schedule_.rank_count(); r-- > 0;) {
+      next_[r] = schedule_.first_op(RankId(r));
+      work.push_back(r);
+    }
+    work_ = std::move(work);
+    while (!work_.empty()) {
+      const std::uint32_t rank = work_.back();
+      work_.pop_back();
+      queued_[rank] = 0;
+      if (!advance(RankId(rank))) return false;
+    }
+    for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) {
+      if (next_[r] != schedule_.end_op(RankId(r))) return false;
+    }
+    for (const OpTimes& t : times_) {
+      if (t.done_s == kNever) return false;
+    }
+    return ports_agree();
+  }
+
+  bool contended() const { return contended_; }
+  std::vector<OpTimes> take_times() { return std::move(times_); }
+
+ private:
+  static std::vector<OpId> sched_previous(const sched::Schedule& schedule) {
+    std::vector<OpId> previous(schedule.op_count());
+    std::vector<OpId> last(2 * schedule.channels().size());
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      const Op& op = schedule.ops()[i];
+      if (!sched::has_channel(op.kind)) continue;
+      OpId& slot = last[2 * op.channel.value + (op.kind == OpKind::kRecv ? 1 : 0)];
+      previous[i] = slot;
+      slot = OpId(i);
+    }
+    return previous;
+  }
+
+  // Takes the rank's operations in program order until one waits for another rank.
+  bool advance(RankId rank) {
+    OpId& id = next_[rank.value];
+    for (; id < schedule_.end_op(rank); ++id.value) {
+      double ready_s = 0;
+      OpId cause;
+      const auto after = [&](double time_s, OpId pred) {
+        if (time_s > ready_s || !cause.valid()) {
+          ready_s = std::max(ready_s, time_s);
+          cause = pred;
+        }
+      };
+      for (const sched::Edge& edge : schedule_.edges_into(id)) {
+        const OpTimes& pred = times_[edge.pred.value];
+        const double time_s = edge.on == sched::On::kDone ? pred.done_s : pred.issued_s;
+        if (time_s == kNever) {
+          // A later operation of this rank never comes first; anything else will wake us.
+          return edge.pred < id;
+        }
+        after(time_s, edge.pred);
+      }
+      if (previous_[id.value].valid()) {
+        after(times_[previous_[id.value].value].issued_s, previous_[id.value]);
+      }
+      if (!take(id, ready_s, cause)) return false;
+    }
+    return true;
+  }
+
+  bool take(OpId id, double ready_s, OpId cause) {
+    const Op& op = schedule_.op(id);
+    OpTimes& t = times_[id.value];
+    t.ready_s = ready_s;
+    t.cause = cause;
+    const double offered_s = ready_s + delays_.post_delay_s(id);
+    switch (op.kind) {
+      case OpKind::kJoin:
+      case OpKind::kFlush:
+        t.issued_s = t.wire_s = t.done_s = offered_s;
+        return true;
+      case OpKind::kDelay:
+        t.issued_s = t.wire_s = offered_s;
+        t.done_s = offered_s + sched::seconds(schedule_.arguments(op).duration);
+        return true;
+      case OpKind::kPoll:
+        t.issued_s = offered_s;
+        meet(id);
+        return true;
+      case OpKind::kCalc:
+        return hold_lane(
+            id, offered_s,
+            sched::seconds(schedule_.arguments(op).duration) + delays_.lane_delay_s(id));
+      case OpKind::kCopy:
+      case OpKind::kReduce:
+        return hold_lane(id, offered_s,
+                         platform_.copy_s(schedule_.payload_bytes(op)) + delays_.lane_delay_s(id));
+      case OpKind::kRecv:
+        if (!post(id, offered_s)) return false;
+        meet(id);
+        return true;
+      case OpKind::kSend:
+      case OpKind::kPut:
+        return post(id, offered_s) && send(id);
+      default:
+        return false;  // gets and atomics
+    }
+  }
+
+  // The lane takes its operations in program order; `lane_begin_s` is when it turns to this one.
+  // False if it would have taken this one before an earlier one.
+  bool take_lane(OpId id, double offered_s, double hold_s, double& lane_begin_s) {
+    Server& lane = lanes_[lane_index_.of(id, schedule_.op(id))];
+    if (offered_s + kInstant_s < lane.last_wait_over_s) return false;
+    lane_begin_s = offered_s;
+    if (lane.free_s > offered_s) {
+      lane_begin_s = lane.free_s;
+      times_[id.value].cause = lane.last;
+    }
+    if (hold_s == 0) return true;
+    if (offered_s >= lane.free_s) lane.last_wait_over_s = offered_s;
+    lane.free_s = lane_begin_s + hold_s;
+    lane.last = id;
+    return true;
+  }
+
+  bool hold_lane(OpId id, double offered_s, double hold_s) {
+    OpTimes& t = times_[id.value];
+    if (!take_lane(id, offered_s, hold_s, t.issued_s)) return false;
+    t.wire_s = t.issued_s;
+    t.done_s = t.issued_s + hold_s;
+    return true;
+  }
+
+  bool post(OpId id, double offered_s) {
+    const double hold_s = o_post_s_ + delays_.lane_delay_s(id);
+    double lane_begin_s = 0;
+    if (!take_lane(id, offered_s, hold_s, lane_begin_s)) return false;
+    times_[id.value].issued_s = lane_begin_s + hold_s;
+    return true;
+  }
+
+  bool send(OpId id) {
+    const Op& op = schedule_.op(id);
+    OpTimes& t = times_[id.value];
+    const RankId dst = schedule_.channel(op.channel).dst;
+    const std::uint64_t bytes = schedule_.payload_bytes(op);
+    const bool large = bytes > platform_.interleave_bytes;
+    const double wire_s = platform_.transfer_s(bytes, delays_.pair_rate(op.rank, dst));
+    const double hold_s = serial_ ? std::max(gap_s_, wire_s) : gap_s_;
+    Server& port = out_[2 * op.rank.value + (large ? 0 : 1)];
+    if (t.issued_s + kInstant_s < port.last_join_s) return false;
+    t.wire_s = t.issued_s;
+    if (port.free_s > t.issued_s) {
+      t.wire_s = port.free_s;
+      t.cause = port.last;
+    }
+    if (hold_s > 0) {
+      port.last_join_s = t.issued_s;
+      port.free_s = t.wire_s + hold_s;
+      port.last = id;
+    }
+    small_take_time_ = small_take_time_ || (!large && wire_s > 0);
+    sent_s_[id.value] = t.wire_s + wire_s;
+    const double arrival_s = sent_s_[id.value] + latency_s_;
+    const bool datagram = schedule_.channel(op.channel).service == sched::Service::kDatagram;
+    if (datagram) {
+      t.done_s = sent_s_[id.value] + o_complete_s_;
+    } else if (!sched::is_fifo_source(op)) {
+      t.done_s = arrival_s + latency_s_ + o_complete_s_;
+    }
+    if (op.match.valid()) {
+      times_[op.match.value].wire_s = arrival_s;
+      meet(op.match);
+    }
+    return true;
+  }
+
+  // A message and its receive: whoever is known last settles both.
+  void meet(OpId receive) {
+    OpTimes& t = times_[receive.value];
+    if (t.wire_s == kNever || t.issued_s == kNever) return;
+    const Op& op = schedule_.op(receive);
+    const bool message_last = t.wire_s >= t.issued_s;
+    const double landed_s = message_last ? t.wire_s : t.issued_s;
+    if (message_last) t.cause = op.match;
+    t.done_s = landed_s + o_complete_s_;
+    wake(op.rank);
+    const Op& source = schedule_.op(op.match);
+    if (op.kind == OpKind::kRecv &&
+        schedule_.channel(source.channel).service == sched::Service::kReliable) {
+      OpTimes& s = times_[op.match.value];
+      if (!message_last) s.cause = receive;
+      s.done_s = landed_s + latency_s_ + o_complete_s_;
+      wake(source.rank);
+    }
+  }
+
+  void wake(RankId rank) {
+    if (queued_[rank.value] != 0) return;
+    queued_[rank.value] = 1;
+    work_.push_back(rank.value);
+  }
+
+  // Messages of either class at the ports, which must not have met.
+  bool ports_agree() {
+    std::vector<std::vector<Interval>> in(2 * schedule_.rank_count());
+    std::vector<std::vector<Interval>> out(serial_ ? 0 : schedule_.rank_count());
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+      const Op& op = schedule_.ops()[i];
+      if (op.kind != OpKind::kSend && op.kind != OpKind::kPut) continue;
+      const Interval interval{times_[i].wire_s, sent_s_[i], OpId(i)};
+      const bool large = schedule_.payload_bytes(op) > platform_.interleave_bytes;
+      if (large ? interval.end_s <= interval.begin_s : !(serial_ && small_take_time_)) continue;
+      in[2 * schedule_.channel(op.channel).dst.value + (large ? 0 : 1)].push_back(interval);
+      if (!serial_) out[op.rank.value].push_back(interval);
+    }
+    bool met = false;
+    for (auto* ports : {&in, &out}) {
+      for (auto& port : *ports) met = met || overlap(port);
+    }
+    contended_ = met && !serial_;
+    return !met || !serial_;
+  }
+
+  static bool overlap(std::vector<Interval>& intervals) {
+    const auto earlier = [](const Interval& a, const Interval& b) {
+      return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.op < b.op;
+    };
+    if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+      std::sort(intervals.begin(), intervals.end(), earlier);
+    }
+    for (std::size_t i = 1; i < intervals.size(); ++i) {
+      if (intervals[i].begin_s + kInstant_s <= intervals[i - 1].end_s) return true;
+    }
+    return false;
+  }
+
+  const sched::Schedule& schedule_;
+  const machine::Platform& platform_;
+  const machine::Delays& delays_;
+  const double o_post_s_;
+  const double o_complete_s_;
+  const double latency_s_;
+  const double gap_s_;
+  const bool serial_;
+  std::vector<OpTimes> times_;
+  std::vector<double> sent_s_;
+  std::vector<OpId> previous_;  // on the same side of the same channel
+  machine::LaneIndex lane_index_;
+  std::vector<Server> lanes_;
+  std::vector<Server> out_;  // large and small messages of every rank
+  std::vector<OpId> next_;   // of every rank, the next operation of its program
+  std::vector<char> queued_;
+  std::vector<std::uint32_t> work_;
+  bool small_take_time_ = false;  // else small messages never keep an in-port
+  bool contended_ = false;
+};
+
+}  // namespace
+
+std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
+                                         const machine::Platform& platform,
+                                         const machine::DelayPlan& plan) {
+  machine::require_executable(schedule, "the analytic engine");
+  const machine::Delays delays(plan, schedule);
+  Pass pass(schedule, platform, delays);
+  if (!pass.run()) return std::nullopt;
+  sched::Trace trace;
+  trace.schedule = schedule.digest();
+  trace.platform = platform.spec();
+  trace.delays = plan.text();
+  trace.engine = "longest-path";
+  trace.contended = pass.contended();
+  trace.ops = pass.take_times();
+  return trace;
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,573 @@
+// One run of a schedule on a platform: the rules of docs/architecture.md, "The machine model", as a
+// state machine that is told what ends when. The event engine and the SimGrid engine both drive it;
+// they differ in who says how long a large message takes.
+//
+// A Network offers
+//   void at(double time_s, ExecutionEvent event);    deliver `event` at that time, not before now
+//   void transmit(double now_s, RankId src, RankId dst, std::uint64_t bytes, Rate limit,
+//                 ExecutionEvent event);              start a large message; `event` at its end
+// and calls instant() once per instant of time, with all the events that fall within it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine/delays.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "machine/port_arbiter.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::machine {
+
+/// Events less than this apart are one instant, ordered by op id.
+inline constexpr double kInstant_s = 1e-12;
+
+struct ExecutionEvent {
+  enum class Kind : std::uint8_t {
+    kHeldBack,      // the delay plan lets the operation go
+    kIssue,         // an operation without a lane is issued
+    kLaneEnd,       // its lane has finished with it
+    kOutFree,       // the NIC may send the next message
+    kReplyOutFree,  // the same, after the answer to a get or an atomic
+    kSent,          // its message has left the wire
+    kArrived,       // its request is at the target
+    kServed,        // the target has carried out the atomic
+    kDone,
+  };
+  sched::OpId op;
+  Kind kind = Kind::kDone;
+  friend auto operator<=>(const ExecutionEvent&, const ExecutionEvent&) = default;
+};
+
+/// Throws Unsupported on dynamic schedules and InputError, naming the operation, on a message
+/// without its other half: what a run could neither finish nor explain.
+void require_executable(const sched::Schedule& schedule, std::string_view engine);
+
+/// Throws InputError naming the first operation that never finished.
+void require_finished(const sched::Schedule& schedule, const sched::Trace& trace);
+
+/// The lane that an operation occupies, as an index over all lanes of all ranks.
+struct LaneIndex {
+  explicit LaneIndex(const sched::Schedule& schedule);
+  std::vector<std::uint32_t> of_op;  // empty if every operation is on lane 0 of its rank
+  std::uint32_t count = 0;
+  std::uint32_t of(sched::OpId id, const sched::Op& op) const {
+    return of_op.empty() ? op.rank.value : of_op[id.value];
+  }
+};
+
+template <class Network>
+class Execution {
+ public:
+  using Event = ExecutionEvent;
+  using Kind = ExecutionEvent::Kind;
+
+  /// Writes the times of every operation into `times`; infinite where one never came. All
+  /// references must outlive this.
+  Execution(const sched::Schedule& schedule, const Platform& platform, const Delays& delays,
+            IssuePolicy policy, std::span<sched::OpTimes> times, Network& network);
+
+  /// Time zero: everything without predecessors becomes ready.
+  void start();
+
+  /// All events of one instant. Reorders `events`.
+  void instant(double now_s, std::vector<Event>& events);
+
+  /// Fair NICs: some port carried two large messages at once.
+  bool shared() const { return shared_; }
+
+ private:
+  using Op = sched::Op;
+  using OpId = sched::OpId;
+  using OpKind = sched::OpKind;
+  using RankId = sched::RankId;
+
+  struct Waiting {
+    double since_s;  // 0 for the in-order policy
+    OpId op;
+  };
+  struct Lane {
+    std::vector<Waiting> ready;  // a heap
+    bool busy = false;
+    bool dirty = false;
+    OpId last;
+  };
+  struct Word {  // a 64-bit word that atomics act on
+    std::vector<OpId> queue;
+    std::size_t head = 0;
+    bool busy = false;
+  };
+
+  const Op& op(OpId id) const { return schedule_.op(id); }
+  sched::OpTimes& times(OpId id) { return times_[id.value]; }
+  static bool holds_lane(OpKind kind) {
+    return kind != OpKind::kDelay && kind != OpKind::kJoin && kind != OpKind::kPoll &&
+           kind != OpKind::kFlush;
+  }
+  // Posted: issued at the end of its lane time. The others are issued at its start.
+  static bool is_posted(OpKind kind) { return sched::is_initiator(kind) || kind == OpKind::kRecv; }
+
+  void settle();
+  void handle(const Event& event);
+  void release(OpId id, OpId cause);
+  void make_ready(OpId id);
+  void offer(OpId id);
+  void serve(Lane& lane);
+  double lane_time_s(OpId id) const;
+  void issue(OpId id);
+  void done(OpId id);
+  void queue_message(OpId id);
+  void start_message(const PortArbiter::Start& start, bool large);
+  void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
+  void sent(OpId id);
+  void land(OpId receive);
+  void arrived(OpId id);
+  void serve_word(Word& word);
+  void served(OpId id);
+
+  // Gets and atomics are two messages: an empty request and the reply.
+  std::uint64_t message_bytes(OpId id, bool reply) const {
+    const Op& o = op(id);
+    if (o.kind == OpKind::kGet || sched::is_atomic(o.kind)) {
+      return reply ? schedule_.payload_bytes(o) : 0;
+    }
+    return schedule_.payload_bytes(o);
+  }
+  PortArbiter& ports_of(std::uint64_t bytes) { return is_large(bytes) ? large_ : small_; }
+  bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
+  std::pair<RankId, RankId> ends(OpId id, bool reply) const {
+    const sched::Channel& channel = schedule_.channel(op(id).channel);
+    return reply ? std::pair{channel.dst, channel.src} : std::pair{channel.src, channel.dst};
+  }
+  Word& word_of(OpId id) {
+    const sched::Slice& slice = schedule_.slices(op(id).reads).front();
+    return words_[{slice.buffer.value, slice.offset}];
+  }
+
+  const sched::Schedule& schedule_;
+  const Platform& platform_;
+  const Delays& delays_;
+  const bool by_age_;
+  Network& network_;
+
+  // The platform's times, in seconds.
+  const double o_post_s_;
+  const double o_complete_s_;
+  const double latency_s_;
+  const double gap_s_;
+  const double atomic_s_;
+  const bool serial_;
+
+  double now_s_ = 0;
+  std::span<sched::OpTimes> times_;
+  std::vector<std::uint32_t> waiting_for_;  // predecessors not there yet
+  std::vector<std::uint32_t> out_begin_;    // successors by edge, as a compressed row
+  std::vector<std::uint32_t> out_edge_;
+  std::vector<OpId> next_on_channel_;
+  std::vector<char> replying_;  // get, atomics: the answer is under way
+  LaneIndex lane_index_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> dirty_lanes_;
+  PortArbiter large_;
+  PortArbiter small_;
+  std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
+  std::vector<std::uint32_t> large_in_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Word> words_;
+  std::vector<Event> ended_now_;
+  std::vector<Event> batch_;
+  bool shared_ = false;
+};
+
+template <class Network>
+Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& platform,
+                              const Delays& delays, IssuePolicy policy,
+                              std::span<sched::OpTimes> times, Network& network)
+    : schedule_(schedule),
+      platform_(platform),
+      delays_(delays),
+      by_age_(policy == IssuePolicy::kReady),
+      network_(network),
+      o_post_s_(sched::seconds(platform.o_post)),
+      o_complete_s_(sched::seconds(platform.o_complete)),
+      latency_s_(sched::seconds(platform.latency)),
+      gap_s_(sched::seconds(platform.gap)),
+      atomic_s_(sched::seconds(platform.atomic_service)),
+      serial_(platform.nic == NicDiscipline::kSerial),
+      times_(times),
+      waiting_for_(schedule.op_count(), 0),
+      out_begin_(schedule.op_count() + 1, 0),
+      out_edge_(schedule.edges().size()),
+      next_on_channel_(schedule.op_count()),
+      replying_(schedule.op_count(), 0),
+      lane_index_(schedule),
+      lanes_(lane_index_.count),
+      large_(schedule.rank_count()),
+      small_(schedule.rank_count()),
+      large_out_(serial_ ? 0 : schedule.rank_count(), 0),
+      large_in_(serial_ ? 0 : schedule.rank_count(), 0) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  std::fill(times_.begin(), times_.end(),
+            sched::OpTimes{kNever, kNever, kNever, kNever, 1, OpId::none()});
+  for (const sched::Edge& edge : schedule.edges()) {
+    ++out_begin_[edge.pred.value + 1];
+    ++waiting_for_[edge.succ.value];
+  }
+  for (std::size_t i = 1; i < out_begin_.size(); ++i) out_begin_[i] += out_begin_[i - 1];
+  std::vector<std::uint32_t> fill(out_begin_.begin(), out_begin_.end() - 1);
+  for (std::uint32_t i = 0; i < schedule.edges().size(); ++i) {
+    out_edge_[fill[schedule.edges()[i].pred.value]++] = i;
+  }
+  std::vector<OpId> last(2 * schedule.channels().size());
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& o = schedule.ops()[i];
+    if (!sched::has_channel(o.kind)) continue;
+    OpId& previous = last[2 * o.channel.value + (o.kind == OpKind::kRecv ? 1 : 0)];
+    if (previous.valid()) {
+      next_on_channel_[previous.value] = OpId(i);
+      ++waiting_for_[i];
+    }
+    previous = OpId(i);
+  }
+}
+
+template <class Network>
+void Execution<Network>::start() {
+  for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+    if (waiting_for_[i] == 0) make_ready(OpId(i));
+  }
+  settle();
+}
+
+template <class Network>
+void Execution<Network>::instant(double now_s, std::vector<Event>& events) {
+  now_s_ = now_s;
+  std::sort(events.begin(), events.end());
+  for (const Event& event : events) handle(event);
+  settle();
+}
+
+// What ends comes before what starts; what starts and takes no time ends in the same instant.
+template <class Network>
+void Execution<Network>::settle() {
+  do {
+    if (!ended_now_.empty()) {
+      batch_.swap(ended_now_);
+      std::sort(batch_.begin(), batch_.end());
+      for (const Event& event : batch_) handle(event);
+      batch_.clear();
+      if (!ended_now_.empty()) continue;
+    }
+    for (std::size_t i = 0; i < dirty_lanes_.size(); ++i) serve(lanes_[dirty_lanes_[i]]);
+    dirty_lanes_.clear();
+    PortArbiter::Start start;
+    while (large_.next_start(start)) start_message(start, true);
+    while (small_.next_start(start)) start_message(start, false);
+  } while (!ended_now_.empty());
+}
+
+template <class Network>
+void Execution<Network>::handle(const Event& event) {
+  const OpId id = event.op;
+  switch (event.kind) {
+    case Kind::kHeldBack:
+      offer(id);
+      break;
+    case Kind::kIssue:
+      issue(id);
+      break;
+    case Kind::kLaneEnd: {
+      const std::uint32_t lane = lane_index_.of(id, op(id));
+      if (lanes_[lane].busy && lanes_[lane].last == id) {
+        lanes_[lane].busy = false;
+        if (!lanes_[lane].dirty) {
+          lanes_[lane].dirty = true;
+          dirty_lanes_.push_back(lane);
+        }
+      }
+      is_posted(op(id).kind) ? issue(id) : done(id);
+      break;
+    }
+    case Kind::kOutFree:
+    case Kind::kReplyOutFree: {
+      const bool reply = event.kind == Kind::kReplyOutFree;
+      ports_of(message_bytes(id, reply)).free_out(now_s_, ends(id, reply).first);
+      break;
+    }
+    case Kind::kSent:
+      sent(id);
+      break;
+    case Kind::kArrived:
+      arrived(id);
+      break;
+    case Kind::kServed:
+      served(id);
+      break;
+    case Kind::kDone:
+      done(id);
+      break;
+  }
+}
+
+template <class Network>
+void Execution<Network>::release(OpId id, OpId cause) {
+  if (--waiting_for_[id.value] != 0) return;
+  times(id).cause = cause;
+  make_ready(id);
+}
+
+template <class Network>
+void Execution<Network>::make_ready(OpId id) {
+  times(id).ready_s = now_s_;
+  const double delay_s = delays_.post_delay_s(id);
+  if (delay_s > 0) {
+    network_.at(now_s_ + delay_s, {id, Kind::kHeldBack});
+  } else {
+    offer(id);
+  }
+}
+
+template <class Network>
+void Execution<Network>::offer(OpId id) {
+  if (!holds_lane(op(id).kind)) {
+    ended_now_.push_back({id, Kind::kIssue});
+    return;
+  }
+  const std::uint32_t index = lane_index_.of(id, op(id));
+  Lane& lane = lanes_[index];
+  lane.ready.push_back({by_age_ ? now_s_ : 0.0, id});
+  std::push_heap(lane.ready.begin(), lane.ready.end(), [](const Waiting& a, const Waiting& b) {
+    return a.since_s != b.since_s ? a.since_s > b.since_s : a.op > b.op;
+  });
+  if (lane.dirty) return;
+  lane.dirty = true;
+  dirty_lanes_.push_back(index);
+}
+
+template <class Network>
+double Execution<Network>::lane_time_s(OpId id) const {
+  const Op& o = op(id);
+  const double delay_s = delays_.lane_delay_s(id);
+  if (is_posted(o.kind)) return o_post_s_ + delay_s;
+  if (o.kind == OpKind::kCalc) return sched::seconds(schedule_.arguments(o).duration) + delay_s;
+  return platform_.copy_s(schedule_.payload_bytes(o)) + delay_s;
+}
+
+template <class Network>
+void Execution<Network>::serve(Lane& lane) {
+  lane.dirty = false;
+  while (!lane.busy && !lane.ready.empty()) {
+    std::pop_heap(lane.ready.begin(), lane.ready.end(), [](const Waiting& a, const Waiting& b) {
+      return a.since_s != b.since_s ? a.since_s > b.since_s : a.op > b.op;
+    });
+    const OpId id = lane.ready.back().op;
+    lane.ready.pop_back();
+    sched::OpTimes& t = times(id);
+    if (lane.last.valid() && t.ready_s + delays_.post_delay_s(id) < now_s_) t.cause = lane.last;
+    const double hold_s = lane_time_s(id);
+    if (!is_posted(op(id).kind)) issue(id);
+    if (hold_s > 0) {
+      lane.busy = true;
+      lane.last = id;
+      network_.at(now_s_ + hold_s, {id, Kind::kLaneEnd});
+    } else {
+      ended_now_.push_back({id, Kind::kLaneEnd});
+    }
+  }
+}
+
+template <class Network>
+void Execution<Network>::issue(OpId id) {
+  const Op& o = op(id);
+  sched::OpTimes& t = times(id);
+  t.issued_s = now_s_;
+  if (next_on_channel_[id.value].valid()) release(next_on_channel_[id.value], id);
+  for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
+    const sched::Edge& edge = schedule_.edges()[out_edge_[i]];
+    if (edge.on == sched::On::kIssued) release(edge.succ, id);
+  }
+  switch (o.kind) {
+    case OpKind::kRecv:
+    case OpKind::kPoll:
+      if (std::isfinite(t.wire_s)) land(id);
+      break;
+    case OpKind::kDelay: {
+      t.wire_s = now_s_;
+      const double duration_s = sched::seconds(schedule_.arguments(o).duration);
+      if (duration_s > 0) {
+        network_.at(now_s_ + duration_s, {id, Kind::kDone});
+      } else {
+        ended_now_.push_back({id, Kind::kDone});
+      }
+      break;
+    }
+    case OpKind::kJoin:
+    case OpKind::kFlush:
+      t.wire_s = now_s_;
+      ended_now_.push_back({id, Kind::kDone});
+      break;
+    case OpKind::kCopy:
+    case OpKind::kReduce:
+    case OpKind::kCalc:
+      t.wire_s = now_s_;
+      break;
+    default:
+      queue_message(id);
+  }
+}
+
+template <class Network>
+void Execution<Network>::done(OpId id) {
+  times(id).done_s = now_s_;
+  for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
+    const sched::Edge& edge = schedule_.edges()[out_edge_[i]];
+    if (edge.on == sched::On::kDone) release(edge.succ, id);
+  }
+}
+
+template <class Network>
+void Execution<Network>::queue_message(OpId id) {
+  const bool reply = replying_[id.value] != 0;
+  const auto [src, dst] = ends(id, reply);
+  ports_of(message_bytes(id, reply)).join(now_s_, id, src, dst);
+}
+
+template <class Network>
+void Execution<Network>::start_message(const PortArbiter::Start& start, bool large) {
+  const OpId id = start.op;
+  const bool reply = replying_[id.value] != 0;
+  PortArbiter& ports = large ? large_ : small_;
+  const std::uint64_t bytes = message_bytes(id, reply);
+  sched::OpTimes& t = times(id);
+  if (!reply && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;
+  t.wire_s = now_s_;
+  const bool held_to_the_end = serial_ && bytes != 0;
+  if (!held_to_the_end) {
+    ports.free_in(start.dst);
+    free_out_after_gap(id, reply, ports, start.src);
+  }
+  if (bytes == 0) {
+    ended_now_.push_back({id, Kind::kSent});
+    return;
+  }
+  const sched::Rate limit = delays_.pair_rate(start.src, start.dst);
+  if (!large) {
+    network_.at(now_s_ + platform_.transfer_s(bytes, limit), {id, Kind::kSent});
+    return;
+  }
+  if (!serial_) {
+    const std::uint32_t out = large_out_[start.src.value]++;
+    const std::uint32_t in = large_in_[start.dst.value]++;
+    shared_ = shared_ || out != 0 || in != 0;
+  }
+  network_.transmit(now_s_, start.src, start.dst, bytes, limit, {id, Kind::kSent});
+}
+
+// The out-port is held for the gap at least, counted from the message's start.
+template <class Network>
+void Execution<Network>::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src) {
+  const double free_s = times(id).wire_s + gap_s_;
+  if (free_s < now_s_ + kInstant_s) {
+    ports.free_out(now_s_, src);
+  } else {
+    network_.at(free_s, {id, reply ? Kind::kReplyOutFree : Kind::kOutFree});
+  }
+}
+
+template <class Network>
+void Execution<Network>::sent(OpId id) {
+  const Op& o = op(id);
+  const bool reply = replying_[id.value] != 0;
+  const auto [src, dst] = ends(id, reply);
+  const std::uint64_t bytes = message_bytes(id, reply);
+  if (serial_ && bytes != 0) {
+    PortArbiter& ports = ports_of(bytes);
+    ports.free_in(dst);
+    free_out_after_gap(id, reply, ports, src);
+  } else if (!serial_ && is_large(bytes)) {
+    --large_out_[src.value];
+    --large_in_[dst.value];
+  }
+  const double arrival_s = now_s_ + latency_s_;
+  if (reply) {
+    network_.at(arrival_s + o_complete_s_, {id, Kind::kDone});
+    return;
+  }
+  if (o.kind == OpKind::kGet || sched::is_atomic(o.kind)) {
+    network_.at(arrival_s, {id, Kind::kArrived});
+    return;
+  }
+  if (schedule_.channel(o.channel).service == sched::Service::kDatagram) {
+    network_.at(now_s_ + o_complete_s_, {id, Kind::kDone});
+  } else if (!sched::is_fifo_source(o)) {
+    network_.at(arrival_s + latency_s_ + o_complete_s_, {id, Kind::kDone});
+  }
+  if (o.match.valid()) {
+    times(o.match).wire_s = arrival_s;
+    if (std::isfinite(times(o.match).issued_s)) land(o.match);
+  }
+}
+
+// A message and its receive, or its poll, have met: the later of arrival and posting decides.
+template <class Network>
+void Execution<Network>::land(OpId receive) {
+  const Op& o = op(receive);
+  sched::OpTimes& t = times(receive);
+  const bool message_last = t.wire_s >= t.issued_s;
+  const double landed_s = message_last ? t.wire_s : t.issued_s;
+  if (message_last) t.cause = o.match;
+  network_.at(landed_s + o_complete_s_, {receive, Kind::kDone});
+  const Op& source = op(o.match);
+  if (o.kind == OpKind::kRecv &&
+      schedule_.channel(source.channel).service == sched::Service::kReliable) {
+    if (!message_last) times(o.match).cause = receive;
+    network_.at(landed_s + latency_s_ + o_complete_s_, {o.match, Kind::kDone});
+  }
+}
+
+template <class Network>
+void Execution<Network>::arrived(OpId id) {
+  if (op(id).kind == OpKind::kGet) {
+    replying_[id.value] = 1;
+    queue_message(id);
+    return;
+  }
+  Word& word = word_of(id);
+  word.queue.push_back(id);
+  serve_word(word);
+}
+
+template <class Network>
+void Execution<Network>::serve_word(Word& word) {
+  if (word.busy || word.head == word.queue.size()) return;
+  word.busy = true;
+  const OpId id = word.queue[word.head++];
+  if (word.head == word.queue.size()) {
+    word.queue.clear();
+    word.head = 0;
+  }
+  if (atomic_s_ > 0) {
+    network_.at(now_s_ + atomic_s_, {id, Kind::kServed});
+  } else {
+    ended_now_.push_back({id, Kind::kServed});
+  }
+}
+
+template <class Network>
+void Execution<Network>::served(OpId id) {
+  Word& word = word_of(id);
+  word.busy = false;
+  replying_[id.value] = 1;
+  queue_message(id);
+  serve_word(word);
+}
+
+}  // namespace slackline::machine

@@ -1,0 +1,65 @@
+// Who may use a NIC's ports next, in the serial discipline. Every rank has an out-port with a queue
+// and an in-port. A message starts when it heads its sender's queue and the receiver's in-port is
+// idle; rivals for an in-port go by (time of heading the queue, op id).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/ids.h"
+
+namespace slackline::machine {
+
+class PortArbiter {
+ public:
+  struct Start {
+    sched::OpId op;
+    sched::RankId src;
+    sched::RankId dst;
+    sched::OpId behind;  // what it waited for last, a former holder of a port; none() if nothing
+  };
+
+  explicit PortArbiter(std::uint32_t ranks) : out_(ranks), in_(ranks) {}
+
+  /// The message of `op` joins the queue of `src`.
+  void join(double now_s, sched::OpId op, sched::RankId src, sched::RankId dst);
+
+  /// The next message that may start now; both its ports are held until they are freed. To be asked
+  /// when all that ends in this instant has ended, until it says no.
+  bool next_start(Start& start);
+
+  void free_out(double now_s, sched::RankId rank);
+  void free_in(sched::RankId rank);
+
+ private:
+  struct Message {
+    sched::OpId op;
+    sched::RankId dst;
+  };
+  struct OutPort {
+    std::vector<Message> queue;  // from `head` on
+    std::size_t head = 0;
+    bool held = false;
+    sched::OpId last;  // the message that held it last, if the current head waited for it
+  };
+  struct Rival {
+    double heading_s;
+    sched::OpId op;
+    sched::RankId src;
+  };
+  struct InPort {
+    std::vector<Rival> rivals;  // a heap
+    bool held = false;
+    bool dirty = false;
+    sched::OpId last;
+  };
+
+  void head(double now_s, sched::RankId src);
+  void touch(sched::RankId dst);
+
+  std::vector<OutPort> out_;
+  std::vector<InPort> in_;
+  std::vector<sched::RankId> dirty_;
+};
+
+}  // namespace slackline::machine

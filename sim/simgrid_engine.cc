@@ -1,0 +1,196 @@
+#include "sim/simgrid_engine.h"
+
+#include <fmt/format.h>
+#include <xbt/log.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+#include <vector>
+
+#include "machine/execution.h"
+#include "sched/error.h"
+#include "sim/child_run.h"
+
+namespace slackline::sim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+using machine::ExecutionEvent;
+using machine::kInstant_s;
+using sched::RankId;
+
+// SimGrid's clock when an instant is worked through, after the instant's own time. Flows that end
+// in one instant may differ in their last bits, and SimGrid may end a flow up to its precision of 1
+// ps early; a little later all of them are there.
+constexpr double kLag_s = 2e-12;
+
+std::vector<s4u::Host*> make_star(const machine::Platform& platform, std::uint32_t ranks) {
+  s4u::NetZone* zone = s4u::create_star_zone("star");
+  std::vector<s4u::Host*> hosts;
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    s4u::Host* host = zone->create_host(fmt::format("rank-{}", r), 1e9);
+    s4u::SplitDuplexLink* nic =
+        zone->create_split_duplex_link(fmt::format("nic-{}", r), platform.rate.bytes_per_second());
+    nic->set_latency(0);
+    nic->seal();
+    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
+                    {{nic, s4u::LinkInRoute::Direction::UP}}, true);
+    hosts.push_back(host);
+  }
+  zone->seal();
+  return hosts;
+}
+
+// The engine, configured before the first zone exists: plain max-min sharing, no TCP factors, no
+// latency (ours is in timers).
+class Network {
+ public:
+  Network(const machine::Platform& platform, std::uint32_t ranks) : platform_(platform) {
+    s4u::Engine::set_config("network/model:CM02");
+    s4u::Engine::set_config("network/crosstraffic:0");
+    s4u::Engine::set_config("network/TCP-gamma:0");
+    s4u::Engine::set_config("surf/precision:1e-12");
+    s4u::Engine::set_config("maxmin/precision:1e-9");
+    hosts_ = make_star(platform, ranks);
+    engine_.seal_platform();
+    s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { ended(activity); });
+  }
+
+  void run(machine::Execution<Network>& execution) {
+    execution_ = &execution;
+    simgrid::kernel::timer::Timer::set(kLag_s, [this] {
+      execution_->start();
+      arm();
+    });
+    engine_.run();
+  }
+
+  void at(double time_s, ExecutionEvent event) {
+    timers_.push_back({time_s, event});
+    std::push_heap(timers_.begin(), timers_.end(), later);
+  }
+
+  void transmit(double now_s, RankId src, RankId dst, std::uint64_t bytes, sched::Rate limit,
+                ExecutionEvent event) {
+    const double wire_s = platform_.transfer_s(bytes, limit);
+    // The flow begins after its instant; it carries that much less, to end at its time.
+    const double late_s = s4u::Engine::get_clock() - now_s;
+    const double carried = static_cast<double>(bytes) * std::max(0.0, 1 - late_s / wire_s);
+    std::uint32_t slot;
+    if (free_.empty()) {
+      slot = static_cast<std::uint32_t>(flows_.size());
+      flows_.emplace_back();
+    } else {
+      slot = free_.back();
+      free_.pop_back();
+    }
+    Flow& flow = flows_[slot];
+    flow.comm = s4u::Comm::sendto_init(hosts_[src.value], hosts_[dst.value]);
+    flow.alone_end_s = now_s + wire_s;
+    flow.event = event;
+    flow.comm->set_payload_size(bytes);
+    flow.comm->set_remaining(carried);
+    flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
+    if (limit.bits_per_second != 0) flow.comm->set_rate(limit.bytes_per_second());
+    flow.comm->start();
+  }
+
+ private:
+  struct Timer {
+    double time_s;
+    ExecutionEvent event;
+  };
+  struct Flow {
+    s4u::CommPtr comm;
+    double alone_end_s = 0;  // if it shares with nobody
+    ExecutionEvent event;
+  };
+  static bool later(const Timer& a, const Timer& b) { return a.time_s > b.time_s; }
+
+  void ended(const s4u::Activity& activity) {
+    const auto slot =
+        static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(activity.get_data<void>()) - 1);
+    const Flow& flow = flows_[slot];
+    if (activity.get_state() != s4u::Activity::State::FINISHED) {
+      throw InternalError(fmt::format("the message of op {} ended as {}", flow.event.op.value,
+                                      activity.get_state_str()));
+    }
+    // A flow that shared with nobody ends when it should, but for SimGrid's precision.
+    const double clock_s = s4u::Engine::get_clock();
+    const bool alone = std::abs(clock_s - flow.alone_end_s) < 2 * kLag_s;
+    at(alone ? flow.alone_end_s : clock_s, flow.event);
+    over_.push_back(slot);
+    arm();
+  }
+
+  // Sees to it that the earliest instant is worked through when its time has come.
+  void arm() {
+    if (timers_.empty()) return;
+    const double due_s = std::max(timers_.front().time_s + kLag_s, s4u::Engine::get_clock());
+    if (armed_s_ <= due_s) return;
+    armed_s_ = due_s;
+    simgrid::kernel::timer::Timer::set(due_s, [this] { work(); });
+  }
+
+  void work() {
+    armed_s_ = std::numeric_limits<double>::infinity();
+    for (const std::uint32_t slot : over_) {
+      flows_[slot].comm = nullptr;
+      free_.push_back(slot);
+    }
+    over_.clear();
+    const double clock_s = s4u::Engine::get_clock();
+    while (!timers_.empty() && timers_.front().time_s + kLag_s <= clock_s + kInstant_s / 2) {
+      events_.clear();
+      const double now_s = timers_.front().time_s;
+      while (!timers_.empty() && timers_.front().time_s < now_s + kInstant_s) {
+        events_.push_back(timers_.front().event);
+        std::pop_heap(timers_.begin(), timers_.end(), later);
+        timers_.pop_back();
+      }
+      execution_->instant(now_s, events_);
+    }
+    arm();
+  }
+
+  const machine::Platform& platform_;
+  s4u::Engine engine_{"slackline"};
+  std::vector<s4u::Host*> hosts_;
+  machine::Execution<Network>* execution_ = nullptr;
+  std::vector<Timer> timers_;  // a heap
+  std::vector<Flow> flows_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> over_;  // ended, not yet let go
+  std::vector<ExecutionEvent> events_;
+  double armed_s_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
+                         const machine::DelayPlan& plan, machine::IssuePolicy policy) {
+  machine::require_executable(schedule, "SimGrid");
+  const machine::Delays delays(plan, schedule);
+  const std::size_t ops = schedule.op_count();
+  const SharedMemory memory(ops * sizeof(sched::OpTimes));
+  const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);
+  run_in_child([&] {
+    xbt_log_control_set("root.thresh:error");
+    Network network(platform, schedule.rank_count());
+    machine::Execution<Network> execution(schedule, platform, delays, policy, times, network);
+    network.run(execution);
+  });
+  sched::Trace trace;
+  trace.schedule = schedule.digest();
+  trace.platform = platform.spec();
+  trace.delays = plan.text();
+  trace.engine = "simgrid";
+  trace.ops.assign(times.begin(), times.end());
+  machine::require_finished(schedule, trace);
+  return trace;
+}
+
+}  // namespace slackline::sim

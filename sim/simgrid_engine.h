@@ -1,0 +1,21 @@
+// Runs a schedule on SimGrid: large messages are its flows, everything else is the machine model's.
+#pragma once
+
+#include "machine/delay_plan.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::sim {
+
+/// SimGrid keeps one engine, one clock and one configuration per process, so each run takes place
+/// in a forked child: any number may follow each other, and nothing of SimGrid stays behind. Not to
+/// be called while other threads hold locks. Throws Unsupported for dynamic schedules, InputError
+/// for ones that cannot finish, EnvironmentError if there can be no child, InternalError if it
+/// dies.
+sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
+                         const machine::DelayPlan& delays = {},
+                         machine::IssuePolicy policy = machine::IssuePolicy::kInOrder);
+
+}  // namespace slackline::sim
