@@ -29,6 +29,7 @@ struct Server {
   double free_s = 0;
   double last_wait_over_s = 0;  // when it last began after having been idle
   double last_join_s = 0;
+  double last_instant_s = 0;  // when it last served somebody who takes no time
   OpId last;
 };
 
@@ -171,7 +172,12 @@ class Pass {
       lane_begin_s = lane.free_s;
       times_[id.value].cause = lane.last;
     }
-    if (hold_s == 0) return true;
+    if (hold_s == 0) {
+      lane.last_instant_s = std::max(lane.last_instant_s, lane_begin_s);
+      return true;
+    }
+    // It would have held the lane when an earlier operation, which needs no time, wanted it.
+    if (offered_s + kInstant_s < lane.last_instant_s) return false;
     if (offered_s >= lane.free_s) lane.last_wait_over_s = offered_s;
     lane.free_s = lane_begin_s + hold_s;
     lane.last = id;

@@ -121,6 +121,7 @@ class Execution {
   void release(OpId id, OpId cause);
   void make_ready(OpId id);
   void offer(OpId id);
+  void touch(std::uint32_t lane);
   void serve(Lane& lane);
   double lane_time_s(OpId id) const;
   void issue(OpId id);
@@ -286,13 +287,8 @@ void Execution<Network>::handle(const Event& event) {
       break;
     case Kind::kLaneEnd: {
       const std::uint32_t lane = lane_index_.of(id, op(id));
-      if (lanes_[lane].busy && lanes_[lane].last == id) {
-        lanes_[lane].busy = false;
-        if (!lanes_[lane].dirty) {
-          lanes_[lane].dirty = true;
-          dirty_lanes_.push_back(lane);
-        }
-      }
+      lanes_[lane].busy = false;
+      touch(lane);
       is_posted(op(id).kind) ? issue(id) : done(id);
       break;
     }
@@ -347,9 +343,14 @@ void Execution<Network>::offer(OpId id) {
   std::push_heap(lane.ready.begin(), lane.ready.end(), [](const Waiting& a, const Waiting& b) {
     return a.since_s != b.since_s ? a.since_s > b.since_s : a.op > b.op;
   });
-  if (lane.dirty) return;
-  lane.dirty = true;
-  dirty_lanes_.push_back(index);
+  touch(index);
+}
+
+template <class Network>
+void Execution<Network>::touch(std::uint32_t lane) {
+  if (lanes_[lane].dirty) return;
+  lanes_[lane].dirty = true;
+  dirty_lanes_.push_back(lane);
 }
 
 template <class Network>
@@ -361,26 +362,26 @@ double Execution<Network>::lane_time_s(OpId id) const {
   return platform_.copy_s(schedule_.payload_bytes(o)) + delay_s;
 }
 
+// One operation at a time, also when it takes no time: what it releases may come before the rest.
 template <class Network>
 void Execution<Network>::serve(Lane& lane) {
   lane.dirty = false;
-  while (!lane.busy && !lane.ready.empty()) {
-    std::pop_heap(lane.ready.begin(), lane.ready.end(), [](const Waiting& a, const Waiting& b) {
-      return a.since_s != b.since_s ? a.since_s > b.since_s : a.op > b.op;
-    });
-    const OpId id = lane.ready.back().op;
-    lane.ready.pop_back();
-    sched::OpTimes& t = times(id);
-    if (lane.last.valid() && t.ready_s + delays_.post_delay_s(id) < now_s_) t.cause = lane.last;
-    const double hold_s = lane_time_s(id);
-    if (!is_posted(op(id).kind)) issue(id);
-    if (hold_s > 0) {
-      lane.busy = true;
-      lane.last = id;
-      network_.at(now_s_ + hold_s, {id, Kind::kLaneEnd});
-    } else {
-      ended_now_.push_back({id, Kind::kLaneEnd});
-    }
+  if (lane.busy || lane.ready.empty()) return;
+  std::pop_heap(lane.ready.begin(), lane.ready.end(), [](const Waiting& a, const Waiting& b) {
+    return a.since_s != b.since_s ? a.since_s > b.since_s : a.op > b.op;
+  });
+  const OpId id = lane.ready.back().op;
+  lane.ready.pop_back();
+  sched::OpTimes& t = times(id);
+  if (lane.last.valid() && t.ready_s + delays_.post_delay_s(id) < now_s_) t.cause = lane.last;
+  const double hold_s = lane_time_s(id);
+  if (!is_posted(op(id).kind)) issue(id);
+  lane.busy = true;
+  if (hold_s > 0) {
+    lane.last = id;
+    network_.at(now_s_ + hold_s, {id, Kind::kLaneEnd});
+  } else {
+    ended_now_.push_back({id, Kind::kLaneEnd});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <vector>
@@ -27,34 +28,68 @@ using sched::RankId;
 // ps early; a little later all of them are there.
 constexpr double kLag_s = 2e-12;
 
-std::vector<s4u::Host*> make_star(const machine::Platform& platform, std::uint32_t ranks) {
-  s4u::NetZone* zone = s4u::create_star_zone("star");
-  std::vector<s4u::Host*> hosts;
-  for (std::uint32_t r = 0; r < ranks; ++r) {
-    s4u::Host* host = zone->create_host(fmt::format("rank-{}", r), 1e9);
-    s4u::SplitDuplexLink* nic =
-        zone->create_split_duplex_link(fmt::format("nic-{}", r), platform.rate.bytes_per_second());
-    nic->set_latency(0);
-    nic->seal();
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
-                    {{nic, s4u::LinkInRoute::Direction::UP}}, true);
-    hosts.push_back(host);
-  }
-  zone->seal();
-  return hosts;
-}
-
-// The engine, configured before the first zone exists: plain max-min sharing, no TCP factors, no
-// latency (ours is in timers).
-class Network {
+// A star of hosts, one per rank. What a slow pair sends leaves from a host of its own, which has
+// the sender's NIC behind a link of the pair's rate: SimGrid 3.32 takes no rate for a direct
+// message.
+class Star {
  public:
-  Network(const machine::Platform& platform, std::uint32_t ranks) : platform_(platform) {
+  Star(const machine::Platform& platform, const machine::DelayPlan& plan, std::uint32_t ranks) {
+    s4u::NetZone* zone = s4u::create_star_zone("star");
+    std::vector<s4u::SplitDuplexLink*> nics;
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      hosts_.push_back(zone->create_host(fmt::format("rank-{}", r), 1e9));
+      nics.push_back(zone->create_split_duplex_link(fmt::format("nic-{}", r),
+                                                    platform.rate.bytes_per_second()));
+      nics.back()->set_latency(0);
+      nics.back()->seal();
+      zone->add_route(hosts_.back()->get_netpoint(), nullptr, nullptr, nullptr,
+                      {{nics.back(), s4u::LinkInRoute::Direction::UP}}, true);
+    }
+    for (const machine::PairRate& pair : plan.pairs) {
+      const std::string name = fmt::format("{}-{}", pair.src.value, pair.dst.value);
+      s4u::Host* host = zone->create_host("slow-" + name, 1e9);
+      s4u::Link* link = zone->create_link("rate-" + name, pair.rate.bytes_per_second());
+      link->set_latency(0);
+      link->seal();
+      zone->add_route(
+          host->get_netpoint(), nullptr, nullptr, nullptr,
+          {s4u::LinkInRoute(link), {nics[pair.src.value], s4u::LinkInRoute::Direction::UP}}, false);
+      slow_.emplace(std::pair(pair.src, pair.dst), host);
+    }
+    zone->seal();
+  }
+
+  s4u::Host* source(RankId src, RankId dst) const {
+    if (!slow_.empty()) {
+      const auto found = slow_.find({src, dst});
+      if (found != slow_.end()) return found->second;
+    }
+    return hosts_[src.value];
+  }
+  s4u::Host* destination(RankId dst) const { return hosts_[dst.value]; }
+
+ private:
+  std::vector<s4u::Host*> hosts_;
+  std::map<std::pair<RankId, RankId>, s4u::Host*> slow_;
+};
+
+// For SimGrid's options, which it takes after the engine exists and before its first zone.
+class Configured {
+ public:
+  // Plain max-min sharing: no factors meant for TCP, no latency (ours is in timers).
+  Configured() {
     s4u::Engine::set_config("network/model:CM02");
     s4u::Engine::set_config("network/crosstraffic:0");
     s4u::Engine::set_config("network/TCP-gamma:0");
     s4u::Engine::set_config("surf/precision:1e-12");
     s4u::Engine::set_config("maxmin/precision:1e-9");
-    hosts_ = make_star(platform, ranks);
+  }
+};
+
+class Network {
+ public:
+  Network(const machine::Platform& platform, const machine::DelayPlan& plan, std::uint32_t ranks)
+      : platform_(platform), star_(platform, plan, ranks) {
     engine_.seal_platform();
     s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { ended(activity); });
   }
@@ -88,13 +123,12 @@ class Network {
       free_.pop_back();
     }
     Flow& flow = flows_[slot];
-    flow.comm = s4u::Comm::sendto_init(hosts_[src.value], hosts_[dst.value]);
+    flow.comm = s4u::Comm::sendto_init(star_.source(src, dst), star_.destination(dst));
     flow.alone_end_s = now_s + wire_s;
     flow.event = event;
     flow.comm->set_payload_size(bytes);
     flow.comm->set_remaining(carried);
     flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
-    if (limit.bits_per_second != 0) flow.comm->set_rate(limit.bytes_per_second());
     flow.comm->start();
   }
 
@@ -158,7 +192,8 @@ class Network {
 
   const machine::Platform& platform_;
   s4u::Engine engine_{"slackline"};
-  std::vector<s4u::Host*> hosts_;
+  Configured configured_;
+  Star star_;
   machine::Execution<Network>* execution_ = nullptr;
   std::vector<Timer> timers_;  // a heap
   std::vector<Flow> flows_;
@@ -179,7 +214,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);
   run_in_child([&] {
     xbt_log_control_set("root.thresh:error");
-    Network network(platform, schedule.rank_count());
+    Network network(platform, plan, schedule.rank_count());
     machine::Execution<Network> execution(schedule, platform, delays, policy, times, network);
     network.run(execution);
   });
