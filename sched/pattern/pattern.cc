@@ -4,16 +4,37 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "sched/error.h"
+#include "sched/pattern/binary_tree.h"
+#include "sched/pattern/binomial_pipeline.h"
+#include "sched/pattern/binomial_tree.h"
 #include "sched/pattern/chain.h"
+#include "sched/pattern/circulant.h"
+#include "sched/pattern/double_tree.h"
+#include "sched/pattern/hybrid.h"
+#include "sched/pattern/scatter_allgather.h"
+#include "sched/pattern/sequential.h"
 
 namespace slackline::sched {
 namespace {
 
 // A new pattern is one line here.
 constexpr std::array kPatterns = {
+    PatternEntry{"sequential", "the root sends the message to one rank after the other",
+                 sequential},
     PatternEntry{"chain", "each rank relays every block to the next", chain},
+    PatternEntry{"binomial-tree", "whole messages along a binomial tree", binomial_tree},
+    PatternEntry{"binomial-pipeline", "blocks along the edges of a hypercube, RDMC's best",
+                 binomial_pipeline},
+    PatternEntry{"circulant", "round-optimal for any number of ranks by one rule", circulant},
+    PatternEntry{"hybrid", "binomial pipeline among rack leaders, then within each rack", hybrid,
+                 true},
+    PatternEntry{"scatter-allgather", "binomial scatter of pieces, then a ring", scatter_allgather},
+    PatternEntry{"binary-tree", "blocks pipelined down a complete binary tree", binary_tree},
+    PatternEntry{"double-tree", "even blocks down one binary tree, odd ones down another",
+                 double_tree},
 };
 
 }  // namespace
@@ -38,11 +59,23 @@ std::uint32_t MulticastOptions::blocks() const {
 }
 
 Plan empty_plan(const MulticastOptions& options) {
+  if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
+  if (options.block_bytes == 0) throw InputError("block: 0 bytes; expected at least 1");
+  if (options.root.value >= options.ranks) {
+    throw InputError(fmt::format("root: {} is no rank; expected 0 to {}", options.root.value,
+                                 options.ranks - 1));
+  }
   Plan plan;
   plan.ranks = options.ranks;
   plan.bytes = options.bytes;
   plan.block_bytes = options.block_bytes;
   plan.blocks = options.blocks();
+  const std::uint64_t transfers = std::uint64_t{plan.ranks - 1} * plan.blocks;
+  if (transfers > kMaxTransfers) {
+    throw InputError(fmt::format(
+        "block: {} blocks to {} ranks make {} transfers; expected at most {}; use larger blocks",
+        plan.blocks, plan.ranks - 1, transfers, kMaxTransfers));
+  }
   return plan;
 }
 
@@ -56,8 +89,24 @@ Plan with_root(Plan plan, RankId root) {
     transfer.src = rename(transfer.src);
     transfer.dst = rename(transfer.dst);
   }
-  std::sort(plan.transfers.begin(), plan.transfers.end());
+  // Insertion sort: in each step at most two transfers, those sent by the exchanged ranks, are out
+  // of place.
+  std::vector<Transfer>& all = plan.transfers;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const Transfer transfer = all[i];
+    std::size_t hole = i;
+    for (; hole > 0 && transfer < all[hole - 1]; --hole) all[hole] = all[hole - 1];
+    all[hole] = transfer;
+  }
   return plan;
+}
+
+std::uint32_t floor_log2(std::uint32_t value) {
+  return static_cast<std::uint32_t>(std::bit_width(value)) - 1;
+}
+
+std::uint32_t ceil_log2(std::uint32_t value) {
+  return static_cast<std::uint32_t>(std::bit_width(value - 1));
 }
 
 }  // namespace slackline::sched

@@ -12,26 +12,37 @@
 
 namespace slackline::sched {
 
+/// More transfers than this are refused: two operations each make 2^31.
+inline constexpr std::uint64_t kMaxTransfers = 1ull << 30;
+
 /// What every multicast pattern is told.
 struct MulticastOptions {
   std::uint32_t ranks = 1;        // ≥ 1
   std::uint64_t bytes = 0;        // of the message, ≥ 0
   std::uint64_t block_bytes = 1;  // ≥ 1
   RankId root{0};
-  /// hybrid: the rack of every rank, racks numbered from 0 without gaps. Empty elsewhere.
+  /// hybrid: the rack of every rank, racks numbered from 0 without gaps; if empty, ⌈√ranks⌉
+  /// contiguous racks. Not read by other patterns.
   std::vector<std::uint32_t> rack_of_rank;
 
   /// max(1, ⌈bytes / block_bytes⌉). Throws InputError above 2^31 blocks.
   std::uint32_t blocks() const;
 };
 
-/// Steps are as published or as derived in the pattern's own header.
+/// The steps are as published or as derived in the pattern's own header; k stands for blocks, n for
+/// ranks. One rank alone has no steps. In every pattern
+///  - a transfer's block reached its source at an earlier step, or the source is the root;
+///  - every other rank receives every block exactly once, unless Plan::delivers_twice;
+///  - a rank sends at most one block and receives at most one per step;
+///  - the last transfer is in the last step.
+/// Throws InputError for options out of their range, and above kMaxTransfers.
 using MulticastPattern = Plan (*)(const MulticastOptions&);
 
 struct PatternEntry {
   std::string_view name;
   std::string_view summary;  // one line, for `list patterns`
   MulticastPattern make;
+  bool takes_racks = false;  // reads rack_of_rank
 };
 
 /// Every pattern, in the order `list patterns` shows them.
@@ -40,11 +51,17 @@ std::span<const PatternEntry> patterns();
 /// Nothing if there is no such pattern.
 const PatternEntry* find_pattern(std::string_view name);
 
-/// A Plan with everything but transfers and steps filled in from the options.
+/// A Plan with everything but root, transfers and steps filled in from the options. Checks them,
+/// before anything large is allocated: throws InputError.
 Plan empty_plan(const MulticastOptions& options);
 
 /// Patterns are written for root 0. Renames the ranks of such a plan by rank 0 ↔ options.root, so
-/// that block flow is the same with two names exchanged, and sorts the transfers.
+/// that block flow is the same with two names exchanged, and restores the order of the transfers.
+/// Takes time linear in the transfers where a rank sends at most one block per step.
 Plan with_root(Plan plan, RankId root);
+
+/// ⌊log2 value⌋ and ⌈log2 value⌉ for value ≥ 1.
+std::uint32_t floor_log2(std::uint32_t value);
+std::uint32_t ceil_log2(std::uint32_t value);
 
 }  // namespace slackline::sched

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sched/pattern/pattern.h"
+
+namespace slackline::sched {
+
+/// RDMC's binomial pipeline (sections 4.3 and 4.4). k − 1 + ⌈log2 n⌉ steps for every n.
+///
+/// n = 2^l: the ranks are the vertices of a hypercube; at step j they exchange blocks along
+/// dimension j mod l. The root sends block min(j, k − 1). Rank i sends block min(j − l + r, k − 1),
+/// where r counts the trailing zeros of i rotated right by j mod l in l bits; nothing if that is
+/// negative, or to the root.
+///
+/// Other n: l = ⌊log2 n⌋, and rank 2^l − 1 + v is the twin of rank v ≥ 1 at the same vertex. At
+/// every step one twin is the receiver: it takes the block that comes in along the dimension and
+/// passes to its twin the earlier block that the twin lacks; the twin does the vertex's send. The
+/// lower rank starts as receiver; the roles swap after each step j in which bit j mod l of v is 1.
+/// One last step settles the last block inside each vertex.
+Plan binomial_pipeline(const MulticastOptions& options);
+
+}  // namespace slackline::sched
