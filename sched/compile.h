@@ -1,6 +1,8 @@
 // From a pattern's name to a schedule: `binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB`.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,12 +13,18 @@
 
 namespace slackline::sched {
 
+/// Where a schedule would have more operations than this, credits and copies included, its spec is
+/// refused.
+inline constexpr std::uint64_t kMaxOps = 1ull << 31;
+
 /// What a spec says, with every default filled in.
 struct Spec {
   std::string pattern;
   MulticastOptions multicast;
   TransferOptions transfers;
   CreditOptions credits;
+  /// The file that multicast.rack_of_rank was read from; empty: racks are contiguous.
+  std::string rack_map;
 };
 
 /// One option of a spec, for `list patterns` and for error messages.
@@ -25,17 +33,27 @@ struct SpecOption {
   std::string_view values;
   std::string_view meaning;
 };
+/// In the order in which format_spec writes them.
 std::span<const SpecOption> spec_options();
 
-/// Whether `text` reads like a spec (a pattern's name, alone or before a colon) and not a file
-/// name.
+/// Whether `text` is meant as a spec and not as a file. With "the name" what stands before the
+/// first colon, or all of it: it is if the name is a pattern's. If no file is called `text`, it
+/// also is if the name has nothing but letters, digits, dashes and underscores, and there is a
+/// colon or the name is within two typing errors of a pattern's. Then parse_spec names the unknown
+/// pattern, where otherwise a missing file would be reported.
 bool looks_like_spec(std::string_view text);
 
 /// Reads `pattern:key=value,…` in any order of keys. Throws InputError on an unknown pattern or
-/// key, a key given twice, or a value out of range.
+/// key, a key given twice or not taken by the pattern, a value out of range, a rack map that cannot
+/// be read, and above kMaxOps; nothing large is allocated before.
 Spec parse_spec(std::string_view text);
 
-/// The pattern's Plan.
+/// The canonical text: ranks and bytes, then what differs from its default, in one fixed order.
+/// parse_spec reads it back to the same Spec. Racks that neither are contiguous nor come from a
+/// file have no text; they are written as `rack-map=?`.
+std::string format_spec(const Spec& spec);
+
+/// The pattern's Plan, with format_spec as its title. Throws InputError as the pattern does.
 Plan plan_of(const Spec& spec);
 
 /// Plan, then the passes in their order: lower_transfers, lower_credits.

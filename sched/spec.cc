@@ -1,0 +1,266 @@
+// The text form of a Spec; compile.h says what it means.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "sched/pattern/rack_map.h"
+#include "sched/suggest.h"
+#include "sched/units.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint32_t kMaxRanks = 1u << 24;
+constexpr std::uint32_t kMaxCount = 1u << 31;
+constexpr std::uint64_t kDefaultBlock = 1u << 20;
+
+constexpr std::array kOptions = {
+    SpecOption{"ranks", "1 to 16777216", "how many ranks; required"},
+    SpecOption{"bytes", "a size, 0 or more", "the message; required"},
+    SpecOption{"block", "a size, 1 or more", "every block but the last; 1MiB"},
+    SpecOption{"root", "a rank", "who has the message; 0"},
+    SpecOption{"racks", "1 to ranks", "hybrid: runs of neighbouring ranks; the root of ranks"},
+    SpecOption{"rack-map", "a text file", "hybrid: the rack of each rank, one a line"},
+    SpecOption{"lower", "send|put", "two-sided, or one-sided with immediate; send"},
+    SpecOption{"in-flight", "0 or more", "blocks a rank has under way, 0: no bound; 1"},
+    SpecOption{"first-block", "direct|copy", "where a rank's first block lands; direct"},
+    SpecOption{"ready", "send|write|none", "how a receiver says that it is ready; send"},
+    SpecOption{"start", "pairwise|all", "whose readiness a first message awaits; pairwise"},
+    SpecOption{"window", "1 or more", "receives posted ahead on each channel; 1"},
+};
+
+template <class Value>
+struct Choice {
+  std::string_view name;
+  Value value;
+};
+constexpr std::array kLowerings = {Choice<Lowering>{"send", Lowering::kSend},
+                                   Choice<Lowering>{"put", Lowering::kPut}};
+constexpr std::array kFirstBlocks = {Choice<bool>{"direct", false}, Choice<bool>{"copy", true}};
+constexpr std::array kReadies = {Choice<Ready>{"send", Ready::kSend},
+                                 Choice<Ready>{"write", Ready::kWrite},
+                                 Choice<Ready>{"none", Ready::kNone}};
+constexpr std::array kStarts = {Choice<Start>{"pairwise", Start::kPairwise},
+                                Choice<Start>{"all", Start::kAll}};
+
+template <class Entry, std::size_t n>
+std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
+  std::array<std::string_view, n> names;
+  std::transform(entries.begin(), entries.end(), names.begin(),
+                 [](const Entry& entry) { return entry.name; });
+  return names;
+}
+
+std::vector<std::string_view> pattern_names() {
+  std::vector<std::string_view> names;
+  for (const PatternEntry& entry : patterns()) names.push_back(entry.name);
+  return names;
+}
+
+// The values as written, by key.
+using Values = std::map<std::string_view, std::string_view>;
+
+Values split_values(std::string_view text, const PatternEntry& pattern) {
+  Values values;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    const std::size_t equals = item.find('=');
+    const std::string_view key = item.substr(0, equals);
+    if (item.empty() || (comma != std::string_view::npos && text.empty())) {
+      throw InputError(
+          fmt::format("{}: a comma without an option; expected key=value,key=value", pattern.name));
+    }
+    const auto names = names_of(kOptions);
+    if (std::find(names.begin(), names.end(), key) == names.end()) {
+      throw InputError(fmt::format("{}: {}", pattern.name, unknown_name("option", key, names)));
+    }
+    if (equals == std::string_view::npos || equals + 1 == item.size()) {
+      throw InputError(fmt::format("{}: no value; expected {}=value", key, key));
+    }
+    if ((key == "racks" || key == "rack-map") && !pattern.takes_racks) {
+      throw InputError(fmt::format("{}: not an option of {}; hybrid takes it", key, pattern.name));
+    }
+    if (!values.emplace(key, item.substr(equals + 1)).second) {
+      throw InputError(fmt::format("{}: given twice", key));
+    }
+  }
+  return values;
+}
+
+std::optional<std::string_view> find_value(const Values& values, std::string_view key) {
+  const auto found = values.find(key);
+  if (found == values.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string_view required(const Values& values, std::string_view key, std::string_view example) {
+  const auto value = find_value(values, key);
+  if (!value) throw InputError(fmt::format("{}: missing; expected {}={}", key, key, example));
+  return *value;
+}
+
+// Reads a count into `out`, which holds the default.
+void read_count(const Values& values, std::string_view key, std::uint64_t low, std::uint64_t high,
+                std::uint32_t& out) {
+  const auto text = find_value(values, key);
+  if (text) out = static_cast<std::uint32_t>(parse_count(*text, key, low, high));
+}
+
+template <class Value, std::size_t n>
+void read_choice(const Values& values, std::string_view key,
+                 const std::array<Choice<Value>, n>& choices, Value& out) {
+  const auto text = find_value(values, key);
+  if (!text) return;
+  for (const Choice<Value>& choice : choices) {
+    if (choice.name == *text) {
+      out = choice.value;
+      return;
+    }
+  }
+  throw InputError(
+      fmt::format("{}: '{}'; expected {}", key, *text, fmt::join(names_of(choices), " or ")));
+}
+
+template <class Value, std::size_t n>
+std::string_view name_of(const std::array<Choice<Value>, n>& choices, Value value) {
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [&](const auto& choice) { return choice.value == value; });
+  return found->name;
+}
+
+void check_size(const Spec& spec) {
+  const std::uint64_t receivers = spec.multicast.ranks - 1;
+  // A message has two halves, and so has its credit.
+  const std::uint64_t per_transfer = spec.credits.ready == Ready::kNone ? 2 : 4;
+  const std::uint64_t ops = receivers * spec.multicast.blocks() * per_transfer +
+                            (spec.transfers.copy_first_block ? receivers : 0);
+  if (ops > kMaxOps) {
+    throw InputError(
+        fmt::format("block: {} blocks to {} ranks make {} operations; expected at most {}; use "
+                    "larger blocks",
+                    spec.multicast.blocks(), receivers, ops, kMaxOps));
+  }
+}
+
+void read_racks(const Values& values, Spec& spec) {
+  const std::uint32_t ranks = spec.multicast.ranks;
+  std::uint32_t racks = default_rack_count(ranks);
+  read_count(values, "racks", 1, ranks, racks);
+  const auto file = find_value(values, "rack-map");
+  if (!file) {
+    spec.multicast.rack_of_rank = contiguous_racks(ranks, racks);
+    return;
+  }
+  if (values.contains("racks")) throw InputError("racks: given beside rack-map; expected either");
+  spec.rack_map = *file;
+  spec.multicast.rack_of_rank = read_rack_map(spec.rack_map, ranks);
+}
+
+// ",racks=…" or ",rack-map=…"; nothing for the default.
+std::string format_racks(const Spec& spec) {
+  const std::vector<std::uint32_t>& given = spec.multicast.rack_of_rank;
+  if (!spec.rack_map.empty()) return fmt::format(",rack-map={}", spec.rack_map);
+  if (given.empty()) return "";
+  const std::uint32_t ranks = spec.multicast.ranks;
+  const std::uint32_t racks = *std::max_element(given.begin(), given.end()) + 1;
+  if (given != contiguous_racks(ranks, racks)) return ",rack-map=?";
+  return racks == default_rack_count(ranks) ? "" : fmt::format(",racks={}", racks);
+}
+
+}  // namespace
+
+std::span<const SpecOption> spec_options() { return kOptions; }
+
+bool looks_like_spec(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  if (find_pattern(name) != nullptr) return true;
+  const bool could_be_name = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  });
+  std::error_code ignored;
+  if (name.empty() || !could_be_name || std::filesystem::exists(std::string(text), ignored)) {
+    return false;
+  }
+  return colon != std::string_view::npos || !nearest_name(name, pattern_names()).empty();
+}
+
+Spec parse_spec(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const PatternEntry* pattern = find_pattern(text.substr(0, colon));
+  if (pattern == nullptr) {
+    throw InputError(unknown_name("pattern", text.substr(0, colon), pattern_names()));
+  }
+  const Values values = split_values(
+      colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1), *pattern);
+
+  Spec spec;
+  spec.pattern = pattern->name;
+  MulticastOptions& multicast = spec.multicast;
+  multicast.ranks = static_cast<std::uint32_t>(
+      parse_count(required(values, "ranks", "16"), "ranks", 1, kMaxRanks));
+  multicast.bytes = parse_bytes(required(values, "bytes", "256MiB"), "bytes");
+  multicast.block_bytes = kDefaultBlock;
+  if (const auto block = find_value(values, "block")) {
+    multicast.block_bytes = parse_bytes(*block, "block");
+    if (multicast.block_bytes == 0) throw InputError("block: 0 bytes; expected at least 1");
+  }
+  multicast.root = RankId(0);
+  read_count(values, "root", 0, multicast.ranks - 1, multicast.root.value);
+  read_choice(values, "lower", kLowerings, spec.transfers.lowering);
+  read_count(values, "in-flight", 0, kMaxCount, spec.transfers.in_flight);
+  read_choice(values, "first-block", kFirstBlocks, spec.transfers.copy_first_block);
+  read_choice(values, "ready", kReadies, spec.credits.ready);
+  read_choice(values, "start", kStarts, spec.credits.start);
+  read_count(values, "window", 1, kMaxCount, spec.credits.window);
+  check_size(spec);
+  if (pattern->takes_racks) read_racks(values, spec);
+  return spec;
+}
+
+std::string format_spec(const Spec& spec) {
+  const Spec defaults;
+  const MulticastOptions& multicast = spec.multicast;
+  std::string text = fmt::format("{}:ranks={},bytes={}", spec.pattern, multicast.ranks,
+                                 format_bytes(multicast.bytes));
+  const auto add = [&](bool differs, std::string_view key, const auto& value) {
+    if (differs) text += fmt::format(",{}={}", key, value);
+  };
+  add(multicast.block_bytes != kDefaultBlock, "block", format_bytes(multicast.block_bytes));
+  add(multicast.root != RankId(0), "root", multicast.root.value);
+  text += format_racks(spec);
+  const TransferOptions& transfers = spec.transfers;
+  add(transfers.lowering != defaults.transfers.lowering, "lower",
+      name_of(kLowerings, transfers.lowering));
+  add(transfers.in_flight != defaults.transfers.in_flight, "in-flight", transfers.in_flight);
+  add(transfers.copy_first_block != defaults.transfers.copy_first_block, "first-block",
+      name_of(kFirstBlocks, transfers.copy_first_block));
+  const CreditOptions& credits = spec.credits;
+  add(credits.ready != defaults.credits.ready, "ready", name_of(kReadies, credits.ready));
+  add(credits.start != defaults.credits.start, "start", name_of(kStarts, credits.start));
+  add(credits.window != defaults.credits.window, "window", credits.window);
+  return text;
+}
+
+Plan plan_of(const Spec& spec) {
+  const PatternEntry* pattern = find_pattern(spec.pattern);
+  if (pattern == nullptr) {
+    throw InputError(unknown_name("pattern", spec.pattern, pattern_names()));
+  }
+  Plan plan = pattern->make(spec.multicast);
+  plan.title = format_spec(spec);
+  return plan;
+}
+
+}  // namespace slackline::sched
