@@ -213,6 +213,43 @@ TEST(Spec, MakesThePlanWithItsTitle) {
   EXPECT_THROW(plan_of(spec), InputError);
 }
 
+TEST(Compile, RunsThePassesThatTheSpecAsksFor) {
+  for (const PatternEntry& pattern : patterns()) {
+    const std::string plain = std::string(pattern.name) + ":ranks=6,bytes=10KiB,block=3KiB,root=1";
+    const std::uint32_t transfers = 5 * 4;
+    const Schedule without = compile(parse_spec(plain + ",ready=none"));
+    EXPECT_EQ(without.title(), plain + ",ready=none");
+    EXPECT_EQ(without.rank_count(), 6u);
+    EXPECT_EQ(without.message_bytes(), 10'240u);
+    // Rank 1 of the tree relays, and waits for the whole message in one more operation.
+    EXPECT_EQ(without.op_count(), 2 * transfers + (pattern.name == "binomial-tree" ? 1 : 0));
+    const Schedule with = compile(parse_spec(plain));
+    EXPECT_EQ(with.title(), plain);
+    EXPECT_EQ(with.op_count(), without.op_count() + 2 * transfers);
+  }
+}
+
+TEST(Compile, TakesEveryCombinationOfOptions) {
+  for (const PatternEntry& pattern : patterns()) {
+    for (const std::string lower : {"send", "put"}) {
+      for (const std::string first : {"direct", "copy"}) {
+        for (const std::string ready : {"send", "write", "none"}) {
+          for (const std::string start : {"pairwise", "all"}) {
+            for (const std::string size : {"ranks=1,bytes=9", "ranks=5,bytes=0", "ranks=7,bytes=9",
+                                           "ranks=8,bytes=9,root=3,window=2,in-flight=0"}) {
+              const Spec spec =
+                  parse_spec(std::string(pattern.name) + ":block=4," + size + ",lower=" + lower +
+                             ",first-block=" + first + ",ready=" + ready + ",start=" + start);
+              EXPECT_EQ(compile(spec).title(), format_spec(spec));
+              EXPECT_EQ(compile(spec).rank_count(), spec.multicast.ranks);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Spec, ReadsARackMap) {
   const TemporaryFile file("racks_good", "# two racks\n1\n0 # the first\n\n\t 1\r\n0");
   const std::string text = "hybrid:ranks=4,bytes=1,rack-map=" + file.path();
