@@ -28,6 +28,10 @@ using sched::RankId;
 // ps early; a little later all of them are there.
 constexpr double kLag_s = 2e-12;
 
+// SimGrid takes payloads in whole bytes, too coarse to correct a flow by picoseconds. Its bytes are
+// grains of ours, payloads and bandwidths alike.
+constexpr double kGrain = 1 << 20;
+
 // A star of hosts, one per rank. What a slow pair sends leaves from a host of its own, which has
 // the sender's NIC behind a link of the pair's rate: SimGrid 3.32 takes no rate for a direct
 // message.
@@ -39,7 +43,7 @@ class Star {
     for (std::uint32_t r = 0; r < ranks; ++r) {
       hosts_.push_back(zone->create_host(fmt::format("rank-{}", r), 1e9));
       nics.push_back(zone->create_split_duplex_link(fmt::format("nic-{}", r),
-                                                    platform.rate.bytes_per_second()));
+                                                    platform.rate.bytes_per_second() * kGrain));
       nics.back()->set_latency(0);
       nics.back()->seal();
       zone->add_route(hosts_.back()->get_netpoint(), nullptr, nullptr, nullptr,
@@ -48,7 +52,7 @@ class Star {
     for (const machine::PairRate& pair : plan.pairs) {
       const std::string name = fmt::format("{}-{}", pair.src.value, pair.dst.value);
       s4u::Host* host = zone->create_host("slow-" + name, 1e9);
-      s4u::Link* link = zone->create_link("rate-" + name, pair.rate.bytes_per_second());
+      s4u::Link* link = zone->create_link("rate-" + name, pair.rate.bytes_per_second() * kGrain);
       link->set_latency(0);
       link->seal();
       zone->add_route(
@@ -113,7 +117,7 @@ class Network {
     const double wire_s = platform_.transfer_s(bytes, limit);
     // The flow begins after its instant; it carries that much less, to end at its time.
     const double late_s = s4u::Engine::get_clock() - now_s;
-    const double carried = static_cast<double>(bytes) * std::max(0.0, 1 - late_s / wire_s);
+    const double carried = static_cast<double>(bytes) * kGrain * std::max(0.0, 1 - late_s / wire_s);
     std::uint32_t slot;
     if (free_.empty()) {
       slot = static_cast<std::uint32_t>(flows_.size());
@@ -126,9 +130,8 @@ class Network {
     flow.comm = s4u::Comm::sendto_init(star_.source(src, dst), star_.destination(dst));
     flow.alone_end_s = now_s + wire_s;
     flow.event = event;
-    flow.comm->set_payload_size(bytes);
-    flow.comm->set_remaining(carried);
     flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
+    flow.comm->set_payload_size(std::max<std::uint64_t>(1, std::llround(carried)));
     flow.comm->start();
   }
 
