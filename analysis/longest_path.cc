@@ -178,7 +178,7 @@ class Pass {
     }
     // It would have held the lane when an earlier operation, which needs no time, wanted it.
     if (offered_s + kInstant_s < lane.last_instant_s) return false;
-    if (offered_s >= lane.free_s) lane.last_wait_over_s = offered_s;
+    if (offered_s >= lane.free_s + kInstant_s) lane.last_wait_over_s = offered_s;
     lane.free_s = lane_begin_s + hold_s;
     lane.last = id;
     return true;
