@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstring>
+#include <cstddef>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -15,45 +15,21 @@ namespace slackline::sched {
 static_assert(std::endian::native == std::endian::little,
               "the canonical encoding is written by copying little-endian words");
 
-namespace {
-constexpr std::size_t kBlock = 1 << 16;
-}
-
 struct DigestWriter::State {
   XXH3_state_t* hash = XXH3_createState();
-  unsigned char block[kBlock];
   ~State() { XXH3_freeState(hash); }
 };
 
-DigestWriter::DigestWriter() : state_(std::make_unique<State>()) {
+DigestWriter::DigestWriter()
+    : state_(std::make_unique<State>()), block_(std::make_unique<unsigned char[]>(kBlock)) {
   XXH3_128bits_reset(state_->hash);
 }
 DigestWriter::~DigestWriter() = default;
 
-void DigestWriter::reserve(std::size_t bytes) {
-  if (used_ + bytes <= kBlock) return;
-  XXH3_128bits_update(state_->hash, state_->block, used_);
+void DigestWriter::flush() {
+  XXH3_128bits_update(state_->hash, block_.get(), used_);
   used_ = 0;
 }
-
-void DigestWriter::add_u8(std::uint8_t value) {
-  reserve(1);
-  state_->block[used_++] = value;
-}
-
-void DigestWriter::add_u32(std::uint32_t value) {
-  reserve(sizeof value);
-  std::memcpy(state_->block + used_, &value, sizeof value);
-  used_ += sizeof value;
-}
-
-void DigestWriter::add_u64(std::uint64_t value) {
-  reserve(sizeof value);
-  std::memcpy(state_->block + used_, &value, sizeof value);
-  used_ += sizeof value;
-}
-
-void DigestWriter::add_double(double value) { add_u64(std::bit_cast<std::uint64_t>(value)); }
 
 void DigestWriter::add_text(std::string_view text) {
   add_u64(text.size());
@@ -61,8 +37,7 @@ void DigestWriter::add_text(std::string_view text) {
 }
 
 Digest DigestWriter::finish() {
-  XXH3_128bits_update(state_->hash, state_->block, used_);
-  used_ = 0;
+  flush();
   const XXH128_hash_t hash = XXH3_128bits_digest(state_->hash);
   return {hash.high64, hash.low64};
 }
@@ -114,6 +89,12 @@ void add(DigestWriter& out, std::span<const Fact> facts) {
 
 }  // namespace
 
+// An operation's first fields stand in memory as the encoding has them: kind, notify (8 bits each),
+// lane (16), rank, channel, match (32 each).
+constexpr std::size_t kOpHead = offsetof(Op, reads);
+static_assert(kOpHead == 16 && offsetof(Op, lane) == 2 && offsetof(Op, rank) == 4 &&
+              offsetof(Op, channel) == 8 && offsetof(Op, match) == 12);
+
 Digest digest_of(const Schedule& schedule) {
   DigestWriter out;
   out.add_text("slackline schedule");
@@ -139,12 +120,7 @@ Digest digest_of(const Schedule& schedule) {
   }
   out.add_u64(schedule.ops().size());
   for (const Op& op : schedule.ops()) {
-    out.add_u8(static_cast<std::uint8_t>(op.kind));
-    out.add_u8(static_cast<std::uint8_t>(op.notify));
-    out.add_u32(op.lane);
-    out.add_u32(op.rank.value);
-    out.add_u32(op.channel.value);
-    out.add_u32(op.match.value);
+    out.add_bytes(&op, kOpHead);
     out.add_u32(op.step);
     add(out, schedule.slices(op.reads));
     add(out, schedule.slices(op.writes));

@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,17 +36,28 @@ class DigestWriter {
   DigestWriter(const DigestWriter&) = delete;
   DigestWriter& operator=(const DigestWriter&) = delete;
 
-  void add_u8(std::uint8_t value);
-  void add_u32(std::uint32_t value);
-  void add_u64(std::uint64_t value);
-  void add_double(double value);         // by its bits
+  void add_u8(std::uint8_t value) { add_bytes(&value, sizeof value); }
+  void add_u32(std::uint32_t value) { add_bytes(&value, sizeof value); }
+  void add_u64(std::uint64_t value) { add_bytes(&value, sizeof value); }
+  void add_double(double value) { add_bytes(&value, sizeof value); }
   void add_text(std::string_view text);  // length first
   Digest finish();
 
+  /// At most kBlock bytes as they stand in memory: little-endian, without padding.
+  void add_bytes(const void* bytes, std::size_t count) {
+    if (used_ + count > kBlock) flush();
+    std::memcpy(block_.get() + used_, bytes, count);
+    used_ += count;
+  }
+
  private:
-  void reserve(std::size_t bytes);
+  static constexpr std::size_t kBlock = 1 << 16;
   struct State;
+
+  void flush();
+
   std::unique_ptr<State> state_;
+  std::unique_ptr<unsigned char[]> block_;
   std::size_t used_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sched/error.h"
 
 namespace slackline::sched {
@@ -22,7 +24,9 @@ std::optional<std::string> Schedule::dynamic_reason() const {
     const Region& region = regions_.front();
     return fmt::format("{} opens a {} region", describe(*this, region.entry), name(region.kind));
   }
-  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+  const bool bundles = std::any_of(channels_.begin(), channels_.end(),
+                                   [](const Channel& c) { return c.bundle != Bundle::kNone; });
+  for (std::uint32_t i = 0; bundles && i < ops_.size(); ++i) {
     if (!ops_[i].channel.valid()) continue;
     if (channel(ops_[i].channel).bundle != Bundle::kNone) {
       return fmt::format("{} is on channel {}, which gathers messages into {} bundles",
