@@ -14,8 +14,16 @@ foreach(target IN LISTS slackline_targets)
   install(TARGETS ${target} EXPORT slackline-${folder} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT slackline-${folder} NAMESPACE slackline:: FILE slackline-${folder}.cmake
     DESTINATION ${SLACKLINE_PACKAGE_DIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slackline FILES_MATCHING PATTERN "*.h")
+  # Headers that include a library which only our sources need are private (scripts/check-includes).
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
+  foreach(header IN LISTS headers)
+    file(STRINGS ${header} private REGEX "^#include <(boost|CLI|Eigen|nlohmann|simgrid|toml|xbt)/")
+    if(NOT private)
+      cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
+      cmake_path(GET path PARENT_PATH directory)
+      install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slackline/${directory})
+    endif()
+  endforeach()
 endforeach()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slacklineConfig.cmake.in
