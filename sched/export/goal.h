@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+/// The schedule as a GOAL program. Operation 17 is labelled op17. Sends, puts with immediate and
+/// their receives become send and recv; the messages of one pair of ranks have tags 0, 1, … in the
+/// sender's order. An edge on done is a `requires`, one on issued an `irequires`; what a channel
+/// initiates in order is tied by `irequires` where no edge ties it. Lanes other than 0 become cpus.
+/// calc and delay become calc, in whole nanoseconds (GOAL knows no delay that leaves the cpu free);
+/// join, copy, reduce and flush become `calc 0`, since what they cost is the machine's to say.
+/// Credits are messages of 0 bytes.
+///
+/// Throws Unsupported, naming the operation, on get, atomics, poll, puts without immediate, a
+/// message without its other half, and on schedules that are not static.
+std::string write_goal(const Schedule& schedule);
+
+}  // namespace slackline::sched

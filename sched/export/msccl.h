@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+/// The schedule as an MSCCL algorithm: ranks are GPUs, and memory is counted in chunks of the size
+/// that divides all offsets and all pieces but those at the end of a buffer. MSCCL itself cuts the
+/// user's buffer evenly into nchunksperloop chunks, so a short last block becomes a whole one.
+///
+/// The buffer that a rank's contract speaks of is its output (the algorithm is in place), others
+/// are scratch. Each (peer, direction) of a rank has a thread block, copies and reductions have one
+/// more; what a step waits for in other thread blocks becomes `depid`/`deps`, on `nop` steps where
+/// there are several. Sends and puts with immediate become `s` and `r`, a copy `cpy`, a reduction
+/// of two operands in place `re`. Credits, joins and flushes are left out: the runtime has a flow
+/// control of its own, and order that runs through them is kept.
+///
+/// Throws Unsupported, naming the operation or the limit, on all other kinds, on pieces that are
+/// not contiguous, on more than 64 steps a thread block, 32 thread blocks a GPU or 71 chunks a
+/// step, on an order that would make thread blocks wait for each other in a circle, and on
+/// schedules that are not static.
+std::string write_msccl(const Schedule& schedule);
+
+}  // namespace slackline::sched

@@ -1,0 +1,39 @@
+#include "sched/export/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sched/error.h"
+#include "sched/export/timeline_chrome.h"
+#include "sched/export/timeline_csv.h"
+
+namespace slackline::sched {
+namespace {
+
+// A new format is one line here.
+constexpr std::array kTimelines = {
+    TimelineEntry{"chrome", "Chrome's trace events, for Perfetto", write_chrome_timeline},
+    TimelineEntry{"csv", "one row per operation, for pandas", write_csv_timeline},
+};
+
+}  // namespace
+
+std::span<const TimelineEntry> timelines() { return kTimelines; }
+
+const TimelineEntry* find_timeline(std::string_view name) {
+  const auto found = std::find_if(kTimelines.begin(), kTimelines.end(),
+                                  [&](const TimelineEntry& entry) { return entry.name == name; });
+  return found == kTimelines.end() ? nullptr : found;
+}
+
+void require_same(const Schedule& schedule, const Trace& trace) {
+  if (trace.schedule == schedule.digest() && trace.ops.size() == schedule.op_count()) return;
+  throw InputError(
+      fmt::format("the trace is of schedule {} with {} operations; expected schedule {} with {}",
+                  to_string(trace.schedule), trace.ops.size(), to_string(schedule.digest()),
+                  schedule.op_count()));
+}
+
+}  // namespace slackline::sched

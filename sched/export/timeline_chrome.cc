@@ -1,0 +1,214 @@
+#include "sched/export/timeline_chrome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <queue>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sched/export/timeline.h"
+
+namespace slackline::sched {
+namespace {
+
+enum class Track : std::uint32_t { kLane, kNicOut, kNicIn, kWait };
+
+// Thread numbers: a lane's own, then a range for each kind of track.
+constexpr std::uint32_t kTracksOfAKind = 1u << 24;
+
+struct Interval {
+  OpId op;
+  double begin_s = 0;
+  double end_s = 0;
+  Track track = Track::kLane;
+  std::uint32_t index = 0;  // kLane: the lane; otherwise given by spread()
+};
+
+bool is_message(const Op& op) { return is_initiator(op.kind); }
+
+// Lanes are held by posts, calculations, copies and reductions.
+bool holds_lane_until_done(OpKind kind) {
+  return kind == OpKind::kCalc || kind == OpKind::kCopy || kind == OpKind::kReduce;
+}
+bool only_waits(OpKind kind) {
+  return kind == OpKind::kDelay || kind == OpKind::kJoin || kind == OpKind::kPoll;
+}
+
+class Writer {
+ public:
+  Writer(const Schedule& schedule, const Trace& trace) : schedule_(schedule), trace_(trace) {}
+
+  std::string write() {
+    out_ = "{\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [";
+    for (std::uint32_t rank = 0; rank < schedule_.rank_count(); ++rank) {
+      event(
+          "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"tid\":0,\"args\":{{\"name\":"
+          "\"rank {0}\"}}}}",
+          rank);
+      lanes(rank);
+      collect(rank, Track::kNicOut);
+      collect(rank, Track::kNicIn);
+      collect(rank, Track::kWait);
+    }
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) arrow(OpId(i));
+    out_ += "\n]}\n";
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void event(fmt::format_string<Args...> format, Args&&... args) {
+    out_ += first_ ? "\n" : ",\n";
+    first_ = false;
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+
+  static double us(double time_s) { return time_s * 1e6; }
+
+  void name_thread(std::uint32_t rank, std::uint32_t tid, std::string_view text) {
+    event(
+        "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":"
+        "\"{2}\"}}}}",
+        rank, tid, text);
+    event(
+        "{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{"
+        "\"sort_index\":{1}}}}}",
+        rank, tid);
+  }
+
+  static std::uint32_t tid_of(const Interval& each) {
+    return static_cast<std::uint32_t>(each.track) * kTracksOfAKind + each.index;
+  }
+
+  void interval(const Interval& each, std::string_view what) {
+    const Op& op = schedule_.op(each.op);
+    event(
+        "{{\"ph\":\"X\",\"name\":\"{}{} {}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},"
+        "\"dur\":{},\"args\":{{\"op\":{},\"step\":{},\"bytes\":{}}}}}",
+        what, name(op.kind), each.op.value, name(op.kind), op.rank.value, tid_of(each),
+        us(each.begin_s), us(each.end_s - each.begin_s), each.op.value, op.step,
+        schedule_.payload_bytes(op));
+  }
+
+  // What a lane did, one thing after another.
+  void lanes(std::uint32_t rank) {
+    std::map<std::uint32_t, std::vector<OpId>> ops_of;
+    for_each_op(rank, [&](OpId id, const Op& op) {
+      if (!only_waits(op.kind) && std::isfinite(trace_.ops[id.value].issued_s)) {
+        ops_of[op.lane].push_back(id);
+      }
+    });
+    for (auto& [lane, ops] : ops_of) {
+      name_thread(rank, lane, fmt::format("cpu {}", lane));
+      std::sort(ops.begin(), ops.end(), [&](OpId a, OpId b) {
+        return std::tuple(trace_.ops[a.value].issued_s, a) <
+               std::tuple(trace_.ops[b.value].issued_s, b);
+      });
+      double free_s = 0;
+      for (OpId id : ops) {
+        const OpTimes& t = trace_.ops[id.value];
+        const bool works = holds_lane_until_done(schedule_.op(id).kind);
+        const double end_s = works && std::isfinite(t.done_s) ? t.done_s : t.issued_s;
+        const double begin_s = works ? t.issued_s : std::max(t.ready_s, free_s);
+        interval({id, std::min(begin_s, end_s), end_s, Track::kLane, lane}, works ? "" : "post ");
+        free_s = std::max(free_s, end_s);
+      }
+    }
+  }
+
+  template <class Visit>
+  void for_each_op(std::uint32_t rank, Visit&& visit) const {
+    const std::uint32_t end = schedule_.end_op(RankId(rank)).value;
+    for (std::uint32_t i = schedule_.first_op(RankId(rank)).value; i != end; ++i) {
+      visit(OpId(i), schedule_.op(OpId(i)));
+    }
+  }
+
+  static bool belongs(Track track, const Op& op) {
+    if (track == Track::kNicOut) return is_message(op);
+    if (track == Track::kNicIn) return op.kind == OpKind::kRecv && op.match.valid();
+    return only_waits(op.kind);
+  }
+
+  double begin_of(Track track, OpId id) const {
+    const OpTimes& t = trace_.ops[id.value];
+    if (track == Track::kNicOut) return t.wire_s;
+    if (track == Track::kWait) return std::min(t.ready_s, t.done_s);
+    return std::max(t.issued_s, trace_.ops[schedule_.op(id).match.value].wire_s);
+  }
+
+  // Overlapping intervals of one kind go to the thread that has been free longest.
+  void collect(std::uint32_t rank, Track track) {
+    std::vector<Interval> intervals;
+    for_each_op(rank, [&](OpId id, const Op& op) {
+      if (!belongs(track, op)) return;
+      const double begin_s = begin_of(track, id);
+      const double end_s = trace_.ops[id.value].done_s;
+      if (!std::isfinite(begin_s) || !std::isfinite(end_s)) return;
+      intervals.push_back({id, std::min(begin_s, end_s), end_s, track, 0});
+    });
+    std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
+      return std::tuple(a.begin_s, a.op) < std::tuple(b.begin_s, b.op);
+    });
+    using Free = std::pair<double, std::uint32_t>;  // from when, which
+    std::priority_queue<Free, std::vector<Free>, std::greater<>> threads;
+    for (Interval& each : intervals) {
+      if (!threads.empty() && threads.top().first <= each.begin_s) {
+        each.index = threads.top().second;
+        threads.pop();
+      } else {
+        constexpr std::string_view kNames[] = {"cpu", "nic out", "nic in", "waits"};
+        each.index = static_cast<std::uint32_t>(threads.size());
+        name_thread(rank, tid_of(each), kNames[static_cast<std::size_t>(track)]);
+      }
+      threads.emplace(each.end_s, each.index);
+      interval(each, "");
+      places_.resize(schedule_.op_count());
+      places_[each.op.value] = {tid_of(each), each.begin_s, true};
+    }
+  }
+
+  void arrow(OpId id) {
+    const Op& op = schedule_.op(id);
+    if (!is_message(op) || !op.match.valid() || places_.empty()) return;
+    const Place& from = places_[id.value];
+    const Place& to = places_[op.match.value];
+    if (!from.shown || !to.shown) return;
+    event(
+        "{{\"ph\":\"s\",\"name\":\"message\",\"cat\":\"message\",\"id\":{},\"pid\":{},\"tid\":{},"
+        "\"ts\":{}}}",
+        id.value, op.rank.value, from.tid, us(from.begin_s));
+    event(
+        "{{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":{},"
+        "\"pid\":{},\"tid\":{},\"ts\":{}}}",
+        id.value, schedule_.op(op.match).rank.value, to.tid, us(to.begin_s));
+  }
+
+  struct Place {
+    std::uint32_t tid = 0;
+    double begin_s = 0;
+    bool shown = false;
+  };
+
+  const Schedule& schedule_;
+  const Trace& trace_;
+  std::string out_;
+  bool first_ = true;
+  std::vector<Place> places_;  // of each operation on its NIC or waiting track
+};
+
+}  // namespace
+
+std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace) {
+  require_same(schedule, trace);
+  return Writer(schedule, trace).write();
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,28 @@
+// Reads GOAL programs, as LogGOPSim and ATLAHS take them.
+#pragma once
+
+#include <string_view>
+
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+/// The program as a schedule: one channel per (source, destination, tag) in the order in which they
+/// first come up; each message in a piece of memory of its own, all of a rank's sent bytes in one
+/// buffer and all it receives in another; what is sent is there from the start (rank r holds value
+/// r), and nothing is claimed about the end. `calc` counts nanoseconds; `cpu` is the lane.
+///
+/// The statements of a rank keep their order unless a dependency turns it round. The k-th send of
+/// a channel in that order meets its k-th receive. A send ends only once its receive is posted, so
+/// a program that counts on messages being buffered deadlocks.
+///
+/// Throws InputError, naming file and line, on what is not GOAL: unknown and repeated labels, ranks
+/// that are missing or out of order, dependency cycles, deadlocks across ranks, a message without
+/// its other half or with two sizes. Throws Unsupported on the wildcard −1 and on a NIC other than
+/// 0.
+Schedule read_goal(std::string_view text, std::string_view file = "goal");
+
+/// Whether `text` begins as a GOAL program does, after blanks and comments.
+bool looks_like_goal(std::string_view text);
+
+}  // namespace slackline::sched

@@ -1,0 +1,242 @@
+#include "sched/export/goal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "sched/builder.h"
+#include "sched/error.h"
+#include "sched/event_graph.h"
+#include "sched/import/goal.h"
+#include "sched/text.h"
+#include "tests/unit/sched/random_schedule.h"
+
+namespace slackline::sched {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::small_chain;
+using ::testing::StartsWith;
+
+template <class Error>
+std::string error_of(const std::string& text) {
+  try {
+    read_goal(text, "x.goal");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr const char* kPingPong = R"(// a comment
+num_ranks 2
+/* another,
+   longer */
+rank 0 {
+  s: send 100b to 1 tag 7
+  c: calc 5 cpu 2
+  r: recv 50b from 1 cpu 1 nic 0
+  c requires s
+  r irequires c
+}
+
+rank 1 {
+  get: recv 100b from 0 tag 7
+  calc: calc 12
+  put: send 50b to 0
+  calc requires get
+  put requires calc
+}
+)";
+
+TEST(Goal, ReadsAProgram) {
+  const Schedule s = read_goal(kPingPong, "x.goal");
+  ASSERT_EQ(s.rank_count(), 2u);
+  ASSERT_EQ(s.op_count(), 6u);
+  EXPECT_EQ(s.op(OpId(0)).kind, OpKind::kSend);
+  EXPECT_EQ(s.op(OpId(0)).match, OpId(3));
+  EXPECT_EQ(s.op(OpId(5)).match, OpId(2));
+  EXPECT_EQ(s.arguments(s.op(OpId(1))).duration, Time{5'000});
+  EXPECT_EQ(s.op(OpId(1)).lane, 2);
+  EXPECT_EQ(s.op(OpId(2)).lane, 1);
+  EXPECT_EQ(s.channels().size(), 2u);
+  ASSERT_EQ(s.edges().size(), 4u);
+  EXPECT_EQ(s.edges()[0], (Edge{OpId(0), OpId(1), On::kDone}));
+  EXPECT_EQ(s.edges()[1], (Edge{OpId(1), OpId(2), On::kIssued}));
+  EXPECT_EQ(s.contract().pre.size(), 2u);
+  EXPECT_TRUE(s.contract().post.empty());
+}
+
+TEST(Goal, StatementsFollowTheirDependenciesAndElseTheirOrder) {
+  // `a` waits for `b`, so on their channel b's message is the first.
+  const Schedule s = read_goal(
+      "num_ranks 2\nrank 0 {\na: send 1b to 1\nb: send 2b to 1\na requires b\n}\n"
+      "rank 1 {\nrecv 2b from 0\nrecv 1b from 0\n}\n");
+  EXPECT_EQ(s.payload_bytes(s.op(OpId(0))), 2u);
+  EXPECT_EQ(s.edges()[0], (Edge{OpId(0), OpId(1), On::kDone}));
+}
+
+TEST(Goal, RefusesWhatIsNoProgram) {
+  const std::string two = "num_ranks 2\nrank 0 {\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "x.goal:1: the text ends too early; expected 'num_ranks'"},
+      {"num_ranks 0", "x.goal:1: num_ranks: 0 is out of range"},
+      {"num_ranks 1\n", "x.goal:2: rank 0 is missing; expected ranks 0 to 0"},
+      {"num_ranks 2\nrank 1 {\n}\n", "x.goal:2: ranks are given in order; expected rank 0"},
+      {"num_ranks 1\nrank 0 {\n}\nrank 1 {\n}\n", "x.goal:4: rank 1 is one too many"},
+      {two + "}\nrank 0 {\n}\n", "x.goal:4: ranks are given in order; expected rank 1"},
+      {two + "a: calc 1\na: calc 1\n", "x.goal:4: label 'a' stands on line 3 already"},
+      {two + "a: calc 1\na requires b\nb: calc 1\n", "x.goal:4: label 'b' is not known"},
+      {two + "a: calc 1\n}\nrank 1 {\na requires a\n}\n", "x.goal:6: label 'a' is not known"},
+      {two + "a: jump 1\n", "x.goal:3: 'jump' is out of place; expected send, recv, calc"},
+      {two + "send 10 to 1\n",
+       "x.goal:3: '10' is out of place; expected send: a whole number from 0 to "
+       "9223372036854775807 and then 'b'"},
+      {two + "send 10b to 2\n", "x.goal:3: '2' is out of place; expected rank: a whole number"},
+      {two + "send 10b from 1\n", "x.goal:3: 'from' is out of place; expected 'to'"},
+      {two + "send 10b to 1 cpu 0 tag 1\n",
+       "x.goal:3: 'tag' is out of place; expected the end of the line"},
+      {two + "calc 99999999999999999999\n", "x.goal:3: '99999999999999999999' is out of place"},
+      {two + "calc 1 calc 2\n", "x.goal:3: 'calc' is out of place; expected the end of the line"},
+      {two + "/* open", "x.goal:3: a comment has no end; expected '*/'"},
+      {two + "calc", "x.goal:3: the text ends too early; expected calc: a whole number"},
+      {two + "1a: calc 1\n",
+       "x.goal:3: '1a' is out of place; expected send, recv, calc or a label"},
+  };
+  for (const auto& [text, expected] : cases) {
+    EXPECT_THAT(error_of<InputError>(text), StartsWith(expected)) << text;
+  }
+  EXPECT_THAT(error_of<Unsupported>(two + "recv 1b from -1\n"),
+              StartsWith("x.goal:3: a message of any rank (-1) is not supported"));
+  EXPECT_THAT(error_of<Unsupported>(two + "send 1b to 1 tag -1\n"),
+              StartsWith("x.goal:3: a message of any tag (-1) is not supported"));
+  EXPECT_THAT(error_of<Unsupported>(two + "send 1b to 1 nic 3\n"),
+              StartsWith("x.goal:3: a NIC other than 0 is not supported"));
+}
+
+TEST(Goal, RefusesProgramsThatCannotEnd) {
+  EXPECT_EQ(error_of<InputError>("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nc: calc 1\n"
+                                 "b requires a\na requires c\nc irequires b\n}\n"),
+            "x.goal:3: dependency cycle in rank 0: 'a' requires 'c' requires 'b' requires 'a'; "
+            "expected none");
+  EXPECT_EQ(error_of<InputError>("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}\n"),
+            "x.goal:3: dependency cycle in rank 0: 'a' requires 'a'; expected none");
+  const std::string crossed =
+      "num_ranks 2\nrank 0 {\nr0: recv 1b from 1\ns0: send 1b to 1\ns0 requires r0\n}\n"
+      "rank 1 {\nr1: recv 1b from 0\ns1: send 1b to 0\ns1 requires r1\n}\n";
+  EXPECT_THAT(error_of<InputError>(crossed), HasSubstr("deadlock: "));
+  for (const char* label :
+       {"'r0' of rank 0", "'s0' of rank 0", "'r1' of rank 1", "'s1' of rank 1"}) {
+    EXPECT_THAT(error_of<InputError>(crossed), HasSubstr(label));
+  }
+}
+
+TEST(Goal, RefusesMessagesWithoutTheirOtherHalf) {
+  EXPECT_EQ(error_of<InputError>("num_ranks 2\nrank 0 {\na: send 1b to 1 tag 3\n}\nrank 1 {\n}\n"),
+            "x.goal:3: 'a' of rank 0 to rank 1 with tag 3 has no matching recv; expected one in "
+            "rank 1");
+  EXPECT_EQ(error_of<InputError>("num_ranks 2\nrank 0 {\n}\nrank 1 {\nrecv 1b from 0\n}\n"),
+            "x.goal:5: the recv on line 5 of rank 1 from rank 0 with tag 0 has no matching send; "
+            "expected one in rank 0");
+  EXPECT_EQ(error_of<InputError>("num_ranks 2\nrank 0 {\na: send 1b to 1\n}\n"
+                                 "rank 1 {\nb: recv 2b from 0\n}\n"),
+            "x.goal:3: 'a' of rank 0 sends 1 bytes, but 'b' of rank 1 (line 6) receives 2; "
+            "expected equal sizes");
+}
+
+TEST(Goal, WhatIsWrittenReadsBackWithTheSameShape) {
+  const Schedule schedule = small_chain();
+  const Schedule back = read_goal(write_goal(schedule));
+  ASSERT_EQ(back.op_count(), schedule.op_count());
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& a = schedule.ops()[i];
+    const Op& b = back.ops()[i];
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.rank, b.rank);
+    EXPECT_EQ(a.match, b.match);
+    EXPECT_EQ(schedule.payload_bytes(a), back.payload_bytes(b));
+  }
+  // Every edge is there; what a channel keeps in order is now kept by edges.
+  for (const Edge& edge : schedule.edges()) {
+    EXPECT_NE(std::find(back.edges().begin(), back.edges().end(), edge), back.edges().end());
+  }
+  const ChannelOrder order = channel_order(schedule);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    if (!order.previous[i].valid() || schedule.ops()[i].kind == OpKind::kRecv) continue;
+    const auto edges = back.edges_into(OpId(i));
+    EXPECT_TRUE(std::any_of(edges.begin(), edges.end(),
+                            [&](const Edge& e) { return e.pred == order.previous[i]; }));
+  }
+  EXPECT_EQ(write_goal(read_goal(write_goal(schedule))), write_goal(back));
+}
+
+TEST(Goal, RandomProgramsAreSoundOrRefused) {
+  // Write what can be written of random schedules, and read it back.
+  int written = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const Schedule schedule = testing::random_schedule(seed, 8);
+    std::string text;
+    try {
+      text = write_goal(schedule);
+    } catch (const Unsupported& error) {
+      EXPECT_THAT(error.what(), HasSubstr("op "));
+      continue;
+    }
+    ++written;
+    try {
+      EXPECT_EQ(read_goal(text).op_count(), schedule.op_count());
+    } catch (const InputError& error) {
+      // A cycle in the schedule is a deadlock of the program.
+      EXPECT_FALSE(find_cycle(schedule).empty()) << error.what() << text;
+    }
+  }
+  EXPECT_GT(written, 100);
+}
+
+TEST(Goal, RefusesOperationsWithoutACounterpart) {
+  ScheduleBuilder b(2);
+  b.add_buffer(RankId(0), 8);
+  b.add_buffer(RankId(1), 8);
+  Channel c;
+  c.src = RankId(0);
+  c.dst = RankId(1);
+  Op op;
+  op.kind = OpKind::kGet;
+  op.rank = RankId(0);
+  op.channel = b.add_channel(c);
+  op.reads = b.add_slice({BufferId(1), 0, 8});
+  op.writes = b.add_slice({BufferId(0), 0, 8});
+  b.add(op);
+  const Schedule schedule = b.build();
+  try {
+    write_goal(schedule);
+    FAIL();
+  } catch (const Unsupported& error) {
+    EXPECT_STREQ(error.what(), "goal: op 0 (get, rank 0) has no counterpart in GOAL");
+  }
+}
+
+TEST(Goal, EveryPrefixAndEveryChangedByteReadsOrIsRefused) {
+  const auto attempt = [](const std::string& text) {
+    try {
+      const Schedule s = read_goal(text);
+      ASSERT_EQ(write_text(read_text(write_text(s))), write_text(s));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), 2);
+    }
+  };
+  std::string text = kPingPong;
+  for (std::size_t n = 0; n <= text.size(); ++n) attempt(text.substr(0, n));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char kept = text[i];
+    for (int c = 0; c < 256; ++c) {
+      text[i] = static_cast<char>(c);
+      attempt(text);
+    }
+    text[i] = kept;
+  }
+}
+
+}  // namespace
+}  // namespace slackline::sched

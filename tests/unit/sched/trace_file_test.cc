@@ -1,0 +1,109 @@
+#include "sched/trace_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <limits>
+#include <random>
+
+#include "sched/error.h"
+
+namespace slackline::sched {
+namespace {
+
+using ::testing::StartsWith;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+Trace random_trace(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Trace trace;
+  trace.schedule = {random(), random()};
+  trace.platform = "star:rate=100Gbps \"quoted\" \\ \n";
+  trace.delays = seed % 2 == 0 ? "" : "[[op]]\nop = 3\n";
+  trace.engine = "event";
+  trace.seed = random();
+  trace.contended = random() % 2 == 0;
+  const auto time = [&] {
+    // Any finite double ≥ 0, whatever its bits.
+    for (;;) {
+      if (random() % 10 == 0) return kNever;
+      const double value = std::bit_cast<double>(random() & ~(1ull << 63));
+      if (value < kNever) return value;
+    }
+  };
+  for (std::uint64_t i = 0, n = random() % 30; i < n; ++i) {
+    OpTimes op{time(), time(), time(), time(), static_cast<std::uint32_t>(random()), {}};
+    if (random() % 3 != 0) op.cause = OpId(static_cast<std::uint32_t>(random() % n));
+    trace.ops.push_back(op);
+  }
+  return trace;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    read_trace(text, "x.trace");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(TraceFile, EveryBitComesBack) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const Trace trace = random_trace(seed);
+    const std::string text = write_trace(trace);
+    const Trace back = read_trace(text);
+    ASSERT_EQ(digest_of(back), digest_of(trace)) << text;
+    ASSERT_EQ(write_trace(back), text);
+  }
+}
+
+TEST(TraceFile, ErrorsNameThePlace) {
+  const std::string good = write_trace(random_trace(5));
+  ASSERT_EQ(error_of(good), "no error");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos);
+    return error_of(text.replace(at, from.size(), to));
+  };
+  EXPECT_EQ(with("\"schema\": 1", "\"schema\": 2"),
+            "x.trace: schema: file of version 2; this program reads up to 1");
+  EXPECT_EQ(with("\"schedule\": \"", "\"schedule\": \"x"),
+            "x.trace: schedule: expected a digest of 32 hexadecimal digits");
+  EXPECT_EQ(with("\"cause\": [", "\"cause\": [99,"),
+            "x.trace: cause: expected " + std::to_string(random_trace(5).ops.size()) +
+                " entries, as in done_s");
+  EXPECT_EQ(with("\"ready_s\": [", "\"ready_s\": [-1,"),
+            "x.trace: ready_s: expected " + std::to_string(random_trace(5).ops.size()) +
+                " entries, as in done_s");
+  EXPECT_EQ(with("\"engine\"", "\"motor\""), "x.trace: expected a field \"engine\"");
+  EXPECT_THAT(error_of("nonsense"), StartsWith("x.trace: not a JSON document"));
+}
+
+TEST(TraceFile, EveryPrefixIsRefused) {
+  const std::string text = write_trace(random_trace(3));
+  for (std::size_t n = 0; n + 2 < text.size(); ++n) {
+    EXPECT_NE(error_of(text.substr(0, n)), "no error") << n;
+  }
+}
+
+TEST(TraceFile, EveryChangedByteReadsOrIsRefused) {
+  std::string text = write_trace(random_trace(3));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char kept = text[i];
+    for (const char c : {'\0', '9', '-', 'e', '"', ']', '\xff', static_cast<char>(kept ^ 1)}) {
+      text[i] = c;
+      try {
+        read_trace(text);
+      } catch (const InputError&) {
+      }
+    }
+    text[i] = kept;
+  }
+}
+
+}  // namespace
+}  // namespace slackline::sched
