@@ -30,8 +30,7 @@ struct EdgeInfo {
 using DataflowGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, VertexInfo,
                                             EdgeInfo, boost::no_property, boost::vecS>;
 
-/// Vertex i is operation i. Edges: first the schedule's, in their order, then the messages, by
-/// sender.
+/// Vertex i is operation i. The edges out of a vertex: first the schedule's, then its message.
 DataflowGraph dataflow_graph(const Schedule& schedule);
 
 }  // namespace slackline::sched

@@ -11,6 +11,7 @@
 #include "sched/import/goal.h"
 #include "sched/text.h"
 #include "tests/unit/sched/random_schedule.h"
+#include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
 namespace {

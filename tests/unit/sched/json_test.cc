@@ -8,6 +8,7 @@
 #include "sched/import/json.h"
 #include "sched/text.h"
 #include "tests/unit/sched/random_schedule.h"
+#include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
 namespace {

@@ -6,6 +6,7 @@
 #include "sched/builder.h"
 #include "sched/error.h"
 #include "tests/unit/sched/random_schedule.h"
+#include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
 namespace {
