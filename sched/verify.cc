@@ -1,0 +1,67 @@
+#include "sched/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sched/error.h"
+#include "sched/event_graph.h"
+#include "sched/verify/findings.h"
+#include "sched/verify/matching.h"
+#include "sched/verify/memory.h"
+#include "sched/verify/order.h"
+#include "sched/verify/window.h"
+
+namespace slackline::sched {
+namespace {
+
+void require_fixed_addresses(const Schedule& schedule) {
+  if (schedule.argument_table().empty()) return;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& op = schedule.ops()[i];
+    const Operand& offset = schedule.arguments(op).address_offset;
+    if (offset.from != Operand::From::kResult) continue;
+    throw Unsupported(
+        fmt::format("the verifier takes fixed addresses only: {} takes its address from the result "
+                    "of {}",
+                    describe(schedule, OpId(i)), describe(schedule, offset.op)));
+  }
+}
+
+void report_cycle(const Schedule& schedule, Findings& findings) {
+  constexpr std::size_t kShown = 16;
+  std::vector<OpId> cycle = find_cycle(schedule);
+  std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
+    text += describe(schedule, cycle[i]);
+    text += i == 0 ? " waits for " : ", which waits for ";
+  }
+  if (cycle.size() > kShown) {
+    text += fmt::format("{} more, the last of which waits for ", cycle.size() - kShown);
+  }
+  findings.error(Code::kDeadlock, cycle.front(), text + describe(schedule, cycle.front()));
+}
+
+void check(const Schedule& schedule, const VerifyOptions& options, Findings& findings) {
+  check_matching(schedule, findings);
+  const auto order = issue_order(schedule);
+  if (!order) report_cycle(schedule, findings);
+  if (findings.any_errors()) return;
+  const ChannelOrder channels = channel_order(schedule);
+  OrderProver prover(schedule, channels, *order, options.search_steps);
+  check_windows(schedule, prover, findings);
+  check_memory(schedule, *order, prover, findings);
+}
+
+}  // namespace
+
+Diagnostics verify(const Schedule& schedule, const VerifyOptions& options) {
+  require_static(schedule, "the verifier");
+  require_fixed_addresses(schedule);
+  Findings findings(options.max_diagnostics);
+  check(schedule, options, findings);
+  return findings.take();
+}
+
+}  // namespace slackline::sched

@@ -2,18 +2,35 @@
 // hold, whatever order the arcs allow.
 #pragma once
 
+#include <cstddef>
+
 #include "sched/diagnostic.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {
 
 struct VerifyOptions {
-  std::size_t max_diagnostics = 100;  // stop after this many
+  /// Stop after this many errors (0 is taken as 1). Warnings fill what room errors leave, and never
+  /// stop the proof.
+  std::size_t max_diagnostics = 100;
+  /// The longest search for one path, in operations. An order that is not proven within it is
+  /// reported as unproven, never taken for granted.
+  std::size_t search_steps = std::size_t{1} << 18;
 };
 
 /// Proves or refutes the schedule: FIFO matching, sizes, deadlock, windows, order of conflicting
-/// accesses, and the contract (codes in sched/diagnostic.h). Ordered by (code, op). Neither throws
-/// nor prints, but for Unsupported when the schedule is not static.
+/// accesses, and the contract (codes in sched/diagnostic.h). Ordered by (code, op).
+///
+/// `structure`, `size`, `fifo`, `deadlock` and `truncate` come first and, where there are any,
+/// alone: what the others say of bytes rests on them.
+///
+/// Values are symbols. A message, copy, put or get carries (value, offset) pieces unchanged. A
+/// reduce and an atomic make new values, of which all that is known is which operation made them: a
+/// post fact cannot name these, so it never holds of them. What stands in a word of atomics that
+/// are not ordered among themselves is one such value; that is no race.
+///
+/// Neither throws nor prints, but for Unsupported, naming the operation, when the schedule is not
+/// static or the address of a one-sided access is another operation's result.
 Diagnostics verify(const Schedule& schedule, const VerifyOptions& options = {});
 
 }  // namespace slackline::sched

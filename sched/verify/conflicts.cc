@@ -1,0 +1,187 @@
+#include "sched/verify/conflicts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace slackline::sched {
+namespace {
+
+Code code_of(bool wrote, Access later) {
+  if (!wrote) return Code::kWar;
+  return later == Access::kWrite ? Code::kWaw : Code::kRaw;
+}
+
+std::string_view verb(Access access) {
+  return access == Access::kRead    ? "reads"
+         : access == Access::kWrite ? "writes"
+                                    : "reads and writes";
+}
+
+}  // namespace
+
+ConflictChecker::ConflictChecker(const Schedule& schedule, const SegmentTable& segments,
+                                 OrderProver& prover, Findings& findings)
+    : schedule_(schedule),
+      segments_(segments),
+      prover_(prover),
+      findings_(findings),
+      cells_(segments.size()),
+      proven_after_(schedule.op_count()) {}
+
+bool ConflictChecker::access(OpId op, const Slice& slice, Access kind) {
+  bool proven = true;
+  segments_.for_each(slice, [&](std::size_t segment) {
+    if (!access_segment({op, slice.buffer, segment, kind})) proven = false;
+  });
+  return proven;
+}
+
+void ConflictChecker::check_operand(OpId op, OpId producer) {
+  if (prover_.before(EventId::done(producer), op) == OrderProver::Answer::kProven) return;
+  findings_.error(
+      Code::kRaw, op,
+      fmt::format("{} uses the result of {}, whose done no path leads from to its issue",
+                  describe(schedule_, op), describe(schedule_, producer)));
+}
+
+OpId ConflictChecker::last_writer(std::size_t segment) const {
+  const std::uint32_t list = cells_[segment].writes;
+  return list == kEnd ? OpId::none() : nodes_[list].op;
+}
+
+std::uint32_t ConflictChecker::push(OpId op, std::uint32_t next) {
+  nodes_.push_back({op, next});
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+bool ConflictChecker::access_segment(const Later& later) {
+  Cell& cell = cells_[later.segment];
+  if (later.kind == Access::kRead) {
+    Outcome outcome = after_all(cell.writes, true, later);
+    if (outcome.excepted) outcome.proven &= after_all(cell.prior_writes, true, later).proven;
+    cell.reads = push(later.op, cell.reads);
+    return outcome.proven;
+  }
+  if (later.kind == Access::kAtomic && joins(cell, later.op)) {
+    const bool reads = cell.prior_reads != kEnd;
+    const Outcome outcome = after_all(reads ? cell.prior_reads : cell.prior_writes, !reads, later);
+    cell.writes = push(later.op, cell.writes);
+    return outcome.proven;
+  }
+  bool proven = !overlaps_itself(cell, later);
+  // Whoever read came after the last write, so what comes after the reads comes after it too.
+  Outcome outcome{.excepted = cell.reads == kEnd};
+  if (cell.reads != kEnd) outcome = after_all(cell.reads, false, later);
+  if (outcome.excepted) outcome.proven &= after_all(cell.writes, true, later).proven;
+  cell.prior_writes = cell.writes;
+  cell.prior_reads = cell.reads;
+  cell.writes = push(later.op, kEnd);
+  cell.reads = kEnd;
+  return proven && outcome.proven;
+}
+
+ConflictChecker::Outcome ConflictChecker::after_all(std::uint32_t list, bool wrote,
+                                                    const Later& later) {
+  Outcome outcome;
+  for (; list != kEnd; list = nodes_[list].next) {
+    const OpId first = nodes_[list].op;
+    if (first == later.op) continue;
+    if (excepted(first, wrote, later)) {
+      outcome.excepted = true;
+    } else if (!comes_after(first, wrote, later)) {
+      outcome.proven = false;
+    }
+  }
+  return outcome;
+}
+
+bool ConflictChecker::excepted(OpId first, bool wrote, const Later& later) const {
+  const Op& op = schedule_.op(later.op);
+  if (op.match != first) return false;
+  if (wrote) return later.kind == Access::kRead && op.kind == OpKind::kPoll;
+  return later.kind == Access::kWrite && op.kind == OpKind::kPut &&
+         schedule_.op(first).kind == OpKind::kPoll;
+}
+
+EventId ConflictChecker::release(OpId op, bool wrote) const {
+  const Op& first = schedule_.op(op);
+  return EventId::done(wrote && first.kind == OpKind::kPut && first.match.valid() ? first.match
+                                                                                  : op);
+}
+
+bool ConflictChecker::comes_after(OpId first, bool wrote, const Later& later) {
+  const EventId event = release(first, wrote);
+  OpId& memo = proven_after_[event.op().value];
+  if (memo == later.op) return true;
+  const Code code = code_of(wrote, later.kind);
+  if (!reported_.empty() && reported_.contains({first, later.op, code})) return false;
+  const OrderProver::Answer answer = prover_.before(event, later.op);
+  if (answer == OrderProver::Answer::kProven) {
+    memo = later.op;
+    return true;
+  }
+  if (findings_.full()) return false;
+  reported_.insert({first, later.op, code});
+  const std::string reason = answer == OrderProver::Answer::kUndecided
+                                 ? fmt::format("not proven within {} steps", prover_.max_steps())
+                                 : "no path leads";
+  findings_.error(
+      code, later.op,
+      fmt::format("{} {} {}, which {} {}: {} from the done of {} to its issue",
+                  describe(schedule_, later.op), verb(later.kind),
+                  describe(schedule_, segments_.slice(later.buffer, later.segment)),
+                  describe(schedule_, first), wrote ? "writes" : "reads", reason,
+                  event.op() == first ? "the latter" : describe(schedule_, event.op())));
+  return false;
+}
+
+// Whether an atomic meets nothing but atomics on its own word since the last ordinary access.
+bool ConflictChecker::joins(const Cell& cell, OpId id) const {
+  if (cell.reads != kEnd || cell.writes == kEnd) return false;
+  const Op& last = schedule_.op(nodes_[cell.writes].op);
+  return is_atomic(last.kind) &&
+         atomic_word(schedule_, last) == atomic_word(schedule_, schedule_.op(id));
+}
+
+// An operation that writes a byte twice, or writes one that it reads for another place of its
+// payload, does so in no order that anything states.
+bool ConflictChecker::overlaps_itself(const Cell& cell, const Later& later) {
+  const bool writes = cell.writes != kEnd && nodes_[cell.writes].op == later.op;
+  const bool reads = cell.reads != kEnd && nodes_[cell.reads].op == later.op;
+  if (!writes && (!reads || stays_in_place(later))) return false;
+  const Code code = writes ? Code::kWaw : Code::kWar;
+  if (reported_.insert({later.op, later.op, code}).second) {
+    findings_.error(
+        code, later.op,
+        fmt::format("{} {} {} at different places of its payload", describe(schedule_, later.op),
+                    writes ? "writes twice" : "reads and writes",
+                    describe(schedule_, segments_.slice(later.buffer, later.segment))));
+  }
+  return true;
+}
+
+// Whether the payload's place of every read of a segment is that of its write.
+bool ConflictChecker::stays_in_place(const Later& later) const {
+  const Op& op = schedule_.op(later.op);
+  const std::uint64_t at = segments_.begin(later.segment);
+  const auto holds = [&](const Slice& slice) {
+    return slice.buffer == later.buffer && slice.offset <= at && at - slice.offset < slice.bytes;
+  };
+  std::uint64_t place = 0;
+  std::uint64_t written = 0;
+  for_each_write(schedule_, op, [&](const Slice& slice) {
+    if (holds(slice)) written = place + (at - slice.offset);
+    place += slice.bytes;
+  });
+  place = 0;
+  bool in_place = true;
+  for_each_read(schedule_, op, [&](const Slice& slice) {
+    if (holds(slice) && place + (at - slice.offset) != written) in_place = false;
+    if (op.kind != OpKind::kReduce) place += slice.bytes;  // operands lie over each other
+  });
+  return in_place;
+}
+
+}  // namespace slackline::sched

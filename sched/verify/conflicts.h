@@ -1,0 +1,85 @@
+// Races: who touched each segment last, and whether the next one certainly comes after.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "sched/schedule.h"
+#include "sched/verify/access.h"
+#include "sched/verify/findings.h"
+#include "sched/verify/order.h"
+#include "sched/verify/segments.h"
+
+namespace slackline::sched {
+
+/// Takes the operations in an order in which they can be issued, and proves each access to come
+/// after the accesses it conflicts with: a path from the release of the earlier to the issue of the
+/// later. Of each segment it keeps the last write, the reads since, and one generation before; that
+/// is enough, since a path to these continues a path to all that came before them.
+///
+/// Two accesses are excepted. A poll watches the flag that its put writes, so these two need no
+/// order between them. Atomics on one word are serialised by its NIC.
+class ConflictChecker {
+ public:
+  ConflictChecker(const Schedule& schedule, const SegmentTable& segments, OrderProver& prover,
+                  Findings& findings);
+
+  /// Reports `raw`, `war` or `waw`; an operation's reads come before its writes. Answers whether
+  /// all was proven.
+  bool access(OpId op, const Slice& slice, Access kind);
+
+  /// Reports `raw` unless done(producer) comes before issued(op), whose operand it is.
+  void check_operand(OpId op, OpId producer);
+
+  /// The last write to a segment; none() if there is none.
+  OpId last_writer(std::size_t segment) const;
+
+ private:
+  static constexpr std::uint32_t kEnd = 0xffffffffu;
+  // Lists of operations that are not ordered among themselves, newest first.
+  struct Node {
+    OpId op;
+    std::uint32_t next;
+  };
+  struct Cell {
+    std::uint32_t writes = kEnd;  // one write, or atomics on one word
+    std::uint32_t reads = kEnd;   // since
+    std::uint32_t prior_writes = kEnd;
+    std::uint32_t prior_reads = kEnd;  // between prior_writes and writes
+  };
+  struct Later {  // the access under way
+    OpId op;
+    BufferId buffer;
+    std::size_t segment;
+    Access kind;
+  };
+  struct Outcome {
+    bool proven = true;     // every one of the list comes before
+    bool excepted = false;  // one of the list needs no order, and so says nothing of the past
+  };
+
+  std::uint32_t push(OpId op, std::uint32_t next);
+  bool access_segment(const Later& later);
+  Outcome after_all(std::uint32_t list, bool wrote, const Later& later);
+  bool comes_after(OpId first, bool wrote, const Later& later);
+  bool joins(const Cell& cell, OpId op) const;
+  bool excepted(OpId first, bool wrote, const Later& later) const;
+  EventId release(OpId op, bool wrote) const;
+  bool overlaps_itself(const Cell& cell, const Later& later);
+  bool stays_in_place(const Later& later) const;
+
+  const Schedule& schedule_;
+  const SegmentTable& segments_;
+  OrderProver& prover_;
+  Findings& findings_;
+  std::vector<Cell> cells_;  // by segment
+  std::vector<Node> nodes_;
+  // By operation: the last operation that was proven to come after its done. Accesses of many
+  // segments ask the same over and over.
+  std::vector<OpId> proven_after_;
+  std::set<std::tuple<OpId, OpId, Code>> reported_;  // each pair once
+};
+
+}  // namespace slackline::sched

@@ -1,0 +1,216 @@
+#include "sched/verify/memory.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <vector>
+
+#include "sched/verify/access.h"
+#include "sched/verify/conflicts.h"
+#include "sched/verify/segments.h"
+#include "sched/verify/values.h"
+
+namespace slackline::sched {
+namespace {
+
+class MemoryChecker {
+ public:
+  MemoryChecker(const Schedule& schedule, const IssueOrder& order, OrderProver& prover,
+                Findings& findings)
+      : schedule_(schedule),
+        order_(order),
+        findings_(findings),
+        segments_(schedule),
+        conflicts_(schedule, segments_, prover, findings),
+        values_(segments_) {}
+
+  void run() {
+    place_pre_facts();
+    for (const OpId id : order_.sequence) {
+      if (findings_.full()) return;
+      take(id, schedule_.op(id));
+    }
+    for (const Fact& fact : schedule_.contract().post) {
+      if (findings_.full()) return;
+      check_post(fact);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  struct Snapshot {
+    std::size_t first;
+    std::size_t count;
+  };
+
+  std::string who(OpId id) const { return describe(schedule_, id); }
+
+  void place_pre_facts() {
+    for (const Fact& fact : schedule_.contract().pre) {
+      const Value value{fact.value_offset, fact.value.value, Value::Origin::kContract};
+      // What an earlier fact left in place does not match unless both say the same.
+      if (const auto clash = values_.mismatch(fact);
+          clash && clash->found.origin != Value::Origin::kNothing) {
+        findings_.error(
+            Code::kStructure, OpId::none(),
+            fmt::format("two pre facts speak of {}: one says {}, one {}",
+                        describe(schedule_, clash->slice), describe(schedule_, clash->found),
+                        describe(schedule_, clash->expected)));
+      }
+      values_.set(fact.slice, value);
+    }
+  }
+
+  void take(OpId id, const Op& op) {
+    if (op.arguments != kNoArguments) check_operands(id, op);
+    switch (op.kind) {
+      case OpKind::kSend:
+        read_all(id, op);
+        if (issued_before(op.match, id)) {
+          write_values(op.match, schedule_.op(op.match));
+        } else {
+          keep(id);
+        }
+        break;
+      case OpKind::kRecv:
+        write_access(id, op);
+        if (schedule_.op(op.match).kind == OpKind::kSend && issued_before(op.match, id)) {
+          restore(op.match);
+          write_values(id, op);
+        }
+        break;
+      case OpKind::kPut:
+      case OpKind::kGet:
+      case OpKind::kCopy:
+        read_all(id, op);
+        write_access(id, op);
+        write_values(id, op);
+        break;
+      case OpKind::kReduce:
+        read_all(id, op);
+        write_access(id, op);
+        write_fresh(id, op, Value::Origin::kReduced);
+        break;
+      case OpKind::kPoll:
+        for_each_read(schedule_, op,
+                      [&](const Slice& slice) { conflicts_.access(id, slice, Access::kRead); });
+        break;
+      default:
+        if (is_atomic(op.kind)) take_atomic(id, op);
+    }
+  }
+
+  void take_atomic(OpId id, const Op& op) {
+    const Slice word = atomic_word(schedule_, op);
+    payload_.clear();
+    read(id, word, conflicts_.access(id, word, Access::kAtomic));
+    values_.set(word, {0, id.value, Value::Origin::kWord});
+    write_access(id, op);
+    write_fresh(id, op, Value::Origin::kFetched);
+  }
+
+  void check_operands(OpId id, const Op& op) {
+    const OpArguments& arguments = schedule_.arguments(op);
+    for (const Operand* operand : {&arguments.operand, &arguments.compare}) {
+      if (operand->from == Operand::From::kResult) conflicts_.check_operand(id, operand->op);
+    }
+  }
+
+  bool issued_before(OpId first, OpId second) const {
+    return order_.position[first.value] < order_.position[second.value];
+  }
+
+  // Gathers what the operation reads into payload_.
+  void read_all(OpId id, const Op& op) {
+    payload_.clear();
+    for_each_read(schedule_, op, [&](const Slice& slice) {
+      read(id, slice, conflicts_.access(id, slice, Access::kRead));
+    });
+  }
+
+  void read(OpId id, const Slice& slice, bool ordered) {
+    const auto missing = values_.gather(slice, id, payload_);
+    if (!missing || !ordered) return;  // out of order, there is no telling what it reads
+    findings_.error(
+        Code::kUninitialised, id,
+        fmt::format("{} reads {}, which nothing wrote", who(id), describe(schedule_, *missing)));
+  }
+
+  void write_access(OpId id, const Op& op) {
+    for_each_write(schedule_, op,
+                   [&](const Slice& slice) { conflicts_.access(id, slice, Access::kWrite); });
+  }
+
+  // Scatters payload_ to where the operation writes.
+  void write_values(OpId id, const Op& op) {
+    const bool flagged = op.notify == Notify::kFlag;
+    ValueMap::Scatter scatter(
+        values_, payload_,
+        flagged ? schedule_.slices(schedule_.op(op.match).reads) : std::span<const Slice>());
+    for_each_write(schedule_, op, [&](const Slice& slice) { scatter.into(slice); });
+    // A flag is there to be written again.
+    if (scatter.unchanged_bytes() == 0 || op.kind == OpKind::kCopy || op.notify == Notify::kFlag ||
+        !findings_.takes_warnings()) {
+      return;
+    }
+    const Slice& first = scatter.first_unchanged();
+    findings_.warning(Code::kDuplicate, id,
+                      fmt::format("{} brings {} bytes that stand there already, the first at {}",
+                                  who(id), scatter.unchanged_bytes(), describe(schedule_, first)));
+  }
+
+  void write_fresh(OpId id, const Op& op, Value::Origin origin) {
+    for_each_write(schedule_, op, [&](const Slice& slice) {
+      values_.set(slice, {0, id.value, origin});
+    });
+  }
+
+  // Keeps payload_ until the receive of `send` is issued.
+  void keep(OpId send) {
+    if (snapshot_of_.empty()) snapshot_of_.resize(schedule_.op_count(), kNone);
+    snapshot_of_[send.value] = static_cast<std::uint32_t>(snapshots_.size());
+    snapshots_.push_back({kept_.size(), payload_.size()});
+    kept_.insert(kept_.end(), payload_.begin(), payload_.end());
+  }
+
+  void restore(OpId send) {
+    const Snapshot& snapshot = snapshots_[snapshot_of_[send.value]];
+    const auto first = kept_.begin() + static_cast<std::ptrdiff_t>(snapshot.first);
+    payload_.assign(first, first + static_cast<std::ptrdiff_t>(snapshot.count));
+  }
+
+  void check_post(const Fact& fact) {
+    const auto wrong = values_.mismatch(fact);
+    if (!wrong) return;
+    std::string writer;
+    if (const OpId op = conflicts_.last_writer(segments_.holding(wrong->slice)); op.valid()) {
+      writer = fmt::format(", last written by {}", who(op));
+    }
+    findings_.error(
+        Code::kPost, OpId::none(),
+        fmt::format("{} should hold {} at the end, but what stands there is {}{}",
+                    describe(schedule_, wrong->slice), describe(schedule_, wrong->expected),
+                    describe(schedule_, wrong->found), writer));
+  }
+
+  const Schedule& schedule_;
+  const IssueOrder& order_;
+  Findings& findings_;
+  SegmentTable segments_;
+  ConflictChecker conflicts_;
+  ValueMap values_;
+  Pieces payload_;
+  // Messages on their way to receives that are not issued yet.
+  std::vector<std::uint32_t> snapshot_of_;  // by operation
+  std::vector<Snapshot> snapshots_;
+  Pieces kept_;
+};
+
+}  // namespace
+
+void check_memory(const Schedule& schedule, const IssueOrder& order, OrderProver& prover,
+                  Findings& findings) {
+  MemoryChecker(schedule, order, prover, findings).run();
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,68 @@
+// Which operation certainly comes before which: one order that all arcs allow, and proofs that
+// every order agrees on a pair.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sched/event_graph.h"
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+/// All operations in an order in which they can be issued, and each one's place in it.
+struct IssueOrder {
+  std::vector<OpId> sequence;
+  std::vector<std::uint32_t> position;  // by operation
+};
+
+/// An order that respects every arc, (d) included; nothing if there is a cycle. A function of the
+/// schedule alone.
+std::optional<IssueOrder> issue_order(const Schedule& schedule);
+
+/// Looks for paths of arcs (a), (b), (c) and (e), backwards from the later event.
+///
+/// An event reached from another stands behind it in the issue order, so the search passes over
+/// everything that stands before the earlier event; most proofs take a handful of steps. It visits
+/// what is on the earlier event's rank first: a proof across ranks mostly goes there directly, by a
+/// credit or the message itself.
+class OrderProver {
+ public:
+  /// Keeps references to all it is given. `max_steps`: operations one search may expand.
+  OrderProver(const Schedule& schedule, const ChannelOrder& channels, const IssueOrder& order,
+              std::size_t max_steps);
+
+  enum class Answer {
+    kProven,
+    kRefuted,    // there is no path
+    kUndecided,  // none within max_steps
+  };
+  /// Is there a path from `first` to issued(second)?
+  Answer before(EventId first, OpId second);
+
+  std::size_t max_steps() const { return max_steps_; }
+
+ private:
+  bool expand(OpId op);
+  bool reach_issued(OpId op);
+  bool reach_done(OpId op);
+  std::uint32_t position_of(EventId event) const;
+
+  const Schedule& schedule_;
+  const ChannelOrder& channels_;
+  const IssueOrder& order_;
+  std::size_t max_steps_;
+
+  std::vector<std::uint32_t> seen_;  // by operation: the last search that reached issued(op)
+  std::uint32_t search_ = 0;
+  std::vector<OpId> near_;  // to be expanded, on the rank of `first`
+  std::vector<OpId> far_;   // …and elsewhere
+  EventId first_;
+  std::uint32_t floor_ = 0;
+  std::uint32_t near_begin_ = 0;
+  std::uint32_t near_end_ = 0;
+};
+
+}  // namespace slackline::sched

@@ -1,0 +1,167 @@
+#include "sched/verify/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace slackline::sched {
+
+void append(Pieces& pieces, Piece piece) {
+  if (!pieces.empty()) {
+    Piece& last = pieces.back();
+    if (last.value.origin == piece.value.origin && last.value.id == piece.value.id &&
+        last.value.offset + last.bytes == piece.value.offset) {
+      last.bytes += piece.bytes;
+      return;
+    }
+  }
+  pieces.push_back(piece);
+}
+
+template <class Visit>
+void ValueMap::for_each_piece(std::size_t segment, Visit&& visit) const {
+  const Value& value = values_[segment];
+  if (value.origin != Value::Origin::kMixed) {
+    visit(Piece{value, segments_.bytes(segment)});
+    return;
+  }
+  const Mix& mix = mixes_[value.id];
+  for (std::size_t i = mix.first; i < mix.first + mix.count; ++i) visit(mixed_[i]);
+}
+
+bool ValueMap::same(const Value& a, const Value& b) const {
+  if (a.origin != Value::Origin::kMixed || b.origin != Value::Origin::kMixed) return a == b;
+  const Mix& left = mixes_[a.id];
+  const Mix& right = mixes_[b.id];
+  return left.count == right.count &&
+         std::equal(mixed_.begin() + static_cast<std::ptrdiff_t>(left.first),
+                    mixed_.begin() + static_cast<std::ptrdiff_t>(left.first + left.count),
+                    mixed_.begin() + static_cast<std::ptrdiff_t>(right.first),
+                    [](const Piece& x, const Piece& y) {
+                      return x.value == y.value && x.bytes == y.bytes;
+                    });
+}
+
+std::optional<Slice> ValueMap::gather(const Slice& slice, OpId reader, Pieces& pieces) const {
+  std::optional<Slice> missing;
+  segments_.for_each(slice, [&](std::size_t segment) {
+    if (values_[segment].origin == Value::Origin::kNothing) {
+      const std::uint64_t at = segments_.begin(segment);
+      const std::uint64_t bytes = segments_.bytes(segment);
+      append(pieces, {{at, reader.value, Value::Origin::kUnknown}, bytes});
+      if (!missing) {
+        missing = Slice{slice.buffer, at, bytes};
+      } else if (missing->offset + missing->bytes == at) {
+        missing->bytes += bytes;
+      }
+      return;
+    }
+    for_each_piece(segment, [&](const Piece& piece) { append(pieces, piece); });
+  });
+  return missing;
+}
+
+// The next bytes of the payload, as one value.
+Value ValueMap::Scatter::take(std::uint64_t bytes) {
+  const auto advance = [&](std::uint64_t by) {
+    used_ += by;
+    if (used_ == pieces_[piece_].bytes) {
+      ++piece_;
+      used_ = 0;
+    }
+  };
+  const auto here = [&] {
+    Value value = pieces_[piece_].value;
+    value.offset += used_;
+    return value;
+  };
+  if (piece_ == pieces_.size()) return {};  // both sides are equally long
+  if (pieces_[piece_].bytes - used_ >= bytes) {
+    const Value value = here();
+    advance(bytes);
+    return value;
+  }
+  const std::size_t first = map_.mixed_.size();
+  while (bytes > 0 && piece_ < pieces_.size()) {
+    const std::uint64_t part = std::min(bytes, pieces_[piece_].bytes - used_);
+    map_.mixed_.push_back({here(), part});
+    advance(part);
+    bytes -= part;
+  }
+  map_.mixes_.push_back({first, map_.mixed_.size() - first});
+  return {0, static_cast<std::uint32_t>(map_.mixes_.size() - 1), Value::Origin::kMixed};
+}
+
+bool ValueMap::Scatter::is_flag(BufferId buffer, std::size_t segment) const {
+  const std::uint64_t at = map_.segments_.begin(segment);
+  return std::any_of(flags_.begin(), flags_.end(), [&](const Slice& flag) {
+    return flag.buffer == buffer && flag.offset <= at && at - flag.offset < flag.bytes;
+  });
+}
+
+void ValueMap::Scatter::into(const Slice& slice) {
+  map_.segments_.for_each(slice, [&](std::size_t segment) {
+    const Value value = take(map_.segments_.bytes(segment));
+    if (map_.same(value, map_.values_[segment]) && !is_flag(slice.buffer, segment)) {
+      unchanged_ += map_.segments_.bytes(segment);
+      if (first_unchanged_.bytes == 0) {
+        first_unchanged_ = map_.segments_.slice(slice.buffer, segment);
+      }
+    }
+    map_.values_[segment] = value;
+  });
+}
+
+void ValueMap::set(const Slice& slice, Value value) {
+  const std::uint64_t base = value.offset;
+  segments_.for_each(slice, [&](std::size_t segment) {
+    value.offset = base + (segments_.begin(segment) - slice.offset);
+    values_[segment] = value;
+  });
+}
+
+std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Fact& fact) const {
+  std::optional<Mismatch> first;
+  segments_.for_each(fact.slice, [&](std::size_t segment) {
+    std::uint64_t at = segments_.begin(segment);
+    for_each_piece(segment, [&](const Piece& piece) {
+      const Value expected{fact.value_offset + (at - fact.slice.offset), fact.value.value,
+                           Value::Origin::kContract};
+      if (piece.value != expected) {
+        if (!first) {
+          first = Mismatch{{fact.slice.buffer, at, piece.bytes}, expected, piece.value};
+        } else if (first->slice.offset + first->slice.bytes == at) {
+          first->slice.bytes += piece.bytes;
+        }
+      }
+      at += piece.bytes;
+    });
+  });
+  return first;
+}
+
+std::string describe(const Schedule& schedule, const Value& value) {
+  switch (value.origin) {
+    case Value::Origin::kNothing:
+      return "nothing";
+    case Value::Origin::kContract:
+      return fmt::format("value {} from byte {}", value.id, value.offset);
+    case Value::Origin::kReduced:
+      return fmt::format("what {} wrote, from byte {}", describe(schedule, OpId(value.id)),
+                         value.offset);
+    case Value::Origin::kWord:
+      return fmt::format("the word that {} left, from byte {}", describe(schedule, OpId(value.id)),
+                         value.offset);
+    case Value::Origin::kFetched:
+      return fmt::format("what {} fetched, from byte {}", describe(schedule, OpId(value.id)),
+                         value.offset);
+    case Value::Origin::kUnknown:
+      return fmt::format("bytes that nothing wrote before {} read them",
+                         describe(schedule, OpId(value.id)));
+    case Value::Origin::kMixed:
+      return "bytes of several values";
+  }
+  return "nothing";
+}
+
+}  // namespace slackline::sched

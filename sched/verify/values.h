@@ -1,0 +1,105 @@
+// What stands in memory: symbols, pushed from segment to segment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sched/schedule.h"
+#include "sched/verify/segments.h"
+
+namespace slackline::sched {
+
+/// Bytes of one origin, from `offset` on.
+struct Value {
+  enum class Origin : std::uint8_t {
+    kNothing,   // never written
+    kContract,  // value `id` of the contract
+    kReduced,   // what op `id` (reduce) wrote
+    kWord,      // what op `id` and the atomics beside it left in the remote word
+    kFetched,   // the local result of op `id` (an atomic)
+    kUnknown,   // what op `id` read where nothing stood
+    kMixed,     // several pieces: entry `id` of the value map's own table
+  };
+  std::uint64_t offset = 0;
+  std::uint32_t id = 0;
+  Origin origin = Origin::kNothing;
+  friend constexpr bool operator==(const Value&, const Value&) = default;
+};
+
+/// A run of bytes of one value.
+struct Piece {
+  Value value;
+  std::uint64_t bytes = 0;
+};
+/// What a gathered payload holds, in order; neighbours that continue each other are joined.
+using Pieces = std::vector<Piece>;
+
+void append(Pieces& pieces, Piece piece);
+
+class ValueMap {
+ public:
+  explicit ValueMap(const SegmentTable& segments) : segments_(segments), values_(segments.size()) {}
+
+  /// Appends what stands in `slice`. Where nothing does, appends unknown bytes of `reader` and
+  /// answers with the first such run.
+  std::optional<Slice> gather(const Slice& slice, OpId reader, Pieces& pieces) const;
+
+  /// Writes a payload over slices, one slice after another. Counts the bytes that stood there
+  /// already, but for those of `flags`, which are there to be written again.
+  class Scatter {
+   public:
+    Scatter(ValueMap& map, const Pieces& pieces, std::span<const Slice> flags)
+        : map_(map), pieces_(pieces), flags_(flags) {}
+    void into(const Slice& slice);
+    std::uint64_t unchanged_bytes() const { return unchanged_; }
+    /// The first segment that held the same already; has no bytes if there is none.
+    const Slice& first_unchanged() const { return first_unchanged_; }
+
+   private:
+    Value take(std::uint64_t bytes);
+    bool is_flag(BufferId buffer, std::size_t segment) const;
+
+    ValueMap& map_;
+    const Pieces& pieces_;
+    std::span<const Slice> flags_;
+    std::size_t piece_ = 0;
+    std::uint64_t used_ = 0;  // of that piece
+    std::uint64_t unchanged_ = 0;
+    Slice first_unchanged_;
+  };
+
+  /// Writes `slice.bytes` bytes of one value.
+  void set(const Slice& slice, Value value);
+
+  /// The first run of bytes of a fact's slice where something else stands, and what stands at its
+  /// beginning.
+  struct Mismatch {
+    Slice slice;
+    Value expected;
+    Value found;
+  };
+  std::optional<Mismatch> mismatch(const Fact& fact) const;
+
+ private:
+  struct Mix {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+  // Calls visit(piece) for what stands in a segment.
+  template <class Visit>
+  void for_each_piece(std::size_t segment, Visit&& visit) const;
+  bool same(const Value& a, const Value& b) const;
+
+  const SegmentTable& segments_;
+  std::vector<Value> values_;  // by segment
+  std::vector<Mix> mixes_;     // a segment whose bytes are of several origins
+  Pieces mixed_;               // their pieces
+};
+
+/// "value 0 from byte 512", "what op 3 (reduce, rank 0) wrote, from byte 0", "nothing".
+std::string describe(const Schedule& schedule, const Value& value);
+
+}  // namespace slackline::sched
