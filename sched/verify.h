@@ -22,7 +22,8 @@ struct VerifyOptions {
 /// accesses, and the contract (codes in sched/diagnostic.h). Ordered by (code, op).
 ///
 /// `structure`, `size`, `fifo`, `deadlock` and `truncate` come first and, where there are any,
-/// alone: what the others say of bytes rests on them.
+/// alone: what the others say of bytes rests on them. `uninitialised`, `post` and `duplicate` are
+/// left out where there is a race, since what memory holds then depends on who wins it.
 ///
 /// Values are symbols. A message, copy, put or get carries (value, offset) pieces unchanged. A
 /// reduce and an atomic make new values, of which all that is known is which operation made them: a

@@ -30,16 +30,15 @@ ConflictChecker::ConflictChecker(const Schedule& schedule, const SegmentTable& s
       cells_(segments.size()),
       proven_after_(schedule.op_count()) {}
 
-bool ConflictChecker::access(OpId op, const Slice& slice, Access kind) {
-  bool proven = true;
+void ConflictChecker::access(OpId op, const Slice& slice, Access kind) {
   segments_.for_each(slice, [&](std::size_t segment) {
-    if (!access_segment({op, slice.buffer, segment, kind})) proven = false;
+    access_segment({op, slice.buffer, segment, kind});
   });
-  return proven;
 }
 
 void ConflictChecker::check_operand(OpId op, OpId producer) {
   if (prover_.before(EventId::done(producer), op) == OrderProver::Answer::kProven) return;
+  reported_.insert({producer, op, Code::kRaw});
   findings_.error(
       Code::kRaw, op,
       fmt::format("{} uses the result of {}, whose done no path leads from to its issue",
@@ -56,45 +55,49 @@ std::uint32_t ConflictChecker::push(OpId op, std::uint32_t next) {
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
-bool ConflictChecker::access_segment(const Later& later) {
+void ConflictChecker::access_segment(const Later& later) {
   Cell& cell = cells_[later.segment];
   if (later.kind == Access::kRead) {
-    Outcome outcome = after_all(cell.writes, true, later);
-    if (outcome.excepted) outcome.proven &= after_all(cell.prior_writes, true, later).proven;
+    const bool excepted = after_all(cell.writes, true, later);
+    if (excepted) after_all(cell.prior_writes, true, later);
     cell.reads = push(later.op, cell.reads);
-    return outcome.proven;
+    return;
   }
   if (later.kind == Access::kAtomic && joins(cell, later.op)) {
-    const bool reads = cell.prior_reads != kEnd;
-    const Outcome outcome = after_all(reads ? cell.prior_reads : cell.prior_writes, !reads, later);
+    const bool excepted = after_all(cell.prior_reads, false, later);
+    if (cell.prior_reads == kEnd || excepted) after_all(cell.prior_writes, true, later);
     cell.writes = push(later.op, cell.writes);
-    return outcome.proven;
+    return;
   }
-  bool proven = !overlaps_itself(cell, later);
+  check_own_overlap(cell, later);
   // Whoever read came after the last write, so what comes after the reads comes after it too.
-  Outcome outcome{.excepted = cell.reads == kEnd};
-  if (cell.reads != kEnd) outcome = after_all(cell.reads, false, later);
-  if (outcome.excepted) outcome.proven &= after_all(cell.writes, true, later).proven;
+  const bool excepted = after_all(cell.reads, false, later);
+  if (cell.reads == kEnd || excepted) after_all(cell.writes, true, later);
+  const bool reads_itself = cell.reads != kEnd && nodes_[cell.reads].op == later.op;
   cell.prior_writes = cell.writes;
   cell.prior_reads = cell.reads;
   cell.writes = push(later.op, kEnd);
-  cell.reads = kEnd;
-  return proven && outcome.proven;
+  // A put within one rank may write what it reads, and is released from the two at different times.
+  const bool both = reads_itself && release(later.op, true) != release(later.op, false);
+  cell.reads = both ? push(later.op, kEnd) : kEnd;
 }
 
-ConflictChecker::Outcome ConflictChecker::after_all(std::uint32_t list, bool wrote,
-                                                    const Later& later) {
-  Outcome outcome;
+// Proves `later` to come after every one of the list. Answers whether one of them needs no order,
+// and so says nothing of what came before it.
+bool ConflictChecker::after_all(std::uint32_t list, bool wrote, const Later& later) {
+  bool any_excepted = false;
   for (; list != kEnd; list = nodes_[list].next) {
     const OpId first = nodes_[list].op;
     if (first == later.op) continue;
+    // The read of an operation that writes there too says nothing of its write.
+    if (!wrote && schedule_.op(first).kind == OpKind::kPut) any_excepted = true;
     if (excepted(first, wrote, later)) {
-      outcome.excepted = true;
-    } else if (!comes_after(first, wrote, later)) {
-      outcome.proven = false;
+      any_excepted = true;
+    } else {
+      comes_after(first, wrote, later);
     }
   }
-  return outcome;
+  return any_excepted;
 }
 
 bool ConflictChecker::excepted(OpId first, bool wrote, const Later& later) const {
@@ -111,18 +114,17 @@ EventId ConflictChecker::release(OpId op, bool wrote) const {
                                                                                   : op);
 }
 
-bool ConflictChecker::comes_after(OpId first, bool wrote, const Later& later) {
+void ConflictChecker::comes_after(OpId first, bool wrote, const Later& later) {
   const EventId event = release(first, wrote);
   OpId& memo = proven_after_[event.op().value];
-  if (memo == later.op) return true;
+  if (memo == later.op) return;
   const Code code = code_of(wrote, later.kind);
-  if (!reported_.empty() && reported_.contains({first, later.op, code})) return false;
+  if (!reported_.empty() && reported_.contains({first, later.op, code})) return;
   const OrderProver::Answer answer = prover_.before(event, later.op);
   if (answer == OrderProver::Answer::kProven) {
     memo = later.op;
-    return true;
+    return;
   }
-  if (findings_.full()) return false;
   reported_.insert({first, later.op, code});
   const std::string reason = answer == OrderProver::Answer::kUndecided
                                  ? fmt::format("not proven within {} steps", prover_.max_steps())
@@ -134,7 +136,6 @@ bool ConflictChecker::comes_after(OpId first, bool wrote, const Later& later) {
                   describe(schedule_, segments_.slice(later.buffer, later.segment)),
                   describe(schedule_, first), wrote ? "writes" : "reads", reason,
                   event.op() == first ? "the latter" : describe(schedule_, event.op())));
-  return false;
 }
 
 // Whether an atomic meets nothing but atomics on its own word since the last ordinary access.
@@ -147,19 +148,17 @@ bool ConflictChecker::joins(const Cell& cell, OpId id) const {
 
 // An operation that writes a byte twice, or writes one that it reads for another place of its
 // payload, does so in no order that anything states.
-bool ConflictChecker::overlaps_itself(const Cell& cell, const Later& later) {
+void ConflictChecker::check_own_overlap(const Cell& cell, const Later& later) {
   const bool writes = cell.writes != kEnd && nodes_[cell.writes].op == later.op;
   const bool reads = cell.reads != kEnd && nodes_[cell.reads].op == later.op;
-  if (!writes && (!reads || stays_in_place(later))) return false;
+  if (!writes && (!reads || stays_in_place(later))) return;
   const Code code = writes ? Code::kWaw : Code::kWar;
-  if (reported_.insert({later.op, later.op, code}).second) {
-    findings_.error(
-        code, later.op,
-        fmt::format("{} {} {} at different places of its payload", describe(schedule_, later.op),
-                    writes ? "writes twice" : "reads and writes",
-                    describe(schedule_, segments_.slice(later.buffer, later.segment))));
-  }
-  return true;
+  if (!reported_.insert({later.op, later.op, code}).second) return;
+  findings_.error(
+      code, later.op,
+      fmt::format("{} {} {} at different places of its payload", describe(schedule_, later.op),
+                  writes ? "writes twice" : "reads and writes",
+                  describe(schedule_, segments_.slice(later.buffer, later.segment))));
 }
 
 // Whether the payload's place of every read of a segment is that of its write.

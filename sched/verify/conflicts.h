@@ -26,12 +26,14 @@ class ConflictChecker {
   ConflictChecker(const Schedule& schedule, const SegmentTable& segments, OrderProver& prover,
                   Findings& findings);
 
-  /// Reports `raw`, `war` or `waw`; an operation's reads come before its writes. Answers whether
-  /// all was proven.
-  bool access(OpId op, const Slice& slice, Access kind);
+  /// Reports `raw`, `war` or `waw`; an operation's reads come before its writes.
+  void access(OpId op, const Slice& slice, Access kind);
 
   /// Reports `raw` unless done(producer) comes before issued(op), whose operand it is.
   void check_operand(OpId op, OpId producer);
+
+  /// Some two accesses are not ordered.
+  bool found_races() const { return !reported_.empty(); }
 
   /// The last write to a segment; none() if there is none.
   OpId last_writer(std::size_t segment) const;
@@ -55,19 +57,15 @@ class ConflictChecker {
     std::size_t segment;
     Access kind;
   };
-  struct Outcome {
-    bool proven = true;     // every one of the list comes before
-    bool excepted = false;  // one of the list needs no order, and so says nothing of the past
-  };
 
   std::uint32_t push(OpId op, std::uint32_t next);
-  bool access_segment(const Later& later);
-  Outcome after_all(std::uint32_t list, bool wrote, const Later& later);
-  bool comes_after(OpId first, bool wrote, const Later& later);
+  void access_segment(const Later& later);
+  bool after_all(std::uint32_t list, bool wrote, const Later& later);
+  void comes_after(OpId first, bool wrote, const Later& later);
   bool joins(const Cell& cell, OpId op) const;
   bool excepted(OpId first, bool wrote, const Later& later) const;
   EventId release(OpId op, bool wrote) const;
-  bool overlaps_itself(const Cell& cell, const Later& later);
+  void check_own_overlap(const Cell& cell, const Later& later);
   bool stays_in_place(const Later& later) const;
 
   const Schedule& schedule_;

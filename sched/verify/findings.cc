@@ -1,6 +1,7 @@
 #include "sched/verify/findings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,11 @@ void Findings::error(Code code, OpId op, std::string message) {
 
 void Findings::warning(Code code, OpId op, std::string message) {
   if (takes_warnings()) warnings_.push_back({code, Severity::kWarning, op, std::move(message)});
+}
+
+void Findings::merge(Findings other) {
+  for (Diagnostic& d : other.errors_) error(d.code, d.op, std::move(d.message));
+  for (Diagnostic& d : other.warnings_) warning(d.code, d.op, std::move(d.message));
 }
 
 Diagnostics Findings::take() {

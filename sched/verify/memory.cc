@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sched/verify/access.h"
@@ -20,6 +22,7 @@ class MemoryChecker {
       : schedule_(schedule),
         order_(order),
         findings_(findings),
+        value_findings_(Findings::like(findings)),
         segments_(schedule),
         conflicts_(schedule, segments_, prover, findings),
         values_(segments_) {}
@@ -30,10 +33,9 @@ class MemoryChecker {
       if (findings_.full()) return;
       take(id, schedule_.op(id));
     }
-    for (const Fact& fact : schedule_.contract().post) {
-      if (findings_.full()) return;
-      check_post(fact);
-    }
+    if (conflicts_.found_races()) return;  // what memory holds depends on the order taken
+    for (const Fact& fact : schedule_.contract().post) check_post(fact);
+    findings_.merge(std::move(value_findings_));
   }
 
  private:
@@ -103,7 +105,8 @@ class MemoryChecker {
   void take_atomic(OpId id, const Op& op) {
     const Slice word = atomic_word(schedule_, op);
     payload_.clear();
-    read(id, word, conflicts_.access(id, word, Access::kAtomic));
+    conflicts_.access(id, word, Access::kAtomic);
+    read(id, word);
     values_.set(word, {0, id.value, Value::Origin::kWord});
     write_access(id, op);
     write_fresh(id, op, Value::Origin::kFetched);
@@ -124,14 +127,15 @@ class MemoryChecker {
   void read_all(OpId id, const Op& op) {
     payload_.clear();
     for_each_read(schedule_, op, [&](const Slice& slice) {
-      read(id, slice, conflicts_.access(id, slice, Access::kRead));
+      conflicts_.access(id, slice, Access::kRead);
+      read(id, slice);
     });
   }
 
-  void read(OpId id, const Slice& slice, bool ordered) {
+  void read(OpId id, const Slice& slice) {
     const auto missing = values_.gather(slice, id, payload_);
-    if (!missing || !ordered) return;  // out of order, there is no telling what it reads
-    findings_.error(
+    if (!missing) return;
+    value_findings_.error(
         Code::kUninitialised, id,
         fmt::format("{} reads {}, which nothing wrote", who(id), describe(schedule_, *missing)));
   }
@@ -150,13 +154,14 @@ class MemoryChecker {
     for_each_write(schedule_, op, [&](const Slice& slice) { scatter.into(slice); });
     // A flag is there to be written again.
     if (scatter.unchanged_bytes() == 0 || op.kind == OpKind::kCopy || op.notify == Notify::kFlag ||
-        !findings_.takes_warnings()) {
+        !value_findings_.takes_warnings()) {
       return;
     }
     const Slice& first = scatter.first_unchanged();
-    findings_.warning(Code::kDuplicate, id,
-                      fmt::format("{} brings {} bytes that stand there already, the first at {}",
-                                  who(id), scatter.unchanged_bytes(), describe(schedule_, first)));
+    value_findings_.warning(
+        Code::kDuplicate, id,
+        fmt::format("{} brings {} bytes that stand there already, the first at {}", who(id),
+                    scatter.unchanged_bytes(), describe(schedule_, first)));
   }
 
   void write_fresh(OpId id, const Op& op, Value::Origin origin) {
@@ -196,6 +201,7 @@ class MemoryChecker {
   const Schedule& schedule_;
   const IssueOrder& order_;
   Findings& findings_;
+  Findings value_findings_;  // of what memory holds
   SegmentTable segments_;
   ConflictChecker conflicts_;
   ValueMap values_;
