@@ -450,6 +450,12 @@ void ScheduleBuilder::sort_edges(Schedule& schedule) {
 Schedule ScheduleBuilder::build() {
   const Diagnostics found = validate();
   if (!found.empty()) throw InputError(found.front().message);
+  Schedule schedule = build_draft();
+  schedule.digest_ = digest_of(schedule);
+  return schedule;
+}
+
+Schedule ScheduleBuilder::build_draft() {
   group_by_rank();
   Schedule schedule;
   const auto tight = [](auto& v) {
@@ -473,7 +479,6 @@ Schedule ScheduleBuilder::build() {
   schedule.title_ = std::move(title_);
   match_channels(schedule);
   sort_edges(schedule);
-  schedule.digest_ = digest_of(schedule);
   *this = ScheduleBuilder(ranks_);
   return schedule;
 }

@@ -53,6 +53,10 @@ class ScheduleBuilder {
   /// validate().
   Schedule build();
 
+  /// The same for a pass that takes the schedule further at once: neither checked nor given a
+  /// digest (it is zero), which the last pass does for the whole.
+  Schedule build_draft();
+
  private:
   struct FlagMatch {
     OpId put;

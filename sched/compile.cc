@@ -3,10 +3,10 @@
 namespace slackline::sched {
 
 Schedule compile(const Spec& spec) {
-  // The passes, in their order.
-  Schedule schedule = lower_transfers(plan_of(spec), spec.transfers);
-  if (spec.credits.ready == Ready::kNone) return schedule;
-  return lower_credits(schedule, spec.credits);
+  // The passes, in their order. What another pass takes further is a draft.
+  const Plan plan = plan_of(spec);
+  if (spec.credits.ready == Ready::kNone) return lower_transfers(plan, spec.transfers);
+  return lower_credits(draft_transfers(plan, spec.transfers), spec.credits);
 }
 
 }  // namespace slackline::sched

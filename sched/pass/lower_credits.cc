@@ -57,8 +57,11 @@ class CreditLowering {
                  in_.slices().size() + 2 * in_.channels().size() + in_.rank_count());
     copy_tables();
     add_credit_channels();
-    for (std::uint32_t r = 0; r < in_.rank_count(); ++r) add_program(RankId(r));
-    add_edges();
+    for (std::uint32_t r = 0; r < in_.rank_count(); ++r) {
+      add_program(RankId(r));
+      add_edges(RankId(r));
+    }
+    if (options_.start == Start::kAll) add_common_start();
     copy_matches();
     return out_.build();
   }
@@ -226,25 +229,26 @@ class CreditLowering {
     }
   }
 
-  void add_edges() {
-    for (const Edge& edge : in_.edges()) {
-      out_.add_edge(new_id_[edge.pred.value], new_id_[edge.succ.value], edge.on);
-    }
-    for (std::uint32_t c = 0; c < in_.channels().size(); ++c) {
-      const ChannelId channel(c);
-      if (!credited(channel)) continue;
-      for (std::uint32_t m = messages_.begin[c]; m < messages_.begin[c + 1]; ++m) {
-        const OpId source = new_id_[messages_.source[m].value];
-        const OpId receive = new_id_[messages_.receive[m].value];
-        out_.add_edge(receive, grant_[m], On::kIssued);
-        out_.add_edge(notice_[m], source);
-        const std::uint32_t next = follower(m, channel);
-        if (next == kNoMessage) continue;
-        out_.add_edge(receive, new_id_[messages_.receive[next].value]);
-        out_.add_edge(source, notice_[next], On::kIssued);
+  // Rank by rank, so that what is touched together lies together.
+  void add_edges(RankId rank) {
+    const std::uint32_t end = in_.end_op(rank).value;
+    for (std::uint32_t i = in_.first_op(rank).value; i < end; ++i) {
+      const OpId id(i);
+      const OpId kept = new_id_[i];
+      for (const Edge& edge : in_.edges_into(id)) {
+        out_.add_edge(new_id_[edge.pred.value], kept, edge.on);
+      }
+      if (!is_credited_end(id)) continue;
+      const std::uint32_t message = messages_.of_op[i];
+      const std::uint32_t next = follower(message, in_.op(id).channel);
+      if (is_receive(id)) {
+        out_.add_edge(kept, grant_[message], On::kIssued);
+        if (next != kNoMessage) out_.add_edge(kept, new_id_[messages_.receive[next].value]);
+      } else {
+        out_.add_edge(notice_[message], kept);
+        if (next != kNoMessage) out_.add_edge(kept, notice_[next], On::kIssued);
       }
     }
-    if (options_.start == Start::kAll) add_common_start();
   }
 
   // The first message of each channel waits for the first notice of every channel of its rank; the

@@ -42,7 +42,7 @@ class TransferLowering {
         channel_(plan.transfers.size()),
         held_by_(plan.blocks) {}
 
-  Schedule run() {
+  ScheduleBuilder& run() {
     const std::size_t transfers = plan_.transfers.size();
     builder_.reserve(2 * transfers + plan_.ranks, 3 * transfers,
                      std::size_t{plan_.ranks} * plan_.blocks + plan_.ranks);
@@ -51,7 +51,7 @@ class TransferLowering {
     for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) add_program(RankId(rank));
     builder_.set_message_bytes(plan_.bytes);
     builder_.set_title(plan_.title);
-    return builder_.build();
+    return builder_;
   }
 
  private:
@@ -212,7 +212,11 @@ class TransferLowering {
 }  // namespace
 
 Schedule lower_transfers(const Plan& plan, const TransferOptions& options) {
-  return TransferLowering(plan, options).run();
+  return TransferLowering(plan, options).run().build();
+}
+
+Schedule draft_transfers(const Plan& plan, const TransferOptions& options) {
+  return TransferLowering(plan, options).run().build_draft();
 }
 
 }  // namespace slackline::sched

@@ -27,4 +27,7 @@ struct TransferOptions {
 /// root's buffer holds the message before, every buffer holds it after.
 Schedule lower_transfers(const Plan& plan, const TransferOptions& options = {});
 
+/// The same as a draft (ScheduleBuilder::build_draft), for the next pass.
+Schedule draft_transfers(const Plan& plan, const TransferOptions& options = {});
+
 }  // namespace slackline::sched
