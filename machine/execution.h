@@ -126,6 +126,7 @@ class Execution {
   double lane_time_s(OpId id) const;
   void issue(OpId id);
   void done(OpId id);
+  void done_at(OpId id, double time_s);
   void queue_message(OpId id);
   void start_message(const PortArbiter::Start& start, bool large);
   void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
@@ -404,7 +405,7 @@ void Execution<Network>::issue(OpId id) {
       t.wire_s = now_s_;
       const double duration_s = sched::seconds(schedule_.arguments(o).duration);
       if (duration_s > 0) {
-        network_.at(now_s_ + duration_s, {id, Kind::kDone});
+        done_at(id, now_s_ + duration_s);
       } else {
         ended_now_.push_back({id, Kind::kDone});
       }
@@ -431,6 +432,16 @@ void Execution<Network>::done(OpId id) {
   for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
     const sched::Edge& edge = schedule_.edges()[out_edge_[i]];
     if (edge.on == sched::On::kDone) release(edge.succ, id);
+  }
+}
+
+// What nothing waits for needs no event.
+template <class Network>
+void Execution<Network>::done_at(OpId id, double time_s) {
+  if (out_begin_[id.value] == out_begin_[id.value + 1]) {
+    times(id).done_s = time_s;
+  } else {
+    network_.at(time_s, {id, Kind::kDone});
   }
 }
 
@@ -499,7 +510,7 @@ void Execution<Network>::sent(OpId id) {
   }
   const double arrival_s = now_s_ + latency_s_;
   if (reply) {
-    network_.at(arrival_s + o_complete_s_, {id, Kind::kDone});
+    done_at(id, arrival_s + o_complete_s_);
     return;
   }
   if (o.kind == OpKind::kGet || sched::is_atomic(o.kind)) {
@@ -507,9 +518,9 @@ void Execution<Network>::sent(OpId id) {
     return;
   }
   if (schedule_.channel(o.channel).service == sched::Service::kDatagram) {
-    network_.at(now_s_ + o_complete_s_, {id, Kind::kDone});
+    done_at(id, now_s_ + o_complete_s_);
   } else if (!sched::is_fifo_source(o)) {
-    network_.at(arrival_s + latency_s_ + o_complete_s_, {id, Kind::kDone});
+    done_at(id, arrival_s + latency_s_ + o_complete_s_);
   }
   if (o.match.valid()) {
     times(o.match).wire_s = arrival_s;
@@ -525,12 +536,12 @@ void Execution<Network>::land(OpId receive) {
   const bool message_last = t.wire_s >= t.issued_s;
   const double landed_s = message_last ? t.wire_s : t.issued_s;
   if (message_last) t.cause = o.match;
-  network_.at(landed_s + o_complete_s_, {receive, Kind::kDone});
+  done_at(receive, landed_s + o_complete_s_);
   const Op& source = op(o.match);
   if (o.kind == OpKind::kRecv &&
       schedule_.channel(source.channel).service == sched::Service::kReliable) {
     if (!message_last) times(o.match).cause = receive;
-    network_.at(landed_s + latency_s_ + o_complete_s_, {o.match, Kind::kDone});
+    done_at(o.match, landed_s + latency_s_ + o_complete_s_);
   }
 }
 
