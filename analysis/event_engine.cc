@@ -1,6 +1,5 @@
 #include "analysis/event_engine.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "machine/execution.h"
@@ -15,38 +14,17 @@ class StarNetwork {
  public:
   explicit StarNetwork(const machine::Platform& platform) : platform_(platform) {}
 
-  void at(double time_s, ExecutionEvent event) {
-    heap_.push_back({time_s, event});
-    std::push_heap(heap_.begin(), heap_.end(), later);
-  }
+  void at(double time_s, ExecutionEvent event) { events_.push(time_s, event); }
   void transmit(double now_s, sched::RankId, sched::RankId, std::uint64_t bytes, sched::Rate limit,
                 ExecutionEvent event) {
     at(now_s + platform_.transfer_s(bytes, limit), event);
   }
 
-  bool empty() const { return heap_.empty(); }
-
-  // The next instant's events; returns its time.
-  double next(std::vector<ExecutionEvent>& events) {
-    events.clear();
-    const double now_s = heap_.front().time_s;
-    while (!heap_.empty() && heap_.front().time_s < now_s + machine::kInstant_s) {
-      events.push_back(heap_.front().event);
-      std::pop_heap(heap_.begin(), heap_.end(), later);
-      heap_.pop_back();
-    }
-    return now_s;
-  }
+  machine::EventQueue& events() { return events_; }
 
  private:
-  struct Timer {
-    double time_s;
-    ExecutionEvent event;
-  };
-  static bool later(const Timer& a, const Timer& b) { return a.time_s > b.time_s; }
-
   const machine::Platform& platform_;
-  std::vector<Timer> heap_;
+  machine::EventQueue events_;
 };
 
 }  // namespace
@@ -61,8 +39,8 @@ sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform
   machine::Execution<StarNetwork> execution(schedule, platform, delays, policy, trace.ops, network);
   execution.start();
   std::vector<ExecutionEvent> events;
-  while (!network.empty()) {
-    const double now_s = network.next(events);
+  while (!network.events().empty()) {
+    const double now_s = network.events().pop_instant(events);
     execution.instant(now_s, events);
   }
   trace.schedule = schedule.digest();

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "machine/delays.h"
+#include "machine/event_queue.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/port_arbiter.h"
@@ -27,26 +28,6 @@
 #include "sched/trace.h"
 
 namespace slackline::machine {
-
-/// Events less than this apart are one instant, ordered by op id.
-inline constexpr double kInstant_s = 1e-12;
-
-struct ExecutionEvent {
-  enum class Kind : std::uint8_t {
-    kHeldBack,      // the delay plan lets the operation go
-    kIssue,         // an operation without a lane is issued
-    kLaneEnd,       // its lane has finished with it
-    kOutFree,       // the NIC may send the next message
-    kReplyOutFree,  // the same, after the answer to a get or an atomic
-    kSent,          // its message has left the wire
-    kArrived,       // its request is at the target
-    kServed,        // the target has carried out the atomic
-    kDone,
-  };
-  sched::OpId op;
-  Kind kind = Kind::kDone;
-  friend auto operator<=>(const ExecutionEvent&, const ExecutionEvent&) = default;
-};
 
 /// Throws Unsupported on dynamic schedules and InputError, naming the operation, on a message
 /// without its other half: what a run could neither finish nor explain.
@@ -100,6 +81,10 @@ class Execution {
     bool busy = false;
     bool dirty = false;
     OpId last;
+  };
+  struct OutEdge {
+    std::uint32_t succ : 31;
+    std::uint32_t on_done : 1;
   };
   struct Word {  // a 64-bit word that atomics act on
     std::vector<OpId> queue;
@@ -172,8 +157,8 @@ class Execution {
   double now_s_ = 0;
   std::span<sched::OpTimes> times_;
   std::vector<std::uint32_t> waiting_for_;  // predecessors not there yet
-  std::vector<std::uint32_t> out_begin_;    // successors by edge, as a compressed row
-  std::vector<std::uint32_t> out_edge_;
+  std::vector<std::uint32_t> out_begin_;    // of each operation, its edges in `out_`
+  std::vector<OutEdge> out_;
   std::vector<OpId> next_on_channel_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
   LaneIndex lane_index_;
@@ -207,7 +192,7 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       times_(times),
       waiting_for_(schedule.op_count(), 0),
       out_begin_(schedule.op_count() + 1, 0),
-      out_edge_(schedule.edges().size()),
+      out_(schedule.edges().size()),
       next_on_channel_(schedule.op_count()),
       replying_(schedule.op_count(), 0),
       lane_index_(schedule),
@@ -225,8 +210,9 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
   }
   for (std::size_t i = 1; i < out_begin_.size(); ++i) out_begin_[i] += out_begin_[i - 1];
   std::vector<std::uint32_t> fill(out_begin_.begin(), out_begin_.end() - 1);
-  for (std::uint32_t i = 0; i < schedule.edges().size(); ++i) {
-    out_edge_[fill[schedule.edges()[i].pred.value]++] = i;
+  for (const sched::Edge& edge : schedule.edges()) {
+    out_[fill[edge.pred.value]++] = {edge.succ.value & 0x7fffffffu,
+                                     edge.on == sched::On::kDone ? 1u : 0u};
   }
   std::vector<OpId> last(2 * schedule.channels().size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
@@ -278,8 +264,8 @@ void Execution<Network>::settle() {
 
 template <class Network>
 void Execution<Network>::handle(const Event& event) {
-  const OpId id = event.op;
-  switch (event.kind) {
+  const OpId id = event.op();
+  switch (event.kind()) {
     case Kind::kHeldBack:
       offer(id);
       break;
@@ -295,7 +281,7 @@ void Execution<Network>::handle(const Event& event) {
     }
     case Kind::kOutFree:
     case Kind::kReplyOutFree: {
-      const bool reply = event.kind == Kind::kReplyOutFree;
+      const bool reply = event.kind() == Kind::kReplyOutFree;
       ports_of(message_bytes(id, reply)).free_out(now_s_, ends(id, reply).first);
       break;
     }
@@ -393,8 +379,7 @@ void Execution<Network>::issue(OpId id) {
   t.issued_s = now_s_;
   if (next_on_channel_[id.value].valid()) release(next_on_channel_[id.value], id);
   for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
-    const sched::Edge& edge = schedule_.edges()[out_edge_[i]];
-    if (edge.on == sched::On::kIssued) release(edge.succ, id);
+    if (!out_[i].on_done) release(OpId(out_[i].succ), id);
   }
   switch (o.kind) {
     case OpKind::kRecv:
@@ -430,8 +415,7 @@ template <class Network>
 void Execution<Network>::done(OpId id) {
   times(id).done_s = now_s_;
   for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
-    const sched::Edge& edge = schedule_.edges()[out_edge_[i]];
-    if (edge.on == sched::On::kDone) release(edge.succ, id);
+    if (out_[i].on_done) release(OpId(out_[i].succ), id);
   }
 }
 

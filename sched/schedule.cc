@@ -8,17 +8,6 @@
 
 namespace slackline::sched {
 
-std::uint64_t Schedule::bytes(SliceRange range) const {
-  std::uint64_t total = 0;
-  for (const Slice& slice : slices(range)) total += slice.bytes;
-  return total;
-}
-
-std::uint64_t Schedule::payload_bytes(const Op& op) const {
-  if (is_atomic(op.kind)) return 8;
-  return op.reads.count != 0 ? bytes(op.reads) : bytes(op.writes);
-}
-
 std::optional<std::string> Schedule::dynamic_reason() const {
   if (!regions_.empty()) {
     const Region& region = regions_.front();

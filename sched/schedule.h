@@ -56,10 +56,17 @@ class Schedule {
   std::span<const OpArguments> argument_table() const { return arguments_; }
 
   /// The bytes a range of slices holds together.
-  std::uint64_t bytes(SliceRange range) const;
+  std::uint64_t bytes(SliceRange range) const {
+    std::uint64_t total = 0;
+    for (const Slice& slice : slices(range)) total += slice.bytes;
+    return total;
+  }
   /// The bytes that the operation moves over the network, copies or combines: what it reads, or
   /// what it writes if it reads nothing; 8 for an atomic.
-  std::uint64_t payload_bytes(const Op& op) const;
+  std::uint64_t payload_bytes(const Op& op) const {
+    if (is_atomic(op.kind)) return 8;
+    return op.reads.count != 0 ? bytes(op.reads) : bytes(op.writes);
+  }
   /// The size of the message that the pattern carries; 0 where that has no meaning.
   std::uint64_t message_bytes() const { return message_bytes_; }
   /// One more than the highest step; 0 without operations.

@@ -107,10 +107,7 @@ class Network {
     engine_.run();
   }
 
-  void at(double time_s, ExecutionEvent event) {
-    timers_.push_back({time_s, event});
-    std::push_heap(timers_.begin(), timers_.end(), later);
-  }
+  void at(double time_s, ExecutionEvent event) { timers_.push(time_s, event); }
 
   void transmit(double now_s, RankId src, RankId dst, std::uint64_t bytes, sched::Rate limit,
                 ExecutionEvent event) {
@@ -136,23 +133,17 @@ class Network {
   }
 
  private:
-  struct Timer {
-    double time_s;
-    ExecutionEvent event;
-  };
   struct Flow {
     s4u::CommPtr comm;
     double alone_end_s = 0;  // if it shares with nobody
     ExecutionEvent event;
   };
-  static bool later(const Timer& a, const Timer& b) { return a.time_s > b.time_s; }
-
   void ended(const s4u::Activity& activity) {
     const auto slot =
         static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(activity.get_data<void>()) - 1);
     const Flow& flow = flows_[slot];
     if (activity.get_state() != s4u::Activity::State::FINISHED) {
-      throw InternalError(fmt::format("the message of op {} ended as {}", flow.event.op.value,
+      throw InternalError(fmt::format("the message of op {} ended as {}", flow.event.op().value,
                                       activity.get_state_str()));
     }
     // A flow that shared with nobody ends when it should, but for SimGrid's precision.
@@ -166,7 +157,7 @@ class Network {
   // Sees to it that the earliest instant is worked through when its time has come.
   void arm() {
     if (timers_.empty()) return;
-    const double due_s = std::max(timers_.front().time_s + kLag_s, s4u::Engine::get_clock());
+    const double due_s = std::max(timers_.next_s() + kLag_s, s4u::Engine::get_clock());
     if (armed_s_ <= due_s) return;
     armed_s_ = due_s;
     simgrid::kernel::timer::Timer::set(due_s, [this] { work(); });
@@ -180,14 +171,8 @@ class Network {
     }
     over_.clear();
     const double clock_s = s4u::Engine::get_clock();
-    while (!timers_.empty() && timers_.front().time_s + kLag_s <= clock_s + kInstant_s / 2) {
-      events_.clear();
-      const double now_s = timers_.front().time_s;
-      while (!timers_.empty() && timers_.front().time_s < now_s + kInstant_s) {
-        events_.push_back(timers_.front().event);
-        std::pop_heap(timers_.begin(), timers_.end(), later);
-        timers_.pop_back();
-      }
+    while (!timers_.empty() && timers_.next_s() + kLag_s <= clock_s + kInstant_s / 2) {
+      const double now_s = timers_.pop_instant(events_);
       execution_->instant(now_s, events_);
     }
     arm();
@@ -198,7 +183,7 @@ class Network {
   Configured configured_;
   Star star_;
   machine::Execution<Network>* execution_ = nullptr;
-  std::vector<Timer> timers_;  // a heap
+  machine::EventQueue timers_;
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> over_;  // ended, not yet let go
