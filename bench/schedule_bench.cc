@@ -1,4 +1,4 @@
-// What making and naming a schedule costs, on one core. Rates are in operations per
+// What making, naming and proving a schedule costs, on one core. Rates are in operations per
 // second: `data_ops` counts sends and receives of blocks, before credits; `ops` all of them.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "sched/compile.h"
 #include "sched/digest.h"
 #include "sched/schedule.h"
+#include "sched/verify.h"
 
 namespace slackline::sched {
 namespace {
@@ -55,6 +56,17 @@ void digest(benchmark::State& state) {
   per_second(state, "ops", schedule.op_count());
 }
 
+void prove(benchmark::State& state) {
+  const Spec spec = parse_spec(spec_of(state));
+  const Schedule schedule = compile(spec);
+  for (auto _ : state) {
+    const Diagnostics found = verify(schedule);
+    if (!found.empty()) state.SkipWithError(found.front().message.c_str());
+  }
+  per_second(state, "data_ops", ops_before_credits(spec));
+  per_second(state, "ops", schedule.op_count());
+}
+
 void sizes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"ranks", "blocks"})->Args({16, 256})->Args({512, 256})->Args({1024, 512});
   bench->Unit(benchmark::kMillisecond);
@@ -63,6 +75,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
 BENCHMARK(plan)->Apply(sizes);
 BENCHMARK(compile_spec)->Apply(sizes);
 BENCHMARK(digest)->Apply(sizes);
+BENCHMARK(prove)->Apply(sizes);
 
 }  // namespace
 }  // namespace slackline::sched
