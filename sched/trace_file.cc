@@ -66,8 +66,8 @@ std::string write_trace(const Trace& trace) {
 }
 
 Trace read_trace(std::string_view text, std::string_view file) {
-  const nlohmann::json document = parse_json(text, file);
-  const JsonPlace root(document, file);
+  const JsonDocument document(text, file);
+  const JsonPlace root = document.root();
   const JsonPlace schema = root.at("schema");
   const std::uint64_t version = schema.number();
   if (version == 0 || version > kTraceSchema) {

@@ -4,9 +4,8 @@
 #include <array>
 
 #include "sched/export/csv.h"
-#include "sched/export/dot.h"
 #include "sched/export/goal.h"
-#include "sched/export/graphml.h"
+#include "sched/export/graph.h"
 #include "sched/export/json.h"
 #include "sched/export/msccl.h"
 #include "sched/text.h"

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <utility>
+#include <vector>
 
 #include "sched/error.h"
 #include "sched/export/msccl_plan.h"
@@ -25,19 +26,6 @@ std::string xml_attribute(std::string_view text) {
   return out;
 }
 
-// "broadcast" if one rank has all there is in the beginning and every rank has some in the end.
-std::string_view collective_of(const Schedule& schedule) {
-  std::set<RankId> before;
-  std::set<RankId> after;
-  for (const Fact& fact : schedule.contract().pre) {
-    before.insert(schedule.buffers()[fact.slice.buffer.value].rank);
-  }
-  for (const Fact& fact : schedule.contract().post) {
-    after.insert(schedule.buffers()[fact.slice.buffer.value].rank);
-  }
-  return before.size() == 1 && after.size() == schedule.rank_count() ? "broadcast" : "custom";
-}
-
 // One wait goes on a step itself; each further one is a nop step in front of it.
 std::uint32_t nops_before(const MscclStep& step) {
   return step.after.size() > 1 ? static_cast<std::uint32_t>(step.after.size() - 1) : 0;
@@ -54,7 +42,7 @@ class Writer {
         "<algo name=\"{}\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"{}\" ngpus=\"{}\" "
         "coll=\"{}\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"1099511627776\">\n",
         xml_attribute(schedule_.title().empty() ? "slackline" : schedule_.title()), chunks,
-        plan_.gpus.size(), collective_of(schedule_));
+        plan_.gpus.size(), plan_.broadcast ? "broadcast" : "custom");
     for (std::size_t g = 0; g < plan_.gpus.size(); ++g) {
       print("  <gpu id=\"{}\" i_chunks=\"0\" o_chunks=\"{}\" s_chunks=\"{}\">\n", g,
             plan_.gpus[g].output_chunks, plan_.gpus[g].scratch_chunks);

@@ -6,7 +6,9 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "sched/error.h"
 #include "sched/event_graph.h"
@@ -126,17 +128,24 @@ class Planner {
   }
 
   void lay_out_buffers() {
-    // Of each rank, the buffer that the contract speaks of, or its first.
+    // Of each rank's buffers that steps touch: the one the contract speaks of, or the first.
+    std::vector<bool> used(schedule_.buffers().size(), false);
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+      if (!kept_[i]) continue;
+      used[source_of(OpId(i)).buffer.value] = true;
+      used[target_of(OpId(i)).buffer.value] = true;
+    }
     std::vector<BufferId> output(schedule_.rank_count());
     const auto name_output = [&](BufferId buffer) {
       BufferId& mine = output[schedule_.buffers()[buffer.value].rank.value];
-      if (!mine.valid()) mine = buffer;
+      if (used[buffer.value] && !mine.valid()) mine = buffer;
     };
     for (const Fact& fact : schedule_.contract().post) name_output(fact.slice.buffer);
     for (const Fact& fact : schedule_.contract().pre) name_output(fact.slice.buffer);
     for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) name_output(BufferId(b));
     base_.resize(schedule_.buffers().size());
     for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {
+      if (!used[b]) continue;
       const Buffer& buffer = schedule_.buffers()[b];
       MscclGpu& gpu = plan_.gpus[buffer.rank.value];
       if (output[buffer.rank.value] == BufferId(b)) {
@@ -146,6 +155,16 @@ class Planner {
         gpu.scratch_chunks += chunks(buffer.bytes);
       }
     }
+    const auto ranks_in = [&](const std::vector<Fact>& facts) {
+      std::set<RankId> ranks;
+      for (const Fact& fact : facts) {
+        const RankId rank = schedule_.buffers()[fact.slice.buffer.value].rank;
+        if (output[rank.value] == fact.slice.buffer) ranks.insert(rank);
+      }
+      return ranks.size();
+    };
+    plan_.broadcast = ranks_in(schedule_.contract().pre) == 1 &&
+                      ranks_in(schedule_.contract().post) == schedule_.rank_count();
   }
 
   MscclPlace in_chunks(OpId id, const Slice& slice) const {

@@ -40,6 +40,8 @@ struct MscclGpu {
 
 struct MscclPlan {
   std::uint64_t chunk_bytes = 0;
+  /// One rank's output holds something before, every rank's does after.
+  bool broadcast = false;
   std::vector<MscclGpu> gpus;
 };
 

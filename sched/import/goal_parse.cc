@@ -132,7 +132,7 @@ class Parser {
       in_.take();
       if (program.size() == ranks_) {
         in_.fail(fmt::format("rank {} is one too many; expected the {} ranks of num_ranks",
-                             in_.token(), ranks_));
+                             in_quotes(in_.token()), ranks_));
       }
       const std::uint32_t line = in_.line();
       if (in_.number("rank", kMaxRanks) != program.size()) {

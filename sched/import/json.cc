@@ -221,8 +221,8 @@ class Reader {
 }  // namespace
 
 Schedule read_json(std::string_view text, std::string_view file) {
-  const nlohmann::json document = parse_json(text, file);
-  const JsonPlace root(document, file);
+  const JsonDocument document(text, file);
+  const JsonPlace root = document.root();
   return Reader(root).read();
 }
 

@@ -2,70 +2,92 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "sched/error.h"
 #include "sched/text_scan.h"
 
 namespace slackline::sched {
 
-nlohmann::json parse_json(std::string_view text, std::string_view file) {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& json(const void* value) { return *static_cast<const Json*>(value); }
+
+}  // namespace
+
+struct JsonDocument::Value {
+  Json json;
+};
+
+JsonDocument::JsonDocument(std::string_view text, std::string_view file)
+    : value_(std::make_unique<Value>()), file_(file) {
   try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
+    value_->json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
     // The library's message is "[…] parse error at line 3, column 5: …"; its middle is what helps.
     std::string_view message = error.what();
     const std::size_t at = message.find("line ");
     if (at != std::string_view::npos) message.remove_prefix(at);
     throw InputError(fmt::format("{}: not a JSON document: {}; expected one", file,
                                  in_quotes(message.substr(0, message.find(':')))));
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     throw InputError(
         fmt::format("{}: not a JSON document: a number is too large; expected one", file));
   }
 }
 
+JsonDocument::~JsonDocument() = default;
+
+JsonPlace JsonDocument::root() const { return {&value_->json, nullptr, file_, 0}; }
+
+std::size_t JsonPlace::size() const { return json(value_).size(); }
+bool JsonPlace::is_null() const { return json(value_).is_null(); }
+
 bool JsonPlace::has(std::string_view key) const {
-  if (!value_->is_object()) fail("expected an object");
-  const auto found = value_->find(key);
-  return found != value_->end() && !found->is_null();
+  if (!json(value_).is_object()) fail("expected an object");
+  const auto found = json(value_).find(key);
+  return found != json(value_).end() && !found->is_null();
 }
 
 JsonPlace JsonPlace::at(std::string_view key) const {
-  if (!value_->is_object()) fail("expected an object");
-  const auto found = value_->find(key);
-  if (found == value_->end()) fail(fmt::format("expected a field \"{}\"", key));
-  return JsonPlace(*found, *this, key, 0);
+  if (!json(value_).is_object()) fail("expected an object");
+  const auto found = json(value_).find(key);
+  if (found == json(value_).end()) fail(fmt::format("expected a field \"{}\"", key));
+  return JsonPlace(&*found, this, key, 0);
 }
 
 JsonPlace JsonPlace::list(std::string_view key) const {
   const JsonPlace place = at(key);
-  if (!place.value_->is_array()) place.fail("expected an array");
+  if (!json(place.value_).is_array()) place.fail("expected an array");
   return place;
 }
 
 JsonPlace JsonPlace::entry(std::size_t index) const {
-  return JsonPlace((*value_)[index], *this, {}, index);
+  return JsonPlace(&json(value_)[index], this, {}, index);
 }
 
 std::uint64_t JsonPlace::number(std::uint64_t high) const {
-  if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() > high) {
+  if (!json(value_).is_number_unsigned() || json(value_).get<std::uint64_t>() > high) {
     fail(fmt::format("expected a whole number from 0 to {}", high));
   }
-  return value_->get<std::uint64_t>();
+  return json(value_).get<std::uint64_t>();
 }
 
 double JsonPlace::real() const {
-  if (!value_->is_number()) fail("expected a number");
-  return value_->get<double>();
+  if (!json(value_).is_number()) fail("expected a number");
+  return json(value_).get<double>();
 }
 
 bool JsonPlace::boolean() const {
-  if (!value_->is_boolean()) fail("expected true or false");
-  return value_->get<bool>();
+  if (!json(value_).is_boolean()) fail("expected true or false");
+  return json(value_).get<bool>();
 }
 
 const std::string& JsonPlace::text() const {
-  if (!value_->is_string()) fail("expected a text");
-  return value_->get_ref<const std::string&>();
+  if (!json(value_).is_string()) fail("expected a text");
+  return json(value_).get_ref<const std::string&>();
 }
 
 void JsonPlace::fail(std::string_view message) const {

@@ -1,24 +1,16 @@
 // Takes typed fields out of JSON objects, with errors that say where in the document they are.
-// For .cc files only: it brings in the JSON library.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace slackline::sched {
 
-/// The document in `text`. Throws InputError, naming `file` and the position, if it is not one.
-nlohmann::json parse_json(std::string_view text, std::string_view file);
-
 /// A place in a document: "file: ops[3].reads[0]". Made cheaply, and spelt out only for errors.
 class JsonPlace {
  public:
-  /// The root, which errors name `file`.
-  JsonPlace(const nlohmann::json& value, std::string_view file)
-      : value_(&value), parent_(nullptr), key_(file) {}
-
   /// Whether the object has this field, and not as null.
   bool has(std::string_view key) const;
   /// The field of an object, which must be there.
@@ -26,7 +18,7 @@ class JsonPlace {
   /// As at(), and an array.
   JsonPlace list(std::string_view key) const;
   /// The entries of an array.
-  std::size_t size() const { return value_->size(); }
+  std::size_t size() const;
   JsonPlace entry(std::size_t index) const;
 
   /// The value itself, as a whole number in [0, high].
@@ -36,22 +28,40 @@ class JsonPlace {
   }
   double real() const;
   bool boolean() const;
-  bool is_null() const { return value_->is_null(); }
+  bool is_null() const;
   const std::string& text() const;
 
   /// Throws InputError: "file: place: message".
   [[noreturn]] void fail(std::string_view message) const;
 
  private:
-  JsonPlace(const nlohmann::json& value, const JsonPlace& parent, std::string_view key,
-            std::size_t index)
-      : value_(&value), parent_(&parent), key_(key), index_(index) {}
+  friend class JsonDocument;
+  // `value` is the library's, which stays out of this header.
+  JsonPlace(const void* value, const JsonPlace* parent, std::string_view key, std::size_t index)
+      : value_(value), parent_(parent), key_(key), index_(index) {}
   std::string path() const;
 
-  const nlohmann::json* value_;
-  const JsonPlace* parent_;  // outlives this place
+  const void* value_;
+  const JsonPlace* parent_;  // outlives this place; none at the root, whose key is the file
   std::string_view key_;
-  std::size_t index_ = 0;
+  std::size_t index_;
+};
+
+class JsonDocument {
+ public:
+  /// Throws InputError, naming `file` and the position, if `text` is not a document. `file` must
+  /// outlive it.
+  JsonDocument(std::string_view text, std::string_view file);
+  ~JsonDocument();
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+
+  JsonPlace root() const;
+
+ private:
+  struct Value;
+  std::unique_ptr<Value> value_;
+  std::string_view file_;
 };
 
 }  // namespace slackline::sched

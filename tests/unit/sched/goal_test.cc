@@ -85,7 +85,7 @@ TEST(Goal, RefusesWhatIsNoProgram) {
       {"num_ranks 0", "x.goal:1: num_ranks: 0 is out of range"},
       {"num_ranks 1\n", "x.goal:2: rank 0 is missing; expected ranks 0 to 0"},
       {"num_ranks 2\nrank 1 {\n}\n", "x.goal:2: ranks are given in order; expected rank 0"},
-      {"num_ranks 1\nrank 0 {\n}\nrank 1 {\n}\n", "x.goal:4: rank 1 is one too many"},
+      {"num_ranks 1\nrank 0 {\n}\nrank 1 {\n}\n", "x.goal:4: rank '1' is one too many"},
       {two + "}\nrank 0 {\n}\n", "x.goal:4: ranks are given in order; expected rank 1"},
       {two + "a: calc 1\na: calc 1\n", "x.goal:4: label 'a' stands on line 3 already"},
       {two + "a: calc 1\na requires b\nb: calc 1\n", "x.goal:4: label 'b' is not known"},

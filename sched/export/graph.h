@@ -1,3 +1,4 @@
+// The dataflow graph for programs that draw and analyse graphs.
 #pragma once
 
 #include <string>
@@ -5,6 +6,10 @@
 #include "sched/schedule.h"
 
 namespace slackline::sched {
+
+/// The dataflow graph for Graphviz: a vertex per operation, ranks as clusters. Edges on done are
+/// solid, edges on issued dashed, messages bold. Static schedules only.
+std::string write_dot(const Schedule& schedule);
 
 /// The dataflow graph as GraphML. Vertices carry kind, rank, lane, step, channel, bytes, block and
 /// label, edges their kind (edge-done, edge-issued, message), the graph its digest and title.

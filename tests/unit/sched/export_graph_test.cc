@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "sched/event_graph.h"
+#include "sched/export/exporter.h"
+#include "sched/export/graph.h"
+#include "sched/file.h"
+#include "tests/unit/sched/random_schedule.h"
+#include "tests/unit/sched/sample_schedules.h"
+
+namespace slackline::sched {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::size_t messages_of(const Schedule& schedule) {
+  std::size_t messages = 0;
+  for (const Op& op : schedule.ops()) {
+    const bool source = op.kind == OpKind::kSend || op.kind == OpKind::kPut;
+    messages += source && op.match.valid() ? 1 : 0;
+  }
+  return messages;
+}
+
+// Runs one of tests/networkx on `text`. 0 if it is content.
+int python(const std::string& script, const std::string& text, const std::string& options) {
+  const std::string path = (std::filesystem::path(::testing::TempDir()) /
+                            (std::string("slackline-") + std::to_string(::getpid()) + ".export"))
+                               .string();
+  write_file_aside(path, text);
+  const std::string command =
+      "python3 '" SLACKLINE_SOURCE_DIR "/tests/networkx/" + script + "' '" + path + "' " + options;
+  const int status = std::system(command.c_str());
+  std::filesystem::remove(path);
+  return status;
+}
+
+bool have(const std::string& module) {
+  return std::system(("python3 -c 'import " + module + "' 2>/dev/null").c_str()) == 0;
+}
+
+TEST(ExportGraphml, NetworkxReadsTheGraphAndFindsNoCycleOfEvents) {
+  if (!have("networkx")) GTEST_SKIP() << "networkx is missing (Debian: python3-networkx)";
+  for (const Schedule& schedule :
+       {testing::small_chain(), testing::put_with_copy(), testing::small_reduce(),
+        compile(parse_spec("binomial-pipeline:ranks=6,bytes=5MiB,block=1MiB")),
+        compile(parse_spec("chain:ranks=1,bytes=0,block=1"))}) {
+    const std::size_t messages = messages_of(schedule);
+    EXPECT_EQ(python("check_graphml.py", write_graphml(schedule),
+                     "--vertices " + std::to_string(schedule.op_count()) + " --edges " +
+                         std::to_string(schedule.edges().size() + messages) + " --messages " +
+                         std::to_string(messages)),
+              0);
+  }
+}
+
+TEST(ExportGraphml, NetworkxFindsTheCycleOfADeadlock) {
+  if (!have("networkx")) GTEST_SKIP() << "networkx is missing (Debian: python3-networkx)";
+  ScheduleBuilder b(1);
+  b.set_title("<a> & \"b\" \x01 \xc3\xa9");
+  Op op;
+  op.rank = RankId(0);
+  const OpId first = b.add(op);
+  const OpId second = b.add(op);
+  b.add_edge(first, second);
+  b.add_edge(second, first, On::kIssued);
+  EXPECT_EQ(python("check_graphml.py", write_graphml(b.build()), "--vertices 2 --cyclic"), 0);
+}
+
+TEST(ExportGoal, AnotherReaderPlaysTheProgramToItsEnd) {
+  if (!have("re")) GTEST_SKIP() << "python3 is missing";
+  for (const Schedule& schedule :
+       {testing::small_chain(), testing::put_with_copy(), testing::small_reduce(),
+        compile(parse_spec("binomial-pipeline:ranks=6,bytes=5MiB,block=1MiB")),
+        compile(parse_spec("double-tree:ranks=9,bytes=5000,block=1000"))}) {
+    EXPECT_EQ(python("check_goal.py", find_exporter("goal")->write(schedule),
+                     "--statements " + std::to_string(schedule.op_count())),
+              0);
+  }
+}
+
+TEST(ExportDot, HoldsEveryOperationAndEdge) {
+  const Schedule schedule = compile(parse_spec("circulant:ranks=5,bytes=3MiB,block=1MiB"));
+  const std::string text = write_dot(schedule);
+  std::size_t arrows = 0;
+  for (std::size_t at = text.find("->"); at != std::string::npos; at = text.find("->", at + 2)) {
+    ++arrows;
+  }
+  EXPECT_EQ(arrows, schedule.edges().size() + messages_of(schedule));
+  EXPECT_THAT(text, HasSubstr("subgraph cluster_4 {"));
+}
+
+TEST(Exporters, RandomSchedulesAreWrittenOrRefusedByName) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const Schedule schedule = testing::random_schedule(seed, 10);
+    for (const ExporterEntry& entry : exporters()) {
+      try {
+        EXPECT_FALSE(entry.write(schedule).empty());
+        EXPECT_EQ(entry.write(schedule), entry.write(schedule));
+      } catch (const Unsupported& error) {
+        EXPECT_THAT(error.what(), ::testing::StartsWith(std::string(entry.name)));
+      }
+    }
+  }
+}
+
+TEST(Exporters, DynamicSchedulesAreRefusedWhereTheyMeanNothing) {
+  const Schedule schedule = testing::queue_push();
+  for (const char* format : {"dot", "graphml", "goal", "csv", "msccl-xml"}) {
+    try {
+      find_exporter(format)->write(schedule);
+      ADD_FAILURE() << format;
+    } catch (const Unsupported& error) {
+      EXPECT_EQ(error.what(), std::string(format) +
+                                  " takes static schedules only: op 2 (compare_swap, rank 0) opens "
+                                  "a retry region");
+    }
+  }
+}
+
+TEST(Exporters, AreFoundByName) {
+  for (const ExporterEntry& entry : exporters()) {
+    ASSERT_NE(find_exporter(entry.name), nullptr);
+    EXPECT_EQ(find_exporter(entry.name)->name, entry.name);
+  }
+  EXPECT_EQ(find_exporter("pdf"), nullptr);
+}
+
+}  // namespace
+}  // namespace slackline::sched

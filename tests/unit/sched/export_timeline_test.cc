@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "sched/event_graph.h"
+#include "sched/export/timeline.h"
+#include "tests/unit/sched/sample_schedules.h"
+
+namespace slackline::sched {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Times that respect the arcs: a tick of 1 µs between any two events that wait for each other.
+Trace ticking_trace(const Schedule& schedule) {
+  Trace trace;
+  trace.schedule = schedule.digest();
+  trace.engine = "test";
+  trace.ops.resize(schedule.op_count());
+  const ChannelOrder order = channel_order(schedule);
+  std::vector<double> at(2 * schedule.op_count(), 0);
+  const std::vector<EventId> events = topological_order(schedule).value();
+  for (const EventId event : events) {
+    OpTimes& op = trace.ops[event.op().value];
+    double& time = at[event.value];
+    for_each_arc_into(schedule, order, event, true, [&](EventId pred) {
+      if (at[pred.value] < time) return;
+      time = at[pred.value];
+      op.cause = pred.op();
+    });
+    if (!event.is_done()) op.ready_s = time;
+    time += 1e-6;
+    if (!event.is_done()) op.issued_s = op.wire_s = time;
+    if (event.is_done()) op.done_s = time;
+  }
+  return trace;
+}
+
+TEST(TimelineCsv, HasARowPerOperation) {
+  const Schedule schedule = testing::put_with_copy();
+  Trace trace = ticking_trace(schedule);
+  trace.ops[7] = {2.5e-6, kNever, kNever, kNever, 1, {}};
+  std::istringstream rows(find_timeline("csv")->write(schedule, trace));
+  std::string row;
+  std::getline(rows, row);
+  EXPECT_EQ(row, "op,rank,kind,step,ready_s,issued_s,wire_s,done_s,cause");
+  std::getline(rows, row);
+  EXPECT_THAT(row, HasSubstr("0,0,put,0,0,1e-06,1e-06,"));
+  int count = 1;
+  for (std::string next; std::getline(rows, next); ++count) row = next;
+  EXPECT_EQ(count, 8);
+  EXPECT_EQ(row, "7,1,join,1,2.5e-06,inf,inf,inf,");
+}
+
+TEST(TimelineChrome, EventsAreWellFormedAndDoNotOverlap) {
+  for (const Schedule& schedule :
+       {testing::small_chain(), testing::put_with_copy(), testing::small_reduce(),
+        compile(parse_spec("binomial-pipeline:ranks=7,bytes=5000,block=1000"))}) {
+    const Trace trace = ticking_trace(schedule);
+    const Json document = Json::parse(find_timeline("chrome")->write(schedule, trace));
+    std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> threads;
+    std::map<std::pair<int, int>, std::string> names;
+    std::map<std::uint32_t, int> shown;
+    std::map<int, const Json*> starts;
+    std::size_t arrows = 0;
+    for (const Json& event : document.at("traceEvents")) {
+      const std::string ph = event.at("ph");
+      const std::pair<int, int> thread = {event.at("pid"), event.at("tid")};
+      if (ph == "X") {
+        const double ts = event.at("ts").get<double>();
+        const double dur = event.at("dur").get<double>();
+        EXPECT_GE(dur, 0);
+        threads[thread].push_back({ts, ts + dur});
+        ++shown[event.at("args").at("op").get<std::uint32_t>()];
+      } else if (ph == "M" && event.at("name") == "thread_name") {
+        names[thread] = event.at("args").at("name");
+      } else if (ph == "s") {
+        starts[event.at("id")] = &event;
+      } else if (ph == "f") {
+        ++arrows;
+        const Json& start = *starts.at(event.at("id"));
+        EXPECT_EQ(start.at("name"), event.at("name"));
+        EXPECT_EQ(start.at("cat"), event.at("cat"));
+        EXPECT_LE(start.at("ts").get<double>(), event.at("ts").get<double>());
+      }
+    }
+    for (auto& [thread, intervals] : threads) {
+      EXPECT_TRUE(names.contains(thread));
+      std::sort(intervals.begin(), intervals.end());
+      for (std::size_t i = 1; i < intervals.size(); ++i) {
+        EXPECT_LE(intervals[i - 1].second, intervals[i].first + 1e-9) << names[thread];
+      }
+    }
+    std::size_t messages = 0;
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      const Op& op = schedule.ops()[i];
+      EXPECT_GE(shown[i], 1) << describe(schedule, OpId(i));
+      messages += is_fifo_source(op) ? 1 : 0;
+    }
+    EXPECT_EQ(arrows, messages);
+    EXPECT_EQ(starts.size(), messages);
+  }
+}
+
+TEST(TimelineChrome, LeavesOutWhatNeverHappened) {
+  const Schedule schedule = testing::small_chain();
+  Trace trace = ticking_trace(schedule);
+  for (OpTimes& op : trace.ops) op = {0, kNever, kNever, kNever, 1, {}};
+  const Json document = Json::parse(find_timeline("chrome")->write(schedule, trace));
+  for (const Json& event : document.at("traceEvents")) EXPECT_EQ(event.at("ph"), "M");
+}
+
+TEST(Timelines, RefuseATraceOfAnotherSchedule) {
+  const Trace trace = ticking_trace(testing::put_with_copy());
+  for (const TimelineEntry& entry : timelines()) {
+    EXPECT_THROW(entry.write(testing::small_chain(), trace), InputError);
+    EXPECT_EQ(find_timeline(entry.name)->name, entry.name);
+  }
+  EXPECT_EQ(find_timeline("pdf"), nullptr);
+}
+
+}  // namespace
+}  // namespace slackline::sched
