@@ -17,8 +17,10 @@ namespace slackline::testing {
 namespace {
 
 TEST(VerifyMutation, SamplesAreRight) {
-  for (const Sample& sample : samples()) {
-    EXPECT_FALSE(agree(sample.draft.build(), 1, sample.name));
+  for (const auto& samples : {lowered_samples(), handmade_samples()}) {
+    for (const Sample& sample : samples) {
+      EXPECT_FALSE(agree(sample.draft.build(), 1, sample.name));
+    }
   }
 }
 
@@ -26,12 +28,14 @@ class VerifyMutation : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(VerifyMutation, EveryDefectIsCaught) {
   const auto [kind, mutate] = mutations()[GetParam()];
-  const std::vector<Sample> all = samples();
+  const std::vector<Sample> lowered = lowered_samples();
+  const std::vector<Sample> handmade = handmade_samples();
   Random random(1000 + GetParam());
   int made = 0;
   int defects = 0;
   for (int attempt = 0; attempt < 4000 && made < 400; ++attempt) {
-    const Sample& sample = all[random() % all.size()];
+    const std::vector<Sample>& samples = random() % 2 == 0 ? lowered : handmade;
+    const Sample& sample = samples[random() % samples.size()];
     Draft draft = sample.draft;
     if (!mutate(draft, random)) continue;
     std::optional<Schedule> schedule;
