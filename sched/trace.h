@@ -28,13 +28,14 @@ struct Trace {
   std::string engine;    // "analytic", "event", "simgrid", "run:shm", …
   std::uint64_t seed = 0;
   bool contended = false;  // the engine's answer ignores sharing that took place
+  std::string title;       // the spec or file of the schedule. For people; not part of the digest
   std::vector<OpTimes> ops;
 
   /// The last done, 0 without operations; infinity if one never happened.
   double makespan_s() const;
 };
 
-/// Over every field, times by their bits.
+/// Over every field but the title, times by their bits.
 Digest digest_of(const Trace& trace);
 
 }  // namespace slackline::sched

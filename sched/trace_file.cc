@@ -47,6 +47,7 @@ void list(std::string& out, std::string_view key, const Trace& trace, Entry&& en
 std::string write_trace(const Trace& trace) {
   std::string out = fmt::format("{{\"schema\": {},\n\"schedule\": \"{}\"", kTraceSchema,
                                 to_string(trace.schedule));
+  text_field(out, "title", trace.title);
   text_field(out, "platform", trace.platform);
   text_field(out, "delays", trace.delays);
   text_field(out, "engine", trace.engine);
@@ -79,6 +80,7 @@ Trace read_trace(std::string_view text, std::string_view file) {
   const std::optional<Digest> digest = digest_from(schedule.text());
   if (!digest) schedule.fail("expected a digest of 32 hexadecimal digits");
   trace.schedule = *digest;
+  if (root.has("title")) trace.title = root.at("title").text();
   trace.platform = root.at("platform").text();
   trace.delays = root.at("delays").text();
   trace.engine = root.at("engine").text();

@@ -1,12 +1,12 @@
 // Traces on disk, as JSON:
 //
-//   {"schema": 1, "schedule": "7b8a…", "platform": "star:…", "delays": "", "engine": "analytic",
-//    "seed": 0, "contended": false,
+//   {"schema": 1, "schedule": "7b8a…", "title": "chain:…", "platform": "star:…", "delays": "",
+//    "engine": "analytic", "seed": 0, "contended": false,
 //    "ready_s": [0.0, …], "issued_s": […], "wire_s": […], "done_s": […],
 //    "attempts": [1, …], "cause": [null, 0, …]}
 //
 // One entry per operation in each list. Times are exact; null is a time that never came, and in
-// `cause` that nothing was waited for.
+// `cause` that nothing was waited for. The title may be left out.
 #pragma once
 
 #include <string>
