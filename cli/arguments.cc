@@ -1,0 +1,116 @@
+#include "cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+
+#include "sched/error.h"
+
+namespace slackline::cli {
+namespace {
+
+// Of "-o,--output" what stands last.
+std::string long_name(std::string_view names) {
+  return std::string(names.substr(names.rfind(',') + 1));
+}
+
+const std::string& not_empty(const std::string& text, const std::string& where) {
+  if (text.empty()) throw InputError(where + ": empty; expected a value");
+  return text;
+}
+
+}  // namespace
+
+struct Arguments::Parser {
+  explicit Parser(std::string_view command, std::string_view summary)
+      : name(command), app(std::string(summary), "slackline " + std::string(command)) {
+    app.set_help_flag("-h,--help", "show this and end");
+    app.get_formatter()->column_width(34);
+  }
+  std::string name;
+  CLI::App app;
+  std::string examples;
+};
+
+Arguments::Arguments(std::string_view command, std::string_view summary)
+    : parser_(std::make_unique<Parser>(command, summary)) {}
+
+Arguments::~Arguments() = default;
+
+void Arguments::positional(std::string_view name, std::string& value, std::string_view help) {
+  parser_->app
+      .add_option_function<std::string>(
+          std::string(name),
+          [&value, where = std::string(name)](const std::string& text) {
+            value = not_empty(text, where);
+          },
+          std::string(help))
+      ->required()
+      ->type_name("");
+}
+
+void Arguments::option(std::string_view names, std::string_view value_name,
+                       std::optional<std::string>& value, std::string_view help) {
+  // All are taken, so that the error on a second one is ours.
+  const auto take = [&value, where = long_name(names)](const std::vector<std::string>& texts) {
+    if (texts.size() > 1) throw InputError(where + " stands twice; expected it once");
+    value = not_empty(texts.front(), where);
+    return true;
+  };
+  parser_->app
+      .add_option_function<std::vector<std::string>>(std::string(names), take, std::string(help))
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->type_name(std::string(value_name));
+}
+
+void Arguments::repeatable(std::string_view names, std::string_view value_name,
+                           std::vector<std::string>& values, std::string_view help) {
+  parser_->app.add_option(std::string(names), values, std::string(help))
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->type_name(std::string(value_name));
+}
+
+void Arguments::flag(std::string_view names, bool& value, std::string_view help) {
+  parser_->app.add_flag(std::string(names), value, std::string(help))->disable_flag_override();
+}
+
+void Arguments::example(std::string_view arguments) {
+  parser_->examples += fmt::format("  slackline {} {}\n", parser_->name, arguments);
+}
+
+std::optional<std::string> Arguments::parse(const std::vector<std::string>& arguments) {
+  CLI::App& app = parser_->app;
+  const std::string see = fmt::format("see `{} --help`", app.get_name());
+  if (!parser_->examples.empty()) app.footer("Examples:\n" + parser_->examples);
+  try {
+    // The library takes them from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::ExtrasError&) {
+    // Its own message names them with no word on what was expected.
+    const std::vector<std::string> extras = app.remaining();
+    throw InputError(fmt::format("{}: '{}' is not an argument of it; {}", parser_->name,
+                                 extras.empty() ? "" : extras.front(), see));
+  } catch (const CLI::ArgumentMismatch& error) {
+    // Either "--platform: 1 required PLATFORM missing" or "json was given a disallowed flag …".
+    const std::string_view what = error.what();
+    const std::size_t colon = what.find(':');
+    throw InputError(
+        colon == std::string_view::npos
+            ? fmt::format("{}: {}; {}", parser_->name, what, see)
+            : fmt::format("{}: {}: no value; {}", parser_->name, what.substr(0, colon), see));
+  } catch (const CLI::Error& error) {
+    throw InputError(fmt::format("{}: {}; {}", parser_->name, error.what(), see));
+  }
+  return std::nullopt;
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,42 @@
+// The arguments of one command: what it takes, and reading them. The only file pair that knows the
+// argument library; values are texts, which the commands read with the readers of sched/units.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slackline::cli {
+
+class Arguments {
+ public:
+  Arguments(std::string_view command, std::string_view summary);
+  ~Arguments();
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+  /// An argument that must be there, by its place. What is passed by reference here and below is
+  /// written by parse().
+  void positional(std::string_view name, std::string& value, std::string_view help);
+  /// `names` is "--output" or "-o,--output".
+  void option(std::string_view names, std::string_view value_name,
+              std::optional<std::string>& value, std::string_view help);
+  /// The same, any number of times.
+  void repeatable(std::string_view names, std::string_view value_name,
+                  std::vector<std::string>& values, std::string_view help);
+  void flag(std::string_view names, bool& value, std::string_view help);
+  /// A command line that `--help` shows, without the program's name.
+  void example(std::string_view arguments);
+
+  /// Reads the arguments after the command's name. Returns the help text if that was asked for.
+  /// Throws InputError, of one line, on what the command does not take.
+  std::optional<std::string> parse(const std::vector<std::string>& arguments);
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace slackline::cli

@@ -1,0 +1,94 @@
+#include "cli/command_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/human.h"
+#include "cli/json_document.h"
+#include "cli/schedule_source.h"
+#include "sched/units.h"
+#include "sched/verify.h"
+
+namespace slackline::cli {
+namespace {
+
+using sched::Diagnostic;
+using sched::Severity;
+
+class Check : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    source_.declare(arguments);
+    arguments.option("--limit", "N", limit_, "stop after so many defects (default: 100)");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("pipeline.sched");
+  }
+
+  int run(Console& console) override {
+    sched::VerifyOptions options;
+    if (limit_) options.max_diagnostics = sched::parse_count(*limit_, "--limit", 1, 1u << 30);
+    const LoadedSchedule loaded = source_.load(console);
+    console.phase("proving");
+    const sched::Diagnostics found = sched::verify(loaded.schedule, options);
+    const bool ok = !sched::has_errors(found);
+    console.print(json_ ? document(loaded, found, ok)
+                        : lines(loaded, found, ok, options.max_diagnostics));
+    return ok ? 0 : 1;
+  }
+
+ private:
+  static std::string document(const LoadedSchedule& loaded, const sched::Diagnostics& found,
+                              bool ok) {
+    JsonDocument json(to_string(loaded.schedule.digest()), ok);
+    json.set("schedule", loaded.name);
+    json.set("ok", ok);
+    json.begin_list("diagnostics");
+    for (const Diagnostic& d : found) {
+      json.begin_object();
+      json.set("code", sched::name(d.code));
+      json.set("severity", d.severity == Severity::kError ? "error" : "warning");
+      json.set("op", d.op.valid() ? std::optional(d.op.value) : std::nullopt);
+      json.set("message", d.message);
+      json.end();
+    }
+    json.end();
+    return json.text();
+  }
+
+  static std::string lines(const LoadedSchedule& loaded, const sched::Diagnostics& found, bool ok,
+                           std::size_t limit) {
+    std::string text;
+    for (const Diagnostic& d : found) {
+      text += fmt::format("{}: {}{}\n", sched::name(d.code), d.message,
+                          d.severity == Severity::kWarning ? " (warning)" : "");
+    }
+    const auto warnings =
+        static_cast<std::size_t>(std::count_if(found.begin(), found.end(), [](const Diagnostic& d) {
+          return d.severity == Severity::kWarning;
+        }));
+    const std::size_t errors = found.size() - warnings;
+    const std::string counts =
+        fmt::format("{} and {}{}", human_count(errors, "error"), human_count(warnings, "warning"),
+                    found.size() >= limit ? " before --limit ended the search" : "");
+    if (ok) {
+      text += fmt::format("proved {}, {}, digest {}{}\n",
+                          human_count(loaded.schedule.rank_count(), "rank"),
+                          human_count(loaded.schedule.op_count(), "op"),
+                          to_string(loaded.schedule.digest()), found.empty() ? "" : ", " + counts);
+    } else {
+      text += counts + '\n';
+    }
+    return text;
+  }
+
+  ScheduleSource source_;
+  std::optional<std::string> limit_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_check() { return std::make_unique<Check>(); }
+
+}  // namespace slackline::cli

@@ -1,0 +1,111 @@
+#include "cli/command_convert.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "cli/human.h"
+#include "cli/json_document.h"
+#include "cli/output_file.h"
+#include "cli/schedule_source.h"
+#include "sched/error.h"
+#include "sched/export/timeline.h"
+#include "sched/file.h"
+#include "sched/suggest.h"
+#include "sched/trace_file.h"
+
+namespace slackline::cli {
+namespace {
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const sched::TimelineEntry& entry : sched::timelines()) names.push_back(entry.name);
+  return names;
+}
+
+class Convert : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("TRACE", trace_, "what `simulate --trace` wrote");
+    arguments.option("-t,--to", "FORMAT", format_,
+                     fmt::format("one of {}", fmt::join(format_names(), ", ")));
+    arguments.option("-s,--schedule", "SCHEDULE", schedule_,
+                     "the schedule that ran (default: what the trace says it was made from)");
+    arguments.option("-o,--output", "FILE", output_, "where it goes (default: standard output)");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("pipeline.trace --to chrome -o pipeline.json");
+  }
+
+  int run(Console& console) override {
+    if (!format_) {
+      throw InputError(
+          fmt::format("convert: no --to; expected one of {}", fmt::join(format_names(), ", ")));
+    }
+    const sched::TimelineEntry* timeline = sched::find_timeline(*format_);
+    if (timeline == nullptr) {
+      throw InputError("--to: " + sched::unknown_name("format", *format_, format_names()));
+    }
+    console.phase("reading");
+    const sched::Trace trace = sched::read_trace(sched::read_file(trace_), trace_);
+    const LoadedSchedule loaded = schedule_of(trace, console);
+    console.phase("writing");
+    const std::string contents = timeline->write(loaded.schedule, trace);
+    if (!json_) {
+      deliver(output_, contents,
+              fmt::format("{}: {} as {}\n", output_.value_or("-"), human_bytes(contents.size()),
+                          timeline->name),
+              nullptr, console);
+      return 0;
+    }
+    JsonDocument document(to_string(loaded.schedule.digest()), loaded.proved);
+    document.set("schedule", loaded.name);
+    document.set("format", timeline->name);
+    document.set("file_bytes", std::uint64_t{contents.size()});
+    deliver(output_, contents, "", &document, console);
+    return 0;
+  }
+
+ private:
+  // What is drawn is what ran: the digest tells. Nothing is run, so there is nothing to prove.
+  LoadedSchedule schedule_of(const sched::Trace& trace, Console& console) const {
+    ScheduleSource source;
+    if (schedule_) {
+      source.require(*schedule_);
+      LoadedSchedule loaded = source.load(console);
+      sched::require_same(loaded.schedule, trace);
+      return loaded;
+    }
+    if (trace.title.empty()) {
+      throw InputError(
+          fmt::format("{}: does not say what its schedule, {}, was made from; expected "
+                      "--schedule",
+                      trace_, to_string(trace.schedule)));
+    }
+    source.require(trace.title);
+    const auto unusable = [&](std::string_view why) {
+      return InputError(fmt::format("{}: its schedule was '{}', but {}; expected --schedule",
+                                    trace_, trace.title, why));
+    };
+    std::optional<LoadedSchedule> loaded;
+    try {
+      loaded = source.load(console);
+    } catch (const InputError& error) {
+      throw unusable(error.what());
+    }
+    if (loaded->schedule.digest() != trace.schedule) throw unusable("that is another one now");
+    sched::require_same(loaded->schedule, trace);
+    return std::move(*loaded);
+  }
+
+  std::string trace_;
+  std::optional<std::string> format_;
+  std::optional<std::string> schedule_;
+  std::optional<std::string> output_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_convert() { return std::make_unique<Convert>(); }
+
+}  // namespace slackline::cli

@@ -1,0 +1,74 @@
+#include "cli/command_export.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "cli/human.h"
+#include "cli/json_document.h"
+#include "cli/output_file.h"
+#include "cli/schedule_source.h"
+#include "sched/error.h"
+#include "sched/export/exporter.h"
+#include "sched/suggest.h"
+
+namespace slackline::cli {
+namespace {
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const sched::ExporterEntry& entry : sched::exporters()) names.push_back(entry.name);
+  return names;
+}
+
+class Export : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    source_.declare(arguments);
+    source_.declare_proof(arguments, Proof::kOnDemand);
+    arguments.option("-t,--to", "FORMAT", format_,
+                     fmt::format("one of {}", fmt::join(format_names(), ", ")));
+    arguments.option("-o,--output", "FILE", output_, "where it goes (default: standard output)");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("chain:ranks=4,bytes=4MiB --to dot -o chain.dot");
+  }
+
+  int run(Console& console) override {
+    if (!format_) {
+      throw InputError(
+          fmt::format("export: no --to; expected one of {}", fmt::join(format_names(), ", ")));
+    }
+    const sched::ExporterEntry* exporter = sched::find_exporter(*format_);
+    if (exporter == nullptr) {
+      throw InputError("--to: " + sched::unknown_name("format", *format_, format_names()));
+    }
+    const LoadedSchedule loaded = source_.load_proved(console);
+    console.phase("writing");
+    const std::string contents = exporter->write(loaded.schedule);
+    if (!json_) {
+      deliver(output_, contents,
+              fmt::format("{}: {} as {}\n", output_.value_or("-"), human_bytes(contents.size()),
+                          exporter->name),
+              nullptr, console);
+      return 0;
+    }
+    JsonDocument document(to_string(loaded.schedule.digest()), loaded.proved);
+    document.set("schedule", loaded.name);
+    document.set("format", exporter->name);
+    document.set("file_bytes", std::uint64_t{contents.size()});
+    deliver(output_, contents, "", &document, console);
+    return 0;
+  }
+
+ private:
+  ScheduleSource source_;
+  std::optional<std::string> format_;
+  std::optional<std::string> output_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_export() { return std::make_unique<Export>(); }
+
+}  // namespace slackline::cli

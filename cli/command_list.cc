@@ -1,0 +1,135 @@
+#include "cli/command_list.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "cli/json_document.h"
+#include "cli/table.h"
+#include "machine/platform.h"
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "sched/export/exporter.h"
+#include "sched/export/timeline.h"
+#include "sched/suggest.h"
+
+namespace slackline::cli {
+namespace {
+
+struct Entry {
+  std::string name;
+  std::string detail;  // of some topics; Topic::detail says what
+  std::string summary;
+};
+using Entries = std::vector<Entry>;
+
+Entries list_patterns() {
+  Entries entries;
+  for (const sched::PatternEntry& p : sched::patterns()) {
+    entries.push_back({std::string(p.name), "", std::string(p.summary)});
+  }
+  return entries;
+}
+
+Entries list_options() {
+  Entries entries;
+  for (const sched::SpecOption& o : sched::spec_options()) {
+    entries.push_back({std::string(o.name), std::string(o.values), std::string(o.meaning)});
+  }
+  return entries;
+}
+
+Entries list_platforms() {
+  Entries entries;
+  for (const machine::PresetEntry& p : machine::presets()) {
+    entries.push_back({std::string(p.name), "", std::string(p.summary)});
+  }
+  return entries;
+}
+
+Entries list_transports() { return {}; }
+
+Entries list_formats() {
+  Entries entries;
+  for (const sched::ExporterEntry& e : sched::exporters()) {
+    entries.push_back({std::string(e.name), "export", std::string(e.summary)});
+  }
+  for (const sched::TimelineEntry& e : sched::timelines()) {
+    entries.push_back({std::string(e.name), "convert", std::string(e.summary)});
+  }
+  return entries;
+}
+
+struct Topic {
+  std::string_view name;
+  Entries (*list)();
+  std::string_view detail;  // the key of Entry::detail; empty if it has none
+  std::string_view if_empty = "";
+};
+constexpr std::array kTopics = {
+    Topic{"patterns", list_patterns, ""},
+    Topic{"options", list_options, "values"},
+    Topic{"platforms", list_platforms, ""},
+    Topic{"transports", list_transports, "",
+          "none: this version predicts and simulates; it does not run schedules on a network"},
+    Topic{"formats", list_formats, "by"},
+};
+
+class List : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("TOPIC", topic_, "patterns, options, platforms, transports or formats");
+    arguments.flag("--json", json_, "print one JSON document");
+  }
+
+  int run(Console& console) override {
+    const Topic& topic = find_topic();
+    const Entries entries = topic.list();
+    console.print(json_ ? document(topic, entries) : lines(topic, entries));
+    return 0;
+  }
+
+ private:
+  const Topic& find_topic() const {
+    std::vector<std::string_view> names;
+    for (const Topic& topic : kTopics) {
+      if (topic.name == topic_) return topic;
+      names.push_back(topic.name);
+    }
+    throw InputError("list: " + sched::unknown_name("topic", topic_, names));
+  }
+
+  static std::string lines(const Topic& topic, const Entries& entries) {
+    if (entries.empty()) return fmt::format("{}\n", topic.if_empty);
+    const bool detail = !topic.detail.empty();
+    Table table(std::vector<Align>(detail ? 3 : 2, Align::kLeft));
+    for (const Entry& e : entries) {
+      table.add(detail ? std::vector{e.name, e.detail, e.summary} : std::vector{e.name, e.summary});
+    }
+    return table.text();
+  }
+
+  static std::string document(const Topic& topic, const Entries& entries) {
+    JsonDocument json(std::nullopt, false);
+    json.begin_list(topic.name);
+    for (const Entry& e : entries) {
+      json.begin_object();
+      json.set("name", e.name);
+      if (!topic.detail.empty()) json.set(topic.detail, e.detail);
+      json.set("summary", e.summary);
+      json.end();
+    }
+    json.end();
+    return json.text();
+  }
+
+  std::string topic_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_list() { return std::make_unique<List>(); }
+
+}  // namespace slackline::cli

@@ -1,0 +1,31 @@
+#include <array>
+
+#include "cli/command.h"
+#include "cli/command_check.h"
+#include "cli/command_compile.h"
+#include "cli/command_convert.h"
+#include "cli/command_export.h"
+#include "cli/command_list.h"
+#include "cli/command_simulate.h"
+#include "cli/command_slack.h"
+
+namespace slackline::cli {
+namespace {
+
+// A new command is one line here.
+constexpr std::array kCommands = {
+    CommandEntry{"list", "what there is: patterns, options, platforms, transports, formats",
+                 make_list},
+    CommandEntry{"compile", "build a schedule, prove it, write it to a file", make_compile},
+    CommandEntry{"check", "prove a schedule, or say what is wrong with it", make_check},
+    CommandEntry{"export", "write the dataflow graph in another tool's format", make_export},
+    CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
+    CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
+    CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
+};
+
+}  // namespace
+
+std::span<const CommandEntry> commands() { return kCommands; }
+
+}  // namespace slackline::cli

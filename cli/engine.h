@@ -1,0 +1,28 @@
+// The engines that answer how long a schedule takes, by name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "machine/delay_plan.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::cli {
+
+struct EngineEntry {
+  std::string_view name;
+  sched::Trace (*run)(const sched::Schedule&, const machine::Platform&, const machine::DelayPlan&,
+                      machine::IssuePolicy);
+};
+
+/// Every engine of this build.
+std::span<const EngineEntry> engines();
+
+/// Throws InputError on an unknown name, EnvironmentError on one that this build was made without.
+const EngineEntry& engine_named(std::string_view name);
+
+}  // namespace slackline::cli

@@ -1,0 +1,33 @@
+#include "cli/float_summary.h"
+
+#include <algorithm>
+
+namespace slackline::cli {
+
+FloatSummary summarise(std::vector<double> float_s) {
+  FloatSummary summary;
+  summary.ops = float_s.size();
+  if (float_s.empty()) return summary;
+  summary.without = static_cast<std::uint64_t>(std::count(float_s.begin(), float_s.end(), 0.0));
+  const auto [least, most] = std::minmax_element(float_s.begin(), float_s.end());
+  summary.min_s = *least;
+  summary.max_s = *most;
+  const auto middle = float_s.begin() + static_cast<std::ptrdiff_t>((float_s.size() - 1) / 2);
+  std::nth_element(float_s.begin(), middle, float_s.end());
+  summary.median_s = *middle;
+  return summary;
+}
+
+std::vector<FloatSummary> summarise_by_rank(const sched::Schedule& schedule,
+                                            std::span<const double> float_s) {
+  std::vector<FloatSummary> ranks;
+  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+    const auto of_rank = float_s.subspan(
+        schedule.first_op(sched::RankId(r)).value,
+        schedule.end_op(sched::RankId(r)).value - schedule.first_op(sched::RankId(r)).value);
+    ranks.push_back(summarise({of_rank.begin(), of_rank.end()}));
+  }
+  return ranks;
+}
+
+}  // namespace slackline::cli

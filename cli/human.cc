@@ -1,0 +1,35 @@
+#include "cli/human.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+
+namespace slackline::cli {
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (value /= 1024; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, kUnits[unit]);
+}
+
+std::string human_share(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "–";
+}
+
+std::string human_count(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string exact_average(const analysis::SlackSum& sum) {
+  if (sum.sends == 0) return "";
+  const std::uint64_t divisor = std::gcd(sum.total, sum.sends);
+  const std::uint64_t below = sum.sends / divisor;
+  return below == 1 ? fmt::format("{}", sum.total / divisor)
+                    : fmt::format("{}/{}", sum.total / divisor, below);
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,20 @@
+// Numbers as people read them. None of these is read back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/step_slack.h"
+
+namespace slackline::cli {
+
+/// "256 MiB", "1.5 KiB", "17 B".
+std::string human_bytes(std::uint64_t bytes);
+/// "97.4 %".
+std::string human_share(double part, double whole);
+/// "1 rank", "16 ranks".
+std::string human_count(std::uint64_t count, std::string_view noun);
+/// The average in lowest terms: "11/7", or "2" if it is whole; empty over nothing.
+std::string exact_average(const analysis::SlackSum& sum);
+
+}  // namespace slackline::cli

@@ -1,0 +1,30 @@
+#include "cli/output_file.h"
+
+#include "sched/file.h"
+
+namespace slackline::cli {
+
+bool is_standard_output(const std::optional<std::string>& path) { return !path || *path == "-"; }
+
+void write_output_file(const std::string& path, std::string_view contents) {
+  sched::write_file_aside(path, contents);
+}
+
+void deliver(const std::optional<std::string>& path, std::string_view contents,
+             std::string_view summary, JsonDocument* document, Console& console) {
+  const bool to_standard_output = is_standard_output(path);
+  if (!to_standard_output) write_output_file(*path, contents);
+  if (document == nullptr) {
+    console.print(to_standard_output ? contents : summary);
+    return;
+  }
+  if (to_standard_output) {
+    document->set_null("file");
+    document->set("content", contents);
+  } else {
+    document->set("file", *path);
+  }
+  console.print(document->text());
+}
+
+}  // namespace slackline::cli

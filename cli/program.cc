@@ -1,0 +1,120 @@
+#include "cli/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/table.h"
+#include "sched/error.h"
+#include "sched/suggest.h"
+
+namespace slackline::cli {
+namespace {
+
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const CommandEntry& entry : commands()) names.push_back(entry.name);
+  return names;
+}
+
+std::string help() {
+  Table table({Align::kLeft, Align::kLeft});
+  for (const CommandEntry& entry : commands()) {
+    table.add({std::string(entry.name), std::string(entry.summary)});
+  }
+  return fmt::format(
+      "Slackline: compile, prove, simulate and analyse RDMA schedules.\n\n"
+      "usage: slackline COMMAND [SCHEDULE] [options]\n\n"
+      "{}\n"
+      "SCHEDULE is a spec such as binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB, a file that\n"
+      "`compile` wrote (or a GOAL program), or - for standard input. `slackline COMMAND --help`\n"
+      "shows a command's options; each takes --json.\n\n"
+      "exit codes: 0 done, 1 the answer is no, 2 bad input, 3 something is missing on this "
+      "machine,\n"
+      "70 a defect of Slackline\n",
+      table.text("  "));
+}
+
+std::string version() {
+#ifdef SLACKLINE_HAVE_SIMGRID
+  return "slackline " SLACKLINE_VERSION " (with SimGrid)\n";
+#else
+  return "slackline " SLACKLINE_VERSION " (without SimGrid)\n";
+#endif
+}
+
+const CommandEntry& command_named(std::string_view name) {
+  const auto all = commands();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const CommandEntry& e) { return e.name == name; });
+  if (found != all.end()) return *found;
+  throw InputError(sched::unknown_name("command", name, command_names()));
+}
+
+int dispatch(const std::vector<std::string>& arguments, Console& console) {
+  if (arguments.empty()) {
+    throw InputError(fmt::format("no command; expected one of {}; see `slackline --help`",
+                                 fmt::join(command_names(), ", ")));
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "--version") {
+    console.print(first == "--version" ? version() : help());
+    return 0;
+  }
+  if (first.starts_with("-")) {
+    throw InputError(
+        fmt::format("'{}' stands before the command; expected `slackline COMMAND …`", first));
+  }
+  const CommandEntry& entry = command_named(first);
+  const std::unique_ptr<Command> command = entry.make();
+  Arguments declared(entry.name, entry.summary);
+  command->declare(declared);
+  const auto help_text = declared.parse({arguments.begin() + 1, arguments.end()});
+  if (help_text) {
+    console.print(*help_text);
+    return 0;
+  }
+  return command->run(console);
+}
+
+std::string defect(std::string_view what) {
+  const std::string program = version();
+  return fmt::format(
+      "internal error: {}; this is a defect of Slackline: please report it with the command line "
+      "and its input ({})",
+      what, std::string_view(program).substr(0, program.size() - 1));
+}
+
+}  // namespace
+
+int run_guarded(const std::function<int()>& body, Console& console) {
+  try {
+    const int status = body();
+    console.finish();
+    return status;
+  } catch (const InternalError& error) {
+    console.error(defect(error.what()));
+    return error.exit_code();
+  } catch (const Error& error) {
+    console.error(error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    console.error("out of memory; expected a smaller schedule, or a machine with more of it");
+    return 3;
+  } catch (const std::exception& error) {
+    console.error(defect(error.what()));
+    return 70;
+  }
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+  Console console;
+  return run_guarded([&] { return dispatch(arguments, console); }, console);
+}
+
+}  // namespace slackline::cli

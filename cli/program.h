@@ -1,0 +1,21 @@
+// The program, from its arguments to its exit code.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+
+namespace slackline::cli {
+
+/// Runs `slackline ARGUMENTS…`. Ends with 0 (done), 1 (the answer is no), 2 (bad input), 3 (this
+/// machine lacks something) or 70 (our own defect). An error is one line on standard error, and
+/// nothing on standard output.
+int run_program(const std::vector<std::string>& arguments);
+
+/// Runs `body`, which returns an exit code, and finishes the console; what it throws becomes one
+/// line on standard error and the exit code that goes with it.
+int run_guarded(const std::function<int()>& body, Console& console);
+
+}  // namespace slackline::cli

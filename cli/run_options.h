@@ -1,0 +1,45 @@
+// The options that say how a schedule is run on which machine, shared by what runs one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "cli/engine.h"
+#include "machine/delay_plan.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "sched/trace.h"
+
+namespace slackline::cli {
+
+/// The options, read.
+struct RunSetting {
+  machine::Platform platform;
+  machine::DelayPlan delays;
+  const EngineEntry* engine = nullptr;
+  machine::IssuePolicy policy = machine::IssuePolicy::kInOrder;
+
+  sched::Trace run(const sched::Schedule& schedule, Console& console) const;
+};
+
+class RunOptions {
+ public:
+  /// `engine` is the default; if this build lacks it, resolve() takes the analytic one and says so.
+  explicit RunOptions(std::string engine) : default_engine_(std::move(engine)) {}
+
+  void declare(Arguments& arguments);
+  /// Reads platform, delays and names, before any work. Throws InputError, EnvironmentError.
+  RunSetting resolve(Console& console) const;
+  /// The first of these options that was given, as in "--platform"; empty if none was.
+  std::string_view given() const;
+
+ private:
+  std::string default_engine_;
+  std::optional<std::string> platform_, engine_, policy_, delay_file_;
+  std::vector<std::string> delays_, slow_pairs_;
+};
+
+}  // namespace slackline::cli

@@ -1,0 +1,142 @@
+#include "cli/schedule_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "sched/export/messages.h"
+#include "sched/file.h"
+#include "sched/verify.h"
+
+namespace slackline::cli {
+namespace {
+
+LoadedSchedule from_spec(const std::string& text, Console& console) {
+  const sched::Spec spec = sched::parse_spec(text);
+  console.phase("compiling");
+  const std::string name = sched::format_spec(spec);
+  return {sched::compile(spec), name, name, spec.multicast.blocks(), false, false};
+}
+
+LoadedSchedule from_file(const std::string& path, Console& console) {
+  console.phase("reading");
+  const bool piped = path == "-";
+  LoadedSchedule loaded{sched::load_schedule(piped ? "/dev/stdin" : path),
+                        piped ? "standard input" : path,
+                        path,
+                        std::nullopt,
+                        true,
+                        false};
+  if (piped) loaded.title = loaded.schedule.title();
+  loaded.blocks = blocks_of(loaded.schedule);
+  return loaded;
+}
+
+}  // namespace
+
+void ScheduleSource::declare(Arguments& arguments) {
+  arguments.positional("SCHEDULE", schedule_, "a spec, a file, or - for standard input");
+  // Each stands for a key of the spec.
+  arguments.option("--lower", "send|put", lower_, "two-sided, or one-sided with immediate");
+  arguments.option("--ready", "send|write|none", ready_, "how a receiver says that it is ready");
+  arguments.option("--start", "pairwise|all", start_, "whose readiness a first message awaits");
+  arguments.option("--window", "N", window_, "receives posted ahead on each channel");
+  arguments.option("--first-block", "direct|copy", first_block_,
+                   "where a rank's first block lands");
+  arguments.option("--in-flight", "N", in_flight_, "blocks a rank has under way; 0: no bound");
+}
+
+void ScheduleSource::declare_proof(Arguments& arguments, Proof proof) {
+  proof_ = proof;
+  arguments.flag(
+      "--no-proof", no_proof_,
+      proof == Proof::kAlways ? "skip the proof" : "do not prove a schedule from a file");
+  if (proof == Proof::kOnDemand) {
+    arguments.flag("--prove", prove_, "prove a built-in pattern, too");
+  }
+}
+
+LoadedSchedule ScheduleSource::load(Console& console) const {
+  const std::array<std::pair<std::string_view, const std::optional<std::string>*>, 6> keys = {{
+      {"lower", &lower_},
+      {"ready", &ready_},
+      {"start", &start_},
+      {"window", &window_},
+      {"first-block", &first_block_},
+      {"in-flight", &in_flight_},
+  }};
+  const bool is_spec = schedule_ != "-" && sched::looks_like_spec(schedule_);
+  std::string spec = schedule_;
+  for (const auto& [key, value] : keys) {
+    if (!*value) continue;
+    if (!is_spec) {
+      throw InputError(fmt::format(
+          "--{}: {} is a file, whose operations are fixed; expected a spec", key, schedule_));
+    }
+    spec = with_key(std::move(spec), key, **value);
+  }
+  return is_spec ? from_spec(spec, console) : from_file(schedule_, console);
+}
+
+LoadedSchedule ScheduleSource::load_proved(Console& console) const {
+  if (prove_ && no_proof_) {
+    throw InputError("--prove stands beside --no-proof; expected one of them");
+  }
+  LoadedSchedule loaded = load(console);
+  const bool wanted = loaded.from_file || proof_ == Proof::kAlways || prove_;
+  if (!wanted || no_proof_) return loaded;
+  console.phase("proving");
+  try {
+    require_sound(sched::verify(loaded.schedule), loaded.name);
+  } catch (const Unsupported& error) {
+    throw Unsupported(fmt::format("{}; --no-proof goes on without the proof", error.what()));
+  }
+  loaded.proved = true;
+  return loaded;
+}
+
+std::string with_key(std::string spec, std::string_view key, std::string_view value) {
+  const std::size_t colon = spec.find(':');
+  if (colon == std::string::npos) return fmt::format("{}:{}={}", spec, key, value);
+  std::string_view rest = std::string_view(spec).substr(colon + 1);
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    if (item.substr(0, equals) != key || equals == std::string_view::npos) continue;
+    if (item.substr(equals + 1) == value) return spec;
+    throw InputError(fmt::format("--{} {}: the spec says {}; expected it once", key, value, item));
+  }
+  return fmt::format("{}{}{}={}", spec, spec.ends_with(':') ? "" : ",", key, value);
+}
+
+std::optional<std::uint64_t> blocks_of(const sched::Schedule& schedule) {
+  const std::vector<bool> credits = sched::credit_channels(schedule);
+  std::uint64_t largest = 0;
+  for (const sched::Op& op : schedule.ops()) {
+    if (op.kind != sched::OpKind::kSend && op.kind != sched::OpKind::kPut) continue;
+    if (!credits[op.channel.value]) largest = std::max(largest, schedule.payload_bytes(op));
+  }
+  const std::uint64_t bytes = schedule.message_bytes();
+  if (largest == 0 || bytes == 0) return std::nullopt;
+  return (bytes - 1) / largest + 1;
+}
+
+void require_sound(const sched::Diagnostics& diagnostics, std::string_view name) {
+  const auto is_error = [](const sched::Diagnostic& d) {
+    return d.severity == sched::Severity::kError;
+  };
+  const auto first = std::find_if(diagnostics.begin(), diagnostics.end(), is_error);
+  if (first == diagnostics.end()) return;
+  const auto errors = std::count_if(diagnostics.begin(), diagnostics.end(), is_error);
+  throw InputError(fmt::format(
+      "{}: the schedule is broken: {}: {}{}; expected one that `slackline check` proves", name,
+      sched::name(first->code), first->message,
+      errors > 1 ? fmt::format(" (and {} more)", errors - 1) : ""));
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,66 @@
+// Where a command's schedule comes from: a spec, a file or standard input; and its proof.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "sched/diagnostic.h"
+#include "sched/schedule.h"
+
+namespace slackline::cli {
+
+/// What a command does about the proof. A schedule from a file is always proved before it is used,
+/// unless --no-proof.
+enum class Proof : std::uint8_t {
+  kAlways,   // patterns are proved too: compile
+  kOnDemand  // patterns are taken as proved by compile; --prove proves them again
+};
+
+struct LoadedSchedule {
+  sched::Schedule schedule;
+  std::string name;  // for people: the canonical spec, or the file as it was given
+  /// What makes it again, for traces: the same, but for standard input what the schedule says.
+  std::string title;
+  /// Blocks of the message; nothing where that has no meaning.
+  std::optional<std::uint64_t> blocks;
+  bool from_file = false;
+  bool proved = false;
+};
+
+/// SCHEDULE and the options that go with it.
+class ScheduleSource {
+ public:
+  /// The argument and the options that stand for keys of a spec.
+  void declare(Arguments& arguments);
+  /// --no-proof, and --prove where it makes a difference.
+  void declare_proof(Arguments& arguments, Proof proof);
+  void require(std::string schedule) { schedule_ = std::move(schedule); }
+
+  /// Compiles or reads it, without proof. Throws InputError.
+  LoadedSchedule load(Console& console) const;
+  /// The same with the proof. Throws InputError, with the first defect, if it does not hold.
+  LoadedSchedule load_proved(Console& console) const;
+
+ private:
+  std::string schedule_;
+  std::optional<std::string> lower_, ready_, start_, window_, first_block_, in_flight_;
+  Proof proof_ = Proof::kOnDemand;
+  bool no_proof_ = false;
+  bool prove_ = false;
+};
+
+/// `spec` with one more key. Throws InputError if it says something else under that key already.
+std::string with_key(std::string spec, std::string_view key, std::string_view value);
+
+/// The blocks of a schedule that came without a Plan: its message over its largest data message,
+/// rounded up. Nothing without either.
+std::optional<std::uint64_t> blocks_of(const sched::Schedule& schedule);
+
+/// Throws InputError, naming `name`, the first error and how many there are, if there are any.
+void require_sound(const sched::Diagnostics& diagnostics, std::string_view name);
+
+}  // namespace slackline::cli

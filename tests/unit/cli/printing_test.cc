@@ -1,0 +1,109 @@
+// Tables, numbers for people, and the JSON document.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "cli/human.h"
+#include "cli/json_document.h"
+#include "cli/table.h"
+
+namespace slackline::cli {
+namespace {
+
+TEST(Table, LinesUpItsColumns) {
+  Table table({Align::kLeft, Align::kRight, Align::kLeft});
+  table.add({"name", "n", "what"});
+  table.add({"a", "100", "x"});
+  table.add({"longer", "7"});
+  EXPECT_EQ(table.text("> "),
+            "> name      n  what\n"
+            "> a       100  x\n"
+            "> longer    7\n");
+}
+
+TEST(Table, CountsCharactersAndNotBytes) {
+  EXPECT_EQ(display_width("4…258 µs"), 8u);
+  Table table({Align::kRight, Align::kLeft});
+  table.add({"…", "a"});
+  table.add({"10", "b"});
+  EXPECT_EQ(table.text(), " …  a\n10  b\n");
+}
+
+TEST(Human, Bytes) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1023), "1023 B");
+  EXPECT_EQ(human_bytes(1024), "1 KiB");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes(256ull << 20), "256 MiB");
+  EXPECT_EQ(human_bytes(std::numeric_limits<std::uint64_t>::max()), "16 EiB");
+}
+
+TEST(Human, SharesAndCounts) {
+  EXPECT_EQ(human_share(1, 3), "33.3 %");
+  EXPECT_EQ(human_share(0, 0), "–");
+  EXPECT_EQ(human_count(1, "rank"), "1 rank");
+  EXPECT_EQ(human_count(0, "rank"), "0 ranks");
+}
+
+TEST(Human, AveragesInLowestTerms) {
+  EXPECT_EQ(exact_average({22, 14}), "11/7");
+  EXPECT_EQ(exact_average({28, 14}), "2");
+  EXPECT_EQ(exact_average({0, 3}), "0");
+  EXPECT_EQ(exact_average({0, 0}), "");
+}
+
+TEST(JsonDocument, KeepsOrderAndKinds) {
+  JsonDocument document("7b8a", true);
+  document.set("text", "a\"b\n");
+  document.set("number", std::uint64_t{18446744073709551615u});
+  document.set("small", std::uint32_t{3});
+  document.set("real", 0.1);
+  document.set("yes", true);
+  document.set("never", std::numeric_limits<double>::infinity());
+  document.set("nothing", std::optional<std::string>());
+  document.set("something", std::optional(2.5));
+  document.set_null("none");
+  const std::vector<double> reals = {1e-12, 0.0};
+  const std::vector<std::uint64_t> numbers = {1, 2};
+  document.set("reals", std::span<const double>(reals));
+  document.set("numbers", std::span<const std::uint64_t>(numbers));
+  document.begin_list("list");
+  for (int i = 0; i < 3; ++i) {
+    document.begin_object();
+    document.set("i", static_cast<std::uint32_t>(i));
+    document.end();
+  }
+  document.end();
+  document.begin_list("empty");
+  document.end();
+  document.set("last", "");
+  EXPECT_EQ(document.text(),
+            "{\"schema\":1,\"digest\":\"7b8a\",\"proved\":true,\"text\":\"a\\\"b\\n\","
+            "\"number\":18446744073709551615,\"small\":3,\"real\":0.1,\"yes\":true,\"never\":null,"
+            "\"nothing\":null,\"something\":2.5,\"none\":null,\"reals\":[1e-12,0.0],"
+            "\"numbers\":[1,2],\"list\":[{\"i\":0},{\"i\":1},{\"i\":2}],\"empty\":[],"
+            "\"last\":\"\"}\n");
+}
+
+TEST(JsonDocument, WithoutADigest) {
+  EXPECT_EQ(JsonDocument(std::nullopt, false).text(),
+            "{\"schema\":1,\"digest\":null,\"proved\":false}\n");
+}
+
+TEST(JsonDocument, ReplacesWhatIsNoUtf8) {
+  JsonDocument document(std::nullopt, false);
+  document.set("text", "a\xff");
+  EXPECT_TRUE(nlohmann::json::accept(document.text()));
+}
+
+TEST(JsonDocument, WritesRealsThatReadBackExactly) {
+  for (const double value : {1.0 / 3, 8.668608e-05, 5e-324, 1.7976931348623157e308}) {
+    JsonDocument document(std::nullopt, false);
+    document.set("value", value);
+    EXPECT_EQ(nlohmann::json::parse(document.text())["value"].get<double>(), value);
+  }
+}
+
+}  // namespace
+}  // namespace slackline::cli

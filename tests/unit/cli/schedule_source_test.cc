@@ -1,0 +1,129 @@
+#include "cli/schedule_source.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cli/float_summary.h"
+#include "cli/link_use.h"
+#include "sched/compile.h"
+#include "sched/error.h"
+
+namespace slackline::cli {
+namespace {
+
+using sched::RankId;
+
+sched::Schedule schedule_of(std::string_view spec) {
+  return sched::compile(sched::parse_spec(spec));
+}
+
+TEST(WithKey, AddsWhatIsNotThere) {
+  EXPECT_EQ(with_key("chain", "lower", "put"), "chain:lower=put");
+  EXPECT_EQ(with_key("chain:", "lower", "put"), "chain:lower=put");
+  EXPECT_EQ(with_key("chain:ranks=2", "lower", "put"), "chain:ranks=2,lower=put");
+  EXPECT_EQ(with_key("chain:ranks=2,lower=put", "lower", "put"), "chain:ranks=2,lower=put");
+  EXPECT_EQ(with_key("chain:lower-x=1", "lower", "put"), "chain:lower-x=1,lower=put");
+  EXPECT_THROW(with_key("chain:ranks=2,lower=put", "lower", "send"), InputError);
+  EXPECT_THROW(with_key("chain:lower=put,ranks=2", "lower", ""), InputError);
+}
+
+// Every pattern at several sizes and lowerings.
+std::vector<std::string> specs() {
+  std::vector<std::string> all;
+  for (const sched::PatternEntry& pattern : sched::patterns()) {
+    for (int ranks : {1, 2, 3, 8, 13}) {
+      for (const char* more :
+           {"", ",lower=put", ",ready=write", ",ready=none", ",first-block=copy", ",window=3"}) {
+        all.push_back(
+            fmt::format("{}:ranks={},bytes=10000,block=3000{}", pattern.name, ranks, more));
+      }
+    }
+  }
+  return all;
+}
+
+TEST(BlocksOf, IsWhatThePlanSays) {
+  for (const std::string& text : specs()) {
+    const sched::Spec spec = sched::parse_spec(text);
+    const auto blocks = blocks_of(sched::compile(spec));
+    if (spec.multicast.ranks == 1) {
+      EXPECT_FALSE(blocks.has_value()) << text;
+    } else {
+      EXPECT_EQ(blocks, spec.multicast.blocks()) << text;
+    }
+  }
+  EXPECT_FALSE(blocks_of(schedule_of("chain:ranks=3,bytes=0")).has_value());
+}
+
+// `compile` prints a schedule's steps, which are the plan's.
+TEST(StepCount, IsWhatThePlanSays) {
+  for (const std::string& text : specs()) {
+    const sched::Spec spec = sched::parse_spec(text);
+    EXPECT_EQ(sched::compile(spec).step_count(), sched::plan_of(spec).steps) << text;
+  }
+}
+
+TEST(LinkUse, EveryRankButTheRootReceivesTheMessageOnce) {
+  for (const std::string& text : specs()) {
+    const sched::Plan plan = sched::plan_of(sched::parse_spec(text));
+    std::vector<std::uint64_t> out(plan.ranks), in(plan.ranks);
+    for (const sched::Transfer& transfer : plan.transfers) {
+      out[transfer.src.value] += plan.bytes_of(transfer.block);
+      in[transfer.dst.value] += plan.bytes_of(transfer.block);
+    }
+    // Readiness that is written carries a flag with every message.
+    if (text.find("ready=write") != std::string::npos) continue;
+    const LinkUse use = link_use(schedule_of(text));
+    EXPECT_EQ(use.out_bytes, out) << text;
+    EXPECT_EQ(use.in_bytes, in) << text;
+  }
+}
+
+TEST(LinkUse, Utilisation) {
+  machine::Platform platform;
+  platform.rate = {8'000'000'000};
+  EXPECT_EQ(utilisation({0, 500'000'000, 1'000'000'000}, platform, 2.0),
+            (std::vector<double>{0, 0.25, 0.5}));
+  EXPECT_EQ(utilisation({1}, platform, 0.0), std::vector<double>{0});
+}
+
+TEST(FloatSummary, OfAllAndOfRanks) {
+  const FloatSummary all = summarise({3, 0, 1, 0});
+  EXPECT_EQ(all.ops, 4u);
+  EXPECT_EQ(all.without, 2u);
+  EXPECT_EQ(all.min_s, 0);
+  EXPECT_EQ(all.median_s, 0);
+  EXPECT_EQ(all.max_s, 3);
+  EXPECT_EQ(summarise({2, 5, 1}).median_s, 2);
+  EXPECT_EQ(summarise({}).ops, 0u);
+
+  const sched::Schedule schedule = schedule_of("chain:ranks=3,bytes=2000,block=1000");
+  std::vector<double> floats(schedule.op_count());
+  for (std::uint32_t i = 0; i < floats.size(); ++i) floats[i] = i;
+  const auto ranks = summarise_by_rank(schedule, floats);
+  ASSERT_EQ(ranks.size(), 3u);
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(ranks[r].min_s, schedule.first_op(RankId(r)).value);
+    EXPECT_EQ(ranks[r].max_s, schedule.end_op(RankId(r)).value - 1);
+  }
+}
+
+TEST(RequireSound, NamesTheFirstErrorAndHowManyMore) {
+  using sched::Code;
+  using sched::Severity;
+  sched::Diagnostics found = {{Code::kDuplicate, Severity::kWarning, {}, "twice"}};
+  EXPECT_NO_THROW(require_sound(found, "x.sched"));
+  found.push_back({Code::kRaw, Severity::kError, {}, "op 1 reads"});
+  found.push_back({Code::kPost, Severity::kError, {}, "rank 2 lacks"});
+  try {
+    require_sound(found, "x.sched");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "x.sched: the schedule is broken: raw: op 1 reads (and 1 more); expected one that "
+                 "`slackline check` proves");
+  }
+}
+
+}  // namespace
+}  // namespace slackline::cli
