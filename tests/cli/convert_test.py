@@ -1,0 +1,97 @@
+"""slackline convert, and slackline export"""
+
+import csv
+import io
+import json
+import xml.etree.ElementTree
+
+from program_case import CHAIN, PIPELINE, ProgramCase, main
+
+
+class Convert(ProgramCase):
+    def rows(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.good("convert", *arguments, "--to", "csv"))))
+
+    def test_csv(self):
+        document = self.document("simulate", CHAIN, "--trace", "t")
+        rows = self.rows("t")
+        self.assertEqual(len(rows), self.document("compile", CHAIN)["ops"])
+        self.assertEqual(max(float(row["done_s"]) for row in rows), document["makespan_s"])
+        self.assertEqual({int(row["rank"]) for row in rows}, {0, 1, 2})
+
+    def test_chrome(self):
+        self.good("simulate", PIPELINE, "--trace", "t")
+        out = self.good("convert", "t", "--to", "chrome", "-o", "t.json")
+        self.assertTrue(out.startswith("t.json: "))
+        events = json.loads(self.read("t.json"))["traceEvents"]
+        self.assertEqual({event["pid"] for event in events}, set(range(16)))
+
+    def test_the_document(self):
+        digest = self.document("simulate", CHAIN, "--trace", "t")["digest"]
+        document = self.document("convert", "t", "--to", "csv")
+        self.assertEqual((document["digest"], document["proved"], document["file"]),
+                         (digest, False, None))
+        self.assertEqual(document["content"], self.good("convert", "t", "--to", "csv"))
+        to_file = self.document("convert", "t", "--to", "csv", "-o", "t.csv")
+        self.assertEqual(to_file["file"], "t.csv")
+        self.assertEqual(self.read("t.csv"), document["content"])
+        self.assertEqual(to_file["file_bytes"], len(document["content"]))
+
+    def test_where_the_schedule_comes_from(self):
+        self.compiled(CHAIN, "x.sched")
+        self.good("simulate", "x.sched", "--trace", "t")
+        rows = self.rows("t")
+        (self.folder / "x.sched").rename(self.folder / "y.sched")
+        self.assertIn("expected --schedule", self.bad("convert", "t", "--to", "csv"))
+        self.assertEqual(self.rows("t", "--schedule", "y.sched"), rows)
+        self.assertEqual(self.rows("t", "--schedule", CHAIN), rows)
+        self.assertIn("the trace is of schedule",
+                      self.bad("convert", "t", "--to", "csv", "--schedule", PIPELINE))
+        self.compiled(PIPELINE, "x.sched")
+        self.assertIn("another one now", self.bad("convert", "t", "--to", "csv"))
+        # From a pipe the schedule's own title has to do.
+        self.good("simulate", "-", "--trace", "u", stdin=self.read("y.sched"))
+        self.assertEqual(self.rows("u"), rows)
+        # A trace from elsewhere need not say.
+        trace = json.loads(self.read("t"))
+        del trace["title"]
+        self.write("v", json.dumps(trace))
+        self.assertIn("expected --schedule", self.bad("convert", "v", "--to", "csv"))
+        self.assertEqual(self.rows("v", "--schedule", CHAIN), rows)
+
+
+class Export(ProgramCase):
+    def test_every_listed_format(self):
+        names = [entry["name"] for entry in self.document("list", "formats")["formats"]
+                 if entry["by"] == "export"]
+        self.assertLessEqual({"text", "json", "dot", "graphml", "goal", "csv", "msccl-xml"},
+                             set(names))
+        for name in names:
+            spec = f"{CHAIN},ready=none"
+            out = self.good("export", spec, "--to", name)
+            self.assertTrue(out)
+            self.assertTrue(self.good("export", spec, "--to", name, "-o", "f").startswith("f: "))
+            self.assertEqual(self.read("f"), out)
+            document = self.document("export", spec, "--to", name)
+            self.assertEqual((document["content"], document["format"]), (out, name))
+
+    def test_what_others_would_read(self):
+        rows = list(csv.reader(io.StringIO(self.good("export", CHAIN, "--to", "csv"))))
+        self.assertEqual(rows[0], ["step", "src", "dst", "offset", "bytes", "block"])
+        self.assertEqual(len(rows) - 1, 4)
+        tree = xml.etree.ElementTree.fromstring(self.good("export", CHAIN, "--to", "graphml"))
+        self.assertTrue(tree.tag.endswith("graphml"))
+        document = json.loads(self.good("export", CHAIN, "--to", "json"))
+        self.assertEqual(document["digest"], self.document("compile", CHAIN)["digest"])
+        self.assertEqual(self.good("export", CHAIN, "--to", "text"),
+                         self.good("compile", CHAIN, "-o", "-"))
+
+    def test_proof(self):
+        self.assertIs(self.document("export", CHAIN, "--to", "csv")["proved"], False)
+        self.assertIs(self.document("export", CHAIN, "--to", "csv", "--prove")["proved"], True)
+        self.compiled(CHAIN)
+        self.assertIs(self.document("export", "x.sched", "--to", "csv")["proved"], True)
+
+
+if __name__ == "__main__":
+    main()

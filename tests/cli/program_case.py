@@ -1,0 +1,91 @@
+"""What the tests of the program share: a folder of their own, and running the program in it.
+
+The program's path comes from the environment variable SLACKLINE.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(os.environ.get("SLACKLINE", "build/release/slackline")).resolve()
+PIPELINE = "binomial-pipeline:ranks=16,bytes=8MiB,block=1MiB"
+CHAIN = "chain:ranks=3,bytes=2MiB,block=1MiB"
+PATTERNS = ("sequential", "chain", "binomial-tree", "binomial-pipeline", "circulant", "hybrid",
+            "scatter-allgather", "binary-tree", "double-tree")
+
+
+class Done:
+    """How a run of the program ended."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __repr__(self):
+        return f"exit code {self.code}, standard output {self.out[:400]!r}, error {self.err!r}"
+
+
+class ProgramCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_program(self, *arguments, stdin=None):
+        """Runs it with a list of arguments; `stdin` is text."""
+        done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder,
+                              input=None if stdin is None else stdin.encode(),
+                              stdin=subprocess.DEVNULL if stdin is None else None,
+                              capture_output=True, timeout=120)
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def good(self, *arguments, stdin=None):
+        """Its standard output; it must end with 0 and say nothing else."""
+        done = self.run_program(*arguments, stdin=stdin)
+        self.assertEqual((done.code, done.err), (0, ""), f"{arguments}: {done}")
+        return done.out
+
+    def document(self, *arguments, code=0, stdin=None):
+        """The one JSON document that it prints with --json."""
+        done = self.run_program(*arguments, "--json", stdin=stdin)
+        self.assertEqual((done.code, done.err), (code, ""), f"{arguments}: {done}")
+        document = json.loads(done.out)
+        for key in ("schema", "digest", "proved"):
+            self.assertIn(key, document)
+        self.assertEqual(document["schema"], 1)
+        return document
+
+    def bad(self, *arguments, code=2, stdin=None):
+        """The error's one line; nothing on standard output and no new file."""
+        before = self.files()
+        done = self.run_program(*arguments, stdin=stdin)
+        self.assertEqual(done.code, code, f"{arguments}: {done}")
+        self.assertEqual(done.out, "", f"{arguments}: {done}")
+        self.assertTrue(done.err.startswith("slackline: ") and done.err.endswith("\n"),
+                        f"{arguments}: {done}")
+        self.assertEqual(done.err.count("\n"), 1, f"{arguments}: {done}")
+        self.assertEqual(self.files(), before, f"{arguments} left a file behind")
+        return done.err.rstrip("\n")
+
+    def files(self):
+        return sorted(p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*"))
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return name
+
+    def read(self, name):
+        return (self.folder / name).read_text()
+
+    def compiled(self, spec, name="x.sched"):
+        self.good("compile", spec, "-o", name)
+        return name
+
+
+def main():
+    unittest.main()

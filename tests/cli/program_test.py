@@ -1,0 +1,101 @@
+"""The program as a whole: help, list, and how it gets along with pipes and terminals."""
+
+import os
+import pty
+import subprocess
+
+from program_case import CHAIN, PATTERNS, PROGRAM, ProgramCase, main
+
+COMMANDS = ("list", "compile", "check", "export", "simulate", "slack", "convert")
+
+
+class Program(ProgramCase):
+    def test_help(self):
+        out = self.good("--help")
+        self.assertEqual(out, self.good("-h"))
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command} ", out)
+            text = self.good(command, "--help")
+            self.assertIn(f"slackline {command}", text)
+            self.assertIn("--json", text)
+        self.assertLess(max(map(len, out.splitlines())), 101)
+
+    def test_version(self):
+        self.assertRegex(self.good("--version"), r"^slackline \d+\.\d+\.\d+ \(with(out)? SimGrid\)\n$")
+
+    def test_commands_that_are_not_there(self):
+        for name in ("run", "offload", "validate", "calibrate", "reproduce", "simulat", ""):
+            line = self.bad(name)
+            for command in COMMANDS:
+                self.assertIn(command, line)
+        self.assertIn("before the command", self.bad("--json", "compile", CHAIN))
+        self.bad()
+
+    def test_lists(self):
+        for topic in ("patterns", "options", "platforms", "transports", "formats"):
+            lines = self.good("list", topic).splitlines()
+            entries = self.document("list", topic)[topic]
+            self.assertEqual(len(lines), max(1, len(entries)), topic)
+            for line, entry in zip(lines, entries):
+                self.assertTrue(line.startswith(entry["name"]), line)
+        self.assertEqual([e["name"] for e in self.document("list", "patterns")["patterns"]],
+                         list(PATTERNS))
+        self.assertIn("fractus", self.good("list", "platforms"))
+
+    def test_every_listed_platform_can_be_had(self):
+        for entry in self.document("list", "platforms")["platforms"]:
+            self.document("simulate", CHAIN, "--platform", entry["name"])
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        # More than a pipe holds, so that the writer is sure to notice.
+        command = [PROGRAM, "export", "chain:ranks=50,bytes=1MiB,block=1KiB", "--to", "text"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"slackline schedule 1\n")
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual(process.wait(), 0)
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "list", "patterns"], stdout=full,
+                                  stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"slackline: standard output cannot be written: ", done.stderr)
+
+    def test_a_file_that_is_none(self):
+        self.assertIn("ranks", self.good("compile", CHAIN, "-o", "/dev/null"))
+        self.assertTrue(os.path.exists("/dev/null"))
+
+    def on_terminal(self, *arguments):
+        """What it writes to a terminal as its standard error."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=theirs,
+                              cwd=self.folder) as process:
+            os.close(theirs)
+            written = b""
+            while True:
+                try:
+                    piece = os.read(ours, 4096)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                written += piece
+            process.wait()
+        os.close(ours)
+        return written.decode()
+
+    def test_phases_are_for_terminals(self):
+        for engine in ("analytic", self.document("simulate", CHAIN)["engine"]):
+            written = self.on_terminal("simulate", CHAIN, "--prove", "-e", engine)
+            for phase in ("compiling", "proving", "simulating"):
+                self.assertIn(f"{phase}…\r\x1b[K", written)
+            self.assertTrue(written.endswith("\x1b[K"), written)
+            self.assertNotIn("\n", written)
+        written = self.on_terminal("simulate", "chain:ranks=2,bytes=1MiB", "--delay", "op=99,by=1us")
+        self.assertEqual(written.count("\n"), 1)
+        self.assertIn("\x1b[Kslackline: ", written)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""slackline simulate"""
+
+import json
+
+from program_case import CHAIN, PATTERNS, PIPELINE, ProgramCase, main
+
+STAR = "star:rate=80Gbps,latency=1us"  # 10 GB/s, no overheads
+
+
+class Simulate(ProgramCase):
+    def simulate(self, *arguments):
+        return self.document("simulate", *arguments)
+
+    def test_a_time_known_by_hand(self):
+        # Two blocks of 1 MB over two hops at 10 GB/s: three block times of 100 us, and two
+        # latencies; the last acknowledgement takes one more.
+        document = self.simulate("chain:ranks=3,bytes=2MB,block=1MB,ready=none,in-flight=0",
+                                 "-p", STAR, "-e", "analytic")
+        self.assertAlmostEqual(document["makespan_s"], 303e-6, delta=1e-15)
+        self.assertAlmostEqual(document["rank_finish_s"][2], 302e-6, delta=1e-15)
+        self.assertAlmostEqual(document["bandwidth_bytes_per_s"], 2e6 / document["makespan_s"],
+                               delta=1e-3)
+        self.assertEqual(document["nic_out_bytes"], [2000000, 2000000, 0])
+        self.assertEqual(document["nic_in_bytes"], [0, 2000000, 2000000])
+        for way in ("out", "in"):
+            for bytes, share in zip(document[f"nic_{way}_bytes"],
+                                    document[f"nic_{way}_utilisation"]):
+                self.assertAlmostEqual(share, bytes / 1e10 / document["makespan_s"], delta=1e-12)
+
+    def test_the_document(self):
+        document = self.simulate(PIPELINE, "--engine", "analytic")
+        self.assertEqual(document["engine"], "analytic")
+        self.assertIn(document["answered_by"], ("longest-path", "event"))
+        self.assertEqual(document["platform"], "fractus")
+        self.assertTrue(document["platform_spec"].startswith("star:"))
+        self.assertIs(document["proved"], False)
+        self.assertIs(document["contended"], False)
+        self.assertEqual(len(document["rank_finish_s"]), 16)
+        self.assertEqual(max(document["rank_finish_s"]), document["makespan_s"])
+        self.assertIs(self.simulate(PIPELINE, "--prove")["proved"], True)
+        self.compiled(PIPELINE)
+        from_file = self.simulate("x.sched", "--engine", "analytic")
+        self.assertIs(from_file["proved"], True)
+        self.assertIs(self.simulate("x.sched", "--no-proof")["proved"], False)
+        for key in ("digest", "makespan_s", "rank_finish_s", "nic_out_bytes"):
+            self.assertEqual(from_file[key], document[key], key)
+
+    def test_the_engines_agree(self):
+        if "with SimGrid" not in self.good("--version"):
+            self.skipTest("built without SimGrid")
+        self.assertEqual(self.simulate(CHAIN)["engine"], "simgrid")
+        for pattern in PATTERNS:
+            spec = f"{pattern}:ranks=7,bytes=500KB,block=64KiB"
+            for more in ([], ["--delay", "op=3,by=40us,of=lane"], ["--policy", "ready"],
+                         ["--slow-pair", "src=0,dst=1,rate=5Gbps"]):
+                by_simgrid = self.simulate(spec, "-e", "simgrid", *more)
+                by_analytic = self.simulate(spec, "-e", "analytic", *more)
+                for a, b in zip(by_simgrid["rank_finish_s"], by_analytic["rank_finish_s"]):
+                    self.assertAlmostEqual(a, b, delta=1e-9 * b, msg=f"{spec} {more}")
+
+    def test_an_empty_run_has_no_bandwidth(self):
+        for engine in ("analytic", self.simulate(CHAIN)["engine"]):
+            document = self.simulate("chain:ranks=1,bytes=1MiB", "-e", engine)
+            self.assertEqual(document["makespan_s"], 0)
+            self.assertIsNone(document["bandwidth_bytes_per_s"])
+            self.assertEqual(document["rank_finish_s"], [0])
+
+    def test_delays_from_a_file_and_from_the_command_line(self):
+        self.write("d.toml", """schema = 1
+            [[delay]]
+            op = 3
+            by = "10us"
+            of = "lane"
+            [[delay]]
+            rank = 1
+            step = 1
+            by = "30us"
+            [[slow_pair]]
+            src = 1
+            dst = 2
+            rate = "10Gbps"
+            """)
+        inline = ["--delay", "op=3,by=10us,of=lane", "--delay", "rank=1,step=1,by=30us",
+                  "--slow-pair", "src=1,dst=2,rate=10Gbps"]
+        undelayed = self.simulate(CHAIN)["makespan_s"]
+        by_file = self.simulate(CHAIN, "--delays", "d.toml")
+        self.assertGreater(by_file["makespan_s"], undelayed + 30e-6)
+        self.assertEqual(self.simulate(CHAIN, *inline), by_file)
+        split = self.simulate(CHAIN, "--delays", "d.toml", "--delay", "op=3,by=5us")
+        whole = self.simulate(CHAIN, *inline, "--delay", "op=3,by=5us")
+        self.assertEqual(split, whole)
+
+    def test_a_delay_of_the_last_send_is_the_delay_of_the_whole(self):
+        spec = "chain:ranks=2,bytes=1MiB,ready=none"
+        before = self.simulate(spec, "-e", "analytic")["makespan_s"]
+        after = self.simulate(spec, "-e", "analytic", "--delay", "op=0,by=1ms")["makespan_s"]
+        self.assertAlmostEqual(after - before, 1e-3, delta=1e-12)
+
+    def test_the_seed_is_noted_and_draws_nothing_yet(self):
+        first, second = (self.simulate(CHAIN, "--seed", seed) for seed in ("0", "7"))
+        self.assertEqual(second.pop("seed"), 7)
+        self.assertEqual(first.pop("seed"), 0)
+        self.assertEqual(first, second)
+        self.simulate(CHAIN, "--samples", "1")
+        self.assertIn("noise", self.bad("simulate", CHAIN, "--samples", "2"))
+
+    def test_the_trace(self):
+        document = self.simulate(PIPELINE, "--trace", "t", "--seed", "9")
+        self.assertEqual(document["trace"], "t")
+        trace = json.loads(self.read("t"))
+        self.assertEqual(trace["schedule"], document["digest"])
+        self.assertEqual(trace["platform"], document["platform_spec"])
+        self.assertEqual(trace["engine"], document["answered_by"])
+        self.assertEqual(trace["seed"], 9)
+        self.assertEqual(max(trace["done_s"]), document["makespan_s"])
+        self.assertEqual(self.good("simulate", PIPELINE, "--trace", "-", "--seed", "9"),
+                         self.read("t"))
+        self.bad("simulate", PIPELINE, "--trace", "-", "--json")
+
+    def test_the_same_command_prints_the_same_bytes(self):
+        for arguments in ([PIPELINE], [PIPELINE, "--json"], [PIPELINE, "--trace", "-"]):
+            self.assertEqual(self.good("simulate", *arguments), self.good("simulate", *arguments))
+
+    def test_the_table(self):
+        out = self.good("simulate", PIPELINE)
+        for name in ("platform +fractus", "engine", "makespan", "bandwidth .*Gb/s", "busiest NIC"):
+            self.assertRegex(out, f"(?m)^  {name}")
+        self.assertEqual(len(out.split("\n\n")[1].splitlines()), 17)
+        large = "binomial-pipeline:ranks=40,bytes=1MiB"
+        self.assertIn("and 24 more ranks; rank", self.good("simulate", large))
+        self.assertEqual(len(self.good("simulate", large, "--all").split("\n\n")[1].splitlines()),
+                         41)
+        self.assertIn("delays       1 delay, 0 slow pairs",
+                      self.good("simulate", CHAIN, "--delay", "op=3,by=1us"))
+
+    def test_shared_nics_are_owned_up_to(self):
+        # Two thirds of the ranks send at once; the analytic engine lets each have its full rate.
+        spec = "binomial-pipeline:ranks=12,bytes=4MiB,block=1MiB"
+        fair = self.simulate(spec, "-p", f"{STAR},nic=fair", "-e", "analytic")
+        out = self.good("simulate", spec, "-p", f"{STAR},nic=fair", "-e", "analytic")
+        self.assertEqual("messages shared a NIC" in out, fair["contended"])
+
+    def test_platform_files(self):
+        self.write("p.toml", 'schema = 1\nname = "mine"\n[nic]\nrate = "80Gbps"\n')
+        document = self.simulate(CHAIN, "--platform", "p.toml")
+        self.assertEqual(document["platform"], "mine")
+        self.assertIn("rate=80Gbps", document["platform_spec"])
+
+
+if __name__ == "__main__":
+    main()
