@@ -1,0 +1,185 @@
+// Random things to run: schedules that finish, by construction, platforms and delay plans.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "machine/delay_plan.h"
+#include "machine/platform.h"
+#include "sched/schedule.h"
+#include "tests/unit/analysis/program.h"
+
+namespace slackline::testing {
+
+class Random {
+ public:
+  explicit Random(std::uint32_t seed) : engine_(seed) {}
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(engine_() % n); }
+  bool one_in(std::uint32_t n) { return below(n) == 0; }
+  template <class T>
+  T pick(std::initializer_list<T> choices) {
+    return *(choices.begin() + below(static_cast<std::uint32_t>(choices.size())));
+  }
+
+ private:
+  std::mt19937 engine_;  // the same numbers everywhere, other than the standard's distributions
+};
+
+/// Any figure may be zero; large and small messages occur at every `interleave_bytes`.
+inline machine::Platform random_platform(Random& random, machine::NicDiscipline nic) {
+  machine::Platform p;
+  p.nic = nic;
+  p.rate = {random.pick<std::uint64_t>({10, 40, 100}) * 1'000'000'000};
+  p.latency = sched::Time{random.pick({0, 700'000, 1'500'000})};
+  p.o_post = sched::Time{random.pick({0, 150'000, 400'000})};
+  p.o_complete = sched::Time{random.pick({0, 200'000, 650'000})};
+  p.gap = sched::Time{random.pick({0, 50'000, 900'000})};
+  p.atomic_service = sched::Time{random.pick({0, 250'000, 1'100'000})};
+  p.copy_rate = {random.pick<std::uint64_t>({30, 64, 200}) * 1'000'000'000};
+  p.interleave_bytes = random.pick<std::uint64_t>({4'096, 4'096, 0, 20'000});
+  return p;
+}
+
+/// A spec of `pattern` with random options: up to `max_ranks` ranks and `max_blocks` blocks.
+inline std::string random_spec(Random& random, std::string_view pattern, std::uint32_t max_ranks,
+                               std::uint32_t max_blocks) {
+  const std::uint64_t block = 1 + random.below(100'000);
+  const std::uint64_t blocks = 1 + random.below(max_blocks);
+  const std::uint64_t last = 1 + random.below(static_cast<std::uint32_t>(block));
+  const std::uint64_t bytes = random.one_in(8) ? 0 : block * (blocks - 1) + last;
+  const std::uint32_t ranks = 1 + random.below(max_ranks);
+  return std::string(pattern) + ":ranks=" + std::to_string(ranks) +
+         ",bytes=" + std::to_string(bytes) + ",block=" + std::to_string(block) +
+         ",root=" + std::to_string(random.below(ranks)) +
+         ",window=" + random.pick<std::string>({"1", "2", "5"}) +
+         ",ready=" + random.pick<std::string>({"send", "write", "none"}) +
+         ",start=" + random.pick<std::string>({"pairwise", "all"}) +
+         ",in-flight=" + random.pick<std::string>({"0", "1", "2"}) +
+         ",lower=" + random.pick<std::string>({"send", "put"}) +
+         ",first-block=" + random.pick<std::string>({"direct", "copy"});
+}
+
+/// Up to three operations delayed, and now and then a slow pair.
+inline machine::DelayPlan random_delays(Random& random, const sched::Schedule& schedule) {
+  machine::DelayPlan plan;
+  const std::uint32_t ops = schedule.op_count();
+  for (std::uint32_t i = random.below(4); ops != 0 && i != 0; --i) {
+    const OpId op(random.below(ops));
+    plan.ops.push_back(
+        {op, sched::Time{random.below(50'000'000)}, random.one_in(2), RankId::none()});
+  }
+  if (schedule.rank_count() > 1 && random.one_in(2)) {
+    const std::uint32_t src = random.below(schedule.rank_count());
+    plan.pairs.push_back({RankId(src), RankId((src + 1) % schedule.rank_count()), {7'300'000'000}});
+  }
+  return plan;
+}
+
+/// Operations of every kind in one global order. Edges and channels keep that order, so that there
+/// is no deadlock. Every message meets its receive or poll.
+class RandomSchedule {
+ public:
+  RandomSchedule(Random& random, std::uint32_t max_ranks, std::uint32_t max_parts)
+      : random_(random),
+        ranks_(1 + random.below(max_ranks)),
+        program_(ranks_),
+        of_rank_(ranks_),
+        lanes_(random.pick<std::uint16_t>({1, 1, 2, 3})) {
+    for (std::uint32_t i = 1 + random.below(max_parts); i != 0; --i) add_part();
+  }
+
+  sched::Schedule build() { return program_.build(); }
+
+ private:
+  std::uint16_t lane() { return static_cast<std::uint16_t>(random_.below(lanes_)); }
+  std::uint32_t rank() { return random_.below(ranks_); }
+  std::uint64_t bytes() {
+    const std::uint64_t any = random_.below(60'000);
+    return random_.pick<std::uint64_t>({0, 0, 8, 700, 4'096, 4'097, 30'000, any});
+  }
+  sched::Time duration() { return sched::Time{random_.pick({0, 1, 700, 5'000}) * 1'000}; }
+
+  // Up to two channels of each service join a pair of ranks.
+  ChannelId channel(std::uint32_t src, std::uint32_t dst, sched::Service service) {
+    const std::tuple key{src, dst, service, random_.below(2)};
+    const auto found = channels_.find(key);
+    if (found != channels_.end()) return found->second;
+    return channels_[key] = program_.channel(src, dst, service);
+  }
+
+  void follow(std::uint32_t rank, OpId op) {
+    std::vector<OpId>& before = of_rank_[rank];
+    for (std::uint32_t i = random_.below(3); i != 0 && !before.empty(); --i) {
+      const auto among = static_cast<std::uint32_t>(before.size());
+      // Mostly what came just before, so that chains grow long.
+      const std::uint32_t back = random_.one_in(3) ? random_.below(among) : 0;
+      program_.after({before[among - 1 - back]}, op,
+                     random_.one_in(3) ? sched::On::kIssued : sched::On::kDone);
+    }
+    before.push_back(op);
+  }
+
+  void add_part() {
+    const std::uint32_t a = rank();
+    const std::uint32_t b = rank();
+    const std::uint32_t kind = random_.below(14);
+    const bool reliable = kind != 13;
+    const ChannelId c =
+        channel(a, b, reliable ? sched::Service::kReliable : sched::Service::kDatagram);
+    switch (kind) {
+      case 0:
+        return follow(a, program_.put(c, bytes(), sched::Notify::kNone, lane()));
+      case 1: {
+        const OpId put = program_.put(c, bytes(), sched::Notify::kImm, lane());
+        return pair(a, put, b, program_.recv(c, 0, lane()));
+      }
+      case 2: {
+        const OpId put = program_.put(c, bytes(), sched::Notify::kFlag, lane());
+        const OpId poll = program_.poll(b);
+        program_.flag(put, poll);
+        return pair(a, put, b, poll);
+      }
+      case 3:
+        return follow(a, program_.get(c, bytes(), lane()));
+      case 4:
+      case 5:
+        return follow(a, program_.fetch_add(c, random_.below(2), lane()));
+      case 6:
+        return follow(a, random_.one_in(2) ? program_.copy(a, 1 + bytes(), lane())
+                                           : program_.reduce(a, 1 + bytes(), lane()));
+      case 7:
+        return follow(a, program_.calc(a, duration(), lane()));
+      case 8:
+        return follow(a, random_.one_in(2) ? program_.delay(a, duration()) : program_.join(a));
+      default: {
+        const std::uint64_t size = bytes();
+        const OpId send = program_.send(c, size, lane());
+        return pair(a, send, b, program_.recv(c, size, lane()));
+      }
+    }
+  }
+  void pair(std::uint32_t a, OpId source, std::uint32_t b, OpId target) {
+    // A receive must not follow its own message, or it would not be posted before it arrives.
+    const std::size_t before = of_rank_[b].size();
+    follow(b, target);
+    if (a == b) of_rank_[b].resize(before);
+    follow(a, source);
+    if (a == b) of_rank_[b].push_back(target);
+  }
+
+  Random& random_;
+  std::uint32_t ranks_;
+  Program program_;
+  std::vector<std::vector<OpId>> of_rank_;
+  std::uint16_t lanes_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, sched::Service, std::uint32_t>, ChannelId>
+      channels_;
+};
+
+}  // namespace slackline::testing
