@@ -113,6 +113,10 @@ class Validator {
       return report(id, fmt::format("op {}: a {} {} nothing of memory", i, kind,
                                     takes_reads(op.kind) ? "writes" : "reads or writes"));
     }
+    if (op.step == 0xffffffffu) {
+      return report(id,
+                    fmt::format("op {} ({}) has step {}; expected one below it", i, kind, op.step));
+    }
     if (has_channel(op.kind)) {
       if (op.channel.value >= channels_.size()) {
         return report(id, fmt::format("op {} ({}) needs a channel", i, kind));
@@ -229,11 +233,16 @@ class Validator {
   }
 
   void check_region(std::size_t i, const Region& region) {
-    const std::uint64_t end = std::uint64_t{region.entry.value} + region.count;
-    if (region.count == 0 || !region.entry.valid() || end > ops_.size()) {
-      report({}, fmt::format("region {} holds no operations or some that do not exist", i));
-    } else if (ops_[region.entry.value].rank != ops_[end - 1].rank) {
-      report(region.entry, fmt::format("region {} holds operations of several ranks", i));
+    // A region is a run of its rank's program; operations of other ranks may have been added
+    // between.
+    std::uint64_t left = 0;
+    for (std::size_t op = region.entry.value; op < ops_.size() && left < region.count; ++op) {
+      left += ops_[op].rank == ops_[region.entry.value].rank ? 1 : 0;
+    }
+    if (region.count == 0 || !region.entry.valid() || left < region.count) {
+      report({}, fmt::format("region {} holds no operations, or more than its rank has from its "
+                             "entry on",
+                             i));
     } else if (region.max_attempts == 0 || region.p.value > 1'000'000 ||
                region.backoff.count() < 0) {
       report(region.entry, fmt::format("region {} has no attempts, a probability above one million "
