@@ -8,6 +8,7 @@
 #include "sched/builder.h"
 #include "sched/error.h"
 #include "sched/text.h"
+#include "sched/text_parts.h"
 #include "sched/text_scan.h"
 
 namespace slackline::sched {
@@ -16,15 +17,6 @@ namespace {
 constexpr std::string_view kHeader = "slackline schedule";
 constexpr std::uint32_t kMaxRanks = 1u << 24;
 constexpr std::uint32_t kMaxId = 0xfffffffeu;  // the last 32-bit number means "none"
-
-// Which words a line has had: each may come once.
-class Once {
- public:
-  bool operator()(unsigned bit) { return !(std::exchange(seen_, seen_ | 1u << bit) >> bit & 1u); }
-
- private:
-  unsigned seen_ = 0;
-};
 
 class Reader {
  public:
@@ -80,7 +72,6 @@ class Reader {
       digest();
     } else if (keyword == "title") {
       title();
-      return;
     } else if (keyword == "message") {
       if (!header_once_(1)) in_.fail("'message' is given twice");
       need_ranks();
@@ -121,34 +112,7 @@ class Reader {
 
   void title() {
     if (!header_once_(3)) in_.fail("'title' is given twice");
-    std::string_view left = in_.rest();
-    const auto bad = [&] { in_.fail("title: expected a text between quotation marks"); };
-    if (left.empty() || left.front() != '"') bad();
-    left.remove_prefix(1);
-    std::string title;
-    for (;;) {
-      if (left.empty()) bad();
-      const char c = left.front();
-      left.remove_prefix(1);
-      if (c == '"') break;
-      if (c != '\\') {
-        title += c;
-      } else if (!left.empty() && (left.front() == '"' || left.front() == '\\')) {
-        title += left.front();
-        left.remove_prefix(1);
-      } else {
-        const auto digit = [&](std::size_t at) {
-          const std::size_t value = std::string_view("0123456789abcdef").find(left[at]);
-          if (value == std::string_view::npos) bad();
-          return value;
-        };
-        if (left.size() < 3 || left[0] != 'x') bad();
-        title += static_cast<char>(digit(1) << 4 | digit(2));
-        left.remove_prefix(3);
-      }
-    }
-    const std::size_t after = left.find_first_not_of(" \t\r");
-    if (after != std::string_view::npos && left[after] != '#') bad();
+    std::string title = read_title(in_);
     if (builder_) {
       builder_->set_title(std::move(title));
     } else {
@@ -174,19 +138,6 @@ class Reader {
     builder_->add_buffer(rank, buffer_bytes_.back());
   }
 
-  // The value of a name, or an error that lists what was expected.
-  template <class Enum>
-  Enum named(std::optional<Enum> (*find)(std::string_view), std::string_view expected) {
-    const std::string_view text = in_.word(expected);
-    const std::optional<Enum> value = find(text);
-    if (!value) in_.fail(fmt::format("{} is not known; expected {}", in_quotes(text), expected));
-    return *value;
-  }
-
-  void once(Once& seen, unsigned bit, std::string_view keyword) {
-    if (!seen(bit)) in_.fail(fmt::format("'{}' is given twice", keyword));
-  }
-
   void channel() {
     need_ranks();
     expect_number("channel", channels_);
@@ -195,37 +146,7 @@ class Reader {
     c.src = RankId(rank_number("from"));
     in_.expect("to");
     c.dst = RankId(rank_number("to"));
-    Once seen;
-    while (!in_.at_end()) {
-      const std::string_view keyword = in_.word("a keyword");
-      if (keyword == "service") {
-        once(seen, 0, keyword);
-        c.service = named(service_named, "rc or ud");
-      } else if (keyword == "window") {
-        once(seen, 1, keyword);
-        c.window = in_.number32(keyword);
-      } else if (keyword == "credit_on") {
-        once(seen, 2, keyword);
-        c.credit_on = ChannelId(in_.number32(keyword, kMaxId));
-      } else if (keyword == "credit_batch") {
-        once(seen, 3, keyword);
-        c.credit_batch = in_.number32(keyword);
-      } else if (keyword == "bundle") {
-        once(seen, 4, keyword);
-        c.bundle = named(bundle_named, "none, trad or ovfl");
-      } else if (keyword == "bundle_bytes") {
-        once(seen, 5, keyword);
-        c.bundle_bytes = in_.bytes(keyword);
-      } else if (keyword == "bundle_delay") {
-        once(seen, 6, keyword);
-        c.bundle_delay = in_.time(keyword);
-      } else {
-        in_.fail(
-            fmt::format("{} is not known; expected service, window, credit_on, credit_batch, "
-                        "bundle, bundle_bytes or bundle_delay",
-                        in_quotes(keyword)));
-      }
-    }
+    read_channel_attributes(in_, c);
     builder_->add_channel(c);
     ++channels_;
   }
@@ -342,7 +263,7 @@ class Reader {
     expect_number("op", id.value);
     Op o;
     o.rank = RankId(*rank_);
-    o.kind = named(op_kind_named, "an operation's kind, such as send or recv");
+    o.kind = named(in_, op_kind_named, "an operation's kind, such as send or recv");
     std::optional<OpArguments> arguments;
     const auto rare = [&arguments]() -> OpArguments& {
       return arguments ? *arguments : arguments.emplace();
@@ -352,44 +273,44 @@ class Reader {
     while (!in_.at_end()) {
       const std::string_view keyword = in_.word("a keyword");
       if (keyword == "step") {
-        once(seen, 0, keyword);
+        once(in_, seen, 0, keyword);
         o.step = in_.number32(keyword, 0xfffffffeu);
       } else if (keyword == "on") {
-        once(seen, 1, keyword);
+        once(in_, seen, 1, keyword);
         o.channel = ChannelId(in_.number32(keyword, kMaxId));
         if (o.channel.value >= channels_) {
           in_.fail(fmt::format("channel {} is not defined above; there are {}", o.channel.value,
                                channels_));
         }
       } else if (keyword == "reads") {
-        once(seen, 2, keyword);
+        once(in_, seen, 2, keyword);
         o.reads = pieces();
       } else if (keyword == "writes") {
-        once(seen, 3, keyword);
+        once(in_, seen, 3, keyword);
         o.writes = pieces();
       } else if (keyword == "after") {
-        once(seen, 4, keyword);
+        once(in_, seen, 4, keyword);
         after(id);
       } else if (keyword == "lane") {
-        once(seen, 5, keyword);
+        once(in_, seen, 5, keyword);
         o.lane = static_cast<std::uint16_t>(in_.number(keyword, 0xffff));
       } else if (keyword == "imm" || keyword == "flag") {
-        once(seen, 6, "imm' or 'flag");
+        once(in_, seen, 6, "imm' or 'flag");
         o.notify = *notify_named(keyword);
       } else if (keyword == "for") {
-        once(seen, 7, keyword);
+        once(in_, seen, 7, keyword);
         rare().duration = in_.time(keyword);
       } else if (keyword == "operand") {
-        once(seen, 8, keyword);
+        once(in_, seen, 8, keyword);
         rare().operand = operand(keyword);
       } else if (keyword == "compare") {
-        once(seen, 9, keyword);
+        once(in_, seen, 9, keyword);
         rare().compare = operand(keyword);
       } else if (keyword == "offset") {
-        once(seen, 10, keyword);
+        once(in_, seen, 10, keyword);
         rare().address_offset = operand(keyword);
       } else if (keyword == "sees") {
-        once(seen, 11, keyword);
+        once(in_, seen, 11, keyword);
         builder_->add_flag_match(op_number(in_.number(keyword, kMaxId)), id);
       } else {
         in_.fail(
@@ -408,31 +329,12 @@ class Reader {
   void region() {
     need_ranks();
     Region r;
-    r.kind = named(region_kind_named, "retry, alt or repeat");
+    r.kind = named(in_, region_kind_named, "retry, alt or repeat");
     in_.expect("entry");
     r.entry = op_number(in_.number("entry", kMaxId));
     in_.expect("count");
     r.count = in_.number32("count");
-    Once seen;
-    while (!in_.at_end()) {
-      const std::string_view keyword = in_.word("a keyword");
-      if (keyword == "attempts") {
-        once(seen, 0, keyword);
-        r.max_attempts = in_.number32(keyword);
-      } else if (keyword == "p") {
-        once(seen, 1, keyword);
-        r.p.value = in_.number32(keyword, 1'000'000);
-      } else if (keyword == "outcome") {
-        once(seen, 2, keyword);
-        r.outcome = named(outcome_named, "sampled or actual");
-      } else if (keyword == "backoff") {
-        once(seen, 3, keyword);
-        r.backoff = in_.time(keyword);
-      } else {
-        in_.fail(fmt::format("{} is not known; expected attempts, p, outcome or backoff",
-                             in_quotes(keyword)));
-      }
-    }
+    read_region_attributes(in_, r);
     builder_->add_region(r);
   }
 

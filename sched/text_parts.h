@@ -1,0 +1,45 @@
+// Parts of the text form's lines that stand by themselves.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sched/op.h"
+#include "sched/text_scan.h"
+
+namespace slackline::sched {
+
+/// Which words a line has had: each may come once.
+class Once {
+ public:
+  bool operator()(unsigned bit) { return !(std::exchange(seen_, seen_ | 1u << bit) >> bit & 1u); }
+
+ private:
+  unsigned seen_ = 0;
+};
+
+/// Throws if the line has had `keyword`, whose number is `bit`, already.
+void once(const TextScanner& in, Once& seen, unsigned bit, std::string_view keyword);
+
+/// The value of the next word by its name, or an error that says what was expected.
+template <class Enum>
+Enum named(TextScanner& in, std::optional<Enum> (*find)(std::string_view),
+           std::string_view expected) {
+  const std::string_view text = in.word(expected);
+  const std::optional<Enum> value = find(text);
+  if (!value) in.fail(fmt::format("{} is not known; expected {}", in_quotes(text), expected));
+  return *value;
+}
+
+/// A text between quotation marks, as write_text() writes the title.
+std::string read_title(TextScanner& in);
+
+/// What is left of a channel's or a region's line.
+void read_channel_attributes(TextScanner& in, Channel& channel);
+void read_region_attributes(TextScanner& in, Region& region);
+
+}  // namespace slackline::sched
