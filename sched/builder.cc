@@ -12,6 +12,7 @@ namespace slackline::sched {
 namespace {
 
 constexpr std::uint32_t kMaxRanks = 1u << 24;
+constexpr std::uint32_t kNoStep = 0xffffffffu;  // one more than the highest step must fit
 
 bool takes_reads(OpKind kind) {
   switch (kind) {
@@ -104,6 +105,9 @@ class Validator {
     if (op.rank.value >= ranks_) {
       return report(id, fmt::format("op {} ({}) belongs to rank {}, but there are {} ranks", i,
                                     kind, op.rank.value, ranks_));
+    }
+    if (op.step == kNoStep) {
+      return report(id, fmt::format("op {} ({}) has step {}; expected less", i, kind, op.step));
     }
     if (outside(op.reads) || outside(op.writes)) {
       return report(id, fmt::format("op {} ({}) names slices that do not exist", i, kind));
@@ -233,22 +237,27 @@ class Validator {
   }
 
   void check_region(std::size_t i, const Region& region) {
-    // A region is a run of its rank's program; operations of other ranks may have been added
-    // between.
-    std::uint64_t left = 0;
-    for (std::size_t op = region.entry.value; op < ops_.size() && left < region.count; ++op) {
-      left += ops_[op].rank == ops_[region.entry.value].rank ? 1 : 0;
-    }
-    if (region.count == 0 || !region.entry.valid() || left < region.count) {
-      report({}, fmt::format("region {} holds no operations, or more than its rank has from its "
-                             "entry on",
-                             i));
+    if (region.entry.value >= ops_.size() || region.count == 0) {
+      report({}, fmt::format("region {} holds no operations or some that do not exist", i));
+    } else if (region.count > left_on_rank(region.entry)) {
+      report(region.entry, fmt::format("region {} goes past the end of rank {}'s program", i,
+                                       ops_[region.entry.value].rank.value));
     } else if (region.max_attempts == 0 || region.p.value > 1'000'000 ||
                region.backoff.count() < 0) {
       report(region.entry, fmt::format("region {} has no attempts, a probability above one million "
                                        "parts per million, or a negative backoff",
                                        i));
     }
+  }
+
+  // How many operations a rank's program has from this one on; other ranks' may stand between.
+  std::uint32_t left_on_rank(OpId op) {
+    if (left_on_rank_.empty()) {
+      left_on_rank_.resize(ops_.size());
+      std::vector<std::uint32_t> left(ranks_, 0);
+      for (std::size_t i = ops_.size(); i-- > 0;) left_on_rank_[i] = ++left[ops_[i].rank.value];
+    }
+    return left_on_rank_[op.value];
   }
 
   void check_fact(const Fact& fact, std::string_view side) {
@@ -275,6 +284,7 @@ class Validator {
   std::span<const Channel> channels_;
   std::span<const OpArguments> arguments_;
   std::uint32_t ranks_;
+  std::vector<std::uint32_t> left_on_rank_;
 };
 
 }  // namespace

@@ -30,10 +30,11 @@ ConflictChecker::ConflictChecker(const Schedule& schedule, const SegmentTable& s
       cells_(segments.size()),
       proven_after_(schedule.op_count()) {}
 
-void ConflictChecker::access(OpId op, const Slice& slice, Access kind) {
-  segments_.for_each(slice, [&](std::size_t segment) {
-    access_segment({op, slice.buffer, segment, kind});
-  });
+void ConflictChecker::access(OpId op, Run run, Access kind) {
+  const bool long_run = run.last - run.first > 1;
+  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
+    access_segment({op, segment, kind, long_run});
+  }
 }
 
 void ConflictChecker::check_operand(OpId op, OpId producer) {
@@ -45,7 +46,7 @@ void ConflictChecker::check_operand(OpId op, OpId producer) {
                   describe(schedule_, op), describe(schedule_, producer)));
 }
 
-OpId ConflictChecker::last_writer(std::size_t segment) const {
+OpId ConflictChecker::last_writer(std::uint32_t segment) const {
   const std::uint32_t list = cells_[segment].writes;
   return list == kEnd ? OpId::none() : nodes_[list].op;
 }
@@ -116,13 +117,12 @@ EventId ConflictChecker::release(OpId op, bool wrote) const {
 
 void ConflictChecker::comes_after(OpId first, bool wrote, const Later& later) {
   const EventId event = release(first, wrote);
-  OpId& memo = proven_after_[event.op().value];
-  if (memo == later.op) return;
+  if (later.long_run && proven_after_[event.op().value] == later.op) return;
   const Code code = code_of(wrote, later.kind);
   if (!reported_.empty() && reported_.contains({first, later.op, code})) return;
   const OrderProver::Answer answer = prover_.before(event, later.op);
   if (answer == OrderProver::Answer::kProven) {
-    memo = later.op;
+    if (later.long_run) proven_after_[event.op().value] = later.op;
     return;
   }
   reported_.insert({first, later.op, code});
@@ -133,8 +133,8 @@ void ConflictChecker::comes_after(OpId first, bool wrote, const Later& later) {
       code, later.op,
       fmt::format("{} {} {}, which {} {}: {} from the done of {} to its issue",
                   describe(schedule_, later.op), verb(later.kind),
-                  describe(schedule_, segments_.slice(later.buffer, later.segment)),
-                  describe(schedule_, first), wrote ? "writes" : "reads", reason,
+                  describe(schedule_, segments_.slice(later.segment)), describe(schedule_, first),
+                  wrote ? "writes" : "reads", reason,
                   event.op() == first ? "the latter" : describe(schedule_, event.op())));
 }
 
@@ -158,15 +158,16 @@ void ConflictChecker::check_own_overlap(const Cell& cell, const Later& later) {
       code, later.op,
       fmt::format("{} {} {} at different places of its payload", describe(schedule_, later.op),
                   writes ? "writes twice" : "reads and writes",
-                  describe(schedule_, segments_.slice(later.buffer, later.segment))));
+                  describe(schedule_, segments_.slice(later.segment))));
 }
 
 // Whether the payload's place of every read of a segment is that of its write.
 bool ConflictChecker::stays_in_place(const Later& later) const {
   const Op& op = schedule_.op(later.op);
+  const BufferId buffer = segments_.slice(later.segment).buffer;
   const std::uint64_t at = segments_.begin(later.segment);
   const auto holds = [&](const Slice& slice) {
-    return slice.buffer == later.buffer && slice.offset <= at && at - slice.offset < slice.bytes;
+    return slice.buffer == buffer && slice.offset <= at && at - slice.offset < slice.bytes;
   };
   std::uint64_t place = 0;
   std::uint64_t written = 0;

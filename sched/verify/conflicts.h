@@ -27,7 +27,7 @@ class ConflictChecker {
                   Findings& findings);
 
   /// Reports `raw`, `war` or `waw`; an operation's reads come before its writes.
-  void access(OpId op, const Slice& slice, Access kind);
+  void access(OpId op, Run run, Access kind);
 
   /// Reports `raw` unless done(producer) comes before issued(op), whose operand it is.
   void check_operand(OpId op, OpId producer);
@@ -36,7 +36,7 @@ class ConflictChecker {
   bool found_races() const { return !reported_.empty(); }
 
   /// The last write to a segment; none() if there is none.
-  OpId last_writer(std::size_t segment) const;
+  OpId last_writer(std::uint32_t segment) const;
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffffu;
@@ -53,9 +53,9 @@ class ConflictChecker {
   };
   struct Later {  // the access under way
     OpId op;
-    BufferId buffer;
-    std::size_t segment;
+    std::uint32_t segment;
     Access kind;
+    bool long_run;  // of several segments
   };
 
   std::uint32_t push(OpId op, std::uint32_t next);
@@ -74,8 +74,8 @@ class ConflictChecker {
   Findings& findings_;
   std::vector<Cell> cells_;  // by segment
   std::vector<Node> nodes_;
-  // By operation: the last operation that was proven to come after its done. Accesses of many
-  // segments ask the same over and over.
+  // By operation: the last operation with a long run that was proven to come after its done. Such
+  // a one asks the same over and over.
   std::vector<OpId> proven_after_;
   std::set<std::tuple<OpId, OpId, Code>> reported_;  // each pair once
 };

@@ -59,7 +59,7 @@ class MemoryChecker {
                         describe(schedule_, clash->slice), describe(schedule_, clash->found),
                         describe(schedule_, clash->expected)));
       }
-      values_.set(fact.slice, value);
+      values_.set(segments_.run(fact.slice), value);
     }
   }
 
@@ -94,8 +94,7 @@ class MemoryChecker {
         write_fresh(id, op, Value::Origin::kReduced);
         break;
       case OpKind::kPoll:
-        for_each_read(schedule_, op,
-                      [&](const Slice& slice) { conflicts_.access(id, slice, Access::kRead); });
+        segments_.for_each_read(op, [&](Run run) { conflicts_.access(id, run, Access::kRead); });
         break;
       default:
         if (is_atomic(op.kind)) take_atomic(id, op);
@@ -103,7 +102,7 @@ class MemoryChecker {
   }
 
   void take_atomic(OpId id, const Op& op) {
-    const Slice word = atomic_word(schedule_, op);
+    const Run word = segments_.run(atomic_word(schedule_, op));
     payload_.clear();
     conflicts_.access(id, word, Access::kAtomic);
     read(id, word);
@@ -126,14 +125,14 @@ class MemoryChecker {
   // Gathers what the operation reads into payload_.
   void read_all(OpId id, const Op& op) {
     payload_.clear();
-    for_each_read(schedule_, op, [&](const Slice& slice) {
-      conflicts_.access(id, slice, Access::kRead);
-      read(id, slice);
+    segments_.for_each_read(op, [&](Run run) {
+      conflicts_.access(id, run, Access::kRead);
+      read(id, run);
     });
   }
 
-  void read(OpId id, const Slice& slice) {
-    const auto missing = values_.gather(slice, id, payload_);
+  void read(OpId id, Run run) {
+    const auto missing = values_.gather(run, id, payload_);
     if (!missing) return;
     value_findings_.error(
         Code::kUninitialised, id,
@@ -141,8 +140,7 @@ class MemoryChecker {
   }
 
   void write_access(OpId id, const Op& op) {
-    for_each_write(schedule_, op,
-                   [&](const Slice& slice) { conflicts_.access(id, slice, Access::kWrite); });
+    segments_.for_each_write(op, [&](Run run) { conflicts_.access(id, run, Access::kWrite); });
   }
 
   // Scatters payload_ to where the operation writes.
@@ -151,13 +149,13 @@ class MemoryChecker {
     ValueMap::Scatter scatter(
         values_, payload_,
         flagged ? schedule_.slices(schedule_.op(op.match).reads) : std::span<const Slice>());
-    for_each_write(schedule_, op, [&](const Slice& slice) { scatter.into(slice); });
+    segments_.for_each_write(op, [&](Run run) { scatter.into(run); });
     // A flag is there to be written again.
     if (scatter.unchanged_bytes() == 0 || op.kind == OpKind::kCopy || op.notify == Notify::kFlag ||
         !value_findings_.takes_warnings()) {
       return;
     }
-    const Slice& first = scatter.first_unchanged();
+    const Slice first = segments_.slice(scatter.first_unchanged());
     value_findings_.warning(
         Code::kDuplicate, id,
         fmt::format("{} brings {} bytes that stand there already, the first at {}", who(id),
@@ -165,9 +163,7 @@ class MemoryChecker {
   }
 
   void write_fresh(OpId id, const Op& op, Value::Origin origin) {
-    for_each_write(schedule_, op, [&](const Slice& slice) {
-      values_.set(slice, {0, id.value, origin});
-    });
+    segments_.for_each_write(op, [&](Run run) { values_.set(run, {0, id.value, origin}); });
   }
 
   // Keeps payload_ until the receive of `send` is issued.

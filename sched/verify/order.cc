@@ -7,15 +7,15 @@
 namespace slackline::sched {
 namespace {
 
+constexpr std::size_t kLongSearch = 64;
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
 // Whether done(op) waits for issued(its match): arc (c) at a receive or poll, arc (d) at the
-// initiator.
+// initiator. Looks at nothing of the match, which is far away in memory.
 bool done_waits_for_match(const Schedule& schedule, const Op& op) {
   if (!op.match.valid()) return false;
   if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) return true;
-  return schedule.op(op.match).kind == OpKind::kRecv &&
-         schedule.channel(op.channel).service == Service::kReliable;
+  return is_fifo_source(op) && schedule.channel(op.channel).service == Service::kReliable;
 }
 
 // Issues each rank's operations in program order, as far as each rank gets before it waits for
@@ -130,6 +130,7 @@ bool OrderProver::reach_issued(OpId op) {
   }
   if (seen_[op.value] == search_) return false;
   seen_[op.value] = search_;
+  if (!chain_.empty() && chain_[op.value] == first_chain_) return true;
   (op.value >= near_begin_ && op.value < near_end_ ? near_ : far_).push_back(op);
   return false;
 }
@@ -150,22 +151,38 @@ bool OrderProver::expand(OpId op) {
 }
 
 OrderProver::Answer OrderProver::before(EventId first, OpId second) {
+  for (const Edge& edge : schedule_.edges_into(second)) {  // most proofs are one edge
+    if (edge.pred == first.op() && (edge.on == On::kDone || !first.is_done())) {
+      return Answer::kProven;
+    }
+  }
   first_ = first;
   floor_ = position_of(first);
   if (order_.position[second.value] <= floor_) return Answer::kRefuted;
+  const RankId rank = schedule_.op(first.op()).rank;
+  near_begin_ = schedule_.first_op(rank).value;
+  near_end_ = schedule_.end_op(rank).value;
+  if (chain_.empty()) {
+    const Answer answer = search(second, std::min(kLongSearch, max_steps_));
+    if (answer != Answer::kUndecided || max_steps_ <= kLongSearch) return answer;
+    make_chains();
+  }
+  first_chain_ = chain_[first.op().value];
+  if (chain_[second.value] == first_chain_) return Answer::kProven;
+  return search(second, max_steps_);
+}
+
+OrderProver::Answer OrderProver::search(OpId second, std::size_t max_steps) {
   if (++search_ == 0) {  // the stamps have come round
     std::fill(seen_.begin(), seen_.end(), 0);
     search_ = 1;
   }
-  const RankId rank = schedule_.op(first.op()).rank;
-  near_begin_ = schedule_.first_op(rank).value;
-  near_end_ = schedule_.end_op(rank).value;
   near_.clear();
   far_.clear();
   if (expand(second)) return Answer::kProven;
   std::size_t next_near = 0;
   std::size_t next_far = 0;
-  for (std::size_t steps = 0; steps < max_steps_; ++steps) {
+  for (std::size_t steps = 0; steps < max_steps; ++steps) {
     OpId op;
     if (next_near < near_.size()) {
       op = near_[next_near++];
@@ -178,6 +195,24 @@ OrderProver::Answer OrderProver::before(EventId first, OpId second) {
   }
   return next_near == near_.size() && next_far == far_.size() ? Answer::kRefuted
                                                               : Answer::kUndecided;
+}
+
+// Each operation joins the chain of the first of its predecessors, by done, that is still the last
+// of its chain. Within a chain, whoever is issued later waits for the done of all before.
+void OrderProver::make_chains() {
+  chain_.resize(schedule_.op_count());
+  std::vector<OpId> last;
+  for (const OpId id : order_.sequence) {
+    auto chain = static_cast<std::uint32_t>(last.size());
+    for (const Edge& edge : schedule_.edges_into(id)) {
+      if (edge.on != On::kDone || last[chain_[edge.pred.value]] != edge.pred) continue;
+      chain = chain_[edge.pred.value];
+      break;
+    }
+    if (chain == last.size()) last.emplace_back();
+    chain_[id.value] = chain;
+    last[chain] = id;
+  }
 }
 
 }  // namespace slackline::sched

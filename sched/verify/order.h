@@ -27,7 +27,9 @@ std::optional<IssueOrder> issue_order(const Schedule& schedule);
 /// An event reached from another stands behind it in the issue order, so the search passes over
 /// everything that stands before the earlier event; most proofs take a handful of steps. It visits
 /// what is on the earlier event's rank first: a proof across ranks mostly goes there directly, by a
-/// credit or the message itself.
+/// credit or the message itself. A search that grows long has the program cut into chains of
+/// operations that wait for each other's done: it then ends as soon as it meets the earlier event's
+/// chain behind it, however far.
 class OrderProver {
  public:
   /// Keeps references to all it is given. `max_steps`: operations one search may expand.
@@ -45,6 +47,8 @@ class OrderProver {
   std::size_t max_steps() const { return max_steps_; }
 
  private:
+  Answer search(OpId second, std::size_t max_steps);
+  void make_chains();
   bool expand(OpId op);
   bool reach_issued(OpId op);
   bool reach_done(OpId op);
@@ -55,12 +59,14 @@ class OrderProver {
   const IssueOrder& order_;
   std::size_t max_steps_;
 
-  std::vector<std::uint32_t> seen_;  // by operation: the last search that reached issued(op)
+  std::vector<std::uint32_t> seen_;   // by operation: the last search that reached issued(op)
+  std::vector<std::uint32_t> chain_;  // by operation; empty until a search grows long
   std::uint32_t search_ = 0;
   std::vector<OpId> near_;  // to be expanded, on the rank of `first`
   std::vector<OpId> far_;   // …and elsewhere
   EventId first_;
   std::uint32_t floor_ = 0;
+  std::uint32_t first_chain_ = 0;
   std::uint32_t near_begin_ = 0;
   std::uint32_t near_end_ = 0;
 };

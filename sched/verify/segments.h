@@ -7,38 +7,64 @@
 #include <vector>
 
 #include "sched/schedule.h"
+#include "sched/verify/access.h"
 
 namespace slackline::sched {
 
+/// Segments [first, last).
+struct Run {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
 class SegmentTable {
  public:
+  /// Keeps a reference. Throws Unsupported at 2^32 segments.
   explicit SegmentTable(const Schedule& schedule);
 
   /// Segments are numbered from 0; some numbers stand for none.
   std::size_t size() const { return bounds_.size(); }
-  std::uint64_t begin(std::size_t segment) const { return bounds_[segment]; }
-  std::uint64_t bytes(std::size_t segment) const { return bounds_[segment + 1] - bounds_[segment]; }
-  Slice slice(BufferId buffer, std::size_t segment) const {
-    return {buffer, begin(segment), bytes(segment)};
+  std::uint64_t begin(std::uint32_t segment) const { return bounds_[segment]; }
+  std::uint64_t bytes(std::uint32_t segment) const {
+    return bounds_[segment + 1] - bounds_[segment];
+  }
+  /// A segment as a slice.
+  Slice slice(std::uint32_t segment) const;
+
+  /// The segments of a slice that is in the schedule's table, is moved by an operation's fixed
+  /// offset, or is a fact's.
+  Run run(const Slice& slice) const;
+  /// The segment that holds the first byte of a slice within such a one.
+  std::uint32_t holding(const Slice& slice) const;
+
+  /// Calls `visit(run)` for what an operation gathers, slice by slice.
+  template <class Visit>
+  void for_each_read(const Op& op, Visit&& visit) const {
+    if (op.arguments != kNoArguments) {
+      sched::for_each_read(schedule_, op, [&](const Slice& slice) { visit(run(slice)); });
+      return;
+    }
+    for (std::uint32_t i = 0; i < op.reads.count; ++i) visit(runs_[op.reads.first + i]);
   }
 
-  /// The number of the first segment of a slice that some operation or fact has. It has bytes.
-  std::size_t first_of(const Slice& slice) const;
-
-  /// The number of the segment that holds the first byte of a slice within a segment's bounds.
-  std::size_t holding(const Slice& slice) const;
-
-  /// Calls `visit(segment)` for each segment of such a slice, in order.
+  /// Calls `visit(run)` for what an operation scatters into, slice by slice; of an atomic only its
+  /// local result.
   template <class Visit>
-  void for_each(const Slice& slice, Visit&& visit) const {
-    if (slice.bytes == 0) return;
-    const std::uint64_t end = slice.offset + slice.bytes;
-    for (std::size_t i = first_of(slice); bounds_[i] < end; ++i) visit(i);
+  void for_each_write(const Op& op, Visit&& visit) const {
+    if (op.arguments != kNoArguments) {
+      sched::for_each_write(schedule_, op, [&](const Slice& slice) { visit(run(slice)); });
+      return;
+    }
+    for (std::uint32_t i = is_atomic(op.kind) ? 1 : 0; i < op.writes.count; ++i) {
+      visit(runs_[op.writes.first + i]);
+    }
   }
 
  private:
-  std::vector<std::size_t> first_;     // by buffer: its first bound; its last bound ends a segment
+  const Schedule& schedule_;
+  std::vector<std::uint32_t> first_;   // by buffer: its first bound; its last bound ends a segment
   std::vector<std::uint64_t> bounds_;  // ascending within a buffer
+  std::vector<Run> runs_;              // by entry of the schedule's table of slices
 };
 
 }  // namespace slackline::sched

@@ -19,7 +19,7 @@ void append(Pieces& pieces, Piece piece) {
 }
 
 template <class Visit>
-void ValueMap::for_each_piece(std::size_t segment, Visit&& visit) const {
+void ValueMap::for_each_piece(std::uint32_t segment, Visit&& visit) const {
   const Value& value = values_[segment];
   if (value.origin != Value::Origin::kMixed) {
     visit(Piece{value, segments_.bytes(segment)});
@@ -42,22 +42,22 @@ bool ValueMap::same(const Value& a, const Value& b) const {
                     });
 }
 
-std::optional<Slice> ValueMap::gather(const Slice& slice, OpId reader, Pieces& pieces) const {
+std::optional<Slice> ValueMap::gather(Run run, OpId reader, Pieces& pieces) const {
   std::optional<Slice> missing;
-  segments_.for_each(slice, [&](std::size_t segment) {
-    if (values_[segment].origin == Value::Origin::kNothing) {
-      const std::uint64_t at = segments_.begin(segment);
-      const std::uint64_t bytes = segments_.bytes(segment);
-      append(pieces, {{at, reader.value, Value::Origin::kUnknown}, bytes});
-      if (!missing) {
-        missing = Slice{slice.buffer, at, bytes};
-      } else if (missing->offset + missing->bytes == at) {
-        missing->bytes += bytes;
-      }
-      return;
+  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
+    if (values_[segment].origin != Value::Origin::kNothing) {
+      for_each_piece(segment, [&](const Piece& piece) { append(pieces, piece); });
+      continue;
     }
-    for_each_piece(segment, [&](const Piece& piece) { append(pieces, piece); });
-  });
+    const std::uint64_t at = segments_.begin(segment);
+    const std::uint64_t bytes = segments_.bytes(segment);
+    append(pieces, {{at, reader.value, Value::Origin::kUnknown}, bytes});
+    if (!missing) {
+      missing = segments_.slice(segment);
+    } else if (missing->offset + missing->bytes == at) {
+      missing->bytes += bytes;
+    }
+  }
   return missing;
 }
 
@@ -92,37 +92,37 @@ Value ValueMap::Scatter::take(std::uint64_t bytes) {
   return {0, static_cast<std::uint32_t>(map_.mixes_.size() - 1), Value::Origin::kMixed};
 }
 
-bool ValueMap::Scatter::is_flag(BufferId buffer, std::size_t segment) const {
-  const std::uint64_t at = map_.segments_.begin(segment);
+bool ValueMap::Scatter::is_flag(std::uint32_t segment) const {
+  if (flags_.empty()) return false;
+  const Slice here = map_.segments_.slice(segment);
   return std::any_of(flags_.begin(), flags_.end(), [&](const Slice& flag) {
-    return flag.buffer == buffer && flag.offset <= at && at - flag.offset < flag.bytes;
+    return flag.buffer == here.buffer && flag.offset <= here.offset &&
+           here.offset - flag.offset < flag.bytes;
   });
 }
 
-void ValueMap::Scatter::into(const Slice& slice) {
-  map_.segments_.for_each(slice, [&](std::size_t segment) {
+void ValueMap::Scatter::into(Run run) {
+  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
     const Value value = take(map_.segments_.bytes(segment));
-    if (map_.same(value, map_.values_[segment]) && !is_flag(slice.buffer, segment)) {
+    if (map_.same(value, map_.values_[segment]) && !is_flag(segment)) {
+      if (unchanged_ == 0) first_unchanged_ = segment;
       unchanged_ += map_.segments_.bytes(segment);
-      if (first_unchanged_.bytes == 0) {
-        first_unchanged_ = map_.segments_.slice(slice.buffer, segment);
-      }
     }
     map_.values_[segment] = value;
-  });
+  }
 }
 
-void ValueMap::set(const Slice& slice, Value value) {
-  const std::uint64_t base = value.offset;
-  segments_.for_each(slice, [&](std::size_t segment) {
-    value.offset = base + (segments_.begin(segment) - slice.offset);
+void ValueMap::set(Run run, Value value) {
+  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
     values_[segment] = value;
-  });
+    value.offset += segments_.bytes(segment);
+  }
 }
 
 std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Fact& fact) const {
   std::optional<Mismatch> first;
-  segments_.for_each(fact.slice, [&](std::size_t segment) {
+  const Run run = segments_.run(fact.slice);
+  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
     std::uint64_t at = segments_.begin(segment);
     for_each_piece(segment, [&](const Piece& piece) {
       const Value expected{fact.value_offset + (at - fact.slice.offset), fact.value.value,
@@ -136,7 +136,7 @@ std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Fact& fact) const {
       }
       at += piece.bytes;
     });
-  });
+  }
   return first;
 }
 

@@ -43,9 +43,9 @@ class ValueMap {
  public:
   explicit ValueMap(const SegmentTable& segments) : segments_(segments), values_(segments.size()) {}
 
-  /// Appends what stands in `slice`. Where nothing does, appends unknown bytes of `reader` and
-  /// answers with the first such run.
-  std::optional<Slice> gather(const Slice& slice, OpId reader, Pieces& pieces) const;
+  /// Appends what stands in a slice. Where nothing does, appends unknown bytes of `reader` and
+  /// answers with the first such bytes.
+  std::optional<Slice> gather(Run run, OpId reader, Pieces& pieces) const;
 
   /// Writes a payload over slices, one slice after another. Counts the bytes that stood there
   /// already, but for those of `flags`, which are there to be written again.
@@ -53,14 +53,14 @@ class ValueMap {
    public:
     Scatter(ValueMap& map, const Pieces& pieces, std::span<const Slice> flags)
         : map_(map), pieces_(pieces), flags_(flags) {}
-    void into(const Slice& slice);
+    void into(Run run);
     std::uint64_t unchanged_bytes() const { return unchanged_; }
-    /// The first segment that held the same already; has no bytes if there is none.
-    const Slice& first_unchanged() const { return first_unchanged_; }
+    /// The first segment that held the same already, if any did.
+    std::uint32_t first_unchanged() const { return first_unchanged_; }
 
    private:
     Value take(std::uint64_t bytes);
-    bool is_flag(BufferId buffer, std::size_t segment) const;
+    bool is_flag(std::uint32_t segment) const;
 
     ValueMap& map_;
     const Pieces& pieces_;
@@ -68,11 +68,11 @@ class ValueMap {
     std::size_t piece_ = 0;
     std::uint64_t used_ = 0;  // of that piece
     std::uint64_t unchanged_ = 0;
-    Slice first_unchanged_;
+    std::uint32_t first_unchanged_ = 0;
   };
 
-  /// Writes `slice.bytes` bytes of one value.
-  void set(const Slice& slice, Value value);
+  /// Fills a slice with one value, from its offset on.
+  void set(Run run, Value value);
 
   /// The first run of bytes of a fact's slice where something else stands, and what stands at its
   /// beginning.
@@ -90,7 +90,7 @@ class ValueMap {
   };
   // Calls visit(piece) for what stands in a segment.
   template <class Visit>
-  void for_each_piece(std::size_t segment, Visit&& visit) const;
+  void for_each_piece(std::uint32_t segment, Visit&& visit) const;
   bool same(const Value& a, const Value& b) const;
 
   const SegmentTable& segments_;
