@@ -31,7 +31,7 @@ struct VerifyOptions {
 /// are not ordered among themselves is one such value; that is no race.
 ///
 /// Neither throws nor prints, but for Unsupported, naming the operation, when the schedule is not
-/// static or the address of a one-sided access is another operation's result.
+/// static or the address of a one-sided access is another operation's result (and at 2^31 slices).
 Diagnostics verify(const Schedule& schedule, const VerifyOptions& options = {});
 
 }  // namespace slackline::sched
