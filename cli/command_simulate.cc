@@ -147,7 +147,8 @@ class Simulate : public Command {
            fmt::format("{}, {}", human_count(delays.ops.size() + delays.steps.size(), "delay"),
                        human_count(delays.pairs.size(), "slow pair"))});
     }
-    table.add({"makespan", sched::human_seconds(result.makespan_s)});
+    table.add({"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(result.makespan_s),
+                                       result.makespan_s)});
     table.add({"bandwidth", result.makespan_s > 0
                                 ? sched::human_bytes_per_second(bytes / result.makespan_s)
                                 : "–"});

@@ -31,6 +31,7 @@ struct Run {
   machine::DelayPlan delays;
   std::string engine;
   sched::Trace trace;
+  std::string platform_shown;  // for people
 };
 
 Run run_of_file(const std::string& path) {
@@ -39,6 +40,7 @@ Run run_of_file(const std::string& path) {
   run.platform = machine::parse_platform_spec(run.trace.platform);
   run.delays = machine::delay_plan_from_toml(run.trace.delays, path + ": delays");
   run.engine = run.trace.engine;
+  run.platform_shown = "as in " + path;
   return run;
 }
 
@@ -78,7 +80,7 @@ class Slack : public Command {
     const LoadedSchedule loaded = source_.load_proved(console);
     if (setting) {
       run = Run{setting->platform, setting->delays, std::string(setting->engine->name),
-                setting->run(loaded.schedule, console)};
+                setting->run(loaded.schedule, console), setting->platform.name};
     }
     console.phase("analysing");
     const Found found{
@@ -124,11 +126,12 @@ class Slack : public Command {
     const analysis::TimedSlack& timed = found.timed;
     const FloatSummary total = summarise(timed.total_float_s);
     Table table({Align::kLeft, Align::kLeft});
-    table.add({"platform", run.platform.name});
+    table.add({"platform", run.platform_shown});
     table.add({"engine", run.engine == run.trace.engine
                              ? run.engine
                              : fmt::format("{} ({})", run.engine, run.trace.engine)});
-    table.add({"makespan", sched::human_seconds(timed.makespan_s)});
+    table.add({"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(timed.makespan_s),
+                                       timed.makespan_s)});
     table.add(
         {"total float",
          fmt::format(
@@ -207,7 +210,8 @@ class Slack : public Command {
                  fmt::to_string(op.rank.value), fmt::to_string(op.step),
                  sched::human_seconds(times.issued_s), sched::human_seconds(times.done_s)});
     }
-    return fmt::format("  critical path, {}{}:\n", human_count(path.size(), "op"),
+    return fmt::format("  critical path, {} {}{}:\n", path.size(),
+                       path.size() == 1 ? "entry" : "entries",
                        whole ? "" : " (--all shows every one)") +
            table.text("  ");
   }

@@ -33,7 +33,7 @@ class Slack(ProgramCase):
         for free, total in zip(document["free_float_s"], document["total_float_s"]):
             self.assertLessEqual(free, total)
         self.assertEqual(min(document["total_float_s"]), 0)
-        self.assertEqual(len(set(document["critical_path"])), len(document["critical_path"]))
+        self.assertTrue(document["critical_path"])
         simulated = self.document("simulate", PIPELINE, "-e", "analytic")
         self.assertAlmostEqual(document["makespan_s"], simulated["makespan_s"], delta=1e-15)
         self.assertEqual(document["engine"], "analytic")
@@ -91,7 +91,7 @@ class Slack(ProgramCase):
         self.assertIn("(--all shows every one)", short)
         self.assertIn("… and 8 more ranks", short)
         path = self.slack(PIPELINE)["critical_path"]
-        table = whole.split(f"critical path, {len(path)} ops:\n")[1]
+        table = whole.split(f"critical path, {len(path)} entries:\n")[1]
         self.assertEqual([int(row.split()[0]) for row in table.splitlines()[1:]], path)
 
     def test_simgrid_has_the_same_floats(self):
