@@ -43,8 +43,7 @@ Console::Console(int out, int err) : out_(out), err_(err), terminal_(::isatty(er
 Console::~Console() { clear_phase(); }
 
 void Console::note(std::string_view line) {
-  clear_phase();
-  write_all(err_, fmt::format("slackline: note: {}\n", one_line(line)));
+  notes_ += fmt::format("slackline: note: {}\n", one_line(line));
 }
 
 void Console::error(std::string_view message) {
@@ -69,6 +68,8 @@ void Console::finish() {
   clear_phase();
   const int error = write_all(out_, text_);
   text_.clear();
+  if (error == 0) write_all(err_, notes_);
+  notes_.clear();
   if (error != 0 && error != EPIPE) {
     throw InputError(fmt::format("standard output cannot be written: {}", std::strerror(error)));
   }

@@ -16,7 +16,7 @@ class Console {
 
   /// Kept until finish(), so that an error leaves nothing half-written.
   void print(std::string_view text) { text_ += text; }
-  /// One line to standard error: "slackline: note: …".
+  /// One line to standard error, "slackline: note: …", with the answer: an error stands alone.
   void note(std::string_view line);
   /// What ends the program, as one line: "slackline: …". Control characters are written as \xNN.
   void error(std::string_view message);
@@ -33,6 +33,7 @@ class Console {
   int err_;
   bool terminal_;
   bool phase_shown_ = false;
+  std::string notes_;
   std::string text_;
 };
 

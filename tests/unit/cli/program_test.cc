@@ -103,13 +103,18 @@ TEST(RunGuarded, KeepsAnErrorOnOneLine) {
   EXPECT_EQ(ended.err, "slackline: ranks: '2\\x0a\\x1b[31m'\n");
 }
 
-TEST(RunGuarded, NotesGoToStandardError) {
+TEST(RunGuarded, NotesGoToStandardErrorWithTheAnswer) {
   const Ended ended = run([](Console& console) {
     console.note("by the way");
     return 0;
   });
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(ended.err, "slackline: note: by the way\n");
+  const Ended failed = run([](Console& console) -> int {
+    console.note("by the way");
+    throw InputError("ranks: 0");
+  });
+  EXPECT_EQ(failed.err, "slackline: ranks: 0\n");
 }
 
 TEST(Commands, AreNamedOnceAndMakeThemselves) {
