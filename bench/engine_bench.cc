@@ -1,0 +1,97 @@
+// What a makespan costs, by each engine, on one core: from a finished schedule, and from the spec.
+// Rates are in operations of the schedule per second, credits included.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "analysis/analytic.h"
+#include "analysis/event_engine.h"
+#include "analysis/longest_path.h"
+#include "analysis/timed_slack.h"
+#include "machine/platform.h"
+#include "sched/compile.h"
+#ifdef SLACKLINE_HAVE_SIMGRID
+#include "sim/simgrid_engine.h"
+#endif
+
+namespace slackline {
+namespace {
+
+using machine::Platform;
+using sched::Schedule;
+
+std::string spec_of(const benchmark::State& state) {
+  return fmt::format("binomial-pipeline:ranks={},bytes={}MiB", state.range(0), state.range(1));
+}
+
+void per_second(benchmark::State& state, const Schedule& schedule) {
+  state.counters["ops"] =
+      benchmark::Counter(schedule.op_count(), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void longest_path(benchmark::State& state) {
+  const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  for (auto _ : state) {
+    const auto trace = analysis::longest_path(schedule, platform);
+    if (!trace) state.SkipWithError("the longest path gave no answer");
+  }
+  per_second(state, schedule);
+}
+
+void events(benchmark::State& state) {
+  const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(analysis::run_events(schedule, platform).makespan_s());
+  }
+  per_second(state, schedule);
+}
+
+void spec_to_makespan(benchmark::State& state) {
+  const std::string text = spec_of(state);
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  for (auto _ : state) {
+    const Schedule schedule = compile(sched::parse_spec(text));
+    benchmark::DoNotOptimize(analysis::run_analytic(schedule, platform).makespan_s());
+  }
+}
+
+void slack(benchmark::State& state) {
+  const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  const sched::Trace trace = analysis::run_analytic(schedule, platform);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(analysis::timed_slack(schedule, platform, {}, trace).makespan_s);
+  }
+  per_second(state, schedule);
+}
+
+#ifdef SLACKLINE_HAVE_SIMGRID
+// By the clock on the wall: SimGrid runs in a child process.
+void simgrid(benchmark::State& state) {
+  const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(sim::run_simgrid(schedule, platform).makespan_s());
+  }
+  per_second(state, schedule);
+}
+#endif
+
+void sizes(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"ranks", "blocks"})->Args({512, 256})->Args({1024, 1024});
+  bench->Unit(benchmark::kMillisecond)->UseRealTime();
+}
+
+BENCHMARK(longest_path)->Apply(sizes);
+BENCHMARK(events)->Apply(sizes);
+BENCHMARK(spec_to_makespan)->Apply(sizes);
+BENCHMARK(slack)->Apply(sizes);
+#ifdef SLACKLINE_HAVE_SIMGRID
+BENCHMARK(simgrid)->Apply(sizes);
+#endif
+
+}  // namespace
+}  // namespace slackline
