@@ -142,8 +142,24 @@ bool OrderProver::reach_done(OpId id) {
          reach_issued(op.match);
 }
 
+// Whether an edge alone takes `first` to issued(op). Edges are sorted by their origin.
+bool OrderProver::waits_directly(std::span<const Edge> edges) const {
+  constexpr std::size_t kFew = 8;
+  auto edge = edges.begin();
+  if (edges.size() > kFew) {
+    edge = std::lower_bound(edges.begin(), edges.end(), first_.op(),
+                            [](const Edge& e, OpId op) { return e.pred < op; });
+  }
+  for (; edge != edges.end() && edge->pred <= first_.op(); ++edge) {
+    if (edge->pred == first_.op() && (edge->on == On::kDone || !first_.is_done())) return true;
+  }
+  return false;
+}
+
 bool OrderProver::expand(OpId op) {
-  for (const Edge& edge : schedule_.edges_into(op)) {
+  const std::span<const Edge> edges = schedule_.edges_into(op);
+  if (waits_directly(edges)) return true;  // before the many others of a join
+  for (const Edge& edge : edges) {
     if (edge.on == On::kDone ? reach_done(edge.pred) : reach_issued(edge.pred)) return true;
   }
   const OpId previous = channels_.previous[op.value];
@@ -151,12 +167,8 @@ bool OrderProver::expand(OpId op) {
 }
 
 OrderProver::Answer OrderProver::before(EventId first, OpId second) {
-  for (const Edge& edge : schedule_.edges_into(second)) {  // most proofs are one edge
-    if (edge.pred == first.op() && (edge.on == On::kDone || !first.is_done())) {
-      return Answer::kProven;
-    }
-  }
   first_ = first;
+  if (waits_directly(schedule_.edges_into(second))) return Answer::kProven;  // most are
   floor_ = position_of(first);
   if (order_.position[second.value] <= floor_) return Answer::kRefuted;
   const RankId rank = schedule_.op(first.op()).rank;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sched/event_graph.h"
@@ -49,6 +50,7 @@ class OrderProver {
  private:
   Answer search(OpId second, std::size_t max_steps);
   void make_chains();
+  bool waits_directly(std::span<const Edge> edges) const;
   bool expand(OpId op);
   bool reach_issued(OpId op);
   bool reach_done(OpId op);
