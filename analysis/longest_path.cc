@@ -30,8 +30,17 @@ struct Server {
   double last_wait_over_s = 0;  // when it last began after having been idle
   double last_join_s = 0;
   double last_instant_s = 0;  // when it last served somebody who takes no time
+  // When it last took somebody, with or without time, who became ready late in that instant: who
+  // was there before may have gone first.
+  double late_s = -1;
+  double late_instant_s = -1;
   OpId last;
 };
+
+// An event is late if in its instant something had to start before it: then the order in which the
+// instant's operations become ready is more than this engine knows.
+constexpr int kIssuedLate = 1;
+constexpr int kDoneLate = 2;
 
 class Pass {
  public:
@@ -100,7 +109,11 @@ class Pass {
     for (; id < schedule_.end_op(rank); ++id.value) {
       double ready_s = 0;
       OpId cause;
-      const auto after = [&](double time_s, OpId pred) {
+      bool late = false;
+      const auto after = [&](double time_s, OpId pred, int event) {
+        const bool pred_late = is_late(pred, event);
+        late = time_s < ready_s + kInstant_s ? late || (pred_late && time_s + kInstant_s > ready_s)
+                                             : pred_late;
         if (time_s > ready_s || !cause.valid()) {
           ready_s = std::max(ready_s, time_s);
           cause = pred;
@@ -113,22 +126,25 @@ class Pass {
           // A later operation of this rank never comes first; anything else will wake us.
           return edge.pred < id;
         }
-        after(time_s, edge.pred);
+        after(time_s, edge.pred, edge.on == sched::On::kDone ? kDoneLate : kIssuedLate);
       }
       if (previous_[id.value].valid()) {
-        after(times_[previous_[id.value].value].issued_s, previous_[id.value]);
+        after(times_[previous_[id.value].value].issued_s, previous_[id.value], kIssuedLate);
       }
-      if (!take(id, ready_s, cause)) return false;
+      if (!take(id, ready_s, cause, late)) return false;
     }
     return true;
   }
 
-  bool take(OpId id, double ready_s, OpId cause) {
+  bool take(OpId id, double ready_s, OpId cause, bool late) {
     const Op& op = schedule_.op(id);
     OpTimes& t = times_[id.value];
     t.ready_s = ready_s;
     t.cause = cause;
-    const double offered_s = ready_s + delays_.post_delay_s(id);
+    const double delay_s = delays_.post_delay_s(id);
+    const double offered_s = ready_s + delay_s;
+    late = late && delay_s == 0;
+    if (late) set_late(id, kIssuedLate | kDoneLate);
     switch (op.kind) {
       case OpKind::kJoin:
       case OpKind::kFlush:
@@ -137,6 +153,7 @@ class Pass {
       case OpKind::kDelay:
         t.issued_s = t.wire_s = offered_s;
         t.done_s = offered_s + sched::seconds(schedule_.arguments(op).duration);
+        if (late && t.done_s > offered_s) set_late(id, kIssuedLate);
         return true;
       case OpKind::kPoll:
         t.issued_s = offered_s;
@@ -144,19 +161,19 @@ class Pass {
         return true;
       case OpKind::kCalc:
         return hold_lane(
-            id, offered_s,
+            id, offered_s, late,
             sched::seconds(schedule_.arguments(op).duration) + delays_.lane_delay_s(id));
       case OpKind::kCopy:
       case OpKind::kReduce:
-        return hold_lane(id, offered_s,
+        return hold_lane(id, offered_s, late,
                          platform_.copy_s(schedule_.payload_bytes(op)) + delays_.lane_delay_s(id));
       case OpKind::kRecv:
-        if (!post(id, offered_s)) return false;
+        if (!post(id, offered_s, late)) return false;
         meet(id);
         return true;
       case OpKind::kSend:
       case OpKind::kPut:
-        return post(id, offered_s) && send(id);
+        return post(id, offered_s, late) && send(id, late);
       default:
         return false;  // gets and atomics
     }
@@ -164,43 +181,50 @@ class Pass {
 
   // The lane takes its operations in program order; `lane_begin_s` is when it turns to this one.
   // False if it would have taken this one before an earlier one.
-  bool take_lane(OpId id, double offered_s, double hold_s, double& lane_begin_s) {
+  bool take_lane(OpId id, double offered_s, bool late, double hold_s, double& lane_begin_s) {
     Server& lane = lanes_[lane_index_.of(id, schedule_.op(id))];
     if (offered_s + kInstant_s < lane.last_wait_over_s) return false;
+    if (offered_s < lane.late_s + kInstant_s) return false;
     lane_begin_s = offered_s;
     if (lane.free_s > offered_s) {
       lane_begin_s = lane.free_s;
       times_[id.value].cause = lane.last;
     }
+    late = late && lane_begin_s < offered_s + kInstant_s;
     if (hold_s == 0) {
       lane.last_instant_s = std::max(lane.last_instant_s, lane_begin_s);
+      if (late) lane.late_instant_s = lane_begin_s;
       return true;
     }
     // It would have held the lane when an earlier operation, which needs no time, wanted it.
     if (offered_s + kInstant_s < lane.last_instant_s) return false;
+    if (offered_s < lane.late_instant_s + kInstant_s) return false;
     if (offered_s >= lane.free_s + kInstant_s) lane.last_wait_over_s = offered_s;
+    if (late) lane.late_s = lane_begin_s;
     lane.free_s = lane_begin_s + hold_s;
     lane.last = id;
     return true;
   }
 
-  bool hold_lane(OpId id, double offered_s, double hold_s) {
+  bool hold_lane(OpId id, double offered_s, bool late, double hold_s) {
     OpTimes& t = times_[id.value];
-    if (!take_lane(id, offered_s, hold_s, t.issued_s)) return false;
+    if (!take_lane(id, offered_s, late, hold_s, t.issued_s)) return false;
     t.wire_s = t.issued_s;
     t.done_s = t.issued_s + hold_s;
+    set_late(id, hold_s > 0 ? kIssuedLate : kIssuedLate | kDoneLate);
     return true;
   }
 
-  bool post(OpId id, double offered_s) {
+  bool post(OpId id, double offered_s, bool late) {
     const double hold_s = o_post_s_ + delays_.lane_delay_s(id);
     double lane_begin_s = 0;
-    if (!take_lane(id, offered_s, hold_s, lane_begin_s)) return false;
+    if (!take_lane(id, offered_s, late, hold_s, lane_begin_s)) return false;
     times_[id.value].issued_s = lane_begin_s + hold_s;
+    if (late || hold_s == 0) set_late(id, hold_s > 0 ? 0 : kIssuedLate);
     return true;
   }
 
-  bool send(OpId id) {
+  bool send(OpId id, bool late) {
     const Op& op = schedule_.op(id);
     OpTimes& t = times_[id.value];
     const RankId dst = schedule_.channel(op.channel).dst;
@@ -210,6 +234,13 @@ class Pass {
     const double hold_s = serial_ ? std::max(gap_s_, wire_s) : gap_s_;
     Server& port = out_[2 * op.rank.value + (large ? 0 : 1)];
     if (t.issued_s + kInstant_s < port.last_join_s) return false;
+    if (t.issued_s < port.late_s + kInstant_s) return false;
+    if (hold_s > 0) {
+      if (t.issued_s + kInstant_s < port.last_instant_s) return false;
+      if (t.issued_s < port.late_instant_s + kInstant_s) return false;
+    }
+    // Posted late in its instant, or by one of several lanes that take turns in it.
+    const bool posted_late = is_late(id, kIssuedLate) && (late || !lane_index_.of_op.empty());
     t.wire_s = t.issued_s;
     if (port.free_s > t.issued_s) {
       t.wire_s = port.free_s;
@@ -219,15 +250,20 @@ class Pass {
       port.last_join_s = t.issued_s;
       port.free_s = t.wire_s + hold_s;
       port.last = id;
+    } else {
+      port.last_instant_s = std::max(port.last_instant_s, t.wire_s);
     }
+    if (posted_late) (hold_s > 0 ? port.late_s : port.late_instant_s) = t.issued_s;
     small_take_time_ = small_take_time_ || (!large && wire_s > 0);
     sent_s_[id.value] = t.wire_s + wire_s;
     const double arrival_s = sent_s_[id.value] + latency_s_;
     const bool datagram = schedule_.channel(op.channel).service == sched::Service::kDatagram;
     if (datagram) {
       t.done_s = sent_s_[id.value] + o_complete_s_;
+      if (t.done_s == t.wire_s) add_late(id, kDoneLate);
     } else if (!sched::is_fifo_source(op)) {
       t.done_s = arrival_s + latency_s_ + o_complete_s_;
+      if (t.done_s == t.wire_s) add_late(id, kDoneLate);
     }
     if (op.match.valid()) {
       times_[op.match.value].wire_s = arrival_s;
@@ -247,14 +283,28 @@ class Pass {
     t.done_s = landed_s + o_complete_s_;
     wake(op.rank);
     const Op& source = schedule_.op(op.match);
+    // Late, if it came in the instant that its message left in, or that its receive was issued in.
+    const bool late =
+        message_last ? landed_s == times_[op.match.value].wire_s : is_late(receive, kIssuedLate);
+    if (late && t.done_s == landed_s) add_late(receive, kDoneLate);
     if (op.kind == OpKind::kRecv &&
         schedule_.channel(source.channel).service == sched::Service::kReliable) {
       OpTimes& s = times_[op.match.value];
       if (!message_last) s.cause = receive;
       s.done_s = landed_s + latency_s_ + o_complete_s_;
+      if (late && s.done_s == landed_s) add_late(op.match, kDoneLate);
       wake(source.rank);
     }
   }
+
+  bool is_late(OpId id, int event) const {
+    return !late_.empty() && (late_[id.value] & event) != 0;
+  }
+  void set_late(OpId id, int events) {
+    if (late_.empty()) late_.resize(schedule_.op_count(), 0);
+    late_[id.value] = static_cast<char>(events);
+  }
+  void add_late(OpId id, int event) { set_late(id, event | (late_.empty() ? 0 : late_[id.value])); }
 
   void wake(RankId rank) {
     if (queued_[rank.value] != 0) return;
@@ -306,6 +356,7 @@ class Pass {
   const bool serial_;
   std::vector<OpTimes> times_;
   std::vector<double> sent_s_;
+  std::vector<char> late_;      // empty until an event is
   std::vector<OpId> previous_;  // on the same side of the same channel
   machine::LaneIndex lane_index_;
   std::vector<Server> lanes_;
