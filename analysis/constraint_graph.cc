@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "machine/execution.h"
 #include "sched/error.h"
@@ -15,13 +16,13 @@ using sched::OpId;
 using sched::OpKind;
 using sched::RankId;
 
+using sched::has_reply;
+
 bool is_posted(OpKind kind) { return sched::is_initiator(kind) || kind == OpKind::kRecv; }
 bool holds_lane(OpKind kind) {
   return is_posted(kind) || kind == OpKind::kCalc || kind == OpKind::kCopy ||
          kind == OpKind::kReduce;
 }
-bool has_reply(OpKind kind) { return kind == OpKind::kGet || sched::is_atomic(kind); }
-
 double lane_hold_s(const sched::Schedule& schedule, const machine::Platform& platform,
                    const machine::Delays& delays, OpId id) {
   const Op& op = schedule.op(id);
@@ -35,12 +36,27 @@ double lane_hold_s(const sched::Schedule& schedule, const machine::Platform& pla
 // A message, or one of the two of a get or an atomic, at the ports.
 struct Passage {
   NodeId node;
-  double begin_s;
-  RankId src;
-  RankId dst;
-  std::uint64_t bytes;
+  double lead_s;   // it begins that much before its node
+  double begin_s;  // as the trace has it
+  double join_s;   // when it joined its sender's queue, and
+  NodeId joined;   // what made it join; not needed for an atomic's reply
   double wire_s;
 };
+
+// The ports for messages of one class, large or small.
+struct Ports {
+  std::vector<std::vector<Passage>> out;
+  std::vector<std::vector<Passage>> in;
+  bool held = false;  // some message keeps another waiting
+};
+
+template <class Key>
+void sort_by(std::vector<Passage>& passages, const Key& key) {
+  const auto earlier = [&](const Passage& a, const Passage& b) { return key(a) < key(b); };
+  if (!std::is_sorted(passages.begin(), passages.end(), earlier)) {
+    std::sort(passages.begin(), passages.end(), earlier);
+  }
+}
 
 }  // namespace
 
@@ -114,32 +130,48 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
   }
 }
 
+// Who holds its lane keeps what comes after it waiting, up to the next that holds it. An operation
+// that needs no time keeps nobody waiting, but waits.
 void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
                                 const machine::Delays& delays, const sched::Trace& trace) {
+  struct Turn {
+    OpId op;
+    double issued_s;
+    double hold_s;
+    int place;  // of several issued at one time: posted at its end, without any, issued at its
+                // start
+  };
+  struct Lane {
+    std::vector<Turn> turns;
+    bool held = false;
+  };
   const machine::LaneIndex lanes(schedule);
-  std::vector<std::vector<OpId>> of_lane(lanes.count);
+  std::vector<Lane> of_lane(lanes.count);
   for (std::uint32_t i = 0; i < ops_; ++i) {
     const OpId id(i);
-    if (!holds_lane(schedule.op(id).kind)) continue;
-    if (lane_hold_s(schedule, platform, delays, id) == 0) continue;
-    of_lane[lanes.of(id, schedule.op(id))].push_back(id);
+    const Op& op = schedule.op(id);
+    if (!holds_lane(op.kind)) continue;
+    const double hold_s = lane_hold_s(schedule, platform, delays, id);
+    const int place = hold_s == 0 ? 1 : is_posted(op.kind) ? 0 : 2;
+    Lane& lane = of_lane[lanes.of(id, op)];
+    lane.turns.push_back({id, trace.ops[i].issued_s, hold_s, place});
+    lane.held = lane.held || hold_s > 0;
   }
-  for (std::vector<OpId>& ops : of_lane) {
-    const auto earlier = [&](OpId a, OpId b) {
-      const double a_s = trace.ops[a.value].issued_s;
-      const double b_s = trace.ops[b.value].issued_s;
-      return a_s != b_s ? a_s < b_s : a < b;
-    };
-    if (!std::is_sorted(ops.begin(), ops.end(), earlier))
-      std::sort(ops.begin(), ops.end(), earlier);
-    for (std::size_t i = 1; i < ops.size(); ++i) {
-      const double before_s = is_posted(schedule.op(ops[i - 1]).kind)
-                                  ? 0
-                                  : lane_hold_s(schedule, platform, delays, ops[i - 1]);
-      const double after_s =
-          is_posted(schedule.op(ops[i]).kind) ? lane_hold_s(schedule, platform, delays, ops[i]) : 0;
-      add(NodeId::of(ops[i - 1], Moment::kIssued), NodeId::of(ops[i], Moment::kIssued),
-          before_s + after_s);
+  const auto earlier = [](const Turn& a, const Turn& b) {
+    return std::tuple(a.issued_s, a.place, a.op) < std::tuple(b.issued_s, b.place, b.op);
+  };
+  for (auto& [turns, held] : of_lane) {
+    if (!held) continue;
+    if (!std::is_sorted(turns.begin(), turns.end(), earlier)) {
+      std::sort(turns.begin(), turns.end(), earlier);
+    }
+    const Turn* holder = nullptr;
+    for (const Turn& turn : turns) {
+      if (holder != nullptr) {
+        add(NodeId::of(holder->op, Moment::kIssued), NodeId::of(turn.op, Moment::kIssued),
+            (holder->place == 2 ? holder->hold_s : 0) + (turn.place == 0 ? turn.hold_s : 0));
+      }
+      if (turn.hold_s > 0) holder = &turn;
     }
   }
 }
@@ -147,56 +179,138 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
 void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
                                 const machine::Delays& delays, const sched::Trace& trace) {
   const double gap_s = sched::seconds(platform.gap);
+  const double latency_s = sched::seconds(platform.latency);
+  const double complete_s = sched::seconds(platform.o_complete);
+  const double service_s = sched::seconds(platform.atomic_service);
   const bool serial = platform.nic == machine::NicDiscipline::kSerial;
-  std::vector<std::vector<Passage>> out(2 * schedule.rank_count());
-  std::vector<std::vector<Passage>> in(serial ? 2 * schedule.rank_count() : 0);
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Passage>> words;
-  const auto pass = [&](const Passage& passage) {
-    const std::size_t kind = passage.bytes > platform.interleave_bytes ? 0 : 1;
-    if (gap_s > 0 || (serial && passage.wire_s > 0)) {
-      out[2 * passage.src.value + kind].push_back(passage);
-    }
-    if (serial && passage.wire_s > 0) in[2 * passage.dst.value + kind].push_back(passage);
+  const std::uint32_t ranks = schedule.rank_count();
+  Ports classes[2];
+  for (Ports& ports : classes) {
+    ports.out.resize(ranks);
+    ports.in.resize(serial ? ranks : 0);
+  }
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::pair<double, NodeId>>> words;
+  const auto pass = [&](const Passage& passage, RankId src, RankId dst, std::uint64_t bytes) {
+    Ports& ports = classes[bytes > platform.interleave_bytes ? 0 : 1];
+    ports.out[src.value].push_back(passage);
+    if (serial) ports.in[dst.value].push_back(passage);
+    ports.held = ports.held || gap_s > 0 || (serial && passage.wire_s > 0);
   };
   for (std::uint32_t i = 0; i < ops_; ++i) {
     const OpId id(i);
     const Op& op = schedule.op(id);
     if (!sched::is_initiator(op.kind)) continue;
-    const sched::Channel& channel = schedule.channel(op.channel);
+    const sched::OpTimes& times = trace.ops[i];
+    const RankId src = schedule.channel(op.channel).src;
+    const RankId dst = schedule.channel(op.channel).dst;
     const std::uint64_t bytes = schedule.payload_bytes(op);
-    const auto wire_s = [&](RankId src, RankId dst) {
-      return platform.transfer_s(bytes, delays.pair_rate(src, dst));
-    };
+    const NodeId issued = NodeId::of(id, Moment::kIssued);
     const NodeId wire = NodeId::of(id, Moment::kWire);
-    const double begin_s = trace.ops[i].wire_s;
     if (!has_reply(op.kind)) {
-      pass({wire, begin_s, channel.src, channel.dst, bytes, wire_s(channel.src, channel.dst)});
+      const double wire_s = platform.transfer_s(bytes, delays.pair_rate(src, dst));
+      pass({wire, 0, times.wire_s, times.issued_s, issued, wire_s}, src, dst, bytes);
       continue;
     }
-    pass({NodeId::of(id, Moment::kRequest), trace.ops[i].issued_s, channel.src, channel.dst, 0, 0});
-    const Passage reply{wire,        begin_s, channel.dst,
-                        channel.src, bytes,   wire_s(channel.dst, channel.src)};
-    pass(reply);
-    if (op.kind == OpKind::kGet || platform.atomic_service.count() == 0) continue;
-    const sched::Slice& word = schedule.slices(op.reads).front();
-    words[{word.buffer.value, word.offset}].push_back(reply);
-  }
-  const auto chain = [&](std::vector<Passage>& passages, auto hold_s) {
-    std::sort(passages.begin(), passages.end(), [](const Passage& a, const Passage& b) {
-      return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.node < b.node;
-    });
-    for (std::size_t i = 1; i < passages.size(); ++i) {
-      add(passages[i - 1].node, passages[i].node, hold_s(passages[i - 1]));
+    const double request_s = trace.request_s.empty() ? times.issued_s : trace.request_s[i];
+    const NodeId request = NodeId::of(id, Moment::kRequest);
+    pass({request, 0, request_s, times.issued_s, issued, 0}, src, dst, 0);
+    const double wire_s = platform.transfer_s(bytes, delays.pair_rate(dst, src));
+    if (op.kind == OpKind::kGet) {
+      pass({wire, 0, times.wire_s, request_s + latency_s, request, wire_s}, dst, src, bytes);
+      continue;
     }
+    // Its reply has no moment of its own, but is done a fixed time after it begins.
+    const NodeId done = NodeId::of(id, Moment::kDone);
+    const double lead_s = wire_s + latency_s + complete_s;
+    pass({done, lead_s, times.wire_s, times.wire_s, wire, wire_s}, dst, src, bytes);
+    if (service_s == 0) continue;
+    const sched::Slice& word = schedule.slices(op.reads).front();
+    words[{word.buffer.value, word.offset}].push_back({times.wire_s, wire});
+  }
+  std::vector<std::uint32_t> depth;
+  for (Ports& ports : classes) {
+    if (!ports.held) continue;
+    for (std::vector<Passage>& port : ports.out) {
+      const auto hold_s = [&](const Passage& p) {
+        return serial ? std::max(gap_s, p.wire_s) : gap_s;
+      };
+      // What begins at one time takes no time, but for the last.
+      const auto times = [&](const Passage& p) {
+        return std::tuple(p.begin_s, hold_s(p) > 0, p.join_s);
+      };
+      sort_by(port, [&](const Passage& p) { return std::tuple(times(p), p.node); });
+      const auto tie = std::adjacent_find(
+          port.begin(), port.end(),
+          [&](const Passage& a, const Passage& b) { return times(a) == times(b); });
+      if (tie != port.end()) {
+        if (depth.empty()) depth = depth_in_instant(schedule, trace);
+        sort_by(port, [&](const Passage& p) {
+          return std::tuple(times(p), depth[p.joined.value], p.node);
+        });
+      }
+      for (std::size_t i = 1; i < port.size(); ++i) {
+        add(port[i - 1].node, port[i].node,
+            hold_s(port[i - 1]) - port[i - 1].lead_s + port[i].lead_s);
+      }
+    }
+    // As on a lane, who takes no time keeps nobody waiting.
+    for (std::vector<Passage>& port : ports.in) {
+      sort_by(port, [](const Passage& p) { return std::tuple(p.begin_s, p.wire_s > 0, p.node); });
+      const Passage* holder = nullptr;
+      for (const Passage& passage : port) {
+        if (holder != nullptr) {
+          add(holder->node, passage.node, holder->wire_s - holder->lead_s + passage.lead_s);
+        }
+        if (passage.wire_s > 0) holder = &passage;
+      }
+    }
+  }
+  // Replies leave in the order in which their requests were served.
+  for (auto& [word, served] : words) {
+    std::sort(served.begin(), served.end());
+    for (std::size_t i = 1; i < served.size(); ++i) {
+      add(served[i - 1].second, served[i].second, service_s);
+    }
+  }
+}
+
+// How many constraints without weight lead to a node within its instant: the order in which things
+// that take no time came about.
+std::vector<std::uint32_t> ConstraintGraph::depth_in_instant(const sched::Schedule& schedule,
+                                                             const sched::Trace& trace) const {
+  const auto time_s = [&](NodeId node) {
+    const sched::OpTimes& times = trace.ops[node.op().value];
+    const OpKind kind = schedule.op(node.op()).kind;
+    if (node.moment() == Moment::kDone) return times.done_s;
+    if (node.moment() == Moment::kIssued || !sched::is_initiator(kind)) return times.issued_s;
+    if (node.moment() == Moment::kWire || !has_reply(kind)) return times.wire_s;
+    return trace.request_s.empty() ? times.issued_s : trace.request_s[node.op().value];
   };
-  for (auto& port : out) {
-    chain(port, [&](const Passage& p) { return serial ? std::max(gap_s, p.wire_s) : gap_s; });
+  std::vector<Constraint> within;
+  std::vector<std::uint32_t> waiting(node_count(), 0);
+  for (const Constraint& c : constraints_) {
+    if (c.weight_s != 0 || time_s(c.tail) != time_s(c.head)) continue;
+    within.push_back(c);
+    ++waiting[c.head.value];
   }
-  for (auto& port : in) chain(port, [](const Passage& p) { return p.wire_s; });
-  // Replies leave as the word's service ends, one service time apart, unless a port holds them.
-  for (auto& [word, replies] : words) {
-    chain(replies, [&](const Passage&) { return sched::seconds(platform.atomic_service); });
+  std::stable_sort(within.begin(), within.end(),
+                   [](const Constraint& a, const Constraint& b) { return a.tail < b.tail; });
+  std::vector<NodeId> ready;
+  for (const Constraint& c : within) {
+    if (waiting[c.tail.value] == 0 && (ready.empty() || ready.back() != c.tail)) {
+      ready.push_back(c.tail);
+    }
   }
+  std::vector<std::uint32_t> depth(node_count(), 0);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    auto c = std::lower_bound(within.begin(), within.end(), ready[i],
+                              [](const Constraint& a, NodeId tail) { return a.tail < tail; });
+    for (; c != within.end() && c->tail == ready[i]; ++c) {
+      depth[c->head.value] = std::max(depth[c->head.value], depth[ready[i].value] + 1);
+      if (--waiting[c->head.value] == 0) ready.push_back(c->head);
+    }
+  }
+  return depth;
 }
 
 void ConstraintGraph::solve() {

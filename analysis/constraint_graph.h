@@ -18,7 +18,7 @@ namespace slackline::analysis {
 enum class Moment : std::uint8_t {
   kIssued,
   kRequest,  // get, atomics: the request begins to leave
-  kWire,     // its message (of gets and atomics: the reply) begins to leave
+  kWire,     // its message (of a get: the reply) begins to leave; an atomic has been served
   kDone,
 };
 
@@ -67,6 +67,8 @@ class ConstraintGraph {
                  const machine::Delays& delays, const sched::Trace& trace);
   void add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
                  const machine::Delays& delays, const sched::Trace& trace);
+  std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,
+                                              const sched::Trace& trace) const;
   void solve();
 
   std::uint32_t ops_;

@@ -36,7 +36,9 @@ sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform
   StarNetwork network(platform);
   sched::Trace trace;
   trace.ops.resize(schedule.op_count());
-  machine::Execution<StarNetwork> execution(schedule, platform, delays, policy, trace.ops, network);
+  trace.request_s.resize(machine::request_count(schedule));
+  machine::Execution<StarNetwork> execution(schedule, platform, delays, policy, trace.ops,
+                                            trace.request_s, network);
   execution.start();
   std::vector<ExecutionEvent> events;
   while (!network.events().empty()) {

@@ -23,6 +23,13 @@ void require_executable(const sched::Schedule& schedule, std::string_view engine
   }
 }
 
+std::size_t request_count(const sched::Schedule& schedule) {
+  for (const Op& op : schedule.ops()) {
+    if (sched::has_reply(op.kind)) return schedule.op_count();
+  }
+  return 0;
+}
+
 void require_finished(const sched::Schedule& schedule, const sched::Trace& trace) {
   for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
     if (!std::isfinite(trace.ops[i].done_s)) {

@@ -33,6 +33,9 @@ namespace slackline::machine {
 /// without its other half: what a run could neither finish nor explain.
 void require_executable(const sched::Schedule& schedule, std::string_view engine);
 
+/// The length of Trace::request_s: every operation's place if there are gets or atomics, else 0.
+std::size_t request_count(const sched::Schedule& schedule);
+
 /// Throws InputError naming the first operation that never finished.
 void require_finished(const sched::Schedule& schedule, const sched::Trace& trace);
 
@@ -52,10 +55,12 @@ class Execution {
   using Event = ExecutionEvent;
   using Kind = ExecutionEvent::Kind;
 
-  /// Writes the times of every operation into `times`; infinite where one never came. All
-  /// references must outlive this.
+  /// Writes the times of every operation into `times`; infinite where one never came. `request_s`
+  /// is Trace::request_s, of request_count() zeros. All references must outlive
+  /// this.
   Execution(const sched::Schedule& schedule, const Platform& platform, const Delays& delays,
-            IssuePolicy policy, std::span<sched::OpTimes> times, Network& network);
+            IssuePolicy policy, std::span<sched::OpTimes> times, std::span<double> request_s,
+            Network& network);
 
   /// Time zero: everything without predecessors becomes ready.
   void start();
@@ -117,6 +122,7 @@ class Execution {
   void issue(OpId id);
   void done(OpId id);
   void done_at(OpId id, double time_s);
+  void end_at(double time_s, Event event);
   void queue_message(OpId id);
   void start_message(const PortArbiter::Start& start, bool large);
   void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
@@ -129,7 +135,7 @@ class Execution {
   // Gets and atomics are two messages: an empty request and the reply.
   std::uint64_t message_bytes(OpId id, bool reply) const {
     const Op& o = op(id);
-    if (o.kind == OpKind::kGet || sched::is_atomic(o.kind)) {
+    if (sched::has_reply(o.kind)) {
       return reply ? schedule_.payload_bytes(o) : 0;
     }
     return schedule_.payload_bytes(o);
@@ -161,6 +167,7 @@ class Execution {
 
   double now_s_ = 0;
   std::span<sched::OpTimes> times_;
+  std::span<double> request_s_;
   std::vector<std::uint32_t> waiting_for_;  // predecessors not there yet
   std::vector<std::uint32_t> out_begin_;    // of each operation, its edges in `out_`
   std::vector<OutEdge> out_;
@@ -182,7 +189,8 @@ class Execution {
 template <class Network>
 Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& platform,
                               const Delays& delays, IssuePolicy policy,
-                              std::span<sched::OpTimes> times, Network& network)
+                              std::span<sched::OpTimes> times, std::span<double> request_s,
+                              Network& network)
     : schedule_(schedule),
       platform_(platform),
       delays_(delays),
@@ -195,6 +203,7 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       atomic_s_(sched::seconds(platform.atomic_service)),
       serial_(platform.nic == NicDiscipline::kSerial),
       times_(times),
+      request_s_(request_s),
       waiting_for_(schedule.op_count(), 0),
       out_begin_(schedule.op_count() + 1, 0),
       out_(schedule.edges().size()),
@@ -430,7 +439,17 @@ void Execution<Network>::done_at(OpId id, double time_s) {
   if (out_begin_[id.value] == out_begin_[id.value + 1]) {
     times(id).done_s = time_s;
   } else {
-    network_.at(time_s, {id, Kind::kDone});
+    end_at(time_s, {id, Kind::kDone});
+  }
+}
+
+// What ends in this very instant does so before anything else starts in it.
+template <class Network>
+void Execution<Network>::end_at(double time_s, Event event) {
+  if (time_s > now_s_) {
+    network_.at(time_s, event);
+  } else {
+    ended_now_.push_back(event);
   }
 }
 
@@ -450,6 +469,7 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
   sched::OpTimes& t = times(id);
   if (!reply && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;
   t.wire_s = now_s_;
+  if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
   const bool held_to_the_end = serial_ && bytes != 0;
   if (!held_to_the_end) {
     ports.free_in(start.dst);
@@ -502,8 +522,8 @@ void Execution<Network>::sent(OpId id) {
     done_at(id, arrival_s + o_complete_s_);
     return;
   }
-  if (o.kind == OpKind::kGet || sched::is_atomic(o.kind)) {
-    network_.at(arrival_s, {id, Kind::kArrived});
+  if (sched::has_reply(o.kind)) {
+    end_at(arrival_s, {id, Kind::kArrived});
     return;
   }
   if (schedule_.channel(o.channel).service == sched::Service::kDatagram) {

@@ -195,6 +195,8 @@ constexpr bool is_atomic(OpKind kind) {
 constexpr bool is_initiator(OpKind kind) {
   return kind == OpKind::kSend || kind == OpKind::kPut || kind == OpKind::kGet || is_atomic(kind);
 }
+/// Is two messages: a request without bytes, and the reply. Gets and atomics.
+constexpr bool has_reply(OpKind kind) { return kind == OpKind::kGet || is_atomic(kind); }
 /// Takes part in the FIFO matching of a channel as its source side.
 constexpr bool is_fifo_source(const Op& op) {
   return op.kind == OpKind::kSend || (op.kind == OpKind::kPut && op.notify == Notify::kImm);

@@ -29,6 +29,7 @@ Digest digest_of(const Trace& trace) {
     out.add_u32(times.attempts);
     out.add_u32(times.cause.value);
   }
+  for (const double time_s : trace.request_s) out.add_double(time_s);
   return out.finish();
 }
 

@@ -15,7 +15,8 @@ namespace slackline::sched {
 struct OpTimes {
   double ready_s = 0;   // its predecessors' events are there
   double issued_s = 0;  // posted; for calc, copy and reduce: its lane began
-  double wire_s = 0;    // its message began to leave its NIC; issued_s where there is no message
+  double wire_s = 0;    // its message (of gets and atomics: the reply) began to leave its NIC;
+                        // issued_s where there is no message
   double done_s = 0;
   std::uint32_t attempts = 1;
   OpId cause;  // the operation whose event this one waited for last; none() at the start
@@ -30,6 +31,9 @@ struct Trace {
   bool contended = false;  // the engine's answer ignores sharing that took place
   std::string title;       // the spec or file of the schedule. For people; not part of the digest
   std::vector<OpTimes> ops;
+  /// When the requests of gets and atomics began to leave; 0 for other operations. Empty if the
+  /// schedule has neither or nobody looked.
+  std::vector<double> request_s;
 
   /// The last done, 0 without operations; infinity if one never happened.
   double makespan_s() const;

@@ -30,6 +30,16 @@ void text_field(std::string& out, std::string_view key, const std::string& text)
   out += value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+nlohmann::json time_value(double time_s) {
+  return std::isfinite(time_s) ? nlohmann::json(time_s) : nlohmann::json(nullptr);
+}
+
+double time_of(const JsonPlace& entry) {
+  const double time_s = entry.is_null() ? kNever : entry.real();
+  if (time_s < 0) entry.fail("expected a time of at least 0");
+  return time_s;
+}
+
 // A list with one entry per operation.
 template <class Entry>
 void list(std::string& out, std::string_view key, const Trace& trace, Entry&& entry) {
@@ -53,16 +63,17 @@ std::string write_trace(const Trace& trace) {
   text_field(out, "engine", trace.engine);
   out += fmt::format(",\n\"seed\": {},\n\"contended\": {}", trace.seed, trace.contended);
   for (const auto& [key, time] : kTimes) {
-    list(out, key, trace, [member = time](const OpTimes& op) -> nlohmann::json {
-      if (!std::isfinite(op.*member)) return nullptr;
-      return op.*member;
-    });
+    list(out, key, trace, [member = time](const OpTimes& op) { return time_value(op.*member); });
   }
   list(out, "attempts", trace, [](const OpTimes& op) -> nlohmann::json { return op.attempts; });
   list(out, "cause", trace, [](const OpTimes& op) -> nlohmann::json {
     if (!op.cause.valid()) return nullptr;
     return op.cause.value;
   });
+  if (!trace.request_s.empty()) {
+    std::size_t i = 0;
+    list(out, "request_s", trace, [&](const OpTimes&) { return time_value(trace.request_s[i++]); });
+  }
   return out + "}\n";
 }
 
@@ -95,10 +106,8 @@ Trace read_trace(std::string_view text, std::string_view file) {
     for (std::size_t i = 0; i < trace.ops.size(); ++i) take(trace.ops[i], list.entry(i));
   };
   for (const auto& [key, time] : kTimes) {
-    each(key, [member = time](OpTimes& op, const JsonPlace& entry) {
-      op.*member = entry.is_null() ? kNever : entry.real();
-      if (op.*member < 0) entry.fail("expected a time of at least 0");
-    });
+    each(key,
+         [member = time](OpTimes& op, const JsonPlace& entry) { op.*member = time_of(entry); });
   }
   each("attempts", [](OpTimes& op, const JsonPlace& entry) { op.attempts = entry.number32(); });
   each("cause", [&](OpTimes& op, const JsonPlace& entry) {
@@ -108,6 +117,10 @@ Trace read_trace(std::string_view text, std::string_view file) {
       entry.fail(fmt::format("expected one of the {} operations", trace.ops.size()));
     }
   });
+  if (root.has("request_s")) {
+    each("request_s",
+         [&](OpTimes&, const JsonPlace& entry) { trace.request_s.push_back(time_of(entry)); });
+  }
   return trace;
 }
 

@@ -200,10 +200,14 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const std::size_t ops = schedule.op_count();
   const SharedMemory memory(ops * sizeof(sched::OpTimes));
   const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);
+  const std::size_t requests = machine::request_count(schedule);
+  const SharedMemory request_memory(requests * sizeof(double));
+  const std::span<double> request_s(static_cast<double*>(request_memory.data()), requests);
   run_in_child([&] {
     xbt_log_control_set("root.thresh:error");
     Network network(platform, plan, schedule.rank_count());
-    machine::Execution<Network> execution(schedule, platform, delays, policy, times, network);
+    machine::Execution<Network> execution(schedule, platform, delays, policy, times, request_s,
+                                          network);
     network.run(execution);
   });
   sched::Trace trace;
@@ -212,6 +216,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   trace.delays = plan.text();
   trace.engine = "simgrid";
   trace.ops.assign(times.begin(), times.end());
+  trace.request_s.assign(request_s.begin(), request_s.end());
   machine::require_finished(schedule, trace);
   return trace;
 }

@@ -1,4 +1,4 @@
-// Random things to run: schedules that finish, by construction, platforms and delay plans.
+// Dice things to run: schedules that finish, by construction, platforms and delay plans.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace slackline::testing {
 
-class Random {
+class Dice {
  public:
-  explicit Random(std::uint32_t seed) : engine_(seed) {}
+  explicit Dice(std::uint32_t seed) : engine_(seed) {}
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(engine_() % n); }
   bool one_in(std::uint32_t n) { return below(n) == 0; }
   template <class T>
@@ -32,7 +32,7 @@ class Random {
 };
 
 /// Any figure may be zero; large and small messages occur at every `interleave_bytes`.
-inline machine::Platform random_platform(Random& random, machine::NicDiscipline nic) {
+inline machine::Platform random_platform(Dice& random, machine::NicDiscipline nic) {
   machine::Platform p;
   p.nic = nic;
   p.rate = {random.pick<std::uint64_t>({10, 40, 100}) * 1'000'000'000};
@@ -47,7 +47,7 @@ inline machine::Platform random_platform(Random& random, machine::NicDiscipline 
 }
 
 /// A spec of `pattern` with random options: up to `max_ranks` ranks and `max_blocks` blocks.
-inline std::string random_spec(Random& random, std::string_view pattern, std::uint32_t max_ranks,
+inline std::string random_spec(Dice& random, std::string_view pattern, std::uint32_t max_ranks,
                                std::uint32_t max_blocks) {
   const std::uint64_t block = 1 + random.below(100'000);
   const std::uint64_t blocks = 1 + random.below(max_blocks);
@@ -66,7 +66,7 @@ inline std::string random_spec(Random& random, std::string_view pattern, std::ui
 }
 
 /// Up to three operations delayed, and now and then a slow pair.
-inline machine::DelayPlan random_delays(Random& random, const sched::Schedule& schedule) {
+inline machine::DelayPlan random_delays(Dice& random, const sched::Schedule& schedule) {
   machine::DelayPlan plan;
   const std::uint32_t ops = schedule.op_count();
   for (std::uint32_t i = random.below(4); ops != 0 && i != 0; --i) {
@@ -85,7 +85,7 @@ inline machine::DelayPlan random_delays(Random& random, const sched::Schedule& s
 /// is no deadlock. Every message meets its receive or poll.
 class RandomSchedule {
  public:
-  RandomSchedule(Random& random, std::uint32_t max_ranks, std::uint32_t max_parts)
+  RandomSchedule(Dice& random, std::uint32_t max_ranks, std::uint32_t max_parts)
       : random_(random),
         ranks_(1 + random.below(max_ranks)),
         program_(ranks_),
@@ -173,7 +173,7 @@ class RandomSchedule {
     if (a == b) of_rank_[b].push_back(target);
   }
 
-  Random& random_;
+  Dice& random_;
   std::uint32_t ranks_;
   Program program_;
   std::vector<std::vector<OpId>> of_rank_;

@@ -73,7 +73,8 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
   Ran result;
   result.times.resize(schedule.op_count());
   const Delays delays(plan, schedule);
-  Execution<FakeNetwork> execution(schedule, platform, delays, policy, result.times,
+  std::vector<double> request_s(request_count(schedule));
+  Execution<FakeNetwork> execution(schedule, platform, delays, policy, result.times, request_s,
                                    result.network);
   result.network.run(execution);
   result.shared = execution.shared();
