@@ -6,8 +6,8 @@
 //    "attempts": [1, …], "cause": [null, 0, …], "request_s": [0.0, …]}
 //
 // One entry per operation in each list; without gets and atomics there is no `request_s`. Times are
-// exact; null is a time that never came, and in `cause` that nothing was waited for. The title may be
-// left out.
+// exact; null is a time that never came, and in `cause` that nothing was waited for. The title may
+// be left out.
 #pragma once
 
 #include <string>
