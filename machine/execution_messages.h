@@ -1,0 +1,147 @@
+// The part of machine/execution.h that carries messages: from a queue at a NIC, over the ports, to
+// what their arrival sets free. Included there, and nowhere else.
+#pragma once
+
+#include "machine/execution.h"
+
+namespace slackline::machine {
+
+template <class Network>
+void Execution<Network>::queue_message(OpId id) {
+  const bool reply = replying_[id.value] != 0;
+  const auto [src, dst] = ends(id, reply);
+  ports_of(message_bytes(id, reply)).join(now_s_, id, src, dst);
+}
+
+template <class Network>
+void Execution<Network>::start_message(const PortArbiter::Start& start, bool large) {
+  const OpId id = start.op;
+  const bool reply = replying_[id.value] != 0;
+  PortArbiter& ports = large ? large_ : small_;
+  const std::uint64_t bytes = message_bytes(id, reply);
+  sched::OpTimes& t = times(id);
+  if (!reply && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;
+  t.wire_s = now_s_;
+  if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
+  const bool held_to_the_end = serial_ && bytes != 0;
+  if (!held_to_the_end) {
+    ports.free_in(start.dst);
+    free_out_after_gap(id, reply, ports, start.src);
+  }
+  if (bytes == 0) {
+    ended_now_.push_back({id, Kind::kSent});
+    return;
+  }
+  const sched::Rate limit = delays_.pair_rate(start.src, start.dst);
+  if (!large) {
+    network_.at(now_s_ + platform_.transfer_s(bytes, limit), {id, Kind::kSent});
+    return;
+  }
+  if (!serial_) {
+    const std::uint32_t out = large_out_[start.src.value]++;
+    const std::uint32_t in = large_in_[start.dst.value]++;
+    shared_ = shared_ || out != 0 || in != 0;
+  }
+  network_.transmit(now_s_, start.src, start.dst, bytes, limit, {id, Kind::kSent});
+}
+
+// The out-port is held for the gap at least, counted from the message's start.
+template <class Network>
+void Execution<Network>::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src) {
+  const double free_s = times(id).wire_s + gap_s_;
+  if (free_s < now_s_ + kInstant_s) {
+    ports.free_out(now_s_, src);
+  } else {
+    network_.at(free_s, {id, reply ? Kind::kReplyOutFree : Kind::kOutFree});
+  }
+}
+
+template <class Network>
+void Execution<Network>::sent(OpId id) {
+  const Op& o = op(id);
+  const bool reply = replying_[id.value] != 0;
+  const auto [src, dst] = ends(id, reply);
+  const std::uint64_t bytes = message_bytes(id, reply);
+  if (serial_ && bytes != 0) {
+    PortArbiter& ports = ports_of(bytes);
+    ports.free_in(dst);
+    free_out_after_gap(id, reply, ports, src);
+  } else if (!serial_ && is_large(bytes)) {
+    --large_out_[src.value];
+    --large_in_[dst.value];
+  }
+  const double arrival_s = now_s_ + latency_s_;
+  if (reply) {
+    done_at(id, arrival_s + o_complete_s_);
+    return;
+  }
+  if (sched::has_reply(o.kind)) {
+    end_at(arrival_s, {id, Kind::kArrived});
+    return;
+  }
+  if (schedule_.channel(o.channel).service == sched::Service::kDatagram) {
+    done_at(id, now_s_ + o_complete_s_);
+  } else if (!sched::is_fifo_source(o)) {
+    done_at(id, arrival_s + latency_s_ + o_complete_s_);
+  }
+  if (o.match.valid()) {
+    times(o.match).wire_s = arrival_s;
+    if (std::isfinite(times(o.match).issued_s)) land(o.match);
+  }
+}
+
+// A message and its receive, or its poll, have met: the later of arrival and posting decides.
+template <class Network>
+void Execution<Network>::land(OpId receive) {
+  const Op& o = op(receive);
+  sched::OpTimes& t = times(receive);
+  const bool message_last = t.wire_s >= t.issued_s;
+  const double landed_s = message_last ? t.wire_s : t.issued_s;
+  if (message_last) t.cause = o.match;
+  done_at(receive, landed_s + o_complete_s_);
+  const Op& source = op(o.match);
+  if (o.kind == OpKind::kRecv &&
+      schedule_.channel(source.channel).service == sched::Service::kReliable) {
+    if (!message_last) times(o.match).cause = receive;
+    done_at(o.match, landed_s + latency_s_ + o_complete_s_);
+  }
+}
+
+template <class Network>
+void Execution<Network>::arrived(OpId id) {
+  if (op(id).kind == OpKind::kGet) {
+    replying_[id.value] = 1;
+    queue_message(id);
+    return;
+  }
+  Word& word = word_of(id);
+  word.queue.push_back(id);
+  serve_word(word);
+}
+
+template <class Network>
+void Execution<Network>::serve_word(Word& word) {
+  if (word.busy || word.head == word.queue.size()) return;
+  word.busy = true;
+  const OpId id = word.queue[word.head++];
+  if (word.head == word.queue.size()) {
+    word.queue.clear();
+    word.head = 0;
+  }
+  if (atomic_s_ > 0) {
+    network_.at(now_s_ + atomic_s_, {id, Kind::kServed});
+  } else {
+    ended_now_.push_back({id, Kind::kServed});
+  }
+}
+
+template <class Network>
+void Execution<Network>::served(OpId id) {
+  Word& word = word_of(id);
+  word.busy = false;
+  replying_[id.value] = 1;
+  queue_message(id);
+  serve_word(word);
+}
+
+}  // namespace slackline::machine

@@ -1,0 +1,325 @@
+// What ScheduleBuilder::validate() finds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "sched/builder.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint32_t kNoStep = 0xffffffffu;  // one more than the highest step must fit
+
+bool takes_reads(OpKind kind) {
+  switch (kind) {
+    case OpKind::kRecv:
+    case OpKind::kFlush:
+    case OpKind::kCalc:
+    case OpKind::kDelay:
+    case OpKind::kJoin:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool takes_writes(OpKind kind) {
+  switch (kind) {
+    case OpKind::kSend:
+    case OpKind::kFlush:
+    case OpKind::kPoll:
+    case OpKind::kCalc:
+    case OpKind::kDelay:
+    case OpKind::kJoin:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// The rules of one table entry after another; each adds at most one finding for an operation.
+class Validator {
+ public:
+  Validator(std::span<const Op> ops, std::span<const Buffer> buffers, std::span<const Slice> slices,
+            std::span<const Channel> channels, std::span<const OpArguments> arguments,
+            std::uint32_t ranks)
+      : ops_(ops),
+        buffers_(buffers),
+        slices_(slices),
+        channels_(channels),
+        arguments_(arguments),
+        ranks_(ranks) {}
+
+  Diagnostics found;
+
+  bool clean() const { return found.size() < 20; }
+
+  void check_buffer(std::size_t i) {
+    if (buffers_[i].rank.value >= ranks_) {
+      report({}, fmt::format("buffer {} belongs to rank {}, but there are {} ranks", i,
+                             buffers_[i].rank.value, ranks_));
+    }
+  }
+
+  void check_slice(std::size_t i) {
+    const Slice& slice = slices_[i];
+    if (slice.buffer.value >= buffers_.size()) {
+      report({},
+             fmt::format("slice {} is in buffer {}, which does not exist", i, slice.buffer.value));
+      return;
+    }
+    const std::uint64_t size = buffers_[slice.buffer.value].bytes;
+    if (slice.bytes > size || slice.offset > size - slice.bytes) {
+      report({}, fmt::format("slice {} (offset {}, {} bytes) goes past the end of buffer {}, which "
+                             "has {} bytes",
+                             i, slice.offset, slice.bytes, slice.buffer.value, size));
+    }
+  }
+
+  void check_channel(std::size_t i) {
+    const Channel& channel = channels_[i];
+    if (channel.src.value >= ranks_ || channel.dst.value >= ranks_) {
+      report({}, fmt::format("channel {} joins ranks {} and {}, but there are {} ranks", i,
+                             channel.src.value, channel.dst.value, ranks_));
+    } else if (channel.credit_on.valid() && channel.credit_on.value >= channels_.size()) {
+      report({}, fmt::format("channel {} has its credits on channel {}, which does not exist", i,
+                             channel.credit_on.value));
+    } else if (channel.credit_batch == 0) {
+      report({}, fmt::format("channel {} has a credit batch of 0; expected at least 1", i));
+    } else if (channel.bundle_delay.count() < 0) {
+      report({}, fmt::format("channel {} has a negative bundle delay", i));
+    }
+  }
+
+  void check_op(std::size_t i) {
+    const Op& op = ops_[i];
+    const OpId id(static_cast<std::uint32_t>(i));
+    const std::string_view kind = name(op.kind);
+    const auto outside = [&](SliceRange range) {
+      return range.first > slices_.size() || range.count > slices_.size() - range.first;
+    };
+    if (op.rank.value >= ranks_) {
+      return report(id, fmt::format("op {} ({}) belongs to rank {}, but there are {} ranks", i,
+                                    kind, op.rank.value, ranks_));
+    }
+    if (op.step == kNoStep) {
+      return report(id, fmt::format("op {} ({}) has step {}; expected less", i, kind, op.step));
+    }
+    if (outside(op.reads) || outside(op.writes)) {
+      return report(id, fmt::format("op {} ({}) names slices that do not exist", i, kind));
+    }
+    if ((op.reads.count != 0 && !takes_reads(op.kind)) ||
+        (op.writes.count != 0 && !takes_writes(op.kind))) {
+      return report(id, fmt::format("op {}: a {} {} nothing of memory", i, kind,
+                                    takes_reads(op.kind) ? "writes" : "reads or writes"));
+    }
+    if (op.step == 0xffffffffu) {
+      return report(id,
+                    fmt::format("op {} ({}) has step {}; expected one below it", i, kind, op.step));
+    }
+    if (has_channel(op.kind)) {
+      if (op.channel.value >= channels_.size()) {
+        return report(id, fmt::format("op {} ({}) needs a channel", i, kind));
+      }
+      const Channel& channel = channels_[op.channel.value];
+      const RankId home = op.kind == OpKind::kRecv ? channel.dst : channel.src;
+      if (home != op.rank) {
+        return report(
+            id, fmt::format("op {} ({}) of rank {} is on channel {}, whose {} is rank {}", i, kind,
+                            op.rank.value, op.channel.value,
+                            op.kind == OpKind::kRecv ? "destination" : "source", home.value));
+      }
+    } else if (op.channel.valid()) {
+      return report(id, fmt::format("op {}: a {} has no channel", i, kind));
+    }
+    if (op.notify != Notify::kNone && op.kind != OpKind::kPut) {
+      return report(id, fmt::format("op {}: only a put notifies, not a {}", i, kind));
+    }
+    check_places(i, op);
+    check_arguments(i, op);
+  }
+
+  void check_places(std::size_t i, const Op& op) {
+    const OpId id(static_cast<std::uint32_t>(i));
+    const bool remote_read = op.kind == OpKind::kGet;
+    const bool remote_write = op.kind == OpKind::kPut;
+    const auto expect = [&](SliceRange range, RankId rank, std::string_view side) {
+      for (std::uint32_t s = range.first; s < range.first + range.count; ++s) {
+        if (slices_[s].buffer.value >= buffers_.size()) return;
+        const RankId owner = buffers_[slices_[s].buffer.value].rank;
+        if (owner != rank) {
+          report(id, fmt::format("op {} ({}) {} memory of rank {}; expected rank {}", i,
+                                 name(op.kind), side, owner.value, rank.value));
+          return;
+        }
+      }
+    };
+    const RankId target = has_channel(op.kind) ? channels_[op.channel.value].dst : op.rank;
+    if (is_atomic(op.kind)) {
+      if (op.reads.count != 1 || op.writes.count < 1 || op.writes.count > 2 ||
+          slices_[op.reads.first] != slices_[op.writes.first]) {
+        report(id, fmt::format("op {}: a {} reads and writes one remote slice, and writes at most "
+                               "one local result",
+                               i, name(op.kind)));
+        return;
+      }
+      expect(op.reads, target, "reads");
+      expect({op.writes.first + 1, op.writes.count - 1}, op.rank, "writes");
+      return;
+    }
+    expect(op.reads, remote_read ? target : op.rank, "reads");
+    expect(op.writes, remote_write ? target : op.rank, "writes");
+    if (op.kind == OpKind::kReduce && op.writes.count != 1) {
+      report(id, fmt::format("op {}: a reduce writes one slice, not {}", i, op.writes.count));
+    }
+  }
+
+  void check_arguments(std::size_t i, const Op& op) {
+    if (op.arguments == kNoArguments) return;
+    const OpId id(static_cast<std::uint32_t>(i));
+    const OpArguments& arguments = arguments_[op.arguments];
+    const bool timed = op.kind == OpKind::kCalc || op.kind == OpKind::kDelay;
+    const auto absent = [](const Operand& o) { return o.from == Operand::From::kAbsent; };
+    if (arguments.duration.count() < 0 || (arguments.duration.count() != 0 && !timed)) {
+      report(id, fmt::format("op {} ({}) has a duration it cannot have", i, name(op.kind)));
+    } else if ((!absent(arguments.operand) && !is_atomic(op.kind)) ||
+               (!absent(arguments.compare) && op.kind != OpKind::kCompareSwap) ||
+               (!absent(arguments.address_offset) &&
+                (op.kind == OpKind::kSend || !is_initiator(op.kind)))) {
+      report(id, fmt::format("op {} ({}) has an operand it cannot have", i, name(op.kind)));
+    }
+    for (const Operand* operand :
+         {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+      if (operand->from != Operand::From::kResult) continue;
+      if (operand->op.value >= ops_.size() || ops_[operand->op.value].rank != op.rank ||
+          !is_atomic(ops_[operand->op.value].kind)) {
+        report(id, fmt::format("op {} ({}) uses the result of op {}, which is not an atomic of its "
+                               "rank",
+                               i, name(op.kind), operand->op.value));
+        return;
+      }
+    }
+  }
+
+  void check_edge(const Edge& edge) {
+    if (edge.pred.value >= ops_.size() || edge.succ.value >= ops_.size()) {
+      report({}, fmt::format("an edge joins ops {} and {}, but there are {} ops", edge.pred.value,
+                             edge.succ.value, ops_.size()));
+    } else if (ops_[edge.pred.value].rank != ops_[edge.succ.value].rank) {
+      report(edge.succ,
+             fmt::format("an edge joins op {} of rank {} to op {} of rank {}; edges join "
+                         "operations of one rank",
+                         edge.pred.value, ops_[edge.pred.value].rank.value, edge.succ.value,
+                         ops_[edge.succ.value].rank.value));
+    }
+  }
+
+  void check_flag_match(OpId put, OpId poll) {
+    if (put.value >= ops_.size() || poll.value >= ops_.size()) {
+      report({}, fmt::format("a flag joins ops {} and {}, but there are {} ops", put.value,
+                             poll.value, ops_.size()));
+      return;
+    }
+    const Op& from = ops_[put.value];
+    const Op& to = ops_[poll.value];
+    if (from.kind != OpKind::kPut || from.notify != Notify::kFlag || to.kind != OpKind::kPoll) {
+      report(poll, fmt::format("a flag joins a put that notifies by flag to a poll, not op {} ({}) "
+                               "to op {} ({})",
+                               put.value, name(from.kind), poll.value, name(to.kind)));
+    } else if (channels_[from.channel.value].dst != to.rank) {
+      report(poll, fmt::format("op {} (poll) is of rank {}, but its put writes to rank {}",
+                               poll.value, to.rank.value, channels_[from.channel.value].dst.value));
+    }
+  }
+
+  void check_region(std::size_t i, const Region& region) {
+    if (region.entry.value >= ops_.size() || region.count == 0) {
+      report({}, fmt::format("region {} holds no operations or some that do not exist", i));
+    } else if (region.count > left_on_rank(region.entry)) {
+      report(region.entry, fmt::format("region {} goes past the end of rank {}'s program", i,
+                                       ops_[region.entry.value].rank.value));
+    } else if (region.max_attempts == 0 || region.p.value > 1'000'000 ||
+               region.backoff.count() < 0) {
+      report(region.entry, fmt::format("region {} has no attempts, a probability above one million "
+                                       "parts per million, or a negative backoff",
+                                       i));
+    }
+  }
+
+  // How many operations a rank's program has from this one on; other ranks' may stand between.
+  std::uint32_t left_on_rank(OpId op) {
+    if (left_on_rank_.empty()) {
+      left_on_rank_.resize(ops_.size());
+      std::vector<std::uint32_t> left(ranks_, 0);
+      for (std::size_t i = ops_.size(); i-- > 0;) left_on_rank_[i] = ++left[ops_[i].rank.value];
+    }
+    return left_on_rank_[op.value];
+  }
+
+  void check_fact(const Fact& fact, std::string_view side) {
+    if (fact.slice.buffer.value >= buffers_.size()) {
+      report({}, fmt::format("a {} fact is about buffer {}, which does not exist", side,
+                             fact.slice.buffer.value));
+      return;
+    }
+    const std::uint64_t size = buffers_[fact.slice.buffer.value].bytes;
+    if (fact.slice.bytes > size || fact.slice.offset > size - fact.slice.bytes) {
+      report({}, fmt::format("a {} fact goes past the end of buffer {}, which has {} bytes", side,
+                             fact.slice.buffer.value, size));
+    }
+  }
+
+  void report(OpId op, std::string message) {
+    found.push_back({Code::kStructure, Severity::kError, op, std::move(message)});
+  }
+
+ private:
+  std::span<const Op> ops_;
+  std::span<const Buffer> buffers_;
+  std::span<const Slice> slices_;
+  std::span<const Channel> channels_;
+  std::span<const OpArguments> arguments_;
+  std::uint32_t ranks_;
+  std::vector<std::uint32_t> left_on_rank_;
+};
+
+}  // namespace
+
+Diagnostics ScheduleBuilder::validate() const {
+  Validator validator(ops_, buffers_, slices_, channels_, arguments_, ranks_);
+  if (ops_.size() >= (1ull << 31) || slices_.size() >= (1ull << 32) ||
+      edges_.size() >= (1ull << 32)) {
+    validator.report({}, "the schedule is too large; expected fewer than 2^31 operations");
+    return validator.found;
+  }
+  for (std::size_t i = 0; i < buffers_.size() && validator.clean(); ++i) validator.check_buffer(i);
+  for (std::size_t i = 0; i < slices_.size() && validator.clean(); ++i) validator.check_slice(i);
+  for (std::size_t i = 0; i < channels_.size() && validator.clean(); ++i) {
+    validator.check_channel(i);
+  }
+  for (std::size_t i = 0; i < ops_.size() && validator.clean(); ++i) validator.check_op(i);
+  for (const Edge& edge : edges_) {
+    if (!validator.clean()) break;
+    validator.check_edge(edge);
+  }
+  if (!validator.found.empty()) return validator.found;  // what follows looks things up
+  for (const FlagMatch& match : flag_matches_) validator.check_flag_match(match.put, match.poll);
+  std::vector<OpId> flagged;
+  for (const FlagMatch& match : flag_matches_) {
+    flagged.push_back(match.put);
+    flagged.push_back(match.poll);
+  }
+  std::sort(flagged.begin(), flagged.end());
+  const auto twice = std::adjacent_find(flagged.begin(), flagged.end());
+  if (twice != flagged.end()) {
+    validator.report(*twice, fmt::format("op {} is matched by two flags", twice->value));
+  }
+  for (std::size_t i = 0; i < regions_.size(); ++i) validator.check_region(i, regions_[i]);
+  for (const Fact& fact : contract_.pre) validator.check_fact(fact, "pre");
+  for (const Fact& fact : contract_.post) validator.check_fact(fact, "post");
+  return validator.found;
+}
+
+}  // namespace slackline::sched
