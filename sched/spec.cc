@@ -34,7 +34,7 @@ constexpr std::array kOptions = {
     SpecOption{"first-block", "direct|copy", "where a rank's first block lands; direct"},
     SpecOption{"ready", "send|write|none", "how a receiver says that it is ready; send"},
     SpecOption{"start", "pairwise|all", "whose readiness a first message awaits; pairwise"},
-    SpecOption{"window", "1 or more", "receives posted ahead on each channel; 1"},
+    SpecOption{"window", "1 or more", "receives posted ahead; 1"},
 };
 
 template <class Value>

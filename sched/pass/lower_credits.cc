@@ -50,7 +50,10 @@ class CreditLowering {
         out_(schedule.rank_count()),
         new_id_(schedule.op_count()),
         grant_(messages_.source.size()),
-        notice_(messages_.source.size()) {}
+        notice_(messages_.source.size()),
+        next_receive_(messages_.source.size(), kNoMessage),
+        posted_after_(messages_.source.size(), kNoMessage),
+        posted_first_(messages_.source.size(), 0) {}
 
   Schedule run() {
     out_.reserve(in_.op_count() + 2 * grant_.size(), in_.edges().size() + 4 * grant_.size(),
@@ -58,6 +61,7 @@ class CreditLowering {
     copy_tables();
     add_credit_channels();
     for (std::uint32_t r = 0; r < in_.rank_count(); ++r) {
+      order_receives(RankId(r));
       add_program(RankId(r));
       add_edges(RankId(r));
     }
@@ -170,6 +174,31 @@ class CreditLowering {
     notice_[message] = out_.add(op);
   }
 
+  // The receives of a rank in program order; with a common start, those of each of its channels.
+  void order_receives(RankId rank) {
+    std::vector<std::uint32_t> queue;
+    const std::uint32_t end = in_.end_op(rank).value;
+    for (std::uint32_t i = in_.first_op(rank).value; i < end; ++i) {
+      if (is_credited_end(OpId(i)) && is_receive(OpId(i))) queue.push_back(messages_.of_op[i]);
+    }
+    if (options_.start == Start::kAll) {
+      for (const std::uint32_t message : queue) {
+        const ChannelId channel = in_.op(messages_.receive[message]).channel;
+        next_receive_[message] = follower(message, channel);
+        posted_first_[message] = index_in_channel(message, channel) < options_.window;
+      }
+      return;
+    }
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      posted_first_[queue[i]] = i < options_.window;
+      if (i + options_.window < queue.size()) {
+        next_receive_[queue[i]] = queue[i + options_.window];
+      }
+      // So that what comes `window` places later on one channel comes later for certain.
+      if (options_.window > 1 && i + 1 < queue.size()) posted_after_[queue[i + 1]] = queue[i];
+    }
+  }
+
   // The message `window` places after this one on its channel; kNoMessage at the end.
   std::uint32_t follower(std::uint32_t message, ChannelId channel) const {
     const std::uint64_t next = std::uint64_t{message} + options_.window;
@@ -193,7 +222,10 @@ class CreditLowering {
         const OpId id(i);
         if (!is_credited_end(id) || is_receive(id) != receives) continue;
         const std::uint32_t message = messages_.of_op[i];
-        if (index_in_channel(message, in_.op(id).channel) >= options_.window) continue;
+        if (receives ? !posted_first_[message]
+                     : index_in_channel(message, in_.op(id).channel) >= options_.window) {
+          continue;
+        }
         if (receives) {
           keep(id);
           add_grant(message);
@@ -219,7 +251,7 @@ class CreditLowering {
     }
     for (std::uint32_t i = begin; i < stop; ++i) {
       if (!is_credited_end(OpId(i)) || !is_receive(OpId(i))) continue;
-      const std::uint32_t next = follower(messages_.of_op[i], in_.op(OpId(i)).channel);
+      const std::uint32_t next = next_receive_[messages_.of_op[i]];
       if (next == kNoMessage) continue;
       keep(messages_.receive[next]);
       add_grant(next);
@@ -240,11 +272,16 @@ class CreditLowering {
       }
       if (!is_credited_end(id)) continue;
       const std::uint32_t message = messages_.of_op[i];
-      const std::uint32_t next = follower(message, in_.op(id).channel);
       if (is_receive(id)) {
+        const std::uint32_t next = next_receive_[message];
+        const std::uint32_t before = posted_after_[message];
         out_.add_edge(kept, grant_[message], On::kIssued);
         if (next != kNoMessage) out_.add_edge(kept, new_id_[messages_.receive[next].value]);
+        if (before != kNoMessage) {
+          out_.add_edge(new_id_[messages_.receive[before].value], kept, On::kIssued);
+        }
       } else {
+        const std::uint32_t next = follower(message, in_.op(id).channel);
         out_.add_edge(notice_[message], kept);
         if (next != kNoMessage) out_.add_edge(kept, notice_[next], On::kIssued);
       }
@@ -293,6 +330,11 @@ class CreditLowering {
   std::vector<OpId> new_id_;
   std::vector<OpId> grant_;   // by message: the credit's send or put
   std::vector<OpId> notice_;  // by message: the credit's recv or poll
+  // By message, of its receive: the one that its end makes room for, the one posted just before it,
+  // and whether it is posted at the start.
+  std::vector<std::uint32_t> next_receive_;
+  std::vector<std::uint32_t> posted_after_;
+  std::vector<char> posted_first_;
   std::vector<SliceRange> flag_source_;
   std::vector<std::uint32_t> flag_slots_;
 };
