@@ -35,10 +35,6 @@ struct MessageCase {
   machine::IssuePolicy policy = machine::IssuePolicy::kInOrder;
 };
 
-constexpr sched::Time us(double microseconds) {
-  return sched::Time{static_cast<std::int64_t>(microseconds * 1e6)};
-}
-
 /// Figures that tell each other apart: 1000 bytes a microsecond on the wire, 2000 in memory; 3 us
 /// of latency, 1 us to post, 2 us to see a completion, 5 us to serve an atomic. No gap.
 inline machine::Platform round_platform() {

@@ -13,6 +13,10 @@ using sched::ChannelId;
 using sched::OpId;
 using sched::RankId;
 
+constexpr sched::Time us(double microseconds) {
+  return sched::Time{static_cast<std::int64_t>(microseconds * 1e6)};
+}
+
 /// Operations are numbered in the order they are added, provided that ranks are added in order.
 /// Every rank has one buffer of a mebibyte; what overlaps in it does not matter to time.
 class Program {

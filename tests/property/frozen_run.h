@@ -1,0 +1,276 @@
+// A run computed again with the order on lanes and ports that a trace had, by a system of its own:
+// every pair of operations that may keep each other waiting has its constraint, none is left out as
+// implied, and the solver knows nothing but repetition. Slow and plain: the oracle of slack.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "machine/delays.h"
+#include "machine/platform.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::testing {
+
+class FrozenRun {
+ public:
+  enum Moment : std::uint32_t { kIssued, kRequest, kServed, kWire, kDone };
+  static constexpr std::uint32_t kMoments = 5;
+  using Times = std::vector<double>;  // by 5 · op + moment
+
+  struct Arc {
+    std::uint32_t tail;
+    std::uint32_t head;
+    double weight_s;
+  };
+
+  FrozenRun(const sched::Schedule& schedule, const machine::Platform& platform,
+            const machine::Delays& delays, const sched::Trace& trace)
+      : schedule_(schedule), platform_(platform), delays_(delays), trace_(trace) {
+    source_s_.resize(kMoments * schedule.op_count(), 0);
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) add_operation(i);
+    add_channels();
+    add_lanes();
+    add_ports();
+    // Solving goes faster in the order of the run, and comes to the same without.
+    const auto when = [&](std::uint32_t node) {
+      const sched::OpTimes& t = trace.ops[node / kMoments];
+      const std::uint32_t moment = node % kMoments;
+      return std::pair(moment == kIssued ? t.issued_s
+                       : moment == kDone ? t.done_s
+                                         : t.wire_s,
+                       moment);
+    };
+    std::stable_sort(arcs_.begin(), arcs_.end(),
+                     [&](const Arc& a, const Arc& b) { return when(a.tail) < when(b.tail); });
+  }
+
+  static std::uint32_t node(std::uint32_t op, Moment moment) { return kMoments * op + moment; }
+  const std::vector<Arc>& arcs() const { return arcs_; }
+  double source_s(std::uint32_t node) const { return source_s_[node]; }
+
+  /// When each moment comes if that of `node` comes no earlier than `at_s`.
+  Times solve(std::uint32_t node = 0, double at_s = 0) const {
+    Times time_s = source_s_;
+    if (!time_s.empty()) time_s[node] = std::max(time_s[node], at_s);
+    std::size_t passes = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      if (++passes > time_s.size() + 2) throw std::logic_error("the order has a cycle");
+      for (const Arc& arc : arcs_) {
+        const double least_s = time_s[arc.tail] + arc.weight_s;
+        if (time_s[arc.head] >= least_s) continue;
+        time_s[arc.head] = least_s;
+        changed = true;
+      }
+    }
+    return time_s;
+  }
+
+  static double makespan_s(const Times& time_s) {
+    double end_s = 0;
+    for (std::size_t i = kDone; i < time_s.size(); i += kMoments) {
+      end_s = std::max(end_s, time_s[i]);
+    }
+    return end_s;
+  }
+
+ private:
+  using Kind = sched::OpKind;
+
+  struct Passage {
+    std::uint32_t node;
+    double begin_s;
+    double joined_s;
+    double wire_s;
+  };
+
+  const sched::Op& op(std::uint32_t i) const { return schedule_.ops()[i]; }
+  static double s(sched::Time time) { return sched::seconds(time); }
+  static bool posted(Kind kind) { return sched::is_initiator(kind) || kind == Kind::kRecv; }
+  static bool computes(Kind kind) {
+    return kind == Kind::kCalc || kind == Kind::kCopy || kind == Kind::kReduce;
+  }
+
+  double hold_s(std::uint32_t i) const {
+    const double delay_s = delays_.lane_delay_s(sched::OpId(i));
+    if (posted(op(i).kind)) return s(platform_.o_post) + delay_s;
+    if (op(i).kind == Kind::kCalc) return s(schedule_.arguments(op(i)).duration) + delay_s;
+    if (computes(op(i).kind)) return platform_.copy_s(schedule_.payload_bytes(op(i))) + delay_s;
+    return 0;
+  }
+  // From the moment an operation becomes ready to its issue, if its lane is free.
+  double into_s(std::uint32_t i) const {
+    return delays_.post_delay_s(sched::OpId(i)) + (posted(op(i).kind) ? hold_s(i) : 0);
+  }
+
+  void arc(std::uint32_t tail_op, Moment tail, std::uint32_t head_op, Moment head,
+           double weight_s) {
+    arcs_.push_back({node(tail_op, tail), node(head_op, head), weight_s});
+  }
+
+  void add_operation(std::uint32_t i) {
+    const double latency_s = s(platform_.latency);
+    const double complete_s = s(platform_.o_complete);
+    const Kind kind = op(i).kind;
+    source_s_[node(i, kIssued)] = into_s(i);
+    for (const sched::Edge& edge : schedule_.edges_into(sched::OpId(i))) {
+      arc(edge.pred.value, edge.on == sched::On::kDone ? kDone : kIssued, i, kIssued, into_s(i));
+    }
+    const double service_s = sched::is_atomic(kind) ? s(platform_.atomic_service) : 0;
+    const bool reply = kind == Kind::kGet || sched::is_atomic(kind);
+    arc(i, kIssued, i, kRequest, 0);
+    arc(i, kRequest, i, kServed, reply ? latency_s + service_s : 0);
+    arc(i, kServed, i, kWire, 0);
+    if (!sched::is_initiator(kind)) {
+      double end_s = hold_s(i);
+      if (kind == Kind::kRecv || kind == Kind::kPoll) end_s = complete_s;
+      if (kind == Kind::kDelay) end_s = s(schedule_.arguments(op(i)).duration);
+      arc(i, kIssued, i, kDone, end_s);
+      return;
+    }
+    const sched::Channel& channel = schedule_.channel(op(i).channel);
+    const double wire_s =
+        reply ? wire(i, channel.dst, channel.src) : wire(i, channel.src, channel.dst);
+    const bool datagram = channel.service == sched::Service::kDatagram;
+    if (reply) {
+      arc(i, kWire, i, kDone, wire_s + latency_s + complete_s);
+      return;
+    }
+    arc(i, kWire, i, kDone, wire_s + (datagram ? 0 : 2 * latency_s) + complete_s);
+    if (!op(i).match.valid()) return;
+    const std::uint32_t match = op(i).match.value;
+    arc(i, kWire, match, kDone, wire_s + latency_s + complete_s);
+    if (op(match).kind == Kind::kRecv && !datagram) {
+      arc(match, kIssued, i, kDone, latency_s + complete_s);
+    }
+  }
+
+  double wire(std::uint32_t i, sched::RankId src, sched::RankId dst) const {
+    return platform_.transfer_s(schedule_.payload_bytes(op(i)), delays_.pair_rate(src, dst));
+  }
+
+  // The initiators of a channel issue in order, and its receives.
+  void add_channels() {
+    std::map<std::pair<std::uint32_t, bool>, std::uint32_t> last;
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+      if (!sched::has_channel(op(i).kind)) continue;
+      const std::pair side{op(i).channel.value, op(i).kind == Kind::kRecv};
+      const auto before = last.find(side);
+      if (before != last.end()) arc(before->second, kIssued, i, kIssued, into_s(i));
+      last[side] = i;
+    }
+  }
+
+  void add_lanes() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> lanes;
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+      if (posted(op(i).kind) || computes(op(i).kind)) {
+        lanes[{op(i).rank.value, op(i).lane}].push_back(i);
+      }
+    }
+    for (const auto& [lane, ops] : lanes) {
+      for (const std::uint32_t a : ops) {
+        if (hold_s(a) == 0) continue;
+        const double issued_s = trace_.ops[a].issued_s;
+        for (const std::uint32_t b : ops) {
+          // What computes is issued when its time begins, what is posted when it ends.
+          const double other_s = trace_.ops[b].issued_s;
+          const bool before = other_s > issued_s || (other_s == issued_s && posted(op(a).kind));
+          if (a == b || !before) continue;
+          arc(a, kIssued, b, kIssued,
+              (posted(op(a).kind) ? 0 : hold_s(a)) + (posted(op(b).kind) ? hold_s(b) : 0));
+        }
+      }
+    }
+  }
+
+  void add_ports() {
+    using Port = std::pair<std::uint32_t, bool>;  // of a rank, for large messages or for small ones
+    std::map<Port, std::vector<Passage>> out;
+    std::map<Port, std::vector<Passage>> in;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::pair<double, std::uint32_t>>>
+        words;
+    const auto pass = [&](std::uint32_t src, std::uint32_t dst, std::uint64_t bytes,
+                          const Passage& passage) {
+      const bool large = bytes > platform_.interleave_bytes;
+      out[{src, large}].push_back(passage);
+      in[{dst, large}].push_back(passage);
+    };
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+      if (!sched::is_initiator(op(i).kind)) continue;
+      const sched::Channel& channel = schedule_.channel(op(i).channel);
+      const std::uint32_t src = channel.src.value;
+      const std::uint32_t dst = channel.dst.value;
+      const std::uint64_t bytes = schedule_.payload_bytes(op(i));
+      const sched::OpTimes& t = trace_.ops[i];
+      if (op(i).kind != Kind::kGet && !sched::is_atomic(op(i).kind)) {
+        pass(src, dst, bytes,
+             {node(i, kWire), t.wire_s, t.issued_s, wire(i, channel.src, channel.dst)});
+        continue;
+      }
+      const double request_s = trace_.request_s[i];
+      pass(src, dst, 0, {node(i, kRequest), request_s, t.issued_s, 0});
+      pass(dst, src, bytes,
+           {node(i, kWire), t.wire_s, request_s + s(platform_.latency),
+            wire(i, channel.dst, channel.src)});
+      if (sched::is_atomic(op(i).kind)) {
+        const sched::Slice& word = schedule_.slices(op(i).reads).front();
+        words[{word.buffer.value, word.offset}].push_back({t.wire_s, node(i, kServed)});
+      }
+    }
+    // A queue is left in its order, and the port is held for the gap at least. Messages that never
+    // wait for each other, since none of their class takes any time, have no order to keep.
+    std::map<bool, bool> any_takes_time;
+    for (const auto& [port, passages] : out) {
+      for (const Passage& p : passages) {
+        if (p.wire_s > 0 || platform_.gap.count() > 0) any_takes_time[port.second] = true;
+      }
+    }
+    for (const auto& [port, passages] : out) {
+      if (!any_takes_time[port.second]) continue;
+      for (const Passage& a : passages) {
+        const double held_s = std::max(s(platform_.gap), a.wire_s);
+        for (const Passage& b : passages) {
+          const auto key = [](const Passage& p, double keeps_s) {
+            return std::tuple(p.begin_s, keeps_s > 0, p.joined_s, p.node);
+          };
+          if (key(a, held_s) < key(b, std::max(s(platform_.gap), b.wire_s))) {
+            arcs_.push_back({a.node, b.node, held_s});
+          }
+        }
+      }
+    }
+    for (const auto& [port, passages] : in) {
+      for (const Passage& a : passages) {
+        for (const Passage& b : passages) {
+          if (a.wire_s > 0 && a.begin_s < b.begin_s) {
+            arcs_.push_back({a.node, b.node, a.wire_s});
+          }
+        }
+      }
+    }
+    if (platform_.atomic_service.count() == 0) return;
+    for (auto& [word, served] : words) {
+      std::sort(served.begin(), served.end());
+      for (std::size_t i = 1; i < served.size(); ++i) {
+        arcs_.push_back({served[i - 1].second, served[i].second, s(platform_.atomic_service)});
+      }
+    }
+  }
+
+  const sched::Schedule& schedule_;
+  const machine::Platform& platform_;
+  const machine::Delays& delays_;
+  const sched::Trace& trace_;
+  std::vector<Arc> arcs_;
+  Times source_s_;
+};
+
+}  // namespace slackline::testing
