@@ -333,7 +333,7 @@ class Pass {
     return !met || !serial_;
   }
 
-  static bool overlap(std::vector<Interval>& intervals) {
+  bool overlap(std::vector<Interval>& intervals) const {
     const auto earlier = [](const Interval& a, const Interval& b) {
       return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.op < b.op;
     };
@@ -341,7 +341,12 @@ class Pass {
       std::sort(intervals.begin(), intervals.end(), earlier);
     }
     for (std::size_t i = 1; i < intervals.size(); ++i) {
-      if (intervals[i].begin_s + kInstant_s <= intervals[i - 1].end_s) return true;
+      const Interval& before = intervals[i - 1];
+      const Interval& after = intervals[i];
+      if (after.begin_s + kInstant_s <= before.end_s) return true;
+      // In one instant the lower operation goes first, unless it came late.
+      const bool tie = after.begin_s < before.begin_s + kInstant_s && after.end_s > before.end_s;
+      if (tie && !late_.empty()) return true;
     }
     return false;
   }

@@ -2,144 +2,206 @@
 // path and the event engine, and the event engine and SimGrid.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
+#include <string>
 
+#include "analysis/analytic.h"
 #include "analysis/event_engine.h"
 #include "analysis/longest_path.h"
-#include "machine/platform.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
+#include "tests/differential/agreement.h"
+#include "tests/property/random_runs.h"
 
 namespace slackline {
 namespace {
 
 using machine::DelayPlan;
+using machine::IssuePolicy;
 using machine::NicDiscipline;
 using machine::Platform;
-using sched::RankId;
 using sched::Schedule;
-using sched::Time;
 using sched::Trace;
+using testing::Dice;
+using testing::expect_equal;
 
-// Relative to the makespan, as the engines promise.
-void expect_equal(const Trace& a, const Trace& b, const std::string& what) {
-  ASSERT_EQ(a.ops.size(), b.ops.size()) << what;
-  const double tolerance_s = 1e-9 * a.makespan_s();
-  for (std::size_t i = 0; i < a.ops.size(); ++i) {
-    ASSERT_NEAR(a.ops[i].issued_s, b.ops[i].issued_s, tolerance_s) << what << ", op " << i;
-    ASSERT_NEAR(a.ops[i].done_s, b.ops[i].done_s, tolerance_s) << what << ", op " << i;
-  }
-}
-
-Platform platform(std::mt19937& random, NicDiscipline nic) {
-  const auto pick = [&](std::initializer_list<std::int64_t> choices) {
-    return *(choices.begin() + random() % choices.size());
-  };
-  Platform p;
-  p.nic = nic;
-  p.rate = {static_cast<std::uint64_t>(pick({10, 40, 100})) * 1'000'000'000};
-  p.latency = Time{pick({0, 700'000, 1'500'000})};
-  p.o_post = Time{pick({0, 150'000, 400'000})};
-  p.o_complete = Time{pick({0, 200'000, 650'000})};
-  p.gap = Time{pick({0, 50'000, 900'000})};
-  return p;
-}
-
-// A spec of a random size; block counts are small so that many can be tried.
-std::string spec(std::mt19937& random, std::string_view pattern) {
-  const std::uint64_t block = 1 + random() % 100'000;
-  const std::uint64_t blocks = 1 + random() % 12;
-  const std::uint64_t bytes = random() % 8 == 0 ? 0 : block * (blocks - 1) + 1 + random() % block;
-  const auto ranks = static_cast<std::uint32_t>(1 + random() % 20);
-  const auto one_of = [&](std::initializer_list<const char*> choices) {
-    return std::string(*(choices.begin() + random() % choices.size()));
-  };
-  return std::string(pattern) + ":ranks=" + std::to_string(ranks) +
-         ",bytes=" + std::to_string(bytes) + ",block=" + std::to_string(block) +
-         ",root=" + std::to_string(random() % ranks) + ",window=" + one_of({"1", "2", "5"}) +
-         ",ready=" + one_of({"send", "write", "none"}) + ",start=" + one_of({"pairwise", "all"}) +
-         ",in-flight=" + one_of({"0", "1", "2"}) + ",lower=" + one_of({"send", "put"}) +
-         ",first-block=" + one_of({"direct", "copy"});
-}
-
-DelayPlan delays(std::mt19937& random, const Schedule& schedule) {
+struct Sample {
+  std::string what;
+  Schedule schedule;
+  Platform platform;
   DelayPlan plan;
-  const std::uint32_t ops = schedule.op_count();
-  for (std::uint32_t i = 0; ops != 0 && i < random() % 4; ++i) {
-    plan.ops.push_back({sched::OpId(static_cast<std::uint32_t>(random() % ops)),
-                        Time{static_cast<std::int64_t>(random() % 50'000'000)}, random() % 2 == 0,
-                        RankId::none()});
-  }
-  if (schedule.rank_count() > 1 && random() % 2 == 0) {
-    const auto src = static_cast<std::uint32_t>(random() % schedule.rank_count());
-    plan.pairs.push_back(
-        {RankId(src), RankId((src + 1) % schedule.rank_count()), sched::Rate{7'300'000'000}});
-  }
-  return plan;
+};
+
+std::string text(const std::string& what, const Platform& platform, const DelayPlan& plan) {
+  return what + " on " + platform.spec() + "\n" + plan.text();
 }
 
-TEST(Engines, LongestPathAgreesWithEventsWheneverItAnswers) {
-  std::mt19937 random(1);
+// A spec with options of any kind; patterns take turns.
+Sample random_pattern(std::uint32_t seed, NicDiscipline nic, std::uint32_t max_ranks,
+                      std::uint32_t max_blocks) {
+  Dice dice(seed);
+  const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+  const std::string spec = testing::random_spec(dice, pattern.name, max_ranks, max_blocks);
+  Schedule schedule = compile(sched::parse_spec(spec));
+  const Platform platform = testing::random_platform(dice, nic);
+  DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
+  return {text(spec, platform, plan), std::move(schedule), platform, plan};
+}
+
+Sample random_program(std::uint32_t seed, NicDiscipline nic) {
+  Dice dice(seed);
+  Schedule schedule = testing::RandomSchedule(dice, 6, 40).build();
+  const Platform platform = testing::random_platform(dice, nic);
+  DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
+  return {text("program " + std::to_string(seed), platform, plan), std::move(schedule), platform,
+          plan};
+}
+
+IssuePolicy policy_of(std::uint32_t seed) {
+  return seed % 5 == 0 ? IssuePolicy::kReady : IssuePolicy::kInOrder;
+}
+
+TEST(LongestPath, AgreesWithEventsOnPatternsWheneverItAnswers) {
   int answered = 0;
-  int asked = 0;
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
-    for (int trial = 0; trial < 400; ++trial) {
-      const std::string text = spec(random, pattern.name);
-      const Schedule schedule = compile(sched::parse_spec(text));
-      const Platform p = platform(random, NicDiscipline::kSerial);
-      const DelayPlan plan = trial % 2 == 0 ? DelayPlan{} : delays(random, schedule);
-      ++asked;
-      const auto fast = analysis::longest_path(schedule, p, plan);
-      if (!fast) continue;
-      ++answered;
-      expect_equal(*fast, analysis::run_events(schedule, p, plan),
-                   text + " on " + p.spec() + plan.text());
-    }
+  constexpr std::uint32_t kSeeds = 12'000;
+  for (std::uint32_t seed = 0; seed < kSeeds && !HasFatalFailure(); ++seed) {
+    const Sample s = random_pattern(seed, NicDiscipline::kSerial, seed % 50 == 0 ? 128 : 40, 12);
+    const auto fast = analysis::longest_path(s.schedule, s.platform, s.plan);
+    if (!fast) continue;
+    ++answered;
+    expect_equal(*fast, analysis::run_events(s.schedule, s.platform, s.plan), s.what);
   }
-  EXPECT_GT(answered, asked / 5);  // enough to have compared something
+  EXPECT_GT(answered, static_cast<int>(kSeeds / 6));  // enough to have compared something
 }
 
-TEST(Engines, SimgridAgreesWithEventsOnSerialNics) {
-  std::mt19937 random(2);
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
-    for (int trial = 0; trial < 60; ++trial) {
-      const std::string text = spec(random, pattern.name);
-      const Schedule schedule = compile(sched::parse_spec(text));
-      const Platform p = platform(random, NicDiscipline::kSerial);
-      const DelayPlan plan = trial % 2 == 0 ? DelayPlan{} : delays(random, schedule);
-      expect_equal(sim::run_simgrid(schedule, p, plan), analysis::run_events(schedule, p, plan),
-                   text + " on " + p.spec() + plan.text());
+TEST(LongestPath, AgreesWithEventsOnProgramsWheneverItAnswers) {
+  int answered = 0;
+  for (std::uint32_t seed = 0; seed < 20'000 && !HasFatalFailure(); ++seed) {
+    const Sample s = random_program(seed, NicDiscipline::kSerial);
+    const auto fast = analysis::longest_path(s.schedule, s.platform, s.plan);
+    if (!fast) continue;
+    ++answered;
+    expect_equal(*fast, analysis::run_events(s.schedule, s.platform, s.plan), s.what);
+  }
+  EXPECT_GT(answered, 500);
+}
+
+TEST(LongestPath, AgreesWithEventsOnFairNicsWheneverItAnswers) {
+  int answered = 0;
+  for (std::uint32_t seed = 0; seed < 4'000 && !HasFatalFailure(); ++seed) {
+    const Sample s = seed % 2 == 0 ? random_pattern(seed / 2, NicDiscipline::kFair, 20, 8)
+                                   : random_program(seed, NicDiscipline::kFair);
+    const auto fast = analysis::longest_path(s.schedule, s.platform, s.plan);
+    if (!fast) continue;
+    ++answered;
+    const Trace events = analysis::run_events(s.schedule, s.platform, s.plan);
+    expect_equal(*fast, events, s.what);
+    ASSERT_EQ(fast->contended, events.contended) << s.what;
+  }
+  EXPECT_GT(answered, 500);
+}
+
+// What most people ask for must not need the slower engine.
+TEST(LongestPath, AnswersByItselfForTheDefaults) {
+  const Platform fractus = machine::load_platform("fractus");
+  const auto answers = [&](const std::string& spec) {
+    return analysis::run_analytic(compile(sched::parse_spec(spec)), fractus).engine ==
+           "longest-path";
+  };
+  for (const std::uint32_t k : {1, 2, 7, 64, 256}) {
+    const std::string blocks = ",bytes=" + std::to_string(k) + "MiB,block=1MiB";
+    for (std::uint32_t n = 2; n <= 256; n *= 2) {
+      EXPECT_TRUE(answers("binomial-pipeline:ranks=" + std::to_string(n) + blocks)) << n;
+    }
+    for (const std::uint32_t n : {1, 2, 3, 5, 12, 33, 100}) {
+      for (const char* pattern : {"chain", "sequential", "binomial-tree", "binary-tree"}) {
+        EXPECT_TRUE(answers(std::string(pattern) + ":ranks=" + std::to_string(n) + blocks))
+            << pattern << ", " << n << ", " << k;
+      }
     }
   }
 }
 
-TEST(Engines, SimgridAgreesWithEventsOnFairNicsWhereNothingIsShared) {
-  std::mt19937 random(3);
+void expect_simgrid(const Sample& s, IssuePolicy policy) {
+  expect_equal(sim::run_simgrid(s.schedule, s.platform, s.plan, policy),
+               analysis::run_events(s.schedule, s.platform, s.plan, policy), s.what);
+}
+
+TEST(Simgrid, AgreesWithEventsOnPatterns) {
+  for (std::uint32_t seed = 0; seed < 1'000 && !HasFatalFailure(); ++seed) {
+    expect_simgrid(random_pattern(seed, NicDiscipline::kSerial, 40, 12), policy_of(seed));
+  }
+}
+
+TEST(Simgrid, AgreesWithEventsOnPrograms) {
+  for (std::uint32_t seed = 0; seed < 1'200 && !HasFatalFailure(); ++seed) {
+    expect_simgrid(random_program(seed, NicDiscipline::kSerial), policy_of(seed));
+  }
+}
+
+// Every pattern at every small number of ranks, and some larger ones, with the edge cases of sizes.
+TEST(Simgrid, AgreesWithEventsAtEverySize) {
+  const Platform fractus = machine::load_platform("fractus");
+  for (const sched::PatternEntry& pattern : sched::patterns()) {
+    for (std::uint32_t n = 1; n <= 128 && !HasFatalFailure(); n += n < 40 ? 1 : 29) {
+      for (const char* size :
+           {"bytes=0,block=65536", "bytes=262144,block=65536", "bytes=200000,block=65536"}) {
+        const std::string spec =
+            std::string(pattern.name) + ":ranks=" + std::to_string(n) + "," + size;
+        const Schedule schedule = compile(sched::parse_spec(spec));
+        const Trace events = analysis::run_events(schedule, fractus);
+        expect_equal(sim::run_simgrid(schedule, fractus), events, spec);
+        expect_equal(analysis::run_analytic(schedule, fractus), events, spec);
+      }
+    }
+  }
+}
+
+TEST(Simgrid, AgreesWithEventsOnFairNicsWhereNothingIsShared) {
   int alone = 0;
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
-    for (int trial = 0; trial < 60; ++trial) {
-      const std::string text = spec(random, pattern.name);
-      const Schedule schedule = compile(sched::parse_spec(text));
-      const Platform p = platform(random, NicDiscipline::kFair);
-      const Trace events = analysis::run_events(schedule, p);
-      if (events.contended) continue;
-      ++alone;
-      expect_equal(sim::run_simgrid(schedule, p), events, text + " on " + p.spec());
-    }
+  for (std::uint32_t seed = 0; seed < 2'000 && !HasFatalFailure(); ++seed) {
+    const Sample s = seed % 2 == 0 ? random_pattern(seed / 2, NicDiscipline::kFair, 20, 8)
+                                   : random_program(seed, NicDiscipline::kFair);
+    const Trace events = analysis::run_events(s.schedule, s.platform, s.plan);
+    if (events.contended) continue;
+    ++alone;
+    expect_equal(sim::run_simgrid(s.schedule, s.platform, s.plan), events, s.what);
   }
-  EXPECT_GT(alone, 100);
+  EXPECT_GT(alone, 500);
+}
+
+// Sharing can only make a run later than full rates for all would have it.
+TEST(Simgrid, IsNoFasterThanFullRatesForAll) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    Dice dice(seed);
+    const std::uint32_t senders = 1 + dice.below(5);
+    testing::Program p(senders + 1);
+    std::vector<sched::ChannelId> channels;
+    for (std::uint32_t i = 0; i < senders; ++i) channels.push_back(p.channel(i + 1, 0));
+    for (const sched::ChannelId c : channels) p.recv(c, 50'000);
+    for (const sched::ChannelId c : channels) p.send(c, 50'000);
+    const Schedule schedule = p.build();
+    const Platform platform = testing::random_platform(dice, NicDiscipline::kFair);
+    const double bound_s = analysis::run_events(schedule, platform).makespan_s();
+    EXPECT_GE(sim::run_simgrid(schedule, platform).makespan_s(), bound_s * (1 - 1e-9));
+  }
 }
 
 TEST(Engines, TwoRunsGiveTheSameTrace) {
-  const Schedule schedule =
-      compile(sched::parse_spec("binomial-pipeline:ranks=13,bytes=1000001,block=65536"));
-  std::mt19937 random(4);
-  for (const NicDiscipline nic : {NicDiscipline::kSerial, NicDiscipline::kFair}) {
-    const Platform p = platform(random, nic);
-    EXPECT_EQ(digest_of(sim::run_simgrid(schedule, p)), digest_of(sim::run_simgrid(schedule, p)));
-    EXPECT_EQ(digest_of(analysis::run_events(schedule, p)),
-              digest_of(analysis::run_events(schedule, p)));
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    const NicDiscipline nic = seed % 2 == 0 ? NicDiscipline::kSerial : NicDiscipline::kFair;
+    const Sample s = seed % 3 == 0 ? random_program(seed, nic) : random_pattern(seed, nic, 20, 8);
+    const auto simulated = [&] {
+      return digest_of(sim::run_simgrid(s.schedule, s.platform, s.plan));
+    };
+    const auto events = [&] {
+      return digest_of(analysis::run_events(s.schedule, s.platform, s.plan));
+    };
+    const auto analytic = [&] {
+      return digest_of(analysis::run_analytic(s.schedule, s.platform, s.plan));
+    };
+    EXPECT_EQ(simulated(), simulated()) << s.what;
+    EXPECT_EQ(events(), events()) << s.what;
+    EXPECT_EQ(analytic(), analytic()) << s.what;
   }
 }
 
