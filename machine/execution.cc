@@ -16,6 +16,12 @@ void require_executable(const sched::Schedule& schedule, std::string_view engine
     const Op& op = schedule.ops()[i];
     const bool needs_match = sched::is_fifo_source(op) || op.kind == OpKind::kRecv ||
                              op.kind == OpKind::kPoll || op.notify == sched::Notify::kFlag;
+    if (sched::is_atomic(op.kind) &&
+        schedule.arguments(op).address_offset.from != sched::Operand::From::kAbsent) {
+      throw Unsupported(
+          fmt::format("{} cannot run {}: which word it acts on is only known in a run", engine,
+                      describe(schedule, OpId(i))));
+    }
     if (needs_match && !op.match.valid()) {
       throw InputError(
           fmt::format("{} has no match; `check` lists what is wrong", describe(schedule, OpId(i))));
