@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/distribution.h"
 #include "sched/ids.h"
 #include "sched/schedule.h"
 #include "sched/units.h"
@@ -39,15 +40,54 @@ struct PairRate {
   sched::Rate rate;
 };
 
+/// A rank that is slow throughout: what its lanes do takes `slowdown` times as long and `by` more.
+struct Straggler {
+  sched::RankId rank;
+  double slowdown = 1;  // ≥ 1, finite
+  sched::Time by{0};    // per operation that holds a lane
+};
+
+/// Random delays of operations that hold a lane (posts, copies, calculations).
+struct Noise {
+  std::vector<sched::RankId> ranks;          // empty: all
+  Distribution of;                           // how long
+  sched::PartsPerMillion chance{1'000'000};  // that an operation is struck at all
+  bool whole_lane = true;                    // as in OpDelay
+};
+
+/// From `at` on, a link of the platform's topology has this rate; at 0, from the start.
+struct LinkRate {
+  std::string link;
+  sched::Rate rate;  // > 0
+  sched::Time at{0};
+};
+
+/// A link, or a rank's whole host, that is gone from `at` on. What is on its way over it then, and
+/// what would go over it later, is lost; a rank whose host is gone starts nothing more.
+struct Failure {
+  std::string link;  // empty: a host
+  sched::RankId rank = sched::RankId::none();
+  sched::Time at{0};
+};
+
 struct DelayPlan {
   std::vector<OpDelay> ops;
   std::vector<StepDelay> steps;
   std::vector<PairRate> pairs;
+  std::vector<Straggler> stragglers;
+  std::vector<Noise> noise;
+  std::vector<LinkRate> link_rates;
+  std::vector<Failure> failures;
+  std::uint64_t seed = 0;  // of the noise
 
-  bool empty() const { return ops.empty() && steps.empty() && pairs.empty(); }
+  bool empty() const {
+    return ops.empty() && steps.empty() && pairs.empty() && stragglers.empty() && noise.empty() &&
+           link_rates.empty() && failures.empty();
+  }
 
   /// The canonical text (TOML), which delay_plan_from_toml() reads back: in sorted order, since
-  /// several delays of one operation add up. Empty for an empty plan.
+  /// several delays of one operation add up. The seed is in it if there is noise; values read from
+  /// a noise trace are written out. Empty for an empty plan.
   std::string text() const;
 };
 

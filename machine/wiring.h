@@ -1,0 +1,65 @@
+// A platform's network as links and routes: what the ranks of one run are joined by.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/platform.h"
+#include "sched/ids.h"
+
+namespace slackline::machine {
+
+using LinkId = sched::Id<struct LinkTag>;
+
+/// One direction of a cable, or of a bundle of parallel ones that share the load.
+struct Link {
+  std::string name;    // "host-3.out", "rack-2.up"; unique
+  Rate rate;           // > 0
+  bool shared = true;  // false: every message gets the whole rate (SimGrid's fat pipe)
+};
+
+struct Route {
+  std::vector<LinkId> links;  // in the order they are passed, NICs included
+  Time latency{0};            // one way, from NIC to NIC
+};
+
+/// Immutable; routes are computed when they are asked for, so that a large network costs no more
+/// than its links.
+class Wiring {
+ public:
+  /// Lays out the platform's topology and places the ranks on its hosts. Throws InputError if there
+  /// are more ranks than hosts, Unsupported for a topology that only SimGrid can read.
+  Wiring(const Platform& platform, std::uint32_t ranks);
+  /// Links and routes that somebody else found out. `routes` holds those that will be asked for.
+  struct FixedRoute {
+    sched::RankId src;
+    sched::RankId dst;
+    Route route;
+  };
+  Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
+         std::vector<FixedRoute> routes);
+  ~Wiring();
+  Wiring(Wiring&&) noexcept;
+  Wiring& operator=(Wiring&&) noexcept;
+
+  std::uint32_t rank_count() const;
+  /// The name of the host that a rank is on.
+  std::string host_name(sched::RankId rank) const;
+  std::span<const Link> links() const;
+  /// Nothing if no link has that name.
+  std::optional<LinkId> find_link(std::string_view name) const;
+  /// The way of a message from src to dst. A rank's way to itself passes its own NIC, out and in.
+  /// Throws InternalError for a fixed wiring that was not told this route.
+  Route route(sched::RankId src, sched::RankId dst) const;
+
+ private:
+  struct Contents;
+  std::unique_ptr<Contents> contents_;
+};
+
+}  // namespace slackline::machine
