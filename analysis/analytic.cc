@@ -6,11 +6,11 @@
 namespace slackline::analysis {
 
 sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
-                          const machine::DelayPlan& delays, machine::IssuePolicy policy) {
-  if (policy == machine::IssuePolicy::kInOrder) {
+                          const machine::DelayPlan& delays, const machine::IssueOrder& order) {
+  if (order.policy == machine::IssuePolicy::kInOrder) {
     if (auto trace = longest_path(schedule, platform, delays)) return *std::move(trace);
   }
-  return run_events(schedule, platform, delays, policy);
+  return run_events(schedule, platform, delays, order);
 }
 
 }  // namespace slackline::analysis

@@ -9,11 +9,11 @@
 
 namespace slackline::analysis {
 
-/// The times of every operation on a star, exact for serial NICs; for fair ones `contended` in the
+/// The times of every operation, exact for serial NICs on a star; elsewhere `contended` in the
 /// trace says if sharing was left out. The trace's engine is "longest-path" or "event": who
 /// answered.
 sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
                           const machine::DelayPlan& delays = {},
-                          machine::IssuePolicy policy = machine::IssuePolicy::kInOrder);
+                          const machine::IssueOrder& order = {});
 
 }  // namespace slackline::analysis

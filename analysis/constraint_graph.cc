@@ -33,6 +33,13 @@ double lane_hold_s(const sched::Schedule& schedule, const machine::Platform& pla
   return 0;
 }
 
+// How long a message takes that begins then and shares with nobody.
+double wire_time_s(const machine::Paths& paths, machine::PathId path, double begin_s,
+                   std::uint64_t bytes) {
+  return paths[path].change_count == 0 ? static_cast<double>(bytes) / paths[path].bytes_per_s
+                                       : paths.sent_s(begin_s, path, bytes) - begin_s;
+}
+
 // A message, or one of the two of a get or an atomic, at the ports.
 struct Passage {
   NodeId node;
@@ -61,20 +68,21 @@ void sort_by(std::vector<Passage>& passages, const Key& key) {
 }  // namespace
 
 ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
-                                 const machine::Delays& delays, const sched::Trace& trace)
+                                 const machine::Delays& delays, const machine::Paths& paths,
+                                 const sched::Trace& trace)
     : ops_(schedule.op_count()), source_s_(node_count(), 0) {
   constraints_.reserve(schedule.edges().size() + 6 * std::size_t{ops_});
-  add_operations(schedule, platform, delays);
+  add_operations(schedule, platform, delays, paths, trace);
   add_lanes(schedule, platform, delays, trace);
-  add_ports(schedule, platform, delays, trace);
+  add_ports(schedule, platform, paths, trace);
   solve();
 }
 
 void ConstraintGraph::add_operations(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
-                                     const machine::Delays& delays) {
+                                     const machine::Delays& delays, const machine::Paths& paths,
+                                     const sched::Trace& trace) {
   const double complete_s = sched::seconds(platform.o_complete);
-  const double latency_s = sched::seconds(platform.latency);
   const sched::ChannelOrder channels = sched::channel_order(schedule);
   for (std::uint32_t i = 0; i < ops_; ++i) {
     const OpId id(i);
@@ -108,24 +116,27 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
       continue;
     }
     const sched::Channel& channel = schedule.channel(op.channel);
+    const double latency_s = paths[paths.of(op.channel, false)].latency_s;
+    const double back_s = paths[paths.of(op.channel, true)].latency_s;
+    const double begin_s = trace.ops[i].wire_s;
     if (has_reply(op.kind)) {
       const double service_s =
           op.kind == OpKind::kGet ? 0 : sched::seconds(platform.atomic_service);
       add(request, wire, latency_s + service_s);
-      const double wire_s = platform.transfer_s(schedule.payload_bytes(op),
-                                                delays.pair_rate(channel.dst, channel.src));
-      add(wire, done, wire_s + latency_s + complete_s);
+      const double wire_s =
+          wire_time_s(paths, paths.of(op.channel, true), begin_s, schedule.payload_bytes(op));
+      add(wire, done, wire_s + back_s + complete_s);
       continue;
     }
     add(request, wire, 0);
     const double wire_s =
-        platform.transfer_s(schedule.payload_bytes(op), delays.pair_rate(channel.src, channel.dst));
+        wire_time_s(paths, paths.of(op.channel, false), begin_s, schedule.payload_bytes(op));
     const bool datagram = channel.service == sched::Service::kDatagram;
-    add(wire, done, datagram ? wire_s + complete_s : wire_s + 2 * latency_s + complete_s);
+    add(wire, done, datagram ? wire_s + complete_s : wire_s + latency_s + back_s + complete_s);
     if (!op.match.valid()) continue;
     add(wire, NodeId::of(op.match, Moment::kDone), wire_s + latency_s + complete_s);
     if (schedule.op(op.match).kind == OpKind::kRecv && !datagram) {
-      add(NodeId::of(op.match, Moment::kIssued), done, latency_s + complete_s);
+      add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s);
     }
   }
 }
@@ -177,9 +188,8 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
 }
 
 void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
-                                const machine::Delays& delays, const sched::Trace& trace) {
+                                const machine::Paths& paths, const sched::Trace& trace) {
   const double gap_s = sched::seconds(platform.gap);
-  const double latency_s = sched::seconds(platform.latency);
   const double complete_s = sched::seconds(platform.o_complete);
   const double service_s = sched::seconds(platform.atomic_service);
   const bool serial = platform.nic == machine::NicDiscipline::kSerial;
@@ -206,22 +216,23 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const NodeId issued = NodeId::of(id, Moment::kIssued);
     const NodeId wire = NodeId::of(id, Moment::kWire);
+    const double latency_s = paths[paths.of(op.channel, false)].latency_s;
+    const double wire_s =
+        wire_time_s(paths, paths.of(op.channel, has_reply(op.kind)), times.wire_s, bytes);
     if (!has_reply(op.kind)) {
-      const double wire_s = platform.transfer_s(bytes, delays.pair_rate(src, dst));
       pass({wire, 0, times.wire_s, times.issued_s, issued, wire_s}, src, dst, bytes);
       continue;
     }
     const double request_s = trace.request_s.empty() ? times.issued_s : trace.request_s[i];
     const NodeId request = NodeId::of(id, Moment::kRequest);
     pass({request, 0, request_s, times.issued_s, issued, 0}, src, dst, 0);
-    const double wire_s = platform.transfer_s(bytes, delays.pair_rate(dst, src));
     if (op.kind == OpKind::kGet) {
       pass({wire, 0, times.wire_s, request_s + latency_s, request, wire_s}, dst, src, bytes);
       continue;
     }
     // Its reply has no moment of its own, but is done a fixed time after it begins.
     const NodeId done = NodeId::of(id, Moment::kDone);
-    const double lead_s = wire_s + latency_s + complete_s;
+    const double lead_s = wire_s + paths[paths.of(op.channel, true)].latency_s + complete_s;
     pass({done, lead_s, times.wire_s, times.wire_s, wire, wire_s}, dst, src, bytes);
     if (service_s == 0) continue;
     const sched::Slice& word = schedule.slices(op.reads).front();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/delays.h"
+#include "machine/paths.h"
 #include "machine/platform.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -41,7 +42,8 @@ struct Constraint {
 class ConstraintGraph {
  public:
   ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
-                  const machine::Delays& delays, const sched::Trace& trace);
+                  const machine::Delays& delays, const machine::Paths& paths,
+                  const sched::Trace& trace);
 
   std::uint32_t node_count() const { return 4 * ops_; }
   std::span<const Constraint> constraints() const { return constraints_; }
@@ -62,11 +64,12 @@ class ConstraintGraph {
     constraints_.push_back({tail, head, weight_s});
   }
   void add_operations(const sched::Schedule& schedule, const machine::Platform& platform,
-                      const machine::Delays& delays);
+                      const machine::Delays& delays, const machine::Paths& paths,
+                      const sched::Trace& trace);
   void add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
                  const machine::Delays& delays, const sched::Trace& trace);
   void add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
-                 const machine::Delays& delays, const sched::Trace& trace);
+                 const machine::Paths& paths, const sched::Trace& trace);
   std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,
                                               const sched::Trace& trace) const;
   void solve();

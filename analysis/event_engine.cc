@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "analysis/link_load.h"
 #include "machine/execution.h"
 
 namespace slackline::analysis {
@@ -9,35 +10,39 @@ namespace {
 
 using machine::ExecutionEvent;
 
-// The network of a star: a message takes what its bytes take at its rate.
-class StarNetwork {
+// A network in which every message has its way to itself.
+class FreeNetwork {
  public:
-  explicit StarNetwork(const machine::Platform& platform) : platform_(platform) {}
+  explicit FreeNetwork(const machine::Paths& paths) : paths_(paths) {}
 
   void at(double time_s, ExecutionEvent event) { events_.push(time_s, event); }
-  void transmit(double now_s, sched::RankId, sched::RankId, std::uint64_t bytes, sched::Rate limit,
-                ExecutionEvent event) {
-    at(now_s + platform_.transfer_s(bytes, limit), event);
+  void transmit(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op) {
+    const double sent_s = paths_.sent_s(now_s, path, bytes);
+    const double cut_s = paths_[path].cut_s;
+    const bool cut = sent_s + machine::kInstant_s > cut_s;
+    at(cut ? cut_s : sent_s, {op, cut ? ExecutionEvent::Kind::kLost : ExecutionEvent::Kind::kSent});
   }
 
   machine::EventQueue& events() { return events_; }
 
  private:
-  const machine::Platform& platform_;
+  const machine::Paths& paths_;
   machine::EventQueue events_;
 };
 
 }  // namespace
 
 sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::DelayPlan& plan, machine::IssuePolicy policy) {
+                        const machine::DelayPlan& plan, const machine::IssueOrder& order) {
   machine::require_executable(schedule, "the event engine");
   const machine::Delays delays(plan, schedule);
-  StarNetwork network(platform);
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  const machine::Paths paths(schedule, wiring, plan);
+  FreeNetwork network(paths);
   sched::Trace trace;
   trace.ops.resize(schedule.op_count());
   trace.request_s.resize(machine::request_count(schedule));
-  machine::Execution<StarNetwork> execution(schedule, platform, delays, policy, trace.ops,
+  machine::Execution<FreeNetwork> execution(schedule, platform, delays, paths, order, trace.ops,
                                             trace.request_s, network);
   execution.start();
   std::vector<ExecutionEvent> events;
@@ -49,8 +54,9 @@ sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform
   trace.platform = platform.spec();
   trace.delays = plan.text();
   trace.engine = "event";
-  trace.contended = execution.shared();
-  machine::require_finished(schedule, trace);
+  trace.seed = plan.seed;
+  trace.contended = execution.shared() || links_shared(schedule, platform, wiring, paths, trace);
+  machine::require_finished(schedule, trace, paths);
   return trace;
 }
 

@@ -1,5 +1,4 @@
-// Runs a schedule on a star by discrete events, with the order on ports and lanes decided as the
-// run goes.
+// Runs a schedule by discrete events, with the order on ports and lanes decided as the run goes.
 #pragma once
 
 #include "machine/delay_plan.h"
@@ -10,11 +9,12 @@
 
 namespace slackline::analysis {
 
-/// Exact for serial NICs on a star. For fair NICs it gives every message its full rate, and sets
-/// `contended` in the trace if two large messages shared a port. Throws Unsupported for dynamic
-/// schedules, InputError for ones that cannot finish.
+/// Exact for serial NICs on a star. For fair NICs, and for networks with links that several NICs
+/// share, it gives every message the rate of its slowest link, and sets `contended` in the trace if
+/// two large messages shared a port, or a link that was too slow for both. Throws Unsupported for
+/// dynamic schedules, InputError for ones that cannot finish.
 sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
                         const machine::DelayPlan& delays = {},
-                        machine::IssuePolicy policy = machine::IssuePolicy::kInOrder);
+                        const machine::IssueOrder& order = {});
 
 }  // namespace slackline::analysis

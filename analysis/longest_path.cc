@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "analysis/link_load.h"
 #include "machine/execution.h"
 
 namespace slackline::analysis {
@@ -45,13 +46,13 @@ constexpr int kDoneLate = 2;
 class Pass {
  public:
   Pass(const sched::Schedule& schedule, const machine::Platform& platform,
-       const machine::Delays& delays)
+       const machine::Delays& delays, const machine::Paths& paths)
       : schedule_(schedule),
         platform_(platform),
         delays_(delays),
+        paths_(paths),
         o_post_s_(sched::seconds(platform.o_post)),
         o_complete_s_(sched::seconds(platform.o_complete)),
-        latency_s_(sched::seconds(platform.latency)),
         gap_s_(sched::seconds(platform.gap)),
         serial_(platform.nic == machine::NicDiscipline::kSerial),
         times_(schedule.op_count(), {kNever, kNever, kNever, kNever, 1, OpId::none()}),
@@ -227,15 +228,14 @@ class Pass {
   bool send(OpId id, bool late) {
     const Op& op = schedule_.op(id);
     OpTimes& t = times_[id.value];
-    const RankId dst = schedule_.channel(op.channel).dst;
+    const machine::PathId path = paths_.of(op.channel, false);
     const std::uint64_t bytes = schedule_.payload_bytes(op);
     const bool large = bytes > platform_.interleave_bytes;
-    const double wire_s = platform_.transfer_s(bytes, delays_.pair_rate(op.rank, dst));
-    const double hold_s = serial_ ? std::max(gap_s_, wire_s) : gap_s_;
     Server& port = out_[2 * op.rank.value + (large ? 0 : 1)];
     if (t.issued_s + kInstant_s < port.last_join_s) return false;
     if (t.issued_s < port.late_s + kInstant_s) return false;
-    if (hold_s > 0) {
+    const bool holds = gap_s_ > 0 || (serial_ && bytes != 0);
+    if (holds) {
       if (t.issued_s + kInstant_s < port.last_instant_s) return false;
       if (t.issued_s < port.late_instant_s + kInstant_s) return false;
     }
@@ -246,23 +246,23 @@ class Pass {
       t.wire_s = port.free_s;
       t.cause = port.last;
     }
-    if (hold_s > 0) {
+    sent_s_[id.value] = paths_.sent_s(t.wire_s, path, bytes);
+    if (holds) {
       port.last_join_s = t.issued_s;
-      port.free_s = t.wire_s + hold_s;
+      port.free_s = std::max(t.wire_s + gap_s_, serial_ ? sent_s_[id.value] : t.wire_s);
       port.last = id;
     } else {
       port.last_instant_s = std::max(port.last_instant_s, t.wire_s);
     }
-    if (posted_late) (hold_s > 0 ? port.late_s : port.late_instant_s) = t.issued_s;
-    small_take_time_ = small_take_time_ || (!large && wire_s > 0);
-    sent_s_[id.value] = t.wire_s + wire_s;
-    const double arrival_s = sent_s_[id.value] + latency_s_;
+    if (posted_late) (holds ? port.late_s : port.late_instant_s) = t.issued_s;
+    small_take_time_ = small_take_time_ || (!large && bytes != 0);
+    const double arrival_s = sent_s_[id.value] + paths_[path].latency_s;
     const bool datagram = schedule_.channel(op.channel).service == sched::Service::kDatagram;
     if (datagram) {
       t.done_s = sent_s_[id.value] + o_complete_s_;
       if (t.done_s == t.wire_s) add_late(id, kDoneLate);
     } else if (!sched::is_fifo_source(op)) {
-      t.done_s = arrival_s + latency_s_ + o_complete_s_;
+      t.done_s = arrival_s + back_latency_s(op) + o_complete_s_;
       if (t.done_s == t.wire_s) add_late(id, kDoneLate);
     }
     if (op.match.valid()) {
@@ -291,10 +291,14 @@ class Pass {
         schedule_.channel(source.channel).service == sched::Service::kReliable) {
       OpTimes& s = times_[op.match.value];
       if (!message_last) s.cause = receive;
-      s.done_s = landed_s + latency_s_ + o_complete_s_;
+      s.done_s = landed_s + back_latency_s(source) + o_complete_s_;
       if (late && s.done_s == landed_s) add_late(op.match, kDoneLate);
       wake(source.rank);
     }
+  }
+
+  double back_latency_s(const Op& source) const {
+    return paths_[paths_.of(source.channel, true)].latency_s;
   }
 
   bool is_late(OpId id, int event) const {
@@ -354,9 +358,9 @@ class Pass {
   const sched::Schedule& schedule_;
   const machine::Platform& platform_;
   const machine::Delays& delays_;
+  const machine::Paths& paths_;
   const double o_post_s_;
   const double o_complete_s_;
-  const double latency_s_;
   const double gap_s_;
   const bool serial_;
   std::vector<OpTimes> times_;
@@ -380,15 +384,19 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
                                          const machine::DelayPlan& plan) {
   machine::require_executable(schedule, "the analytic engine");
   const machine::Delays delays(plan, schedule);
-  Pass pass(schedule, platform, delays);
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  const machine::Paths paths(schedule, wiring, plan);
+  if (paths.may_fail()) return std::nullopt;
+  Pass pass(schedule, platform, delays, paths);
   if (!pass.run()) return std::nullopt;
   sched::Trace trace;
   trace.schedule = schedule.digest();
   trace.platform = platform.spec();
   trace.delays = plan.text();
   trace.engine = "longest-path";
-  trace.contended = pass.contended();
+  trace.seed = plan.seed;
   trace.ops = pass.take_times();
+  trace.contended = pass.contended() || links_shared(schedule, platform, wiring, paths, trace);
   return trace;
 }
 

@@ -70,11 +70,19 @@ std::vector<OpId> critical_path(const ConstraintGraph& graph, double makespan_s)
 
 TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
                        const machine::DelayPlan& plan, const sched::Trace& trace) {
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  return timed_slack(schedule, platform, wiring, plan, trace);
+}
+
+TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
+                       const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                       const sched::Trace& trace) {
   require_trace_of(schedule, trace);
   TimedSlack result;
   if (schedule.op_count() == 0) return result;
   const machine::Delays delays(plan, schedule);
-  const ConstraintGraph graph(schedule, platform, delays, trace);
+  const machine::Paths paths(schedule, wiring, plan);
+  const ConstraintGraph graph(schedule, platform, delays, paths, trace);
   const std::span<const double> time_s = graph.time_s();
   for (const double t : time_s) result.makespan_s = std::max(result.makespan_s, t);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {

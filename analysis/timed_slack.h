@@ -6,6 +6,7 @@
 
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
+#include "machine/wiring.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -28,5 +29,10 @@ struct TimedSlack {
 /// delays of the run. Linear in operations but for sorting them by port.
 TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
                        const machine::DelayPlan& delays, const sched::Trace& trace);
+
+/// The same where the network's wiring is known already, or only SimGrid could read it.
+TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
+                       const machine::Wiring& wiring, const machine::DelayPlan& delays,
+                       const sched::Trace& trace);
 
 }  // namespace slackline::analysis

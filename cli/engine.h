@@ -16,7 +16,7 @@ namespace slackline::cli {
 struct EngineEntry {
   std::string_view name;
   sched::Trace (*run)(const sched::Schedule&, const machine::Platform&, const machine::DelayPlan&,
-                      machine::IssuePolicy);
+                      const machine::IssueOrder&);
 };
 
 /// Every engine of this build.

@@ -26,6 +26,7 @@ class ExecutionEvent {
     kOutFree,       // the NIC may send the next message
     kReplyOutFree,  // the same, after the answer to a get or an atomic
     kSent,          // its message has left the wire
+    kLost,          // its way was cut before its message had left
     kArrived,       // its request is at the target
     kServed,        // the target has carried out the atomic
     kDone,
@@ -35,6 +36,11 @@ class ExecutionEvent {
       : bits_(std::uint64_t{op.value} << 8 | static_cast<std::uint64_t>(kind)) {}
   sched::OpId op() const { return sched::OpId(static_cast<std::uint32_t>(bits_ >> 8)); }
   Kind kind() const { return static_cast<Kind>(bits_ & 0xff); }
+  /// It happens on the operation's own rank, not in its NIC, the network or at the other end.
+  bool is_local() const {
+    return kind() == Kind::kHeldBack || kind() == Kind::kIssue || kind() == Kind::kLaneEnd ||
+           kind() == Kind::kDone;
+  }
   friend auto operator<=>(ExecutionEvent, ExecutionEvent) = default;
 
  private:

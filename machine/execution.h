@@ -4,8 +4,9 @@
 //
 // A Network offers
 //   void at(double time_s, ExecutionEvent event);    deliver `event` at that time, not before now
-//   void transmit(double now_s, RankId src, RankId dst, std::uint64_t bytes, Rate limit,
-//                 ExecutionEvent event);              start a large message; `event` at its end
+//   void transmit(double now_s, PathId path, std::uint64_t bytes, OpId op);
+//                                      start a large message; kSent at its end, or kLost when its
+//                                      path is cut before
 // and calls instant() once per instant of time, with all the events that fall within it.
 #pragma once
 
@@ -22,6 +23,7 @@
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/issue_policy.h"
+#include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/port_arbiter.h"
 #include "sched/schedule.h"
@@ -36,8 +38,9 @@ void require_executable(const sched::Schedule& schedule, std::string_view engine
 /// The length of Trace::request_s: every operation's place if there are gets or atomics, else 0.
 std::size_t request_count(const sched::Schedule& schedule);
 
-/// Throws InputError naming the first operation that never finished.
-void require_finished(const sched::Schedule& schedule, const sched::Trace& trace);
+/// Throws InputError naming the first operation that never finished, unless something failed.
+void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,
+                      const Paths& paths);
 
 /// The lane that an operation occupies, as an index over all lanes of all ranks.
 struct LaneIndex {
@@ -59,8 +62,8 @@ class Execution {
   /// is Trace::request_s, of request_count() zeros. All references must outlive
   /// this.
   Execution(const sched::Schedule& schedule, const Platform& platform, const Delays& delays,
-            IssuePolicy policy, std::span<sched::OpTimes> times, std::span<double> request_s,
-            Network& network);
+            const Paths& paths, const IssueOrder& order, std::span<sched::OpTimes> times,
+            std::span<double> request_s, Network& network);
 
   /// Time zero: everything without predecessors becomes ready.
   void start();
@@ -78,7 +81,7 @@ class Execution {
   using RankId = sched::RankId;
 
   struct Waiting {
-    double since_s;  // 0 for the in-order policy
+    double place;  // the least goes first; 0 for the in-order policy
     OpId op;
   };
   struct Lane {
@@ -106,6 +109,17 @@ class Execution {
   // Posted: issued at the end of its lane time. The others are issued at its start.
   static bool is_posted(OpKind kind) { return sched::is_initiator(kind) || kind == OpKind::kRecv; }
 
+  static bool after(const Waiting& a, const Waiting& b) {
+    return a.place != b.place ? a.place > b.place : a.op > b.op;
+  }
+  double place_of(OpId id) const {
+    if (order_.policy == IssuePolicy::kInOrder) return 0;
+    return order_.policy == IssuePolicy::kReady ? now_s_ : order_.slack_s[id.value];
+  }
+  bool is_gone(RankId rank) const { return now_s_ + kInstant_s > paths_.gone_s(rank); }
+  PathId path_of(OpId id, bool reply) const { return paths_.of(op(id).channel, reply); }
+  double latency_s(OpId id, bool reply) const { return paths_[path_of(id, reply)].latency_s; }
+
   // What was begun in order mostly ends in order.
   static void in_order(std::vector<Event>& events) {
     if (!std::is_sorted(events.begin(), events.end())) std::sort(events.begin(), events.end());
@@ -127,6 +141,10 @@ class Execution {
   void start_message(const PortArbiter::Start& start, bool large);
   void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
   void sent(OpId id);
+  void lost(OpId id);
+  void leave_ports(OpId id, bool reply);
+  void count_large(RankId src, RankId dst);
+  void acknowledge(OpId id, double landed_s);
   void land(OpId receive);
   void arrived(OpId id);
   void serve_word(Word& word);
@@ -154,13 +172,13 @@ class Execution {
   const sched::Schedule& schedule_;
   const Platform& platform_;
   const Delays& delays_;
-  const bool by_age_;
+  const Paths& paths_;
+  const IssueOrder order_;
   Network& network_;
 
   // The platform's times, in seconds.
   const double o_post_s_;
   const double o_complete_s_;
-  const double latency_s_;
   const double gap_s_;
   const double atomic_s_;
   const bool serial_;
@@ -188,17 +206,17 @@ class Execution {
 
 template <class Network>
 Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& platform,
-                              const Delays& delays, IssuePolicy policy,
+                              const Delays& delays, const Paths& paths, const IssueOrder& order,
                               std::span<sched::OpTimes> times, std::span<double> request_s,
                               Network& network)
     : schedule_(schedule),
       platform_(platform),
       delays_(delays),
-      by_age_(policy == IssuePolicy::kReady),
+      paths_(paths),
+      order_(order),
       network_(network),
       o_post_s_(sched::seconds(platform.o_post)),
       o_complete_s_(sched::seconds(platform.o_complete)),
-      latency_s_(sched::seconds(platform.latency)),
       gap_s_(sched::seconds(platform.gap)),
       atomic_s_(sched::seconds(platform.atomic_service)),
       serial_(platform.nic == NicDiscipline::kSerial),
@@ -215,6 +233,7 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       small_(schedule.rank_count()),
       large_out_(serial_ ? 0 : schedule.rank_count(), 0),
       large_in_(serial_ ? 0 : schedule.rank_count(), 0) {
+  require_complete(order_, schedule.op_count());
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::fill(times_.begin(), times_.end(),
             sched::OpTimes{kNever, kNever, kNever, kNever, 1, OpId::none()});
@@ -279,6 +298,7 @@ void Execution<Network>::settle() {
 template <class Network>
 void Execution<Network>::handle(const Event& event) {
   const OpId id = event.op();
+  if (paths_.may_fail() && event.is_local() && is_gone(op(id).rank)) return;
   switch (event.kind()) {
     case Kind::kHeldBack:
       offer(id);
@@ -302,6 +322,9 @@ void Execution<Network>::handle(const Event& event) {
     case Kind::kSent:
       sent(id);
       break;
+    case Kind::kLost:
+      lost(id);
+      break;
     case Kind::kArrived:
       arrived(id);
       break;
@@ -323,6 +346,7 @@ void Execution<Network>::release(OpId id, OpId cause) {
 
 template <class Network>
 void Execution<Network>::make_ready(OpId id) {
+  if (paths_.may_fail() && is_gone(op(id).rank)) return;
   times(id).ready_s = now_s_;
   const double delay_s = delays_.post_delay_s(id);
   if (delay_s > 0) {
@@ -340,10 +364,8 @@ void Execution<Network>::offer(OpId id) {
   }
   const std::uint32_t index = lane_index_.of(id, op(id));
   Lane& lane = lanes_[index];
-  lane.ready.push_back({by_age_ ? now_s_ : 0.0, id});
-  std::push_heap(lane.ready.begin(), lane.ready.end(), [](const Waiting& a, const Waiting& b) {
-    return a.since_s != b.since_s ? a.since_s > b.since_s : a.op > b.op;
-  });
+  lane.ready.push_back({place_of(id), id});
+  std::push_heap(lane.ready.begin(), lane.ready.end(), after);
   touch(index);
 }
 
@@ -368,9 +390,7 @@ template <class Network>
 void Execution<Network>::serve(Lane& lane) {
   lane.dirty = false;
   if (lane.busy || lane.ready.empty()) return;
-  std::pop_heap(lane.ready.begin(), lane.ready.end(), [](const Waiting& a, const Waiting& b) {
-    return a.since_s != b.since_s ? a.since_s > b.since_s : a.op > b.op;
-  });
+  std::pop_heap(lane.ready.begin(), lane.ready.end(), after);
   const OpId id = lane.ready.back().op;
   lane.ready.pop_back();
   sched::OpTimes& t = times(id);
@@ -436,6 +456,7 @@ void Execution<Network>::done(OpId id) {
 // What nothing waits for needs no event.
 template <class Network>
 void Execution<Network>::done_at(OpId id, double time_s) {
+  if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
   if (out_begin_[id.value] == out_begin_[id.value + 1]) {
     times(id).done_s = time_s;
   } else {

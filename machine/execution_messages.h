@@ -29,20 +29,31 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
     free_out_after_gap(id, reply, ports, start.src);
   }
   if (bytes == 0) {
-    ended_now_.push_back({id, Kind::kSent});
+    const bool cut = now_s_ + kInstant_s > paths_[path_of(id, reply)].cut_s;
+    ended_now_.push_back({id, cut ? Kind::kLost : Kind::kSent});
     return;
   }
-  const sched::Rate limit = delays_.pair_rate(start.src, start.dst);
+  const PathId path = path_of(id, reply);
+  if (paths_.may_fail() && now_s_ + kInstant_s > paths_[path].cut_s) {
+    if (large && !serial_) count_large(start.src, start.dst);
+    ended_now_.push_back({id, Kind::kLost});
+    return;
+  }
   if (!large) {
-    network_.at(now_s_ + platform_.transfer_s(bytes, limit), {id, Kind::kSent});
+    const double sent_s = paths_.sent_s(now_s_, path, bytes);
+    const double cut_s = paths_[path].cut_s;
+    network_.at(std::min(sent_s, cut_s), {id, sent_s < cut_s ? Kind::kSent : Kind::kLost});
     return;
   }
-  if (!serial_) {
-    const std::uint32_t out = large_out_[start.src.value]++;
-    const std::uint32_t in = large_in_[start.dst.value]++;
-    shared_ = shared_ || out != 0 || in != 0;
-  }
-  network_.transmit(now_s_, start.src, start.dst, bytes, limit, {id, Kind::kSent});
+  if (!serial_) count_large(start.src, start.dst);
+  network_.transmit(now_s_, path, bytes, id);
+}
+
+template <class Network>
+void Execution<Network>::count_large(RankId src, RankId dst) {
+  const std::uint32_t out = large_out_[src.value]++;
+  const std::uint32_t in = large_in_[dst.value]++;
+  shared_ = shared_ || out != 0 || in != 0;
 }
 
 // The out-port is held for the gap at least, counted from the message's start.
@@ -56,10 +67,9 @@ void Execution<Network>::free_out_after_gap(OpId id, bool reply, PortArbiter& po
   }
 }
 
+// A message that has left, or was lost, gives back what it held.
 template <class Network>
-void Execution<Network>::sent(OpId id) {
-  const Op& o = op(id);
-  const bool reply = replying_[id.value] != 0;
+void Execution<Network>::leave_ports(OpId id, bool reply) {
   const auto [src, dst] = ends(id, reply);
   const std::uint64_t bytes = message_bytes(id, reply);
   if (serial_ && bytes != 0) {
@@ -70,7 +80,20 @@ void Execution<Network>::sent(OpId id) {
     --large_out_[src.value];
     --large_in_[dst.value];
   }
-  const double arrival_s = now_s_ + latency_s_;
+}
+
+// Nothing comes of it: what waits for its arrival or its acknowledgement never happens.
+template <class Network>
+void Execution<Network>::lost(OpId id) {
+  leave_ports(id, replying_[id.value] != 0);
+}
+
+template <class Network>
+void Execution<Network>::sent(OpId id) {
+  const Op& o = op(id);
+  const bool reply = replying_[id.value] != 0;
+  leave_ports(id, reply);
+  const double arrival_s = now_s_ + latency_s(id, reply);
   if (reply) {
     done_at(id, arrival_s + o_complete_s_);
     return;
@@ -82,12 +105,20 @@ void Execution<Network>::sent(OpId id) {
   if (schedule_.channel(o.channel).service == sched::Service::kDatagram) {
     done_at(id, now_s_ + o_complete_s_);
   } else if (!sched::is_fifo_source(o)) {
-    done_at(id, arrival_s + latency_s_ + o_complete_s_);
+    acknowledge(id, arrival_s);
   }
   if (o.match.valid()) {
     times(o.match).wire_s = arrival_s;
     if (std::isfinite(times(o.match).issued_s)) land(o.match);
   }
+}
+
+// The source learns of it, unless the way back is cut before the acknowledgement leaves.
+template <class Network>
+void Execution<Network>::acknowledge(OpId id, double landed_s) {
+  const Path& back = paths_[path_of(id, true)];
+  if (landed_s + kInstant_s > back.cut_s) return;
+  done_at(id, landed_s + back.latency_s + o_complete_s_);
 }
 
 // A message and its receive, or its poll, have met: the later of arrival and posting decides.
@@ -103,12 +134,13 @@ void Execution<Network>::land(OpId receive) {
   if (o.kind == OpKind::kRecv &&
       schedule_.channel(source.channel).service == sched::Service::kReliable) {
     if (!message_last) times(o.match).cause = receive;
-    done_at(o.match, landed_s + latency_s_ + o_complete_s_);
+    acknowledge(o.match, landed_s);
   }
 }
 
 template <class Network>
 void Execution<Network>::arrived(OpId id) {
+  if (paths_.may_fail() && is_gone(ends(id, false).second)) return;
   if (op(id).kind == OpKind::kGet) {
     replying_[id.value] = 1;
     queue_message(id);

@@ -16,6 +16,6 @@ namespace slackline::sim {
 /// dies.
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::DelayPlan& delays = {},
-                         machine::IssuePolicy policy = machine::IssuePolicy::kInOrder);
+                         const machine::IssueOrder& order = {});
 
 }  // namespace slackline::sim

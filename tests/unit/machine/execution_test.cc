@@ -26,17 +26,17 @@ class FakeNetwork {
     RankId src;
     RankId dst;
     std::uint64_t bytes;
-    std::uint64_t limit;
+    double bytes_per_s;
   };
 
   void at(double time_s, ExecutionEvent event) {
     EXPECT_GE(time_s, now_s);
     timers.push_back({time_s, event});
   }
-  void transmit(double now, RankId src, RankId dst, std::uint64_t bytes, sched::Rate limit,
-                ExecutionEvent event) {
-    large.push_back({now, src, dst, bytes, limit.bits_per_second});
-    at(now + 1, event);
+  void transmit(double now, PathId path, std::uint64_t bytes, sched::OpId op) {
+    const Path& way = (*paths)[path];
+    large.push_back({now, way.src, way.dst, bytes, way.bytes_per_s});
+    at(now + 1, {op, ExecutionEvent::Kind::kSent});
   }
 
   void run(Execution<FakeNetwork>& execution) {
@@ -56,6 +56,7 @@ class FakeNetwork {
     }
   }
 
+  const Paths* paths = nullptr;
   double now_s = 0;
   int instants = 0;
   std::vector<Large> large;
@@ -74,8 +75,10 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
   result.times.resize(schedule.op_count());
   const Delays delays(plan, schedule);
   std::vector<double> request_s(request_count(schedule));
-  Execution<FakeNetwork> execution(schedule, platform, delays, policy, result.times, request_s,
-                                   result.network);
+  const Paths paths(schedule, Wiring(platform, schedule.rank_count()), plan);
+  result.network.paths = &paths;
+  Execution<FakeNetwork> execution(schedule, platform, delays, paths, policy, result.times,
+                                   request_s, result.network);
   result.network.run(execution);
   result.shared = execution.shared();
   return result;
@@ -100,11 +103,11 @@ TEST(Execution, OnlyLargeMessagesAreTheNetworks) {
   EXPECT_EQ(r.network.large[0].src, RankId(0));
   EXPECT_EQ(r.network.large[0].dst, RankId(2));
   EXPECT_EQ(r.network.large[0].bytes, 4'097u);
-  EXPECT_EQ(r.network.large[0].limit, 0u);
+  EXPECT_EQ(r.network.large[0].bytes_per_s, 1e9);
   EXPECT_EQ(r.network.large[1].src, RankId(1));  // the reply
   EXPECT_EQ(r.network.large[1].dst, RankId(0));
   EXPECT_EQ(r.network.large[1].bytes, 10'000u);
-  EXPECT_EQ(r.network.large[1].limit, 1'000u);
+  EXPECT_EQ(r.network.large[1].bytes_per_s, 125.0);
 }
 
 TEST(Execution, SerialPortsCarryOneLargeMessageAtATime) {
@@ -227,9 +230,14 @@ TEST(RequireFinished, NamesTheFirstThatDidNot) {
   const sched::Schedule schedule = p.build();
   sched::Trace trace;
   trace.ops.resize(2);
-  EXPECT_NO_THROW(require_finished(schedule, trace));
+  const Wiring wiring(Platform{}, 1);
+  const Paths paths(schedule, wiring, {});
+  EXPECT_NO_THROW(require_finished(schedule, trace, paths));
   trace.ops[1].done_s = std::numeric_limits<double>::infinity();
-  EXPECT_THROW(require_finished(schedule, trace), InputError);
+  EXPECT_THROW(require_finished(schedule, trace, paths), InputError);
+  DelayPlan failing;
+  failing.failures.push_back({"", RankId(0), sched::Time{1}});
+  EXPECT_NO_THROW(require_finished(schedule, trace, Paths(schedule, wiring, failing)));
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// What each link of a platform carried in a run.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "machine/paths.h"
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::analysis {
+
+struct LinkLoad {
+  std::uint64_t bytes = 0;
+  std::uint64_t messages = 0;  // with bytes
+  double busy_s = 0;           // while at least one message was under way on it
+};
+
+/// Of every link, in the wiring's order. Counts what had begun to leave; busy_s counts messages of
+/// which the trace tells both ends, from leaving to having left. With gets or atomics, the reply.
+std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                                const machine::Paths& paths, const sched::Trace& trace);
+
+/// Whether two large messages were on one link at a time that has not the rate for both, where each
+/// was given the rate of its own slowest link. NICs are left out: their ports are the engines' own.
+bool links_shared(const sched::Schedule& schedule, const machine::Platform& platform,
+                  const machine::Wiring& wiring, const machine::Paths& paths,
+                  const sched::Trace& trace);
+
+}  // namespace slackline::analysis

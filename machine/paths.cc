@@ -1,0 +1,170 @@
+#include "machine/paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "machine/input_text.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+LinkId link_named(const Wiring& wiring, const std::string& name) {
+  const auto link = wiring.find_link(name);
+  if (link) return *link;
+  const auto links = wiring.links();
+  throw InputError(
+      fmt::format("delay plan: the platform has no link {}; expected one of {} such as {}",
+                  quoted(name), links.size(), links.empty() ? "none" : links.back().name));
+}
+
+}  // namespace
+
+Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan) {
+  read_changes(wiring, plan);
+  read_failures(wiring, plan);
+  // Channels come by the hundred thousand, pairs of ranks do not.
+  std::map<std::pair<sched::RankId, sched::RankId>, PathId> known;
+  const auto path_of = [&](sched::RankId src, sched::RankId dst) {
+    const auto [entry, fresh] = known.try_emplace({src, dst});
+    if (fresh) entry->second = add(src, dst, wiring, plan);
+    return entry->second;
+  };
+  of_channel_.reserve(2 * schedule.channels().size());
+  for (const sched::Channel& channel : schedule.channels()) {
+    of_channel_.push_back(path_of(channel.src, channel.dst));
+    of_channel_.push_back(path_of(channel.dst, channel.src));
+  }
+  for (const Path& path : paths_) {
+    if (path.cut_s < std::numeric_limits<double>::infinity()) cuts_s_.push_back(path.cut_s);
+  }
+  std::sort(cuts_s_.begin(), cuts_s_.end());
+  cuts_s_.erase(std::unique(cuts_s_.begin(), cuts_s_.end()), cuts_s_.end());
+}
+
+void Paths::read_changes(const Wiring& wiring, const DelayPlan& plan) {
+  for (const LinkRate& rate : plan.link_rates) {
+    const LinkId link = link_named(wiring, rate.link);
+    if (rate.rate.bits_per_second == 0) {
+      throw InputError(
+          fmt::format("delay plan: link {}: a rate of 0; expected one above 0", quoted(rate.link)));
+    }
+    link_changes_.push_back({link, sched::seconds(rate.at), rate.rate.bytes_per_second()});
+  }
+  const auto order = [](const LinkChange& a, const LinkChange& b) {
+    return std::tuple(a.link, a.at_s) < std::tuple(b.link, b.at_s);
+  };
+  std::sort(link_changes_.begin(), link_changes_.end(), order);
+  const auto twice =
+      std::adjacent_find(link_changes_.begin(), link_changes_.end(),
+                         [&](const LinkChange& a, const LinkChange& b) { return !order(a, b); });
+  if (twice != link_changes_.end()) {
+    throw InputError(
+        fmt::format("delay plan: link {} has two rates from the same moment on; expected one",
+                    quoted(wiring.links()[twice->link.value].name)));
+  }
+}
+
+void Paths::read_failures(const Wiring& wiring, const DelayPlan& plan) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  for (const Failure& failure : plan.failures) {
+    may_fail_ = true;
+    const double at_s = sched::seconds(failure.at);
+    if (!failure.link.empty()) {
+      link_gone_s_.resize(wiring.links().size(), kNever);
+      double& gone_s = link_gone_s_[link_named(wiring, failure.link).value];
+      gone_s = std::min(gone_s, at_s);
+      continue;
+    }
+    if (failure.rank.value >= wiring.rank_count()) {
+      throw InputError(fmt::format("delay plan: failure: rank {} does not exist; expected 0 to {}",
+                                   failure.rank.value, wiring.rank_count() - 1));
+    }
+    gone_s_.resize(wiring.rank_count(), kNever);
+    gone_s_[failure.rank.value] = std::min(gone_s_[failure.rank.value], at_s);
+  }
+}
+
+PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
+                  const DelayPlan& plan) {
+  const Route route = wiring.route(src, dst);
+  Path path;
+  path.src = src;
+  path.dst = dst;
+  path.latency_s = sched::seconds(route.latency);
+  path.first_link = static_cast<std::uint32_t>(links_.size());
+  path.link_count = static_cast<std::uint32_t>(route.links.size());
+  links_.insert(links_.end(), route.links.begin(), route.links.end());
+  const auto pair = std::find_if(plan.pairs.begin(), plan.pairs.end(),
+                                 [&](const PairRate& p) { return p.src == src && p.dst == dst; });
+  if (pair != plan.pairs.end()) path.pair_bytes_per_s = pair->rate.bytes_per_second();
+  add_changes(path, wiring);
+  path.cut_s = std::min(gone_s(src), gone_s(dst));
+  if (!link_gone_s_.empty()) {
+    for (const LinkId link : route.links) {
+      path.cut_s = std::min(path.cut_s, link_gone_s_[link.value]);
+    }
+  }
+  paths_.push_back(path);
+  return PathId(static_cast<std::uint32_t>(paths_.size() - 1));
+}
+
+// The least of its links' rates, at the start and at every moment that one of them changes.
+void Paths::add_changes(Path& path, const Wiring& wiring) {
+  const std::span<const LinkId> links = std::span(links_).last(path.link_count);
+  const auto changes_of = [&](LinkId link) {
+    return std::equal_range(
+        link_changes_.begin(), link_changes_.end(), LinkChange{link, 0, 0},
+        [](const LinkChange& a, const LinkChange& b) { return a.link < b.link; });
+  };
+  std::vector<double> moments{0};
+  for (const LinkId link : links) {
+    const auto [first, last] = changes_of(link);
+    for (auto change = first; change != last; ++change) moments.push_back(change->at_s);
+  }
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  path.first_change = static_cast<std::uint32_t>(changes_.size());
+  double current = 0;
+  for (const double moment : moments) {
+    double slowest =
+        path.pair_bytes_per_s > 0 ? path.pair_bytes_per_s : std::numeric_limits<double>::infinity();
+    for (const LinkId link : links) {
+      double rate = wiring.links()[link.value].rate.bytes_per_second();
+      const auto [first, last] = changes_of(link);
+      for (auto change = first; change != last && change->at_s <= moment; ++change) {
+        rate = change->bytes_per_s;
+      }
+      slowest = std::min(slowest, rate);
+    }
+    if (moment == 0) {
+      path.bytes_per_s = slowest;
+    } else if (slowest != current) {
+      changes_.push_back({moment, slowest});
+    }
+    current = slowest;
+  }
+  path.change_count = static_cast<std::uint32_t>(changes_.size()) - path.first_change;
+}
+
+double Paths::sent_with_changes_s(double now_s, const Path& path, std::uint64_t bytes) const {
+  double left = static_cast<double>(bytes);
+  double rate = path.bytes_per_s;
+  for (const RateChange& change :
+       std::span(changes_).subspan(path.first_change, path.change_count)) {
+    if (change.at_s > now_s) {
+      const double could = (change.at_s - now_s) * rate;
+      if (could >= left) break;
+      left -= could;
+      now_s = change.at_s;
+    }
+    rate = change.bytes_per_s;
+  }
+  return now_s + left / rate;
+}
+
+}  // namespace slackline::machine

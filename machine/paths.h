@@ -1,0 +1,95 @@
+// What a message on each channel of a schedule meets on its way: the platform's wiring and the
+// delay plan's rates and failures, resolved once.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "machine/delay_plan.h"
+#include "machine/wiring.h"
+#include "sched/schedule.h"
+
+namespace slackline::machine {
+
+/// One way between two ranks.
+using PathId = sched::Id<struct PathTag>;
+
+/// From `at_s` on, the slowest link of a way has this rate.
+struct RateChange {
+  double at_s;
+  double bytes_per_s;
+};
+
+struct Path {
+  sched::RankId src;
+  sched::RankId dst;
+  double latency_s = 0;
+  double bytes_per_s = 0;       // of its slowest link, at first
+  double pair_bytes_per_s = 0;  // the plan's own rate for this pair; 0: none
+  double cut_s = std::numeric_limits<double>::infinity();  // when a link or end of it fails
+  std::uint32_t first_change = 0;                          // in changes(), …
+  std::uint32_t change_count = 0;                          // …in order of time
+  std::uint32_t first_link = 0;                            // in links(), …
+  std::uint32_t link_count = 0;                            // …in the order they are passed
+};
+
+class Paths {
+ public:
+  /// Throws InputError, naming which, for a link that the wiring does not have, a rate of 0, and a
+  /// failure of a rank that does not exist. Keeps no reference.
+  Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan);
+
+  /// The way of the channel's messages; with `reply`, of what comes back.
+  PathId of(sched::ChannelId channel, bool reply) const {
+    return of_channel_[2 * channel.value + (reply ? 1 : 0)];
+  }
+  std::size_t size() const { return paths_.size(); }
+  const Path& operator[](PathId id) const { return paths_[id.value]; }
+  std::span<const LinkId> links(PathId id) const {
+    return std::span(links_).subspan(paths_[id.value].first_link, paths_[id.value].link_count);
+  }
+
+  /// When a message that begins to leave at `now_s` and shares with nobody has left.
+  double sent_s(double now_s, PathId id, std::uint64_t bytes) const {
+    const Path& path = paths_[id.value];
+    if (path.change_count != 0) return sent_with_changes_s(now_s, path, bytes);
+    return now_s + static_cast<double>(bytes) / path.bytes_per_s;
+  }
+
+  bool may_fail() const { return may_fail_; }
+  /// When the rank's host fails; infinity if it does not.
+  double gone_s(sched::RankId rank) const {
+    return gone_s_.empty() ? std::numeric_limits<double>::infinity() : gone_s_[rank.value];
+  }
+
+  /// The rate of a link over time, for who simulates it: in order of link, then time.
+  struct LinkChange {
+    LinkId link;
+    double at_s;
+    double bytes_per_s;
+  };
+  std::span<const LinkChange> link_changes() const { return link_changes_; }
+  /// Every moment at which a path is cut, in order, none twice.
+  std::span<const double> cuts_s() const { return cuts_s_; }
+
+ private:
+  double sent_with_changes_s(double now_s, const Path& path, std::uint64_t bytes) const;
+  void read_changes(const Wiring& wiring, const DelayPlan& plan);
+  void read_failures(const Wiring& wiring, const DelayPlan& plan);
+  PathId add(sched::RankId src, sched::RankId dst, const Wiring& wiring, const DelayPlan& plan);
+  void add_changes(Path& path, const Wiring& wiring);
+
+  std::vector<Path> paths_;
+  std::vector<PathId> of_channel_;
+  std::vector<LinkId> links_;
+  std::vector<RateChange> changes_;
+  std::vector<LinkChange> link_changes_;
+  std::vector<double> link_gone_s_;  // empty if none fails
+  std::vector<double> gone_s_;       // of every rank; empty if none fails
+  std::vector<double> cuts_s_;
+  bool may_fail_ = false;
+};
+
+}  // namespace slackline::machine

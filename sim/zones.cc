@@ -1,0 +1,95 @@
+#include "sim/zones.h"
+
+#include <fmt/format.h>
+
+namespace slackline::sim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+using machine::LinkId;
+using machine::PathId;
+
+s4u::Link* sealed(s4u::Link* link) {
+  link->set_latency(0);
+  link->seal();
+  return link;
+}
+
+}  // namespace
+
+Zones::Zones(const machine::Platform& platform, const machine::Wiring& wiring,
+             const machine::Paths& paths) {
+  if (platform.topology.kind == machine::TopologyKind::kStar) {
+    make_star(wiring, paths);
+  } else {
+    make_full(wiring, paths);
+  }
+}
+
+// What a slow pair sends leaves from a host of its own, which has the sender's NIC behind a link of
+// the pair's rate: SimGrid 3.32 takes no rate for a direct message.
+void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths) {
+  s4u::NetZone* zone = s4u::create_star_zone("star");
+  std::vector<s4u::Host*> hosts;
+  std::vector<s4u::SplitDuplexLink*> nics;
+  for (std::uint32_t r = 0; r < wiring.rank_count(); ++r) {
+    hosts.push_back(zone->create_host(fmt::format("rank-{}", r), 1e9));
+    const double rate = wiring.links()[2 * r].rate.bytes_per_second();
+    nics.push_back(zone->create_split_duplex_link(fmt::format("nic-{}", r), rate * kGrain));
+    nics.back()->set_latency(0);
+    nics.back()->seal();
+    zone->add_route(hosts.back()->get_netpoint(), nullptr, nullptr, nullptr,
+                    {{nics.back(), s4u::LinkInRoute::Direction::UP}}, true);
+    links_.push_back(nics.back()->get_link_up());
+    links_.push_back(nics.back()->get_link_down());
+  }
+  for (std::uint32_t i = 0; i < paths.size(); ++i) {
+    const machine::Path& path = paths[PathId(i)];
+    s4u::Host* source = hosts[path.src.value];
+    if (path.pair_bytes_per_s > 0) {
+      const std::string name = fmt::format("{}-{}", path.src.value, path.dst.value);
+      source = zone->create_host("slow-" + name, 1e9);
+      s4u::Link* link = sealed(zone->create_link("rate-" + name, path.pair_bytes_per_s * kGrain));
+      zone->add_route(
+          source->get_netpoint(), nullptr, nullptr, nullptr,
+          {s4u::LinkInRoute(link), {nics[path.src.value], s4u::LinkInRoute::Direction::UP}}, false);
+    }
+    ends_.emplace_back(source, hosts[path.dst.value]);
+  }
+  zone->seal();
+}
+
+void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths) {
+  s4u::NetZone* zone = s4u::create_full_zone("network");
+  std::vector<s4u::Host*> hosts;
+  for (std::uint32_t r = 0; r < wiring.rank_count(); ++r) {
+    hosts.push_back(zone->create_host(fmt::format("rank-{}", r), 1e9));
+  }
+  for (std::uint32_t l = 0; l < wiring.links().size(); ++l) {
+    const machine::Link& link = wiring.links()[l];
+    links_.push_back(
+        zone->create_link(fmt::format("link-{}", l), link.rate.bytes_per_second() * kGrain));
+    if (!link.shared) links_.back()->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+    sealed(links_.back());
+  }
+  for (std::uint32_t i = 0; i < paths.size(); ++i) {
+    const machine::Path& path = paths[PathId(i)];
+    std::vector<s4u::LinkInRoute> route;
+    if (path.pair_bytes_per_s > 0) {
+      route.emplace_back(
+          sealed(zone->create_link(fmt::format("rate-{}", i), path.pair_bytes_per_s * kGrain)));
+    }
+    for (const LinkId link : paths.links(PathId(i))) route.emplace_back(links_[link.value]);
+    s4u::Host* src = hosts[path.src.value];
+    s4u::Host* dst = hosts[path.dst.value];
+    zone->add_route(src->get_netpoint(), dst->get_netpoint(), nullptr, nullptr, route, false);
+    ends_.emplace_back(src, dst);
+  }
+  zone->seal();
+}
+
+void Zones::set_rate(machine::LinkId link, double bytes_per_s) {
+  links_[link.value]->set_bandwidth(bytes_per_s * kGrain);
+}
+
+}  // namespace slackline::sim
