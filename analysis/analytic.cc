@@ -7,7 +7,7 @@ namespace slackline::analysis {
 
 sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
                           const machine::DelayPlan& delays, const machine::IssueOrder& order) {
-  if (order.policy == machine::IssuePolicy::kInOrder) {
+  if (order.is_program_order()) {
     if (auto trace = longest_path(schedule, platform, delays)) return *std::move(trace);
   }
   return run_events(schedule, platform, delays, order);

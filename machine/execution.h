@@ -83,6 +83,7 @@ class Execution {
   struct Waiting {
     double place;  // the least goes first; 0 for the in-order policy
     OpId op;
+    double offered_s;  // to its lane
   };
   struct Lane {
     std::vector<Waiting> ready;  // a heap
@@ -130,7 +131,10 @@ class Execution {
   void release(OpId id, OpId cause);
   void make_ready(OpId id);
   void offer(OpId id);
+  void to_lane(const Waiting& waiting);
   void touch(std::uint32_t lane);
+  bool is_bounded(OpId id) const;
+  bool hold_back(const Waiting& waiting);
   void serve(Lane& lane);
   double lane_time_s(OpId id) const;
   void issue(OpId id);
@@ -194,6 +198,8 @@ class Execution {
   LaneIndex lane_index_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> dirty_lanes_;
+  std::vector<std::uint32_t> in_flight_;       // of every rank, if there is a bound
+  std::vector<std::vector<Waiting>> bounded_;  // of every rank, ready but for the bound: heaps
   PortArbiter large_;
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
@@ -229,6 +235,8 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       replying_(schedule.op_count(), 0),
       lane_index_(schedule),
       lanes_(lane_index_.count),
+      in_flight_(order.sends_in_flight == 0 ? 0 : schedule.rank_count(), 0),
+      bounded_(in_flight_.size()),
       large_(schedule.rank_count()),
       small_(schedule.rank_count()),
       large_out_(serial_ ? 0 : schedule.rank_count(), 0),
@@ -362,9 +370,14 @@ void Execution<Network>::offer(OpId id) {
     ended_now_.push_back({id, Kind::kIssue});
     return;
   }
-  const std::uint32_t index = lane_index_.of(id, op(id));
+  to_lane({place_of(id), id, now_s_});
+}
+
+template <class Network>
+void Execution<Network>::to_lane(const Waiting& waiting) {
+  const std::uint32_t index = lane_index_.of(waiting.op, op(waiting.op));
   Lane& lane = lanes_[index];
-  lane.ready.push_back({place_of(id), id});
+  lane.ready.push_back(waiting);
   std::push_heap(lane.ready.begin(), lane.ready.end(), after);
   touch(index);
 }
@@ -374,6 +387,26 @@ void Execution<Network>::touch(std::uint32_t lane) {
   if (lanes_[lane].dirty) return;
   lanes_[lane].dirty = true;
   dirty_lanes_.push_back(lane);
+}
+
+template <class Network>
+bool Execution<Network>::is_bounded(OpId id) const {
+  return !in_flight_.empty() && (op(id).kind == OpKind::kSend || op(id).kind == OpKind::kPut) &&
+         is_large(schedule_.payload_bytes(op(id)));
+}
+
+// Whether the rank has too much under way to post this too. If not, it counts from now on.
+template <class Network>
+bool Execution<Network>::hold_back(const Waiting& waiting) {
+  if (!is_bounded(waiting.op)) return false;
+  const std::uint32_t rank = op(waiting.op).rank.value;
+  if (in_flight_[rank] < order_.sends_in_flight) {
+    ++in_flight_[rank];
+    return false;
+  }
+  bounded_[rank].push_back(waiting);
+  std::push_heap(bounded_[rank].begin(), bounded_[rank].end(), after);
+  return true;
 }
 
 template <class Network>
@@ -389,12 +422,16 @@ double Execution<Network>::lane_time_s(OpId id) const {
 template <class Network>
 void Execution<Network>::serve(Lane& lane) {
   lane.dirty = false;
-  if (lane.busy || lane.ready.empty()) return;
-  std::pop_heap(lane.ready.begin(), lane.ready.end(), after);
-  const OpId id = lane.ready.back().op;
-  lane.ready.pop_back();
+  Waiting next;
+  do {
+    if (lane.busy || lane.ready.empty()) return;
+    std::pop_heap(lane.ready.begin(), lane.ready.end(), after);
+    next = lane.ready.back();
+    lane.ready.pop_back();
+  } while (hold_back(next));
+  const OpId id = next.op;
   sched::OpTimes& t = times(id);
-  if (lane.last.valid() && t.ready_s + delays_.post_delay_s(id) < now_s_) t.cause = lane.last;
+  if (lane.last.valid() && next.offered_s < now_s_) t.cause = lane.last;
   const double hold_s = lane_time_s(id);
   if (!is_posted(op(id).kind)) issue(id);
   lane.busy = true;
@@ -448,6 +485,18 @@ void Execution<Network>::issue(OpId id) {
 template <class Network>
 void Execution<Network>::done(OpId id) {
   times(id).done_s = now_s_;
+  if (is_bounded(id)) {
+    const std::uint32_t rank = op(id).rank.value;
+    --in_flight_[rank];
+    if (!bounded_[rank].empty()) {
+      std::pop_heap(bounded_[rank].begin(), bounded_[rank].end(), after);
+      Waiting next = bounded_[rank].back();
+      bounded_[rank].pop_back();
+      next.offered_s = now_s_;
+      times(next.op).cause = id;
+      to_lane(next);
+    }
+  }
   for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
     if (out_[i].on_done) release(OpId(out_[i].succ), id);
   }
@@ -457,7 +506,7 @@ void Execution<Network>::done(OpId id) {
 template <class Network>
 void Execution<Network>::done_at(OpId id, double time_s) {
   if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
-  if (out_begin_[id.value] == out_begin_[id.value + 1]) {
+  if (out_begin_[id.value] == out_begin_[id.value + 1] && !is_bounded(id)) {
     times(id).done_s = time_s;
   } else {
     end_at(time_s, {id, Kind::kDone});

@@ -19,6 +19,9 @@ enum class IssuePolicy : std::uint8_t {
 /// A policy, and what it goes by.
 struct IssueOrder {
   IssuePolicy policy = IssuePolicy::kInOrder;
+  /// A rank posts no further large message while this many of its own are posted and not done; the
+  /// policy chooses who is next when one is. 0: no bound. (A strict order is made with edges.)
+  std::uint32_t sends_in_flight = 0;
   /// least-slack: the slack of every operation, in seconds. Whoever has it keeps it until the run
   /// is over.
   std::span<const double> slack_s;
@@ -27,6 +30,8 @@ struct IssueOrder {
   constexpr IssueOrder(IssuePolicy p,
                        std::span<const double> slack = {})  // NOLINT: a policy is one
       : policy(p), slack_s(slack) {}
+
+  bool is_program_order() const { return policy == IssuePolicy::kInOrder && sends_in_flight == 0; }
 };
 
 std::string_view name(IssuePolicy policy);

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <span>
+#include <vector>
 
 #include "sched/error.h"
 
@@ -51,9 +53,10 @@ SharedMemory::SharedMemory(std::size_t bytes)
 
 SharedMemory::~SharedMemory() { munmap(data_, bytes_); }
 
-void run_in_child(const std::function<void()>& work) {
-  const SharedMemory memory(sizeof(Report));
-  Report& report = *static_cast<Report*>(memory.data());
+namespace {
+
+// Forks a child that does `work` and leaves word of how it went in `report`.
+pid_t begin_child(Report& report, const std::function<void()>& work) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) {
@@ -62,24 +65,23 @@ void run_in_child(const std::function<void()>& work) {
                     "processes (ulimit -u)",
                     std::strerror(errno)));
   }
-  if (child == 0) {
-    const auto say = [&](int exit_code, const char* message) {
-      report.exit_code = exit_code;
-      std::strncpy(report.message, message, sizeof report.message - 1);
-    };
-    try {
-      work();
-    } catch (const Error& error) {
-      say(error.exit_code(), error.what());
-    } catch (const std::exception& error) {
-      say(70, error.what());
-    }
-    report.finished = true;
-    _exit(0);
+  if (child != 0) return child;
+  const auto say = [&](int exit_code, const char* message) {
+    report.exit_code = exit_code;
+    std::strncpy(report.message, message, sizeof report.message - 1);
+  };
+  try {
+    work();
+  } catch (const Error& error) {
+    say(error.exit_code(), error.what());
+  } catch (const std::exception& error) {
+    say(70, error.what());
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  report.finished = true;
+  _exit(0);
+}
+
+void require_well(const Report& report, int status) {
   if (!report.finished) {
     throw InternalError(WIFSIGNALED(status)
                             ? fmt::format("the simulation was ended by signal {} ({})",
@@ -87,6 +89,79 @@ void run_in_child(const std::function<void()>& work) {
                             : "the simulation ended without an answer");
   }
   if (report.exit_code != 0) rethrow(report);
+}
+
+int wait_for(pid_t child, const std::function<void()>& waiting) {
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(child, &status, waiting ? WNOHANG : 0);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return status;
+    if (ended != 0) continue;
+    usleep(20'000);
+    waiting();
+  }
+}
+
+}  // namespace
+
+void run_in_child(const std::function<void()>& work, const std::function<void()>& waiting) {
+  const SharedMemory memory(sizeof(Report));
+  Report& report = *static_cast<Report*>(memory.data());
+  const pid_t child = begin_child(report, work);
+  require_well(report, wait_for(child, waiting));
+}
+
+void run_in_children(std::uint32_t count, std::uint32_t at_once,
+                     const std::function<void(std::uint32_t)>& work,
+                     const std::function<void()>& ended) {
+  struct Child {
+    pid_t process;
+    std::uint32_t number;
+    std::size_t report;
+  };
+  at_once = std::max(1u, std::min(at_once, count));
+  const SharedMemory memory(at_once * sizeof(Report));
+  const std::span<Report> reports(static_cast<Report*>(memory.data()), at_once);
+  std::vector<Child> children;
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < at_once; ++i) free.push_back(i);
+  std::uint32_t first_wrong = count;
+  std::exception_ptr error;
+  const auto note = [&](std::uint32_t number) {
+    if (number >= first_wrong) return;
+    first_wrong = number;
+    error = std::current_exception();
+  };
+  for (std::uint32_t next = 0; next < count || !children.empty();) {
+    while (next < count && !error && !free.empty()) {
+      Report& report = reports[free.back()];
+      std::memset(&report, 0, sizeof report);
+      try {
+        children.push_back({begin_child(report, [&, next] { work(next); }), next, free.back()});
+        free.pop_back();
+      } catch (...) {
+        note(next);
+      }
+      ++next;
+    }
+    if (error && children.empty()) break;
+    int status = 0;
+    const pid_t process = waitpid(-1, &status, 0);
+    if (process < 0 && errno == EINTR) continue;
+    const auto child = std::find_if(children.begin(), children.end(),
+                                    [&](const Child& c) { return c.process == process; });
+    if (child == children.end()) continue;
+    try {
+      require_well(reports[child->report], status);
+    } catch (...) {
+      note(child->number);
+    }
+    free.push_back(child->report);
+    children.erase(child);
+    if (ended) ended();
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace slackline::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -22,9 +23,18 @@ class SharedMemory {
   std::size_t bytes_;
 };
 
+/// Runs `work(0)` … `work(count − 1)`, each in a child of its own, up to `at_once` at a time. Calls
+/// `ended`, if there is one, after each that has. Throws as run_in_child(); after an error no more
+/// are begun, and of several errors the one with the lowest number is thrown. Not to be called
+/// while this process has other children.
+void run_in_children(std::uint32_t count, std::uint32_t at_once,
+                     const std::function<void(std::uint32_t)>& work,
+                     const std::function<void()>& ended = {});
+
 /// Runs `work` in a child and waits for it. What the child throws is thrown here again, with its
 /// kind; a child that dies is an InternalError that says how. Throws EnvironmentError if there can
 /// be no child.
-void run_in_child(const std::function<void()>& work);
+/// While it waits it calls `waiting`, if there is one, some ten times a second.
+void run_in_child(const std::function<void()>& work, const std::function<void()>& waiting = {});
 
 }  // namespace slackline::sim

@@ -4,11 +4,14 @@
 #include <xbt/log.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "machine/execution.h"
@@ -174,6 +177,65 @@ class Network {
 
 }  // namespace
 
+namespace {
+
+void quiet() { xbt_log_control_set("root.thresh:error"); }
+
+}  // namespace
+
+machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
+                                     const machine::Platform& platform,
+                                     const machine::DelayPlan& plan,
+                                     const machine::IssueOrder& order,
+                                     const machine::SampleRuns& runs) {
+  machine::require_executable(schedule, "SimGrid");
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  const machine::Paths paths(schedule, wiring, plan);
+  const machine::Delays check(plan, schedule);  // says what is wrong before anything is forked
+  const std::uint32_t ranks = schedule.rank_count();
+  // Of every sample: its makespan, then when each rank finished.
+  const SharedMemory memory(runs.samples * (std::size_t{ranks} + 1) * sizeof(double));
+  double* const results = static_cast<double*>(memory.data());
+  const SharedMemory count_memory(sizeof(std::atomic<std::uint32_t>));
+  auto& done = *new (count_memory.data()) std::atomic<std::uint32_t>(0);
+  const auto run_one = [&](Network& network, std::uint32_t sample) {
+    machine::DelayPlan drawn = plan;
+    drawn.seed = plan.seed + sample;
+    const machine::Delays delays(drawn, schedule);
+    std::vector<sched::OpTimes> times(schedule.op_count());
+    std::vector<double> request_s(machine::request_count(schedule));
+    machine::Execution<Network> execution(schedule, platform, delays, paths, order, times,
+                                          request_s, network);
+    network.run(execution);
+    sched::Trace trace;
+    trace.ops = std::move(times);
+    machine::require_finished(schedule, trace, paths);
+    const std::vector<double> finish_s = machine::rank_finish_s(schedule, trace.ops);
+    double* const result = results + sample * (std::size_t{ranks} + 1);
+    result[0] = trace.makespan_s();
+    std::copy(finish_s.begin(), finish_s.end(), result + 1);
+  };
+  // One child makes the platform and seals it; each sample goes on from there in a child of that
+  // one.
+  run_in_child(
+      [&] {
+        quiet();
+        Network network(platform, wiring, paths);
+        run_in_children(
+            runs.samples, runs.jobs, [&](std::uint32_t sample) { run_one(network, sample); },
+            [&] { ++done; });
+      },
+      runs.progress ? std::function<void()>([&] { runs.progress(done); })
+                    : std::function<void()>());
+  machine::Samples samples(runs.samples, ranks);
+  for (std::uint32_t i = 0; i < runs.samples; ++i) {
+    const double* const result = results + i * (std::size_t{ranks} + 1);
+    samples.makespan_s[i] = result[0];
+    std::copy_n(result + 1, ranks, samples.rank_finish_s.begin() + std::size_t{i} * ranks);
+  }
+  return samples;
+}
+
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::DelayPlan& plan, const machine::IssueOrder& order) {
   machine::require_executable(schedule, "SimGrid");
@@ -187,7 +249,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const SharedMemory request_memory(requests * sizeof(double));
   const std::span<double> request_s(static_cast<double*>(request_memory.data()), requests);
   run_in_child([&] {
-    xbt_log_control_set("root.thresh:error");
+    quiet();
     Network network(platform, wiring, paths);
     machine::Execution<Network> execution(schedule, platform, delays, paths, order, times,
                                           request_s, network);

@@ -4,6 +4,7 @@
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
+#include "machine/samples.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -17,5 +18,13 @@ namespace slackline::sim {
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::DelayPlan& delays = {},
                          const machine::IssueOrder& order = {});
+
+/// Runs it once per sample, over `runs.jobs` processes at a time that all begin with the same
+/// sealed platform. Throws as run_simgrid().
+machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
+                                     const machine::Platform& platform,
+                                     const machine::DelayPlan& plan,
+                                     const machine::IssueOrder& order,
+                                     const machine::SampleRuns& runs);
 
 }  // namespace slackline::sim

@@ -1,0 +1,133 @@
+#include "analysis/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sched/error.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::Op;
+using sched::OpId;
+using sched::OpKind;
+using sched::RankId;
+
+// Where an operation's bytes go when it is a message, and whether they got there.
+struct Delivery {
+  RankId to;
+  std::uint64_t bytes = 0;
+  bool arrived = false;
+};
+
+Delivery delivery_of(const sched::Schedule& schedule, const sched::Trace& trace, OpId id) {
+  const Op& op = schedule.op(id);
+  if (!sched::is_initiator(op.kind)) return {};
+  const sched::Channel& channel = schedule.channel(op.channel);
+  const bool reply = sched::has_reply(op.kind);
+  const bool arrived =
+      std::isfinite(trace.ops[op.match.valid() ? op.match.value : id.value].done_s);
+  return {reply ? channel.src : channel.dst, schedule.payload_bytes(op), arrived};
+}
+
+// Every way on which a message is still missing at the rank has failed.
+std::vector<bool> cut_off(const sched::Schedule& schedule, const machine::Paths& paths,
+                          const sched::Trace& trace) {
+  std::vector<bool> missing(schedule.rank_count(), false);
+  std::vector<bool> open(schedule.rank_count(), false);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Delivery delivery = delivery_of(schedule, trace, OpId(i));
+    if (delivery.bytes == 0 || delivery.arrived) continue;
+    const Op& op = schedule.ops()[i];
+    missing[delivery.to.value] = true;
+    const auto path = paths.of(op.channel, sched::has_reply(op.kind));
+    if (std::isinf(paths[path].cut_s)) open[delivery.to.value] = true;
+  }
+  for (std::size_t r = 0; r < missing.size(); ++r) missing[r] = missing[r] && !open[r];
+  return missing;
+}
+
+}  // namespace
+
+Outcome outcome_of(const sched::Schedule& schedule, const machine::Paths& paths,
+                   const sched::Trace& trace) {
+  Outcome outcome;
+  outcome.ranks.resize(schedule.rank_count());
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    RankOutcome& rank = outcome.ranks[schedule.ops()[i].rank.value];
+    ++rank.ops;
+    if (std::isfinite(trace.ops[i].done_s)) {
+      ++rank.ops_done;
+      rank.last_done_s = std::max(rank.last_done_s, trace.ops[i].done_s);
+    } else if (!rank.stuck.valid()) {
+      rank.stuck = OpId(i);
+    }
+    const Delivery delivery = delivery_of(schedule, trace, OpId(i));
+    if (delivery.bytes == 0) continue;
+    RankOutcome& receiver = outcome.ranks[delivery.to.value];
+    receiver.expected_bytes += delivery.bytes;
+    if (delivery.arrived) receiver.delivered_bytes += delivery.bytes;
+  }
+  const std::vector<bool> unreachable = cut_off(schedule, paths, trace);
+  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+    RankOutcome& rank = outcome.ranks[r];
+    outcome.last_done_s = std::max(outcome.last_done_s, rank.last_done_s);
+    outcome.delivered_bytes += rank.delivered_bytes;
+    outcome.expected_bytes += rank.expected_bytes;
+    if (rank.ops_done == rank.ops) continue;
+    outcome.complete = false;
+    if (std::isfinite(paths.gone_s(RankId(r)))) {
+      rank.fate = RankFate::kGone;
+    } else {
+      rank.fate = unreachable[r] ? RankFate::kCutOff : RankFate::kStranded;
+    }
+  }
+  return outcome;
+}
+
+std::string_view name(RankFate fate) {
+  switch (fate) {
+    case RankFate::kComplete:
+      return "complete";
+    case RankFate::kGone:
+      return "gone";
+    case RankFate::kCutOff:
+      return "cut off";
+    case RankFate::kStranded:
+      return "stranded";
+  }
+  throw InternalError("a fate without a name");
+}
+
+std::string why_stuck(const sched::Schedule& schedule, const machine::Paths& paths,
+                      const sched::Trace& trace, OpId id) {
+  const Op& op = schedule.op(id);
+  const sched::OpTimes& times = trace.ops[id.value];
+  const std::string what = describe(schedule, id);
+  if (std::isfinite(paths.gone_s(op.rank))) {
+    return fmt::format("{}: its host failed at {}", what,
+                       sched::human_seconds(paths.gone_s(op.rank)));
+  }
+  if (!std::isfinite(times.issued_s)) {
+    for (const sched::Edge& edge : schedule.edges_into(id)) {
+      const sched::OpTimes& pred = trace.ops[edge.pred.value];
+      if (!std::isfinite(edge.on == sched::On::kDone ? pred.done_s : pred.issued_s)) {
+        return fmt::format("{}: it waits for {}", what, describe(schedule, edge.pred));
+      }
+    }
+    return fmt::format("{}: it was never posted", what);
+  }
+  if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) {
+    const sched::OpTimes& source = trace.ops[op.match.value];
+    return fmt::format("{}: its message, {}, {}", what, describe(schedule, op.match),
+                       std::isfinite(source.wire_s) ? "was lost" : "was never sent");
+  }
+  if (!std::isfinite(times.wire_s)) return fmt::format("{}: its message never left", what);
+  const bool arrived = op.match.valid() && std::isfinite(trace.ops[op.match.value].wire_s);
+  return fmt::format("{}: its {} was lost", what,
+                     arrived ? "acknowledgement" : "message or its acknowledgement");
+}
+
+}  // namespace slackline::analysis
