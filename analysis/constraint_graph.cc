@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "machine/execution.h"
+#include "machine/lane.h"
 #include "sched/error.h"
 #include "sched/event_graph.h"
 
@@ -18,19 +19,14 @@ using sched::RankId;
 
 using sched::has_reply;
 
-bool is_posted(OpKind kind) { return sched::is_initiator(kind) || kind == OpKind::kRecv; }
-bool holds_lane(OpKind kind) {
-  return is_posted(kind) || kind == OpKind::kCalc || kind == OpKind::kCopy ||
-         kind == OpKind::kReduce;
-}
+using machine::holds_lane;
+using machine::is_posted;
+
 double lane_hold_s(const sched::Schedule& schedule, const machine::Platform& platform,
                    const machine::Delays& delays, OpId id) {
   const Op& op = schedule.op(id);
-  const double delay_s = delays.lane_delay_s(id);
-  if (is_posted(op.kind)) return sched::seconds(platform.o_post) + delay_s;
-  if (op.kind == OpKind::kCalc) return sched::seconds(schedule.arguments(op).duration) + delay_s;
-  if (holds_lane(op.kind)) return platform.copy_s(schedule.payload_bytes(op)) + delay_s;
-  return 0;
+  if (!holds_lane(op.kind)) return 0;
+  return machine::lane_time_s(schedule, platform, op) + delays.lane_delay_s(id);
 }
 
 // How long a message takes that begins then and shares with nobody.

@@ -23,6 +23,7 @@
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/issue_policy.h"
+#include "machine/lane.h"
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/port_arbiter.h"
@@ -103,12 +104,6 @@ class Execution {
 
   const Op& op(OpId id) const { return schedule_.op(id); }
   sched::OpTimes& times(OpId id) { return times_[id.value]; }
-  static bool holds_lane(OpKind kind) {
-    return kind != OpKind::kDelay && kind != OpKind::kJoin && kind != OpKind::kPoll &&
-           kind != OpKind::kFlush;
-  }
-  // Posted: issued at the end of its lane time. The others are issued at its start.
-  static bool is_posted(OpKind kind) { return sched::is_initiator(kind) || kind == OpKind::kRecv; }
 
   static bool after(const Waiting& a, const Waiting& b) {
     return a.place != b.place ? a.place > b.place : a.op > b.op;
@@ -136,7 +131,6 @@ class Execution {
   bool is_bounded(OpId id) const;
   bool hold_back(const Waiting& waiting);
   void serve(Lane& lane);
-  double lane_time_s(OpId id) const;
   void issue(OpId id);
   void done(OpId id);
   void done_at(OpId id, double time_s);
@@ -181,7 +175,6 @@ class Execution {
   Network& network_;
 
   // The platform's times, in seconds.
-  const double o_post_s_;
   const double o_complete_s_;
   const double gap_s_;
   const double atomic_s_;
@@ -221,7 +214,6 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       paths_(paths),
       order_(order),
       network_(network),
-      o_post_s_(sched::seconds(platform.o_post)),
       o_complete_s_(sched::seconds(platform.o_complete)),
       gap_s_(sched::seconds(platform.gap)),
       atomic_s_(sched::seconds(platform.atomic_service)),
@@ -409,15 +401,6 @@ bool Execution<Network>::hold_back(const Waiting& waiting) {
   return true;
 }
 
-template <class Network>
-double Execution<Network>::lane_time_s(OpId id) const {
-  const Op& o = op(id);
-  const double delay_s = delays_.lane_delay_s(id);
-  if (is_posted(o.kind)) return o_post_s_ + delay_s;
-  if (o.kind == OpKind::kCalc) return sched::seconds(schedule_.arguments(o).duration) + delay_s;
-  return platform_.copy_s(schedule_.payload_bytes(o)) + delay_s;
-}
-
 // One operation at a time, also when it takes no time: what it releases may come before the rest.
 template <class Network>
 void Execution<Network>::serve(Lane& lane) {
@@ -432,7 +415,7 @@ void Execution<Network>::serve(Lane& lane) {
   const OpId id = next.op;
   sched::OpTimes& t = times(id);
   if (lane.last.valid() && next.offered_s < now_s_) t.cause = lane.last;
-  const double hold_s = lane_time_s(id);
+  const double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
   if (!is_posted(op(id).kind)) issue(id);
   lane.busy = true;
   if (hold_s > 0) {

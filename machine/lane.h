@@ -1,0 +1,28 @@
+// What an operation asks of its CPU lane: docs/architecture.md, "The machine model".
+#pragma once
+
+#include "machine/platform.h"
+#include "sched/schedule.h"
+
+namespace slackline::machine {
+
+/// Posted: issued at the end of its lane time. The others are issued at its start.
+constexpr bool is_posted(sched::OpKind kind) {
+  return sched::is_initiator(kind) || kind == sched::OpKind::kRecv;
+}
+
+/// Delays, joins, polls and flushes hold no lane.
+constexpr bool holds_lane(sched::OpKind kind) {
+  return is_posted(kind) || kind == sched::OpKind::kCalc || kind == sched::OpKind::kCopy ||
+         kind == sched::OpKind::kReduce;
+}
+
+/// How long an operation holds its lane if nothing delays it, in seconds; 0 if it holds none.
+inline double lane_time_s(const sched::Schedule& schedule, const Platform& platform,
+                          const sched::Op& op) {
+  if (is_posted(op.kind)) return sched::seconds(platform.o_post);
+  if (op.kind == sched::OpKind::kCalc) return sched::seconds(schedule.arguments(op).duration);
+  return holds_lane(op.kind) ? platform.copy_s(schedule.payload_bytes(op)) : 0;
+}
+
+}  // namespace slackline::machine
