@@ -14,25 +14,25 @@ struct Distribution {
   enum class Kind : std::uint8_t { kConstant, kUniform, kExponential, kLognormal, kTrace };
   Kind kind = Kind::kConstant;
   sched::Time low{0};     // constant: the value; uniform: from
-  sched::Time high{0};    // uniform: to, ≥ low
+  sched::Time high{0};    // uniform: to, ≥ low and itself among the values
   sched::Time mean{0};    // exponential
   sched::Time median{0};  // lognormal
   double sigma = 0;       // lognormal: of the logarithm, ≥ 0
   /// trace: values that are replayed in order, again and again, each rank from a place of its own.
   std::vector<sched::Time> values;
 
-  /// The `index`-th time that `rank` draws at `site` with `seed`; ≥ 0, rounded to a picosecond, and
-  /// never kForever.
+  /// The `index`-th time that `rank` draws at `site` with `seed`: ≥ 0, in whole picoseconds, and
+  /// never kForever. Of a valid distribution only.
   sched::Time draw(std::uint64_t seed, std::uint32_t rank, std::uint64_t site,
                    std::uint64_t index) const;
-  /// The mean of what draw() gives, in seconds, but for rounding.
+  /// The mean of what draw() gives, in seconds, but for rounding and for the longest time there is.
   double mean_s() const;
 
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-/// Throws InputError, naming `what`, for parameters that no distribution has: a time below 0,
-/// low > high, sigma below 0 or not finite, a trace without values.
+/// Throws InputError, naming `what`, for parameters that no distribution has: a time below 0 or
+/// kForever, low > high, sigma below 0 or not finite, a trace without values.
 void validate(const Distribution& distribution, const std::string& what);
 
 }  // namespace slackline::machine
