@@ -18,7 +18,8 @@ struct Interval {
   double bytes_per_s;
 };
 
-// When what the operation put on the wire had left: an infinity if the trace does not tell.
+}  // namespace
+
 double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
               const sched::Trace& trace, OpId id) {
   const sched::Op& op = schedule.op(id);
@@ -27,8 +28,6 @@ double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
   const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
   return paths.sent_s(trace.ops[id.value].wire_s, path, schedule.payload_bytes(op));
 }
-
-}  // namespace
 
 std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::Wiring& wiring,
                                 const machine::Paths& paths, const sched::Trace& trace) {

@@ -23,6 +23,11 @@ struct LinkLoad {
 std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::Wiring& wiring,
                                 const machine::Paths& paths, const sched::Trace& trace);
 
+/// When what the operation, an initiator, put on the wire had left; with gets and atomics, the
+/// reply. Infinite if the trace does not tell.
+double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
+              const sched::Trace& trace, sched::OpId op);
+
 /// Whether two large messages were on one link at a time that has not the rate for both, where each
 /// was given the rate of its own slowest link. NICs are left out: their ports are the engines' own.
 bool links_shared(const sched::Schedule& schedule, const machine::Platform& platform,

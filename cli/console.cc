@@ -58,6 +58,16 @@ void Console::phase(std::string_view what) {
   phase_shown_ = true;
 }
 
+void Console::progress(std::string_view what, std::uint64_t done, std::uint64_t of) {
+  if (!terminal_ || of == 0) return;
+  constexpr std::uint64_t kWidth = 30;
+  const auto full = static_cast<std::size_t>(std::min(done, of) * kWidth / of);
+  clear_phase();
+  write_all(err_,
+            fmt::format("{} [{:=<{}}{:{}}] {} of {}", what, "", full, "", kWidth - full, done, of));
+  phase_shown_ = true;
+}
+
 void Console::clear_phase() {
   if (!phase_shown_) return;
   write_all(err_, "\r\x1b[K");

@@ -2,6 +2,7 @@
 // standard error.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ class Console {
   /// What goes on just now ("simulating"), on a line that the next one replaces. Shown on terminals
   /// only.
   void phase(std::string_view what);
+  /// The same with how much of it is done, as a bar.
+  void progress(std::string_view what, std::uint64_t done, std::uint64_t of);
   /// Writes what was printed. A reader that went away is no error. Throws InputError on others.
   void finish();
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analysis/analytic.h"
+#include "analysis/samples.h"
 #include "sched/error.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/simgrid_engine.h"
@@ -15,9 +16,9 @@ namespace {
 
 constexpr std::array kEngines = {
 #ifdef SLACKLINE_HAVE_SIMGRID
-    EngineEntry{"simgrid", sim::run_simgrid},
+    EngineEntry{"simgrid", sim::run_simgrid, sim::run_simgrid_samples},
 #endif
-    EngineEntry{"analytic", analysis::run_analytic},
+    EngineEntry{"analytic", analysis::run_analytic, analysis::run_analytic_samples},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
+#include "machine/samples.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -17,6 +18,9 @@ struct EngineEntry {
   std::string_view name;
   sched::Trace (*run)(const sched::Schedule&, const machine::Platform&, const machine::DelayPlan&,
                       const machine::IssueOrder&);
+  machine::Samples (*run_samples)(const sched::Schedule&, const machine::Platform&,
+                                  const machine::DelayPlan&, const machine::IssueOrder&,
+                                  const machine::SampleRuns&);
 };
 
 /// Every engine of this build.

@@ -2,14 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
+#include "analysis/timed_slack.h"
 #include "cli/inline_delays.h"
+#include "cli/network.h"
 #include "sched/error.h"
+#include "sched/units.h"
 
 namespace slackline::cli {
 
 sched::Trace RunSetting::run(const sched::Schedule& schedule, Console& console) const {
+  std::vector<double> slack_s;
+  const machine::IssueOrder order = order_of(schedule, console, slack_s);
   console.phase("simulating");
-  return engine->run(schedule, platform, delays, policy);
+  return engine->run(schedule, platform, delays, order);
+}
+
+machine::Samples RunSetting::run_samples(const sched::Schedule& schedule,
+                                         const machine::SampleRuns& runs, Console& console) const {
+  std::vector<double> slack_s;
+  const machine::IssueOrder order = order_of(schedule, console, slack_s);
+  console.phase("simulating");
+  return engine->run_samples(schedule, platform, delays, order, runs);
+}
+
+machine::IssueOrder RunSetting::order_of(const sched::Schedule& schedule, Console& console,
+                                         std::vector<double>& slack_s) const {
+  machine::IssueOrder order(policy);
+  order.sends_in_flight = sends_in_flight;
+  if (policy != machine::IssuePolicy::kLeastSlack) return order;
+  console.phase("looking for slack");
+  const sched::Trace undelayed = engine->run(schedule, platform, {}, {});
+  slack_s = analysis::timed_slack(schedule, platform, wiring_of(platform, schedule), {}, undelayed)
+                .total_float_s;
+  order.slack_s = slack_s;
+  return order;
 }
 
 void RunOptions::declare(Arguments& arguments) {
@@ -18,9 +46,14 @@ void RunOptions::declare(Arguments& arguments) {
                                machine::kDefaultPlatform));
   arguments.option("-e,--engine", "simgrid|analytic", engine_,
                    fmt::format("who answers (default: {})", default_engine_));
-  arguments.option("--policy", "in-order|ready", policy_,
+  arguments.option("--policy", "in-order|ready|least-slack", policy_,
                    "which ready operation a lane posts next (default: in-order)");
+  arguments.option(
+      "--sends-in-flight", "N", sends_in_flight_,
+      "large messages that a rank has posted and not done, chosen by the policy as the "
+      "run goes; 0: no bound (default: 0)");
   arguments.option("--delays", "FILE", delay_file_, "a delay plan (TOML)");
+  arguments.option("--seed", "N", seed_, "of the random draws (default: the plan's, or 0)");
   arguments.repeatable("--delay", "op=N,by=TIME", delays_,
                        "delay one operation, or rank=R,step=N; of=lane holds its whole lane");
   arguments.repeatable("--slow-pair", "src=R,dst=R,rate=RATE", slow_pairs_,
@@ -43,12 +76,21 @@ RunSetting RunOptions::resolve(Console& console) const {
   if (policy_) {
     const auto policy = machine::issue_policy_named(*policy_);
     if (!policy) {
-      throw InputError(fmt::format("--policy: '{}'; expected in-order or ready", *policy_));
+      throw InputError(
+          fmt::format("--policy: '{}'; expected in-order, ready or least-slack", *policy_));
     }
     setting.policy = *policy;
   }
+  if (sends_in_flight_) {
+    setting.sends_in_flight = static_cast<std::uint32_t>(
+        sched::parse_count(*sends_in_flight_, "--sends-in-flight", 0, 1u << 30));
+  }
   setting.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
   if (delay_file_) setting.delays = machine::load_delay_plan(*delay_file_);
+  if (seed_) {
+    setting.delays.seed =
+        sched::parse_count(*seed_, "--seed", 0, std::numeric_limits<std::uint64_t>::max());
+  }
   for (const std::string& text : delays_) add_delay(setting.delays, text);
   for (const std::string& text : slow_pairs_) add_slow_pair(setting.delays, text);
   return setting;
@@ -58,7 +100,9 @@ std::string_view RunOptions::given() const {
   if (platform_) return "--platform";
   if (engine_) return "--engine";
   if (policy_) return "--policy";
+  if (sends_in_flight_) return "--sends-in-flight";
   if (delay_file_) return "--delays";
+  if (seed_) return "--seed";
   if (!delays_.empty()) return "--delay";
   if (!slow_pairs_.empty()) return "--slow-pair";
   return "";

@@ -11,6 +11,7 @@
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
+#include "machine/samples.h"
 #include "sched/trace.h"
 
 namespace slackline::cli {
@@ -21,8 +22,16 @@ struct RunSetting {
   machine::DelayPlan delays;
   const EngineEntry* engine = nullptr;
   machine::IssuePolicy policy = machine::IssuePolicy::kInOrder;
+  std::uint32_t sends_in_flight = 0;
 
+  /// least-slack goes by the total float of the same engine's run without delays, in program order.
   sched::Trace run(const sched::Schedule& schedule, Console& console) const;
+  machine::Samples run_samples(const sched::Schedule& schedule, const machine::SampleRuns& runs,
+                               Console& console) const;
+
+ private:
+  machine::IssueOrder order_of(const sched::Schedule& schedule, Console& console,
+                               std::vector<double>& slack_s) const;
 };
 
 class RunOptions {
@@ -38,7 +47,7 @@ class RunOptions {
 
  private:
   std::string default_engine_;
-  std::optional<std::string> platform_, engine_, policy_, delay_file_;
+  std::optional<std::string> platform_, engine_, policy_, sends_in_flight_, delay_file_, seed_;
   std::vector<std::string> delays_, slow_pairs_;
 };
 

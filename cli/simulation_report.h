@@ -1,0 +1,56 @@
+// What `simulate` says of one run, as a table and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/link_load.h"
+#include "analysis/outcome.h"
+#include "cli/json_document.h"
+#include "cli/link_use.h"
+#include "cli/run_options.h"
+#include "cli/schedule_source.h"
+#include "machine/wiring.h"
+#include "sched/trace.h"
+
+namespace slackline::cli {
+
+/// What a simulation found, beside its trace.
+struct SimulationResult {
+  double makespan_s = 0;  // infinite if something failed
+  std::vector<double> finish_s;
+  LinkUse use;
+  std::vector<double> out_share;
+  std::vector<double> in_share;
+  std::vector<std::string> link_names;  // of a network that is no star
+  std::vector<double> link_bytes_per_s;
+  std::vector<analysis::LinkLoad> link_loads;
+  std::optional<analysis::Outcome> failed;  // if the run did not finish
+  std::vector<std::string> why_stuck;       // of every rank; empty where it completed
+};
+
+SimulationResult result_of(const sched::Schedule& schedule, const machine::Platform& platform,
+                           const machine::Wiring& wiring, const machine::DelayPlan& delays,
+                           const sched::Trace& trace);
+
+struct Simulation {
+  const LoadedSchedule& loaded;
+  const RunSetting& setting;
+  const sched::Trace& trace;
+  const SimulationResult& result;
+  std::optional<std::string> trace_file;
+};
+
+/// One row per rank, up to a few unless `all`.
+std::string simulation_report(const Simulation& simulation, bool all);
+std::string simulation_document(const Simulation& simulation);
+
+/// "3 delays, 1 slow pair, noise, 1 failure": what a delay plan holds; empty for an empty one.
+std::string summary_of(const machine::DelayPlan& delays);
+
+/// One line per message and link: link,begin_s,end_s,bytes,op.
+std::string link_csv(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                     const machine::DelayPlan& delays, const sched::Trace& trace);
+
+}  // namespace slackline::cli
