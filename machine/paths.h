@@ -58,6 +58,17 @@ class Paths {
     return now_s + static_cast<double>(bytes) / path.bytes_per_s;
   }
 
+  /// The rate of the path's slowest link then.
+  double bytes_per_s(double now_s, PathId id) const {
+    const Path& path = paths_[id.value];
+    double rate = path.bytes_per_s;
+    for (const RateChange& change :
+         std::span(changes_).subspan(path.first_change, path.change_count)) {
+      if (change.at_s <= now_s) rate = change.bytes_per_s;
+    }
+    return rate;
+  }
+
   bool may_fail() const { return may_fail_; }
   /// When the rank's host fails; infinity if it does not.
   double gone_s(sched::RankId rank) const {

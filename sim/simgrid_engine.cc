@@ -59,7 +59,7 @@ class Network {
     execution_ = &execution;
     for (const machine::Paths::LinkChange& change : paths_.link_changes()) {
       simgrid::kernel::timer::Timer::set(
-          change.at_s, [this, change] { zones_.set_rate(change.link, change.bytes_per_s); });
+          change.at_s, [this, change] { change_rate(change.link, change.bytes_per_s); });
     }
     for (const double cut_s : paths_.cuts_s()) {
       simgrid::kernel::timer::Timer::set(cut_s, [this, cut_s] { cut(cut_s); });
@@ -77,8 +77,8 @@ class Network {
     const double alone_end_s = paths_.sent_s(now_s, path, bytes);
     // The flow begins after its instant; it carries that much less, to end at its time.
     const double late_s = s4u::Engine::get_clock() - now_s;
-    const double share = std::max(0.0, 1 - late_s / (alone_end_s - now_s));
-    const double carried = static_cast<double>(bytes) * kGrain * share;
+    const double missed = late_s * paths_.bytes_per_s(now_s, path);
+    const double carried = std::max(0.0, static_cast<double>(bytes) - missed) * kGrain;
     std::uint32_t slot;
     if (free_.empty()) {
       slot = static_cast<std::uint32_t>(flows_.size());
@@ -88,14 +88,10 @@ class Network {
       free_.pop_back();
     }
     Flow& flow = flows_[slot];
-    flow.comm = s4u::Comm::sendto_init(zones_.source(path), zones_.destination(path));
     flow.alone_end_s = alone_end_s;
     flow.path = path;
     flow.op = op;
-    flow.live = true;
-    flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
-    flow.comm->set_payload_size(std::max<std::uint64_t>(1, std::llround(carried)));
-    flow.comm->start();
+    begin(slot, carried);
   }
 
  private:
@@ -122,6 +118,32 @@ class Network {
     at(alone ? flow.alone_end_s : clock_s, {flow.op, ExecutionEvent::Kind::kSent});
     over_.push_back(slot);
     arm();
+  }
+
+  void begin(std::uint32_t slot, double grains) {
+    Flow& flow = flows_[slot];
+    flow.live = true;
+    flow.comm = s4u::Comm::sendto_init(zones_.source(flow.path), zones_.destination(flow.path));
+    flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
+    flow.comm->set_payload_size(std::max<std::uint64_t>(1, std::llround(grains)));
+    flow.comm->start();
+  }
+
+  // SimGrid 3.32 bounds a flow by the rate that its route has when it begins: a link that becomes
+  // faster helps only who begins after. So what is under way on it begins again with what is left.
+  void change_rate(machine::LinkId link, double bytes_per_s) {
+    zones_.set_rate(link, bytes_per_s);
+    for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+      Flow& flow = flows_[slot];
+      if (!flow.live) continue;
+      const auto links = paths_.links(flow.path);
+      if (std::find(links.begin(), links.end(), link) == links.end()) continue;
+      const double left = flow.comm->get_remaining();
+      flow.comm->set_data(nullptr);
+      flow.comm->cancel();
+      cancelled_.push_back(std::move(flow.comm));
+      begin(slot, left);
+    }
   }
 
   // Everything under way on a path that fails now is lost.
@@ -154,6 +176,7 @@ class Network {
       free_.push_back(slot);
     }
     over_.clear();
+    cancelled_.clear();
     const double clock_s = s4u::Engine::get_clock();
     while (!timers_.empty() && timers_.next_s() + kLag_s <= clock_s + kInstant_s / 2) {
       const double now_s = timers_.pop_instant(events_);
@@ -170,7 +193,8 @@ class Network {
   machine::EventQueue timers_;
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> over_;  // ended, not yet let go
+  std::vector<std::uint32_t> over_;      // ended, not yet let go
+  std::vector<s4u::CommPtr> cancelled_;  // to be let go when SimGrid is through with them
   std::vector<ExecutionEvent> events_;
   double armed_s_ = std::numeric_limits<double>::infinity();
 };

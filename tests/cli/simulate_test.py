@@ -96,13 +96,49 @@ class Simulate(ProgramCase):
         after = self.simulate(spec, "-e", "analytic", "--delay", "op=0,by=1ms")["makespan_s"]
         self.assertAlmostEqual(after - before, 1e-3, delta=1e-12)
 
-    def test_the_seed_is_noted_and_draws_nothing_yet(self):
+    def test_the_seed_is_noted(self):
         first, second = (self.simulate(CHAIN, "--seed", seed) for seed in ("0", "7"))
         self.assertEqual(second.pop("seed"), 7)
         self.assertEqual(first.pop("seed"), 0)
         self.assertEqual(first, second)
-        self.simulate(CHAIN, "--samples", "1")
-        self.assertIn("noise", self.bad("simulate", CHAIN, "--samples", "2"))
+
+    def test_samples_do_not_depend_on_how_many_run_at_once(self):
+        for engine in ("analytic", self.simulate(CHAIN)["engine"]):
+            alone, together = (
+                self.simulate(CHAIN, "-e", engine, "--samples", "7", "--jobs", jobs)
+                for jobs in ("1", "3"))
+            self.assertEqual(alone, together)
+            self.assertEqual(len(alone["makespan_samples_s"]), 7)
+            self.assertEqual(alone["makespan_samples_s"][0],
+                             self.simulate(CHAIN, "-e", engine)["makespan_s"])
+        self.assertIn("--trace", self.bad("simulate", CHAIN, "--samples", "2", "--trace", "t"))
+
+    def test_a_bound_on_sends_in_flight(self):
+        # One after another: an acknowledgement lies between two sends.
+        spec = "sequential:ranks=3,bytes=1MB,block=1MB,ready=none,in-flight=0"
+        free = self.simulate(spec, "-p", STAR, "-e", "analytic")["makespan_s"]
+        for policy in ("in-order", "ready", "least-slack"):
+            one = self.simulate(spec, "-p", STAR, "-e", "analytic", "--sends-in-flight", "1",
+                                "--policy", policy)["makespan_s"]
+            self.assertAlmostEqual(free, 202e-6, delta=1e-12)
+            self.assertAlmostEqual(one, 204e-6, delta=1e-12)
+
+    def test_a_failed_host_ends_in_a_report(self):
+        self.write("f.toml", """[[failure]]
+            rank = 2
+            at = "150us"
+            """)
+        spec = "chain:ranks=4,bytes=4MB,block=1MB,ready=none"
+        for engine in ("analytic", self.simulate(CHAIN)["engine"]):
+            command = ("simulate", spec, "-p", STAR, "-e", engine, "--delays", "f.toml")
+            document = self.document(*command, code=1)
+            self.assertIsNone(document["makespan_s"])
+            self.assertIs(document["complete"], False)
+            self.assertEqual([rank["fate"] for rank in document["ranks"]],
+                             ["complete", "stranded", "gone", "cut off"])
+            self.assertEqual(document["ranks"][3]["delivered_bytes"], 0)
+            self.assertEqual(document["ranks"][3]["expected_bytes"], 4000000)
+            self.assertIn("cut off", self.run_well(*command, code=1).out)
 
     def test_the_trace(self):
         document = self.simulate(PIPELINE, "--trace", "t", "--seed", "9")
@@ -130,7 +166,7 @@ class Simulate(ProgramCase):
         self.assertIn("and 24 more ranks; rank", self.good("simulate", large))
         self.assertEqual(len(self.good("simulate", large, "--all").split("\n\n")[1].splitlines()),
                          41)
-        self.assertIn("delays       1 delay, 0 slow pairs",
+        self.assertIn("delays       1 delay",
                       self.good("simulate", CHAIN, "--delay", "op=3,by=1us"))
 
     def test_shared_nics_are_owned_up_to(self):
