@@ -35,7 +35,7 @@ class FreeNetwork {
 sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
                         const machine::DelayPlan& plan, const machine::IssueOrder& order) {
   machine::require_executable(schedule, "the event engine");
-  const machine::Delays delays(plan, schedule);
+  const machine::Delays delays(plan, schedule, platform);
   const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
   FreeNetwork network(paths);

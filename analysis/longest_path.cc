@@ -383,7 +383,7 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
                                          const machine::Platform& platform,
                                          const machine::DelayPlan& plan) {
   machine::require_executable(schedule, "the analytic engine");
-  const machine::Delays delays(plan, schedule);
+  const machine::Delays delays(plan, schedule, platform);
   const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
   if (paths.may_fail()) return std::nullopt;

@@ -80,7 +80,7 @@ TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform&
   require_trace_of(schedule, trace);
   TimedSlack result;
   if (schedule.op_count() == 0) return result;
-  const machine::Delays delays(plan, schedule);
+  const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
   const ConstraintGraph graph(schedule, platform, delays, paths, trace);
   const std::span<const double> time_s = graph.time_s();

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "machine/input_text.h"
 #include "sched/error.h"
 
 namespace slackline::machine {
@@ -25,6 +27,24 @@ void check_by(sched::Time by, std::string_view what) {
   if (by.count() >= 0 && by != sched::kForever) return;
   throw InputError(fmt::format("delay plan: {}: a delay of {} ps; expected at least 0, and an end",
                                what, by.count()));
+}
+
+void check_at(sched::Time at, std::string_view what) {
+  if (at.count() >= 0 && at != sched::kForever) return;
+  throw InputError(fmt::format(
+      "delay plan: {}: at {} ps; expected at least 0, and a time that comes", what, at.count()));
+}
+
+void check_rate(sched::Rate rate, std::string_view what) {
+  if (rate.bits_per_second != 0) return;
+  throw InputError(fmt::format("delay plan: {}: a rate of 0; expected one above 0", what));
+}
+
+template <class Key, class Say>
+void refuse_twice(std::vector<Key> keys, const Say& say) {
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice != keys.end()) throw InputError("delay plan: " + say(*twice));
 }
 
 void check(const OpDelay& delay, const sched::Schedule& schedule) {
@@ -54,9 +74,52 @@ void check(const PairRate& pair, const sched::Schedule& schedule) {
   const std::string what = fmt::format("slow pair {} to {}", pair.src.value, pair.dst.value);
   check_rank(pair.src, schedule, what);
   check_rank(pair.dst, schedule, what);
-  if (pair.rate.bits_per_second == 0) {
-    throw InputError(fmt::format("delay plan: {}: a rate of 0; expected one above 0", what));
+  check_rate(pair.rate, what);
+}
+
+void check(const Straggler& straggler, const sched::Schedule& schedule) {
+  const std::string what = fmt::format("straggler {}", straggler.rank.value);
+  check_rank(straggler.rank, schedule, what);
+  if (!(straggler.slowdown >= 1) || !std::isfinite(straggler.slowdown)) {
+    throw InputError(
+        fmt::format("delay plan: {}: a slowdown of {}; expected a finite number of at least 1",
+                    what, straggler.slowdown));
   }
+  check_by(straggler.by, what);
+}
+
+void check(const Noise& noise, std::size_t place, const sched::Schedule& schedule) {
+  const std::string what = fmt::format("noise {}", place);
+  for (const sched::RankId rank : noise.ranks) check_rank(rank, schedule, what);
+  refuse_twice(noise.ranks, [&](sched::RankId rank) {
+    return fmt::format("{}: rank {} stands twice; expected it once", what, rank.value);
+  });
+  validate(noise.of, "delay plan: " + what);
+  if (noise.chance.value > 1'000'000) {
+    throw InputError(fmt::format("delay plan: {}: a chance of {} in a million; expected at most 1",
+                                 what, noise.chance.value));
+  }
+}
+
+void check(const LinkRate& rate) {
+  if (rate.link.empty()) {
+    throw InputError("delay plan: a link rate names no link; expected the name of one");
+  }
+  const std::string what = fmt::format("rate of link {}", quoted(rate.link));
+  check_rate(rate.rate, what);
+  check_at(rate.at, what);
+}
+
+void check(const Failure& failure, const sched::Schedule& schedule) {
+  if (failure.link.empty() == !failure.rank.valid()) {
+    throw InputError(fmt::format("delay plan: a failure of {}; expected a link or a rank",
+                                 failure.rank.valid() ? "both a link and a rank" : "nothing"));
+  }
+  const std::string what = failure.rank.valid()
+                               ? fmt::format("failure of rank {}", failure.rank.value)
+                               : fmt::format("failure of link {}", quoted(failure.link));
+  if (failure.rank.valid()) check_rank(failure.rank, schedule, what);
+  check_at(failure.at, what);
 }
 
 }  // namespace
@@ -64,19 +127,34 @@ void check(const PairRate& pair, const sched::Schedule& schedule) {
 void validate(const DelayPlan& plan, const sched::Schedule& schedule) {
   for (const OpDelay& delay : plan.ops) check(delay, schedule);
   for (const StepDelay& delay : plan.steps) check(delay, schedule);
-  std::vector<std::pair<sched::RankId, sched::RankId>> seen;
-  seen.reserve(plan.pairs.size());
+  std::vector<std::pair<sched::RankId, sched::RankId>> pairs;
   for (const PairRate& pair : plan.pairs) {
     check(pair, schedule);
-    seen.emplace_back(pair.src, pair.dst);
+    pairs.emplace_back(pair.src, pair.dst);
   }
-  std::sort(seen.begin(), seen.end());
-  const auto twice = std::adjacent_find(seen.begin(), seen.end());
-  if (twice != seen.end()) {
-    throw InputError(
-        fmt::format("delay plan: slow pair {} to {} stands twice; expected one rate for it",
-                    twice->first.value, twice->second.value));
+  refuse_twice(pairs, [](const auto& pair) {
+    return fmt::format("slow pair {} to {} stands twice; expected one rate for it",
+                       pair.first.value, pair.second.value);
+  });
+  std::vector<sched::RankId> stragglers;
+  for (const Straggler& straggler : plan.stragglers) {
+    check(straggler, schedule);
+    stragglers.push_back(straggler.rank);
   }
+  refuse_twice(stragglers, [](sched::RankId rank) {
+    return fmt::format("straggler {} stands twice; expected one slowdown for it", rank.value);
+  });
+  for (std::size_t i = 0; i < plan.noise.size(); ++i) check(plan.noise[i], i, schedule);
+  std::vector<std::pair<std::string, sched::Time>> rates;
+  for (const LinkRate& rate : plan.link_rates) {
+    check(rate);
+    rates.emplace_back(rate.link, rate.at);
+  }
+  refuse_twice(rates, [](const auto& rate) {
+    return fmt::format("link {} has two rates from {} on; expected one", quoted(rate.first),
+                       sched::format_time(rate.second));
+  });
+  for (const Failure& failure : plan.failures) check(failure, schedule);
 }
 
 }  // namespace slackline::machine

@@ -1,8 +1,12 @@
 #include "machine/delays.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
+
+#include "machine/draw.h"
+#include "machine/lane.h"
 
 namespace slackline::machine {
 namespace {
@@ -13,23 +17,33 @@ using sched::RankId;
 using sched::Time;
 
 // Picoseconds are summed as whole numbers, so that the order of a plan's entries does not show.
-using Sums = std::vector<std::int64_t>;
-
-struct StepSums {
-  std::int64_t post = 0;
-  std::int64_t lane = 0;
-};
-
-// Ends at the longest time there is.
-void add(std::int64_t& sum, std::int64_t by) { sum += std::min(by, sched::kForever.count() - sum); }
-
-void add(Sums& sums, const sched::Schedule& schedule, OpId op, std::int64_t by) {
-  if (by == 0) return;
-  if (sums.empty()) sums.resize(schedule.op_count(), 0);
-  add(sums[op.value], by);
+// The sum ends at the longest time there is.
+void add_up(std::int64_t& sum, std::int64_t by) {
+  sum += std::min(by, sched::kForever.count() - sum);
 }
 
-std::vector<double> in_seconds(const Sums& sums) {
+struct Sums {
+  std::int64_t post = 0;
+  std::int64_t lane = 0;
+  void add(bool whole_lane, Time by) { add_up(whole_lane ? lane : post, by.count()); }
+};
+
+// Of every operation; empty as long as none is delayed so.
+struct OpSums {
+  explicit OpSums(const sched::Schedule& of) : schedule(of) {}
+  const sched::Schedule& schedule;
+  std::vector<std::int64_t> post;
+  std::vector<std::int64_t> lane;
+
+  void add(OpId op, bool whole_lane, Time by) {
+    if (by.count() == 0) return;
+    std::vector<std::int64_t>& sums = whole_lane ? lane : post;
+    if (sums.empty()) sums.resize(schedule.op_count(), 0);
+    add_up(sums[op.value], by.count());
+  }
+};
+
+std::vector<double> in_seconds(const std::vector<std::int64_t>& sums) {
   std::vector<double> result;
   result.reserve(sums.size());
   for (const std::int64_t sum : sums) result.push_back(sched::seconds(Time{sum}));
@@ -44,37 +58,86 @@ std::vector<bool> credit_channels(const sched::Schedule& schedule) {
   return result;
 }
 
-}  // namespace
-
-Delays::Delays(const DelayPlan& plan, const sched::Schedule& schedule) {
-  if (plan.empty()) return;
-  validate(plan, schedule);
-  Sums post;
-  Sums lane;
-  for (const OpDelay& delay : plan.ops) {
-    add(delay.whole_lane ? lane : post, schedule, delay.op, delay.by.count());
+void add_steps(const DelayPlan& plan, OpSums& sums) {
+  if (plan.steps.empty()) return;
+  const sched::Schedule& schedule = sums.schedule;
+  // One walk over a rank's operations, however many delays its steps have.
+  std::map<RankId, std::map<std::uint32_t, Sums>> by_rank;
+  for (const StepDelay& delay : plan.steps) {
+    by_rank[delay.rank][delay.step].add(delay.whole_lane, delay.by);
   }
-  if (!plan.steps.empty()) {
-    // One walk over a rank's operations, however many delays its steps have.
-    std::map<RankId, std::map<std::uint32_t, StepSums>> by_rank;
-    for (const StepDelay& delay : plan.steps) {
-      StepSums& sums = by_rank[delay.rank][delay.step];
-      add(delay.whole_lane ? sums.lane : sums.post, delay.by.count());
+  const std::vector<bool> is_credit = credit_channels(schedule);
+  for (const auto& [rank, by_step] : by_rank) {
+    for (OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
+      const sched::Op& op = schedule.op(id);
+      if (!sched::is_initiator(op.kind) || is_credit[op.channel.value]) continue;
+      const auto found = by_step.find(op.step);
+      if (found == by_step.end()) continue;
+      sums.add(id, false, Time{found->second.post});
+      sums.add(id, true, Time{found->second.lane});
     }
-    const std::vector<bool> is_credit = credit_channels(schedule);
-    for (const auto& [rank, by_step] : by_rank) {
-      for (OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
-        const sched::Op& op = schedule.op(id);
-        if (!sched::is_initiator(op.kind) || is_credit[op.channel.value]) continue;
-        const auto found = by_step.find(op.step);
-        if (found == by_step.end()) continue;
-        add(post, schedule, id, found->second.post);
-        add(lane, schedule, id, found->second.lane);
+  }
+}
+
+// To the nearest picosecond.
+Time rounded(double time_s) {
+  const double picoseconds = std::floor(time_s * 1e12 + 0.5);
+  const bool fits = picoseconds < static_cast<double>(sched::kForever.count());
+  return fits ? Time{static_cast<std::int64_t>(picoseconds)} : sched::kForever;
+}
+
+void add_straggler(const Straggler& straggler, const Platform& platform, OpSums& sums) {
+  const sched::Schedule& schedule = sums.schedule;
+  const RankId rank = straggler.rank;
+  for (OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
+    const sched::Op& op = schedule.op(id);
+    if (!holds_lane(op.kind)) continue;
+    const double more = straggler.slowdown - 1;
+    sums.add(id, true, rounded(more * lane_time_s(schedule, platform, op)));
+    sums.add(id, true, straggler.by);
+  }
+}
+
+// A noise draws at two sites of its own: how long, and whether at all.
+void add_noise(const Noise& noise, std::uint64_t place, std::uint64_t seed, RankId rank,
+               OpSums& sums) {
+  const sched::Schedule& schedule = sums.schedule;
+  constexpr std::uint32_t kAlways = 1'000'000;
+  std::uint64_t index = 0;
+  for (OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
+    if (!holds_lane(schedule.op(id).kind)) continue;
+    const bool struck =
+        noise.chance.value >= kAlways ||
+        draw_below({seed, rank.value, 2 * place + 1, index}, kAlways) < noise.chance.value;
+    if (struck) sums.add(id, noise.whole_lane, noise.of.draw(seed, rank.value, 2 * place, index));
+    ++index;
+  }
+}
+
+void add_noises(const DelayPlan& plan, OpSums& sums) {
+  for (std::size_t place = 0; place < plan.noise.size(); ++place) {
+    const Noise& noise = plan.noise[place];
+    if (noise.ranks.empty()) {
+      for (std::uint32_t r = 0; r < sums.schedule.rank_count(); ++r) {
+        add_noise(noise, place, plan.seed, RankId(r), sums);
       }
     }
+    for (const RankId rank : noise.ranks) add_noise(noise, place, plan.seed, rank, sums);
   }
-  post_s_ = in_seconds(post);
-  lane_s_ = in_seconds(lane);
+}
+
+}  // namespace
+
+Delays::Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Platform& platform) {
+  if (plan.empty()) return;
+  validate(plan, schedule);
+  OpSums sums(schedule);
+  for (const OpDelay& delay : plan.ops) sums.add(delay.op, delay.whole_lane, delay.by);
+  add_steps(plan, sums);
+  for (const Straggler& straggler : plan.stragglers) add_straggler(straggler, platform, sums);
+  add_noises(plan, sums);
+  post_s_ = in_seconds(sums.post);
+  lane_s_ = in_seconds(sums.lane);
   for (const PairRate& pair : plan.pairs) pairs_.emplace(pair_key(pair.src, pair.dst), pair.rate);
 }
 

@@ -1,4 +1,5 @@
-// A delay plan resolved against one schedule: what an engine asks, per operation.
+// What a delay plan does to the operations of one schedule on one platform: what an engine asks,
+// per operation. Link rates and failures are not in it: they happen to the network.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +7,24 @@
 #include <vector>
 
 #include "machine/delay_plan.h"
+#include "machine/platform.h"
 #include "sched/schedule.h"
 
 namespace slackline::machine {
 
 /// Every question takes constant time, and next to none when the plan is empty. Times are in
-/// seconds and ≥ 0; several delays of one operation add up.
+/// seconds and ≥ 0; several delays of one operation add up, each in whole picoseconds, and end at
+/// the longest time there is.
+///
+/// A straggler's operation holds its lane (slowdown − 1) times lane_time_s() and `by` longer. The
+/// n-th operation of a rank that holds a lane takes the n-th draw of each noise that strikes the
+/// rank, so that no draw depends on another rank, on another noise, or on the platform.
 class Delays {
  public:
   /// Nothing is delayed.
   Delays() = default;
-  /// Throws InputError as validate() does. Keeps no reference to either.
-  Delays(const DelayPlan& plan, const sched::Schedule& schedule);
+  /// Throws InputError as validate() does. Keeps no reference to any.
+  Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Platform& platform);
 
   bool empty() const { return post_s_.empty() && lane_s_.empty() && pairs_.empty(); }
 

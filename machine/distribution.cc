@@ -102,8 +102,9 @@ void validate(const Distribution& distribution, const std::string& what) {
       throw InputError(fmt::format("{}: a sigma of {}; expected a finite number of at least 0",
                                    what, distribution.sigma));
     case Kind::kTrace:
-      if (distribution.values.empty()) {
-        throw InputError(fmt::format("{}: no values; expected at least one time", what));
+      if (distribution.values.empty() || distribution.values.size() > kMaxTraceValues) {
+        throw InputError(fmt::format("{}: a trace of {} times; expected 1 to {}", what,
+                                     distribution.values.size(), kMaxTraceValues));
       }
       for (const Time value : distribution.values) check_time(value, "value", what);
       return;

@@ -1,6 +1,7 @@
 // Distributions of times, for noise and for arrivals.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "sched/units.h"
 
 namespace slackline::machine {
+
+/// The most values of a trace, so that a delay plan that holds them can be read back.
+inline constexpr std::size_t kMaxTraceValues = std::size_t{1} << 19;
 
 struct Distribution {
   enum class Kind : std::uint8_t { kConstant, kUniform, kExponential, kLognormal, kTrace };
@@ -32,7 +36,8 @@ struct Distribution {
 };
 
 /// Throws InputError, naming `what`, for parameters that no distribution has: a time below 0 or
-/// kForever, low > high, sigma below 0 or not finite, a trace without values.
+/// kForever, low > high, sigma below 0 or not finite, a trace without values or with more than
+/// kMaxTraceValues.
 void validate(const Distribution& distribution, const std::string& what);
 
 }  // namespace slackline::machine

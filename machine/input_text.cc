@@ -35,7 +35,8 @@ void require_plain(std::string_view text, std::string_view where) {
   }
 }
 
-std::string read_input_file(const std::string& path, std::string_view what) {
+std::string read_input_file(const std::string& path, std::string_view what,
+                            std::string_view expected) {
   std::ifstream in(path, std::ios::binary);
   std::string text;
   // In pieces with a bound, since a path may name a device that never ends.
@@ -47,11 +48,11 @@ std::string read_input_file(const std::string& path, std::string_view what) {
   }
   if (!in.eof() && text.size() <= kMaxInputBytes) {
     throw InputError(
-        fmt::format("{} file {}: cannot be read; expected a TOML file", what, quoted(path)));
+        fmt::format("{} file {}: cannot be read; expected {}", what, quoted(path), expected));
   }
   if (text.size() > kMaxInputBytes) {
-    throw InputError(fmt::format("{} file {}: more than {} MiB; expected a TOML file", what,
-                                 quoted(path), kMaxInputBytes >> 20));
+    throw InputError(fmt::format("{} file {}: more than {} MiB; expected {}", what, quoted(path),
+                                 kMaxInputBytes >> 20, expected));
   }
   return text;
 }

@@ -17,8 +17,9 @@ std::string quoted(std::string_view text);
 /// it in an error of one line.
 void require_plain(std::string_view text, std::string_view where);
 
-/// The file's bytes. Throws InputError, naming `what` ("platform") and the path, if it cannot be
-/// read or holds more than kMaxInputBytes.
-std::string read_input_file(const std::string& path, std::string_view what);
+/// The file's bytes. Throws InputError, naming `what` ("platform"), the path and what was expected
+/// there, if it cannot be read or holds more than kMaxInputBytes.
+std::string read_input_file(const std::string& path, std::string_view what,
+                            std::string_view expected = "a TOML file");
 
 }  // namespace slackline::machine

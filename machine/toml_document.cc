@@ -43,6 +43,8 @@ std::string_view kind_name(Kind kind) {
       return "a text";
     case Kind::kInteger:
       return "a whole number";
+    case Kind::kDecimal:
+      return "a decimal number";
     case Kind::kTable:
       return "a table";
     case Kind::kArray:
@@ -72,7 +74,7 @@ TomlValue convert(const toml::node& node, std::string_view key, std::string_view
   } else if (const toml::array* array = node.as_array()) {
     out.kind = Kind::kArray;
     for (const toml::node& child : *array) {
-      out.children.push_back(convert(child, "", file, depth + 1));
+      out.children.push_back(convert(child, key, file, depth + 1));
     }
   } else if (const auto* text = node.as_string()) {
     out.kind = Kind::kText;
@@ -81,6 +83,9 @@ TomlValue convert(const toml::node& node, std::string_view key, std::string_view
   } else if (const auto* integer = node.as_integer()) {
     out.kind = Kind::kInteger;
     out.integer = integer->get();
+  } else if (const auto* decimal = node.as_floating_point()) {
+    out.kind = Kind::kDecimal;
+    out.decimal = decimal->get();
   }
   return out;
 }
@@ -126,6 +131,14 @@ std::optional<std::string> TomlTable::text(std::string_view key, std::string_vie
                                  kind_name(value->kind), expected));
   }
   return value->text;
+}
+
+std::optional<std::string> TomlTable::text_or_number(std::string_view key,
+                                                     std::string_view expected) {
+  const TomlValue* value = find(key);
+  if (value != nullptr && value->kind == Kind::kInteger) return fmt::format("{}", value->integer);
+  if (value != nullptr && value->kind == Kind::kDecimal) return fmt::format("{}", value->decimal);
+  return text(key, expected);
 }
 
 std::optional<std::uint32_t> TomlTable::whole(std::string_view key, std::uint32_t high) {

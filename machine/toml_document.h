@@ -10,14 +10,16 @@
 
 namespace slackline::machine {
 
-/// One value; its key, if it stands in a table; the values in it, if it is a table or an array.
+/// One value; its key, or that of the array it is in; the values in it, if it is a table or an
+/// array.
 struct TomlValue {
-  enum class Kind : std::uint8_t { kText, kInteger, kTable, kArray, kOther };
+  enum class Kind : std::uint8_t { kText, kInteger, kDecimal, kTable, kArray, kOther };
   Kind kind = Kind::kOther;
   std::uint32_t line = 1;
   std::string key;
   std::string text;
   std::int64_t integer = 0;
+  double decimal = 0;               // may be infinite or not a number, as TOML allows
   std::vector<TomlValue> children;  // a table's in order of line
 };
 
@@ -37,6 +39,8 @@ class TomlTable {
   const TomlValue* find(std::string_view key);
   /// `expected` ends the error of a value of another type: "a rate such as \"100Gbps\"".
   std::optional<std::string> text(std::string_view key, std::string_view expected);
+  /// A text; or a number, written so that it reads back the same.
+  std::optional<std::string> text_or_number(std::string_view key, std::string_view expected);
   /// A whole number in 0 … high.
   std::optional<std::uint32_t> whole(std::string_view key, std::uint32_t high);
   /// An array of tables, as [[key]] writes it; empty if there is none.

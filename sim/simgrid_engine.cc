@@ -263,7 +263,7 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::DelayPlan& plan, const machine::IssueOrder& order) {
   machine::require_executable(schedule, "SimGrid");
-  const machine::Delays delays(plan, schedule);
+  const machine::Delays delays(plan, schedule, platform);
   const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
   const std::size_t ops = schedule.op_count();

@@ -167,7 +167,8 @@ TEST(DelayPlanFile, SaysWhatIsWrongAndWhere) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"[[delay]", "d.toml:1: "},
       {"schema = 2", "d.toml:1: schema: 2 is newer than any schema this program reads; expected 1"},
-      {"\n[[delays]]", "d.toml:2: unknown key 'delays'; expected one of schema, delay, slow_pair"},
+      {"\n[[delays]]",
+       "d.toml:2: unknown key 'delays'; expected one of schema, seed, delay, slow_pair"},
       {"delay = 3",
        "d.toml:1: delay: a whole number stands here; expected tables headed [[delay]]"},
       {"[delay]", "d.toml:1: delay: a table stands here; expected tables headed [[delay]]"},
@@ -181,8 +182,7 @@ TEST(DelayPlanFile, SaysWhatIsWrongAndWhere) {
       {"[[delay]]\nop = -1\nby = \"3us\"",
        "d.toml:2: delay.op: -1 stands here; expected a whole number from 0 to 4294967294"},
       {"[[delay]]\nop = 4294967295\nby = \"3us\"", "d.toml:2: delay.op: 4294967295 stands here"},
-      {"[[delay]]\nop = 1.0\nby = \"3us\"",
-       "d.toml:2: delay.op: another type of value stands here"},
+      {"[[delay]]\nop = 1.0\nby = \"3us\"", "d.toml:2: delay.op: a decimal number stands here"},
       {"\n[[delay]]\nby = \"3us\"",
        "d.toml:2: delay: it is not said what is delayed; expected op, or rank and step"},
       {"[[delay]]\nrank = 1\nby = \"3us\"", "d.toml:1: delay: it is not said what is delayed"},
@@ -212,7 +212,7 @@ TEST(DelayPlanFile, SaysWhatIsWrongAndWhere) {
 TEST(ValidateDelayPlan, NamesWhatTheScheduleDoesNotHave) {
   const sched::Schedule schedule = two_ranks(2);  // 12 ops, 6 of each rank, 2 steps
   const auto error = [&](const DelayPlan& plan) {
-    return error_of([&] { Delays delays(plan, schedule); });
+    return error_of([&] { Delays delays(plan, schedule, Platform{}); });
   };
   DelayPlan plan;
   plan.ops = {{OpId(12), us(1)}};
@@ -262,7 +262,7 @@ TEST(ValidateDelayPlan, NamesWhatTheScheduleDoesNotHave) {
 
 TEST(Delays, AreNothingWithoutAPlan) {
   const sched::Schedule schedule = two_ranks(2);
-  for (const Delays& delays : {Delays(), Delays(DelayPlan{}, schedule)}) {
+  for (const Delays& delays : {Delays(), Delays(DelayPlan{}, schedule, Platform{})}) {
     EXPECT_TRUE(delays.empty());
     EXPECT_EQ(delays.post_delay_s(OpId(3)), 0.0);
     EXPECT_EQ(delays.lane_delay_s(OpId(3)), 0.0);
@@ -274,7 +274,7 @@ TEST(Delays, OfAStepFallOnItsInitiatorsButNotOnCredits) {
   const sched::Schedule schedule = two_ranks(3);
   DelayPlan plan;
   plan.steps = {{RankId(0), 1, us(5)}, {RankId(1), 1, us(7)}};
-  const Delays delays(plan, schedule);
+  const Delays delays(plan, schedule, Platform{});
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.op(OpId(i));
     const bool data = op.kind == OpKind::kSend && op.rank == RankId(0) && op.step == 1;
@@ -289,12 +289,13 @@ TEST(Delays, OfOneOpAddUpAndEndAtTheLongestTime) {
   DelayPlan plan;
   plan.ops = {{OpId(1), us(1)}, {OpId(1), us(2)}, {OpId(1), us(4), true}};
   plan.steps = {{RankId(0), 0, us(8)}, {RankId(0), 0, us(16), true}};
-  const Delays delays(plan, schedule);
+  const Delays delays(plan, schedule, Platform{});
   EXPECT_EQ(delays.post_delay_s(OpId(1)), sched::seconds(us(11)));
   EXPECT_EQ(delays.lane_delay_s(OpId(1)), sched::seconds(us(20)));
   const Time longest{sched::kForever.count() - 1};
   plan.ops = {{OpId(1), longest}, {OpId(1), longest}, {OpId(1), longest}};
-  EXPECT_EQ(Delays(plan, schedule).post_delay_s(OpId(1)), sched::seconds(sched::kForever));
+  EXPECT_EQ(Delays(plan, schedule, Platform{}).post_delay_s(OpId(1)),
+            sched::seconds(sched::kForever));
 }
 
 TEST(Delays, AgreeWithThePlanReadAfresh) {
@@ -302,7 +303,7 @@ TEST(Delays, AgreeWithThePlanReadAfresh) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 500; ++i) {
     const DelayPlan plan = random_plan(random, schedule);
-    const Delays delays(plan, schedule);
+    const Delays delays(plan, schedule, Platform{});
     for (std::uint32_t id = 0; id < schedule.op_count(); ++id) {
       const sched::Op& op = schedule.op(OpId(id));
       std::int64_t post = 0;

@@ -209,7 +209,8 @@ TEST(Distribution, RefusesWhatNoDistributionHas) {
   EXPECT_EQ(error_of(lognormal(Time{1}, std::nan(""))),
             "here: a sigma of nan; expected a finite number of at least 0");
   EXPECT_NE(error_of(lognormal(Time{1}, kInfinity)), "(no error)");
-  EXPECT_EQ(error_of(trace({})), "here: no values; expected at least one time");
+  EXPECT_EQ(error_of(trace({})), "here: a trace of 0 times; expected 1 to 524288");
+  EXPECT_NE(error_of(trace(std::vector<Time>(kMaxTraceValues + 1))), "(no error)");
   EXPECT_EQ(error_of(trace({Time{1}, Time{-2}})),
             "here: a value of -2 ps; expected at least 0, and an end");
   for (const Distribution& fine : {constant(Time{0}), constant(kLongest), uniform(Time{0}, Time{0}),

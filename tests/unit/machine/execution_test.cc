@@ -73,7 +73,7 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
         IssuePolicy policy = IssuePolicy::kInOrder) {
   Ran result;
   result.times.resize(schedule.op_count());
-  const Delays delays(plan, schedule);
+  const Delays delays(plan, schedule, platform);
   std::vector<double> request_s(request_count(schedule));
   const Paths paths(schedule, Wiring(platform, schedule.rank_count()), plan);
   result.network.paths = &paths;

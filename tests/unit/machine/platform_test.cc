@@ -224,7 +224,7 @@ TEST(PlatformFile, SaysWhatIsWrongAndWhere) {
        "p.toml:1: name: a whole number stands here; expected the platform's name in quotes"},
       {"[nic]\nrate = 100",
        "p.toml:2: nic.rate: a whole number stands here; expected a rate such as \"100Gbps\""},
-      {"[nic]\nrate = 1.5", "p.toml:2: nic.rate: another type of value stands here; expected"},
+      {"[nic]\nrate = 1.5", "p.toml:2: nic.rate: a decimal number stands here; expected"},
       {"[nic]\nrate = 2020-01-01", "p.toml:2: nic.rate: another type of value stands here"},
       {"[nic]\nrate = true", "p.toml:2: nic.rate: another type of value stands here; expected"},
       {"[nic]\nrate = []", "p.toml:2: nic.rate: an array stands here; expected"},

@@ -1,0 +1,163 @@
+#include "machine/delay_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "machine/input_text.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+using sched::Time;
+using Kind = Distribution::Kind;
+
+std::optional<double> number_in(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <Time Distribution::*member>
+constexpr DistributionParameter time_parameter(std::string_view key) {
+  return {
+      key, "a time such as \"10us\"", false,
+      [](Distribution& distribution, std::string_view text, std::string_view what) {
+        distribution.*member = parse_finite_time(text, what);
+      },
+      [](const Distribution& distribution) { return sched::format_time(distribution.*member); }};
+}
+
+void set_sigma(Distribution& distribution, std::string_view text, std::string_view what) {
+  const auto sigma = number_in(text);
+  if (!sigma || !std::isfinite(*sigma) || *sigma < 0) {
+    throw InputError(
+        fmt::format("{}: {} is no sigma; expected a number of at least 0", what, quoted(text)));
+  }
+  distribution.sigma = *sigma + 0.0;  // no -0
+}
+
+constexpr std::array<DistributionParameter, 1> kConstant = {
+    time_parameter<&Distribution::low>("by")};
+constexpr std::array<DistributionParameter, 2> kUniform = {
+    time_parameter<&Distribution::low>("low"), time_parameter<&Distribution::high>("high")};
+constexpr std::array<DistributionParameter, 1> kExponential = {
+    time_parameter<&Distribution::mean>("mean")};
+constexpr std::array<DistributionParameter, 2> kLognormal = {
+    {time_parameter<&Distribution::median>("median"),
+     {"sigma", "a number such as 0.5", true, set_sigma,
+      [](const Distribution& distribution) { return fmt::format("{}", distribution.sigma); }}}};
+
+struct NamedKind {
+  std::string_view name;
+  Kind kind;
+  std::span<const DistributionParameter> parameters;
+};
+constexpr std::array<NamedKind, 5> kKinds = {{
+    {"constant", Kind::kConstant, kConstant},
+    {"uniform", Kind::kUniform, kUniform},
+    {"exponential", Kind::kExponential, kExponential},
+    {"lognormal", Kind::kLognormal, kLognormal},
+    {"trace", Kind::kTrace, {}},
+}};
+
+const NamedKind& named(Kind kind) {
+  for (const NamedKind& entry : kKinds) {
+    if (entry.kind == kind) return entry;
+  }
+  throw InternalError("a distribution without a name");
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+}  // namespace
+
+Time parse_finite_time(std::string_view text, std::string_view what) {
+  const Time time = sched::parse_time(text, what);
+  if (time == sched::kForever) {
+    throw InputError(fmt::format("{}: {} is too long; expected less", what, text));
+  }
+  return time;
+}
+
+bool parse_whole_lane(std::string_view text, std::string_view what) {
+  if (text == "op") return false;
+  if (text == "lane") return true;
+  throw InputError(
+      fmt::format("{}: {} can not be delayed; expected op or lane", what, quoted(text)));
+}
+
+double parse_slowdown(std::string_view text, std::string_view what) {
+  const auto slowdown = number_in(text);
+  if (slowdown && std::isfinite(*slowdown) && *slowdown >= 1) return *slowdown;
+  throw InputError(
+      fmt::format("{}: {} is no slowdown; expected a number of at least 1", what, quoted(text)));
+}
+
+sched::PartsPerMillion parse_chance(std::string_view text, std::string_view what) {
+  const bool percent = text.ends_with('%');
+  const auto number = number_in(percent ? text.substr(0, text.size() - 1) : text);
+  const double parts = number.value_or(-1) * (percent ? 1e4 : 1e6);
+  if (!(parts >= 0 && parts <= 1e6)) {
+    throw InputError(fmt::format(
+        "{}: {} is no chance; expected a number from 0 to 1, or a percentage such as 1%", what,
+        quoted(text)));
+  }
+  const sched::PartsPerMillion rounded{static_cast<std::uint32_t>(parts + 0.5)};
+  if (parts > 0 && rounded.value == 0) {
+    throw InputError(fmt::format("{}: {} is too small a chance; expected 0, or one in a million",
+                                 what, quoted(text)));
+  }
+  return rounded;
+}
+
+std::string_view name(Kind kind) { return named(kind).name; }
+
+Kind parse_distribution_kind(std::string_view text, std::string_view what) {
+  for (const NamedKind& entry : kKinds) {
+    if (entry.name == text) return entry.kind;
+  }
+  throw InputError(fmt::format(
+      "{}: {} is no distribution; expected constant, uniform, exponential, lognormal or trace",
+      what, quoted(text)));
+}
+
+std::span<const DistributionParameter> parameters(Kind kind) { return named(kind).parameters; }
+
+std::vector<Time> parse_times(std::string_view text, std::string_view file) {
+  constexpr std::size_t kLongestTime = 64;
+  std::vector<Time> times;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::string_view whole = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), whole.size() + 1));
+    const std::string_view time = trimmed(whole.substr(0, whole.find('#')));
+    if (time.empty()) continue;
+    const std::string where = fmt::format("{}:{}", file, line);
+    require_plain(time, where);
+    if (time.size() > kLongestTime) {
+      throw InputError(fmt::format("{}: {} is not a time: expected one such as 1.5us on each line",
+                                   where, quoted(time)));
+    }
+    times.push_back(parse_finite_time(time, where));
+  }
+  return times;
+}
+
+std::vector<Time> load_times(const std::string& path, std::string_view what) {
+  return parse_times(
+      read_input_file(path, fmt::format("{}: noise", what), "a file of times, one on each line"),
+      path);
+}
+
+}  // namespace slackline::machine
