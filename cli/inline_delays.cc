@@ -7,8 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "machine/delay_values.h"
+#include "machine/input_text.h"
 #include "sched/error.h"
 #include "sched/units.h"
 
@@ -21,8 +24,9 @@ constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max() - 
 // key=value,… with each key at most once and none but those it may have.
 class Items {
  public:
-  Items(std::string_view option, std::string_view text, std::span<const std::string_view> keys)
-      : where_(fmt::format("{} {}", option, text)) {
+  /// `where` names it in errors.
+  Items(std::string where, std::string_view text, std::span<const std::string_view> keys)
+      : where_(std::move(where)) {
     for (bool more = true; more;) {
       const std::string_view item = text.substr(0, text.find(','));
       more = item.size() < text.size();
@@ -53,6 +57,20 @@ class Items {
   std::uint32_t index(std::string_view key) const {
     return static_cast<std::uint32_t>(sched::parse_count(required(key), place(key), 0, kMaxIndex));
   }
+  /// The time of `key`, or zero.
+  sched::Time time(std::string_view key) const {
+    return machine::parse_finite_time(find(key).value_or("0"), place(key));
+  }
+  bool whole_lane(bool otherwise) const {
+    const auto of = find("of");
+    return of ? machine::parse_whole_lane(*of, place("of")) : otherwise;
+  }
+  std::string link() const {
+    const std::string_view link = required("link");
+    machine::require_plain(link, place("link"));
+    if (!link.empty()) return std::string(link);
+    throw InputError(fmt::format("{}: is empty; expected the name of a link", place("link")));
+  }
   std::string place(std::string_view key) const { return fmt::format("{}: {}", where_, key); }
   const std::string& where() const { return where_; }
 
@@ -65,16 +83,9 @@ class Items {
 
 void add_delay(machine::DelayPlan& plan, std::string_view text) {
   constexpr std::string_view kKeys[] = {"op", "rank", "step", "by", "of"};
-  const Items items("--delay", text, kKeys);
-  const sched::Time by = sched::parse_time(items.required("by"), items.place("by"));
-  if (by == sched::kForever) {
-    throw InputError(fmt::format("{}: is too long; expected less", items.place("by")));
-  }
-  const std::string_view of = items.find("of").value_or("op");
-  if (of != "op" && of != "lane") {
-    throw InputError(fmt::format("{}: '{}'; expected op or lane", items.place("of"), of));
-  }
-  const bool whole_lane = of == "lane";
+  const Items items(fmt::format("--delay {}", text), text, kKeys);
+  const sched::Time by = machine::parse_finite_time(items.required("by"), items.place("by"));
+  const bool whole_lane = items.whole_lane(false);
   if (items.find("op") && !items.find("step")) {
     const auto rank =
         items.find("rank") ? sched::RankId(items.index("rank")) : sched::RankId::none();
@@ -88,9 +99,73 @@ void add_delay(machine::DelayPlan& plan, std::string_view text) {
 
 void add_slow_pair(machine::DelayPlan& plan, std::string_view text) {
   constexpr std::string_view kKeys[] = {"src", "dst", "rate"};
-  const Items items("--slow-pair", text, kKeys);
+  const Items items(fmt::format("--slow-pair {}", text), text, kKeys);
   plan.pairs.push_back({sched::RankId(items.index("src")), sched::RankId(items.index("dst")),
                         sched::parse_rate(items.required("rate"), items.place("rate"))});
+}
+
+void add_straggler(machine::DelayPlan& plan, std::string_view text) {
+  constexpr std::string_view kKeys[] = {"rank", "slowdown", "by"};
+  const Items items(fmt::format("--straggler {}", text), text, kKeys);
+  machine::Straggler straggler;
+  straggler.rank = sched::RankId(items.index("rank"));
+  const auto slowdown = items.find("slowdown");
+  if (slowdown) straggler.slowdown = machine::parse_slowdown(*slowdown, items.place("slowdown"));
+  if (!slowdown && !items.find("by")) {
+    throw InputError(fmt::format("{}: expected slowdown=…, by=… or both", items.where()));
+  }
+  straggler.by = items.time("by");
+  plan.stragglers.push_back(straggler);
+}
+
+void add_noise(machine::DelayPlan& plan, std::string_view text) {
+  using Kind = machine::Distribution::Kind;
+  const std::string_view distribution = text.substr(0, text.find(','));
+  machine::Noise noise;
+  const std::string where = fmt::format("--noise {}", text);
+  noise.of.kind = machine::parse_distribution_kind(distribution, where);
+  std::vector<std::string_view> keys;
+  for (const auto& parameter : machine::parameters(noise.of.kind)) keys.push_back(parameter.key);
+  if (noise.of.kind == Kind::kTrace) keys.push_back("file");
+  keys.insert(keys.end(), {"rank", "chance", "of"});
+  const Items items(where, text.substr(std::min(text.size(), distribution.size() + 1)), keys);
+  for (const auto& parameter : machine::parameters(noise.of.kind)) {
+    parameter.set(noise.of, items.required(parameter.key), items.place(parameter.key));
+  }
+  if (noise.of.kind == Kind::kTrace) {
+    noise.of.values = machine::load_times(std::string(items.required("file")), items.place("file"));
+  }
+  if (items.find("rank")) noise.ranks.emplace_back(items.index("rank"));
+  if (const auto chance = items.find("chance")) {
+    noise.chance = machine::parse_chance(*chance, items.place("chance"));
+  }
+  noise.whole_lane = items.whole_lane(true);
+  machine::validate(noise.of, items.where());
+  plan.noise.push_back(std::move(noise));
+}
+
+void add_link_rate(machine::DelayPlan& plan, std::string_view text) {
+  constexpr std::string_view kKeys[] = {"link", "rate", "at"};
+  const Items items(fmt::format("--link-rate {}", text), text, kKeys);
+  plan.link_rates.push_back({items.link(),
+                             sched::parse_rate(items.required("rate"), items.place("rate")),
+                             items.time("at")});
+}
+
+void add_failure(machine::DelayPlan& plan, std::string_view text) {
+  constexpr std::string_view kKeys[] = {"link", "rank", "at"};
+  const Items items(fmt::format("--fail {}", text), text, kKeys);
+  if (items.find("link").has_value() == items.find("rank").has_value()) {
+    throw InputError(fmt::format("{}: expected either link=… or rank=…", items.where()));
+  }
+  machine::Failure failure;
+  if (items.find("link")) {
+    failure.link = items.link();
+  } else {
+    failure.rank = sched::RankId(items.index("rank"));
+  }
+  failure.at = items.time("at");
+  plan.failures.push_back(std::move(failure));
 }
 
 }  // namespace slackline::cli

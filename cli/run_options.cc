@@ -58,6 +58,17 @@ void RunOptions::declare(Arguments& arguments) {
                        "delay one operation, or rank=R,step=N; of=lane holds its whole lane");
   arguments.repeatable("--slow-pair", "src=R,dst=R,rate=RATE", slow_pairs_,
                        "a lower rate for messages between two ranks");
+  arguments.repeatable("--straggler", "rank=R,slowdown=X", stragglers_,
+                       "a rank whose posts, copies and calculations take longer; by=TIME adds");
+  arguments.repeatable(
+      "--noise", "KIND,key=value", noise_,
+      "random delays: constant,by=T or uniform,low=T,high=T or exponential,mean=T "
+      "or lognormal,median=T,sigma=X or trace,file=FILE; also chance=, rank=, of=");
+  arguments.repeatable("--link-rate", "link=NAME,rate=RATE,at=TIME", link_rates_,
+                       "another rate for a link of the network, from a time on");
+  arguments.repeatable("--fail", "link=NAME|rank=R,at=TIME", failures_,
+                       "a link, or a rank's host, that is gone from a time on");
+  arguments.option("--seed", "N", seed_, "of the random draws (default: the plan's, or 0)");
 }
 
 RunSetting RunOptions::resolve(Console& console) const {
@@ -87,12 +98,16 @@ RunSetting RunOptions::resolve(Console& console) const {
   }
   setting.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
   if (delay_file_) setting.delays = machine::load_delay_plan(*delay_file_);
+  for (const std::string& text : delays_) add_delay(setting.delays, text);
+  for (const std::string& text : slow_pairs_) add_slow_pair(setting.delays, text);
+  for (const std::string& text : stragglers_) add_straggler(setting.delays, text);
+  for (const std::string& text : noise_) add_noise(setting.delays, text);
+  for (const std::string& text : link_rates_) add_link_rate(setting.delays, text);
+  for (const std::string& text : failures_) add_failure(setting.delays, text);
   if (seed_) {
     setting.delays.seed =
         sched::parse_count(*seed_, "--seed", 0, std::numeric_limits<std::uint64_t>::max());
   }
-  for (const std::string& text : delays_) add_delay(setting.delays, text);
-  for (const std::string& text : slow_pairs_) add_slow_pair(setting.delays, text);
   return setting;
 }
 
@@ -102,9 +117,13 @@ std::string_view RunOptions::given() const {
   if (policy_) return "--policy";
   if (sends_in_flight_) return "--sends-in-flight";
   if (delay_file_) return "--delays";
-  if (seed_) return "--seed";
   if (!delays_.empty()) return "--delay";
   if (!slow_pairs_.empty()) return "--slow-pair";
+  if (!stragglers_.empty()) return "--straggler";
+  if (!noise_.empty()) return "--noise";
+  if (!link_rates_.empty()) return "--link-rate";
+  if (!failures_.empty()) return "--fail";
+  if (seed_) return "--seed";
   return "";
 }
 

@@ -215,7 +215,8 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
   machine::require_executable(schedule, "SimGrid");
   const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
-  const machine::Delays check(plan, schedule);  // says what is wrong before anything is forked
+  // Says what is wrong before anything is forked.
+  const machine::Delays check(plan, schedule, platform);
   const std::uint32_t ranks = schedule.rank_count();
   // Of every sample: its makespan, then when each rank finished.
   const SharedMemory memory(runs.samples * (std::size_t{ranks} + 1) * sizeof(double));
@@ -225,7 +226,7 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
   const auto run_one = [&](Network& network, std::uint32_t sample) {
     machine::DelayPlan drawn = plan;
     drawn.seed = plan.seed + sample;
-    const machine::Delays delays(drawn, schedule);
+    const machine::Delays delays(drawn, schedule, platform);
     std::vector<sched::OpTimes> times(schedule.op_count());
     std::vector<double> request_s(machine::request_count(schedule));
     machine::Execution<Network> execution(schedule, platform, delays, paths, order, times,
