@@ -61,7 +61,7 @@ std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::
 bool links_shared(const sched::Schedule& schedule, const machine::Platform& platform,
                   const machine::Wiring& wiring, const machine::Paths& paths,
                   const sched::Trace& trace) {
-  if (platform.topology.kind == machine::TopologyKind::kStar) return false;
+  if (platform.topology.kind() == machine::TopologyKind::kStar) return false;
   std::vector<std::vector<Interval>> under_way(wiring.links().size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];

@@ -4,10 +4,7 @@
 
 #include <limits>
 
-<<<<<<< HEAD
 #include "analysis/timed_slack.h"
-=======
->>>>>>> 245402d (Stragglers, noise, link rates, failures and a seed on the command line)
 #include "cli/inline_delays.h"
 #include "cli/network.h"
 #include "sched/error.h"
@@ -68,9 +65,9 @@ void RunOptions::declare(Arguments& arguments) {
       "random delays: constant,by=T or uniform,low=T,high=T or exponential,mean=T "
       "or lognormal,median=T,sigma=X or trace,file=FILE; also chance=, rank=, of=");
   arguments.repeatable("--link-rate", "link=NAME,rate=RATE,at=TIME", link_rates_,
+                       "another rate for a link of the network, from a time on");
   arguments.repeatable("--fail", "link=NAME|rank=R,at=TIME", failures_,
                        "a link, or a rank's host, that is gone from a time on");
-  arguments.option("--seed", "N", seed_, "of the random draws (default: the plan's, or 0)");
 }
 
 RunSetting RunOptions::resolve(Console& console) const {

@@ -35,6 +35,15 @@ void require_plain(std::string_view text, std::string_view where) {
   }
 }
 
+std::string parse_path(std::string_view text, std::string_view what) {
+  constexpr std::size_t kLongest = 4096;
+  if (text.empty() || text.size() > kLongest || text.find(',') != std::string_view::npos) {
+    throw InputError(fmt::format("{}: {} is no path; expected a file's path without commas", what,
+                                 quoted(text)));
+  }
+  return std::string(text);
+}
+
 std::string read_input_file(const std::string& path, std::string_view what,
                             std::string_view expected) {
   std::ifstream in(path, std::ios::binary);

@@ -17,6 +17,10 @@ std::string quoted(std::string_view text);
 /// it in an error of one line.
 void require_plain(std::string_view text, std::string_view where);
 
+/// A path that an inline spec can hold. Throws InputError, naming `what`, if it is empty, too long
+/// or has a comma.
+std::string parse_path(std::string_view text, std::string_view what);
+
 /// The file's bytes. Throws InputError, naming `what` ("platform"), the path and what was expected
 /// there, if it cannot be read or holds more than kMaxInputBytes.
 std::string read_input_file(const std::string& path, std::string_view what,

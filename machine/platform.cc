@@ -8,6 +8,7 @@
 
 #include "machine/input_text.h"
 #include "machine/platform_figures.h"
+#include "machine/topology_entry.h"
 #include "sched/error.h"
 
 namespace slackline::machine {
@@ -26,17 +27,10 @@ Halves halves_of(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1), true};
 }
 
-std::string known_keys() {
-  std::string keys;
-  for (const PlatformFigure& figure : platform_figures()) {
-    keys += fmt::format("{}{}", keys.empty() ? "" : ", ", figure.key);
-  }
-  return keys;
-}
-
 void set_figures(Platform& platform, std::string_view text, std::string_view whole) {
   const std::string where = "platform " + quoted(whole);
-  std::vector<std::string_view> seen;
+  const auto figures = figures_of(platform.topology);
+  std::vector<const PlatformFigure*> seen;
   for (bool more = true; more;) {
     const std::size_t comma = text.find(',');
     more = comma != std::string_view::npos;
@@ -47,19 +41,16 @@ void set_figures(Platform& platform, std::string_view text, std::string_view who
       throw InputError(fmt::format("{}: {} is no figure; expected key=value", where, quoted(item)));
     }
     const std::string_view key = item.substr(0, equals);
-    const auto figures = platform_figures();
-    const auto figure = std::find_if(figures.begin(), figures.end(),
-                                     [&](const PlatformFigure& f) { return f.key == key; });
-    if (figure == figures.end()) {
-      throw InputError(
-          fmt::format("{}: unknown key {}; expected one of {}", where, quoted(key), known_keys()));
-    }
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+    const auto found = std::find_if(figures.begin(), figures.end(),
+                                    [&](const PlatformFigure* f) { return f->key == key; });
+    if (found == figures.end()) refuse_key(platform, key, where);
+    if (std::find(seen.begin(), seen.end(), *found) != seen.end()) {
       throw InputError(fmt::format("{}: {} stands twice; expected it once", where, key));
     }
-    seen.push_back(key);
-    figure->set(platform, item.substr(equals + 1), fmt::format("{}: {}", where, key));
+    seen.push_back(*found);
+    (*found)->set(platform, item.substr(equals + 1), fmt::format("{}: {}", where, key));
   }
+  check_exclusions(seen, where);
 }
 
 const PresetEntry* find_preset(std::string_view name) {
@@ -80,10 +71,12 @@ std::string preset_names() {
 }  // namespace
 
 std::string Platform::spec() const {
-  std::string text(machine::name(topology.kind));
+  std::string text(entry_of(topology).name);
   char before = ':';
-  for (const PlatformFigure& figure : platform_figures()) {
-    text += fmt::format("{}{}={}", before, figure.key, figure.get(*this));
+  for (const PlatformFigure* figure : figures_of(topology)) {
+    const std::string value = figure->get(*this);
+    if (value.empty()) continue;
+    text += fmt::format("{}{}={}", before, figure->key, value);
     before = ',';
   }
   return text;
@@ -97,6 +90,7 @@ Platform parse_platform_spec(std::string_view text) {
   platform.name = text;
   set_topology(platform, halves.head, where);
   if (halves.has_figures) set_figures(platform, halves.figures, text);
+  check_topology(platform, where);
   return platform;
 }
 
@@ -107,17 +101,19 @@ Platform load_platform(std::string_view text) {
     Platform platform = platform_from_toml(preset->toml, fmt::format("{}.toml", preset->name));
     if (halves.has_figures) {
       set_figures(platform, halves.figures, text);
+      check_topology(platform, "platform " + quoted(text));
       platform.name = text;
     }
     return platform;
   }
-  if (halves.head == name(TopologyKind::kStar)) return parse_platform_spec(text);
+  if (find_topology(halves.head) != nullptr) return parse_platform_spec(text);
   const std::string path(text);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored) && !path.ends_with(".toml")) {
     throw InputError(fmt::format(
-        "platform {}: no such preset or file; expected {}, star:key=value,…, or a TOML file's path",
-        quoted(text), preset_names()));
+        "platform {}: no such preset or file; expected {}, star:key=value,… or another topology "
+        "({}), or a TOML file's path",
+        quoted(text), preset_names(), topology_names()));
   }
   return platform_from_toml(read_input_file(path, "platform"), path);
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "machine/placement.h"
+#include "machine/topology.h"
 #include "sched/units.h"
 
 namespace slackline::machine {
@@ -20,19 +22,13 @@ enum class NicDiscipline : std::uint8_t {
   kFair,    // all at once, sharing max-min fairly
 };
 
-enum class TopologyKind : std::uint8_t { kStar };
-
-/// A network in which every pair of ranks is `latency` apart. star: no shared link but the NICs.
-struct Topology {
-  TopologyKind kind = TopologyKind::kStar;
-};
-
 struct Platform {
   std::string name = "custom";  // for people; not part of spec()
   Topology topology;
+  Placement placement;
   NicDiscipline nic = NicDiscipline::kSerial;
   Rate rate{100'000'000'000};             // R, of a NIC, each way
-  Time latency{1'000'000};                // L, one way
+  Time latency{1'000'000};                // L, one way, past one switch
   Time o_post{0};                         // CPU overhead to post an operation
   Time o_complete{0};                     // from an event at the NIC until the program has seen it
   Time gap{0};                            // g, between the starts of two messages of one NIC
@@ -42,8 +38,9 @@ struct Platform {
   Time interrupt_cost{0};                 // CPU time of one interrupt
   std::uint64_t interleave_bytes = 4096;  // messages up to this travel between others' packets
 
-  /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order.
-  /// Same platform, same text; parse_platform_spec() reads it back.
+  /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
+  /// the topology's own first; a placement other than packed last. Same platform, same text;
+  /// parse_platform_spec() reads it back.
   std::string spec() const;
 
   /// Seconds that `bytes` take at the NIC's rate or `limit`, whichever is lower (a limit of 0 bits
@@ -66,7 +63,8 @@ inline constexpr std::uint32_t kPlatformSchema = 1;
 
 /// Reads `star:key=value,…` with the keys of spec() in any order; a figure left out keeps the
 /// default of Platform. The name is `text` itself. Throws InputError on an unknown topology or key,
-/// a key given twice, or a value without unit, below 0 or out of range.
+/// a key that the topology does not take, a key given twice, a value without unit, below 0 or out
+/// of range, or figures that make no network.
 Platform parse_platform_spec(std::string_view text);
 
 /// Reads a platform file (docs and machine/presets/*.toml show the form); a figure left out keeps

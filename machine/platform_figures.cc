@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "machine/input_text.h"
+#include "machine/topology_entry.h"
 #include "sched/error.h"
 
 namespace slackline::machine {
@@ -13,7 +15,6 @@ namespace {
 constexpr std::string_view kATime = "a time such as \"1.5us\"";
 constexpr std::string_view kARate = "a rate such as \"100Gbps\"";
 
-// Picoseconds up to 2^63 − 2; the last value stands for ever.
 template <Time Platform::*member>
 constexpr PlatformFigure time_figure(std::string_view key, std::string_view section) {
   return {key,
@@ -21,10 +22,7 @@ constexpr PlatformFigure time_figure(std::string_view key, std::string_view sect
           key,
           kATime,
           [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.*member = sched::parse_time(text, what);
-            if (platform.*member == sched::kForever) {
-              throw InputError(fmt::format("{}: {} is too long; expected less", what, text));
-            }
+            platform.*member = parse_bounded_time(text, what);
           },
           [](const Platform& platform) { return sched::format_time(platform.*member); }};
 }
@@ -56,7 +54,7 @@ std::string get_discipline(const Platform& platform) {
   return platform.nic == NicDiscipline::kSerial ? "serial" : "fair";
 }
 
-constexpr std::array<PlatformFigure, 11> kFigures = {{
+constexpr std::array<PlatformFigure, 12> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -72,25 +70,88 @@ constexpr std::array<PlatformFigure, 11> kFigures = {{
        platform.interleave_bytes = sched::parse_bytes(text, what);
      },
      [](const Platform& platform) { return sched::format_bytes(platform.interleave_bytes); }},
+    {"placement", "network", "placement", "a placement such as \"round-robin\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.placement = parse_placement(text, what);
+     },
+     [](const Platform& platform) {
+       return platform.placement == Placement{} ? "" : format_placement(platform.placement);
+     }},
 }};
+
+std::string known_keys(const Topology& topology) {
+  std::string keys;
+  for (const PlatformFigure* figure : figures_of(topology)) {
+    keys += fmt::format("{}{}", keys.empty() ? "" : ", ", figure->key);
+  }
+  return keys;
+}
 
 }  // namespace
 
 std::span<const PlatformFigure> platform_figures() { return kFigures; }
 
-std::string_view name(TopologyKind kind) {
-  switch (kind) {
-    case TopologyKind::kStar:
-      return "star";
-  }
-  throw InternalError("a topology without a name");
+std::vector<const PlatformFigure*> figures_of(const Topology& topology) {
+  std::vector<const PlatformFigure*> all;
+  for (const PlatformFigure& figure : entry_of(topology).figures) all.push_back(&figure);
+  for (const PlatformFigure& figure : kFigures) all.push_back(&figure);
+  return all;
 }
 
 void set_topology(Platform& platform, std::string_view text, std::string_view what) {
-  if (text != name(TopologyKind::kStar)) {
-    throw InputError(fmt::format("{}: {} is no topology; expected star", what, quoted(text)));
+  const TopologyEntry* entry = find_topology(text);
+  if (entry == nullptr) {
+    throw InputError(
+        fmt::format("{}: {} is no topology; expected {}", what, quoted(text), topology_names()));
   }
-  platform.topology.kind = TopologyKind::kStar;
+  platform.topology = {};
+  platform.topology.shape = entry->shape;
+}
+
+void check_topology(const Platform& platform, std::string_view what) {
+  entry_of(platform.topology).check(platform, what);
+}
+
+void check_exclusions(std::span<const PlatformFigure* const> given, std::string_view where) {
+  for (const PlatformFigure* figure : given) {
+    for (const PlatformFigure* other : given) {
+      if (std::find(figure->excludes.begin(), figure->excludes.end(), other->key) ==
+          figure->excludes.end()) {
+        continue;
+      }
+      throw InputError(fmt::format("{}: {} and {} both stand here; expected one of them", where,
+                                   figure->key, other->key));
+    }
+  }
+}
+
+bool is_key_of_another_topology(const Platform& platform, std::string_view key) {
+  const TopologyEntry& own = entry_of(platform.topology);
+  const auto has = [&](const TopologyEntry& entry) {
+    return std::any_of(entry.figures.begin(), entry.figures.end(),
+                       [&](const PlatformFigure& figure) { return figure.key == key; });
+  };
+  const auto all = topologies();
+  return !has(own) && std::any_of(all.begin(), all.end(),
+                                  [&](const TopologyEntry* entry) { return has(*entry); });
+}
+
+void refuse_key(const Platform& platform, std::string_view key, std::string_view where) {
+  const std::string what =
+      is_key_of_another_topology(platform, key)
+          ? fmt::format("{} takes no key {}", entry_of(platform.topology).name, quoted(key))
+          : fmt::format("unknown key {}", quoted(key));
+  throw InputError(
+      fmt::format("{}: {}; expected one of {}", where, what, known_keys(platform.topology)));
+}
+
+// Picoseconds up to 2^63 − 2; the last value stands for ever.
+Time parse_bounded_time(std::string_view text, std::string_view what) {
+  const Time time = sched::parse_time(text, what);
+  if (time == sched::kForever) {
+    throw InputError(fmt::format("{}: {} is too long; expected less", what, text));
+  }
+  return time;
 }
 
 }  // namespace slackline::machine

@@ -1,13 +1,18 @@
 // The figures of a platform, as data: how each is called and read in the inline spec and in a file.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "machine/platform.h"
 
 namespace slackline::machine {
+
+/// What a file may write a figure as, beside a text.
+enum class FigureForm : std::uint8_t { kText, kNumber, kList };
 
 struct PlatformFigure {
   std::string_view key;       // in the inline spec
@@ -16,14 +21,33 @@ struct PlatformFigure {
   std::string_view expected;  // "a rate such as \"100Gbps\""
   /// Reads the value. Throws InputError, naming `what`.
   void (*set)(Platform&, std::string_view text, std::string_view what);
+  /// Empty: spec() leaves it out.
   std::string (*get)(const Platform&);
+  FigureForm form = FigureForm::kText;
+  std::span<const std::string_view> excludes = {};  // keys that cannot stand beside it
 };
 
-/// In the order of Platform::spec().
+/// Those that every platform has, in the order of Platform::spec().
 std::span<const PlatformFigure> platform_figures();
+/// The topology's own, then those of every platform.
+std::vector<const PlatformFigure*> figures_of(const Topology& topology);
 
-std::string_view name(TopologyKind kind);
-/// Sets the topology that `text` names. Throws InputError, naming `what`.
+/// Sets the topology that `text` names, without figures. Throws InputError, naming `what`.
 void set_topology(Platform& platform, std::string_view text, std::string_view what);
+
+/// Throws InputError, naming `what`, if the topology's figures make no network.
+void check_topology(const Platform& platform, std::string_view what);
+
+/// Throws InputError, naming `where`, if a figure of `given` excludes another one.
+void check_exclusions(std::span<const PlatformFigure* const> given, std::string_view where);
+
+/// Throws InputError, naming `where`: no figure of the platform's has that key.
+[[noreturn]] void refuse_key(const Platform& platform, std::string_view key,
+                             std::string_view where);
+/// Whether some other topology has a figure of that key.
+bool is_key_of_another_topology(const Platform& platform, std::string_view key);
+
+/// A time below for ever. Throws InputError, naming `what`.
+Time parse_bounded_time(std::string_view text, std::string_view what);
 
 }  // namespace slackline::machine

@@ -1,11 +1,61 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "machine/platform.h"
 #include "machine/platform_figures.h"
 #include "machine/toml_document.h"
+#include "machine/topology_entry.h"
 
 namespace slackline::machine {
+namespace {
+
+using Kind = TomlValue::Kind;
+
+// A figure as the inline spec writes it.
+std::optional<std::string> figure_text(TomlTable& table, const PlatformFigure& figure) {
+  const TomlValue* value = table.find(figure.toml_key);
+  if (value == nullptr) return std::nullopt;
+  if (figure.form != FigureForm::kText && value->kind == Kind::kInteger) {
+    return fmt::format("{}", value->integer);
+  }
+  if (figure.form == FigureForm::kList && value->kind == Kind::kArray) {
+    std::string list;
+    for (const TomlValue& child : value->children) {
+      if (child.kind != Kind::kInteger) return table.text(figure.toml_key, figure.expected);
+      list += fmt::format("{}{}", list.empty() ? "" : "x", child.integer);
+    }
+    return list;
+  }
+  return table.text(figure.toml_key, figure.expected);
+}
+
+void read_section(Platform& platform, TomlTable& table, std::string_view section) {
+  std::vector<const PlatformFigure*> given;
+  for (const PlatformFigure* figure : figures_of(platform.topology)) {
+    if (figure->section != section) continue;
+    if (const auto text = figure_text(table, *figure)) {
+      figure->set(platform, *text, table.where(*table.find(figure->toml_key)));
+      given.push_back(figure);
+    }
+  }
+  check_exclusions(given, table.where());
+}
+
+void refuse_other_topologies(const Platform& platform, const TomlValue& document,
+                             std::string_view file) {
+  for (const TomlValue& section : document.children) {
+    if (section.key != "network") continue;
+    for (const TomlValue& child : section.children) {
+      if (!is_key_of_another_topology(platform, child.key)) continue;
+      refuse_key(platform, child.key, fmt::format("{}:{}: network", file, child.line));
+    }
+  }
+}
+
+}  // namespace
 
 Platform platform_from_toml(std::string_view text, std::string_view file) {
   const TomlValue value = parse_toml(text, file);
@@ -16,6 +66,7 @@ Platform platform_from_toml(std::string_view text, std::string_view file) {
   platform.name =
       document.text("name", "the platform's name in quotes").value_or(std::string(file));
   document.text("summary", "a line about the platform in quotes");  // for people, and `list`
+  std::string network = std::string(file);
   std::vector<std::string_view> read;
   for (const PlatformFigure& first : platform_figures()) {
     const std::string_view section = first.section;
@@ -24,19 +75,17 @@ Platform platform_from_toml(std::string_view text, std::string_view file) {
     auto table = document.table(section);
     if (!table) continue;
     if (section == "network") {
-      if (const auto kind = table->text("topology", "\"star\"")) {
+      network = table->where();
+      if (const auto kind = table->text("topology", "a topology's name in quotes")) {
         set_topology(platform, *kind, table->where(*table->find("topology")));
       }
     }
-    for (const PlatformFigure& figure : platform_figures()) {
-      if (figure.section != section) continue;
-      if (const auto figure_text = table->text(figure.toml_key, figure.expected)) {
-        figure.set(platform, *figure_text, table->where(*table->find(figure.toml_key)));
-      }
-    }
+    read_section(platform, *table, section);
+    if (section == "network") refuse_other_topologies(platform, value, file);
     table->refuse_others();
   }
   document.refuse_others();
+  check_topology(platform, network);
   return platform;
 }
 

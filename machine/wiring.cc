@@ -3,45 +3,84 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <utility>
 
+#include "machine/input_text.h"
+#include "machine/network.h"
+#include "machine/placement.h"
+#include "machine/platform_figures.h"
+#include "machine/topology_entry.h"
 #include "sched/error.h"
 
 namespace slackline::machine {
 
-// A star keeps two links per host, out and in; any other wiring the routes it was told.
+namespace {
+
+std::string generated_name(std::uint32_t host) { return fmt::format("host-{}", host); }
+
+// "host-3" is host 3; "host-03" is none.
+std::optional<std::uint32_t> generated_host(std::string_view name, std::uint32_t hosts) {
+  constexpr std::string_view kBefore = "host-";
+  if (!name.starts_with(kBefore)) return std::nullopt;
+  const std::string_view digits = name.substr(kBefore.size());
+  std::uint32_t host = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), host);
+  if (error != std::errc{} || host >= hosts || generated_name(host) != name) return std::nullopt;
+  return host;
+}
+
+}  // namespace
+
+// A generated network, with the host of every rank; or, without one, the hosts' names and the
+// routes that were told.
 struct Wiring::Contents {
-  std::vector<std::string> hosts;  // of every rank
-  std::vector<Link> links;
-  std::map<std::string, LinkId, std::less<>> by_name;
+  std::unique_ptr<Network> network;
+  std::vector<std::uint32_t> host_of_rank;
+  std::vector<std::string> fixed_names;
   std::map<std::pair<sched::RankId, sched::RankId>, Route> fixed;
+  std::vector<Link> links;
   Time latency{0};
-  bool star = false;
+  Time hop_latency{0};
+
+  // Of a way past `switches`; what is too long for a Time is the longest one.
+  Time way_latency(std::size_t switches) const {
+    const auto hops = static_cast<std::int64_t>(switches) - 1;
+    const Time longest = sched::kForever - Time{1};
+    if (hops > 0 && hop_latency > (longest - latency) / hops) return longest;
+    return latency + hops * hop_latency;
+  }
 };
 
 Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
     : contents_(std::make_unique<Contents>()) {
-  contents_->star = true;
+  const std::string where = "platform " + quoted(platform.name);
+  check_topology(platform, where);
+  contents_->network = entry_of(platform.topology).network(platform, ranks);
   contents_->latency = platform.latency;
-  for (std::uint32_t r = 0; r < ranks; ++r) {
-    contents_->hosts.push_back(fmt::format("host-{}", r));
-    contents_->links.push_back({fmt::format("host-{}.out", r), platform.rate});
-    contents_->links.push_back({fmt::format("host-{}.in", r), platform.rate});
+  contents_->hop_latency = platform.topology.hop_latency;
+  const std::uint32_t hosts = contents_->network->host_count();
+  HostSet set;
+  set.count = hosts;
+  set.per_unit = contents_->network->unit_hosts();
+  set.find = [hosts](std::string_view name) { return generated_host(name, hosts); };
+  set.name_form = hosts > 0 ? fmt::format("host-0 … host-{}", hosts - 1) : "";
+  contents_->host_of_rank = place_ranks(platform.placement, ranks, set);
+  const std::vector<Link> inner = contents_->network->inner_links();
+  contents_->links.reserve(2 * std::size_t{hosts} + inner.size());
+  for (std::uint32_t h = 0; h < hosts; ++h) {
+    contents_->links.push_back({generated_name(h) + ".out", platform.rate});
+    contents_->links.push_back({generated_name(h) + ".in", platform.rate});
   }
-  for (std::uint32_t i = 0; i < contents_->links.size(); ++i) {
-    contents_->by_name.emplace(contents_->links[i].name, LinkId(i));
-  }
+  contents_->links.insert(contents_->links.end(), inner.begin(), inner.end());
 }
 
 Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
                std::vector<FixedRoute> routes)
     : contents_(std::make_unique<Contents>()) {
-  contents_->hosts = std::move(host_of_rank);
+  contents_->fixed_names = std::move(host_of_rank);
   contents_->links = std::move(links);
-  for (std::uint32_t i = 0; i < contents_->links.size(); ++i) {
-    contents_->by_name.emplace(contents_->links[i].name, LinkId(i));
-  }
   for (FixedRoute& fixed : routes) {
     contents_->fixed.emplace(std::pair(fixed.src, fixed.dst), std::move(fixed.route));
   }
@@ -52,22 +91,37 @@ Wiring::Wiring(Wiring&&) noexcept = default;
 Wiring& Wiring::operator=(Wiring&&) noexcept = default;
 
 std::uint32_t Wiring::rank_count() const {
-  return static_cast<std::uint32_t>(contents_->hosts.size());
+  return static_cast<std::uint32_t>(contents_->network ? contents_->host_of_rank.size()
+                                                       : contents_->fixed_names.size());
 }
 
-std::string Wiring::host_name(sched::RankId rank) const { return contents_->hosts[rank.value]; }
+std::string Wiring::host_name(sched::RankId rank) const {
+  return contents_->network ? generated_name(contents_->host_of_rank[rank.value])
+                            : contents_->fixed_names[rank.value];
+}
 
 std::span<const Link> Wiring::links() const { return contents_->links; }
 
+// By comparing all: names are asked for a few times in a run, and an index would cost more than the
+// network itself.
 std::optional<LinkId> Wiring::find_link(std::string_view name) const {
-  const auto found = contents_->by_name.find(name);
-  if (found == contents_->by_name.end()) return std::nullopt;
-  return found->second;
+  const auto& links = contents_->links;
+  const auto found =
+      std::find_if(links.begin(), links.end(), [&](const Link& link) { return link.name == name; });
+  if (found == links.end()) return std::nullopt;
+  return LinkId(static_cast<std::uint32_t>(found - links.begin()));
 }
 
 Route Wiring::route(sched::RankId src, sched::RankId dst) const {
-  if (contents_->star) {
-    return {{LinkId(2 * src.value), LinkId(2 * dst.value + 1)}, contents_->latency};
+  if (contents_->network) {
+    const std::uint32_t from = contents_->host_of_rank[src.value];
+    const std::uint32_t to = contents_->host_of_rank[dst.value];
+    Route route;
+    route.links.push_back(LinkId(2 * from));
+    if (from != to) contents_->network->append_way(from, to, route.links);
+    route.links.push_back(LinkId(2 * to + 1));
+    route.latency = contents_->way_latency(route.links.size() - 1);
+    return route;
   }
   const auto found = contents_->fixed.find({src, dst});
   if (found == contents_->fixed.end()) {

@@ -32,8 +32,11 @@ struct Route {
 /// than its links.
 class Wiring {
  public:
-  /// Lays out the platform's topology and places the ranks on its hosts. Throws InputError if there
-  /// are more ranks than hosts, Unsupported for a topology that only SimGrid can read.
+  /// Lays out the platform's topology and places the ranks on its hosts. Host h's NIC sends over
+  /// link 2h, "host-h.out", and receives over link 2h + 1, "host-h.in". A way's latency is the
+  /// platform's, and its hop latency for each switch after the first. Throws InputError if the
+  /// ranks cannot be placed (more than hosts, or a bad placement file) or the topology's figures
+  /// make no network, Unsupported for a topology that only SimGrid can read.
   Wiring(const Platform& platform, std::uint32_t ranks);
   /// Links and routes that somebody else found out. `routes` holds those that will be asked for.
   struct FixedRoute {

@@ -19,7 +19,7 @@ s4u::Link* sealed(s4u::Link* link) {
 
 Zones::Zones(const machine::Platform& platform, const machine::Wiring& wiring,
              const machine::Paths& paths) {
-  if (platform.topology.kind == machine::TopologyKind::kStar) {
+  if (platform.topology.kind() == machine::TopologyKind::kStar) {
     make_star(wiring, paths);
   } else {
     make_full(wiring, paths);

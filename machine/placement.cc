@@ -1,0 +1,140 @@
+#include "machine/placement.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "machine/draw.h"
+#include "machine/input_text.h"
+#include "sched/error.h"
+#include "sched/units.h"
+
+namespace slackline::machine {
+namespace {
+
+constexpr std::string_view kRandom = "random:";
+constexpr std::string_view kFile = "file:";
+
+// Beyond the ranks and operations that draws of delays are made for, so that a seed used for both
+// gives no draw twice.
+constexpr std::uint32_t kPlacementRank = ~std::uint32_t{0};
+
+std::vector<std::uint32_t> random_hosts(std::uint64_t seed, std::uint32_t ranks,
+                                        std::uint32_t count) {
+  std::vector<std::uint32_t> hosts(count);
+  std::iota(hosts.begin(), hosts.end(), 0u);
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    const DrawKey key{seed, kPlacementRank, r, 0};
+    std::swap(hosts[r], hosts[r + draw_below(key, count - r)]);
+  }
+  hosts.resize(ranks);
+  return hosts;
+}
+
+std::optional<std::uint32_t> find_host(std::string_view text, const HostSet& hosts) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number < hosts.count) {
+    return number;
+  }
+  return hosts.find ? hosts.find(text) : std::nullopt;
+}
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t first = line.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(kBlank) - first + 1);
+}
+
+std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ranks,
+                                      const HostSet& hosts) {
+  const std::string content = read_input_file(file, "placement");
+  std::vector<std::uint32_t> placed;
+  std::vector<bool> taken(hosts.count);
+  std::string_view rest = content;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::size_t newline = rest.find('\n');
+    const std::string_view line = trimmed(rest.substr(0, newline));
+    rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    if (line.empty() || line.front() == '#') continue;
+    const auto host = find_host(line, hosts);
+    if (!host) {
+      throw InputError(fmt::format("{}:{}: {} is no host; expected {} or a number below {}",
+                                   quoted(file), number, quoted(line), hosts.name_form,
+                                   hosts.count));
+    }
+    if (taken[*host]) {
+      throw InputError(fmt::format("{}:{}: {} stands twice; expected one rank on a host",
+                                   quoted(file), number, quoted(line)));
+    }
+    taken[*host] = true;
+    placed.push_back(*host);
+  }
+  if (placed.size() < ranks) {
+    throw InputError(
+        fmt::format("placement file {}: {} hosts for {} ranks; expected a host for "
+                    "each rank, one per line",
+                    quoted(file), placed.size(), ranks));
+  }
+  placed.resize(ranks);
+  return placed;
+}
+
+}  // namespace
+
+Placement parse_placement(std::string_view text, std::string_view what) {
+  Placement placement;
+  if (text == "packed") return placement;
+  if (text == "round-robin") {
+    placement.kind = Placement::Kind::kRoundRobin;
+  } else if (text.starts_with(kRandom)) {
+    placement.kind = Placement::Kind::kRandom;
+    placement.seed = sched::parse_count(text.substr(kRandom.size()), what, 0, ~std::uint64_t{0});
+  } else if (text.starts_with(kFile)) {
+    placement.kind = Placement::Kind::kFile;
+    placement.file = parse_path(text.substr(kFile.size()), what);
+  } else {
+    throw InputError(fmt::format(
+        "{}: {} is no placement; expected packed, round-robin, random:SEED or file:PATH", what,
+        quoted(text)));
+  }
+  return placement;
+}
+
+std::string format_placement(const Placement& placement) {
+  switch (placement.kind) {
+    case Placement::Kind::kPacked:
+      return "packed";
+    case Placement::Kind::kRoundRobin:
+      return "round-robin";
+    case Placement::Kind::kRandom:
+      return fmt::format("{}{}", kRandom, placement.seed);
+    case Placement::Kind::kFile:
+      return fmt::format("{}{}", kFile, placement.file);
+  }
+  throw InternalError("a placement without a name");
+}
+
+std::vector<std::uint32_t> place_ranks(const Placement& placement, std::uint32_t ranks,
+                                       const HostSet& hosts) {
+  if (ranks > hosts.count) {
+    throw InputError(
+        fmt::format("{} ranks on {} hosts; expected no more ranks than hosts", ranks, hosts.count));
+  }
+  if (placement.kind == Placement::Kind::kRandom) {
+    return random_hosts(placement.seed, ranks, hosts.count);
+  }
+  if (placement.kind == Placement::Kind::kFile) return read_hosts(placement.file, ranks, hosts);
+  std::vector<std::uint32_t> placed(ranks);
+  std::iota(placed.begin(), placed.end(), 0u);
+  if (placement.kind == Placement::Kind::kRoundRobin && ranks > 0) {
+    const std::uint32_t units = hosts.count / hosts.per_unit;
+    for (std::uint32_t r = 0; r < ranks; ++r) placed[r] = r % units * hosts.per_unit + r / units;
+  }
+  return placed;
+}
+
+}  // namespace slackline::machine

@@ -1,0 +1,43 @@
+// The network of a platform as plain data. What each kind of topology is told stands in a file pair
+// of its own, in topology/.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "machine/topology/dragonfly.h"
+#include "machine/topology/fat_tree.h"
+#include "machine/topology/simgrid_file.h"
+#include "machine/topology/star.h"
+#include "machine/topology/torus.h"
+#include "machine/topology/two_level.h"
+#include "sched/units.h"
+
+namespace slackline::machine {
+
+/// A network of more hosts, or of more links between switches, is refused.
+inline constexpr std::uint32_t kMaxHosts = 1u << 20;
+inline constexpr std::uint32_t kMaxInnerLinks = 1u << 23;
+
+using Shape = std::variant<Star, TwoLevel, FatTree, Dragonfly, Torus, SimgridFile>;
+
+/// The alternatives of Shape, in order.
+enum class TopologyKind : std::uint8_t {
+  kStar,
+  kTwoLevel,
+  kFatTree,
+  kDragonfly,
+  kTorus,
+  kSimgridFile,
+};
+
+struct Topology {
+  Shape shape;
+  sched::Rate link_rate{};     // of one cable between two switches, each way; 0: the NIC's
+  sched::Time hop_latency{0};  // of each switch after the first on a way
+
+  TopologyKind kind() const { return static_cast<TopologyKind>(shape.index()); }
+  friend bool operator==(const Topology&, const Topology&) = default;
+};
+
+}  // namespace slackline::machine

@@ -1,0 +1,168 @@
+#include "machine/topology/dragonfly.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <memory>
+
+#include "machine/topology/checks.h"
+#include "machine/topology/figures.h"
+#include "machine/topology_entry.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+Rate bundle(const Platform& platform, Rate cable, std::uint32_t cables) {
+  const Rate one = cable.bits_per_second != 0 ? cable : cable_rate(platform);
+  return Rate{one.bits_per_second * cables};
+}
+
+// Of n things in a row, the place of `other` among all but `self`.
+std::uint32_t among_others(std::uint32_t self, std::uint32_t other) {
+  return other < self ? other : other - 1;
+}
+
+class DragonflyNetwork final : public Network {
+ public:
+  explicit DragonflyNetwork(const Platform& platform)
+      : shape_(shape_of<Dragonfly>(platform)),
+        green_(bundle(platform, shape_.green_rate, shape_.green)),
+        black_(bundle(platform, shape_.black_rate, shape_.black)),
+        blue_(bundle(platform, shape_.blue_rate, shape_.blue)),
+        in_group_(shape_.chassis * shape_.routers),
+        first_black_(routers() * (shape_.routers - 1)),
+        first_blue_(first_black_ + routers() * (shape_.chassis - 1)) {}
+
+  std::uint32_t host_count() const override { return routers() * shape_.hosts; }
+  std::uint32_t unit_hosts() const override { return in_group_ * shape_.hosts; }
+
+  std::vector<Link> inner_links() const override {
+    std::vector<Link> links;
+    for (std::uint32_t r = 0; r < routers(); ++r) {
+      const std::uint32_t chassis = r / shape_.routers * shape_.routers;  // its first router
+      for (std::uint32_t other = chassis; other < chassis + shape_.routers; ++other) {
+        if (other != r) links.push_back({fmt::format("router-{}.green-{}", r, other), green_});
+      }
+    }
+    for (std::uint32_t r = 0; r < routers(); ++r) {
+      const std::uint32_t group = r / in_group_ * in_group_;  // its first router
+      for (std::uint32_t c = 0; c < shape_.chassis; ++c) {
+        const std::uint32_t other = group + c * shape_.routers + r % shape_.routers;
+        if (other != r) links.push_back({fmt::format("router-{}.black-{}", r, other), black_});
+      }
+    }
+    for (std::uint32_t g = 0; g < shape_.groups; ++g) {
+      for (std::uint32_t other = 0; other < shape_.groups; ++other) {
+        if (other != g) links.push_back({fmt::format("group-{}.blue-{}", g, other), blue_});
+      }
+    }
+    return links;
+  }
+
+  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
+    std::uint32_t from = src / shape_.hosts;
+    const std::uint32_t to = dst / shape_.hosts;
+    const std::uint32_t from_group = from / in_group_;
+    const std::uint32_t to_group = to / in_group_;
+    if (from_group != to_group) {
+      append_in_group(from, from_group * in_group_ + to_group, way);
+      way.push_back(inner(first_blue_ + from_group * (shape_.groups - 1) +
+                          among_others(from_group, to_group)));
+      from = to_group * in_group_ + from_group;
+    }
+    append_in_group(from, to, way);
+  }
+
+ private:
+  std::uint32_t routers() const { return shape_.groups * in_group_; }
+
+  // Along the chassis first, then across to the other chassis, as SimGrid.
+  void append_in_group(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& way) const {
+    const std::uint32_t from_place = from % shape_.routers;
+    const std::uint32_t to_place = to % shape_.routers;
+    if (from_place != to_place) {
+      way.push_back(inner(from * (shape_.routers - 1) + among_others(from_place, to_place)));
+      from = from - from_place + to_place;
+    }
+    const std::uint32_t from_chassis = from % in_group_ / shape_.routers;
+    const std::uint32_t to_chassis = to % in_group_ / shape_.routers;
+    if (from_chassis != to_chassis) {
+      way.push_back(inner(first_black_ + from * (shape_.chassis - 1) +
+                          among_others(from_chassis, to_chassis)));
+    }
+  }
+
+  Dragonfly shape_;
+  Rate green_;
+  Rate black_;
+  Rate blue_;
+  std::uint32_t in_group_;  // routers
+  std::uint32_t first_black_;
+  std::uint32_t first_blue_;
+};
+
+void check_bundle(const Platform& platform, Rate cable, std::uint32_t cables, std::string_view key,
+                  std::string_view what) {
+  require_given(cables, key, what);
+  const std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  if (bundle(platform, cable, 1).bits_per_second <= most / cables) return;
+  throw InputError(fmt::format("{}: {} cables of {} are too fast; expected at most {} bps together",
+                               what, cables, key, most));
+}
+
+void check(const Platform& platform, std::string_view what) {
+  const auto& shape = shape_of<Dragonfly>(platform);
+  require_given(shape.groups, "groups", what);
+  require_given(shape.chassis, "chassis", what);
+  require_given(shape.routers, "routers", what);
+  require_given(shape.hosts, "hosts", what);
+  host_product({shape.groups, shape.chassis, shape.routers, shape.hosts}, what);
+  const double in_group = static_cast<double>(shape.chassis) * shape.routers;
+  if (shape.groups > in_group) {
+    throw InputError(
+        fmt::format("{}: {} groups of {} routers cannot be joined all to all; expected at most as "
+                    "many groups as a group has routers",
+                    what, shape.groups, in_group));
+  }
+  const double groups = shape.groups;
+  require_few_links(
+      groups * in_group * (shape.routers - 1.0 + shape.chassis - 1.0) + groups * (groups - 1),
+      what);
+  check_bundle(platform, shape.green_rate, shape.green, "green", what);
+  check_bundle(platform, shape.black_rate, shape.black, "black", what);
+  check_bundle(platform, shape.blue_rate, shape.blue, "blue", what);
+}
+
+constexpr std::array<PlatformFigure, 12> kFigures = {{
+    count_figure<Dragonfly, &Dragonfly::groups>("groups"),
+    count_figure<Dragonfly, &Dragonfly::chassis>("chassis"),
+    count_figure<Dragonfly, &Dragonfly::routers>("routers"),
+    count_figure<Dragonfly, &Dragonfly::hosts>("hosts"),
+    count_figure<Dragonfly, &Dragonfly::green>("green"),
+    count_figure<Dragonfly, &Dragonfly::black>("black"),
+    count_figure<Dragonfly, &Dragonfly::blue>("blue"),
+    rate_of_shape<Dragonfly, &Dragonfly::green_rate>("green_rate"),
+    rate_of_shape<Dragonfly, &Dragonfly::black_rate>("black_rate"),
+    rate_of_shape<Dragonfly, &Dragonfly::blue_rate>("blue_rate"),
+    link_rate_figure(),
+    hop_latency_figure(),
+}};
+
+}  // namespace
+
+const TopologyEntry& dragonfly_entry() {
+  static const TopologyEntry entry = {
+      "dragonfly",
+      "groups of routers, all joined to all, with minimal routing",
+      Dragonfly{},
+      kFigures,
+      check,
+      [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
+        return std::make_unique<DragonflyNetwork>(platform);
+      }};
+  return entry;
+}
+
+}  // namespace slackline::machine

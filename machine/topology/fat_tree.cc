@@ -1,0 +1,201 @@
+#include "machine/topology/fat_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "machine/topology/checks.h"
+#include "machine/topology/figures.h"
+#include "machine/topology_entry.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+constexpr std::uint32_t kMaxArity = 160;  // 1,024,000 hosts
+
+std::uint32_t cables(const FatTree& tree, std::size_t level) {
+  return tree.parallel.empty() ? 1 : tree.parallel[level];
+}
+
+// A node of level l is labelled by one digit per level. Those below l count switches (radix `up`),
+// the others count nodes (radix `down`); the number of a node in its level is its label, with the
+// first digit varying fastest. Neighbours differ in the digit between their levels alone.
+class FatTreeNetwork final : public Network {
+ public:
+  explicit FatTreeNetwork(const Platform& platform) : rate_(cable_rate(platform)) {
+    const auto& tree = shape_of<FatTree>(platform);
+    std::uint32_t below = 1;     // hosts under a switch of the level
+    std::uint32_t switches = 1;  // that have the same hosts under them
+    std::uint32_t ports = 1;     // up to the level
+    hosts_ = 1;
+    for (const std::uint32_t down : tree.down) hosts_ *= down;
+    std::uint32_t links = 0;
+    for (std::size_t l = 0; l < tree.down.size(); ++l) {
+      Level level;
+      level.hosts = below;
+      level.switches = switches;
+      level.ports_below = ports;
+      level.up = tree.up[l];
+      level.ports = tree.up[l] * cables(tree, l);
+      level.first_link = links;
+      if (l > 0) links += 2 * hosts_ / below * switches * level.ports;
+      levels_.push_back(level);
+      below *= tree.down[l];
+      switches *= tree.up[l];
+      ports *= level.ports;
+    }
+    link_count_ = links;
+    leaf_hosts_ = tree.down[0];
+  }
+  std::uint32_t host_count() const override { return hosts_; }
+  std::uint32_t unit_hosts() const override { return leaf_hosts_; }
+
+  std::vector<Link> inner_links() const override {
+    std::vector<Link> links;
+    links.reserve(link_count_);
+    for (std::size_t l = 1; l < levels_.size(); ++l) {
+      const Level& level = levels_[l];
+      for (std::uint32_t n = 0; n < hosts_ / level.hosts * level.switches; ++n) {
+        for (std::uint32_t port = 0; port < level.ports; ++port) {
+          links.push_back({fmt::format("switch-{}-{}.up-{}", l, n, port), rate_});
+          links.push_back({fmt::format("switch-{}-{}.down-{}", l, n, port), rate_});
+        }
+      }
+    }
+    return links;
+  }
+
+  // D-mod-k: the destination's number alone says which port leads up, and the way down is that by
+  // which the destination's other messages come. So the shifts of all hosts by one distance never
+  // meet in a tree of full bisection. (SimGrid takes the same switches; of parallel cables down it
+  // takes one by the source's number, with which shifts do meet.)
+  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
+    std::size_t top = 1;
+    while (top < levels_.size() && src / levels_[top].hosts != dst / levels_[top].hosts) ++top;
+    const std::size_t first = way.size();
+    way.resize(first + 2 * (top - 1));
+    std::uint32_t label = 0;  // the digits below the level
+    for (std::size_t l = 1; l < top; ++l) {
+      const Level& level = levels_[l];
+      const std::uint32_t port = dst / level.ports_below % level.ports;
+      way[first + l - 1] = link(level, label + src / level.hosts * level.switches, port, false);
+      way[first + 2 * (top - 1) - l] =
+          link(level, label + dst / level.hosts * level.switches, port, true);
+      label += port % level.up * level.switches;
+    }
+  }
+
+ private:
+  // Of the nodes of one level, and of the ports that lead up from them.
+  struct Level {
+    std::uint32_t hosts;        // under each
+    std::uint32_t switches;     // that have the same hosts under them
+    std::uint32_t ports_below;  // the product of `ports` of the levels below
+    std::uint32_t up;
+    std::uint32_t ports;
+    std::uint32_t first_link;
+  };
+
+  LinkId link(const Level& level, std::uint32_t node, std::uint32_t port, bool down) const {
+    return inner(level.first_link + 2 * (node * level.ports + port) + (down ? 1 : 0));
+  }
+
+  Rate rate_;
+  std::uint32_t hosts_;
+  std::uint32_t leaf_hosts_;
+  std::uint32_t link_count_;
+  std::vector<Level> levels_;
+};
+
+void check_length(std::span<const std::uint32_t> list, std::string_view key,
+                  std::span<const std::uint32_t> down, std::string_view what) {
+  if (list.size() != down.size()) {
+    throw InputError(fmt::format(
+        "{}: {} has {} numbers and down has {}; expected one for each level of switches", what, key,
+        list.size(), down.size()));
+  }
+  if (list[0] != 1) {
+    throw InputError(fmt::format("{}: {} begins with {}; expected 1, as a host has one NIC", what,
+                                 key, list[0]));
+  }
+  if (std::find(list.begin(), list.end(), 0u) != list.end()) {
+    throw InputError(fmt::format("{}: {} has a 0; expected numbers from 1 on", what, key));
+  }
+}
+
+void check(const Platform& platform, std::string_view what) {
+  const auto& tree = shape_of<FatTree>(platform);
+  if (tree.down.empty()) {
+    throw InputError(fmt::format(
+        "{}: down is missing; expected down and up such as 4x4 and 1x2, or arity", what));
+  }
+  check_length(tree.up, "up", tree.down, what);
+  if (!tree.parallel.empty()) check_length(tree.parallel, "parallel", tree.down, what);
+  for (const std::uint32_t down : tree.down) require_given(down, "down", what);
+  double nodes = host_product(tree.down, what);
+  double links = 0;
+  double ports = 1;
+  for (std::size_t l = 0; l < tree.down.size(); ++l) {
+    const double up = tree.up[l];
+    if (l > 0) links += 2 * nodes * up * cables(tree, l);
+    ports *= up * cables(tree, l);
+    require_few_links(std::max(links, ports), what);
+    nodes = nodes / tree.down[l] * up;
+  }
+}
+
+void set_arity(Platform& platform, std::string_view text, std::string_view what) {
+  const std::uint64_t arity = sched::parse_count(text, what, 2, kMaxArity);
+  if (arity % 2 != 0) {
+    throw InputError(fmt::format("{}: {} is odd; expected an even number of ports", what, arity));
+  }
+  shape_of<FatTree>(platform) = k_ary_fat_tree(static_cast<std::uint32_t>(arity));
+}
+
+constexpr std::array<std::string_view, 3> kNotWithArity = {"down", "up", "parallel"};
+
+constexpr std::array<PlatformFigure, 6> kFigures = {{
+    counts_figure<FatTree, &FatTree::down>("down"),
+    counts_figure<FatTree, &FatTree::up>("up"),
+    {"parallel", "network", "parallel", "whole numbers such as [1, 2] or \"1x2\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       shape_of<FatTree>(platform).parallel = parse_counts(text, what);
+     },
+     [](const Platform& platform) {
+       const auto& tree = shape_of<FatTree>(platform);
+       return fmt::format(
+           "{}", fmt::join(tree.parallel.empty() ? std::vector<std::uint32_t>(tree.down.size(), 1)
+                                                 : tree.parallel,
+                           "x"));
+     },
+     FigureForm::kList},
+    {"arity", "network", "arity", "an even number of ports such as 8", set_arity,
+     [](const Platform&) { return std::string(); },  // written as down, up and parallel
+     FigureForm::kNumber, kNotWithArity},
+    link_rate_figure(),
+    hop_latency_figure(),
+}};
+
+}  // namespace
+
+FatTree k_ary_fat_tree(std::uint32_t k) {
+  return {{k / 2, k / 2, k}, {1, k / 2, k / 2}, {1, 1, 1}};
+}
+
+const TopologyEntry& fat_tree_entry() {
+  static const TopologyEntry entry = {
+      "fat-tree",
+      "switches in levels, with d-mod-k routing",
+      FatTree{},
+      kFigures,
+      check,
+      [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
+        return std::make_unique<FatTreeNetwork>(platform);
+      }};
+  return entry;
+}
+
+}  // namespace slackline::machine

@@ -1,0 +1,48 @@
+#include "machine/topology/simgrid_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+
+#include "machine/input_text.h"
+#include "machine/topology/figures.h"
+#include "machine/topology_entry.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+constexpr std::array<PlatformFigure, 1> kFigures = {{
+    {"file", "network", "file", "the path of a SimGrid platform file in quotes",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       shape_of<SimgridFile>(platform).file = parse_path(text, what);
+     },
+     [](const Platform& platform) { return shape_of<SimgridFile>(platform).file; }},
+}};
+
+void check(const Platform& platform, std::string_view what) {
+  if (!shape_of<SimgridFile>(platform).file.empty()) return;
+  throw InputError(
+      fmt::format("{}: file is missing; expected the path of a SimGrid platform file", what));
+}
+
+}  // namespace
+
+const TopologyEntry& simgrid_file_entry() {
+  static const TopologyEntry entry = {
+      "simgrid",
+      "a SimGrid platform file",
+      SimgridFile{},
+      kFigures,
+      check,
+      [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
+        throw Unsupported(fmt::format(
+            "topology simgrid: only SimGrid reads {}; expected the engine simgrid, or another "
+            "topology",
+            quoted(shape_of<SimgridFile>(platform).file)));
+      }};
+  return entry;
+}
+
+}  // namespace slackline::machine

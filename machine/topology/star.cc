@@ -1,0 +1,37 @@
+#include "machine/topology/star.h"
+
+#include <memory>
+
+#include "machine/topology_entry.h"
+
+namespace slackline::machine {
+namespace {
+
+class StarNetwork final : public Network {
+ public:
+  explicit StarNetwork(std::uint32_t hosts) : hosts_(hosts) {}
+  std::uint32_t host_count() const override { return hosts_; }
+  std::uint32_t unit_hosts() const override { return hosts_; }
+  std::vector<Link> inner_links() const override { return {}; }
+  void append_way(std::uint32_t, std::uint32_t, std::vector<LinkId>&) const override {}
+
+ private:
+  std::uint32_t hosts_;
+};
+
+}  // namespace
+
+const TopologyEntry& star_entry() {
+  static const TopologyEntry entry = {
+      "star",
+      "one switch of full speed",
+      Star{},
+      {},
+      [](const Platform&, std::string_view) {},
+      [](const Platform&, std::uint32_t ranks) -> std::unique_ptr<Network> {
+        return std::make_unique<StarNetwork>(ranks);
+      }};
+  return entry;
+}
+
+}  // namespace slackline::machine

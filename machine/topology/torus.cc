@@ -1,0 +1,109 @@
+#include "machine/topology/torus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "machine/topology/checks.h"
+#include "machine/topology/figures.h"
+#include "machine/topology_entry.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+// Links of one router along a dimension.
+std::uint32_t directions(std::uint32_t size) { return size <= 2 ? size - 1 : 2; }
+
+class TorusNetwork final : public Network {
+ public:
+  explicit TorusNetwork(const Platform& platform) : rate_(cable_rate(platform)) {
+    for (const std::uint32_t size : shape_of<Torus>(platform).dims) {
+      dims_.push_back({size, hosts_, links_each_});
+      hosts_ *= size;
+      links_each_ += directions(size);
+    }
+  }
+  std::uint32_t host_count() const override { return hosts_; }
+  std::uint32_t unit_hosts() const override { return 1; }
+
+  std::vector<Link> inner_links() const override {
+    std::vector<Link> links;
+    links.reserve(std::size_t{hosts_} * links_each_);
+    for (std::uint32_t n = 0; n < hosts_; ++n) {
+      for (std::size_t d = 0; d < dims_.size(); ++d) {
+        const std::uint32_t count = directions(dims_[d].size);
+        if (count > 0) links.push_back({fmt::format("router-{}.plus-{}", n, d), rate_});
+        if (count > 1) links.push_back({fmt::format("router-{}.minus-{}", n, d), rate_});
+      }
+    }
+    return links;
+  }
+
+  // One dimension after another, the shorter way round; of two equal ways, the one that goes up.
+  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
+    std::uint32_t at = src;
+    for (const Dim& dim : dims_) {
+      const std::uint32_t target = dst / dim.stride % dim.size;
+      std::uint32_t place = at / dim.stride % dim.size;
+      const std::uint32_t ahead = (target + dim.size - place) % dim.size;
+      const bool up = ahead <= dim.size - ahead;
+      for (std::uint32_t hops = up ? ahead : dim.size - ahead; hops > 0; --hops) {
+        way.push_back(inner(at * links_each_ + dim.first_link + (up ? 0 : 1)));
+        const std::uint32_t next = up ? (place + 1) % dim.size : (place + dim.size - 1) % dim.size;
+        at = at - place * dim.stride + next * dim.stride;
+        place = next;
+      }
+    }
+  }
+
+ private:
+  struct Dim {
+    std::uint32_t size;
+    std::uint32_t stride;      // of hosts' numbers
+    std::uint32_t first_link;  // of a router's
+  };
+
+  Rate rate_;
+  std::uint32_t hosts_ = 1;
+  std::uint32_t links_each_ = 0;
+  std::vector<Dim> dims_;
+};
+
+void check(const Platform& platform, std::string_view what) {
+  const auto& dims = shape_of<Torus>(platform).dims;
+  if (dims.empty()) {
+    throw InputError(fmt::format("{}: dims is missing; expected sizes such as 4x4x2", what));
+  }
+  double links = 0;
+  for (const std::uint32_t size : dims) {
+    require_given(size, "a size in dims", what);
+    links += directions(size);
+  }
+  require_few_links(links * host_product(dims, what), what);
+}
+
+constexpr std::array<PlatformFigure, 3> kFigures = {{
+    counts_figure<Torus, &Torus::dims>("dims"),
+    link_rate_figure(),
+    hop_latency_figure(),
+}};
+
+}  // namespace
+
+const TopologyEntry& torus_entry() {
+  static const TopologyEntry entry = {
+      "torus",
+      "routers of one host each in rings of several dimensions",
+      Torus{},
+      kFigures,
+      check,
+      [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
+        return std::make_unique<TorusNetwork>(platform);
+      }};
+  return entry;
+}
+
+}  // namespace slackline::machine

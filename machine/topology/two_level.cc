@@ -1,0 +1,131 @@
+#include "machine/topology/two_level.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "machine/input_text.h"
+#include "machine/topology/checks.h"
+#include "machine/topology/figures.h"
+#include "machine/topology_entry.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+// Bits per second; what a rate of ours can hold is below this.
+constexpr double kFastest = 9e18;
+
+double uplink_bits_per_s(const Platform& platform) {
+  const auto& shape = shape_of<TwoLevel>(platform);
+  if (shape.uplink.bits_per_second != 0) return static_cast<double>(shape.uplink.bits_per_second);
+  return static_cast<double>(shape.hosts) * static_cast<double>(platform.rate.bits_per_second) /
+         shape.oversubscription;
+}
+
+class TwoLevelNetwork final : public Network {
+ public:
+  explicit TwoLevelNetwork(const Platform& platform) : shape_(shape_of<TwoLevel>(platform)) {
+    uplink_ = shape_.uplink.bits_per_second != 0
+                  ? shape_.uplink
+                  : Rate{static_cast<std::uint64_t>(std::llround(uplink_bits_per_s(platform)))};
+  }
+  std::uint32_t host_count() const override { return shape_.racks * shape_.hosts; }
+  std::uint32_t unit_hosts() const override { return shape_.hosts; }
+  std::vector<Link> inner_links() const override {
+    std::vector<Link> links;
+    for (std::uint32_t r = 0; r < shape_.racks; ++r) {
+      links.push_back({fmt::format("rack-{}.up", r), uplink_});
+      links.push_back({fmt::format("rack-{}.down", r), uplink_});
+    }
+    return links;
+  }
+  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
+    const std::uint32_t from = src / shape_.hosts;
+    const std::uint32_t to = dst / shape_.hosts;
+    if (from == to) return;
+    way.push_back(inner(2 * from));
+    way.push_back(inner(2 * to + 1));
+  }
+
+ private:
+  TwoLevel shape_;
+  Rate uplink_;
+};
+
+void check(const Platform& platform, std::string_view what) {
+  const auto& shape = shape_of<TwoLevel>(platform);
+  require_given(shape.racks, "racks", what);
+  require_given(shape.hosts, "hosts", what);
+  host_product({shape.racks, shape.hosts}, what);
+  const double bits_per_s = uplink_bits_per_s(platform);
+  if (!(bits_per_s >= 1 && (bits_per_s <= kFastest || shape.uplink.bits_per_second != 0))) {
+    throw InputError(
+        fmt::format("{}: an oversubscription of {} leaves the racks no rate; expected an uplink of "
+                    "1 bps to {:g} bps",
+                    what, shape.oversubscription, kFastest));
+  }
+}
+
+void set_oversubscription(Platform& platform, std::string_view text, std::string_view what) {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(factor) ||
+      factor <= 0) {
+    throw InputError(
+        fmt::format("{}: {} is no oversubscription; expected a number above 0 such as 3.5", what,
+                    quoted(text)));
+  }
+  auto& shape = shape_of<TwoLevel>(platform);
+  shape.oversubscription = factor;
+  shape.uplink = {};
+}
+
+void set_uplink(Platform& platform, std::string_view text, std::string_view what) {
+  auto& shape = shape_of<TwoLevel>(platform);
+  shape.uplink = sched::parse_rate(text, what);
+  shape.oversubscription = 1;
+}
+
+std::string get_oversubscription(const Platform& platform) {
+  const auto& shape = shape_of<TwoLevel>(platform);
+  return shape.uplink.bits_per_second != 0 ? std::string()
+                                           : fmt::format("{}", shape.oversubscription);
+}
+
+std::string get_uplink(const Platform& platform) {
+  const Rate rate = shape_of<TwoLevel>(platform).uplink;
+  return rate.bits_per_second == 0 ? std::string() : sched::format_rate(rate);
+}
+
+constexpr std::array<std::string_view, 1> kNotWithUplink = {"oversubscription"};
+
+constexpr std::array<PlatformFigure, 5> kFigures = {{
+    count_figure<TwoLevel, &TwoLevel::racks>("racks"),
+    count_figure<TwoLevel, &TwoLevel::hosts>("hosts"),
+    {"uplink", "network", "uplink", "a rate such as \"100Gbps\"", set_uplink, get_uplink,
+     FigureForm::kText, kNotWithUplink},
+    {"oversubscription", "network", "oversubscription", "a number such as 4 or \"3.5\"",
+     set_oversubscription, get_oversubscription, FigureForm::kNumber},
+    hop_latency_figure(),
+}};
+
+}  // namespace
+
+const TopologyEntry& two_level_entry() {
+  static const TopologyEntry entry = {
+      "two-level",
+      "racks of hosts, joined by their uplinks",
+      TwoLevel{},
+      kFigures,
+      check,
+      [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
+        return std::make_unique<TwoLevelNetwork>(platform);
+      }};
+  return entry;
+}
+
+}  // namespace slackline::machine
