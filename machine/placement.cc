@@ -119,10 +119,10 @@ std::string format_placement(const Placement& placement) {
 }
 
 std::vector<std::uint32_t> place_ranks(const Placement& placement, std::uint32_t ranks,
-                                       const HostSet& hosts) {
+                                       const HostSet& hosts, std::string_view what) {
   if (ranks > hosts.count) {
-    throw InputError(
-        fmt::format("{} ranks on {} hosts; expected no more ranks than hosts", ranks, hosts.count));
+    throw InputError(fmt::format("{}: {} ranks on {} hosts; expected no more ranks than hosts",
+                                 what, ranks, hosts.count));
   }
   if (placement.kind == Placement::Kind::kRandom) {
     return random_hosts(placement.seed, ranks, hosts.count);

@@ -37,11 +37,11 @@ struct HostSet {
   std::string name_form;  // "host-0 … host-15", for errors
 };
 
-/// The host of every rank; no two ranks share one. Throws InputError, one line: more ranks than
-/// hosts; a file that cannot be read, names fewer hosts than there are ranks, a host twice or one
-/// that does not exist. In a file, blank lines and lines that begin with # count for nothing, and
-/// hosts beyond the last rank's stay empty.
+/// The host of every rank; no two ranks share one. Throws InputError, naming `what`: more ranks
+/// than hosts; a file that cannot be read, names fewer hosts than there are ranks, a host twice or
+/// one that does not exist. In a file, blank lines and lines that begin with # count for nothing,
+/// and hosts beyond the last rank's stay empty.
 std::vector<std::uint32_t> place_ranks(const Placement& placement, std::uint32_t ranks,
-                                       const HostSet& hosts);
+                                       const HostSet& hosts, std::string_view what);
 
 }  // namespace slackline::machine

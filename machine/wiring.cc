@@ -66,7 +66,7 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   set.per_unit = contents_->network->unit_hosts();
   set.find = [hosts](std::string_view name) { return generated_host(name, hosts); };
   set.name_form = hosts > 0 ? fmt::format("host-0 … host-{}", hosts - 1) : "";
-  contents_->host_of_rank = place_ranks(platform.placement, ranks, set);
+  contents_->host_of_rank = place_ranks(platform.placement, ranks, set, where);
   const std::vector<Link> inner = contents_->network->inner_links();
   contents_->links.reserve(2 * std::size_t{hosts} + inner.size());
   for (std::uint32_t h = 0; h < hosts; ++h) {

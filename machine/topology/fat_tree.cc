@@ -70,8 +70,9 @@ class FatTreeNetwork final : public Network {
 
   // D-mod-k: the destination's number alone says which port leads up, and the way down is that by
   // which the destination's other messages come. So the shifts of all hosts by one distance never
-  // meet in a tree of full bisection. (SimGrid takes the same switches; of parallel cables down it
-  // takes one by the source's number, with which shifts do meet.)
+  // meet in a tree of full bisection, if parallel cables lead to its top level only. (Switches and
+  // ports up are SimGrid's. Of parallel cables down, SimGrid takes one by the source's number, with
+  // which shifts do meet.)
   void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
     std::size_t top = 1;
     while (top < levels_.size() && src / levels_[top].hosts != dst / levels_[top].hosts) ++top;

@@ -1,0 +1,145 @@
+#include "machine/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "sched/error.h"
+
+namespace slackline::machine {
+namespace {
+
+using sched::RankId;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> placed(std::string_view platform, std::uint32_t ranks) {
+  const Wiring wiring(parse_platform_spec(platform), ranks);
+  std::vector<std::string> hosts;
+  for (std::uint32_t r = 0; r < ranks; ++r) hosts.push_back(wiring.host_name(RankId(r)));
+  return hosts;
+}
+
+TEST(Placement, PackedFillsHostsInOrder) {
+  EXPECT_THAT(placed("two-level:racks=2,hosts=2", 3), ElementsAre("host-0", "host-1", "host-2"));
+}
+
+TEST(Placement, RoundRobinDealsOverRacksLeavesAndGroups) {
+  EXPECT_THAT(placed("two-level:racks=2,hosts=3,placement=round-robin", 6),
+              ElementsAre("host-0", "host-3", "host-1", "host-4", "host-2", "host-5"));
+  EXPECT_THAT(placed("two-level:racks=3,hosts=2,placement=round-robin", 4),
+              ElementsAre("host-0", "host-2", "host-4", "host-1"));
+  EXPECT_THAT(placed("fat-tree:arity=4,placement=round-robin", 9),
+              ElementsAre("host-0", "host-2", "host-4", "host-6", "host-8", "host-10", "host-12",
+                          "host-14", "host-1"));
+  EXPECT_THAT(placed("dragonfly:groups=2,chassis=1,routers=2,hosts=2,placement=round-robin", 4),
+              ElementsAre("host-0", "host-4", "host-1", "host-5"));
+  // One host per router, and one switch.
+  EXPECT_THAT(placed("torus:dims=2x2,placement=round-robin", 3),
+              ElementsAre("host-0", "host-1", "host-2"));
+  EXPECT_THAT(placed("star:placement=round-robin", 3), ElementsAre("host-0", "host-1", "host-2"));
+}
+
+TEST(Placement, TakesRoutesFromTheRanksHosts) {
+  const Wiring wiring(parse_platform_spec("two-level:racks=2,hosts=3,placement=round-robin"), 6);
+  EXPECT_EQ(wiring.route(RankId(0), RankId(1)).links,
+            (std::vector{LinkId(0), *wiring.find_link("rack-0.up"),
+                         *wiring.find_link("rack-1.down"), LinkId(7)}));
+  EXPECT_EQ(wiring.route(RankId(1), RankId(3)).links, (std::vector{LinkId(6), LinkId(9)}));
+}
+
+TEST(Placement, RandomIsAPermutationThatTheSeedDetermines) {
+  const std::string spec = "torus:dims=8x8,placement=random:";
+  std::set<std::vector<std::string>> orders;
+  for (int seed = 0; seed < 50; ++seed) {
+    const auto hosts = placed(spec + std::to_string(seed), 64);
+    EXPECT_EQ(std::set(hosts.begin(), hosts.end()).size(), 64u);
+    EXPECT_EQ(placed(spec + std::to_string(seed), 64), hosts);
+    orders.insert(hosts);
+    // Fewer ranks are the first of more.
+    const auto few = placed(spec + std::to_string(seed), 10);
+    EXPECT_TRUE(std::equal(few.begin(), few.end(), hosts.begin()));
+  }
+  EXPECT_EQ(orders.size(), 50u);
+}
+
+// Each of 5 hosts gets each of 5 ranks in a fifth of 20,000 draws, to six standard deviations.
+TEST(Placement, RandomPrefersNoHost) {
+  constexpr int kDraws = 20'000;
+  std::array<std::array<int, 5>, 5> counts{};
+  HostSet hosts;
+  hosts.count = 5;
+  for (int seed = 0; seed < kDraws; ++seed) {
+    const auto order = place_ranks({Placement::Kind::kRandom, static_cast<std::uint64_t>(seed), ""},
+                                   5, hosts, "test");
+    for (std::size_t r = 0; r < 5; ++r) ++counts[r][order[r]];
+  }
+  for (const auto& of_rank : counts) {
+    for (const int count : of_rank) EXPECT_NEAR(count, kDraws / 5, 6 * 57);
+  }
+}
+
+class PlacementFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::random_device seed;
+    folder_ = std::filesystem::temp_directory_path() /
+              ("slackline-placement-" + std::to_string(seed()) + std::to_string(seed()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string spec(const std::string& content) const {
+    const std::string path = (folder_ / "hosts.txt").string();
+    std::ofstream(path, std::ios::binary) << content;
+    return "two-level:racks=2,hosts=4,placement=file:" + path;
+  }
+  std::string error(const std::string& content, std::uint32_t ranks) const {
+    try {
+      placed(spec(content), ranks);
+    } catch (const InputError& refusal) {
+      const std::string message = refusal.what();
+      EXPECT_EQ(message.find('\n'), std::string::npos);
+      EXPECT_THAT(message, HasSubstr("expected"));
+      return message;
+    }
+    return "(no error)";
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(PlacementFile, NamesHostsRankByRank) {
+  EXPECT_THAT(placed(spec("host-7\n3\n# spare\n\n  host-0 \r\n6"), 3),
+              ElementsAre("host-7", "host-3", "host-0"));
+}
+
+TEST_F(PlacementFile, SaysWhatIsWrongAndWhere) {
+  EXPECT_THAT(error("1\nhost-8\n", 1),
+              HasSubstr(":2: 'host-8' is no host; expected host-0 … host-7 or a number below 8"));
+  EXPECT_THAT(error("8\n", 1), HasSubstr(":1: '8' is no host; expected"));
+  EXPECT_THAT(error("-1\n", 1), HasSubstr(":1: '-1' is no host; expected"));
+  EXPECT_THAT(error("host-01\n", 1), HasSubstr(":1: 'host-01' is no host; expected"));
+  EXPECT_THAT(error("host-\n", 1), HasSubstr(":1: 'host-' is no host; expected"));
+  EXPECT_THAT(error("99999999999999999999\n", 1), HasSubstr("is no host; expected"));
+  EXPECT_THAT(error("a\x01z\n", 1), HasSubstr("'a\\x01z' is no host; expected"));
+  EXPECT_THAT(error("1\n\nhost-1\n", 1), HasSubstr(":3: 'host-1' stands twice; expected one rank"));
+  EXPECT_THAT(error("1\n2\n", 3), HasSubstr("2 hosts for 3 ranks; expected a host for each rank"));
+  EXPECT_THAT(error("", 1), HasSubstr("0 hosts for 1 ranks; expected a host for each rank"));
+  EXPECT_THAT(error("0\n1\n2\n3\n4\n5\n6\n7\n", 9),
+              HasSubstr("9 ranks on 8 hosts; expected no more ranks than hosts"));
+  std::filesystem::remove(folder_ / "hosts.txt");
+  EXPECT_THROW(placed("star:placement=file:" + (folder_ / "hosts.txt").string(), 1), InputError);
+}
+
+}  // namespace
+}  // namespace slackline::machine
