@@ -339,13 +339,14 @@ TEST(FatTreeShape, EveryLinkBeginsWhereTheOneBeforeEnded) {
   }
 }
 
-// Full bisection: every switch has as many ports up as down, and parallel cables, if any, lead to
-// the top level, as in real-life fat trees (Zahavi 2010).
+// Full bisection: every switch has as many ports up as down.
 TEST(FatTreeShape, ShiftsNeverMeetInAFullTree) {
   for (const std::string_view text :
        {"fat-tree:down=4x4,up=1x4", "fat-tree:down=4x4,up=1x2,parallel=1x2",
         "fat-tree:down=4x4,up=1x1,parallel=1x4", "fat-tree:down=6x3,up=1x2,parallel=1x3",
-        "fat-tree:down=2x3x4,up=1x2x3", "fat-tree:down=4x2x3,up=1x4x1,parallel=1x1x2",
+        "fat-tree:down=2x3x4,up=1x2x3", "fat-tree:down=4x2x3,up=1x2x4,parallel=1x2x1",
+        "fat-tree:down=4x2x3,up=1x4x1,parallel=1x1x2",
+        "fat-tree:down=4x2x2x2,up=1x2x2x2,parallel=1x2x2x2",
         "fat-tree:down=4x3x4,up=1x4x1,parallel=1x1x3", "fat-tree:arity=2", "fat-tree:arity=4",
         "fat-tree:arity=6", "fat-tree:arity=8"}) {
     const Wiring wiring = full(parse_platform_spec(text));
