@@ -1,5 +1,6 @@
 // Any text, read as a platform: an inline spec, a preset's overrides and a file. Only our own
-// errors may come out, of one line each; what is read must survive its canonical text.
+// errors may come out, of one line each; what is read must survive its canonical text, and a small
+// network that is read must have its ways.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,11 +8,46 @@
 #include <string_view>
 
 #include "machine/platform.h"
+#include "machine/wiring.h"
 #include "sched/error.h"
 
 namespace {
 
 using slackline::machine::Platform;
+
+// The numbers of a shape, written one after another in its part of the canonical text.
+bool is_small(const std::string& spec) {
+  std::uint64_t product = 1;
+  std::uint64_t number = 0;
+  for (const char c : spec.substr(0, spec.find(",nic="))) {
+    if (c < '0' || c > '9') {
+      product *= number > 1 ? number : 1;
+      number = 0;
+    } else {
+      number = number * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    if (number > 1 << 12 || product > 1 << 12) return false;
+  }
+  return product * (number > 1 ? number : 1) <= 1 << 12;
+}
+
+// Throws InputError for more ranks than hosts.
+void find_ways(Platform platform) {
+  platform.placement = {};  // a file's path would be the fuzzer's
+  if (platform.topology.kind() == slackline::machine::TopologyKind::kSimgridFile) return;
+  if (!is_small(platform.spec())) return;
+  for (const std::uint32_t ranks : {0u, 2u, 5u}) {
+    const slackline::machine::Wiring wiring(platform, ranks);
+    for (std::uint32_t src = 0; src < ranks; ++src) {
+      const auto route =
+          wiring.route(slackline::sched::RankId(src), slackline::sched::RankId(ranks - 1 - src));
+      if (route.latency < platform.latency) std::abort();
+      for (const auto link : route.links) {
+        if (link.value >= wiring.links().size()) std::abort();
+      }
+    }
+  }
+}
 
 template <class Read>
 void read(Read&& reader) {
@@ -19,6 +55,7 @@ void read(Read&& reader) {
     const Platform platform = reader();
     const std::string spec = platform.spec();
     if (slackline::machine::parse_platform_spec(spec).spec() != spec) std::abort();
+    find_ways(platform);
   } catch (const slackline::Error& error) {
     if (std::string_view(error.what()).find('\n') != std::string_view::npos) std::abort();
     if (error.exit_code() != 2) std::abort();
