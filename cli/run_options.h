@@ -47,11 +47,8 @@ class RunOptions {
 
  private:
   std::string default_engine_;
-<<<<<<< HEAD
   std::optional<std::string> platform_, engine_, policy_, sends_in_flight_, delay_file_, seed_;
-=======
-  std::optional<std::string> platform_, engine_, policy_, delay_file_, seed_;
->>>>>>> 245402d (Stragglers, noise, link rates, failures and a seed on the command line)
+  std::vector<std::string> delays_, slow_pairs_, stragglers_, noise_, link_rates_, failures_;
   std::vector<std::string> delays_, slow_pairs_, stragglers_, noise_, link_rates_, failures_;
 };
 
