@@ -156,8 +156,10 @@ void read_noise(TomlTable& table, const std::optional<std::string>& folder, Dela
       required(table.text("distribution", kADistribution), table, "distribution", kADistribution);
   noise.of.kind = parse_distribution_kind(kind, table.where(*table.find("distribution")));
   for (const auto& [key, expected, number, set, get] : parameters(noise.of.kind)) {
-    const auto text = number ? table.text_or_number(key, expected) : table.text(key, expected);
-    set(noise.of, required(text, table, key, expected), table.where(*table.find(key)));
+    const std::string value =
+        required(number ? table.text_or_number(key, expected) : table.text(key, expected), table,
+                 key, expected);
+    set(noise.of, value, table.where(*table.find(key)));
   }
   if (noise.of.kind == Distribution::Kind::kTrace) noise.of.values = read_trace(table, folder);
   const auto chance = table.text_or_number("chance", "a number from 0 to 1");

@@ -116,6 +116,50 @@ inline MessageCase delayed_step() {
           delays};
 }
 
+inline MessageCase straggler() {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const OpId send = p.send(c, 0);
+  const OpId calc = p.calc(0, us(2));
+  const OpId copy = p.copy(0, 2'000);
+  const OpId wait = p.delay(0, us(2));
+  const OpId recv = p.recv(c, 0);
+  machine::DelayPlan delays;
+  delays.stragglers.push_back({RankId(0), 3, us(1)});
+  // Three times as long and 1 more: the post for 4, the calc for 7, the copy for 4. What holds no
+  // lane takes its time, and rank 1 posts as ever.
+  return {
+      "a straggler",
+      p.build(),
+      round_platform(),
+      {{send, 4, 4, 12}, {calc, 4, 4, 11}, {copy, 11, 11, 15}, {wait, 0, 0, 2}, {recv, 1, kAny, 9}},
+      delays};
+}
+
+inline MessageCase constant_noise() {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const OpId send = p.send(c, 0);
+  const OpId calc = p.calc(0, us(2));
+  const OpId wait = p.delay(0, us(2));
+  const OpId recv = p.recv(c, 0);
+  machine::DelayPlan delays;
+  machine::Noise everywhere;
+  everywhere.of.low = us(4);
+  machine::Noise of_op;
+  of_op.of.low = us(10);
+  of_op.ranks = {RankId(1)};
+  of_op.whole_lane = false;
+  delays.noise = {everywhere, of_op};
+  // Every lane is held for 4 more: the send until 5, the calc until 11. The receive becomes ready
+  // at 10 and is posted until 15; the send's acknowledgement waits for it.
+  return {"a constant noise",
+          p.build(),
+          round_platform(),
+          {{send, 5, 5, 20}, {calc, 5, 5, 11}, {wait, 0, 0, 2}, {recv, 15, kAny, 17}},
+          delays};
+}
+
 inline std::vector<MessageCase> lane_cases() {
   std::vector<MessageCase> cases;
   cases.push_back(copy_holds_its_lane());
@@ -126,6 +170,8 @@ inline std::vector<MessageCase> lane_cases() {
   cases.push_back(one_off_delay(false));
   cases.push_back(one_off_delay(true));
   cases.push_back(delayed_step());
+  cases.push_back(straggler());
+  cases.push_back(constant_noise());
   return cases;
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
 #include "sched/error.h"
 
 namespace slackline::cli {
@@ -68,6 +73,75 @@ TEST(InlineDelays, RefuseTheRest) {
   for (const char* text : {"", "src=1", "src=1,dst=2", "src=1,dst=2,rate=0Gbps",
                            "src=1,dst=2,rate=1", "src=1,dst=2,rate=1Gbps,by=1us"}) {
     EXPECT_THROW(add_slow_pair(plan, text), InputError) << text;
+  }
+}
+
+using Add = void (*)(DelayPlan&, std::string_view);
+
+TEST(InlineDelays, ReadEveryOtherEntryAsAFileDoes) {
+  const auto same = [](Add add, std::string_view inlined, std::string_view table) {
+    DelayPlan plan;
+    add(plan, inlined);
+    EXPECT_EQ(plan, machine::delay_plan_from_toml(table, "d.toml")) << inlined;
+  };
+  same(add_straggler, "rank=3,slowdown=1.5", "[[straggler]]\nrank = 3\nslowdown = 1.5");
+  same(add_straggler, "slowdown=2,by=1us,rank=3",
+       "[[straggler]]\nrank = 3\nslowdown = 2\nby = \"1us\"");
+  same(add_straggler, "rank=3,by=1us", "[[straggler]]\nrank = 3\nby = \"1us\"");
+  const std::string noise = "[[noise]]\ndistribution = ";
+  same(add_noise, "constant,by=1us", noise + "\"constant\"\nby = \"1us\"");
+  same(add_noise, "uniform,low=0ns,high=2us,chance=10%",
+       noise + "\"uniform\"\nlow = \"0ns\"\nhigh = \"2us\"\nchance = 0.1");
+  same(add_noise, "exponential,mean=1us,of=op,rank=4",
+       noise + "\"exponential\"\nmean = \"1us\"\nof = \"op\"\nranks = [4]");
+  same(add_noise, "lognormal,sigma=0.5,median=1us,chance=0.01",
+       noise + "\"lognormal\"\nmedian = \"1us\"\nsigma = 0.5\nchance = \"1%\"");
+  same(add_link_rate, "link=rack-0.up,rate=20Gbps,at=1ms",
+       "[[link_rate]]\nlink = \"rack-0.up\"\nrate = \"20Gbps\"\nat = \"1ms\"");
+  same(add_link_rate, "link=rack-0.up,rate=20Gbps",
+       "[[link_rate]]\nlink = \"rack-0.up\"\nrate = \"20Gbps\"");
+  same(add_failure, "rank=3,at=2ms", "[[failure]]\nrank = 3\nat = \"2ms\"");
+  same(add_failure, "link=a", "[[failure]]\nlink = \"a\"");
+}
+
+TEST(InlineDelays, ReadANoiseTraceFromAFile) {
+  const std::string path = ::testing::TempDir() + "slackline-inline-noise.txt";
+  std::ofstream(path) << "1us\n2us # twice as long\n";
+  DelayPlan plan;
+  add_noise(plan, "trace,file=" + path);
+  EXPECT_EQ(plan.noise.at(0).of.values,
+            (std::vector<sched::Time>{sched::Time{1'000'000}, sched::Time{2'000'000}}));
+  std::ofstream(path) << "# nothing\n";
+  EXPECT_THROW(add_noise(plan, "trace,file=" + path), InputError);
+  std::filesystem::remove(path);
+  EXPECT_THROW(add_noise(plan, "trace,file=" + path), InputError);
+}
+
+TEST(InlineDelays, RefuseTheRestOfEveryOtherEntry) {
+  const auto refused = [](Add add, std::string_view text) {
+    DelayPlan plan;
+    EXPECT_THROW(add(plan, text), InputError) << text;
+    EXPECT_TRUE(plan.empty()) << text;
+  };
+  for (const char* text : {"", "rank=1", "slowdown=2", "rank=1,slowdown=0.5", "rank=1,slowdown=nan",
+                           "rank=1,slowdown=x", "rank=1,by=1", "rank=1,slowdown=2,slowdown=2"}) {
+    refused(add_straggler, text);
+  }
+  for (const char* text :
+       {"", "uniform", "normal,mean=1us", "uniform,low=1us", "uniform,low=2us,high=1us",
+        "uniform,low=0,high=1us,mean=1us", "constant,by=-1us", "constant,by=1us,chance=2",
+        "constant,by=1us,chance=-1%", "constant,by=1us,of=rank", "constant,by=1us,rank=x",
+        "lognormal,median=1us,sigma=-1", "lognormal,median=1us,sigma=inf", "trace", "constant,",
+        "constant,by=1us,", "exponential,mean=99999999999s", "kind=constant,by=1us"}) {
+    refused(add_noise, text);
+  }
+  for (const char* text :
+       {"", "link=a", "rate=1Gbps", "link=,rate=1Gbps", "link=a,rate=0Gbps",
+        "link=a,rate=1Gbps,at=1", "link=a,rate=1Gbps,rank=1", "link=\n,rate=1Gbps"}) {
+    refused(add_link_rate, text);
+  }
+  for (const char* text : {"", "at=1us", "rank=1,link=a", "rank=-1", "link=", "rank=1,at=-1us"}) {
+    refused(add_failure, text);
   }
 }
 
