@@ -1,0 +1,352 @@
+#include "sched/compose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "sched/builder.h"
+#include "sched/error.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint64_t kMaxOps = 1ull << 31;  // of which each has two events
+constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+
+void check(std::span<const Part> parts, std::uint32_t ranks) {
+  std::vector<std::size_t> taken_by(ranks, parts.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Part& part = parts[p];
+    const auto refuse = [p](const std::string& what) {
+      throw InputError(fmt::format("part {}: {}", p, what));
+    };
+    require_static(*part.schedule, "compose");
+    if (part.rank_of.size() != part.schedule->rank_count()) {
+      refuse(fmt::format("{} ranks are named; expected {}", part.rank_of.size(),
+                         part.schedule->rank_count()));
+    }
+    for (const RankId rank : part.rank_of) {
+      if (rank.value >= ranks) {
+        refuse(fmt::format("{} is no rank; expected 0 to {}", rank.value, ranks - 1));
+      }
+      if (std::exchange(taken_by[rank.value], p) == p) {
+        refuse(fmt::format("rank {} stands twice; expected it once", rank.value));
+      }
+    }
+    if (part.start < Time{0} || part.start == kForever) {
+      refuse("its start is out of range; expected 0 or later");
+    }
+    if (part.after && *part.after >= p) {
+      refuse(fmt::format("it comes after part {}; expected an earlier one", *part.after));
+    }
+    if (part.start_rank.valid() && part.start_rank.value >= part.rank_of.size()) {
+      refuse(fmt::format("start rank {} is none of its ranks", part.start_rank.value));
+    }
+  }
+}
+
+class Composer {
+ public:
+  Composer(std::span<const Part> parts, std::uint32_t ranks)
+      : parts_(parts), ranks_(ranks), out_(ranks), local_rank_(ranks, kNowhere) {}
+
+  Composition run(std::string title) {
+    order_parts();
+    place();
+    add_tables();
+    add_programs();
+    for (std::size_t p = 0; p < parts_.size(); ++p) add_edges(p);
+    out_.set_title(std::move(title));
+    return {out_.build(), std::move(part_of_op_), std::move(ranges_), std::move(range_begin_)};
+  }
+
+ private:
+  struct Bases {
+    std::uint32_t buffer = 0;
+    std::uint32_t channel = 0;
+    std::uint32_t value = 0;
+    std::uint32_t slice = 0;
+  };
+
+  void order_parts() {
+    std::vector<Time> key(parts_.size());
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      key[p] = parts_[p].start;
+      if (parts_[p].after) key[p] = std::max(key[p], key[*parts_[p].after]);
+    }
+    order_.resize(parts_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
+  }
+
+  bool has_delay(std::size_t p, std::uint32_t i) const {
+    const Part& part = parts_[p];
+    return part.start > Time{0} && (!part.start_rank.valid() || part.start_rank.value == i);
+  }
+  PartRange& range(std::size_t p, std::uint32_t i) { return ranges_[range_begin_[p] + i]; }
+  static std::uint32_t size(const PartRange& range) { return range.end.value - range.first.value; }
+
+  // By rank of the part, the rank of the part it comes after; kNowhere where that has nothing.
+  std::vector<std::uint32_t> predecessors(std::size_t p) {
+    const Part& part = parts_[p];
+    std::vector<std::uint32_t> result(part.rank_of.size(), kNowhere);
+    if (!part.after) return result;
+    const std::vector<RankId>& before = parts_[*part.after].rank_of;
+    for (std::uint32_t i = 0; i < before.size(); ++i) local_rank_[before[i].value] = i;
+    for (std::uint32_t i = 0; i < part.rank_of.size(); ++i) {
+      const std::uint32_t at = local_rank_[part.rank_of[i].value];
+      if (at != kNowhere && size(range(*part.after, at)) != 0) result[i] = at;
+    }
+    for (const RankId rank : before) local_rank_[rank.value] = kNowhere;
+    return result;
+  }
+
+  // Where every operation will stand.
+  void place() {
+    range_begin_.assign(1, 0);
+    for (const Part& part : parts_) {
+      range_begin_.push_back(range_begin_.back() + part.rank_of.size());
+    }
+    ranges_.resize(range_begin_.back());
+    std::vector<std::uint64_t> used(ranks_ + 1, 0);
+    std::uint64_t total = 0;
+    for (const std::size_t p : order_) {
+      const Part& part = parts_[p];
+      const std::vector<std::uint32_t> before = predecessors(p);
+      for (std::uint32_t i = 0; i < part.rank_of.size(); ++i) {
+        const std::uint32_t gates = (has_delay(p, i) ? 1u : 0u) + (before[i] != kNowhere ? 1u : 0u);
+        const std::uint32_t own =
+            part.schedule->end_op(RankId(i)).value - part.schedule->first_op(RankId(i)).value;
+        total += gates + own;
+        if (total >= kMaxOps) {
+          throw InputError(
+              fmt::format("part {}: with it the whole has {} operations; expected "
+                          "less than {}",
+                          p, total, kMaxOps));
+        }
+        std::uint64_t& end = used[part.rank_of[i].value + 1];
+        PartRange& at = range(p, i);
+        at.first = OpId(static_cast<std::uint32_t>(end));
+        at.own = OpId(at.first.value + gates);
+        at.end = OpId(at.own.value + own);
+        end = at.end.value;
+      }
+    }
+    for (std::uint32_t r = 0; r < ranks_; ++r) used[r + 1] += used[r];
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      for (std::uint32_t i = 0; i < parts_[p].rank_of.size(); ++i) {
+        PartRange& at = range(p, i);
+        const auto base = static_cast<std::uint32_t>(used[parts_[p].rank_of[i].value]);
+        at = {OpId(at.first.value + base), OpId(at.own.value + base), OpId(at.end.value + base)};
+      }
+    }
+    part_of_op_.resize(total);
+  }
+
+  void add_tables() {
+    std::uint64_t ops = 0, edges = 0, slices = 0, channels = 0, buffers = 0;
+    for (const Part& part : parts_) {
+      ops += part.schedule->op_count();
+      edges += part.schedule->edges().size();
+      slices += part.schedule->slices().size();
+      channels += part.schedule->channels().size();
+      buffers += part.schedule->buffers().size();
+    }
+    for (const std::uint64_t count : {edges, slices, channels, buffers}) {
+      if (count >= kNowhere) {
+        throw InputError(
+            fmt::format("the whole has a table of {} entries; expected less than {}; compose fewer "
+                        "parts",
+                        count, kNowhere));
+      }
+    }
+    out_.reserve(part_of_op_.size(), edges + edges / 8, slices);
+    bases_.resize(parts_.size());
+    Bases next;
+    std::uint64_t bytes = 0;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Schedule& schedule = *parts_[p].schedule;
+      const std::vector<RankId>& rank_of = parts_[p].rank_of;
+      bases_[p] = next;
+      for (const Buffer& buffer : schedule.buffers()) {
+        out_.add_buffer(rank_of[buffer.rank.value], buffer.bytes);
+      }
+      for (const Slice& slice : schedule.slices()) out_.add_slice(moved(slice, next));
+      for (Channel channel : schedule.channels()) {
+        channel.src = rank_of[channel.src.value];
+        channel.dst = rank_of[channel.dst.value];
+        if (channel.credit_on.valid()) channel.credit_on.value += next.channel;
+        out_.add_channel(channel);
+      }
+      std::uint32_t values = 0;
+      for (const auto* facts : {&schedule.contract().pre, &schedule.contract().post}) {
+        for (Fact fact : *facts) {
+          values = std::max(values, fact.value.value + 1);
+          fact.slice = moved(fact.slice, next);
+          if (fact.value.value >= kNowhere - next.value) {
+            throw InputError(fmt::format("part {}: its values do not fit behind the others'", p));
+          }
+          fact.value.value += next.value;
+          facts == &schedule.contract().pre ? out_.add_pre(fact) : out_.add_post(fact);
+        }
+      }
+      next.buffer += static_cast<std::uint32_t>(schedule.buffers().size());
+      next.channel += static_cast<std::uint32_t>(schedule.channels().size());
+      next.slice += static_cast<std::uint32_t>(schedule.slices().size());
+      next.value += values;
+      const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - bytes;
+      bytes += std::min(room, schedule.message_bytes());
+    }
+    out_.set_message_bytes(bytes);
+  }
+
+  static Slice moved(Slice slice, const Bases& by) {
+    slice.buffer.value += by.buffer;
+    return slice;
+  }
+
+  OpId whole_id(std::size_t p, const Schedule& schedule, OpId id) {
+    const RankId rank = schedule.op(id).rank;
+    return OpId(range(p, rank.value).own.value + (id.value - schedule.first_op(rank).value));
+  }
+
+  // Rank by rank, so that the builder's numbers are the whole's.
+  void add_programs() {
+    struct Piece {
+      std::size_t part;
+      std::uint32_t rank;  // of the part
+    };
+    std::vector<std::size_t> begin(ranks_ + 1, 0);
+    for (const Part& part : parts_) {
+      for (const RankId rank : part.rank_of) ++begin[rank.value + 1];
+    }
+    for (std::uint32_t r = 0; r < ranks_; ++r) begin[r + 1] += begin[r];
+    std::vector<Piece> pieces(begin.back());
+    for (const std::size_t p : order_) {
+      for (std::uint32_t i = 0; i < parts_[p].rank_of.size(); ++i) {
+        pieces[begin[parts_[p].rank_of[i].value]++] = {p, i};
+      }
+    }
+    for (const Piece& piece : pieces) add_program(piece.part, piece.rank);
+  }
+
+  void add_program(std::size_t p, std::uint32_t i) {
+    const Part& part = parts_[p];
+    const Schedule& schedule = *part.schedule;
+    const PartRange& at = range(p, i);
+    std::fill(part_of_op_.begin() + at.first.value, part_of_op_.begin() + at.end.value,
+              static_cast<std::uint32_t>(p));
+    Op gate;
+    gate.rank = part.rank_of[i];
+    OpId next = at.first;
+    if (has_delay(p, i)) {
+      gate.kind = OpKind::kDelay;
+      OpArguments arguments;
+      arguments.duration = part.start;
+      next = OpId(out_.add(gate, arguments).value + 1);
+    }
+    if (next < at.own) {
+      gate.kind = OpKind::kJoin;
+      out_.add(gate);
+    }
+    const Bases& base = bases_[p];
+    for (OpId id = schedule.first_op(RankId(i)); id < schedule.end_op(RankId(i)); ++id.value) {
+      Op op = schedule.op(id);
+      op.rank = gate.rank;
+      if (op.channel.valid()) op.channel.value += base.channel;
+      if (op.reads.count != 0) op.reads.first += base.slice;
+      if (op.writes.count != 0) op.writes.first += base.slice;
+      if (op.arguments == kNoArguments) {
+        out_.add(op);
+        continue;
+      }
+      OpArguments arguments = schedule.arguments(op);
+      for (Operand* operand : {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+        if (operand->op.valid()) operand->op = whole_id(p, schedule, operand->op);
+      }
+      out_.add(op, arguments);
+    }
+  }
+
+  void add_edges(std::size_t p) {
+    const Schedule& schedule = *parts_[p].schedule;
+    for (const Edge& edge : schedule.edges()) {
+      out_.add_edge(whole_id(p, schedule, edge.pred), whole_id(p, schedule, edge.succ), edge.on);
+    }
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      const Op& op = schedule.ops()[i];
+      if (op.kind == OpKind::kPut && op.notify == Notify::kFlag && op.match.valid()) {
+        out_.add_flag_match(whole_id(p, schedule, OpId(i)), whole_id(p, schedule, op.match));
+      }
+    }
+    add_gates(p);
+    if (parts_[p].after) add_waits(p);
+  }
+
+  // From the last thing that holds the part back on a rank to all that nothing else holds back.
+  void add_gates(std::size_t p) {
+    const Schedule& schedule = *parts_[p].schedule;
+    std::vector<char> channel_open(2 * schedule.channels().size(), 0);
+    for (std::uint32_t i = 0; i < schedule.rank_count(); ++i) {
+      const PartRange& at = range(p, i);
+      if (at.own.value - at.first.value == 2) out_.add_edge(at.first, OpId(at.first.value + 1));
+      if (at.own == at.first) continue;
+      const OpId gate(at.own.value - 1);
+      const std::uint32_t begin = schedule.first_op(RankId(i)).value;
+      for (std::uint32_t o = begin; o < schedule.end_op(RankId(i)).value; ++o) {
+        const Op& op = schedule.ops()[o];
+        if (has_channel(op.kind) && op.kind != OpKind::kFlush) {
+          char& open = channel_open[2 * op.channel.value + (op.kind == OpKind::kRecv ? 1 : 0)];
+          if (std::exchange(open, 1) != 0) continue;
+        }
+        if (!schedule.edges_into(OpId(o)).empty()) continue;
+        out_.add_edge(gate, OpId(at.own.value + (o - begin)));
+      }
+    }
+  }
+
+  // From what nothing of the earlier part waits for to the join.
+  void add_waits(std::size_t p) {
+    const std::size_t q = *parts_[p].after;
+    const Schedule& before = *parts_[q].schedule;
+    std::vector<char> awaited(before.op_count(), 0);
+    for (const Edge& edge : before.edges()) {
+      if (edge.on == On::kDone) awaited[edge.pred.value] = 1;
+    }
+    const std::vector<std::uint32_t> rank_before = predecessors(p);
+    for (std::uint32_t i = 0; i < rank_before.size(); ++i) {
+      if (rank_before[i] == kNowhere) continue;
+      const OpId join(range(p, i).own.value - 1);
+      const RankId rank(rank_before[i]);
+      const PartRange& at = range(q, rank.value);
+      if (at.own == at.end) out_.add_edge(OpId(at.own.value - 1), join);
+      for (OpId id = before.first_op(rank); id < before.end_op(rank); ++id.value) {
+        if (awaited[id.value] == 0) out_.add_edge(whole_id(q, before, id), join);
+      }
+    }
+  }
+
+  std::span<const Part> parts_;
+  std::uint32_t ranks_;
+  ScheduleBuilder out_;
+  std::vector<std::uint32_t> local_rank_;  // by rank of the whole, while a part is looked at
+  std::vector<std::size_t> order_;         // of the parts, in program order
+  std::vector<Bases> bases_;
+  std::vector<PartRange> ranges_;
+  std::vector<std::size_t> range_begin_;
+  std::vector<std::uint32_t> part_of_op_;
+};
+
+}  // namespace
+
+Composition compose(std::span<const Part> parts, std::uint32_t ranks, std::string title) {
+  Composer composer(parts, ranks);
+  check(parts, ranks);
+  return composer.run(std::move(title));
+}
+
+}  // namespace slackline::sched
