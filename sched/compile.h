@@ -48,6 +48,10 @@ bool looks_like_spec(std::string_view text);
 /// be read, and above kMaxOps; nothing large is allocated before.
 Spec parse_spec(std::string_view text);
 
+/// About how many operations compile() makes of it: all but the joins that some options add, at
+/// most two a rank. Throws InputError where blocks() does.
+std::uint64_t most_ops(const Spec& spec);
+
 /// The canonical text: ranks and bytes, then what differs from its default, in one fixed order.
 /// parse_spec reads it back to the same Spec. Racks that neither are contiguous nor come from a
 /// file have no text; they are written as `rack-map=?`.

@@ -139,16 +139,12 @@ std::string_view name_of(const std::array<Choice<Value>, n>& choices, Value valu
 }
 
 void check_size(const Spec& spec) {
-  const std::uint64_t receivers = spec.multicast.ranks - 1;
-  // A message has two halves, and so has its credit.
-  const std::uint64_t per_transfer = spec.credits.ready == Ready::kNone ? 2 : 4;
-  const std::uint64_t ops = receivers * spec.multicast.blocks() * per_transfer +
-                            (spec.transfers.copy_first_block ? receivers : 0);
+  const std::uint64_t ops = most_ops(spec);
   if (ops > kMaxOps) {
     throw InputError(
         fmt::format("block: {} blocks to {} ranks make {} operations; expected at most {}; use "
                     "larger blocks",
-                    spec.multicast.blocks(), receivers, ops, kMaxOps));
+                    spec.multicast.blocks(), spec.multicast.ranks - 1, ops, kMaxOps));
   }
 }
 
@@ -227,6 +223,14 @@ Spec parse_spec(std::string_view text) {
   check_size(spec);
   if (pattern->takes_racks) read_racks(values, spec);
   return spec;
+}
+
+std::uint64_t most_ops(const Spec& spec) {
+  const std::uint64_t receivers = spec.multicast.ranks - 1;
+  // A message has two halves, and so has its credit.
+  const std::uint64_t per_transfer = spec.credits.ready == Ready::kNone ? 2 : 4;
+  return receivers * spec.multicast.blocks() * per_transfer +
+         (spec.transfers.copy_first_block ? receivers : 0);
 }
 
 std::string format_spec(const Spec& spec) {
