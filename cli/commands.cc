@@ -6,6 +6,7 @@
 #include "cli/command_convert.h"
 #include "cli/command_export.h"
 #include "cli/command_list.h"
+#include "cli/command_reproduce.h"
 #include "cli/command_simulate.h"
 #include "cli/command_slack.h"
 
@@ -22,6 +23,7 @@ constexpr std::array kCommands = {
     CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
+    CommandEntry{"reproduce", "a paper's figure or table, held to what it says", make_reproduce},
 };
 
 }  // namespace

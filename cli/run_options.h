@@ -49,7 +49,6 @@ class RunOptions {
   std::string default_engine_;
   std::optional<std::string> platform_, engine_, policy_, sends_in_flight_, delay_file_, seed_;
   std::vector<std::string> delays_, slow_pairs_, stragglers_, noise_, link_rates_, failures_;
-  std::vector<std::string> delays_, slow_pairs_, stragglers_, noise_, link_rates_, failures_;
 };
 
 }  // namespace slackline::cli

@@ -147,7 +147,7 @@ SimulationResult result_of(const sched::Schedule& schedule, const machine::Platf
           rank.stuck.valid() ? analysis::why_stuck(schedule, paths, trace, rank.stuck) : "");
     }
   }
-  if (platform.topology.kind == machine::TopologyKind::kStar) return result;
+  if (platform.topology.kind() == machine::TopologyKind::kStar) return result;
   result.link_loads = analysis::link_load(schedule, wiring, paths, trace);
   for (const machine::Link& link : wiring.links()) {
     result.link_names.push_back(link.name);

@@ -35,12 +35,12 @@ class ProgramCase(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_program(self, *arguments, stdin=None):
-        """Runs it with a list of arguments; `stdin` is text."""
+    def run_program(self, *arguments, stdin=None, environment=None):
+        """Runs it with a list of arguments; `stdin` is text, `environment` a dictionary."""
         done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder,
                               input=None if stdin is None else stdin.encode(),
                               stdin=subprocess.DEVNULL if stdin is None else None,
-                              capture_output=True, timeout=120)
+                              env=environment, capture_output=True, timeout=120)
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def run_well(self, *arguments, code=0, stdin=None):

@@ -1,0 +1,244 @@
+#include "cli/command_reproduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <variant>
+
+#include "cli/json_document.h"
+#include "cli/output_file.h"
+#include "cli/table.h"
+#include "experiments/plot.h"
+#include "experiments/registry.h"
+#include "sched/error.h"
+
+namespace slackline::cli {
+namespace {
+
+using experiments::Report;
+using experiments::shown;
+using experiments::Value;
+
+constexpr std::string_view kSpaces = "  ";
+
+void set_value(JsonDocument& json, std::string_view key, const Value& value) {
+  std::visit([&](const auto& v) { json.set(key, v); }, value);
+}
+
+std::string text_of(const experiments::Table& table) {
+  std::vector<Align> columns(table.columns.size(), Align::kRight);
+  for (const std::vector<Value>& row : table.rows) {
+    for (std::size_t i = 0; i < row.size() && i < columns.size(); ++i) {
+      if (std::holds_alternative<std::string>(row[i])) columns[i] = Align::kLeft;
+    }
+  }
+  Table lines(columns);
+  lines.add(table.columns);
+  for (const std::vector<Value>& row : table.rows) {
+    std::vector<std::string> cells;
+    for (const Value& value : row) cells.push_back(shown(value));
+    lines.add(std::move(cells));
+  }
+  return fmt::format("{}\n{}\n", table.title, lines.text(kSpaces));
+}
+
+std::string text_of(const experiments::Fact& fact) {
+  std::string text = fmt::format("  {:<5}  {}: expected {}", fact.ok ? "holds" : "FAILS", fact.fact,
+                                 shown(fact.expected));
+  if (!fact.tolerance.empty()) text += fmt::format(" ± {}", fact.tolerance);
+  text += fmt::format(", got {} [{}]\n", shown(fact.got), name(fact.source));
+  if (!fact.ok && !fact.known_gap.empty()) text += fmt::format("         {}\n", fact.known_gap);
+  return text;
+}
+
+class Reproduce : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("FIGURE", figure_, "a figure's name, or `list` for all of them");
+    arguments.option("--out", "DIR", out_,
+                     "where figures are drawn as SVG, made if need be; the current folder");
+    arguments.flag("--quick", options_.quick, "fewer points and smaller messages");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("rdmc-fig8 --out figures");
+    arguments.example("list");
+  }
+
+  int run(Console& console) override {
+    if (figure_ == "list") {
+      console.print(json_ ? list_document() : list_lines());
+      return 0;
+    }
+    const experiments::Experiment& experiment = experiments::find_experiment(figure_);
+    if (out_) make_folder(*out_);
+    console.phase(fmt::format("reproducing {}", experiment.name));
+    const Report report = experiment.run(options_);
+    console.phase("drawing");
+    const std::vector<std::string> files = draw(report, console);
+    console.print(json_ ? document(experiment, report, files) : text(experiment, report, files));
+    return report.holds() ? 0 : 1;
+  }
+
+ private:
+  static void make_folder(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error || !std::filesystem::is_directory(path, error)) {
+      throw InputError(fmt::format("--out: '{}' cannot be made a folder{}{}; expected a folder",
+                                   path, error ? ": " : "", error ? error.message() : ""));
+    }
+  }
+
+  // The files written. Without --out, what cannot be drawn is only noted.
+  std::vector<std::string> draw(const Report& report, Console& console) const {
+    std::vector<std::string> files;
+    for (const experiments::Figure& figure : report.figures) {
+      try {
+        const std::string svg = experiments::draw_svg(figure);
+        const std::string file = figure.name + ".svg";
+        files.push_back(out_ ? (std::filesystem::path(*out_) / file).string() : file);
+        write_output_file(files.back(), svg);
+      } catch (const EnvironmentError& error) {
+        if (out_) throw;
+        console.note(fmt::format("no figure: {}", error.what()));
+        return files;
+      } catch (const InputError& error) {
+        if (out_) throw;
+        files.pop_back();
+        console.note(fmt::format("no figure: {}; --out names another folder", error.what()));
+        return files;
+      }
+    }
+    return files;
+  }
+
+  static std::string text(const experiments::Experiment& experiment, const Report& report,
+                          const std::vector<std::string>& files) {
+    std::string text =
+        fmt::format("{}: {}\n{}\n\n", experiment.name, report.title, report.reproduces);
+    for (const experiments::Table& table : report.tables) text += text_of(table);
+    text += "Constants\n";
+    Table constants(std::vector<Align>(3, Align::kLeft));
+    for (const experiments::Constant& c : report.constants) {
+      constants.add({c.name, c.value, c.source});
+    }
+    text += constants.text(kSpaces) + '\n';
+    for (const std::string& note : report.notes) text += fmt::format("Note: {}\n", note);
+    if (!report.notes.empty()) text += '\n';
+    for (const std::string& file : files) text += fmt::format("figure {}\n", file);
+    const auto held = std::count_if(report.facts.begin(), report.facts.end(),
+                                    [](const experiments::Fact& fact) { return fact.ok; });
+    text += fmt::format("facts: {} of {} hold\n", held, report.facts.size());
+    for (const experiments::Fact& fact : report.facts) text += text_of(fact);
+    return text;
+  }
+
+  static std::string document(const experiments::Experiment& experiment, const Report& report,
+                              const std::vector<std::string>& files) {
+    JsonDocument json(std::nullopt, false);
+    json.set("figure", experiment.name);
+    json.set("title", report.title);
+    json.set("reproduces", report.reproduces);
+    json.set("ok", report.holds());
+    json.begin_list("holds");
+    for (const experiments::Fact& fact : report.facts) {
+      json.begin_object();
+      json.set("fact", fact.fact);
+      json.set("source", name(fact.source));
+      set_value(json, "expected", fact.expected);
+      json.set("tolerance", fact.tolerance);
+      set_value(json, "got", fact.got);
+      json.set("ok", fact.ok);
+      if (!fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
+      json.end();
+    }
+    json.end();
+    json.begin_list("tables");
+    for (const experiments::Table& table : report.tables) {
+      json.begin_object();
+      json.set("title", table.title);
+      json.begin_list("rows");
+      for (const std::vector<Value>& row : table.rows) {
+        json.begin_object();
+        for (std::size_t i = 0; i < row.size(); ++i) set_value(json, table.columns[i], row[i]);
+        json.end();
+      }
+      json.end();
+      json.end();
+    }
+    json.end();
+    json.begin_list("figures");
+    for (std::size_t i = 0; i < report.figures.size(); ++i) {
+      const experiments::Figure& figure = report.figures[i];
+      json.begin_object();
+      json.set("name", figure.name);
+      json.set("title", figure.title);
+      json.set("file", i < files.size() ? std::optional(files[i]) : std::nullopt);
+      json.set("x_axis", figure.x.label);
+      json.set("y_axis", figure.y.label);
+      json.begin_list("series");
+      for (const experiments::Series& series : figure.series) {
+        json.begin_object();
+        json.set("name", series.name);
+        json.set("x", std::span<const double>(series.x));
+        json.set("y", std::span<const double>(series.y));
+        json.end();
+      }
+      json.end();
+      json.end();
+    }
+    json.end();
+    json.begin_list("constants");
+    for (const experiments::Constant& c : report.constants) {
+      json.begin_object();
+      json.set("name", c.name);
+      json.set("value", c.value);
+      json.set("source", c.source);
+      json.end();
+    }
+    json.end();
+    json.begin_list("notes");
+    for (const std::string& note : report.notes) {
+      json.begin_object();
+      json.set("note", note);
+      json.end();
+    }
+    json.end();
+    return json.text();
+  }
+
+  static std::string list_lines() {
+    Table table(std::vector<Align>(2, Align::kLeft));
+    for (const experiments::Experiment& e : experiments::experiments()) {
+      table.add({std::string(e.name), std::string(e.summary)});
+    }
+    return table.text();
+  }
+
+  static std::string list_document() {
+    JsonDocument json(std::nullopt, false);
+    json.begin_list("figures");
+    for (const experiments::Experiment& e : experiments::experiments()) {
+      json.begin_object();
+      json.set("name", e.name);
+      json.set("summary", e.summary);
+      json.end();
+    }
+    json.end();
+    return json.text();
+  }
+
+  std::string figure_;
+  std::optional<std::string> out_;
+  experiments::Options options_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_reproduce() { return std::make_unique<Reproduce>(); }
+
+}  // namespace slackline::cli

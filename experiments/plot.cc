@@ -1,0 +1,86 @@
+#include "experiments/plot.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "experiments/child_filter.h"
+#include "sched/error.h"
+
+namespace slackline::experiments {
+namespace {
+
+// Distinct in colour and, by the kind of point, without it.
+constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                         "#56b4e9", "#e69f00", "#000000", "#999999"};
+constexpr std::size_t kColourCount = std::size(kColours);
+
+// As gnuplot reads it between double quotes, and without the marks of its enhanced text.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
+
+bool showable(double value, const Axis& axis) {
+  return std::isfinite(value) && (axis.log_base == 0 || value > 0);
+}
+
+std::string axis_commands(char name, const Axis& axis) {
+  std::string out = fmt::format("set {}label {}\n", name, quoted(axis.label));
+  if (axis.log_base != 0) out += fmt::format("set logscale {} {}\n", name, axis.log_base);
+  return out;
+}
+
+}  // namespace
+
+std::string plot_commands(const Figure& figure) {
+  std::string out =
+      "set encoding utf8\n"
+      "set terminal svg noenhanced size 800,500 background \"white\" font \"sans-serif,13\"\n"
+      "set output\n"
+      "set grid\n"
+      "set key outside right top\n"
+      "set format \"%g\"\n";
+  out += fmt::format("set title {}\n", quoted(figure.title));
+  out += axis_commands('x', figure.x) + axis_commands('y', figure.y);
+  if (figure.y.log_base == 0) out += "set yrange [0:*]\n";
+  std::string plots;
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+    const Series& series = figure.series[i];
+    std::string data;
+    for (std::size_t p = 0; p < series.x.size() && p < series.y.size(); ++p) {
+      if (showable(series.x[p], figure.x) && showable(series.y[p], figure.y)) {
+        data += fmt::format("{:.9g} {:.9g}\n", series.x[p], series.y[p]);
+      }
+    }
+    if (data.empty()) continue;
+    out += fmt::format("$series{} << END\n{}END\n", i, data);
+    plots += fmt::format("{}$series{} with {} lw 2 dt {} lc rgb \"{}\"{} title {}",
+                         plots.empty() ? "plot " : ", \\\n     ", i,
+                         figure.steps ? "steps" : "linespoints", series.dashed ? 2 : 1,
+                         kColours[i % kColourCount],
+                         figure.steps ? "" : fmt::format(" pt {} ps 0.6", 5 + i % kColourCount),
+                         quoted(series.name));
+  }
+  if (plots.empty()) plots = "plot [1:2] [1:2] NaN notitle";
+  return out + plots + '\n';
+}
+
+std::string draw_svg(const Figure& figure) {
+  const std::string svg =
+      filter_through({"gnuplot", "--default-settings", "-"}, plot_commands(figure),
+                     "gnuplot draws the figures; install it (Debian: gnuplot-nox)");
+  if (svg.find("</svg>") == std::string::npos) {
+    throw EnvironmentError(
+        "gnuplot drew nothing; expected one that has the terminal 'svg' "
+        "(Debian: gnuplot-nox)");
+  }
+  return svg;
+}
+
+}  // namespace slackline::experiments

@@ -1,0 +1,18 @@
+// Figures as SVG, drawn by gnuplot.
+#pragma once
+
+#include <string>
+
+#include "experiments/report.h"
+
+namespace slackline::experiments {
+
+/// The commands that make gnuplot write the figure as SVG to its standard output, data included.
+/// Points that an axis cannot show (not finite, or not above 0 on a logarithmic one) are left out.
+std::string plot_commands(const Figure& figure);
+
+/// The figure as SVG; the same bytes for the same figure and gnuplot. Throws EnvironmentError, with
+/// how to get it, if there is no gnuplot or it fails.
+std::string draw_svg(const Figure& figure);
+
+}  // namespace slackline::experiments

@@ -1,0 +1,51 @@
+#include "experiments/registry.h"
+
+#include <array>
+#include <vector>
+
+#include "experiments/rdmc-fig11/fig11.h"
+#include "experiments/rdmc-fig12/fig12.h"
+#include "experiments/rdmc-fig3/fig3.h"
+#include "experiments/rdmc-fig4/fig4.h"
+#include "experiments/rdmc-fig5/fig5.h"
+#include "experiments/rdmc-fig6/fig6.h"
+#include "experiments/rdmc-fig7/fig7.h"
+#include "experiments/rdmc-fig8/fig8.h"
+#include "experiments/rdmc-robustness/robustness.h"
+#include "experiments/rdmc-steps/steps.h"
+#include "experiments/rdmc-table1/table1.h"
+#include "sched/error.h"
+#include "sched/suggest.h"
+
+namespace slackline::experiments {
+namespace {
+
+// A new experiment is one line here.
+constexpr std::array kExperiments = {
+    Experiment{"rdmc-fig3", "the binomial tree and pipeline, step by step", rdmc_fig3},
+    Experiment{"rdmc-steps", "steps, block times and skew of every algorithm", rdmc_steps},
+    Experiment{"rdmc-robustness", "one delay, one slow link, and slack", rdmc_robustness},
+    Experiment{"rdmc-fig4", "latency of each algorithm against group size", rdmc_fig4},
+    Experiment{"rdmc-table1", "where the time of one transfer goes", rdmc_table1},
+    Experiment{"rdmc-fig5", "a preemption of the relayer, step by step", rdmc_fig5},
+    Experiment{"rdmc-fig6", "bandwidth against block size", rdmc_fig6},
+    Experiment{"rdmc-fig7", "messages of one byte per second", rdmc_fig7},
+    Experiment{"rdmc-fig8", "256 MB to up to 512 nodes", rdmc_fig8},
+    Experiment{"rdmc-fig11", "polling against interrupts: bandwidth and CPU load", rdmc_fig11},
+    Experiment{"rdmc-fig12", "a chain relayed by the NICs or in software", rdmc_fig12},
+};
+
+}  // namespace
+
+std::span<const Experiment> experiments() { return kExperiments; }
+
+const Experiment& find_experiment(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Experiment& experiment : kExperiments) {
+    if (experiment.name == name) return experiment;
+    names.push_back(experiment.name);
+  }
+  throw InputError("reproduce: " + sched::unknown_name("figure", name, names));
+}
+
+}  // namespace slackline::experiments

@@ -1,0 +1,92 @@
+// What an experiment answers: tables and figures as plain data, and the facts of a paper that they
+// were held against.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace slackline::experiments {
+
+/// A number, shown with five significant digits, or a text.
+using Value = std::variant<double, std::string>;
+
+/// A number as people read it; a text as it is.
+std::string shown(const Value& value);
+
+struct Table {
+  std::string title;
+  std::vector<std::string> columns;  // with their units
+  std::vector<std::vector<Value>> rows;
+
+  void add(std::vector<Value> row) { rows.push_back(std::move(row)); }
+};
+
+struct Axis {
+  std::string label;  // with its unit
+  int log_base = 0;   // 0: linear; 2 or 10
+};
+
+struct Series {
+  std::string name;
+  std::vector<double> x;
+  std::vector<double> y;
+  bool dashed = false;
+
+  void add(double at, double value) {
+    x.push_back(at);
+    y.push_back(value);
+  }
+};
+
+struct Figure {
+  std::string name;  // of its file, without suffix: letters, digits and dashes
+  std::string title;
+  Axis x;
+  Axis y;
+  std::vector<Series> series;
+  bool steps = false;  // drawn as steps, without points: distributions, many values
+};
+
+/// Where a fact comes from.
+enum class Source {
+  kStated,   // the paper's text says so
+  kDerived,  // follows from what it says, or from its code
+  kOurs,     // a question that the paper leaves open
+};
+std::string_view name(Source source);
+
+/// Something that has to come out, written down before it was measured.
+struct Fact {
+  std::string fact;
+  Source source = Source::kStated;
+  Value expected;
+  std::string tolerance;  // what counts as equal; empty: nothing else
+  Value got;
+  bool ok = false;
+  /// Set beforehand for a fact that is known not to come out: why. It still counts as not held.
+  std::string known_gap;
+};
+
+/// A figure of the machine or the workload, and who says so.
+struct Constant {
+  std::string name;
+  std::string value;
+  std::string source;  // "stated", "assumed", or "calibrated to …", and where
+};
+
+struct Report {
+  std::string title;
+  std::string reproduces;  // "RDMC (DSN 2018), figure 8"
+  std::vector<Table> tables;
+  std::vector<Figure> figures;
+  std::vector<Fact> facts;
+  std::vector<Constant> constants;
+  std::vector<std::string> notes;
+
+  /// Every fact holds.
+  bool holds() const;
+};
+
+}  // namespace slackline::experiments

@@ -1,0 +1,92 @@
+"""`slackline reproduce`: the facts of a paper's figures, and the figures."""
+
+import json
+import os
+import shutil
+import unittest
+
+from program_case import ProgramCase, main
+
+HAS_GNUPLOT = shutil.which("gnuplot") is not None
+
+
+class Reproduce(ProgramCase):
+    def names(self):
+        return [e["name"] for e in self.document("reproduce", "list")["figures"]]
+
+    def test_the_list(self):
+        names = self.names()
+        self.assertIn("rdmc-fig8", names)
+        listed = self.good("reproduce", "list")
+        self.assertEqual([line.split()[0] for line in listed.splitlines()], names)
+
+    def test_every_figure_holds_or_says_why_not(self):
+        for name in self.names():
+            with self.subTest(figure=name):
+                done = self.run_program("reproduce", name, "--quick", "--json")
+                self.assertIn(done.code, (0, 1), done)
+                document = json.loads(done.out)
+                self.assertEqual(document["figure"], name)
+                holds = document["holds"]
+                self.assertTrue(holds)
+                for fact in holds:
+                    for key in ("fact", "expected", "got", "ok"):
+                        self.assertIn(key, fact)
+                    if not fact["ok"]:
+                        self.assertIn("known_gap", fact)
+                self.assertEqual(document["ok"], all(fact["ok"] for fact in holds))
+                self.assertEqual(done.code, 0 if document["ok"] else 1)
+
+    def test_a_figure_that_holds_ends_with_0(self):
+        text = self.good("reproduce", "rdmc-fig8", "--quick", "--out", "f")
+        self.assertIn("facts: 4 of 4 hold", text)
+        self.assertIn("binomial pipeline", text)
+
+    def test_a_fact_that_fails_ends_with_1_and_its_reason(self):
+        text = self.run_well("reproduce", "rdmc-fig12", "--quick", code=1)
+        self.assertIn("FAILS", text)
+        gaps = [f["known_gap"] for f in self.document("reproduce", "rdmc-fig12", "--quick",
+                                                      code=1)["holds"] if not f["ok"]]
+        for gap in gaps:
+            self.assertIn(gap, text)
+
+    @unittest.skipUnless(HAS_GNUPLOT, "without gnuplot")
+    def test_figures_are_drawn_the_same_each_time(self):
+        files = self.document("reproduce", "rdmc-fig4", "--quick", "--out", "a/b")["figures"]
+        self.assertEqual(self.files(), ["a", "a/b", "a/b/rdmc-fig4-256mb.svg",
+                                        "a/b/rdmc-fig4-8mb.svg"])
+        for figure in files:
+            svg = self.read(figure["file"])
+            for label in (figure["title"], figure["x_axis"], figure["y_axis"],
+                          *(s["name"] for s in figure["series"])):
+                self.assertIn(label, svg)
+        self.good("reproduce", "rdmc-fig4", "--quick")  # into the current folder
+        for name in ("rdmc-fig4-256mb.svg", "rdmc-fig4-8mb.svg"):
+            self.assertEqual(self.read(name), self.read(f"a/b/{name}"))
+
+    def without_gnuplot(self, *arguments):
+        return self.run_program(*arguments, environment={**os.environ, "PATH": str(self.folder)})
+
+    def test_without_gnuplot(self):
+        done = self.without_gnuplot("reproduce", "rdmc-fig8", "--quick")
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("facts: 4 of 4 hold", done.out)
+        self.assertIn("note: no figure", done.err)
+        self.assertIn("gnuplot-nox", done.err)
+        self.assertEqual(self.files(), [])
+        done = self.without_gnuplot("reproduce", "rdmc-fig8", "--quick", "--out", "f")
+        self.assertEqual((done.code, done.out), (3, ""), done)
+        self.assertIn("gnuplot-nox", done.err)
+
+    def test_what_is_refused(self):
+        self.assertIn("did you mean 'rdmc-fig8'?", self.bad("reproduce", "rdmc-fig88"))
+        self.bad("reproduce")
+        self.write("f", "")
+        self.assertIn("expected a folder",
+                      self.bad("reproduce", "rdmc-fig3", "--out", "f"))
+        self.assertIn("expected a folder",
+                      self.bad("reproduce", "rdmc-fig3", "--out", "f/g"))
+
+
+if __name__ == "__main__":
+    main()

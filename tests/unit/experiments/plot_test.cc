@@ -1,0 +1,115 @@
+#include "experiments/plot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "experiments/child_filter.h"
+#include "sched/error.h"
+
+namespace slackline::experiments {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Figure sample() {
+  Figure figure{"sample", "256 MB to n nodes", {"nodes", 2}, {"time, ms", 10}, {}, false};
+  figure.series = {{"sequential", {2, 4, 8}, {1.5, 4.5, 10.5}, false},
+                   {"pipeline \"one\"", {2, 4, 8}, {1.5, 1.625, 1.75}, true}};
+  return figure;
+}
+
+TEST(PlotCommands, AreTheseExactly) {
+  EXPECT_EQ(plot_commands(sample()),
+            R"(set encoding utf8
+set terminal svg noenhanced size 800,500 background "white" font "sans-serif,13"
+set output
+set grid
+set key outside right top
+set format "%g"
+set title "256 MB to n nodes"
+set xlabel "nodes"
+set logscale x 2
+set ylabel "time, ms"
+set logscale y 10
+$series0 << END
+2 1.5
+4 4.5
+8 10.5
+END
+$series1 << END
+2 1.5
+4 1.625
+8 1.75
+END
+plot $series0 with linespoints lw 2 dt 1 lc rgb "#0072b2" pt 5 ps 0.6 title "sequential", \
+     $series1 with linespoints lw 2 dt 2 lc rgb "#d55e00" pt 6 ps 0.6 title "pipeline \"one\""
+)");
+}
+
+TEST(PlotCommands, LinearAxesBeginAtZeroAndStepsHaveNoPoints) {
+  Figure figure = sample();
+  figure.y.log_base = 0;
+  figure.steps = true;
+  const std::string commands = plot_commands(figure);
+  EXPECT_THAT(commands, HasSubstr("set yrange [0:*]\n"));
+  EXPECT_THAT(commands, HasSubstr("$series0 with steps lw 2"));
+  EXPECT_THAT(commands, Not(HasSubstr(" pt ")));
+}
+
+TEST(PlotCommands, LeaveOutWhatAnAxisCannotShow) {
+  Figure figure = sample();
+  figure.series = {{"a", {0, 2, 4, 8}, {1, -1, 3, std::numeric_limits<double>::infinity()}, false}};
+  const std::string commands = plot_commands(figure);
+  EXPECT_THAT(commands, HasSubstr("$series0 << END\n4 3\nEND\n"));
+  figure.series[0].y = {0, 0, 0, 0};
+  EXPECT_THAT(plot_commands(figure), HasSubstr("NaN notitle"));
+}
+
+bool has_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
+
+TEST(DrawSvg, GivesTheSameBytesEveryTime) {
+  if (!has_gnuplot()) GTEST_SKIP() << "without gnuplot";
+  const std::string svg = draw_svg(sample());
+  EXPECT_EQ(svg, draw_svg(sample()));
+  for (const char* text :
+       {"<svg", "sequential", "time, ms", "nodes", "256 MB to n nodes", "</svg>"}) {
+    EXPECT_THAT(svg, HasSubstr(text));
+  }
+  Figure empty = sample();
+  empty.series.clear();
+  EXPECT_THAT(draw_svg(empty), HasSubstr("</svg>"));
+}
+
+TEST(FilterThrough, PassesMoreThanAnyBufferHolds) {
+  std::string text;
+  for (int i = 0; i < 400'000; ++i) text += std::to_string(i) + '\n';
+  EXPECT_EQ(filter_through({"cat"}, text, "no cat"), text);
+  EXPECT_EQ(filter_through({"cat"}, "", "no cat"), "");
+}
+
+std::string error_of(const std::vector<std::string>& command, const std::string& input = "") {
+  try {
+    filter_through(command, input, "install it");
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FilterThrough, NamesTheCure) {
+  EXPECT_EQ(error_of({"no-such-program-of-anybody"}),
+            "no-such-program-of-anybody: No such file or directory; install it");
+  EXPECT_EQ(error_of({"false"}), "false: it did not end well; install it");
+  EXPECT_EQ(error_of({"sh", "-c", "kill -9 $$"}), "sh: it did not end well; install it");
+}
+
+TEST(FilterThrough, AProgramMayEndWithoutReading) {
+  EXPECT_EQ(filter_through({"true"}, std::string(10'000'000, 'x'), "no true"), "");
+}
+
+}  // namespace
+}  // namespace slackline::experiments

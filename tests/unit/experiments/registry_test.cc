@@ -1,0 +1,104 @@
+// Every experiment, with --quick: its facts hold, but for those that are known not to.
+#include "experiments/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "experiments/plot.h"
+#include "sched/error.h"
+#include "sched/file.h"
+
+namespace slackline::experiments {
+namespace {
+
+class Experiments : public ::testing::TestWithParam<Experiment> {};
+
+TEST_P(Experiments, QuickRunHoldsAndIsWellFormed) {
+  const Report report = GetParam().run({.quick = true});
+  EXPECT_FALSE(report.title.empty());
+  EXPECT_FALSE(report.reproduces.empty());
+  EXPECT_FALSE(report.tables.empty());
+  EXPECT_FALSE(report.facts.empty());
+  EXPECT_FALSE(report.constants.empty());
+  std::set<std::string> facts;
+  for (const Fact& fact : report.facts) {
+    EXPECT_TRUE(facts.insert(fact.fact).second) << "twice: " << fact.fact;
+    EXPECT_EQ(fact.ok, fact.known_gap.empty())
+        << fact.fact << ": expected " << shown(fact.expected) << ", got " << shown(fact.got);
+  }
+  for (const Table& table : report.tables) {
+    EXPECT_FALSE(table.rows.empty()) << table.title;
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size()) << table.title;
+    const std::set<std::string> columns(table.columns.begin(), table.columns.end());
+    EXPECT_EQ(columns.size(), table.columns.size()) << table.title;
+  }
+  std::set<std::string> files;
+  for (const Figure& figure : report.figures) {
+    EXPECT_EQ(figure.name.rfind(GetParam().name, 0), 0u) << figure.name;
+    EXPECT_TRUE(files.insert(figure.name).second) << figure.name;
+    EXPECT_FALSE(figure.x.label.empty() || figure.y.label.empty()) << figure.name;
+    EXPECT_FALSE(figure.series.empty()) << figure.name;
+    for (const Series& series : figure.series) {
+      EXPECT_EQ(series.x.size(), series.y.size()) << figure.name;
+      EXPECT_FALSE(series.x.empty()) << figure.name << ", " << series.name;
+    }
+  }
+  for (const Constant& constant : report.constants) {
+    EXPECT_FALSE(constant.source.empty()) << constant.name;
+  }
+}
+
+TEST_P(Experiments, TheSameTwice) {
+  const auto figures = [&] {
+    std::string text;
+    for (const Figure& figure : GetParam().run({.quick = true}).figures) {
+      text += plot_commands(figure);
+    }
+    return text;
+  };
+  EXPECT_EQ(figures(), figures());
+}
+
+TEST_P(Experiments, ItsFolderSaysWhatIsExpected) {
+  const std::string folder =
+      std::string(SLACKLINE_SOURCE_DIR) + "/experiments/" + std::string(GetParam().name);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/README.md")) << folder;
+  const std::string guide =
+      sched::read_file(std::string(SLACKLINE_SOURCE_DIR) + "/docs/reproduction.md");
+  EXPECT_THAT(guide, ::testing::HasSubstr("`" + std::string(GetParam().name) + "`"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Figure, Experiments,
+                         ::testing::ValuesIn(experiments().begin(), experiments().end()),
+                         [](const auto& entry) {
+                           std::string name(entry.param.name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Registry, NamesAreDistinct) {
+  std::set<std::string_view> names;
+  for (const Experiment& experiment : experiments()) {
+    EXPECT_TRUE(names.insert(experiment.name).second) << experiment.name;
+    EXPECT_EQ(find_experiment(experiment.name).name, experiment.name);
+    EXPECT_FALSE(experiment.summary.empty());
+  }
+}
+
+TEST(Registry, RefusesAnUnknownName) {
+  EXPECT_THROW(find_experiment("rdmc-fig99"), InputError);
+  try {
+    find_experiment("rdmc-fig88");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("did you mean 'rdmc-fig8'?"));
+  }
+}
+
+}  // namespace
+}  // namespace slackline::experiments
