@@ -12,7 +12,7 @@
 namespace slackline::machine {
 
 /// What a file may write a figure as, beside a text.
-enum class FigureForm : std::uint8_t { kText, kNumber, kList };
+enum class FigureForm : std::uint8_t { kText, kWhole, kDecimal, kList };
 
 struct PlatformFigure {
   std::string_view key;       // in the inline spec

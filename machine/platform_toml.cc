@@ -21,6 +21,9 @@ std::optional<std::string> figure_text(TomlTable& table, const PlatformFigure& f
   if (figure.form != FigureForm::kText && value->kind == Kind::kInteger) {
     return fmt::format("{}", value->integer);
   }
+  if (figure.form == FigureForm::kDecimal && value->kind == Kind::kDecimal) {
+    return fmt::format("{}", value->decimal);
+  }
   if (figure.form == FigureForm::kList && value->kind == Kind::kArray) {
     std::string list;
     for (const TomlValue& child : value->children) {

@@ -168,7 +168,7 @@ constexpr std::array<PlatformFigure, 6> kFigures = {{
      FigureForm::kList},
     {"arity", "network", "arity", "an even number of ports such as 8", set_arity,
      [](const Platform&) { return std::string(); },  // written as down, up and parallel
-     FigureForm::kNumber, kNotWithArity},
+     FigureForm::kWhole, kNotWithArity},
     link_rate_figure(),
     hop_latency_figure(),
 }};

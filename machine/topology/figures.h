@@ -40,7 +40,7 @@ constexpr PlatformFigure count_figure(std::string_view key) {
             const std::uint32_t count = shape_of<S>(platform).*member;
             return count == 0 ? std::string() : fmt::format("{}", count);
           },
-          FigureForm::kNumber};
+          FigureForm::kWhole};
 }
 
 template <class S, std::vector<std::uint32_t> S::*member>

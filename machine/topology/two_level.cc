@@ -108,8 +108,8 @@ constexpr std::array<PlatformFigure, 5> kFigures = {{
     count_figure<TwoLevel, &TwoLevel::hosts>("hosts"),
     {"uplink", "network", "uplink", "a rate such as \"100Gbps\"", set_uplink, get_uplink,
      FigureForm::kText, kNotWithUplink},
-    {"oversubscription", "network", "oversubscription", "a number such as 4 or \"3.5\"",
-     set_oversubscription, get_oversubscription, FigureForm::kNumber},
+    {"oversubscription", "network", "oversubscription", "a number such as 3.5",
+     set_oversubscription, get_oversubscription, FigureForm::kDecimal},
     hop_latency_figure(),
 }};
 

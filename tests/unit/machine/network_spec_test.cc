@@ -83,7 +83,7 @@ TEST(NetworkSpec, FilesReadTheSame) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"topology = \"two-level\"\nracks = 8\nhosts = \"16\"\noversubscription = 4",
        "two-level:racks=8,hosts=16,oversubscription=4"},
-      {"topology = \"two-level\"\nracks = 8\nhosts = 16\noversubscription = \"3.5\"",
+      {"topology = \"two-level\"\nracks = 8\nhosts = 16\noversubscription = 3.5",
        "two-level:racks=8,hosts=16,oversubscription=3.5"},
       {"uplink = \"3Gbps\"\ntopology = \"two-level\"\nracks = 8\nhosts = 16\n"
        "hop_latency = \"5ns\"\nplacement = \"random:7\"",
@@ -207,7 +207,11 @@ TEST(NetworkSpec, SaysWhatIsWrongInAFileAndWhere) {
       {"[network]\ntopology = \"two-level\"\nracks = [2]",
        "p.toml:3: network.racks: an array stands here; expected a whole number such as 16"},
       {"[network]\ntopology = \"two-level\"\nracks = 2.5",
-       "p.toml:3: network.racks: another type of value stands here; expected a whole number"},
+       "p.toml:3: network.racks: a decimal number stands here; expected a whole number"},
+      {"[network]\ntopology = \"two-level\"\nracks = 2\nhosts = 2\noversubscription = inf",
+       "p.toml:5: network.oversubscription: 'inf' is no oversubscription; expected a number above"},
+      {"[network]\ntopology = \"two-level\"\nracks = 2\nhosts = 2\noversubscription = -0.5",
+       "p.toml:5: network.oversubscription: '-0.5' is no oversubscription; expected"},
       {"[network]\ntopology = \"torus\"\ndims = [2, \"2\"]",
        "p.toml:3: network.dims: an array stands here; expected whole numbers such as [4, 2]"},
       {"[network]\ntopology = \"torus\"\ndims = []", "p.toml:3: network.dims: '' is not a whole"},
