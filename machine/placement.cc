@@ -51,7 +51,7 @@ std::string_view trimmed(std::string_view line) {
 
 std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ranks,
                                       const HostSet& hosts) {
-  const std::string content = read_input_file(file, "placement");
+  const std::string content = read_input_file(file, "placement", "a host per line");
   std::vector<std::uint32_t> placed;
   std::vector<bool> taken(hosts.count);
   std::string_view rest = content;
