@@ -42,7 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const machine::DelayPlan plan = machine::delay_plan_from_toml(text, "fuzz.toml");
     const std::string canonical = plan.text();
-    if (machine::delay_plan_from_toml(canonical, "again.toml").text() != canonical) std::abort();
+    const machine::DelayPlan again = machine::delay_plan_from_toml(canonical, "again.toml");
+    if (again.text() != canonical) std::abort();
+    if (again.noise.size() != plan.noise.size()) std::abort();
     const machine::Delays delays(plan, schedule, machine::Platform());
     for (std::uint32_t op = 0; op < schedule.op_count(); ++op) {
       if (!(delays.post_delay_s(sched::OpId(op)) >= 0)) std::abort();
