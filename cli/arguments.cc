@@ -40,7 +40,8 @@ Arguments::Arguments(std::string_view command, std::string_view summary)
 
 Arguments::~Arguments() = default;
 
-void Arguments::positional(std::string_view name, std::string& value, std::string_view help) {
+void Arguments::positional(std::string_view name, std::string& value, std::string_view help,
+                           bool needed) {
   parser_->app
       .add_option_function<std::string>(
           std::string(name),
@@ -48,7 +49,7 @@ void Arguments::positional(std::string_view name, std::string& value, std::strin
             value = not_empty(text, where);
           },
           std::string(help))
-      ->required()
+      ->required(needed)
       ->type_name("");
 }
 

@@ -17,9 +17,10 @@ class Arguments {
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
-  /// An argument that must be there, by its place. What is passed by reference here and below is
-  /// written by parse().
-  void positional(std::string_view name, std::string& value, std::string_view help);
+  /// An argument by its place, which must be there unless `needed` is false. What is passed by
+  /// reference here and below is written by parse().
+  void positional(std::string_view name, std::string& value, std::string_view help,
+                  bool needed = true);
   /// `names` is "--output" or "-o,--output".
   void option(std::string_view names, std::string_view value_name,
               std::optional<std::string>& value, std::string_view help);

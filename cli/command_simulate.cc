@@ -12,6 +12,7 @@
 #include "cli/samples_report.h"
 #include "cli/schedule_source.h"
 #include "cli/simulation_report.h"
+#include "cli/workload_report.h"
 #include "sched/error.h"
 #include "sched/trace_file.h"
 #include "sched/units.h"
@@ -30,7 +31,8 @@ std::uint32_t usable_cores() {
 class Simulate : public Command {
  public:
   void declare(Arguments& arguments) override {
-    source_.declare(arguments);
+    source_.declare(arguments, false);
+    workload_.declare(arguments);
     source_.declare_proof(arguments, Proof::kOnDemand);
     options_.declare(arguments);
     arguments.option("--samples", "N", samples_, "runs that differ in their noise (default: 1)");
@@ -42,6 +44,7 @@ class Simulate : public Command {
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB --platform fractus");
     arguments.example("pipeline.sched -p star:rate=40Gbps,latency=2us --delay op=17,by=100us");
+    arguments.example("--workload replicas.toml --platform fractus --messages latencies.csv");
   }
 
   int run(Console& console) override {
@@ -50,18 +53,23 @@ class Simulate : public Command {
           "--trace -: with --json the document is alone on standard output; expected "
           "a file");
     }
+    workload_.check(source_, json_);
     const RunSetting setting = options_.resolve(console);
     const auto samples = static_cast<std::uint32_t>(
         samples_ ? sched::parse_count(*samples_, "--samples", 1, 1u << 24) : 1);
     const auto jobs = static_cast<std::uint32_t>(
         jobs_ ? sched::parse_count(*jobs_, "--jobs", 1, 1024) : usable_cores());
-    if (samples > 1 && (trace_file_ || link_file_)) {
+    if (samples > 1 && (trace_file_ || link_file_ || workload_.message_file())) {
       throw InputError(
           fmt::format("--samples {} with {}: expected one of them; a sample has the seed of the "
                       "first plus its number, and can be run alone",
-                      samples, trace_file_ ? "--trace" : "--links"));
+                      samples,
+                      trace_file_  ? "--trace"
+                      : link_file_ ? "--links"
+                                   : "--messages"));
     }
-    const LoadedSchedule loaded = source_.load_proved(console);
+    const LoadedSchedule loaded = workload_.given() ? workload_.load(source_, setting.seed, console)
+                                                    : source_.load_proved(console);
     return samples > 1 ? run_samples(loaded, setting, {samples, jobs, {}}, console)
                        : run_once(loaded, setting, console);
   }
@@ -77,13 +85,21 @@ class Simulate : public Command {
       console.phase("writing");
       write_output_file(*link_file_, link_csv(loaded.schedule, wiring, setting.delays, trace));
     }
+    workload_.write_messages(loaded.schedule, trace, console);
+    if (workload_.message_file() == "-") return 0;
     if (trace_file_) {
       console.phase("writing");
       deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
       if (trace_file_ == "-") return 0;
     }
     const Simulation simulation{loaded, setting, trace, result, trace_file_};
-    console.print(json_ ? simulation_document(simulation) : simulation_report(simulation, all_));
+    if (json_) {
+      console.print(simulation_document(
+          simulation, [&](JsonDocument& json) { workload_.add_to(json, loaded.schedule, trace); }));
+    } else {
+      console.print(simulation_report(simulation, all_) +
+                    workload_.report(loaded.schedule, trace, all_));
+    }
     return result.failed ? 1 : 0;
   }
 
@@ -100,6 +116,7 @@ class Simulate : public Command {
   }
 
   ScheduleSource source_;
+  WorkloadSource workload_;
   RunOptions options_{"simgrid"};
   std::optional<std::string> samples_;
   std::optional<std::string> jobs_;

@@ -104,8 +104,9 @@ RunSetting RunOptions::resolve(Console& console) const {
   for (const std::string& text : link_rates_) add_link_rate(setting.delays, text);
   for (const std::string& text : failures_) add_failure(setting.delays, text);
   if (seed_) {
-    setting.delays.seed =
+    setting.seed =
         sched::parse_count(*seed_, "--seed", 0, std::numeric_limits<std::uint64_t>::max());
+    setting.delays.seed = *setting.seed;
   }
   return setting;
 }

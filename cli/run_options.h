@@ -23,6 +23,7 @@ struct RunSetting {
   const EngineEntry* engine = nullptr;
   machine::IssuePolicy policy = machine::IssuePolicy::kInOrder;
   std::uint32_t sends_in_flight = 0;
+  std::optional<std::uint64_t> seed;  // if --seed was given; then it is that of `delays` too
 
   /// least-slack goes by the total float of the same engine's run without delays, in program order.
   sched::Trace run(const sched::Schedule& schedule, Console& console) const;

@@ -38,8 +38,8 @@ LoadedSchedule from_file(const std::string& path, Console& console) {
 
 }  // namespace
 
-void ScheduleSource::declare(Arguments& arguments) {
-  arguments.positional("SCHEDULE", schedule_, "a spec, a file, or - for standard input");
+void ScheduleSource::declare(Arguments& arguments, bool needed) {
+  arguments.positional("SCHEDULE", schedule_, "a spec, a file, or - for standard input", needed);
   // Each stands for a key of the spec.
   arguments.option("--lower", "send|put", lower_, "two-sided, or one-sided with immediate");
   arguments.option("--ready", "send|write|none", ready_, "how a receiver says that it is ready");
@@ -60,7 +60,21 @@ void ScheduleSource::declare_proof(Arguments& arguments, Proof proof) {
   }
 }
 
+std::string ScheduleSource::given() const {
+  if (!schedule_.empty()) return schedule_;
+  if (lower_) return "--lower";
+  if (ready_) return "--ready";
+  if (start_) return "--start";
+  if (window_) return "--window";
+  if (first_block_) return "--first-block";
+  if (in_flight_) return "--in-flight";
+  return "";
+}
+
 LoadedSchedule ScheduleSource::load(Console& console) const {
+  if (schedule_.empty()) {
+    throw InputError("SCHEDULE: none stands there; expected a spec, a file, or -");
+  }
   const std::array<std::pair<std::string_view, const std::optional<std::string>*>, 6> keys = {{
       {"lower", &lower_},
       {"ready", &ready_},
@@ -83,12 +97,22 @@ LoadedSchedule ScheduleSource::load(Console& console) const {
 }
 
 LoadedSchedule ScheduleSource::load_proved(Console& console) const {
+  check_proof_options();
+  LoadedSchedule loaded = load(console);
+  prove(loaded, console);
+  return loaded;
+}
+
+void ScheduleSource::check_proof_options() const {
   if (prove_ && no_proof_) {
     throw InputError("--prove stands beside --no-proof; expected one of them");
   }
-  LoadedSchedule loaded = load(console);
+}
+
+void ScheduleSource::prove(LoadedSchedule& loaded, Console& console) const {
+  check_proof_options();
   const bool wanted = loaded.from_file || proof_ == Proof::kAlways || prove_;
-  if (!wanted || no_proof_) return loaded;
+  if (!wanted || no_proof_) return;
   console.phase("proving");
   try {
     require_sound(sched::verify(loaded.schedule), loaded.name);
@@ -96,7 +120,6 @@ LoadedSchedule ScheduleSource::load_proved(Console& console) const {
     throw Unsupported(fmt::format("{}; --no-proof goes on without the proof", error.what()));
   }
   loaded.proved = true;
-  return loaded;
 }
 
 std::string with_key(std::string spec, std::string_view key, std::string_view value) {

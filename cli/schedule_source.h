@@ -34,18 +34,25 @@ struct LoadedSchedule {
 /// SCHEDULE and the options that go with it.
 class ScheduleSource {
  public:
-  /// The argument and the options that stand for keys of a spec.
-  void declare(Arguments& arguments);
+  /// The argument, which may be left out unless `needed`, and the options that stand for keys of a
+  /// spec.
+  void declare(Arguments& arguments, bool needed = true);
   /// --no-proof, and --prove where it makes a difference.
   void declare_proof(Arguments& arguments, Proof proof);
   void require(std::string schedule) { schedule_ = std::move(schedule); }
+  /// What of SCHEDULE and the options for a spec was given, as in "--lower"; empty if nothing was.
+  std::string given() const;
 
   /// Compiles or reads it, without proof. Throws InputError.
   LoadedSchedule load(Console& console) const;
   /// The same with the proof. Throws InputError, with the first defect, if it does not hold.
   LoadedSchedule load_proved(Console& console) const;
+  /// Proves what came from elsewhere as load_proved() would.
+  void prove(LoadedSchedule& loaded, Console& console) const;
 
  private:
+  void check_proof_options() const;
+
   std::string schedule_;
   std::optional<std::string> lower_, ready_, start_, window_, first_block_, in_flight_;
   Proof proof_ = Proof::kOnDemand;

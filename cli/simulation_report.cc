@@ -173,7 +173,8 @@ std::string summary_of(const machine::DelayPlan& delays) {
   return text;
 }
 
-std::string simulation_document(const Simulation& s) {
+std::string simulation_document(const Simulation& s,
+                                const std::function<void(JsonDocument&)>& add_more) {
   const double bytes = static_cast<double>(s.loaded.schedule.message_bytes());
   JsonDocument json(to_string(s.loaded.schedule.digest()), s.loaded.proved);
   json.set("schedule", s.loaded.name);
@@ -212,6 +213,7 @@ std::string simulation_document(const Simulation& s) {
   }
   set_failure(json, s.result);
   json.set("trace", s.trace_file);
+  if (add_more) add_more(json);
   return json.text();
 }
 

@@ -1,6 +1,7 @@
 // What `simulate` says of one run, as a table and as JSON.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +45,9 @@ struct Simulation {
 
 /// One row per rank, up to a few unless `all`.
 std::string simulation_report(const Simulation& simulation, bool all);
-std::string simulation_document(const Simulation& simulation);
+/// `add_more` may add keys of its own.
+std::string simulation_document(const Simulation& simulation,
+                                const std::function<void(JsonDocument&)>& add_more = {});
 
 /// "3 delays, 1 slow pair, noise, 1 failure": what a delay plan holds; empty for an empty one.
 std::string summary_of(const machine::DelayPlan& delays);

@@ -8,7 +8,6 @@
 namespace slackline::machine {
 namespace {
 
-using sched::Composition;
 using sched::Op;
 using sched::OpId;
 using sched::OpKind;
@@ -68,9 +67,8 @@ LatencySummary summarise_latencies(std::vector<double> latency_s) {
   return summary;
 }
 
-WorkloadResult workload_result(const Workload& workload, const Composition& composition,
-                               const sched::Trace& trace) {
-  const Schedule& schedule = composition.schedule;
+WorkloadResult workload_result(const Workload& workload, const Schedule& schedule,
+                               const sched::PartMap& parts, const sched::Trace& trace) {
   const std::vector<bool> credit = credit_channels(schedule);
   constexpr double kNever = std::numeric_limits<double>::infinity();
   WorkloadResult result;
@@ -88,7 +86,7 @@ WorkloadResult workload_result(const Workload& workload, const Composition& comp
     double brought_s = -kNever;
     double any_s = out.arrival_s;
     for (std::uint32_t r = 0; r < group.ranks.size(); ++r) {
-      const PartRange& at = composition.ops(m, RankId(r));
+      const PartRange& at = parts.ops(m, RankId(r));
       const double here_s = last_done_s(trace, at.first, at.end);
       any_s = std::max(any_s, here_s);
       if (RankId(r) == group.root) {

@@ -43,8 +43,8 @@ struct WorkloadResult {
   double delivered_bytes_per_s = 0;
 };
 
-/// `composition` is compose_workload(workload), `trace` of its schedule.
-WorkloadResult workload_result(const Workload& workload, const sched::Composition& composition,
-                               const sched::Trace& trace);
+/// `schedule` and `parts` are compose_workload(workload); `trace` is of that schedule.
+WorkloadResult workload_result(const Workload& workload, const sched::Schedule& schedule,
+                               const sched::PartMap& parts, const sched::Trace& trace);
 
 }  // namespace slackline::machine

@@ -60,7 +60,7 @@ class Composer {
     add_programs();
     for (std::size_t p = 0; p < parts_.size(); ++p) add_edges(p);
     out_.set_title(std::move(title));
-    return {out_.build(), std::move(part_of_op_), std::move(ranges_), std::move(range_begin_)};
+    return {out_.build(), std::move(map_)};
   }
 
  private:
@@ -87,7 +87,7 @@ class Composer {
     const Part& part = parts_[p];
     return part.start > Time{0} && (!part.start_rank.valid() || part.start_rank.value == i);
   }
-  PartRange& range(std::size_t p, std::uint32_t i) { return ranges_[range_begin_[p] + i]; }
+  PartRange& range(std::size_t p, std::uint32_t i) { return map_.ranges[map_.range_begin[p] + i]; }
   static std::uint32_t size(const PartRange& range) { return range.end.value - range.first.value; }
 
   // By rank of the part, the rank of the part it comes after; kNowhere where that has nothing.
@@ -107,11 +107,11 @@ class Composer {
 
   // Where every operation will stand.
   void place() {
-    range_begin_.assign(1, 0);
+    map_.range_begin.assign(1, 0);
     for (const Part& part : parts_) {
-      range_begin_.push_back(range_begin_.back() + part.rank_of.size());
+      map_.range_begin.push_back(map_.range_begin.back() + part.rank_of.size());
     }
-    ranges_.resize(range_begin_.back());
+    map_.ranges.resize(map_.range_begin.back());
     std::vector<std::uint64_t> used(ranks_ + 1, 0);
     std::uint64_t total = 0;
     for (const std::size_t p : order_) {
@@ -144,7 +144,7 @@ class Composer {
         at = {OpId(at.first.value + base), OpId(at.own.value + base), OpId(at.end.value + base)};
       }
     }
-    part_of_op_.resize(total);
+    map_.of_op.resize(total);
   }
 
   void add_tables() {
@@ -164,7 +164,7 @@ class Composer {
                         count, kNowhere));
       }
     }
-    out_.reserve(part_of_op_.size(), edges + edges / 8, slices);
+    out_.reserve(map_.of_op.size(), edges + edges / 8, slices);
     bases_.resize(parts_.size());
     Bases next;
     std::uint64_t bytes = 0;
@@ -238,7 +238,7 @@ class Composer {
     const Part& part = parts_[p];
     const Schedule& schedule = *part.schedule;
     const PartRange& at = range(p, i);
-    std::fill(part_of_op_.begin() + at.first.value, part_of_op_.begin() + at.end.value,
+    std::fill(map_.of_op.begin() + at.first.value, map_.of_op.begin() + at.end.value,
               static_cast<std::uint32_t>(p));
     Op gate;
     gate.rank = part.rank_of[i];
@@ -336,9 +336,7 @@ class Composer {
   std::vector<std::uint32_t> local_rank_;  // by rank of the whole, while a part is looked at
   std::vector<std::size_t> order_;         // of the parts, in program order
   std::vector<Bases> bases_;
-  std::vector<PartRange> ranges_;
-  std::vector<std::size_t> range_begin_;
-  std::vector<std::uint32_t> part_of_op_;
+  PartMap map_;
 };
 
 }  // namespace

@@ -35,18 +35,22 @@ struct PartRange {
   OpId end;
 };
 
-struct Composition {
-  Schedule schedule;
-  std::vector<std::uint32_t> part_of_op;  // by operation of the whole
+/// Where the parts of a whole stand in it.
+struct PartMap {
+  std::vector<std::uint32_t> of_op;      // by operation of the whole
+  std::vector<PartRange> ranges;         // of every part and every rank of it
+  std::vector<std::size_t> range_begin;  // by part, in `ranges`
 
+  std::size_t count() const { return range_begin.size() - 1; }
   /// `rank` counts the part's own ranks.
   const PartRange& ops(std::size_t part, RankId rank) const {
     return ranges[range_begin[part] + rank.value];
   }
-  std::size_t part_count() const { return range_begin.size() - 1; }
+};
 
-  std::vector<PartRange> ranges;         // of every part and every rank of it
-  std::vector<std::size_t> range_begin;  // by part
+struct Composition {
+  Schedule schedule;
+  PartMap parts;
 };
 
 /// Parts keep their channels, buffers, values, contracts and steps; the size of the whole's message

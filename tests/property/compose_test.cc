@@ -48,13 +48,13 @@ std::vector<RankId> random_ranks(Dice& dice, std::uint32_t ranks, std::uint32_t 
 // The operations of a schedule as the composition has them.
 OpId whole_id(const Composition& whole, std::size_t part, const Schedule& schedule, OpId id) {
   const RankId rank = schedule.op(id).rank;
-  return OpId(whole.ops(part, rank).own.value + (id.value - schedule.first_op(rank).value));
+  return OpId(whole.parts.ops(part, rank).own.value + (id.value - schedule.first_op(rank).value));
 }
 
 double first_issue_s(const Composition& whole, std::size_t part, RankId rank,
                      const sched::Trace& trace) {
   double first = 1e300;
-  const PartRange& at = whole.ops(part, rank);
+  const PartRange& at = whole.parts.ops(part, rank);
   for (OpId id = at.own; id < at.end; ++id.value) {
     first = std::min(first, trace.ops[id.value].issued_s);
   }
@@ -64,7 +64,7 @@ double first_issue_s(const Composition& whole, std::size_t part, RankId rank,
 double last_done_s(const Composition& whole, std::size_t part, RankId rank,
                    const sched::Trace& trace) {
   double last = 0;
-  const PartRange& at = whole.ops(part, rank);
+  const PartRange& at = whole.parts.ops(part, rank);
   for (OpId id = at.first; id < at.end; ++id.value) {
     last = std::max(last, trace.ops[id.value].done_s);
   }
@@ -111,10 +111,10 @@ TEST(Compose, KeepsWhatThePartsAre) {
     Dice dice(seed);
     const RandomGroups groups(dice);
     const Composition whole = compose(groups.parts, groups.ranks);
-    ASSERT_EQ(whole.part_count(), groups.parts.size());
-    ASSERT_EQ(whole.part_of_op.size(), whole.schedule.op_count());
+    ASSERT_EQ(whole.parts.count(), groups.parts.size());
+    ASSERT_EQ(whole.parts.of_op.size(), whole.schedule.op_count());
     std::vector<std::uint32_t> counted(groups.parts.size(), 0);
-    for (const std::uint32_t p : whole.part_of_op) ++counted[p];
+    for (const std::uint32_t p : whole.parts.of_op) ++counted[p];
     std::uint64_t bytes = 0;
     for (std::size_t p = 0; p < groups.parts.size(); ++p) {
       const Part& part = groups.parts[p];
@@ -122,10 +122,10 @@ TEST(Compose, KeepsWhatThePartsAre) {
       bytes += alone.message_bytes();
       std::uint32_t gates = 0;
       for (std::uint32_t r = 0; r < alone.rank_count(); ++r) {
-        const PartRange& at = whole.ops(p, RankId(r));
+        const PartRange& at = whole.parts.ops(p, RankId(r));
         gates += at.own.value - at.first.value;
         for (OpId id = at.first; id < at.end; ++id.value) {
-          ASSERT_EQ(whole.part_of_op[id.value], p);
+          ASSERT_EQ(whole.parts.of_op[id.value], p);
           ASSERT_EQ(whole.schedule.op(id).rank, part.rank_of[r]);
         }
       }
@@ -227,7 +227,7 @@ TEST(Compose, PutsOlderPartsFirstInProgramOrder) {
   parts[3].start = Time{100};
   const Composition whole = compose(parts, 2);
   std::vector<std::uint32_t> order;
-  for (const std::uint32_t p : whole.part_of_op) {
+  for (const std::uint32_t p : whole.parts.of_op) {
     if (order.empty() || order.back() != p) order.push_back(p);
   }
   EXPECT_EQ(order, (std::vector<std::uint32_t>{1, 3, 0, 2, 1, 3, 0, 2}));

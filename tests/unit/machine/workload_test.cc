@@ -363,7 +363,7 @@ messages = 2
 arrivals = { distribution = "constant", every = "3us" }
 )");
   const sched::Composition whole = compose_workload(w);
-  EXPECT_EQ(whole.part_count(), 6u);
+  EXPECT_EQ(whole.parts.count(), 6u);
   EXPECT_TRUE(verify(whole.schedule).empty());
   EXPECT_EQ(whole.schedule.message_bytes(), 18'000u);
   // A start holds back the root alone.
@@ -394,11 +394,11 @@ arrivals = { distribution = "constant", every = "1us" }
     trace.ops[i].done_s = 1e-5 * (i + 1);
     const sched::Op& op = whole.schedule.ops()[i];
     if (op.kind == sched::OpKind::kRecv && op.rank != RankId(0) && op.writes.count != 0) {
-      double& latest = expected[whole.part_of_op[i]];
+      double& latest = expected[whole.parts.of_op[i]];
       latest = std::max(latest, trace.ops[i].done_s);
     }
   }
-  WorkloadResult result = workload_result(w, whole, trace);
+  WorkloadResult result = workload_result(w, whole.schedule, whole.parts, trace);
   ASSERT_EQ(result.messages.size(), 2u);
   EXPECT_EQ(result.messages[0].done_s, expected[0]);
   EXPECT_EQ(result.messages[1].done_s, expected[1]);
@@ -413,10 +413,10 @@ arrivals = { distribution = "constant", every = "1us" }
 
   // A message that never came to one of its receivers is lost, and none of the others is.
   for (std::uint32_t i = 0; i < whole.schedule.op_count(); ++i) {
-    const bool last = whole.part_of_op[i] == 1 && whole.schedule.ops()[i].rank == RankId(2);
+    const bool last = whole.parts.of_op[i] == 1 && whole.schedule.ops()[i].rank == RankId(2);
     if (last) trace.ops[i].done_s = std::numeric_limits<double>::infinity();
   }
-  result = workload_result(w, whole, trace);
+  result = workload_result(w, whole.schedule, whole.parts, trace);
   EXPECT_EQ(result.lost, 1u);
   EXPECT_EQ(result.latency.count, 1u);
   EXPECT_EQ(result.message_bytes, 1000u);
@@ -431,9 +431,9 @@ TEST(WorkloadResult, AClosedGroupsMessageArrivesWhenItsRootIsFree) {
   sched::Trace trace;
   trace.ops.resize(whole.schedule.op_count());
   for (std::uint32_t i = 0; i < whole.schedule.op_count(); ++i) {
-    trace.ops[i].done_s = 1e-5 * (1 + whole.part_of_op[i]);
+    trace.ops[i].done_s = 1e-5 * (1 + whole.parts.of_op[i]);
   }
-  const WorkloadResult result = workload_result(w, whole, trace);
+  const WorkloadResult result = workload_result(w, whole.schedule, whole.parts, trace);
   EXPECT_EQ(result.messages[0].arrival_s, 1e-6);
   EXPECT_EQ(result.messages[1].arrival_s, 1e-5);
   EXPECT_EQ(result.messages[2].arrival_s, 2e-5);
@@ -447,7 +447,7 @@ TEST(WorkloadResult, OfRanksAloneTakesNoTime) {
   sched::Trace trace;
   trace.ops.resize(whole.schedule.op_count());
   for (sched::OpTimes& times : trace.ops) times.done_s = 3e-6;  // the second one's delay, and join
-  const WorkloadResult result = workload_result(w, whole, trace);
+  const WorkloadResult result = workload_result(w, whole.schedule, whole.parts, trace);
   EXPECT_EQ(result.messages[0].latency_s(), 0);
   EXPECT_EQ(result.messages[1].latency_s(), 0);
   EXPECT_EQ(result.delivered_bytes, 0u);
