@@ -169,7 +169,10 @@ class Network {
     simgrid::kernel::timer::Timer::set(due_s, [this] { work(); });
   }
 
+  // A timer that an earlier one has made needless does nothing: if each armed another, they would
+  // only ever grow in number.
   void work() {
+    if (s4u::Engine::get_clock() < armed_s_) return;
     armed_s_ = std::numeric_limits<double>::infinity();
     for (const std::uint32_t slot : over_) {
       flows_[slot].comm = nullptr;
