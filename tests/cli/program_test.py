@@ -24,7 +24,7 @@ class Program(ProgramCase):
         self.assertRegex(self.good("--version"), r"^slackline \d+\.\d+\.\d+ \(with(out)? SimGrid\)\n$")
 
     def test_commands_that_are_not_there(self):
-        for name in ("run", "offload", "validate", "calibrate", "reproduce", "simulat", ""):
+        for name in ("run", "offload", "validate", "calibrate", "simulat", ""):
             line = self.bad(name)
             for command in COMMANDS:
                 self.assertIn(command, line)

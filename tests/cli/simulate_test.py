@@ -138,7 +138,7 @@ class Simulate(ProgramCase):
                              ["complete", "stranded", "gone", "cut off"])
             self.assertEqual(document["ranks"][3]["delivered_bytes"], 0)
             self.assertEqual(document["ranks"][3]["expected_bytes"], 4000000)
-            self.assertIn("cut off", self.run_well(*command, code=1).out)
+            self.assertIn("cut off", self.run_well(*command, code=1))
 
     def test_the_trace(self):
         document = self.simulate(PIPELINE, "--trace", "t", "--seed", "9")

@@ -86,10 +86,10 @@ class CommandLines(ProgramCase):
                 (["convert", "t"], "no --to"),
                 (["convert", "t", "--to", "paje"], "unknown format 'paje'"),
                 (["simulate", CHAIN, "--engine", "ns3"], "simgrid or analytic"),
-                (["simulate", CHAIN, "--policy", "random"], "in-order or ready"),
+                (["simulate", CHAIN, "--policy", "random"], "in-order, ready or least-slack"),
                 (["simulate", CHAIN, "--samples", "0"], "--samples"),
                 (["simulate", CHAIN, "--samples", "-3"], "--samples"),
-                (["simulate", CHAIN, "--samples", "3"], "noise"),
+                (["simulate", CHAIN, "--samples", "0"], "--samples"),
                 (["simulate", CHAIN, "--seed", "x"], "--seed"),
                 (["simulate", CHAIN, "--seed", "18446744073709551616"], "--seed"),
                 (["simulate", CHAIN, "--prove", "--no-proof"], "--prove")):
