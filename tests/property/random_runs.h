@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "machine/delay_plan.h"
@@ -77,6 +78,20 @@ inline machine::DelayPlan random_delays(Dice& random, const sched::Schedule& sch
   if (schedule.rank_count() > 1 && random.one_in(2)) {
     const std::uint32_t src = random.below(schedule.rank_count());
     plan.pairs.push_back({RankId(src), RankId((src + 1) % schedule.rank_count()), {7'300'000'000}});
+  }
+  if (random.one_in(3)) {
+    const double slowdown = 1 + random.below(8) / 4.0;
+    plan.stragglers.push_back({RankId(random.below(schedule.rank_count())), slowdown,
+                               sched::Time{random.below(1'000'000)}});
+  }
+  if (random.one_in(3)) {
+    machine::Noise noise;
+    noise.of.kind = machine::Distribution::Kind::kExponential;
+    noise.of.mean = sched::Time{random.below(5'000'000)};
+    noise.chance.value = random.below(1'000'000);
+    noise.whole_lane = random.one_in(2);
+    plan.noise.push_back(std::move(noise));
+    plan.seed = random.below(1'000);
   }
   return plan;
 }
