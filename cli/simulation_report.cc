@@ -68,7 +68,8 @@ std::string links_table(const SimulationResult& result, bool all) {
                human_bytes(result.link_loads[l].bytes),
                fmt::to_string(result.link_loads[l].messages), human_share(share_of(result, l), 1)});
   }
-  std::string text = "\n" + table.text("  ");
+  std::string text = "\n";
+  text += table.text("  ");
   if (rows < order.size()) {
     text += fmt::format("  … and {}; --all shows them\n",
                         human_count(order.size() - rows, "less used link"));

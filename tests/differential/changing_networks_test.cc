@@ -96,7 +96,8 @@ TEST(Failures, LoseTheSameOperationsInEveryEngine) {
       const double a = events.ops[i].done_s;
       const double b = simgrid.ops[i].done_s;
       ASSERT_EQ(std::isfinite(a), std::isfinite(b)) << "seed " << seed << ", op " << i;
-      if (std::isfinite(a)) ASSERT_NEAR(a, b, 1e-9 * a) << "seed " << seed << ", op " << i;
+      if (std::isinf(a)) continue;
+      ASSERT_NEAR(a, b, 1e-9 * a) << "seed " << seed << ", op " << i;
     }
     if (std::isinf(events.makespan_s())) ++incomplete;
   }
