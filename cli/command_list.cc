@@ -29,6 +29,9 @@ Entries list_patterns() {
   for (const sched::PatternEntry& p : sched::patterns()) {
     entries.push_back({std::string(p.name), "", std::string(p.summary)});
   }
+  for (const sched::SeriesEntry& p : sched::series_patterns()) {
+    entries.push_back({std::string(p.name), "", std::string(p.summary)});
+  }
   return entries;
 }
 

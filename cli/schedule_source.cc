@@ -19,7 +19,7 @@ LoadedSchedule from_spec(const std::string& text, Console& console) {
   const sched::Spec spec = sched::parse_spec(text);
   console.phase("compiling");
   const std::string name = sched::format_spec(spec);
-  return {sched::compile(spec), name, name, spec.multicast.blocks(), false, false};
+  return {sched::compile(spec), name, name, sched::block_count(spec), false, false};
 }
 
 LoadedSchedule from_file(const std::string& path, Console& console) {
@@ -48,6 +48,7 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
   arguments.option("--first-block", "direct|copy", first_block_,
                    "where a rank's first block lands");
   arguments.option("--in-flight", "N", in_flight_, "blocks a rank has under way; 0: no bound");
+  arguments.flag("--lockstep", lockstep_, "a barrier among all ranks between steps");
 }
 
 void ScheduleSource::declare_proof(Arguments& arguments, Proof proof) {
@@ -68,6 +69,7 @@ std::string ScheduleSource::given() const {
   if (window_) return "--window";
   if (first_block_) return "--first-block";
   if (in_flight_) return "--in-flight";
+  if (lockstep_) return "--lockstep";
   return "";
 }
 
@@ -92,6 +94,13 @@ LoadedSchedule ScheduleSource::load(Console& console) const {
           "--{}: {} is a file, whose operations are fixed; expected a spec", key, schedule_));
     }
     spec = with_key(std::move(spec), key, **value);
+  }
+  if (lockstep_) {
+    if (!is_spec) {
+      throw InputError(fmt::format(
+          "--lockstep: {} is a file, whose operations are fixed; expected a spec", schedule_));
+    }
+    spec = with_key(std::move(spec), "order", "lockstep");
   }
   return is_spec ? from_spec(spec, console) : from_file(schedule_, console);
 }
@@ -138,7 +147,7 @@ std::string with_key(std::string spec, std::string_view key, std::string_view va
 }
 
 std::optional<std::uint64_t> blocks_of(const sched::Schedule& schedule) {
-  const std::vector<bool> credits = sched::credit_channels(schedule);
+  const std::vector<bool> credits = schedule.control_channels();
   std::uint64_t largest = 0;
   for (const sched::Op& op : schedule.ops()) {
     if (op.kind != sched::OpKind::kSend && op.kind != sched::OpKind::kPut) continue;

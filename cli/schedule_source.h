@@ -55,6 +55,7 @@ class ScheduleSource {
 
   std::string schedule_;
   std::optional<std::string> lower_, ready_, start_, window_, first_block_, in_flight_;
+  bool lockstep_ = false;
   Proof proof_ = Proof::kOnDemand;
   bool no_proof_ = false;
   bool prove_ = false;

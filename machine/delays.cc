@@ -50,14 +50,6 @@ std::vector<double> in_seconds(const std::vector<std::int64_t>& sums) {
   return result;
 }
 
-std::vector<bool> credit_channels(const sched::Schedule& schedule) {
-  std::vector<bool> result(schedule.channels().size(), false);
-  for (const sched::Channel& channel : schedule.channels()) {
-    if (channel.credit_on.valid()) result[channel.credit_on.value] = true;
-  }
-  return result;
-}
-
 void add_steps(const DelayPlan& plan, OpSums& sums) {
   if (plan.steps.empty()) return;
   const sched::Schedule& schedule = sums.schedule;
@@ -66,7 +58,7 @@ void add_steps(const DelayPlan& plan, OpSums& sums) {
   for (const StepDelay& delay : plan.steps) {
     by_rank[delay.rank][delay.step].add(delay.whole_lane, delay.by);
   }
-  const std::vector<bool> is_credit = credit_channels(schedule);
+  const std::vector<bool> is_credit = schedule.control_channels();
   for (const auto& [rank, by_step] : by_rank) {
     for (OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
       const sched::Op& op = schedule.op(id);

@@ -15,14 +15,6 @@ using sched::PartRange;
 using sched::RankId;
 using sched::Schedule;
 
-std::vector<bool> credit_channels(const Schedule& schedule) {
-  std::vector<bool> credit(schedule.channels().size(), false);
-  for (const sched::Channel& channel : schedule.channels()) {
-    if (channel.credit_on.valid()) credit[channel.credit_on.value] = true;
-  }
-  return credit;
-}
-
 // Ends in the message, or a part of it, being where it belongs.
 bool brings_data(const Schedule& schedule, const std::vector<bool>& credit, const Op& op) {
   switch (op.kind) {
@@ -69,7 +61,7 @@ LatencySummary summarise_latencies(std::vector<double> latency_s) {
 
 WorkloadResult workload_result(const Workload& workload, const Schedule& schedule,
                                const sched::PartMap& parts, const sched::Trace& trace) {
-  const std::vector<bool> credit = credit_channels(schedule);
+  const std::vector<bool> credit = schedule.control_channels();
   constexpr double kNever = std::numeric_limits<double>::infinity();
   WorkloadResult result;
   std::vector<double> root_done_s(workload.groups.size(), 0);  // of the group's last message

@@ -1,12 +1,41 @@
 #include "sched/compile.h"
 
+#include <utility>
+#include <vector>
+
+#include "sched/compose.h"
+#include "sched/pass/add_barriers.h"
+
 namespace slackline::sched {
+namespace {
+
+// The passes, in their order. What another pass takes further is a draft.
+Schedule one_message(const Spec& spec) {
+  const Plan plan = plan_of(spec);
+  Schedule schedule = spec.credits.ready == Ready::kNone
+                          ? lower_transfers(plan, spec.transfers)
+                          : lower_credits(draft_transfers(plan, spec.transfers), spec.credits);
+  if (spec.order == Order::kLockstep) return add_barriers(schedule);
+  return schedule;
+}
+
+Schedule series_of(const Schedule& schedule, std::uint32_t messages) {
+  Part part;
+  part.schedule = &schedule;
+  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) part.rank_of.emplace_back(r);
+  std::vector<Part> parts(messages, part);
+  for (std::size_t i = 1; i < parts.size(); ++i) parts[i].after = i - 1;
+  return compose(parts, schedule.rank_count(), schedule.title()).schedule;
+}
+
+}  // namespace
 
 Schedule compile(const Spec& spec) {
-  // The passes, in their order. What another pass takes further is a draft.
-  const Plan plan = plan_of(spec);
-  if (spec.credits.ready == Ready::kNone) return lower_transfers(plan, spec.transfers);
-  return lower_credits(draft_transfers(plan, spec.transfers), spec.credits);
+  if (const SeriesEntry* series = find_series_pattern(spec.pattern)) {
+    return series->make(series_options(spec));
+  }
+  Schedule schedule = one_message(spec);
+  return spec.messages == 1 ? std::move(schedule) : series_of(schedule, spec.messages);
 }
 
 }  // namespace slackline::sched

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,10 +18,20 @@ namespace slackline::sched {
 /// refused.
 inline constexpr std::uint64_t kMaxOps = 1ull << 31;
 
+/// What holds steps apart.
+enum class Order : std::uint8_t {
+  kAsync,     // nothing: a rank goes on as soon as it can
+  kLockstep,  // a barrier among all ranks
+};
+
 /// What a spec says, with every default filled in.
 struct Spec {
   std::string pattern;
   MulticastOptions multicast;
+  std::uint32_t messages = 1;  // one after the other; each of multicast.bytes
+  std::uint32_t slots = 16;    // ring-buffer: at each receiver
+  bool copy_out = true;        // ring-buffer: each message is copied out of its slot
+  Order order = Order::kAsync;
   TransferOptions transfers;
   CreditOptions credits;
   /// The file that multicast.rack_of_rank was read from; empty: racks are contiguous.
@@ -48,8 +59,8 @@ bool looks_like_spec(std::string_view text);
 /// be read, and above kMaxOps; nothing large is allocated before.
 Spec parse_spec(std::string_view text);
 
-/// About how many operations compile() makes of it: all but the joins that some options add, at
-/// most two a rank. Throws InputError where blocks() does.
+/// About how many operations compile() makes of it: all but barriers, and the joins that some
+/// options add, at most three a rank and message. Throws InputError where blocks() does.
 std::uint64_t most_ops(const Spec& spec);
 
 /// The canonical text: ranks and bytes, then what differs from its default, in one fixed order.
@@ -57,10 +68,18 @@ std::uint64_t most_ops(const Spec& spec);
 /// file have no text; they are written as `rack-map=?`.
 std::string format_spec(const Spec& spec);
 
-/// The pattern's Plan, with format_spec as its title. Throws InputError as the pattern does.
+/// Blocks of all messages together; nothing for patterns without blocks.
+std::optional<std::uint64_t> block_count(const Spec& spec);
+
+/// What a pattern without a Plan is told.
+SeriesOptions series_options(const Spec& spec);
+
+/// The Plan of one message, with format_spec as its title. Throws InputError as the pattern does,
+/// and for patterns without a Plan.
 Plan plan_of(const Spec& spec);
 
-/// Plan, then the passes in their order: lower_transfers, lower_credits.
+/// Plan, then the passes in their order: lower_transfers, lower_credits, add_barriers. A series of
+/// messages is composed of as many schedules; on every rank each waits for the one before it.
 Schedule compile(const Spec& spec);
 
 }  // namespace slackline::sched

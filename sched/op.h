@@ -50,7 +50,8 @@
 //
 // Window. A channel with window w > 0 promises that its k-th message is issued only after its k-th
 // receive is posted, and after its (k−w)-th receive is done: at most w receives wait, and never a
-// message without one. Credits (`credit_on`) are what usually enforces it.
+// message without one. Credits (`credit_on`) are what usually enforces it. A channel
+// that any channel names there, itself included, carries control, not data: credits, or barriers.
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,14 @@ std::optional<std::string> Schedule::dynamic_reason() const {
   return std::nullopt;
 }
 
+std::vector<bool> Schedule::control_channels() const {
+  std::vector<bool> control(channels_.size(), false);
+  for (const Channel& channel : channels_) {
+    if (channel.credit_on.valid()) control[channel.credit_on.value] = true;
+  }
+  return control;
+}
+
 std::size_t Schedule::heap_bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
   return of(ops_) + of(rank_begin_) + of(buffers_) + of(slices_) + of(channels_) + of(regions_) +

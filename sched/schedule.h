@@ -69,6 +69,8 @@ class Schedule {
   }
   /// The size of the message that the pattern carries; 0 where that has no meaning.
   std::uint64_t message_bytes() const { return message_bytes_; }
+  /// By channel, whether it carries control (credits, barriers) rather than data.
+  std::vector<bool> control_channels() const;
   /// One more than the highest step; 0 without operations.
   std::uint32_t step_count() const { return step_count_; }
 

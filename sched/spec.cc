@@ -35,7 +35,13 @@ constexpr std::array kOptions = {
     SpecOption{"ready", "send|write|none", "how a receiver says that it is ready; send"},
     SpecOption{"start", "pairwise|all", "whose readiness a first message awaits; pairwise"},
     SpecOption{"window", "1 or more", "receives posted ahead; 1"},
+    SpecOption{"order", "async|lockstep", "a barrier between steps, or none; async"},
+    SpecOption{"messages", "1 or more", "how many, one after the other; 1"},
+    SpecOption{"slots", "1 or more", "ring-buffer: room for messages at each receiver; 16"},
+    SpecOption{"consume", "copy|in-place", "ring-buffer: messages are copied out, or not; copy"},
 };
+constexpr std::array<std::string_view, 6> kSeriesOptions = {"ranks",    "bytes", "root",
+                                                            "messages", "slots", "consume"};
 
 template <class Value>
 struct Choice {
@@ -50,6 +56,9 @@ constexpr std::array kReadies = {Choice<Ready>{"send", Ready::kSend},
                                  Choice<Ready>{"none", Ready::kNone}};
 constexpr std::array kStarts = {Choice<Start>{"pairwise", Start::kPairwise},
                                 Choice<Start>{"all", Start::kAll}};
+constexpr std::array kOrders = {Choice<Order>{"async", Order::kAsync},
+                                Choice<Order>{"lockstep", Order::kLockstep}};
+constexpr std::array kConsumes = {Choice<bool>{"copy", true}, Choice<bool>{"in-place", false}};
 
 template <class Entry, std::size_t n>
 std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
@@ -62,13 +71,44 @@ std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
 std::vector<std::string_view> pattern_names() {
   std::vector<std::string_view> names;
   for (const PatternEntry& entry : patterns()) names.push_back(entry.name);
+  for (const SeriesEntry& entry : series_patterns()) names.push_back(entry.name);
   return names;
+}
+
+// What of a pattern decides which options it takes.
+struct PatternTraits {
+  std::string_view name;
+  bool series = false;
+  bool takes_racks = false;
+};
+std::optional<PatternTraits> traits_of(std::string_view name) {
+  if (const PatternEntry* entry = find_pattern(name))
+    return {{entry->name, false, entry->takes_racks}};
+  if (const SeriesEntry* entry = find_series_pattern(name)) return {{entry->name, true, false}};
+  return std::nullopt;
+}
+
+// Throws InputError if the pattern does not take the option.
+void require_taken(const PatternTraits& pattern, std::string_view key) {
+  if (pattern.series) {
+    if (std::find(kSeriesOptions.begin(), kSeriesOptions.end(), key) != kSeriesOptions.end())
+      return;
+    throw InputError(fmt::format("{}: not an option of {}; it takes {}", key, pattern.name,
+                                 fmt::join(kSeriesOptions, ", ")));
+  }
+  if ((key == "racks" || key == "rack-map") && !pattern.takes_racks) {
+    throw InputError(fmt::format("{}: not an option of {}; hybrid takes it", key, pattern.name));
+  }
+  if (key == "slots" || key == "consume") {
+    throw InputError(
+        fmt::format("{}: not an option of {}; ring-buffer takes it", key, pattern.name));
+  }
 }
 
 // The values as written, by key.
 using Values = std::map<std::string_view, std::string_view>;
 
-Values split_values(std::string_view text, const PatternEntry& pattern) {
+Values split_values(std::string_view text, const PatternTraits& pattern) {
   Values values;
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
@@ -87,9 +127,7 @@ Values split_values(std::string_view text, const PatternEntry& pattern) {
     if (equals == std::string_view::npos || equals + 1 == item.size()) {
       throw InputError(fmt::format("{}: no value; expected {}=value", key, key));
     }
-    if ((key == "racks" || key == "rack-map") && !pattern.takes_racks) {
-      throw InputError(fmt::format("{}: not an option of {}; hybrid takes it", key, pattern.name));
-    }
+    require_taken(pattern, key);
     if (!values.emplace(key, item.substr(equals + 1)).second) {
       throw InputError(fmt::format("{}: given twice", key));
     }
@@ -140,12 +178,16 @@ std::string_view name_of(const std::array<Choice<Value>, n>& choices, Value valu
 
 void check_size(const Spec& spec) {
   const std::uint64_t ops = most_ops(spec);
-  if (ops > kMaxOps) {
-    throw InputError(
-        fmt::format("block: {} blocks to {} ranks make {} operations; expected at most {}; use "
-                    "larger blocks",
-                    spec.multicast.blocks(), spec.multicast.ranks - 1, ops, kMaxOps));
+  if (ops <= kMaxOps) return;
+  if (find_series_pattern(spec.pattern) != nullptr) {
+    throw InputError(fmt::format("messages: {} to {} ranks make {} operations; expected at most {}",
+                                 spec.messages, spec.multicast.ranks - 1, ops, kMaxOps));
   }
+  throw InputError(
+      fmt::format("block: {} blocks to {} ranks make {} operations; expected at most {}; use "
+                  "larger blocks{}",
+                  *block_count(spec), spec.multicast.ranks - 1, ops, kMaxOps,
+                  spec.messages > 1 ? " or fewer messages" : ""));
 }
 
 void read_racks(const Values& values, Spec& spec) {
@@ -180,7 +222,7 @@ std::span<const SpecOption> spec_options() { return kOptions; }
 bool looks_like_spec(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  if (find_pattern(name) != nullptr) return true;
+  if (traits_of(name)) return true;
   const bool could_be_name = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_';
@@ -194,8 +236,8 @@ bool looks_like_spec(std::string_view text) {
 
 Spec parse_spec(std::string_view text) {
   const std::size_t colon = text.find(':');
-  const PatternEntry* pattern = find_pattern(text.substr(0, colon));
-  if (pattern == nullptr) {
+  const auto pattern = traits_of(text.substr(0, colon));
+  if (!pattern) {
     throw InputError(unknown_name("pattern", text.substr(0, colon), pattern_names()));
   }
   const Values values = split_values(
@@ -220,17 +262,35 @@ Spec parse_spec(std::string_view text) {
   read_choice(values, "ready", kReadies, spec.credits.ready);
   read_choice(values, "start", kStarts, spec.credits.start);
   read_count(values, "window", 1, kMaxCount, spec.credits.window);
+  read_choice(values, "order", kOrders, spec.order);
+  read_count(values, "messages", 1, kMaxCount, spec.messages);
+  read_count(values, "slots", 1, kMaxCount, spec.slots);
+  read_choice(values, "consume", kConsumes, spec.copy_out);
   check_size(spec);
   if (pattern->takes_racks) read_racks(values, spec);
   return spec;
 }
 
+SeriesOptions series_options(const Spec& spec) {
+  return {format_spec(spec), spec.multicast.ranks, spec.multicast.bytes, spec.multicast.root,
+          spec.messages,     spec.slots,           spec.copy_out};
+}
+
+std::optional<std::uint64_t> block_count(const Spec& spec) {
+  if (find_series_pattern(spec.pattern) != nullptr) return std::nullopt;
+  return std::uint64_t{spec.multicast.blocks()} * spec.messages;
+}
+
 std::uint64_t most_ops(const Spec& spec) {
+  if (const SeriesEntry* series = find_series_pattern(spec.pattern)) {
+    return series->op_count(series_options(spec));
+  }
   const std::uint64_t receivers = spec.multicast.ranks - 1;
   // A message has two halves, and so has its credit.
   const std::uint64_t per_transfer = spec.credits.ready == Ready::kNone ? 2 : 4;
-  return receivers * spec.multicast.blocks() * per_transfer +
-         (spec.transfers.copy_first_block ? receivers : 0);
+  const std::uint64_t of_one = receivers * spec.multicast.blocks() * per_transfer +
+                               (spec.transfers.copy_first_block ? receivers : 0);
+  return of_one > kMaxOps ? of_one : of_one * spec.messages;
 }
 
 std::string format_spec(const Spec& spec) {
@@ -254,12 +314,20 @@ std::string format_spec(const Spec& spec) {
   add(credits.ready != defaults.credits.ready, "ready", name_of(kReadies, credits.ready));
   add(credits.start != defaults.credits.start, "start", name_of(kStarts, credits.start));
   add(credits.window != defaults.credits.window, "window", credits.window);
+  add(spec.order != defaults.order, "order", name_of(kOrders, spec.order));
+  add(spec.messages != defaults.messages, "messages", spec.messages);
+  add(spec.slots != defaults.slots, "slots", spec.slots);
+  add(spec.copy_out != defaults.copy_out, "consume", name_of(kConsumes, spec.copy_out));
   return text;
 }
 
 Plan plan_of(const Spec& spec) {
   const PatternEntry* pattern = find_pattern(spec.pattern);
   if (pattern == nullptr) {
+    if (traits_of(spec.pattern)) {
+      throw InputError(fmt::format("{}: it has no blocks and steps; expected a pattern with them",
+                                   spec.pattern));
+    }
     throw InputError(unknown_name("pattern", spec.pattern, pattern_names()));
   }
   Plan plan = pattern->make(spec.multicast);

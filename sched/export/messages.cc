@@ -13,16 +13,8 @@ Place place_of(const Slice& slice) { return {slice.buffer, slice.offset, slice.b
 
 }  // namespace
 
-std::vector<bool> credit_channels(const Schedule& schedule) {
-  std::vector<bool> credit(schedule.channels().size(), false);
-  for (const Channel& channel : schedule.channels()) {
-    if (channel.credit_on.valid()) credit[channel.credit_on.value] = true;
-  }
-  return credit;
-}
-
 std::vector<DataMessage> data_messages(const Schedule& schedule) {
-  const std::vector<bool> credit = credit_channels(schedule);
+  const std::vector<bool> credit = schedule.control_channels();
   std::map<Place, std::uint64_t> copied_to;  // the first copy's offset
   for (const Op& op : schedule.ops()) {
     if (op.kind != OpKind::kCopy || op.reads.count != 1 || op.writes.count != 1) continue;

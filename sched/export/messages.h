@@ -8,9 +8,6 @@
 
 namespace slackline::sched {
 
-/// For every channel, whether it carries another channel's credits.
-std::vector<bool> credit_channels(const Schedule& schedule);
-
 struct DataMessage {
   OpId op;  // the send or put
   RankId src;

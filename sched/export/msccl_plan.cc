@@ -25,7 +25,7 @@ class Planner {
   explicit Planner(const Schedule& schedule)
       : schedule_(schedule),
         order_(channel_order(schedule)),
-        credit_(credit_channels(schedule)),
+        credit_(schedule.control_channels()),
         kept_(schedule.op_count(), false),
         stand_(schedule.op_count()) {}
 

@@ -7,6 +7,7 @@
 
 #include "sched/builder.h"
 #include "sched/error.h"
+#include "sched/pass/require_no_results.h"
 
 namespace slackline::sched {
 namespace {
@@ -339,25 +340,11 @@ class CreditLowering {
   std::vector<std::uint32_t> flag_slots_;
 };
 
-// Operands name operations, whose numbers change; none of the lowered patterns has any.
-void require_no_results(const Schedule& schedule) {
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const OpArguments& arguments = schedule.arguments(schedule.ops()[i]);
-    for (const Operand* operand :
-         {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
-      if (operand->from == Operand::From::kResult) {
-        throw Unsupported(fmt::format("lower_credits: {} uses another operation's result",
-                                      describe(schedule, OpId(i))));
-      }
-    }
-  }
-}
-
 }  // namespace
 
 Schedule lower_credits(const Schedule& schedule, const CreditOptions& options) {
   require_static(schedule, "lower_credits");
-  require_no_results(schedule);
+  require_no_results(schedule, "lower_credits");
   if (options.window == 0) throw InputError("window: 0 is out of range; expected at least 1");
   if (options.ready == Ready::kNone) return schedule;
   return CreditLowering(schedule, options).run();

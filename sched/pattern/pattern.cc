@@ -14,6 +14,7 @@
 #include "sched/pattern/circulant.h"
 #include "sched/pattern/double_tree.h"
 #include "sched/pattern/hybrid.h"
+#include "sched/pattern/ring_buffer.h"
 #include "sched/pattern/scatter_allgather.h"
 #include "sched/pattern/sequential.h"
 
@@ -37,14 +38,28 @@ constexpr std::array kPatterns = {
                  double_tree},
 };
 
+constexpr std::array kSeriesPatterns = {
+    SeriesEntry{"ring-buffer", "small messages written into bounded buffers, one per receiver",
+                ring_buffer, ring_buffer_ops},
+};
+
+template <class Entry, std::size_t n>
+const Entry* find_in(const std::array<Entry, n>& entries, std::string_view name) {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const Entry& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::span<const PatternEntry> patterns() { return kPatterns; }
 
-const PatternEntry* find_pattern(std::string_view name) {
-  const auto found = std::find_if(kPatterns.begin(), kPatterns.end(),
-                                  [&](const PatternEntry& entry) { return entry.name == name; });
-  return found == kPatterns.end() ? nullptr : found;
+const PatternEntry* find_pattern(std::string_view name) { return find_in(kPatterns, name); }
+
+std::span<const SeriesEntry> series_patterns() { return kSeriesPatterns; }
+
+const SeriesEntry* find_series_pattern(std::string_view name) {
+  return find_in(kSeriesPatterns, name);
 }
 
 std::uint32_t MulticastOptions::blocks() const {

@@ -1,5 +1,6 @@
-// Multicast patterns by name. A pattern is one function from its options to a Plan, in a file pair
-// of its own, registered by one line in pattern.cc.
+// Multicast patterns by name. A pattern is one function from its options to a Plan, or to a
+// Schedule where blocks and steps do not say what it does; in a file pair of its own, registered by
+// one line in pattern.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "sched/plan.h"
+#include "sched/schedule.h"
 
 namespace slackline::sched {
 
@@ -50,6 +52,32 @@ std::span<const PatternEntry> patterns();
 
 /// Nothing if there is no such pattern.
 const PatternEntry* find_pattern(std::string_view name);
+
+/// What a pattern is told that makes the schedule of a series of messages itself.
+struct SeriesOptions {
+  std::string title;        // what made it, for people
+  std::uint32_t ranks = 1;  // ≥ 1
+  std::uint64_t bytes = 0;  // of each message, ≥ 0
+  RankId root{0};
+  std::uint32_t messages = 1;  // ≥ 1
+  std::uint32_t slots = 16;    // for messages at each receiver, ≥ 1
+  bool copy_out = true;        // each message is copied out of its slot
+};
+
+using SeriesPattern = Schedule (*)(const SeriesOptions&);
+
+struct SeriesEntry {
+  std::string_view name;
+  std::string_view summary;  // one line, for `list patterns`
+  SeriesPattern make;
+  std::uint64_t (*op_count)(const SeriesOptions&);
+};
+
+/// Every pattern of this kind; find_pattern() and patterns() have the others.
+std::span<const SeriesEntry> series_patterns();
+
+/// Nothing if there is no such pattern.
+const SeriesEntry* find_series_pattern(std::string_view name);
 
 /// A Plan with everything but root, transfers and steps filled in from the options. Checks them,
 /// before anything large is allocated: throws InputError.

@@ -1,0 +1,22 @@
+#include "sched/pass/require_no_results.h"
+
+#include <fmt/format.h>
+
+#include "sched/error.h"
+
+namespace slackline::sched {
+
+void require_no_results(const Schedule& schedule, std::string_view pass) {
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const OpArguments& arguments = schedule.arguments(schedule.ops()[i]);
+    for (const Operand* operand :
+         {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+      if (operand->from == Operand::From::kResult) {
+        throw Unsupported(fmt::format("{}: {} uses another operation's result", pass,
+                                      describe(schedule, OpId(i))));
+      }
+    }
+  }
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,25 @@
+// Small messages through bounded buffers (RDMC's paper, section 4.6: "one-sided RDMA writes into a
+// set of round-robin bounded buffers, one per receiver").
+#pragma once
+
+#include "sched/pattern/pattern.h"
+
+namespace slackline::sched {
+
+/// The root writes every message, with its number behind it, into the next slot of every receiver's
+/// ring; the receiver polls for the number. Once it has consumed half a ring it tells the root so
+/// by a write of its own, one for as many messages; the root uses a slot again only when it has
+/// seen that its message was consumed. Reports that no later message needs are not made. A step is
+/// a message.
+///
+/// With `copy_out` a receiver copies each message to its place and the contract says that all stand
+/// there; without, it consumes them in their slots, and the last of them stand there at the end.
+/// Every message is a value of its own. Throws InputError for options out of their range.
+Schedule ring_buffer(const SeriesOptions& options);
+
+/// How many messages one report stands for.
+std::uint32_t ring_batch(const SeriesOptions& options);
+/// How many operations ring_buffer() makes.
+std::uint64_t ring_buffer_ops(const SeriesOptions& options);
+
+}  // namespace slackline::sched
