@@ -63,7 +63,7 @@ std::filesystem::path file_of(TomlTable& table, const std::filesystem::path& fol
 
 // The logarithm's deviation, said by itself or by the mean over the median.
 double read_sigma(TomlTable& table, std::optional<double> mean_over_median) {
-  constexpr std::string_view kExpected = "a number such as \"1.3\"";
+  constexpr std::string_view kExpected = "a number such as 1.3";
   const TomlValue* value = table.find("sigma");
   if ((value != nullptr) == mean_over_median.has_value()) {
     throw InputError(fmt::format("{}: {} mean and sigma; expected one of them", table.where(),
@@ -76,10 +76,7 @@ double read_sigma(TomlTable& table, std::optional<double> mean_over_median) {
     }
     return std::sqrt(2 * portable_log(*mean_over_median));
   }
-  if (value->kind == TomlValue::Kind::kInteger && value->integer >= 0) {
-    return static_cast<double>(value->integer);
-  }
-  const std::string text = required(table.text("sigma", kExpected), table, "sigma", kExpected);
+  const std::string text = *table.text_or_number("sigma", kExpected);
   double sigma = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sigma);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(sigma) ||

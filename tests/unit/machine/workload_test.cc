@@ -317,7 +317,7 @@ TEST(Workload, SaysWhatIsWrong) {
        "neither mean and sigma; expected one of them"},
       {ranks4 + lognormal + "distribution = \"lognormal\", median = \"2\", mean = \"1\" }",
        "the mean is below the median"},
-      {ranks4 + lognormal + "distribution = \"lognormal\", median = \"2\", sigma = \"-1\" }",
+      {ranks4 + lognormal + "distribution = \"lognormal\", median = \"2\", sigma = -1 }",
        "sizes.sigma: '-1'; expected a number"},
       {ranks4 + lognormal + "distribution = \"uniform\", min = \"2\" }", "no max stands here"},
       {ranks4 + lognormal + "distribution = \"uniform\", min = \"2\", max = \"1\" }",
