@@ -41,9 +41,10 @@ machine::IssueOrder RunSetting::order_of(const sched::Schedule& schedule, Consol
 }
 
 void RunOptions::declare(Arguments& arguments) {
-  arguments.option("-p,--platform", "PLATFORM", platform_,
-                   fmt::format("a preset's name, a TOML file, or star:key=value,… (default: {})",
-                               machine::kDefaultPlatform));
+  arguments.option(
+      "-p,--platform", "PLATFORM", platform_,
+      fmt::format("a preset's name, a TOML file, or TOPOLOGY:key=value,… (default: {})",
+                  machine::kDefaultPlatform));
   arguments.option("-e,--engine", "simgrid|analytic", engine_,
                    fmt::format("who answers (default: {})", default_engine_));
   arguments.option("--policy", "in-order|ready|least-slack", policy_,

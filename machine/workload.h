@@ -43,7 +43,7 @@ struct Workload {
 /// The newest `schema` that workload_from_toml() reads.
 inline constexpr std::uint32_t kWorkloadSchema = 1;
 
-/// Reads a workload (docs/workloads.md shows the form). `file` names it in errors and says where
+/// Reads a workload (the user guide shows the form). `file` names it in errors and says where
 /// the files are that it names. Draws depend on the seed in it alone; `seed` replaces that. Throws
 /// InputError "file:line: …", also where all the schedules together would be too large.
 Workload workload_from_toml(std::string_view text, std::string_view file,

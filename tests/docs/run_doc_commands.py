@@ -7,7 +7,8 @@ Of each Markdown document, in order of appearance and in one empty folder per do
 - a block fenced as ```LANGUAGE file=NAME is written to the file NAME;
 - in a block fenced as ```console, each line `$ slackline …` is run by bash, with PROGRAM as
   `slackline` (`build/release/slackline` is the same). A trailing backslash continues it on the next
-  line. It must end with 0, or with the number shown under `$ echo $?` right after it;
+  line. It must end with 0, or with the number shown under `$ echo $?` right after it, and print
+  the lines shown under it, if there are any: all of them, where a line `…` stands for any others;
 - `$ scripts/…`, `$ cmake …`, `$ ctest …`, `$ git …` and `$ cd …` are skipped: they are not the
   program's. Any other command is an error here, so that none goes unnoticed.
 
@@ -68,6 +69,14 @@ def expected_status(following):
     return 0
 
 
+def same_lines(shown, got):
+    """Whether a document's lines are what was printed. A line `…` stands for any lines, a command
+    without any shown lines for any output; blank lines at the end do not count."""
+    shown, got = "\n".join(shown).rstrip(), "\n".join(got).rstrip()
+    pieces = [re.escape(piece) for piece in re.split(r"^…$", shown, flags=re.M)]
+    return re.fullmatch("(?s:.*)".join(pieces), got) is not None
+
+
 def run_document(program, document):
     """Prints each command and its verdict; returns how many ran and how many failed."""
     ran = failed = 0
@@ -96,7 +105,7 @@ def run_document(program, document):
             found = commands(start, body)
             if not found:
                 fail(start, "a console block without a line `$ …`")
-            for i, (number, command, _) in enumerate(found):
+            for i, (number, command, shown) in enumerate(found):
                 if command == "echo $?" or command.startswith(SKIPPED):
                     continue
                 if command.split(maxsplit=1)[0] not in PROGRAM_NAMES:
@@ -116,6 +125,10 @@ def run_document(program, document):
                 if done.returncode != expected:
                     fail(number, f"ended with {done.returncode}, expected {expected}; it printed:\n"
                          + done.stdout.decode(errors="replace"))
+                    continue
+                got = done.stdout.decode(errors="replace").splitlines()
+                if shown and not same_lines(shown, got):
+                    fail(number, "printed something else:\n" + "\n".join(got))
     return ran, failed
 
 

@@ -9,11 +9,13 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).with_name("run_doc_commands.py")
 
-# Ends with its first argument; `keep FILE` makes a file, `need FILE…` ends with 1 without them.
+# Ends with its first argument; `keep FILE` makes a file, `need FILE…` ends with 1 without them,
+# `print LINE…` prints them.
 FAKE = """#!/bin/bash
 echo "$@" >> "$(dirname "$(readlink -f "$0")")/log"
 case "$1" in
   keep) touch "$2" ;;
+  print) shift; printf '%s\\n' "$@" ;;
   need) shift; for f in "$@"; do [ -e "$f" ] || exit 1; done ;;
   *) exit "$1" ;;
 esac
@@ -45,7 +47,6 @@ class RunDocCommands(unittest.TestCase):
             Text with `$ slackline 9` in it.
             ```console
             $ slackline keep a
-            some output
             $ slackline need a
             $ scripts/test
             ```
@@ -80,6 +81,13 @@ class RunDocCommands(unittest.TestCase):
         shown = "```console\n$ slackline 1\n$ echo $?\n{}\n```\n"
         self.assertEqual(self.run_documents(shown.format(1))[0], 0)
         self.assertEqual(self.run_documents(shown.format(2))[0], 1)
+
+    def test_what_is_shown_is_what_is_printed(self):
+        for shown, code in (("a b\nc\n", 0), ("a b\n", 1), ("a b\n…\n", 0), ("…\nc\n", 0),
+                            ("…\nd\n", 1), ("a b\nc\nd\n", 1), ("a.b\nc\n", 1), ("", 0)):
+            with self.subTest(shown=shown):
+                text = "```console\n$ slackline print 'a b' c\n" + shown + "```\n"
+                self.assertEqual(self.run_documents(text)[0], code)
 
     def test_documents_do_not_share_a_folder(self):
         keep = "```console\n$ slackline keep a\n```\n"
