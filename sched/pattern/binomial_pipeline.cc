@@ -3,78 +3,115 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <vector>
 
 namespace slackline::sched {
 namespace {
 
 constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
 
-// The plan of a hypercube of 2^l vertices, vertices 1 … twins_ with two members each. A step's
-// transfers come out ordered by source: those of the lower members first, then those of the upper.
-class Pipeline {
+// The transfers of a hypercube of 2^l vertices, vertices 1 … twins_ with two members each, step by
+// step. A step's transfers come out ordered by source: those of the lower members first, then those
+// of the upper. Every rank sends at most one block in a step and receives at most one.
+class Pipeline : public StepSource {
  public:
-  explicit Pipeline(Plan& plan)
-      : plan_(plan),
-        dimensions_(floor_log2(plan.ranks)),
+  Pipeline(std::uint32_t ranks, std::uint32_t blocks, RankId root)
+      : ranks_(ranks),
+        blocks_(blocks),
+        root_(root),
+        dimensions_(floor_log2(ranks)),
         vertices_(1u << dimensions_),
-        twins_(plan.ranks - vertices_),
-        outgoing_(vertices_),
-        upper_receives_(twins_ + 1),
-        lower_lacks_(twins_ + 1, kNothing),
-        upper_lacks_(twins_ + 1, kNothing) {}
-
-  void make() {
-    plan_.transfers.reserve(std::size_t{plan_.ranks - 1} * plan_.blocks);
-    const std::uint32_t steps = plan_.blocks + dimensions_ - 1;
-    for (std::uint32_t step = 0; step < steps; ++step) {
-      // Only the vertices below 2^step hold a block so early.
-      const std::uint32_t holders = step < dimensions_ ? 1u << step : vertices_;
-      choose_blocks(step, holders);
-      send(step, holders);
-      receive(1u << step % dimensions_, holders);
-    }
-    if (twins_ != 0) settle(steps);
-    plan_.steps = steps + (twins_ != 0 ? 1 : 0);
+        twins_(ranks - vertices_),
+        exchanges_(ranks == 1 ? 0 : blocks + dimensions_ - 1),
+        steps_(exchanges_ + (twins_ != 0 ? 1 : 0)),
+        outgoing_(vertices_) {
+    restart();
   }
 
+  std::uint32_t steps() const { return steps_; }
+
+  bool next(std::vector<Hop>& hops) override {
+    hops.clear();
+    if (step_ == steps_) return false;
+    upper_sends_.clear();
+    if (step_ < exchanges_) {
+      turn_ = step_ % dimensions_;
+      // Only the vertices below 2^step hold a block so early.
+      const std::uint32_t holders = step_ < dimensions_ ? 1u << step_ : vertices_;
+      choose_blocks(holders);
+      send(holders, hops);
+      receive(1u << turn_, holders);
+    } else {
+      for (std::uint32_t vertex = 1; vertex <= twins_; ++vertex) {
+        pass_up(vertex, hops);
+        pass_down(vertex);
+      }
+    }
+    hops.insert(hops.end(), upper_sends_.begin(), upper_sends_.end());
+    if (root_ != RankId(0)) exchange_with_root(hops);
+    ++step_;
+    return true;
+  }
+
+  void restart() override {
+    step_ = 0;
+    upper_receives_.assign(twins_ + 1, 0);
+    lower_lacks_.assign(twins_ + 1, kNothing);
+    upper_lacks_.assign(twins_ + 1, kNothing);
+  }
+
+  // A vertex's two members may be met along each dimension, and a twin.
+  std::uint32_t channels() const override { return twins_ == 0 ? dimensions_ : 2 * dimensions_ + 1; }
+  // Once every vertex holds a block the pairs repeat every l steps, with twins every 2l.
+  std::uint32_t first_uses_before() const override {
+    return twins_ == 0 ? std::min(steps_, 2 * dimensions_) : std::min(steps_, 4 * dimensions_);
+  }
+  std::uint32_t receives_of(RankId rank) const override { return rank == root_ ? 0 : blocks_; }
+  std::uint32_t blocks_kept() const override { return std::min(blocks_, dimensions_ + 3); }
+  bool relays_whole_message() const override { return false; }
+
  private:
-  void choose_blocks(std::uint32_t step, std::uint32_t holders) {
-    const std::uint32_t last = plan_.blocks - 1;
-    const std::uint32_t turn = step % dimensions_;
-    outgoing_[0] = std::min(step, last);
+  void choose_blocks(std::uint32_t holders) {
+    const std::uint32_t last = blocks_ - 1;
+    outgoing_[0] = std::min(step_, last);
     for (std::uint32_t vertex = 1; vertex < holders; ++vertex) {
       const std::uint32_t rotated =
-          (vertex >> turn | vertex << (dimensions_ - turn)) & (vertices_ - 1);
+          (vertex >> turn_ | vertex << (dimensions_ - turn_)) & (vertices_ - 1);
       const auto zeros = static_cast<std::uint32_t>(std::countr_zero(rotated));
-      outgoing_[vertex] = rotated == 1 ? kNothing : std::min(step + zeros - dimensions_, last);
+      outgoing_[vertex] = rotated == 1 ? kNothing : std::min(step_ + zeros - dimensions_, last);
     }
   }
 
   bool has_twin(std::uint32_t vertex) const { return vertex - 1 < twins_; }
   std::uint32_t upper(std::uint32_t vertex) const { return vertex + vertices_ - 1; }
 
-  void send(std::uint32_t step, std::uint32_t holders) {
-    const std::uint32_t dimension = 1u << step % dimensions_;
-    upper_sends_.clear();
+  void send(std::uint32_t holders, std::vector<Hop>& hops) {
+    const std::uint32_t dimension = 1u << turn_;
+    if (twins_ == 0) {
+      for (std::uint32_t vertex = 0; vertex < holders; ++vertex) {
+        if (outgoing_[vertex] == kNothing) continue;
+        hops.push_back({RankId(vertex), RankId(vertex ^ dimension), outgoing_[vertex], turn_});
+      }
+      return;
+    }
     for (std::uint32_t vertex = 0; vertex < holders; ++vertex) {
       const std::uint32_t block = outgoing_[vertex];
       const std::uint32_t neighbour = vertex ^ dimension;
       const bool to_upper = has_twin(neighbour) && upper_receives_[neighbour] != 0;
-      const Transfer out{step, RankId(vertex), RankId(to_upper ? upper(neighbour) : neighbour),
-                         block};
+      const Hop out{RankId(vertex), RankId(to_upper ? upper(neighbour) : neighbour), block,
+                    turn_ + (to_upper ? dimensions_ : 0)};
       if (!has_twin(vertex)) {
-        if (block != kNothing) plan_.transfers.push_back(out);
+        if (block != kNothing) hops.push_back(out);
       } else if (upper_receives_[vertex] != 0) {
-        if (block != kNothing) plan_.transfers.push_back(out);
-        pass_down(step, vertex);
+        if (block != kNothing) hops.push_back(out);
+        pass_down(vertex);
       } else {
         if (block != kNothing) {
-          upper_sends_.push_back({step, RankId(upper(vertex)), out.dst, block});
+          upper_sends_.push_back({RankId(upper(vertex)), out.dst, block, out.channel});
         }
-        pass_up(step, vertex);
+        pass_up(vertex, hops);
       }
     }
-    append_upper_sends();
   }
 
   // The twin that did not receive now lacks what came in; what it lacked before was passed.
@@ -87,46 +124,66 @@ class Pipeline {
     }
   }
 
-  void settle(std::uint32_t step) {
-    upper_sends_.clear();
-    for (std::uint32_t vertex = 1; vertex <= twins_; ++vertex) {
-      pass_up(step, vertex);
-      pass_down(step, vertex);
-    }
-    append_upper_sends();
-  }
-
-  void pass_up(std::uint32_t step, std::uint32_t vertex) {
+  void pass_up(std::uint32_t vertex, std::vector<Hop>& hops) {
     if (upper_lacks_[vertex] == kNothing) return;
-    plan_.transfers.push_back({step, RankId(vertex), RankId(upper(vertex)), upper_lacks_[vertex]});
+    hops.push_back({RankId(vertex), RankId(upper(vertex)), upper_lacks_[vertex], 2 * dimensions_});
   }
 
-  void pass_down(std::uint32_t step, std::uint32_t vertex) {
+  void pass_down(std::uint32_t vertex) {
     if (lower_lacks_[vertex] == kNothing) return;
-    upper_sends_.push_back({step, RankId(upper(vertex)), RankId(vertex), lower_lacks_[vertex]});
+    upper_sends_.push_back(
+        {RankId(upper(vertex)), RankId(vertex), lower_lacks_[vertex], 2 * dimensions_});
   }
 
-  void append_upper_sends() {
-    plan_.transfers.insert(plan_.transfers.end(), upper_sends_.begin(), upper_sends_.end());
+  // Rank 0 and the root change places. Insertion sort: at most two hops are out of place.
+  void exchange_with_root(std::vector<Hop>& hops) const {
+    const auto renamed = [&](RankId rank) {
+      return rank == RankId(0) ? root_ : rank == root_ ? RankId(0) : rank;
+    };
+    for (Hop& hop : hops) hop = {renamed(hop.src), renamed(hop.dst), hop.block, hop.channel};
+    for (std::size_t i = 1; i < hops.size(); ++i) {
+      const Hop hop = hops[i];
+      std::size_t hole = i;
+      for (; hole > 0 && hop.src < hops[hole - 1].src; --hole) hops[hole] = hops[hole - 1];
+      hops[hole] = hop;
+    }
   }
 
-  Plan& plan_;
-  std::uint32_t dimensions_;
-  std::uint32_t vertices_;
-  std::uint32_t twins_;
+  const std::uint32_t ranks_;
+  const std::uint32_t blocks_;
+  const RankId root_;
+  const std::uint32_t dimensions_;
+  const std::uint32_t vertices_;
+  const std::uint32_t twins_;
+  const std::uint32_t exchanges_;  // steps along a dimension; the last one, if any, settles twins
+  const std::uint32_t steps_;
+  std::uint32_t step_ = 0;
+  std::uint32_t turn_ = 0;  // the step's dimension
   std::vector<std::uint32_t> outgoing_;       // each vertex's block of this step, or kNothing
   std::vector<std::uint8_t> upper_receives_;  // which twin is the vertex's receiver
   std::vector<std::uint32_t> lower_lacks_;    // the block that only the other twin has
   std::vector<std::uint32_t> upper_lacks_;
-  std::vector<Transfer> upper_sends_;
+  std::vector<Hop> upper_sends_;
 };
 
 }  // namespace
 
+std::unique_ptr<StepSource> binomial_pipeline_steps(const MulticastOptions& options) {
+  check(options);
+  return std::make_unique<Pipeline>(options.ranks, options.blocks(), options.root);
+}
+
 Plan binomial_pipeline(const MulticastOptions& options) {
   Plan plan = empty_plan(options);
-  if (plan.ranks > 1) Pipeline(plan).make();
-  return with_root(std::move(plan), options.root);
+  plan.root = options.root;
+  Pipeline pipeline(plan.ranks, plan.blocks, plan.root);
+  plan.steps = pipeline.steps();
+  plan.transfers.reserve(std::size_t{plan.ranks - 1} * plan.blocks);
+  std::vector<Hop> hops;
+  for (std::uint32_t step = 0; pipeline.next(hops); ++step) {
+    for (const Hop& hop : hops) plan.transfers.push_back({step, hop.src, hop.dst, hop.block});
+  }
+  return plan;
 }
 
 }  // namespace slackline::sched

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <memory>
+
 #include "sched/pattern/pattern.h"
+#include "sched/pattern/step_source.h"
 
 namespace slackline::sched {
 
@@ -17,5 +20,8 @@ namespace slackline::sched {
 /// lower rank starts as receiver; the roles swap after each step j in which bit j mod l of v is 1.
 /// One last step settles the last block inside each vertex.
 Plan binomial_pipeline(const MulticastOptions& options);
+
+/// The same step by step, in memory for the ranks alone.
+std::unique_ptr<StepSource> binomial_pipeline_steps(const MulticastOptions& options);
 
 }  // namespace slackline::sched

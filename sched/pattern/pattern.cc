@@ -28,7 +28,7 @@ constexpr std::array kPatterns = {
     PatternEntry{"chain", "each rank relays every block to the next", chain},
     PatternEntry{"binomial-tree", "whole messages along a binomial tree", binomial_tree},
     PatternEntry{"binomial-pipeline", "blocks along the edges of a hypercube, RDMC's best",
-                 binomial_pipeline},
+                 binomial_pipeline, false, binomial_pipeline_steps},
     PatternEntry{"circulant", "round-optimal for any number of ranks by one rule", circulant},
     PatternEntry{"hybrid", "binomial pipeline among rack leaders, then within each rack", hybrid,
                  true},
@@ -56,6 +56,11 @@ std::span<const PatternEntry> patterns() { return kPatterns; }
 
 const PatternEntry* find_pattern(std::string_view name) { return find_in(kPatterns, name); }
 
+std::unique_ptr<StepSource> steps_of(const PatternEntry& pattern, const MulticastOptions& options) {
+  return pattern.make_steps != nullptr ? pattern.make_steps(options)
+                                       : steps_of(pattern.make(options));
+}
+
 std::span<const SeriesEntry> series_patterns() { return kSeriesPatterns; }
 
 const SeriesEntry* find_series_pattern(std::string_view name) {
@@ -73,13 +78,17 @@ std::uint32_t MulticastOptions::blocks() const {
   return static_cast<std::uint32_t>(count);
 }
 
-Plan empty_plan(const MulticastOptions& options) {
+void check(const MulticastOptions& options) {
   if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
   if (options.block_bytes == 0) throw InputError("block: 0 bytes; expected at least 1");
   if (options.root.value >= options.ranks) {
     throw InputError(fmt::format("root: {} is no rank; expected 0 to {}", options.root.value,
                                  options.ranks - 1));
   }
+}
+
+Plan empty_plan(const MulticastOptions& options) {
+  check(options);
   Plan plan;
   plan.ranks = options.ranks;
   plan.bytes = options.bytes;

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sched/pattern/step_source.h"
 #include "sched/plan.h"
 #include "sched/schedule.h"
 
@@ -45,6 +47,9 @@ struct PatternEntry {
   std::string_view summary;  // one line, for `list patterns`
   MulticastPattern make;
   bool takes_racks = false;  // reads rack_of_rank
+  /// The same transfers step by step, in memory for the ranks alone; null if there is no such form.
+  /// Not bounded by kMaxTransfers.
+  std::unique_ptr<StepSource> (*make_steps)(const MulticastOptions&) = nullptr;
 };
 
 /// Every pattern, in the order `list patterns` shows them.
@@ -52,6 +57,9 @@ std::span<const PatternEntry> patterns();
 
 /// Nothing if there is no such pattern.
 const PatternEntry* find_pattern(std::string_view name);
+
+/// The pattern's steps: in their own form, or else from its Plan. Throws InputError as either does.
+std::unique_ptr<StepSource> steps_of(const PatternEntry& pattern, const MulticastOptions& options);
 
 /// What a pattern is told that makes the schedule of a series of messages itself.
 struct SeriesOptions {
@@ -78,6 +86,9 @@ std::span<const SeriesEntry> series_patterns();
 
 /// Nothing if there is no such pattern.
 const SeriesEntry* find_series_pattern(std::string_view name);
+
+/// Throws InputError for options out of their range.
+void check(const MulticastOptions& options);
 
 /// A Plan with everything but root, transfers and steps filled in from the options. Checks them,
 /// before anything large is allocated: throws InputError.
