@@ -31,6 +31,36 @@ class Pipeline : public StepSource {
   std::uint32_t steps() const { return steps_; }
 
   bool next(std::vector<Hop>& hops) override {
+    if (!make_step(hops)) return false;
+    if (step_ + 4 * dimensions_ >= steps_) mark_last_uses(hops);
+    if (root_ != RankId(0)) exchange_with_root(hops);
+    ++step_;
+    return true;
+  }
+
+  void restart() override {
+    step_ = 0;
+    last_use_.clear();
+    upper_receives_.assign(twins_ + 1, 0);
+    lower_lacks_.assign(twins_ + 1, kNothing);
+    upper_lacks_.assign(twins_ + 1, kNothing);
+  }
+
+  // A vertex's two members may be met along each dimension, and a twin.
+  std::uint32_t channels() const override {
+    return twins_ == 0 ? dimensions_ : 2 * dimensions_ + 1;
+  }
+  // Once every vertex holds a block the pairs repeat every l steps, with twins every 2l.
+  std::uint32_t first_uses_before() const override {
+    return twins_ == 0 ? std::min(steps_, 2 * dimensions_) : std::min(steps_, 4 * dimensions_);
+  }
+  std::uint32_t receives_of(RankId rank) const override { return rank == root_ ? 0 : blocks_; }
+  std::uint32_t blocks_kept() const override { return std::min(blocks_, dimensions_ + 3); }
+  bool relays_whole_message() const override { return false; }
+
+ private:
+  // The hops of step_, by vertex.
+  bool make_step(std::vector<Hop>& hops) {
     hops.clear();
     if (step_ == steps_) return false;
     upper_sends_.clear();
@@ -48,29 +78,28 @@ class Pipeline : public StepSource {
       }
     }
     hops.insert(hops.end(), upper_sends_.begin(), upper_sends_.end());
-    if (root_ != RankId(0)) exchange_with_root(hops);
-    ++step_;
     return true;
   }
 
-  void restart() override {
-    step_ = 0;
-    upper_receives_.assign(twins_ + 1, 0);
-    lower_lacks_.assign(twins_ + 1, kNothing);
-    upper_lacks_.assign(twins_ + 1, kNothing);
+  // A channel is used again after l or 2l steps, if so many are left. The steps from the one at
+  // hand on, taken once ahead, tell which uses are the last.
+  void mark_last_uses(std::vector<Hop>& hops) {
+    if (last_use_.empty()) {
+      Pipeline ahead = *this;
+      last_use_.assign(std::size_t{ranks_} * channels(), 0);
+      std::vector<Hop> later = hops;
+      do {
+        for (const Hop& hop : later)
+          last_use_of(hop) = static_cast<std::uint8_t>(steps_ - ahead.step_);
+        ++ahead.step_;
+      } while (ahead.make_step(later));
+    }
+    for (Hop& hop : hops) hop.last = last_use_of(hop) == steps_ - step_;
+  }
+  std::uint8_t& last_use_of(const Hop& hop) {
+    return last_use_[std::size_t{hop.src.value} * channels() + hop.channel];
   }
 
-  // A vertex's two members may be met along each dimension, and a twin.
-  std::uint32_t channels() const override { return twins_ == 0 ? dimensions_ : 2 * dimensions_ + 1; }
-  // Once every vertex holds a block the pairs repeat every l steps, with twins every 2l.
-  std::uint32_t first_uses_before() const override {
-    return twins_ == 0 ? std::min(steps_, 2 * dimensions_) : std::min(steps_, 4 * dimensions_);
-  }
-  std::uint32_t receives_of(RankId rank) const override { return rank == root_ ? 0 : blocks_; }
-  std::uint32_t blocks_kept() const override { return std::min(blocks_, dimensions_ + 3); }
-  bool relays_whole_message() const override { return false; }
-
- private:
   void choose_blocks(std::uint32_t holders) {
     const std::uint32_t last = blocks_ - 1;
     outgoing_[0] = std::min(step_, last);
@@ -140,7 +169,10 @@ class Pipeline : public StepSource {
     const auto renamed = [&](RankId rank) {
       return rank == RankId(0) ? root_ : rank == root_ ? RankId(0) : rank;
     };
-    for (Hop& hop : hops) hop = {renamed(hop.src), renamed(hop.dst), hop.block, hop.channel};
+    for (Hop& hop : hops) {
+      hop.src = renamed(hop.src);
+      hop.dst = renamed(hop.dst);
+    }
     for (std::size_t i = 1; i < hops.size(); ++i) {
       const Hop hop = hops[i];
       std::size_t hole = i;
@@ -149,21 +181,22 @@ class Pipeline : public StepSource {
     }
   }
 
-  const std::uint32_t ranks_;
-  const std::uint32_t blocks_;
-  const RankId root_;
-  const std::uint32_t dimensions_;
-  const std::uint32_t vertices_;
-  const std::uint32_t twins_;
-  const std::uint32_t exchanges_;  // steps along a dimension; the last one, if any, settles twins
-  const std::uint32_t steps_;
+  std::uint32_t ranks_;
+  std::uint32_t blocks_;
+  RankId root_;
+  std::uint32_t dimensions_;
+  std::uint32_t vertices_;
+  std::uint32_t twins_;
+  std::uint32_t exchanges_;  // steps along a dimension; the last one, if any, settles twins
+  std::uint32_t steps_;
   std::uint32_t step_ = 0;
-  std::uint32_t turn_ = 0;  // the step's dimension
+  std::uint32_t turn_ = 0;                    // the step's dimension
   std::vector<std::uint32_t> outgoing_;       // each vertex's block of this step, or kNothing
   std::vector<std::uint8_t> upper_receives_;  // which twin is the vertex's receiver
   std::vector<std::uint32_t> lower_lacks_;    // the block that only the other twin has
   std::vector<std::uint32_t> upper_lacks_;
   std::vector<Hop> upper_sends_;
+  std::vector<std::uint8_t> last_use_;  // by source and channel, near the end: steps left then
 };
 
 }  // namespace

@@ -30,7 +30,9 @@ void expect_promises_kept(StepSource& source, std::uint32_t ranks) {
   std::vector<std::uint32_t> received(ranks, 0);
   std::vector<std::uint32_t> latest(ranks, 0);
   std::vector<Hop> hops;
+  std::vector<Hop> marks;
   for (std::uint32_t step = 0; source.next(hops); ++step) {
+    marks.insert(marks.end(), hops.begin(), hops.end());
     std::set<RankId> sends;
     std::set<RankId> receives;
     for (const Hop& hop : hops) {
@@ -50,6 +52,11 @@ void expect_promises_kept(StepSource& source, std::uint32_t ranks) {
       ++received[hop.dst.value];
       latest[hop.dst.value] = std::max(latest[hop.dst.value], hop.block);
     }
+  }
+  std::set<std::pair<RankId, std::uint32_t>> later;
+  std::reverse(marks.begin(), marks.end());
+  for (const Hop& hop : marks) {
+    EXPECT_EQ(hop.last, later.insert({hop.src, hop.channel}).second);
   }
   for (std::uint32_t r = 0; r < ranks; ++r) EXPECT_EQ(received[r], source.receives_of(RankId(r)));
 }
