@@ -9,10 +9,20 @@
 
 namespace slackline::experiments {
 
+std::string spec_of(const Multicast& multicast) {
+  return fmt::format("{}:ranks={},bytes={},block={}{}{}", multicast.pattern, multicast.ranks,
+                     multicast.bytes, multicast.block_bytes, multicast.more.empty() ? "" : ",",
+                     multicast.more);
+}
+
 sched::Schedule schedule_of(const Multicast& multicast) {
-  return sched::compile(sched::parse_spec(fmt::format(
-      "{}:ranks={},bytes={},block={}{}{}", multicast.pattern, multicast.ranks, multicast.bytes,
-      multicast.block_bytes, multicast.more.empty() ? "" : ",", multicast.more)));
+  return sched::compile(sched::parse_spec(spec_of(multicast)));
+}
+
+bool brings_data(const sched::Schedule& schedule, const sched::Op& op) {
+  if (op.kind == sched::OpKind::kCopy) return true;
+  return op.kind == sched::OpKind::kRecv && op.match.valid() &&
+         schedule.payload_bytes(schedule.op(op.match)) != 0;
 }
 
 machine::Platform bare_machine() {
@@ -27,8 +37,7 @@ std::vector<double> receipts_s(const sched::Schedule& schedule, const sched::Tra
   std::vector<double> receipts(schedule.rank_count(), 0);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
-    const bool receives = op.kind == sched::OpKind::kRecv && op.writes.count != 0;
-    if (!receives && op.kind != sched::OpKind::kCopy) continue;
+    if (!brings_data(schedule, op)) continue;
     double& receipt = receipts[op.rank.value];
     receipt = std::max(receipt, trace.ops[i].done_s);
   }

@@ -24,7 +24,12 @@ struct Multicast {
   std::string more;  // further options of a spec: "first-block=copy"
 };
 
+std::string spec_of(const Multicast& multicast);
 sched::Schedule schedule_of(const Multicast& multicast);
+
+/// Ends in a part of the message being at a receiver: the receive of a block, or its copy. Not of
+/// an empty message.
+bool brings_data(const sched::Schedule& schedule, const sched::Op& op);
 
 /// A machine on which nothing takes time but blocks, whose unit of time one block of `block_bytes`
 /// is: results in it are "block times".

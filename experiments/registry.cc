@@ -11,6 +11,7 @@
 #include "experiments/rdmc-fig6/fig6.h"
 #include "experiments/rdmc-fig7/fig7.h"
 #include "experiments/rdmc-fig8/fig8.h"
+#include "experiments/rdmc-fig9/fig9.h"
 #include "experiments/rdmc-robustness/robustness.h"
 #include "experiments/rdmc-steps/steps.h"
 #include "experiments/rdmc-table1/table1.h"
@@ -31,6 +32,7 @@ constexpr std::array kExperiments = {
     Experiment{"rdmc-fig6", "bandwidth against block size", rdmc_fig6},
     Experiment{"rdmc-fig7", "messages of one byte per second", rdmc_fig7},
     Experiment{"rdmc-fig8", "256 MB to up to 512 nodes", rdmc_fig8},
+    Experiment{"rdmc-fig9", "the replication layer of a storage system", rdmc_fig9},
     Experiment{"rdmc-fig11", "polling against interrupts: bandwidth and CPU load", rdmc_fig11},
     Experiment{"rdmc-fig12", "a chain relayed by the NICs or in software", rdmc_fig12},
 };
