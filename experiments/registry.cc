@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "experiments/rdmc-fig10/fig10.h"
 #include "experiments/rdmc-fig11/fig11.h"
 #include "experiments/rdmc-fig12/fig12.h"
 #include "experiments/rdmc-fig3/fig3.h"
@@ -33,6 +34,7 @@ constexpr std::array kExperiments = {
     Experiment{"rdmc-fig7", "messages of one byte per second", rdmc_fig7},
     Experiment{"rdmc-fig8", "256 MB to up to 512 nodes", rdmc_fig8},
     Experiment{"rdmc-fig9", "the replication layer of a storage system", rdmc_fig9},
+    Experiment{"rdmc-fig10", "bandwidth of overlapping groups, on Fractus and Apt", rdmc_fig10},
     Experiment{"rdmc-fig11", "polling against interrupts: bandwidth and CPU load", rdmc_fig11},
     Experiment{"rdmc-fig12", "a chain relayed by the NICs or in software", rdmc_fig12},
 };

@@ -24,6 +24,9 @@ class Reproduce(ProgramCase):
         for name in self.names():
             with self.subTest(figure=name):
                 done = self.run_program("reproduce", name, "--quick", "--json")
+                if "without SimGrid" in self.good("--version") and done.code == 3:
+                    self.assertIn("libsimgrid-dev", done.err)
+                    continue
                 self.assertIn(done.code, (0, 1), done)
                 document = json.loads(done.out)
                 self.assertEqual(document["figure"], name)
