@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiments/multicast.h"
-
 namespace slackline::experiments {
 namespace {
 
@@ -36,17 +34,17 @@ machine::Platform with_interrupts(machine::Platform platform) {
 }
 
 std::vector<double> awake_shares(const sched::Schedule& schedule, const sched::Trace& trace,
-                                 const machine::Platform& platform, double last_copy_s,
+                                 const machine::Platform& platform, std::span<const Work> more,
                                  double end_s) {
   const double post_s = sched::seconds(platform.o_post);
   const double awake_s = sched::seconds(platform.interrupt_cost + platform.o_complete);
-  const std::vector<double> receipts = receipts_s(schedule, trace);
   std::vector<double> shares;
   std::vector<Interval> busy;
   for (sched::RankId rank(0); rank.value < schedule.rank_count(); ++rank.value) {
     busy.clear();
-    const double receipt_s = receipts[rank.value];
-    if (receipt_s > 0) busy.emplace_back(receipt_s, receipt_s + last_copy_s);
+    for (const Work& work : more) {
+      if (work.rank == rank) busy.emplace_back(work.begin_s, work.end_s);
+    }
     for (sched::OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
       const Op& op = schedule.op(id);
       const sched::OpTimes& times = trace.ops[id.value];

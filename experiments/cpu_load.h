@@ -2,6 +2,7 @@
 // spends on noticing completions is added here.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "machine/platform.h"
@@ -13,13 +14,20 @@ namespace slackline::experiments {
 /// The machine whose program sleeps until an interrupt: each completion is seen that much later.
 machine::Platform with_interrupts(machine::Platform platform);
 
+/// Further work of a rank's thread.
+struct Work {
+  sched::RankId rank;
+  double begin_s = 0;
+  double end_s = 0;
+};
+
 /// The share of the time until `end_s` that each rank's one thread is awake when it sleeps until an
 /// interrupt. `trace` must be of with_interrupts(platform). A completion of a receive, or of a send
 /// with bytes, wakes the thread for interrupt_cost + o_complete; what completes while it is awake
-/// is handled in the same turn. Posts and copies are work too, and each receiver copies for
-/// `last_copy_s` once it holds the message. A program that polls has 1 throughout.
+/// is handled in the same turn. Posts, copies and `more` are work too. A program that polls has 1
+/// throughout.
 std::vector<double> awake_shares(const sched::Schedule& schedule, const sched::Trace& trace,
-                                 const machine::Platform& platform, double last_copy_s,
+                                 const machine::Platform& platform, std::span<const Work> more,
                                  double end_s);
 
 }  // namespace slackline::experiments
