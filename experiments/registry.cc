@@ -13,6 +13,7 @@
 #include "experiments/rdmc-fig7/fig7.h"
 #include "experiments/rdmc-fig8/fig8.h"
 #include "experiments/rdmc-fig9/fig9.h"
+#include "experiments/rdmc-hybrid/hybrid.h"
 #include "experiments/rdmc-robustness/robustness.h"
 #include "experiments/rdmc-steps/steps.h"
 #include "experiments/rdmc-table1/table1.h"
@@ -37,6 +38,8 @@ constexpr std::array kExperiments = {
     Experiment{"rdmc-fig10", "bandwidth of overlapping groups, on Fractus and Apt", rdmc_fig10},
     Experiment{"rdmc-fig11", "polling against interrupts: bandwidth and CPU load", rdmc_fig11},
     Experiment{"rdmc-fig12", "a chain relayed by the NICs or in software", rdmc_fig12},
+    Experiment{"rdmc-hybrid", "a pipeline among racks and within, or one over all nodes",
+               rdmc_hybrid},
 };
 
 }  // namespace

@@ -1,0 +1,163 @@
+#include "experiments/rdmc-hybrid/hybrid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "experiments/contention.h"
+#include "experiments/facts.h"
+#include "experiments/multicast.h"
+
+namespace slackline::experiments {
+namespace {
+
+constexpr std::uint32_t kNodes = 64;
+constexpr std::array kOversubscriptions = {1, 2, 4, 8, 16};
+
+struct Variant {
+  std::string_view title;
+  std::string_view pattern;
+  std::string_view placement;
+};
+// hybrid takes racks for runs of neighbouring ranks, which they are where ranks are packed. A flat
+// pipeline knows nothing of racks: what it crosses is up to where its ranks happen to be.
+constexpr std::array kVariants = {
+    Variant{"hybrid", "hybrid", "packed"},
+    Variant{"flat, random places", "binomial-pipeline", "random:1"},
+    Variant{"flat, round-robin places", "binomial-pipeline", "round-robin"},
+    Variant{"flat, packed", "binomial-pipeline", "packed"},
+    Variant{"hybrid, racks unknown", "hybrid", "random:1"},
+};
+constexpr std::size_t kHybrid = 0;
+constexpr std::size_t kRandom = 1;
+constexpr std::size_t kPacked = 3;
+constexpr std::size_t kUnaware = 4;
+
+double measure_ms(const Variant& variant, std::uint32_t racks, int oversubscription,
+                  std::uint64_t bytes) {
+  const machine::Platform platform = machine::load_platform(
+      fmt::format("two-level:racks={},hosts={},oversubscription={},nic=serial,rate=100Gbps,"
+                  "latency=600ns,o_post=200ns,o_complete=200ns,gap=20ns,placement={}",
+                  racks, kNodes / racks, oversubscription, variant.placement));
+  const bool hybrid = variant.pattern == "hybrid";
+  const sched::Schedule schedule = schedule_of({std::string(variant.pattern), kNodes, bytes, kMiB,
+                                                hybrid ? fmt::format("racks={}", racks) : ""});
+  return 1e3 * delivered_s(schedule, run_contended(schedule, platform));
+}
+
+std::string megabytes(std::uint64_t bytes) { return fmt::format("{} MiB", bytes / kMiB); }
+
+// How many times as long flat pipelines take as the hybrid, over shapes and sizes: above 1 it wins.
+struct Gains {
+  std::map<int, double> least;  // by oversubscription
+  std::map<int, double> most;
+};
+Gains compare(Report& report, std::uint64_t message) {
+  Table table{"Flat over hybrid, in time (above 1 the hybrid wins)",
+              {"racks x nodes", "message", "flat's places"},
+              {}};
+  for (const int over : kOversubscriptions) table.columns.push_back(fmt::format("{}:1", over));
+  Gains gains;
+  for (const std::uint32_t racks : {2u, 4u, 8u, 16u, 32u}) {
+    for (const std::uint64_t bytes : {8 * kMiB, message}) {
+      std::map<int, double> hybrid_ms;
+      for (const int over : kOversubscriptions) {
+        hybrid_ms[over] = measure_ms(kVariants[kHybrid], racks, over, bytes);
+      }
+      for (const std::size_t flat : {kRandom, kPacked}) {
+        std::vector<Value> row{fmt::format("{} x {}", racks, kNodes / racks), megabytes(bytes),
+                               std::string(kVariants[flat].placement)};
+        for (const int over : kOversubscriptions) {
+          const double gain = measure_ms(kVariants[flat], racks, over, bytes) / hybrid_ms[over];
+          row.push_back(gain);
+          const auto [least, first] = gains.least.try_emplace(over, gain);
+          if (!first) least->second = std::min(least->second, gain);
+          gains.most[over] = std::max(gains.most[over], gain);
+        }
+        table.add(std::move(row));
+      }
+    }
+  }
+  report.tables.push_back(std::move(table));
+  return gains;
+}
+
+}  // namespace
+
+Report rdmc_hybrid(const Options& options) {
+  Report report{"A pipeline among racks and then within them, against one over all nodes",
+                "RDMC (DSN 2018), section 4.3, where it is proposed and not measured",
+                {},
+                {},
+                {},
+                {},
+                {}};
+  const std::uint64_t message = (options.quick ? 32 : 256) * kMiB;
+  constexpr std::uint32_t kRacks = 8;
+  Table table{
+      fmt::format("{} to 64 nodes in 8 racks, ms", megabytes(message)), {"oversubscription"}, {}};
+  Figure figure{"rdmc-hybrid",
+                fmt::format("{} to 64 nodes in 8 racks", megabytes(message)),
+                {"oversubscription of the racks' uplinks", 2},
+                {"time, ms", 10},
+                {},
+                false};
+  for (const Variant& v : kVariants) {
+    table.columns.emplace_back(v.title);
+    figure.series.push_back({std::string(v.title), {}, {}, false});
+  }
+  std::map<int, std::array<double, kVariants.size()>> ms;
+  for (const int over : kOversubscriptions) {
+    std::vector<Value> row{static_cast<double>(over)};
+    for (std::size_t v = 0; v < kVariants.size(); ++v) {
+      ms[over][v] = measure_ms(kVariants[v], kRacks, over, message);
+      row.push_back(ms[over][v]);
+      figure.series[v].add(over, ms[over][v]);
+    }
+    table.add(std::move(row));
+  }
+  report.tables.push_back(std::move(table));
+  report.figures.push_back(std::move(figure));
+  const Gains gains = compare(report, message);
+  report.constants = {
+      {"nodes", "64 in 8 racks, and in 2 to 32", "assumed"},
+      {"machine", "100 Gb/s, the overheads of preset fractus, serial NICs", "assumed"},
+      {"message, block", fmt::format("{} (and 8 MiB), 1 MiB", megabytes(message)), "assumed"},
+  };
+  Facts facts(report);
+  // A leader sends every block once among the racks and once in its own.
+  facts.between("no oversubscription: hybrid against flat, in time (a leader sends twice)",
+                Source::kDerived, 1, 2, ms[1][kHybrid] / ms[1][kPacked]);
+  // A rack's uplink carries one pipeline's blocks: one NIC's rate, which 8:1 of 8 nodes leaves.
+  facts.at_most("hybrid: 8:1 against 1:1, in time (a rack's uplink carries one block at a time)",
+                Source::kDerived, 1.02, ms[8][kHybrid] / ms[1][kHybrid]);
+  // Half of the hypercube's directions leave the rack, and then all of its nodes do.
+  for (const int over : {4, 16}) {
+    facts.equal(fmt::format("flat, packed: {0}:1 against 1:1, in time ((1 + {0}) / 2)", over),
+                Source::kDerived, (1 + over) / 2.0, ms[over][kPacked] / ms[1][kPacked], 0.1);
+  }
+  facts.at_least("flat, random places: 8:1 against 1:1, in time (7 of 8 blocks cross)",
+                 Source::kDerived, 7.0 / 8 * 8 * 0.9, ms[8][kRandom] / ms[1][kRandom]);
+  facts.at_least(
+      "8:1: the best flat one against the hybrid, in time (the hybrid pays)", Source::kOurs, 1.5,
+      *std::min_element(ms[8].begin() + kRandom, ms[8].begin() + kUnaware) / ms[8][kHybrid]);
+  facts.at_least("8:1: a hybrid that mistakes the racks against one that does not, in time",
+                 Source::kOurs, 1.5, ms[8][kUnaware] / ms[8][kHybrid]);
+  facts.at_most("1:1, every shape and size: flat over hybrid (it never wins there)", Source::kOurs,
+                1, gains.most.at(1));
+  facts.at_least("16:1, every shape and size: flat over hybrid (it wins everywhere)", Source::kOurs,
+                 1, gains.least.at(16));
+  for (const int over : kOversubscriptions) {
+    report.notes.push_back(
+        fmt::format("{}:1: flat over hybrid is {:.2f} to {:.2f} by shape, size "
+                    "and places.",
+                    over, gains.least.at(over), gains.most.at(over)));
+  }
+  return report;
+}
+
+}  // namespace slackline::experiments
