@@ -15,6 +15,7 @@
 #include "experiments/rdmc-fig9/fig9.h"
 #include "experiments/rdmc-hybrid/hybrid.h"
 #include "experiments/rdmc-robustness/robustness.h"
+#include "experiments/rdmc-small/small.h"
 #include "experiments/rdmc-steps/steps.h"
 #include "experiments/rdmc-table1/table1.h"
 #include "sched/error.h"
@@ -40,6 +41,7 @@ constexpr std::array kExperiments = {
     Experiment{"rdmc-fig12", "a chain relayed by the NICs or in software", rdmc_fig12},
     Experiment{"rdmc-hybrid", "a pipeline among racks and within, or one over all nodes",
                rdmc_hybrid},
+    Experiment{"rdmc-small", "small messages into ring buffers, or by RDMC", rdmc_small},
 };
 
 }  // namespace
