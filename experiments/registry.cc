@@ -14,6 +14,7 @@
 #include "experiments/rdmc-fig8/fig8.h"
 #include "experiments/rdmc-fig9/fig9.h"
 #include "experiments/rdmc-hybrid/hybrid.h"
+#include "experiments/rdmc-inversion/inversion.h"
 #include "experiments/rdmc-lockstep/lockstep.h"
 #include "experiments/rdmc-robustness/robustness.h"
 #include "experiments/rdmc-small/small.h"
@@ -44,6 +45,7 @@ constexpr std::array kExperiments = {
                rdmc_hybrid},
     Experiment{"rdmc-small", "small messages into ring buffers, or by RDMC", rdmc_small},
     Experiment{"rdmc-lockstep", "asynchronous steps against lockstep, under noise", rdmc_lockstep},
+    Experiment{"rdmc-inversion", "posting as soon as possible, or by slack", rdmc_inversion},
 };
 
 }  // namespace
