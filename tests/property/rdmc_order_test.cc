@@ -41,6 +41,20 @@ TEST(RdmcTimes, OfEveryWayToBeReady) {
   }
 }
 
+// A word is written for each block, and takes its time on the wire.
+TEST(RdmcTimes, ReadinessThatIsWrittenAddsItsWordsAtMost) {
+  constexpr double kWord = 8.0 / 10'000;
+  const std::pair<const char*, double> expected[] = {
+      {"binomial-pipeline", 67}, {"chain", 78}, {"binomial-tree", 256}, {"sequential", 960}};
+  for (const char* options : {",ready=write", ",ready=write,start=all"}) {
+    for (const auto& [pattern, steps] : expected) {
+      const double time = block_times_of(blocks_of(pattern, 16, 64, options));
+      EXPECT_GE(time, steps - 1e-9) << pattern << options;
+      EXPECT_LE(time, steps * (1 + kWord) + 1e-9) << pattern << options;
+    }
+  }
+}
+
 TEST(RdmcTimes, OfEveryNumberOfRanks) {
   for (std::uint32_t n = 2; n <= 66; ++n) {
     const auto log = static_cast<std::uint32_t>(std::bit_width(n - 1));
