@@ -33,13 +33,15 @@ std::vector<std::uint32_t> random_hosts(std::uint64_t seed, std::uint32_t ranks,
   return hosts;
 }
 
+// A name comes first: a host may be called "12".
 std::optional<std::uint32_t> find_host(std::string_view text, const HostSet& hosts) {
+  if (const auto named = hosts.find ? hosts.find(text) : std::nullopt) return named;
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc{} && end == text.data() + text.size() && number < hosts.count) {
     return number;
   }
-  return hosts.find ? hosts.find(text) : std::nullopt;
+  return std::nullopt;
 }
 
 std::string_view trimmed(std::string_view line) {

@@ -27,8 +27,8 @@ struct Platform {
   Topology topology;
   Placement placement;
   NicDiscipline nic = NicDiscipline::kSerial;
-  Rate rate{100'000'000'000};             // R, of a NIC, each way
-  Time latency{1'000'000};                // L, one way, past one switch
+  Rate rate{100'000'000'000};             // R, of a NIC, each way; not of a SimGrid file
+  Time latency{1'000'000};                // L, one way, past one switch; not of a SimGrid file
   Time o_post{0};                         // CPU overhead to post an operation
   Time o_complete{0};                     // from an event at the NIC until the program has seen it
   Time gap{0};                            // g, between the starts of two messages of one NIC

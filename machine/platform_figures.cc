@@ -94,8 +94,15 @@ std::span<const PlatformFigure> platform_figures() { return kFigures; }
 std::vector<const PlatformFigure*> figures_of(const Topology& topology) {
   std::vector<const PlatformFigure*> all;
   for (const PlatformFigure& figure : entry_of(topology).figures) all.push_back(&figure);
-  for (const PlatformFigure& figure : kFigures) all.push_back(&figure);
+  for (const PlatformFigure& figure : kFigures) {
+    if (!is_without(topology, figure.key)) all.push_back(&figure);
+  }
   return all;
+}
+
+bool is_without(const Topology& topology, std::string_view key) {
+  const auto without = entry_of(topology).without;
+  return std::find(without.begin(), without.end(), key) != without.end();
 }
 
 void set_topology(Platform& platform, std::string_view text, std::string_view what) {
@@ -126,6 +133,7 @@ void check_exclusions(std::span<const PlatformFigure* const> given, std::string_
 }
 
 bool is_key_of_another_topology(const Platform& platform, std::string_view key) {
+  if (is_without(platform.topology, key)) return true;
   const TopologyEntry& own = entry_of(platform.topology);
   const auto has = [&](const TopologyEntry& entry) {
     return std::any_of(entry.figures.begin(), entry.figures.end(),

@@ -27,10 +27,13 @@ struct PlatformFigure {
   std::span<const std::string_view> excludes = {};  // keys that cannot stand beside it
 };
 
-/// Those that every platform has, in the order of Platform::spec().
+/// Those that platforms have whatever their topology, in the order of Platform::spec().
 std::span<const PlatformFigure> platform_figures();
-/// The topology's own, then those of every platform.
+/// The topology's own, then those of every platform that belong to it.
 std::vector<const PlatformFigure*> figures_of(const Topology& topology);
+
+/// Whether a figure that other platforms have, as "rate", does not belong to this topology.
+bool is_without(const Topology& topology, std::string_view key);
 
 /// Sets the topology that `text` names, without figures. Throws InputError, naming `what`.
 void set_topology(Platform& platform, std::string_view text, std::string_view what);

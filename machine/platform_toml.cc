@@ -48,12 +48,15 @@ void read_section(Platform& platform, TomlTable& table, std::string_view section
 }
 
 void refuse_other_topologies(const Platform& platform, const TomlValue& document,
-                             std::string_view file) {
-  for (const TomlValue& section : document.children) {
-    if (section.key != "network") continue;
-    for (const TomlValue& child : section.children) {
-      if (!is_key_of_another_topology(platform, child.key)) continue;
-      refuse_key(platform, child.key, fmt::format("{}:{}: network", file, child.line));
+                             std::string_view section, std::string_view file) {
+  for (const TomlValue& table : document.children) {
+    if (table.key != section) continue;
+    for (const TomlValue& child : table.children) {
+      if (!(section == "network" ? is_key_of_another_topology(platform, child.key)
+                                 : is_without(platform.topology, child.key))) {
+        continue;
+      }
+      refuse_key(platform, child.key, fmt::format("{}:{}: {}", file, child.line, section));
     }
   }
 }
@@ -70,11 +73,14 @@ Platform platform_from_toml(std::string_view text, std::string_view file) {
       document.text("name", "the platform's name in quotes").value_or(std::string(file));
   document.text("summary", "a line about the platform in quotes");  // for people, and `list`
   std::string network = std::string(file);
-  std::vector<std::string_view> read;
-  for (const PlatformFigure& first : platform_figures()) {
-    const std::string_view section = first.section;
-    if (std::find(read.begin(), read.end(), section) != read.end()) continue;
-    read.push_back(section);
+  // The topology decides what stands elsewhere.
+  std::vector<std::string_view> sections{"network"};
+  for (const PlatformFigure& figure : platform_figures()) {
+    if (std::find(sections.begin(), sections.end(), figure.section) == sections.end()) {
+      sections.push_back(figure.section);
+    }
+  }
+  for (const std::string_view section : sections) {
     auto table = document.table(section);
     if (!table) continue;
     if (section == "network") {
@@ -84,7 +90,7 @@ Platform platform_from_toml(std::string_view text, std::string_view file) {
       }
     }
     read_section(platform, *table, section);
-    if (section == "network") refuse_other_topologies(platform, value, file);
+    refuse_other_topologies(platform, value, section, file);
     table->refuse_others();
   }
   document.refuse_others();

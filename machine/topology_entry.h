@@ -23,6 +23,8 @@ struct TopologyEntry {
   void (*check)(const Platform&, std::string_view what);
   /// Of a platform that was checked. Throws Unsupported if only another program can read it.
   std::unique_ptr<Network> (*network)(const Platform&, std::uint32_t ranks);
+  /// Keys of platform_figures() that do not belong to it.
+  std::span<const std::string_view> without = {};
 };
 
 /// Every kind, in the order of Shape's alternatives.

@@ -13,6 +13,9 @@
 namespace slackline::machine {
 namespace {
 
+// The file has the rates and latencies.
+constexpr std::array<std::string_view, 2> kWithout = {"rate", "latency"};
+
 constexpr std::array<PlatformFigure, 1> kFigures = {{
     {"file", "network", "file", "the path of a SimGrid platform file in quotes",
      [](Platform& platform, std::string_view text, std::string_view what) {
@@ -38,10 +41,11 @@ const TopologyEntry& simgrid_file_entry() {
       check,
       [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
         throw Unsupported(fmt::format(
-            "topology simgrid: only SimGrid reads {}; expected the engine simgrid, or another "
-            "topology",
+            "topology simgrid: only SimGrid reads {}; expected the wiring that it finds there, or "
+            "another topology",
             quoted(shape_of<SimgridFile>(platform).file)));
-      }};
+      },
+      kWithout};
   return entry;
 }
 

@@ -93,6 +93,9 @@ void random_network(std::mt19937_64& random, Platform& platform) {
       break;
     case TopologyKind::kSimgridFile:
       topology.shape = SimgridFile{"a folder/net=1:2.xml"};
+      // The file's, whatever stands here.
+      platform.rate = Platform{}.rate;
+      platform.latency = Platform{}.latency;
       break;
   }
   const auto kind = topology.kind();
@@ -214,7 +217,8 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.topology = {FatTree{{7, 7}, {1, 2}, {1, 1}}, {}, {}}; });
     with([](Platform& p) { p.topology = {FatTree{{7, 7}, {1, 1}, {1, 2}}, {}, {}}; });
     with([](Platform& p) { p.topology = {SimgridFile{"other.xml"}, {}, {}}; });
-    ASSERT_EQ(texts.size(), 25u) << base.spec();
+    const bool by_simgrid = base.topology.kind() == TopologyKind::kSimgridFile;
+    ASSERT_EQ(texts.size(), by_simgrid ? 23u : 25u) << base.spec();
   }
 }
 
@@ -292,7 +296,7 @@ TEST(PlatformFile, SaysWhatIsWrongAndWhere) {
       {"\n\n!", "p.toml:3: "},
       {"name = \"\xff\"", "p.toml:1: "},
       {"\n[nick]\n",
-       "p.toml:2: unknown key 'nick'; expected one of schema, name, summary, nic, network, cpu"},
+       "p.toml:2: unknown key 'nick'; expected one of schema, name, summary, network, nic, cpu"},
       {"[nic]\n\nspeed = \"1Gbps\"",
        "p.toml:3: unknown key 'speed' in [nic]; expected one of discipline, rate,"},
       {"[network]\nrate = \"1Gbps\"", "p.toml:2: unknown key 'rate' in [network]; expected"},

@@ -441,7 +441,7 @@ TEST(WiringOf, RefusesWhatCannotBeLaidOut) {
             "hosts");
   EXPECT_THAT(error(parse_platform_spec("simgrid:file=net.xml"), 2),
               HasSubstr("unsupported: topology simgrid: only SimGrid reads 'net.xml'; expected the "
-                        "engine simgrid"));
+                        "wiring that it finds there"));
   // A platform need not come from a text.
   Platform platform;
   platform.topology.shape = TwoLevel{0, 4};
