@@ -34,9 +34,15 @@ class FreeNetwork {
 
 sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
                         const machine::DelayPlan& plan, const machine::IssueOrder& order) {
+  return run_events(schedule, platform, machine::Wiring(platform, schedule.rank_count()), plan,
+                    order);
+}
+
+sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
+                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                        const machine::IssueOrder& order) {
   machine::require_executable(schedule, "the event engine");
   const machine::Delays delays(plan, schedule, platform);
-  const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
   FreeNetwork network(paths);
   sched::Trace trace;
@@ -55,7 +61,7 @@ sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform
   trace.delays = plan.text();
   trace.engine = "event";
   trace.seed = plan.seed;
-  trace.contended = execution.shared() || links_shared(schedule, platform, wiring, paths, trace);
+  trace.contended = shares(schedule, platform, wiring, paths, trace, execution.shared());
   machine::require_finished(schedule, trace, paths);
   return trace;
 }

@@ -58,10 +58,13 @@ std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::
   return loads;
 }
 
-bool links_shared(const sched::Schedule& schedule, const machine::Platform& platform,
-                  const machine::Wiring& wiring, const machine::Paths& paths,
-                  const sched::Trace& trace) {
-  if (platform.topology.kind() == machine::TopologyKind::kStar) return false;
+bool shares(const sched::Schedule& schedule, const machine::Platform& platform,
+            const machine::Wiring& wiring, const machine::Paths& paths, const sched::Trace& trace,
+            bool ports_shared) {
+  const machine::TopologyKind kind = platform.topology.kind();
+  const std::size_t nics = kind == machine::TopologyKind::kSimgridFile ? 0 : 1;
+  if (nics != 0 && ports_shared) return true;
+  if (kind == machine::TopologyKind::kStar) return false;
   std::vector<std::vector<Interval>> under_way(wiring.links().size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
@@ -72,7 +75,7 @@ bool links_shared(const sched::Schedule& schedule, const machine::Platform& plat
     const double begin_s = trace.ops[i].wire_s;
     const double end_s = paths.sent_s(begin_s, path, bytes);
     const auto links = paths.links(path);
-    for (std::size_t l = 1; l + 1 < links.size(); ++l) {
+    for (std::size_t l = nics; l + nics < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
       under_way[links[l].value].push_back(
           {begin_s, end_s, static_cast<double>(bytes) / (end_s - begin_s)});

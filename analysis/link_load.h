@@ -29,9 +29,11 @@ double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
               const sched::Trace& trace, sched::OpId op);
 
 /// Whether two large messages were on one link at a time that has not the rate for both, where each
-/// was given the rate of its own slowest link. NICs are left out: their ports are the engines' own.
-bool links_shared(const sched::Schedule& schedule, const machine::Platform& platform,
-                  const machine::Wiring& wiring, const machine::Paths& paths,
-                  const sched::Trace& trace);
+/// was given the rate of its own slowest link. A generated network's NICs are left out: they are
+/// the ports that `ports_shared` speaks of, the engine's own finding, which counts as well. A
+/// SimGrid file's hosts have no ports but its links.
+bool shares(const sched::Schedule& schedule, const machine::Platform& platform,
+            const machine::Wiring& wiring, const machine::Paths& paths, const sched::Trace& trace,
+            bool ports_shared);
 
 }  // namespace slackline::analysis

@@ -382,9 +382,15 @@ class Pass {
 std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
                                          const machine::Platform& platform,
                                          const machine::DelayPlan& plan) {
+  return longest_path(schedule, platform, machine::Wiring(platform, schedule.rank_count()), plan);
+}
+
+std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
+                                         const machine::Platform& platform,
+                                         const machine::Wiring& wiring,
+                                         const machine::DelayPlan& plan) {
   machine::require_executable(schedule, "the analytic engine");
   const machine::Delays delays(plan, schedule, platform);
-  const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
   if (paths.may_fail()) return std::nullopt;
   Pass pass(schedule, platform, delays, paths);
@@ -396,7 +402,7 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
   trace.engine = "longest-path";
   trace.seed = plan.seed;
   trace.ops = pass.take_times();
-  trace.contended = pass.contended() || links_shared(schedule, platform, wiring, paths, trace);
+  trace.contended = shares(schedule, platform, wiring, paths, trace, pass.contended());
   return trace;
 }
 

@@ -5,10 +5,16 @@
 
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
+#include "machine/wiring.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
+
+/// On the platform's own wiring; throws what that does, too.
+std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
+                                         const machine::Platform& platform,
+                                         const machine::DelayPlan& delays = {});
 
 /// Times of every operation under the assumption that each CPU lane posts in program order, each
 /// NIC sends in program order and no two messages meet at an in-port; and in the same pass the
@@ -18,6 +24,7 @@ namespace slackline::analysis {
 /// engine.
 std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
                                          const machine::Platform& platform,
+                                         const machine::Wiring& wiring,
                                          const machine::DelayPlan& delays = {});
 
 }  // namespace slackline::analysis

@@ -14,7 +14,7 @@ namespace slackline::analysis {
 
 machine::Samples run_analytic_samples(const sched::Schedule& schedule,
                                       const machine::Platform& platform,
-                                      const machine::DelayPlan& plan,
+                                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                       const machine::IssueOrder& order,
                                       const machine::SampleRuns& runs) {
   machine::Samples result(runs.samples, schedule.rank_count());
@@ -30,7 +30,7 @@ machine::Samples run_analytic_samples(const sched::Schedule& schedule,
     for (std::uint32_t i = next++; i < runs.samples; i = next++) {
       try {
         drawn.seed = plan.seed + i;
-        const sched::Trace trace = run_analytic(schedule, platform, drawn, order);
+        const sched::Trace trace = run_analytic(schedule, platform, wiring, drawn, order);
         const std::vector<double> finish_s = machine::rank_finish_s(schedule, trace.ops);
         result.makespan_s[i] = trace.makespan_s();
         std::copy(finish_s.begin(), finish_s.end(),

@@ -4,6 +4,7 @@
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
+#include "machine/wiring.h"
 #include "sched/schedule.h"
 
 namespace slackline::analysis {
@@ -11,7 +12,7 @@ namespace slackline::analysis {
 /// Runs run_analytic() once per sample. Throws what it throws; of several, the first sample's.
 machine::Samples run_analytic_samples(const sched::Schedule& schedule,
                                       const machine::Platform& platform,
-                                      const machine::DelayPlan& plan,
+                                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                       const machine::IssueOrder& order,
                                       const machine::SampleRuns& runs);
 

@@ -76,9 +76,9 @@ class Simulate : public Command {
 
  private:
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
-    sched::Trace trace = setting.run(loaded.schedule, console);
-    trace.title = loaded.title;
     const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
+    sched::Trace trace = setting.run(loaded.schedule, wiring, console);
+    trace.title = loaded.title;
     const SimulationResult result =
         result_of(loaded.schedule, setting.platform, wiring, setting.delays, trace);
     if (link_file_) {
@@ -106,7 +106,8 @@ class Simulate : public Command {
   int run_samples(const LoadedSchedule& loaded, const RunSetting& setting, machine::SampleRuns runs,
                   Console& console) const {
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
-    const machine::Samples samples = setting.run_samples(loaded.schedule, runs, console);
+    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
+    const machine::Samples samples = setting.run_samples(loaded.schedule, wiring, runs, console);
     console.print(json_ ? samples_document(loaded, setting, samples)
                         : samples_report(loaded, setting, samples, all_));
     return std::all_of(samples.makespan_s.begin(), samples.makespan_s.end(),

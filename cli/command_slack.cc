@@ -11,6 +11,7 @@
 #include "cli/float_summary.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/network.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/table.h"
@@ -78,14 +79,16 @@ class Slack : public Command {
       setting = options_.resolve(console);
     }
     const LoadedSchedule loaded = source_.load_proved(console);
+    const machine::Wiring wiring =
+        wiring_of(setting ? setting->platform : run->platform, loaded.schedule);
     if (setting) {
       run = Run{setting->platform, setting->delays, std::string(setting->engine->name),
-                setting->run(loaded.schedule, console), setting->platform.name};
+                setting->run(loaded.schedule, wiring, console), setting->platform.name};
     }
     console.phase("analysing");
     const Found found{
         analysis::step_slack(loaded.schedule),
-        analysis::timed_slack(loaded.schedule, run->platform, run->delays, run->trace)};
+        analysis::timed_slack(loaded.schedule, run->platform, wiring, run->delays, run->trace)};
     console.print(json_ ? document(loaded, *run, found) : report(loaded, *run, found));
     return 0;
   }

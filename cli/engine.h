@@ -9,6 +9,7 @@
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
+#include "machine/wiring.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -16,11 +17,11 @@ namespace slackline::cli {
 
 struct EngineEntry {
   std::string_view name;
-  sched::Trace (*run)(const sched::Schedule&, const machine::Platform&, const machine::DelayPlan&,
-                      const machine::IssueOrder&);
+  sched::Trace (*run)(const sched::Schedule&, const machine::Platform&, const machine::Wiring&,
+                      const machine::DelayPlan&, const machine::IssueOrder&);
   machine::Samples (*run_samples)(const sched::Schedule&, const machine::Platform&,
-                                  const machine::DelayPlan&, const machine::IssueOrder&,
-                                  const machine::SampleRuns&);
+                                  const machine::Wiring&, const machine::DelayPlan&,
+                                  const machine::IssueOrder&, const machine::SampleRuns&);
 };
 
 /// Every engine of this build.

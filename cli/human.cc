@@ -32,4 +32,16 @@ std::string exact_average(const analysis::SlackSum& sum) {
                     : fmt::format("{}/{}", sum.total / divisor, below);
 }
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted;
+  quoted.push_back('"');
+  for (const char c : text) {
+    if (c == '"') quoted.push_back(c);
+    quoted.push_back(c);
+  }
+  quoted.push_back('"');
+  return quoted;
+}
+
 }  // namespace slackline::cli

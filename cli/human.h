@@ -1,4 +1,4 @@
-// Numbers as people read them. None of these is read back.
+// Numbers as people read them, and text as tables of other programs do.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,8 @@ std::string human_share(double part, double whole);
 std::string human_count(std::uint64_t count, std::string_view noun);
 /// The average in lowest terms: "11/7", or "2" if it is whole; empty over nothing.
 std::string exact_average(const analysis::SlackSum& sum);
+
+/// A field of a CSV file: quoted where it has to be.
+std::string csv_field(const std::string& text);
 
 }  // namespace slackline::cli

@@ -1,5 +1,6 @@
 #include "cli/link_use.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace slackline::cli {
@@ -21,12 +22,21 @@ LinkUse link_use(const sched::Schedule& schedule) {
   return use;
 }
 
-std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes,
-                                const machine::Platform& platform, double makespan_s) {
-  std::vector<double> shares;
-  shares.reserve(bytes.size());
-  for (const std::uint64_t moved : bytes) {
-    shares.push_back(makespan_s > 0 ? platform.transfer_s(moved) / makespan_s : 0.0);
+std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes, bool in,
+                                const machine::Wiring& wiring, const machine::Paths& paths,
+                                double makespan_s) {
+  std::vector<double> rates(bytes.size());
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    const machine::PathId id(p);
+    const auto links = paths.links(id);
+    const machine::Link& nic = wiring.links()[(in ? links.back() : links.front()).value];
+    double& rate = rates[(in ? paths[id].dst : paths[id].src).value];
+    rate = std::max(rate, nic.rate.bytes_per_second());
+  }
+  std::vector<double> shares(bytes.size());
+  for (std::size_t r = 0; r < bytes.size(); ++r) {
+    if (bytes[r] == 0 || makespan_s <= 0) continue;
+    shares[r] = static_cast<double>(bytes[r]) / rates[r] / makespan_s;
   }
   return shares;
 }

@@ -8,7 +8,8 @@
 namespace slackline::cli {
 
 /// The platform's wiring with the routes that the schedule's messages take. Throws what
-/// machine::Wiring does; EnvironmentError for a SimGrid file in a build without SimGrid.
+/// machine::Wiring and sim::wiring_of() do; EnvironmentError for a SimGrid file in a build without
+/// SimGrid.
 machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedule& schedule);
 
 }  // namespace slackline::cli

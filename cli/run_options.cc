@@ -6,36 +6,37 @@
 
 #include "analysis/timed_slack.h"
 #include "cli/inline_delays.h"
-#include "cli/network.h"
 #include "sched/error.h"
 #include "sched/units.h"
 
 namespace slackline::cli {
 
-sched::Trace RunSetting::run(const sched::Schedule& schedule, Console& console) const {
+sched::Trace RunSetting::run(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                             Console& console) const {
   std::vector<double> slack_s;
-  const machine::IssueOrder order = order_of(schedule, console, slack_s);
+  const machine::IssueOrder order = order_of(schedule, wiring, console, slack_s);
   console.phase("simulating");
-  return engine->run(schedule, platform, delays, order);
+  return engine->run(schedule, platform, wiring, delays, order);
 }
 
 machine::Samples RunSetting::run_samples(const sched::Schedule& schedule,
+                                         const machine::Wiring& wiring,
                                          const machine::SampleRuns& runs, Console& console) const {
   std::vector<double> slack_s;
-  const machine::IssueOrder order = order_of(schedule, console, slack_s);
+  const machine::IssueOrder order = order_of(schedule, wiring, console, slack_s);
   console.phase("simulating");
-  return engine->run_samples(schedule, platform, delays, order, runs);
+  return engine->run_samples(schedule, platform, wiring, delays, order, runs);
 }
 
-machine::IssueOrder RunSetting::order_of(const sched::Schedule& schedule, Console& console,
+machine::IssueOrder RunSetting::order_of(const sched::Schedule& schedule,
+                                         const machine::Wiring& wiring, Console& console,
                                          std::vector<double>& slack_s) const {
   machine::IssueOrder order(policy);
   order.sends_in_flight = sends_in_flight;
   if (policy != machine::IssuePolicy::kLeastSlack) return order;
   console.phase("looking for slack");
-  const sched::Trace undelayed = engine->run(schedule, platform, {}, {});
-  slack_s = analysis::timed_slack(schedule, platform, wiring_of(platform, schedule), {}, undelayed)
-                .total_float_s;
+  const sched::Trace undelayed = engine->run(schedule, platform, wiring, {}, {});
+  slack_s = analysis::timed_slack(schedule, platform, wiring, {}, undelayed).total_float_s;
   order.slack_s = slack_s;
   return order;
 }

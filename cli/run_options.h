@@ -12,6 +12,7 @@
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
+#include "machine/wiring.h"
 #include "sched/trace.h"
 
 namespace slackline::cli {
@@ -25,14 +26,16 @@ struct RunSetting {
   std::uint32_t sends_in_flight = 0;
   std::optional<std::uint64_t> seed;  // if --seed was given; then it is that of `delays` too
 
+  /// `wiring` is wiring_of() the platform and the schedule.
   /// least-slack goes by the total float of the same engine's run without delays, in program order.
-  sched::Trace run(const sched::Schedule& schedule, Console& console) const;
-  machine::Samples run_samples(const sched::Schedule& schedule, const machine::SampleRuns& runs,
-                               Console& console) const;
+  sched::Trace run(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                   Console& console) const;
+  machine::Samples run_samples(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                               const machine::SampleRuns& runs, Console& console) const;
 
  private:
-  machine::IssueOrder order_of(const sched::Schedule& schedule, Console& console,
-                               std::vector<double>& slack_s) const;
+  machine::IssueOrder order_of(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                               Console& console, std::vector<double>& slack_s) const;
 };
 
 class RunOptions {

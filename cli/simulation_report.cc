@@ -138,9 +138,9 @@ SimulationResult result_of(const sched::Schedule& schedule, const machine::Platf
   result.makespan_s = trace.makespan_s();
   result.finish_s = machine::rank_finish_s(schedule, trace.ops);
   result.use = link_use(schedule);
-  result.out_share = utilisation(result.use.out_bytes, platform, result.makespan_s);
-  result.in_share = utilisation(result.use.in_bytes, platform, result.makespan_s);
   const machine::Paths paths(schedule, wiring, delays);
+  result.out_share = utilisation(result.use.out_bytes, false, wiring, paths, result.makespan_s);
+  result.in_share = utilisation(result.use.in_bytes, true, wiring, paths, result.makespan_s);
   if (!std::isfinite(result.makespan_s)) {
     result.failed = analysis::outcome_of(schedule, paths, trace);
     for (const analysis::RankOutcome& rank : result.failed->ranks) {
@@ -271,8 +271,9 @@ std::string link_csv(const sched::Schedule& schedule, const machine::Wiring& wir
     const double end_s = analysis::sent_s(schedule, paths, trace, sched::OpId(i));
     for (const machine::LinkId link :
          paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
-      text += fmt::format("{},{},{},{},{}\n", wiring.links()[link.value].name, trace.ops[i].wire_s,
-                          std::isfinite(end_s) ? fmt::to_string(end_s) : "", bytes, i);
+      text += fmt::format("{},{},{},{},{}\n", csv_field(wiring.links()[link.value].name),
+                          trace.ops[i].wire_s, std::isfinite(end_s) ? fmt::to_string(end_s) : "",
+                          bytes, i);
     }
   }
   return text;

@@ -20,19 +20,6 @@ namespace {
 
 constexpr std::size_t kGroupsShown = 16;
 
-// A field of a CSV file: quoted where it has to be.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted;
-  quoted.push_back('"');
-  for (const char c : text) {
-    if (c == '"') quoted.push_back(c);
-    quoted.push_back(c);
-  }
-  quoted.push_back('"');
-  return quoted;
-}
-
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::to_string(value) : ""; }
 
 std::vector<std::string> cells(const machine::LatencySummary& latency) {

@@ -45,23 +45,23 @@ std::string parse_path(std::string_view text, std::string_view what) {
 }
 
 std::string read_input_file(const std::string& path, std::string_view what,
-                            std::string_view expected) {
+                            std::string_view expected, std::size_t max_bytes) {
   std::ifstream in(path, std::ios::binary);
   std::string text;
   // In pieces with a bound, since a path may name a device that never ends.
-  while (in && text.size() <= kMaxInputBytes) {
+  while (in && text.size() <= max_bytes) {
     const std::size_t before = text.size();
     text.resize(before + (std::size_t{1} << 16));
     in.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
     text.resize(before + static_cast<std::size_t>(in.gcount()));
   }
-  if (!in.eof() && text.size() <= kMaxInputBytes) {
+  if (!in.eof() && text.size() <= max_bytes) {
     throw InputError(
         fmt::format("{} file {}: cannot be read; expected {}", what, quoted(path), expected));
   }
-  if (text.size() > kMaxInputBytes) {
+  if (text.size() > max_bytes) {
     throw InputError(fmt::format("{} file {}: more than {} MiB; expected {}", what, quoted(path),
-                                 kMaxInputBytes >> 20, expected));
+                                 max_bytes >> 20, expected));
   }
   return text;
 }

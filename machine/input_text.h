@@ -22,8 +22,9 @@ void require_plain(std::string_view text, std::string_view where);
 std::string parse_path(std::string_view text, std::string_view what);
 
 /// The file's bytes. Throws InputError, naming `what` ("platform"), the path and what was expected
-/// there, if it cannot be read or holds more than kMaxInputBytes.
+/// there, if it cannot be read or holds more than `max_bytes`.
 std::string read_input_file(const std::string& path, std::string_view what,
-                            std::string_view expected = "a TOML file");
+                            std::string_view expected = "a TOML file",
+                            std::size_t max_bytes = kMaxInputBytes);
 
 }  // namespace slackline::machine

@@ -113,7 +113,8 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
   return PathId(static_cast<std::uint32_t>(paths_.size() - 1));
 }
 
-// The least of its links' rates, at the start and at every moment that one of them changes.
+// The least of its links' rates (of a shared link that it passes twice it has half), at the start
+// and at every moment that one of them changes.
 void Paths::add_changes(Path& path, const Wiring& wiring) {
   const std::span<const LinkId> links = std::span(links_).last(path.link_count);
   const auto changes_of = [&](LinkId link) {
@@ -139,6 +140,8 @@ void Paths::add_changes(Path& path, const Wiring& wiring) {
       for (auto change = first; change != last && change->at_s <= moment; ++change) {
         rate = change->bytes_per_s;
       }
+      const auto passes = std::count(links.begin(), links.end(), link);
+      if (wiring.links()[link.value].shared) rate /= static_cast<double>(passes);
       slowest = std::min(slowest, rate);
     }
     if (moment == 0) {

@@ -53,6 +53,43 @@ SharedMemory::SharedMemory(std::size_t bytes)
 
 SharedMemory::~SharedMemory() { munmap(data_, bytes_); }
 
+ScratchFile::ScratchFile() : descriptor_(memfd_create("slackline", MFD_CLOEXEC)) {
+  if (descriptor_ < 0) {
+    throw EnvironmentError(
+        fmt::format("no file in memory for a simulation ({}); raise the limit on "
+                    "open files (ulimit -n)",
+                    std::strerror(errno)));
+  }
+}
+
+ScratchFile::~ScratchFile() { close(descriptor_); }
+
+std::string ScratchFile::path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+
+void ScratchFile::write(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw EnvironmentError(
+          fmt::format("no memory for a simulation ({} bytes: {}); a smaller platform may fit",
+                      text.size(), std::strerror(errno)));
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string ScratchFile::contents() const {
+  std::string text;
+  for (;;) {
+    char piece[1 << 16];
+    const ssize_t size = pread(descriptor_, piece, sizeof piece, static_cast<off_t>(text.size()));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return text;
+    text.append(piece, static_cast<std::size_t>(size));
+  }
+}
+
 namespace {
 
 // Forks a child that does `work` and leaves word of how it went in `report`.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace slackline::sim {
 
@@ -21,6 +23,25 @@ class SharedMemory {
  private:
   void* data_;
   std::size_t bytes_;
+};
+
+/// A file in memory that has no name: a child may write there whatever it has to say.
+class ScratchFile {
+ public:
+  /// Throws EnvironmentError if there is none to be had.
+  ScratchFile();
+  ~ScratchFile();
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  int descriptor() const { return descriptor_; }
+  /// By which this process and its children can open it.
+  std::string path() const;
+  /// Throws EnvironmentError if there is no room.
+  void write(std::string_view text) const;
+  std::string contents() const;
+
+ private:
+  int descriptor_;
 };
 
 /// Runs `work(0)` … `work(count − 1)`, each in a child of its own, up to `at_once` at a time. Calls

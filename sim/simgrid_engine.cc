@@ -17,6 +17,7 @@
 #include "machine/execution.h"
 #include "sched/error.h"
 #include "sim/child_run.h"
+#include "sim/file_wiring.h"
 #include "sim/zones.h"
 
 namespace slackline::sim {
@@ -212,11 +213,10 @@ void quiet() { xbt_log_control_set("root.thresh:error"); }
 
 machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
-                                     const machine::DelayPlan& plan,
+                                     const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                      const machine::IssueOrder& order,
                                      const machine::SampleRuns& runs) {
   machine::require_executable(schedule, "SimGrid");
-  const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
   // Says what is wrong before anything is forked.
   const machine::Delays check(plan, schedule, platform);
@@ -266,9 +266,14 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
 
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::DelayPlan& plan, const machine::IssueOrder& order) {
+  return run_simgrid(schedule, platform, wiring_of(platform, schedule), plan, order);
+}
+
+sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
+                         const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                         const machine::IssueOrder& order) {
   machine::require_executable(schedule, "SimGrid");
   const machine::Delays delays(plan, schedule, platform);
-  const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
   const std::size_t ops = schedule.op_count();
   const SharedMemory memory(ops * sizeof(sched::OpTimes));

@@ -5,10 +5,16 @@
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
+#include "machine/wiring.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
 namespace slackline::sim {
+
+/// On the wiring that wiring_of() makes; throws what that does, too.
+sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
+                         const machine::DelayPlan& delays = {},
+                         const machine::IssueOrder& order = {});
 
 /// SimGrid keeps one engine, one clock and one configuration per process, so each run takes place
 /// in a forked child: any number may follow each other, and nothing of SimGrid stays behind. Not to
@@ -16,14 +22,14 @@ namespace slackline::sim {
 /// for ones that cannot finish, EnvironmentError if there can be no child, InternalError if it
 /// dies.
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
-                         const machine::DelayPlan& delays = {},
+                         const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
                          const machine::IssueOrder& order = {});
 
 /// Runs it once per sample, over `runs.jobs` processes at a time that all begin with the same
 /// sealed platform. Throws as run_simgrid().
 machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
-                                     const machine::DelayPlan& plan,
+                                     const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                      const machine::IssueOrder& order,
                                      const machine::SampleRuns& runs);
 

@@ -80,11 +80,22 @@ TEST(LinkUse, EveryRankButTheRootReceivesTheMessageOnce) {
 }
 
 TEST(LinkUse, Utilisation) {
-  machine::Platform platform;
-  platform.rate = {8'000'000'000};
-  EXPECT_EQ(utilisation({0, 500'000'000, 1'000'000'000}, platform, 2.0),
-            (std::vector<double>{0, 0.25, 0.5}));
-  EXPECT_EQ(utilisation({1}, platform, 0.0), std::vector<double>{0});
+  const sched::Schedule schedule = schedule_of("sequential:ranks=3,bytes=2000,block=1000");
+  const auto link = [](std::uint32_t id) { return machine::LinkId(id); };
+  const auto from = [](std::uint32_t src, std::uint32_t dst, std::vector<machine::LinkId> links) {
+    return machine::Wiring::FixedRoute{sched::RankId(src), sched::RankId(dst), {links, {}}};
+  };
+  // Rank 0 has two NICs, the others one.
+  const machine::Wiring wiring(
+      {"a", "b", "c"},
+      {{"slow", {4'000'000'000}}, {"fast", {8'000'000'000}}, {"in", {16'000'000'000}}},
+      {from(0, 1, {link(0), link(2)}), from(0, 2, {link(1), link(2)}), from(1, 0, {link(2)}),
+       from(2, 0, {link(2)})});
+  const machine::Paths paths(schedule, wiring, {});
+  const std::vector<std::uint64_t> bytes = {500'000'000, 0, 1'000'000'000};
+  EXPECT_EQ(utilisation(bytes, false, wiring, paths, 2.0), (std::vector<double>{0.25, 0, 0.25}));
+  EXPECT_EQ(utilisation(bytes, true, wiring, paths, 2.0), (std::vector<double>{0.125, 0, 0.25}));
+  EXPECT_EQ(utilisation(bytes, true, wiring, paths, 0.0), (std::vector<double>{0, 0, 0}));
 }
 
 TEST(FloatSummary, OfAllAndOfRanks) {
