@@ -135,6 +135,11 @@ std::set<std::pair<RankId, RankId>> pairs_of(const sched::Schedule& schedule) {
   return pairs;
 }
 
+std::string no_route(std::string_view where, std::string_view pair) {
+  return fmt::format("{}: no route {}; expected one, as their ranks have messages for each other",
+                     where, pair);
+}
+
 // The file as SimGrid reads it. To be made once in a process that is then given up: it leaves the
 // engine to it, since that does not survive its end after an error.
 class LoadedFile {
@@ -190,11 +195,7 @@ class LoadedFile {
     double latency_s = 0;
     hosts_[src]->route_to(hosts_[dst], way, &latency_s);
     about[0] = '\0';
-    if (way.empty()) {
-      throw InputError(
-          fmt::format("{}: no route {}; expected one, as their ranks have messages for each other",
-                      where_, pair));
-    }
+    if (way.empty()) throw InputError(no_route(where_, pair));
     machine::Route route;
     const double latency_ps = std::round(latency_s * 1e12);
     if (!(latency_ps >= 0 && latency_ps < 9e18)) {
@@ -312,10 +313,7 @@ std::string refusal(std::string_view said, const std::string& path, const std::s
     where += fmt::format(":{}", line);
     said.remove_prefix(std::min(said.size(), line.size() + 1));
   }
-  if (!about.empty()) {
-    return fmt::format("{}: no route {}: SimGrid says: {}; expected one", where, about,
-                       first_line(said));
-  }
+  if (!about.empty()) return no_route(where, about);
   return fmt::format("{}: SimGrid refuses it: {}; expected a SimGrid platform file", where,
                      first_line(said));
 }
