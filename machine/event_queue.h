@@ -68,7 +68,11 @@ class EventQueue {
   double pop_instant(std::vector<ExecutionEvent>& events) {
     events.clear();
     const double now_s = next_s();
-    while (!heap_.empty() && heap_.front().time_s < now_s + kInstant_s) {
+    // After some hours a double has no picoseconds; then an instant is one time.
+    const auto is_now = [&](double time_s) {
+      return time_s == now_s || time_s < now_s + kInstant_s;
+    };
+    while (!heap_.empty() && is_now(heap_.front().time_s)) {
       const std::uint32_t bucket = heap_.front().bucket;
       std::vector<ExecutionEvent>& from = buckets_[bucket].events;
       if (events.empty()) {
