@@ -71,7 +71,12 @@ void Arguments::option(std::string_view names, std::string_view value_name,
 
 void Arguments::repeatable(std::string_view names, std::string_view value_name,
                            std::vector<std::string>& values, std::string_view help) {
-  parser_->app.add_option(std::string(names), values, std::string(help))
+  const auto take = [&values, where = long_name(names)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) values.push_back(not_empty(text, where));
+    return true;
+  };
+  parser_->app
+      .add_option_function<std::vector<std::string>>(std::string(names), take, std::string(help))
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()

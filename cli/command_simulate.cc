@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "cli/network.h"
 #include "cli/output_file.h"
@@ -14,6 +17,7 @@
 #include "cli/simulation_report.h"
 #include "cli/workload_report.h"
 #include "sched/error.h"
+#include "sched/file.h"
 #include "sched/trace_file.h"
 #include "sched/units.h"
 
@@ -48,12 +52,8 @@ class Simulate : public Command {
   }
 
   int run(Console& console) override {
-    if (json_ && trace_file_ == "-") {
-      throw InputError(
-          "--trace -: with --json the document is alone on standard output; expected "
-          "a file");
-    }
     workload_.check(source_, json_);
+    check_outputs();
     const RunSetting setting = options_.resolve(console);
     const auto samples = static_cast<std::uint32_t>(
         samples_ ? sched::parse_count(*samples_, "--samples", 1, 1u << 24) : 1);
@@ -75,6 +75,28 @@ class Simulate : public Command {
   }
 
  private:
+  // Each file has a place of its own, to which one can write.
+  void check_outputs() const {
+    const std::pair<std::string_view, std::optional<std::string>> outputs[] = {
+        {"--trace", trace_file_},
+        {"--links", link_file_},
+        {"--messages", workload_.message_file()}};
+    for (const auto& [option, file] : outputs) {
+      if (!file) continue;
+      if (json_ && *file == "-") {
+        throw InputError(fmt::format(
+            "{} -: with --json the document is alone on standard output; expected a file", option));
+      }
+      for (const auto& [other, other_file] : outputs) {
+        if (option == other) break;
+        if (file != other_file) continue;
+        throw InputError(fmt::format("{} and {} both go to {}; expected a place for each", other,
+                                     option, *file));
+      }
+      if (*file != "-") sched::require_writable(*file);
+    }
+  }
+
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
     const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
     sched::Trace trace = setting.run(loaded.schedule, wiring, console);
@@ -83,15 +105,15 @@ class Simulate : public Command {
         result_of(loaded.schedule, setting.platform, wiring, setting.delays, trace);
     if (link_file_) {
       console.phase("writing");
-      write_output_file(*link_file_, link_csv(loaded.schedule, wiring, setting.delays, trace));
+      deliver(link_file_, link_csv(loaded.schedule, wiring, setting.delays, trace), "", nullptr,
+              console);
     }
     workload_.write_messages(loaded.schedule, trace, console);
-    if (workload_.message_file() == "-") return 0;
     if (trace_file_) {
       console.phase("writing");
       deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
-      if (trace_file_ == "-") return 0;
     }
+    if (link_file_ == "-" || trace_file_ == "-" || workload_.message_file() == "-") return 0;
     const Simulation simulation{loaded, setting, trace, result, trace_file_};
     if (json_) {
       console.print(simulation_document(

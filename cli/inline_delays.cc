@@ -27,7 +27,7 @@ class Items {
   /// `where` names it in errors.
   Items(std::string where, std::string_view text, std::span<const std::string_view> keys)
       : where_(std::move(where)) {
-    for (bool more = true; more;) {
+    for (bool more = !text.empty(); more;) {
       const std::string_view item = text.substr(0, text.find(','));
       more = item.size() < text.size();
       text.remove_prefix(std::min(text.size(), item.size() + 1));

@@ -6,6 +6,8 @@
 
 #include "analysis/timed_slack.h"
 #include "cli/inline_delays.h"
+#include "machine/delays.h"
+#include "machine/paths.h"
 #include "sched/error.h"
 #include "sched/units.h"
 
@@ -34,6 +36,9 @@ machine::IssueOrder RunSetting::order_of(const sched::Schedule& schedule,
   machine::IssueOrder order(policy);
   order.sends_in_flight = sends_in_flight;
   if (policy != machine::IssuePolicy::kLeastSlack) return order;
+  // What is wrong with them shows before the run without them.
+  const machine::Delays delay_check(delays, schedule, platform);
+  const machine::Paths path_check(schedule, wiring, delays);
   console.phase("looking for slack");
   const sched::Trace undelayed = engine->run(schedule, platform, wiring, {}, {});
   slack_s = analysis::timed_slack(schedule, platform, wiring, {}, undelayed).total_float_s;

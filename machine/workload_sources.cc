@@ -66,8 +66,9 @@ double read_sigma(TomlTable& table, std::optional<double> mean_over_median) {
   constexpr std::string_view kExpected = "a number such as 1.3";
   const TomlValue* value = table.find("sigma");
   if ((value != nullptr) == mean_over_median.has_value()) {
-    throw InputError(fmt::format("{}: {} mean and sigma; expected one of them", table.where(),
-                                 value == nullptr ? "neither" : "both"));
+    throw InputError(
+        fmt::format("{}: {}; expected one of them", table.where(),
+                    value == nullptr ? "neither mean nor sigma" : "both mean and sigma"));
   }
   if (value == nullptr) {
     if (!(*mean_over_median >= 1)) {

@@ -66,6 +66,9 @@ std::string target_of(const std::string& path) {
   return target;
 }
 
+// With its slash; empty for the current one.
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
 }  // namespace
 
 std::string read_file(const std::string& path) {
@@ -108,8 +111,7 @@ void write_file_aside(const std::string& path, std::string_view bytes) {
     return;
   }
   const std::string target = exists ? target_of(path) : path;
-  const std::size_t slash = target.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : target.substr(0, slash + 1);
+  const std::string folder = folder_of(target);
   // A name of its own length, since the target's may be as long as names can be.
   std::string aside;
   int fd = -1;
@@ -129,6 +131,21 @@ void write_file_aside(const std::string& path, std::string_view bytes) {
   if (error != 0) {
     ::unlink(aside.c_str());
     fail(path, "write", error);
+  }
+}
+
+void require_writable(const std::string& path) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) fail(path, "write", errno);
+  if (exists && S_ISDIR(status.st_mode)) fail(path, "write", EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    if (::access(path.c_str(), W_OK) != 0) fail(path, "write", errno);
+    return;
+  }
+  const std::string folder = folder_of(exists ? target_of(path) : path);
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    fail(path, "write", errno);
   }
 }
 

@@ -18,6 +18,9 @@ std::string read_file(const std::string& path);
 /// leaves nothing behind.
 void write_file_aside(const std::string& path, std::string_view bytes);
 
+/// Says beforehand what write_file_aside() would find wrong with a place: throws as it does.
+void require_writable(const std::string& path);
+
 /// Reads a schedule in whichever form the file has: Slackline's text, JSON, or GOAL. Throws
 /// InputError as the readers do, with the path for a name.
 Schedule load_schedule(const std::string& path);

@@ -142,7 +142,9 @@ Time parse_time(std::string_view text, std::string_view what) {
   std::uint64_t picoseconds = 0;
   if (text == "0") return Time{0};
   if (!with_unit(text, kTimeUnits, false, picoseconds)) {
-    bad(text, what, "a time: expected a number of at least 0 with ps, ns, us, ms or s, as 1.5us");
+    bad(text, what,
+        "a time: expected a number of at least 0 with ps, ns, us, ms or s, up to 106 days, as "
+        "1.5us");
   }
   return Time{static_cast<std::int64_t>(picoseconds)};
 }
@@ -150,7 +152,8 @@ Time parse_time(std::string_view text, std::string_view what) {
 Rate parse_rate(std::string_view text, std::string_view what) {
   std::uint64_t bits = 0;
   if (!with_unit(text, kRateUnits, false, bits) || bits == 0) {
-    bad(text, what, "a rate: expected a number above 0 with Gbps or GBps, such as 100Gbps");
+    bad(text, what,
+        "a rate: expected a number above 0 with Gbps or GBps, up to 9e9Gbps, such as 100Gbps");
   }
   return Rate{bits};
 }

@@ -132,6 +132,252 @@ class CommandLines(ProgramCase):
             self.assertIn(part, self.bad("simulate", CHAIN, "--slow-pair", pair))
 
 
+# What each bad platform or plan is told, whole: --platform, then the line.
+COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rate, poll_cost, "
+          "interrupt_cost, interleave, placement")
+COUNT = "is not a whole number from 1 to 1048576"
+RATE = "is not a rate: expected a number above 0 with Gbps or GBps, up to 9e9Gbps, such as 100Gbps"
+TIME = ("is not a time: expected a number of at least 0 with ps, ns, us, ms or s, up to 106 days, "
+        "as 1.5us")
+NO_ROOM = "3 ranks on 2 hosts; expected no more ranks than hosts"
+FEW = "too many hosts; expected at most 1048576"
+LINKS = "too many links between switches; expected at most 8388608"
+D2 = "dragonfly:groups=2,chassis=2,routers=2,hosts=2"
+PLATFORMS = (
+    # A rank without a host.
+    ("two-level:racks=1,hosts=2", NO_ROOM),
+    ("fat-tree:down=2,up=1", NO_ROOM),
+    ("dragonfly:groups=1,chassis=1,routers=1,hosts=2", NO_ROOM),
+    ("torus:dims=2", NO_ROOM),
+    # Rates and times.
+    ("star:rate=0Gbps", f"rate: '0Gbps' {RATE}"),
+    ("star:rate=-1Gbps", f"rate: '-1Gbps' {RATE}"),
+    ("star:rate=1us", f"rate: '1us' {RATE}"),
+    ("star:rate=1GB", f"rate: '1GB' {RATE}"),
+    ("star:rate=nan", f"rate: 'nan' {RATE}"),
+    ("star:rate=99999999999Gbps", f"rate: '99999999999Gbps' {RATE}"),
+    ("star:latency=-1us", f"latency: '-1us' {TIME}"),
+    ("star:latency=1Gbps", f"latency: '1Gbps' {TIME}"),
+    ("star:latency=99999999s", f"latency: '99999999s' {TIME}"),
+    ("torus:dims=3,link_rate=0Gbps", f"link_rate: '0Gbps' {RATE}"),
+    (f"{D2},green_rate=-1Gbps", f"green_rate: '-1Gbps' {RATE}"),
+    ("two-level:racks=2,hosts=2,uplink=0Gbps", f"uplink: '0Gbps' {RATE}"),
+    # Shapes.
+    ("two-level:racks=2", "hosts is missing; expected a whole number from 1 to 1048576"),
+    ("two-level:racks=0,hosts=2", f"racks: '0' {COUNT}"),
+    ("two-level:racks=1000000,hosts=1000000", FEW),
+    ("two-level:racks=2,hosts=2,oversubscription=0",
+     "oversubscription: '0' is no oversubscription; expected a number above 0 such as 3.5"),
+    ("two-level:racks=2,hosts=2,oversubscription=1e300",
+     "an oversubscription of 1e+300 leaves the racks no rate; expected an uplink of 1 bps to "
+     "9e+18 bps"),
+    ("fat-tree:arity=3", "arity: 3 is odd; expected an even number of ports"),
+    ("fat-tree:arity=162", "arity: '162' is not a whole number from 2 to 160"),
+    ("fat-tree:up=1x2",
+     "down is missing; expected down and up such as 4x4 and 1x2, or arity"),
+    ("fat-tree:down=4x4,up=1",
+     "up has 1 numbers and down has 2; expected one for each level of switches"),
+    ("fat-tree:down=4x4,up=2x2", "up begins with 2; expected 1, as a host has one NIC"),
+    ("fat-tree:down=4x4,up=1x0", f"up: '0' {COUNT}"),
+    ("fat-tree:down=4096x4096,up=1x1", FEW),
+    ("fat-tree:down=1024x1024,up=1x1048576", LINKS),
+    ("dragonfly:groups=2", "chassis is missing; expected a whole number from 1 to 1048576"),
+    ("dragonfly:groups=5,chassis=2,routers=2,hosts=2",
+     "5 groups of 4 routers cannot be joined all to all; expected at most as many groups as a "
+     "group has routers"),
+    ("dragonfly:groups=1024,chassis=32,routers=32,hosts=2", FEW),
+    ("dragonfly:groups=1,chassis=1,routers=1000000,hosts=1", LINKS),
+    (f"{D2},blue=0", f"blue: '0' {COUNT}"),
+    ("torus", "dims is missing; expected sizes such as 4x4x2"),
+    ("torus:dims=3x0", f"dims: '0' {COUNT}"),
+    ("torus:dims=3xx3", f"dims: '' {COUNT}"),
+    ("torus:dims=18446744073709551617", f"dims: '18446744073709551617' {COUNT}"),
+    ("torus:dims=1024x1024x2", FEW),
+    ("torus:dims=1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x9",
+     "dims: too many numbers; expected at most 20"),
+    # Keys.
+    ("star:colour=1us", f"unknown key 'colour'; expected one of {COMMON}"),
+    ("star:racks=2", f"star takes no key 'racks'; expected one of {COMMON}"),
+    ("torus:dims=3,dims=3", "dims stands twice; expected it once"),
+    ("two-level:racks=2,hosts=2,oversubscription=2,uplink=1Gbps",
+     "uplink and oversubscription both stand here; expected one of them"),
+    ("fat-tree:arity=4,down=4x4", "arity and down both stand here; expected one of them"),
+    ("simgrid:file=net.xml,rate=1Gbps",
+     "simgrid takes no key 'rate'; expected one of file, "
+     + COMMON.replace("rate, latency, ", "", 1)),
+    ("simgrid", "file is missing; expected the path of a SimGrid platform file"),
+    ("star:nic=both", "nic: 'both' is no discipline of a NIC; expected serial or fair"),
+    ("star:placement=everywhere",
+     "placement: 'everywhere' is no placement; expected packed, round-robin, random:SEED or "
+     "file:PATH"),
+    ("star:placement=random:x",
+     "placement: 'x' is not a whole number from 0 to 18446744073709551615"),
+)
+
+# An option of the plan, its value, and the whole line after "slackline: "; {} is the option with its
+# value.
+NO_LINK = "delay plan: the platform has no link 'nowhere'; expected one of 6 such as host-2.in"
+CHANCE = "is no chance; expected a number from 0 to 1, or a percentage such as 1%"
+NO_RANK = "rank 9 does not exist; expected 0 to 2"
+SIGMA = "is no sigma; expected a number of at least 0"
+SLOWDOWN = "is no slowdown; expected a number of at least 1"
+PLANS = (
+    ("--link-rate", "link=nowhere,rate=1Gbps", NO_LINK),
+    ("--link-rate", "link=host-0.out,rate=0Gbps", f"{{}}: rate: '0Gbps' {RATE}"),
+    ("--link-rate", "link=host-0.out,rate=-1Gbps", f"{{}}: rate: '-1Gbps' {RATE}"),
+    ("--link-rate", "link=host-0.out,rate=1us", f"{{}}: rate: '1us' {RATE}"),
+    ("--link-rate", "link=host-0.out", "{}: no rate; expected rate=…"),
+    ("--link-rate", "rate=1Gbps", "{}: no link; expected link=…"),
+    ("--link-rate", "link=,rate=1Gbps", "{}: link: is empty; expected the name of a link"),
+    ("--link-rate", "link=host-0.out,rate=1Gbps,at=-1us", f"{{}}: at: '-1us' {TIME}"),
+    ("--link-rate", "link=host-0.out,rate=1Gbps,colour=3",
+     "{}: 'colour=3' is none of its values; expected key=value with link, rate, at"),
+    ("--link-rate", "", "--link-rate: empty; expected a value"),
+    ("--fail", "link=nowhere,at=1us", NO_LINK),
+    ("--fail", "rank=9,at=1us", f"delay plan: failure of rank 9: {NO_RANK}"),
+    ("--fail", "at=1us", "{}: expected either link=… or rank=…"),
+    ("--fail", "link=host-0.out,rank=1", "{}: expected either link=… or rank=…"),
+    ("--fail", "rank=1,at=1us,at=2us", "{}: at given twice"),
+    ("--fail", "rank=1,at=3", f"{{}}: at: '3' {TIME}"),
+    ("--noise", "gaussian,mean=1us",
+     "{}: 'gaussian' is no distribution; expected constant, uniform, exponential, lognormal or "
+     "trace"),
+    ("--noise", "uniform", "{}: no low; expected low=…"),
+    ("--noise", "uniform,low=2us,high=1us",
+     "{}: low is 2us and high is 1us; expected low at most high"),
+    ("--noise", "uniform,low=-1us,high=1us", f"{{}}: low: '-1us' {TIME}"),
+    ("--noise", "exponential,mean=-1us", f"{{}}: mean: '-1us' {TIME}"),
+    ("--noise", "exponential,mean=1us,low=1us",
+     "{}: 'low=1us' is none of its values; expected key=value with mean, rank, chance, of"),
+    ("--noise", "lognormal,median=1us", "{}: no sigma; expected sigma=…"),
+    ("--noise", "lognormal,median=1us,sigma=-1", f"{{}}: sigma: '-1' {SIGMA}"),
+    ("--noise", "lognormal,median=1us,sigma=nan", f"{{}}: sigma: 'nan' {SIGMA}"),
+    ("--noise", "constant,by=1us,chance=1.5", f"{{}}: chance: '1.5' {CHANCE}"),
+    ("--noise", "constant,by=1us,chance=-0.1", f"{{}}: chance: '-0.1' {CHANCE}"),
+    ("--noise", "constant,by=1us,chance=101%", f"{{}}: chance: '101%' {CHANCE}"),
+    ("--noise", "constant,by=1us,rank=9", f"delay plan: noise 0: {NO_RANK}"),
+    ("--noise", "constant,by=1us,of=all",
+     "{}: of: 'all' can not be delayed; expected op or lane"),
+    ("--noise", "trace,file=nowhere",
+     "{}: file: noise file 'nowhere': cannot be read; expected a file of times, one on each line"),
+    ("--noise", "trace,file=empty", "{}: a trace of 0 times; expected 1 to 524288"),
+    ("--straggler", "rank=1", "{}: expected slowdown=…, by=… or both"),
+    ("--straggler", "slowdown=2", "{}: no rank; expected rank=…"),
+    ("--straggler", "rank=1,slowdown=0.5", f"{{}}: slowdown: '0.5' {SLOWDOWN}"),
+    ("--straggler", "rank=1,slowdown=inf", f"{{}}: slowdown: 'inf' {SLOWDOWN}"),
+    ("--straggler", "rank=9,slowdown=2", f"delay plan: straggler 9: {NO_RANK}"),
+    ("--slow-pair", "src=0,dst=1,rate=-1Gbps", f"{{}}: rate: '-1Gbps' {RATE}"),
+    ("--slow-pair", "src=0,dst=9,rate=1Gbps", f"delay plan: slow pair 0 to 9: {NO_RANK}"),
+)
+
+# The same in a file d.toml: its text after "schema = 1", and the line.
+NOISE = "[[noise]]\ndistribution = "
+PLAN_FILES = (
+    (NOISE + '"uniform"\nlow = "2us"\nhigh = "1us"',
+     "d.toml:2: noise: low is 2us and high is 1us; expected low at most high"),
+    (NOISE + '"gaussian"',
+     "d.toml:3: noise.distribution: 'gaussian' is no distribution; expected constant, uniform, "
+     "exponential, lognormal or trace"),
+    (NOISE + '"lognormal"\nmedian = "1us"\nsigma = -1', f"d.toml:5: noise.sigma: '-1' {SIGMA}"),
+    (NOISE + '"lognormal"\nmedian = "1us"\nsigma = 1\nmean = "0.5us"',
+     "d.toml:6: unknown key 'mean' in [noise]; expected one of ranks, distribution, median, sigma, "
+     "chance, of"),
+    (NOISE + '"constant"\nby = "1us"\nchance = 1.5', f"d.toml:5: noise.chance: '1.5' {CHANCE}"),
+    (NOISE + '"constant"\nby = 1',
+     'd.toml:4: noise.by: a whole number stands here; expected a time such as "10us"'),
+    (NOISE + '"constant"\nby = "1us"\nranks = [1, 1]',
+     "delay plan: noise 0: rank 1 stands twice; expected it once"),
+    (NOISE + '"trace"\nfile = "empty"\nvalues = ["1us"]',
+     "d.toml:2: noise: both values and file stand here; expected either values or file"),
+    ('[[link_rate]]\nlink = "nowhere"\nrate = "1Gbps"', NO_LINK),
+    ('[[link_rate]]\nlink = "host-0.out"\nrate = "0Gbps"',
+     f"d.toml:4: link_rate.rate: '0Gbps' {RATE}"),
+    ('[[failure]]\nlink = "nowhere"', NO_LINK),
+    ('[[failure]]\nat = "1us"',
+     "d.toml:2: failure: neither link nor rank stands here; expected either link or rank"),
+    ('[[straggler]]\nrank = 1\nslowdown = 2\n[[straggler]]\nrank = 1\nby = "1us"',
+     "delay plan: straggler 1 stands twice; expected one slowdown for it"),
+    ('[[slow_pair]]\nsrc = 0\ndst = 1\nrate = "1Gbps"\n'
+     '[[slow_pair]]\nsrc = 0\ndst = 1\nrate = "2Gbps"',
+     "delay plan: slow pair 0 to 1 stands twice; expected one rate for it"),
+    ('[[fail]]\nlink = "host-0.out"',
+     "d.toml:2: unknown key 'fail'; expected one of schema, seed, delay, slow_pair, straggler, "
+     "noise, link_rate, failure"),
+    ("seed = -1", "d.toml:2: seed: '-1' is not a whole number from 0 to 18446744073709551615"),
+)
+
+
+class WholeLines(ProgramCase):
+    def line(self, *arguments):
+        line = self.bad("simulate", CHAIN, *arguments)
+        self.assertTrue(line.isprintable(), line)
+        return line.removeprefix("slackline: ")
+
+    def test_platforms(self):
+        for platform, line in PLATFORMS:
+            self.assertEqual(self.line("-p", platform), f"platform '{platform}': {line}")
+        # Whoever is asked, and however often.
+        for more in (["-e", "analytic"], ["--samples", "3"], ["--policy", "least-slack"],
+                     ["--trace", "t", "--links", "l"]):
+            self.assertEqual(self.line("-p", "torus:dims=2", *more),
+                             f"platform 'torus:dims=2': {NO_ROOM}")
+
+    def test_placement_files(self):
+        self.write("few", "host-0\nhost-1\n")
+        self.write("other", "host-0\nhost-9\nhost-1\n")
+        self.write("twice", "host-0\n\nhost-0\nhost-1\n")
+        for file, line in (
+                ("nowhere", "placement file 'nowhere': cannot be read; expected a host per line"),
+                ("few", "placement file 'few': 2 hosts for 3 ranks; expected a host for each rank, "
+                 "one per line"),
+                ("other", "'other':2: 'host-9' is no host; expected host-0 … host-2 or a number "
+                 "below 3"),
+                ("twice", "'twice':3: 'host-0' stands twice; expected one rank on a host")):
+            self.assertEqual(self.line("-p", f"star:placement=file:{file}"), line)
+
+    def test_plans(self):
+        self.write("empty", "")
+        for option, value, line in PLANS:
+            self.assertEqual(self.line(option, value), line.format(f"{option} {value}"))
+        for more in (["-e", "analytic"], ["--samples", "3"], ["--policy", "least-slack"],
+                     ["--trace", "t", "--links", "l"]):
+            self.assertEqual(self.line("--link-rate", "link=nowhere,rate=1Gbps", *more), NO_LINK)
+        self.assertEqual(self.line("--straggler", "rank=1,by=1us", "--straggler",
+                                   "rank=1,slowdown=2"),
+                         "delay plan: straggler 1 stands twice; expected one slowdown for it")
+        self.assertEqual(self.line("--link-rate", "link=host-0.out,rate=1Gbps", "--link-rate",
+                                   "link=host-0.out,rate=2Gbps"),
+                         "delay plan: link 'host-0.out' has two rates from 0 on; expected one")
+
+    def test_plan_files(self):
+        self.write("empty", "")
+        for text, line in PLAN_FILES:
+            self.write("d.toml", f"schema = 1\n{text}\n")
+            self.assertEqual(self.line("--delays", "d.toml"), line)
+
+    def test_places_for_output(self):
+        both = "both go to x; expected a place for each"
+        for arguments, line in (
+                (["--links", "x", "--trace", "x"], f"--trace and --links {both}"),
+                (["--links", "-", "--json"], "--links -: with --json the document is alone on "
+                 "standard output; expected a file"),
+                (["--links", "x", "--trace", "nowhere/x"], "nowhere/x: cannot write: No such file "
+                 "or directory; expected a place that can be written to")):
+            self.assertEqual(self.line(*arguments), line)
+
+    # Beyond some hours a double has no picoseconds; runs end all the same.
+    def test_what_takes_days_is_no_error(self):
+        for more in (["--straggler", "rank=1,slowdown=1e300"], ["--noise", "constant,by=9000000s"],
+                     ["-p", "star:latency=9000000s"], ["-p", "star:rate=1bps"]):
+            runs = [self.document("simulate", CHAIN, "-e", engine, *more)["makespan_s"]
+                    for engine in ("analytic", "simgrid")[:1 + self.has_simgrid()]]
+            self.assertGreater(runs[0], 1e6)
+            self.assertAlmostEqual(runs[0], runs[-1], delta=1e-9 * runs[0])
+
+    def has_simgrid(self):
+        return "with SimGrid" in self.good("--version")
+
+
 class Files(ProgramCase):
     def schedules(self, name, part):
         for use in USES:

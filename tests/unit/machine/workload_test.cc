@@ -314,7 +314,7 @@ TEST(Workload, SaysWhatIsWrong) {
       {ranks4 + lognormal + "distribution = \"lognormal\", median = \"0\", mean = \"1\" }",
        "sizes.median: 0; expected at least 1 byte"},
       {ranks4 + lognormal + "distribution = \"lognormal\", median = \"2\" }",
-       "neither mean and sigma; expected one of them"},
+       "neither mean nor sigma; expected one of them"},
       {ranks4 + lognormal + "distribution = \"lognormal\", median = \"2\", mean = \"1\" }",
        "the mean is below the median"},
       {ranks4 + lognormal + "distribution = \"lognormal\", median = \"2\", sigma = -1 }",
