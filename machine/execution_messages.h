@@ -18,6 +18,10 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
   const OpId id = start.op;
   const bool reply = replying_[id.value] != 0;
   PortArbiter& ports = large ? large_ : small_;
+  if (paths_.may_fail() && is_gone(start.src)) {  // what its NIC still has queued never leaves
+    ports.free_in(start.dst);
+    return;
+  }
   const std::uint64_t bytes = message_bytes(id, reply);
   sched::OpTimes& t = times(id);
   if (!reply && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;

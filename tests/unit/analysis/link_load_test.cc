@@ -1,0 +1,255 @@
+// What links carry, by hand for small networks, and in sum for random ones.
+#include "analysis/link_load.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/event_engine.h"
+#include "sched/compile.h"
+#include "tests/property/random_runs.h"
+#include "tests/unit/analysis/program.h"
+
+namespace slackline::analysis {
+namespace {
+
+using machine::DelayPlan;
+using machine::Platform;
+using machine::Wiring;
+using sched::Schedule;
+using testing::Dice;
+using testing::Program;
+using testing::us;
+
+struct Ran {
+  Wiring wiring;
+  machine::Paths paths;
+  sched::Trace trace;
+  std::vector<LinkLoad> loads;
+
+  Ran(const Schedule& schedule, const Platform& platform, const DelayPlan& plan = {})
+      : wiring(platform, schedule.rank_count()),
+        paths(schedule, wiring, plan),
+        trace(run_events(schedule, platform, plan)),
+        loads(link_load(schedule, wiring, paths, trace)) {}
+
+  const LinkLoad& operator[](std::string_view name) const {
+    return loads.at(wiring.find_link(name).value().value);
+  }
+  /// The links that carried anything, and the bytes.
+  std::map<std::string, std::uint64_t> used() const {
+    std::map<std::string, std::uint64_t> result;
+    for (std::size_t l = 0; l < loads.size(); ++l) {
+      EXPECT_EQ(loads[l].bytes == 0, loads[l].messages == 0);
+      if (loads[l].bytes != 0) result[wiring.links()[l].name] = loads[l].bytes;
+    }
+    return result;
+  }
+};
+
+// Rank 0 sends 10,000 bytes to each other rank of two racks of two, one after another, at 1 GB/s.
+TEST(LinkLoad, OfTwoRacksByHand) {
+  Program p(4);
+  const sched::ChannelId to[] = {p.channel(0, 1), p.channel(0, 2), p.channel(0, 3)};
+  for (const sched::ChannelId c : to) p.send(c, 10'000);
+  for (const sched::ChannelId c : to) p.recv(c, 10'000);
+  const Ran run(p.build(),
+                machine::parse_platform_spec("two-level:racks=2,hosts=2,rate=8Gbps,latency=1us"));
+  const std::map<std::string, std::uint64_t> expected = {
+      {"host-0.out", 30'000}, {"host-1.in", 10'000}, {"host-2.in", 10'000},
+      {"host-3.in", 10'000},  {"rack-0.up", 20'000}, {"rack-1.down", 20'000}};
+  EXPECT_EQ(run.used(), expected);
+  EXPECT_EQ(run["host-0.out"].messages, 3u);
+  EXPECT_NEAR(run["host-0.out"].busy_s, 30e-6, 1e-12);
+  EXPECT_EQ(run["rack-0.up"].messages, 2u);
+  EXPECT_NEAR(run["rack-0.up"].busy_s, 20e-6, 1e-12);
+  EXPECT_NEAR(run["host-3.in"].busy_s, 10e-6, 1e-12);
+}
+
+// Four leaf switches of two hosts, two switches above. d-mod-k: hosts 0, 2, 4, 6 are reached over
+// port 0 of the leaf switch, the others over port 1. Within a leaf nothing goes up.
+TEST(LinkLoad, OfAFatTreeByHand) {
+  Program p(8);
+  const std::pair<std::uint32_t, std::uint32_t> pairs[] = {{0, 1}, {0, 2}, {1, 3},
+                                                           {1, 4}, {6, 3}, {7, 2}};
+  std::vector<sched::ChannelId> channels;
+  for (const auto& [src, dst] : pairs) channels.push_back(p.channel(src, dst));
+  for (const sched::ChannelId c : channels) p.send(c, 5'000);
+  for (const sched::ChannelId c : channels) p.recv(c, 5'000);
+  const Ran run(p.build(),
+                machine::parse_platform_spec("fat-tree:down=2x4,up=1x2,rate=8Gbps,latency=1us"));
+  const std::map<std::string, std::uint64_t> expected = {
+      {"host-0.out", 10'000},        {"host-1.out", 10'000},
+      {"host-6.out", 5'000},         {"host-7.out", 5'000},
+      {"host-1.in", 5'000},          {"host-2.in", 10'000},
+      {"host-3.in", 10'000},         {"host-4.in", 5'000},
+      {"switch-1-0.up-0", 10'000},    // to 2 and 4
+      {"switch-1-0.up-1", 5'000},     // to 3
+      {"switch-1-3.up-0", 5'000},     // to 2
+      {"switch-1-3.up-1", 5'000},     // to 3
+      {"switch-1-1.down-0", 10'000},  // 2, from 0 and 7
+      {"switch-1-1.down-1", 10'000},  // 3, from 1 and 6
+      {"switch-1-2.down-0", 5'000}};  // 4
+  EXPECT_EQ(run.used(), expected);
+}
+
+// Overlapping messages keep a link busy once; what stands apart adds up.
+TEST(LinkLoad, BusyTimeIsAUnion) {
+  Program p(4);
+  const sched::ChannelId a = p.channel(0, 2);
+  const sched::ChannelId b = p.channel(1, 3);
+  const sched::OpId at_50 = p.delay(0, us(50));
+  const sched::OpId at_4 = p.delay(1, us(4));
+  p.send(a, 10'000);                    // 0 to 10 us
+  p.after({at_50}, p.send(a, 10'000));  // 50 to 60 us
+  p.after({at_4}, p.send(b, 10'000));   // 4 to 14 us
+  p.recv(a, 10'000);
+  p.recv(a, 10'000);
+  p.recv(b, 10'000);
+  const Ran run(p.build(),
+                machine::parse_platform_spec("two-level:racks=2,hosts=2,rate=8Gbps,latency=1us"));
+  EXPECT_NEAR(run["rack-0.up"].busy_s, 24e-6, 1e-12);
+  EXPECT_EQ(run["rack-0.up"].messages, 3u);
+  EXPECT_EQ(run["rack-0.up"].bytes, 30'000u);
+}
+
+// Of gets and atomics the reply counts, on its way back; empty messages count nowhere.
+TEST(LinkLoad, CountsRepliesAndNoEmptyMessages) {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  p.get(c, 7'000);
+  p.fetch_add(c, 3);
+  p.send(c, 0);
+  p.put(c, 600);
+  p.recv(c, 0);
+  const Ran run(p.build(), machine::parse_platform_spec("star:rate=8Gbps,latency=1us"));
+  const std::map<std::string, std::uint64_t> expected = {
+      {"host-1.out", 7'008}, {"host-0.in", 7'008}, {"host-0.out", 600}, {"host-1.in", 600}};
+  EXPECT_EQ(run.used(), expected);
+  EXPECT_EQ(run["host-1.out"].messages, 2u);
+}
+
+// What a host that fails has still queued never leaves: the receiver's link is free for others.
+TEST(LinkLoad, CountsNothingThatAGoneHostHadQueued) {
+  Program p(3);
+  const sched::ChannelId a = p.channel(0, 2);
+  const sched::ChannelId b = p.channel(1, 2);
+  p.send(a, 10'000);
+  p.send(a, 10'000);
+  const sched::OpId at_20 = p.delay(1, us(20));
+  p.after({at_20}, p.send(b, 10'000));
+  p.recv(a, 10'000);
+  p.recv(a, 10'000);
+  p.recv(b, 10'000);
+  DelayPlan plan;
+  plan.failures.push_back({"", sched::RankId(0), us(5)});
+  const Schedule schedule = p.build();
+  for (const char* nic : {"serial", "fair"}) {
+    const Ran run(schedule,
+                  machine::parse_platform_spec(
+                      std::string("star:rate=8Gbps,latency=1us,gap=10us,nic=") + nic),
+                  plan);
+    const std::map<std::string, std::uint64_t> expected = {
+        {"host-0.out", 10'000}, {"host-1.out", 10'000}, {"host-2.in", 20'000}};
+    EXPECT_EQ(run.used(), expected);
+    EXPECT_NEAR(run["host-2.in"].busy_s, 10e-6, 1e-12);  // of what was lost nobody knows
+  }
+}
+
+// What had begun counts, what never left does not; of what was lost nobody knows how long it took.
+TEST(LinkLoad, CountsWhatBeganBeforeAFailure) {
+  Program p(3);
+  const sched::ChannelId a = p.channel(0, 1);
+  const sched::ChannelId b = p.channel(1, 2);
+  p.send(a, 10'000);
+  p.after({p.recv(a, 10'000)}, p.send(b, 10'000));
+  p.recv(b, 10'000);
+  DelayPlan plan;
+  plan.failures.push_back({"host-1.in", sched::RankId::none(), us(5)});
+  const Ran run(p.build(), machine::parse_platform_spec("star:rate=8Gbps,latency=1us"), plan);
+  const std::map<std::string, std::uint64_t> expected = {{"host-0.out", 10'000},
+                                                         {"host-1.in", 10'000}};
+  EXPECT_EQ(run.used(), expected);
+  EXPECT_EQ(run["host-1.in"].busy_s, 0);
+}
+
+const char* const kNetworks[] = {
+    "star:rate=100Gbps",
+    "two-level:racks=4,hosts=5,oversubscription=3",
+    "fat-tree:down=5x4,up=1x2",
+    "fat-tree:down=4x2x3,up=1x2x2,parallel=1x1x2",
+    "dragonfly:groups=3,chassis=2,routers=2,hosts=2",
+    "torus:dims=4x3x2",
+};
+
+// Every byte leaves by one NIC and comes in by one; no link is busy longer than the run.
+TEST(LinkLoad, NicsCarryEveryByteTwice) {
+  for (std::uint32_t seed = 0; seed < 600 && !HasFailure(); ++seed) {
+    Dice dice(seed);
+    const std::string network = kNetworks[seed % std::size(kNetworks)];
+    const auto nic =
+        dice.one_in(2) ? machine::NicDiscipline::kFair : machine::NicDiscipline::kSerial;
+    Platform platform = testing::random_platform(dice, nic);
+    platform.topology = machine::parse_platform_spec(network).topology;
+    const std::string spec =
+        testing::random_spec(dice, sched::patterns()[seed % sched::patterns().size()].name, 20, 8);
+    const Schedule schedule = seed % 4 == 0 ? testing::RandomSchedule(dice, 12, 40).build()
+                                            : compile(sched::parse_spec(spec));
+    const Ran run(schedule, platform);
+    std::uint64_t sent = 0;
+    for (const sched::Op& op : schedule.ops()) {
+      if (sched::is_initiator(op.kind)) sent += schedule.payload_bytes(op);
+    }
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+    for (std::size_t l = 0; l < run.loads.size(); ++l) {
+      const std::string& name = run.wiring.links()[l].name;
+      if (name.starts_with("host-")) (name.ends_with(".out") ? out : in) += run.loads[l].bytes;
+      EXPECT_LE(run.loads[l].busy_s, run.trace.makespan_s() * (1 + 1e-9)) << name;
+      // Nothing passes faster than the link, where the engine has left out no sharing and no small
+      // messages travel between the packets of larger ones.
+      if (!run.trace.contended && platform.interleave_bytes == 0) {
+        EXPECT_GE(run.loads[l].busy_s * run.wiring.links()[l].rate.bytes_per_second(),
+                  static_cast<double>(run.loads[l].bytes) * (1 - 1e-6))
+            << name;
+      }
+    }
+    EXPECT_EQ(out, sent) << network << ", seed " << seed;
+    EXPECT_EQ(in, sent) << network << ", seed " << seed;
+  }
+}
+
+// Above the leaves of a fat tree, what goes up on a level comes down on it.
+TEST(LinkLoad, WhatGoesUpComesDown) {
+  for (const char* network : {"two-level:racks=4,hosts=4", "fat-tree:arity=4",
+                              "fat-tree:down=4x2x2,up=1x2x2,parallel=1x1x2"}) {
+    const Schedule schedule =
+        compile(sched::parse_spec("binomial-pipeline:ranks=16,bytes=1MiB,block=64KiB"));
+    const Ran run(schedule, machine::parse_platform_spec(network));
+    std::map<std::string, std::int64_t> balance;  // by level
+    std::uint64_t inner = 0;
+    for (const auto& [name, bytes] : run.used()) {
+      const bool up = name.find(".up") != std::string::npos;
+      const bool down = name.find(".down") != std::string::npos;
+      if (!up && !down) continue;
+      inner += bytes;
+      balance[name.substr(0, name.find('-') + 2)] +=
+          up ? static_cast<std::int64_t>(bytes) : -static_cast<std::int64_t>(bytes);
+    }
+    EXPECT_GT(inner, 0u);
+    if (std::string(network).starts_with("two-level")) {
+      std::int64_t all = 0;
+      for (const auto& [rack, bytes] : balance) all += bytes;
+      EXPECT_EQ(all, 0);
+    } else {
+      for (const auto& [level, bytes] : balance) EXPECT_EQ(bytes, 0) << network << ", " << level;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slackline::analysis
