@@ -1,8 +1,9 @@
 // The bare cost of a schedule's messages in SimGrid, which an engine built on it is held against:
-// every transfer of a binomial pipeline as one communication on a star. It keeps no times, orders
-// nothing and models neither overheads nor credits. What a message costs SimGrid depends on how
-// many begin and end in one instant and how many are under way. So there are two floors: all
-// messages of a step at once, each step when the last of the one before has ended; or, with
+// every transfer of a binomial pipeline as one communication, on a star unless told otherwise. It
+// keeps no times, orders nothing and models neither overheads nor credits. What a message costs
+// SimGrid depends on how many begin and end in one instant and how many are under way. So there are
+// two floors: all messages of a step at once, each step when the last of the one before has ended;
+// or, with
 // --as-run, each message when the machine model has it begin (computed before the clock starts).
 //
 //   simgrid_floor RANKS BLOCKS [--as-run] [--json]
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <span>
@@ -21,10 +23,13 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "machine/delay_plan.h"
+#include "machine/paths.h"
 #include "machine/platform.h"
+#include "machine/wiring.h"
 #include "sched/compile.h"
 #include "sched/error.h"
+#include "sim/simgrid_engine.h"
 
 namespace {
 
@@ -39,11 +44,12 @@ using slackline::sched::Trace;
 using slackline::sched::Transfer;
 
 constexpr std::uint64_t kBlockBytes = 1 << 20;
-constexpr double kBytesPerSecond = 12.5e9;
 
 struct Options {
   std::uint64_t ranks = 0;
   std::uint64_t blocks = 0;
+  std::string platform{slackline::machine::kDefaultPlatform};
+  slackline::sched::Time noise{0};
   bool as_run = false;
   bool json = false;
 };
@@ -51,8 +57,13 @@ struct Options {
 Options parse(std::span<char*> arguments) {
   Options options;
   std::vector<std::string_view> numbers;
-  for (const std::string_view argument : arguments) {
-    if (argument == "--json") {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--platform" && i + 1 < arguments.size()) {
+      options.platform = arguments[++i];
+    } else if (argument == "--noise" && i + 1 < arguments.size()) {
+      options.noise = slackline::sched::parse_time(arguments[++i], "--noise");
+    } else if (argument == "--json") {
       options.json = true;
     } else if (argument == "--as-run") {
       options.as_run = true;
@@ -61,7 +72,8 @@ Options parse(std::span<char*> arguments) {
     }
   }
   if (numbers.size() != 2) {
-    throw InputError("expected simgrid_floor RANKS BLOCKS [--as-run] [--json]");
+    throw InputError(
+        "expected simgrid_floor RANKS BLOCKS [--platform P] [--as-run [--noise MEAN]] [--json]");
   }
   options.ranks = slackline::sched::parse_count(numbers[0], "RANKS", 2, 1 << 16);
   options.blocks = slackline::sched::parse_count(numbers[1], "BLOCKS", 1, 1 << 20);
@@ -69,17 +81,22 @@ Options parse(std::span<char*> arguments) {
 }
 
 // The exact model: bandwidth shared max-min and nothing else, no latency.
-std::vector<s4u::Host*> make_star(std::uint32_t ranks) {
+void configure() {
   for (const char* setting : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0",
                               "surf/precision:1e-12", "maxmin/precision:1e-9"}) {
     s4u::Engine::set_config(setting);
   }
+}
+
+using Hosts = std::vector<s4u::Host*>;  // of every rank
+
+Hosts make_star(std::uint32_t ranks, double bytes_per_s) {
   s4u::NetZone* zone = s4u::create_star_zone("star");
-  std::vector<s4u::Host*> hosts;
+  Hosts hosts;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     s4u::Host* host = zone->create_host(fmt::format("rank{}", rank), 1e9)->seal();
     s4u::SplitDuplexLink* link =
-        zone->create_split_duplex_link(fmt::format("nic{}", rank), kBytesPerSecond);
+        zone->create_split_duplex_link(fmt::format("nic{}", rank), bytes_per_s);
     link->set_latency(0.0)->seal();
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
                     {s4u::LinkInRoute(link, s4u::LinkInRoute::Direction::UP)}, true);
@@ -89,11 +106,43 @@ std::vector<s4u::Host*> make_star(std::uint32_t ranks) {
   return hosts;
 }
 
+// The platform's links, and the routes of the schedule's messages.
+Hosts make_network(const Schedule& schedule, const Platform& platform) {
+  const slackline::machine::Wiring wiring(platform, schedule.rank_count());
+  const slackline::machine::Paths paths(schedule, wiring, {});
+  s4u::NetZone* zone = s4u::create_full_zone("network");
+  Hosts hosts;
+  for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
+    hosts.push_back(zone->create_host(fmt::format("rank{}", rank), 1e9)->seal());
+  }
+  std::vector<s4u::Link*> links;
+  for (const slackline::machine::Link& link : wiring.links()) {
+    links.push_back(zone->create_link(link.name, link.rate.bytes_per_second()));
+    links.back()->set_latency(0.0)->seal();
+  }
+  for (std::uint32_t i = 0; i < paths.size(); ++i) {
+    const slackline::machine::PathId id(i);
+    std::vector<s4u::LinkInRoute> route;
+    for (const slackline::machine::LinkId link : paths.links(id)) {
+      route.emplace_back(links[link.value]);
+    }
+    zone->add_route(hosts[paths[id].src.value]->get_netpoint(),
+                    hosts[paths[id].dst.value]->get_netpoint(), nullptr, nullptr, route, false);
+  }
+  zone->seal();
+  return hosts;
+}
+
+s4u::CommPtr message(const Hosts& hosts, RankId src, RankId dst, std::uint64_t bytes) {
+  s4u::CommPtr comm = s4u::Comm::sendto_init(hosts[src.value], hosts[dst.value]);
+  comm->set_payload_size(bytes);
+  return comm;
+}
+
 // Sends a step's messages, and the next step's when all of them have ended.
 class StepRunner {
  public:
-  StepRunner(const Plan& plan, std::vector<s4u::Host*> hosts)
-      : plan_(plan), hosts_(std::move(hosts)) {}
+  StepRunner(const Plan& plan, Hosts hosts) : plan_(plan), hosts_(std::move(hosts)) {}
 
   void start_step() {
     // The messages of the step before may still be in use by the callback that called this: they
@@ -105,15 +154,14 @@ class StepRunner {
            plan_.transfers[next_].step == plan_.transfers[begin].step) {
       const Transfer& transfer = plan_.transfers[next_++];
       current_.push_back(
-          s4u::Comm::sendto_init(hosts_[transfer.src.value], hosts_[transfer.dst.value]));
-      current_.back()->set_payload_size(plan_.bytes_of(transfer.block));
+          message(hosts_, transfer.src, transfer.dst, plan_.bytes_of(transfer.block)));
     }
     left_ = current_.size();
-    for (const s4u::CommPtr& message : current_) message->start();
+    for (const s4u::CommPtr& comm : current_) comm->start();
   }
 
-  void on_completion(const s4u::Activity& message) {
-    if (message.get_state() != s4u::Activity::State::FINISHED) return;
+  void on_completion(const s4u::Activity& activity) {
+    if (activity.get_state() != s4u::Activity::State::FINISHED) return;
     ++finished_;
     if (--left_ == 0) start_step();
   }
@@ -122,7 +170,7 @@ class StepRunner {
 
  private:
   const Plan& plan_;
-  std::vector<s4u::Host*> hosts_;
+  Hosts hosts_;
   std::vector<s4u::CommPtr> current_;
   std::vector<s4u::CommPtr> previous_;
   std::size_t next_ = 0;
@@ -138,10 +186,15 @@ struct Beginning {
 };
 
 // When each large message of the schedule leaves its NIC, in order of time.
-std::vector<Beginning> beginnings(const std::string& spec) {
-  const Schedule schedule = compile(slackline::sched::parse_spec(spec));
-  const Platform platform = slackline::machine::load_platform("fractus");
-  const Trace trace = slackline::analysis::run_events(schedule, platform);
+std::vector<Beginning> beginnings(const Schedule& schedule, const Platform& platform,
+                                  slackline::sched::Time noise) {
+  slackline::machine::DelayPlan plan;
+  if (noise.count() > 0) {
+    plan.noise.emplace_back();
+    plan.noise.back().of.kind = slackline::machine::Distribution::Kind::kExponential;
+    plan.noise.back().of.mean = noise;
+  }
+  const Trace trace = slackline::sim::run_simgrid(schedule, platform, plan);
   std::vector<Beginning> result;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const slackline::sched::Op& op = schedule.ops()[i];
@@ -157,36 +210,35 @@ std::vector<Beginning> beginnings(const std::string& spec) {
 // Sends each message at its time: one timer per instant.
 class TimedRunner {
  public:
-  TimedRunner(std::vector<Beginning> messages, std::vector<s4u::Host*> hosts)
+  TimedRunner(std::vector<Beginning> messages, Hosts hosts)
       : messages_(std::move(messages)), hosts_(std::move(hosts)) {}
 
   void arm() {
     if (next_ == messages_.size()) return;
     simgrid::kernel::timer::Timer::set(messages_[next_].time_s, [this] { start_instant(); });
   }
-  void on_completion(const s4u::Activity& message) {
-    if (message.get_state() != s4u::Activity::State::FINISHED) return;
+  void on_completion(const s4u::Activity& activity) {
+    if (activity.get_state() != s4u::Activity::State::FINISHED) return;
     ++finished_;
   }
   std::size_t finished() const { return finished_; }
 
  private:
   void start_instant() {
-    std::erase_if(live_, [](const s4u::CommPtr& message) {
-      return message->get_state() == s4u::Activity::State::FINISHED;
+    std::erase_if(live_, [](const s4u::CommPtr& comm) {
+      return comm->get_state() == s4u::Activity::State::FINISHED;
     });
     const double now_s = messages_[next_].time_s;
     for (; next_ < messages_.size() && messages_[next_].time_s < now_s + 1e-12; ++next_) {
-      const Beginning& message = messages_[next_];
-      live_.push_back(s4u::Comm::sendto_init(hosts_[message.src.value], hosts_[message.dst.value]));
-      live_.back()->set_payload_size(message.bytes);
+      const Beginning& begun = messages_[next_];
+      live_.push_back(message(hosts_, begun.src, begun.dst, begun.bytes));
       live_.back()->start();
     }
     arm();
   }
 
   std::vector<Beginning> messages_;
-  std::vector<s4u::Host*> hosts_;
+  Hosts hosts_;
   std::vector<s4u::CommPtr> live_;
   std::size_t next_ = 0;
   std::size_t finished_ = 0;
@@ -198,18 +250,29 @@ int run(int argc, char** argv) {
   const std::string spec = fmt::format("binomial-pipeline:ranks={},bytes={},block={}",
                                        options.ranks, options.blocks * kBlockBytes, kBlockBytes);
   const Plan plan = slackline::sched::plan_of(slackline::sched::parse_spec(spec));
+  const Platform platform = slackline::machine::load_platform(options.platform);
+  const bool is_star = platform.topology.kind() == slackline::machine::TopologyKind::kStar;
   std::vector<Beginning> times;
-  if (options.as_run) times = beginnings(spec);
+  std::optional<Schedule> schedule;
+  if (options.as_run || !is_star) schedule = compile(slackline::sched::parse_spec(spec));
+  if (options.as_run) times = beginnings(*schedule, platform, options.noise);
 
   xbt_log_control_set("xbt_cfg.thres:warning");
-  const auto begin = Clock::now();
+  auto begin = Clock::now();
   int engine_argc = 1;
   s4u::Engine engine(&engine_argc, argv);
-  const std::vector<s4u::Host*> hosts = make_star(plan.ranks);
+  configure();
+  Hosts hosts;
+  if (is_star) {
+    hosts = make_star(plan.ranks, platform.rate.bytes_per_second());
+  } else {
+    hosts = make_network(*schedule, platform);
+    begin = Clock::now();
+  }
   StepRunner steps(plan, hosts);
   TimedRunner timed(std::move(times), hosts);
-  s4u::Activity::on_completion_cb([&](const s4u::Activity& message) {
-    options.as_run ? timed.on_completion(message) : steps.on_completion(message);
+  s4u::Activity::on_completion_cb([&](const s4u::Activity& activity) {
+    options.as_run ? timed.on_completion(activity) : steps.on_completion(activity);
   });
   options.as_run ? timed.arm() : steps.start_step();
   engine.run();
