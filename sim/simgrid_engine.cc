@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <new>
+#include <queue>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <span>
@@ -67,7 +69,7 @@ class Network {
     }
     simgrid::kernel::timer::Timer::set(kLag_s, [this] {
       execution_->start();
-      arm();
+      work();
     });
     engine_.run();
   }
@@ -75,11 +77,6 @@ class Network {
   void at(double time_s, ExecutionEvent event) { timers_.push(time_s, event); }
 
   void transmit(double now_s, PathId path, std::uint64_t bytes, OpId op) {
-    const double alone_end_s = paths_.sent_s(now_s, path, bytes);
-    // The flow begins after its instant; it carries that much less, to end at its time.
-    const double late_s = s4u::Engine::get_clock() - now_s;
-    const double missed = late_s * paths_.bytes_per_s(now_s, path);
-    const double carried = std::max(0.0, static_cast<double>(bytes) - missed) * kGrain;
     std::uint32_t slot;
     if (free_.empty()) {
       slot = static_cast<std::uint32_t>(flows_.size());
@@ -89,20 +86,36 @@ class Network {
       free_.pop_back();
     }
     Flow& flow = flows_[slot];
-    flow.alone_end_s = alone_end_s;
+    flow.begin_s = now_s;
+    flow.alone_end_s = paths_.sent_s(now_s, path, bytes);
+    flow.bytes = bytes;
     flow.path = path;
     flow.op = op;
-    begin(slot, carried);
+    flow.live = true;
+    ++flow.use;
+    ends_.push({flow.alone_end_s, slot, flow.use});
+    waiting_.push_back(slot);
   }
 
  private:
   struct Flow {
-    s4u::CommPtr comm;
+    s4u::CommPtr comm;  // nothing before it has begun in SimGrid
+    double begin_s = 0;
     double alone_end_s = 0;  // if it shares with nobody
+    std::uint64_t bytes = 0;
     PathId path;
     OpId op;
-    bool live = false;  // not ended, not lost
+    std::uint32_t use = 0;  // of this slot, counted
+    bool live = false;      // not ended, not lost
   };
+  // The least time at which a flow may end.
+  struct End {
+    double time_s;
+    std::uint32_t slot;
+    std::uint32_t use;
+    friend bool operator>(const End& a, const End& b) { return a.time_s > b.time_s; }
+  };
+
   void ended(const s4u::Activity& activity) {
     const auto data = reinterpret_cast<std::uintptr_t>(activity.get_data<void>());
     if (data == 0) return;  // cut off before
@@ -123,7 +136,6 @@ class Network {
 
   void begin(std::uint32_t slot, double grains) {
     Flow& flow = flows_[slot];
-    flow.live = true;
     flow.comm = s4u::Comm::sendto_init(zones_.source(flow.path), zones_.destination(flow.path));
     flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
     flow.comm->set_payload_size(std::max<std::uint64_t>(1, std::llround(grains)));
@@ -136,7 +148,7 @@ class Network {
     zones_.set_rate(link, bytes_per_s);
     for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
       Flow& flow = flows_[slot];
-      if (!flow.live) continue;
+      if (!flow.live || !flow.comm) continue;
       const auto links = paths_.links(flow.path);
       if (std::find(links.begin(), links.end(), link) == links.end()) continue;
       const double left = flow.comm->get_remaining();
@@ -149,31 +161,71 @@ class Network {
 
   // Everything under way on a path that fails now is lost.
   void cut(double cut_s) {
+    ++cuts_;
     for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
       Flow& flow = flows_[slot];
       if (!flow.live || paths_[flow.path].cut_s > cut_s) continue;
       flow.live = false;
+      at(cut_s, {flow.op, ExecutionEvent::Kind::kLost});
+      if (!flow.comm) continue;      // still waits to begin, and will not
       flow.comm->set_data(nullptr);  // its slot may be another's when SimGrid says that it ended
       flow.comm->cancel();
-      at(cut_s, {flow.op, ExecutionEvent::Kind::kLost});
       over_.push_back(slot);
     }
     arm();
   }
 
-  // Sees to it that the earliest instant is worked through when its time has come.
+  // Sees to it that what is next is done when its time has come: an instant, or a flow's beginning.
   void arm() {
-    if (timers_.empty()) return;
-    const double due_s = std::max(timers_.next_s() + kLag_s, s4u::Engine::get_clock());
+    double next_s = waiting_.empty() ? std::numeric_limits<double>::infinity()
+                                     : flows_[waiting_[first_waiting_]].begin_s;
+    if (!timers_.empty()) next_s = std::min(next_s, timers_.next_s());
+    if (std::isinf(next_s)) return;
+    const double due_s = std::max(next_s + kLag_s, s4u::Engine::get_clock());
     if (armed_s_ <= due_s) return;
+    if (timer_ != nullptr) timer_->remove();
     armed_s_ = due_s;
-    simgrid::kernel::timer::Timer::set(due_s, [this] { work(); });
+    timer_ = simgrid::kernel::timer::Timer::set(due_s, [this] {
+      timer_ = nullptr;
+      work();
+    });
   }
 
-  // A timer that an earlier one has made needless does nothing: if each armed another, they would
-  // only ever grow in number.
+  // No flow ends, and nothing is cut, before this.
+  double quiet_until_s() {
+    while (!ends_.empty()) {
+      const End& first = ends_.top();
+      const Flow& flow = flows_[first.slot];
+      if (flow.live && flow.use == first.use) break;
+      ends_.pop();
+    }
+    double until_s = ends_.empty() ? std::numeric_limits<double>::infinity() : ends_.top().time_s;
+    if (cuts_ < paths_.cuts_s().size()) until_s = std::min(until_s, paths_.cuts_s()[cuts_]);
+    return until_s;
+  }
+
+  // Flows whose time has come begin. They do so after their instant; they carry that much less, to
+  // end at their time.
+  void begin_waiting(double clock_s) {
+    while (first_waiting_ != waiting_.size()) {
+      const std::uint32_t slot = waiting_[first_waiting_];
+      const Flow& flow = flows_[slot];
+      if (flow.begin_s + kLag_s > clock_s + kInstant_s / 2) return;
+      ++first_waiting_;
+      if (!flow.live) {
+        free_.push_back(slot);
+        continue;
+      }
+      const double missed = (clock_s - flow.begin_s) * paths_.bytes_per_s(flow.begin_s, flow.path);
+      begin(slot, std::max(0.0, static_cast<double>(flow.bytes) - missed) * kGrain);
+    }
+    waiting_.clear();
+    first_waiting_ = 0;
+  }
+
+  // Works through the instants whose time has come, and those ahead of SimGrid's clock that no end
+  // of a flow can come before: most, and each would cost SimGrid a look at everything under way.
   void work() {
-    if (s4u::Engine::get_clock() < armed_s_) return;
     armed_s_ = std::numeric_limits<double>::infinity();
     for (const std::uint32_t slot : over_) {
       flows_[slot].comm = nullptr;
@@ -182,10 +234,13 @@ class Network {
     over_.clear();
     cancelled_.clear();
     const double clock_s = s4u::Engine::get_clock();
-    while (!timers_.empty() && timers_.next_s() + kLag_s <= clock_s + kInstant_s / 2) {
+    begin_waiting(clock_s);
+    while (!timers_.empty() && (timers_.next_s() + kLag_s <= clock_s + kInstant_s / 2 ||
+                                timers_.next_s() + 2 * kLag_s < quiet_until_s())) {
       const double now_s = timers_.pop_instant(events_);
       execution_->instant(now_s, events_);
     }
+    begin_waiting(clock_s);
     arm();
   }
 
@@ -197,9 +252,14 @@ class Network {
   machine::EventQueue timers_;
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> waiting_;  // for their time to begin, in its order, …
+  std::size_t first_waiting_ = 0;       // …from here on
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<std::uint32_t> over_;      // ended, not yet let go
   std::vector<s4u::CommPtr> cancelled_;  // to be let go when SimGrid is through with them
   std::vector<ExecutionEvent> events_;
+  std::size_t cuts_ = 0;  // that have been
+  simgrid::kernel::timer::Timer* timer_ = nullptr;
   double armed_s_ = std::numeric_limits<double>::infinity();
 };
 
