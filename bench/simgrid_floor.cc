@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
@@ -259,6 +260,7 @@ int run(int argc, char** argv) {
 
   xbt_log_control_set("xbt_cfg.thres:warning");
   auto begin = Clock::now();
+  std::clock_t cpu_begin = std::clock();
   int engine_argc = 1;
   s4u::Engine engine(&engine_argc, argv);
   configure();
@@ -268,6 +270,7 @@ int run(int argc, char** argv) {
   } else {
     hosts = make_network(*schedule, platform);
     begin = Clock::now();
+    cpu_begin = std::clock();
   }
   StepRunner steps(plan, hosts);
   TimedRunner timed(std::move(times), hosts);
@@ -278,6 +281,7 @@ int run(int argc, char** argv) {
   engine.run();
   const std::size_t finished = options.as_run ? timed.finished() : steps.finished();
   const double wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  const double cpu_s = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
 
   if (finished != plan.transfers.size()) {
     throw slackline::InternalError(
@@ -291,8 +295,9 @@ int run(int argc, char** argv) {
   if (options.json) {
     fmt::print(
         "{{\"ranks\": {}, \"blocks\": {}, \"as_run\": {}, \"messages\": {}, \"wall_s\": {}, "
+        "\"cpu_s\": {}, "
         "\"us_per_message\": {}, \"peak_rss_bytes\": {}, \"simulated_s\": {}}}\n",
-        plan.ranks, plan.blocks, options.as_run, plan.transfers.size(), wall_s,
+        plan.ranks, plan.blocks, options.as_run, plan.transfers.size(), wall_s, cpu_s,
         wall_s / messages * 1e6, usage.ru_maxrss * 1024, simulated_s);
   } else {
     fmt::print(
