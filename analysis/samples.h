@@ -1,6 +1,9 @@
 // Monte-Carlo with the analytic engine, over threads.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
@@ -15,5 +18,11 @@ machine::Samples run_analytic_samples(const sched::Schedule& schedule,
                                       const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                       const machine::IssueOrder& order,
                                       const machine::SampleRuns& runs);
+
+/// Only the samples `which`, into their places in `result`.
+void run_analytic_samples(const sched::Schedule& schedule, const machine::Platform& platform,
+                          const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                          const machine::IssueOrder& order, const machine::SampleRuns& runs,
+                          std::span<const std::uint32_t> which, machine::Samples& result);
 
 }  // namespace slackline::analysis

@@ -12,10 +12,10 @@
 namespace slackline::machine {
 namespace {
 
-void check_rank(sched::RankId rank, const sched::Schedule& schedule, std::string_view what) {
-  if (rank.value < schedule.rank_count()) return;
+void check_rank(sched::RankId rank, std::uint32_t ranks, std::string_view what) {
+  if (rank.value < ranks) return;
   throw InputError(fmt::format("delay plan: {}: rank {} does not exist; expected 0 to {}", what,
-                               rank.value, schedule.rank_count() - 1));
+                               rank.value, ranks - 1));
 }
 
 // "…; expected 0 to 7", or that there is none.
@@ -62,7 +62,7 @@ void check(const OpDelay& delay, const sched::Schedule& schedule) {
 
 void check(const StepDelay& delay, const sched::Schedule& schedule) {
   const std::string what = fmt::format("rank {}, step {}", delay.rank.value, delay.step);
-  check_rank(delay.rank, schedule, what);
+  check_rank(delay.rank, schedule.rank_count(), what);
   if (delay.step >= schedule.step_count()) {
     throw InputError(fmt::format("delay plan: {}: the step does not exist; {}", what,
                                  below(schedule.step_count())));
@@ -70,16 +70,16 @@ void check(const StepDelay& delay, const sched::Schedule& schedule) {
   check_by(delay.by, what);
 }
 
-void check(const PairRate& pair, const sched::Schedule& schedule) {
+void check(const PairRate& pair, std::uint32_t ranks) {
   const std::string what = fmt::format("slow pair {} to {}", pair.src.value, pair.dst.value);
-  check_rank(pair.src, schedule, what);
-  check_rank(pair.dst, schedule, what);
+  check_rank(pair.src, ranks, what);
+  check_rank(pair.dst, ranks, what);
   check_rate(pair.rate, what);
 }
 
-void check(const Straggler& straggler, const sched::Schedule& schedule) {
+void check(const Straggler& straggler, std::uint32_t ranks) {
   const std::string what = fmt::format("straggler {}", straggler.rank.value);
-  check_rank(straggler.rank, schedule, what);
+  check_rank(straggler.rank, ranks, what);
   if (!(straggler.slowdown >= 1) || !std::isfinite(straggler.slowdown)) {
     throw InputError(
         fmt::format("delay plan: {}: a slowdown of {}; expected a finite number of at least 1",
@@ -88,9 +88,9 @@ void check(const Straggler& straggler, const sched::Schedule& schedule) {
   check_by(straggler.by, what);
 }
 
-void check(const Noise& noise, std::size_t place, const sched::Schedule& schedule) {
+void check(const Noise& noise, std::size_t place, std::uint32_t ranks) {
   const std::string what = fmt::format("noise {}", place);
-  for (const sched::RankId rank : noise.ranks) check_rank(rank, schedule, what);
+  for (const sched::RankId rank : noise.ranks) check_rank(rank, ranks, what);
   refuse_twice(noise.ranks, [&](sched::RankId rank) {
     return fmt::format("{}: rank {} stands twice; expected it once", what, rank.value);
   });
@@ -110,7 +110,7 @@ void check(const LinkRate& rate) {
   check_at(rate.at, what);
 }
 
-void check(const Failure& failure, const sched::Schedule& schedule) {
+void check(const Failure& failure, std::uint32_t ranks) {
   if (failure.link.empty() == !failure.rank.valid()) {
     throw InputError(fmt::format("delay plan: a failure of {}; expected a link or a rank",
                                  failure.rank.valid() ? "both a link and a rank" : "nothing"));
@@ -118,7 +118,7 @@ void check(const Failure& failure, const sched::Schedule& schedule) {
   const std::string what = failure.rank.valid()
                                ? fmt::format("failure of rank {}", failure.rank.value)
                                : fmt::format("failure of link {}", quoted(failure.link));
-  if (failure.rank.valid()) check_rank(failure.rank, schedule, what);
+  if (failure.rank.valid()) check_rank(failure.rank, ranks, what);
   check_at(failure.at, what);
 }
 
@@ -127,9 +127,13 @@ void check(const Failure& failure, const sched::Schedule& schedule) {
 void validate(const DelayPlan& plan, const sched::Schedule& schedule) {
   for (const OpDelay& delay : plan.ops) check(delay, schedule);
   for (const StepDelay& delay : plan.steps) check(delay, schedule);
+  validate(plan, schedule.rank_count());
+}
+
+void validate(const DelayPlan& plan, std::uint32_t ranks) {
   std::vector<std::pair<sched::RankId, sched::RankId>> pairs;
   for (const PairRate& pair : plan.pairs) {
-    check(pair, schedule);
+    check(pair, ranks);
     pairs.emplace_back(pair.src, pair.dst);
   }
   refuse_twice(pairs, [](const auto& pair) {
@@ -138,13 +142,13 @@ void validate(const DelayPlan& plan, const sched::Schedule& schedule) {
   });
   std::vector<sched::RankId> stragglers;
   for (const Straggler& straggler : plan.stragglers) {
-    check(straggler, schedule);
+    check(straggler, ranks);
     stragglers.push_back(straggler.rank);
   }
   refuse_twice(stragglers, [](sched::RankId rank) {
     return fmt::format("straggler {} stands twice; expected one slowdown for it", rank.value);
   });
-  for (std::size_t i = 0; i < plan.noise.size(); ++i) check(plan.noise[i], i, schedule);
+  for (std::size_t i = 0; i < plan.noise.size(); ++i) check(plan.noise[i], i, ranks);
   std::vector<std::pair<std::string, sched::Time>> rates;
   for (const LinkRate& rate : plan.link_rates) {
     check(rate);
@@ -154,7 +158,7 @@ void validate(const DelayPlan& plan, const sched::Schedule& schedule) {
     return fmt::format("link {} has two rates from {} on; expected one", quoted(rate.first),
                        sched::format_time(rate.second));
   });
-  for (const Failure& failure : plan.failures) check(failure, schedule);
+  for (const Failure& failure : plan.failures) check(failure, ranks);
 }
 
 }  // namespace slackline::machine

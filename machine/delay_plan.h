@@ -132,4 +132,7 @@ DelayPlan load_delay_plan(const std::string& path);
 /// Whether the network has the links is not known here.
 void validate(const DelayPlan& plan, const sched::Schedule& schedule);
 
+/// The same but for the delays of operations and steps, which only a schedule has.
+void validate(const DelayPlan& plan, std::uint32_t ranks);
+
 }  // namespace slackline::machine

@@ -14,6 +14,7 @@
 #include "experiments/multicast.h"
 #include "machine/distribution.h"
 #include "machine/draw.h"
+#include "machine/wiring.h"
 #include "sched/compile.h"
 #include "sched/units.h"
 
@@ -218,8 +219,9 @@ void add_every_post(Report& report, const std::vector<std::uint32_t>& nodes, std
   for (const std::uint32_t n : nodes) {
     Pair mean{};
     for (std::size_t o = 0; o < kOrders.size(); ++o) {
-      const machine::Samples runs = analysis::run_analytic_samples(
-          schedule_of(message_to(n, bytes, kOrders[o])), platform, plan, {}, {samples, 2, {}});
+      const machine::Samples runs =
+          analysis::run_analytic_samples(schedule_of(message_to(n, bytes, kOrders[o])), platform,
+                                         machine::Wiring(platform, n), plan, {}, {samples, 2, {}});
       mean[o] =
           1e3 * std::accumulate(runs.makespan_s.begin(), runs.makespan_s.end(), 0.0) / samples;
     }

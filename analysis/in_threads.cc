@@ -1,0 +1,60 @@
+#include "analysis/in_threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace slackline::analysis {
+
+void in_threads(std::uint32_t count, std::uint32_t jobs,
+                const std::function<void(std::uint32_t)>& work,
+                const std::function<void(std::uint32_t done)>& progress) {
+  std::atomic<std::uint32_t> next{0};
+  std::mutex mutex;  // of what follows
+  std::condition_variable changed;
+  std::uint32_t done = 0;
+  std::uint32_t working = std::min(std::max(1u, jobs), count);
+  std::uint32_t thrown_at = count;
+  std::exception_ptr thrown;
+
+  const auto take = [&] {
+    for (std::uint32_t i = next++; i < count; i = next++) {
+      std::exception_ptr error;
+      try {
+        work(i);
+      } catch (...) {
+        error = std::current_exception();
+        next = count;
+      }
+      const std::lock_guard lock(mutex);
+      if (error && i < thrown_at) {
+        thrown_at = i;
+        thrown = error;
+      }
+      ++done;
+      changed.notify_one();
+    }
+    const std::lock_guard lock(mutex);
+    --working;
+    changed.notify_one();
+  };
+
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = working; t > 0; --t) threads.emplace_back(take);
+  {
+    std::unique_lock lock(mutex);
+    while (working > 0) {
+      changed.wait_for(lock, std::chrono::milliseconds(100));
+      if (progress) progress(done);
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,122 @@
+#include "analysis/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/stream_noise.h"
+#include "analysis/stream_pass.h"
+#include "sched/error.h"
+#include "sched/pattern/pattern.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::RankId;
+
+std::uint64_t smallest_block(const sched::MulticastOptions& multicast) {
+  const std::uint64_t rest = multicast.bytes % multicast.block_bytes;
+  return rest != 0 || multicast.bytes == 0 ? rest : multicast.block_bytes;
+}
+
+// What each rank sends and receives: every block has the full size but the last.
+void count_bytes(sched::StepSource& source, const sched::MulticastOptions& multicast,
+                 Stream& result) {
+  result.sent_bytes.assign(multicast.ranks, 0);
+  result.received_bytes.assign(multicast.ranks, 0);
+  const std::uint32_t last = multicast.blocks() - 1;
+  const std::uint64_t last_bytes = multicast.bytes - last * multicast.block_bytes;
+  source.restart();
+  std::vector<sched::Hop> hops;
+  while (source.next(hops)) {
+    for (const sched::Hop& hop : hops) {
+      const std::uint64_t bytes = hop.block == last ? last_bytes : multicast.block_bytes;
+      result.sent_bytes[hop.src.value] += bytes;
+      result.received_bytes[hop.dst.value] += bytes;
+    }
+    result.transfers += hops.size();
+  }
+}
+
+template <class Noise>
+bool run(sched::StepSource& source, const StreamFigures& figures, const Noise& noise,
+         Stream& result) {
+  StreamPass<OneRun, Noise> pass(source, figures, noise);
+  pass.run();
+  if (pass.out_of_order() != 0) return false;
+  result.rank_finish_s.resize(figures.ranks);
+  for (std::uint32_t r = 0; r < figures.ranks; ++r) {
+    result.rank_finish_s[r] = pass.finish_s(r);
+    result.makespan_s = std::max(result.makespan_s, result.rank_finish_s[r]);
+  }
+  return true;
+}
+
+}  // namespace
+
+StreamFigures stream_figures(const sched::Spec& spec, const machine::Platform& platform) {
+  StreamFigures f;
+  f.o_post_s = sched::seconds(platform.o_post);
+  f.o_complete_s = sched::seconds(platform.o_complete);
+  f.gap_s = sched::seconds(platform.gap);
+  f.latency_s = sched::seconds(platform.latency);
+  const sched::MulticastOptions& multicast = spec.multicast;
+  f.last_block = multicast.blocks() - 1;
+  const std::uint64_t last_bytes = multicast.bytes - f.last_block * multicast.block_bytes;
+  const std::uint64_t bytes = std::min(multicast.bytes, multicast.block_bytes);
+  f.block_s = static_cast<double>(bytes) / platform.rate.bytes_per_second();
+  f.last_block_s = static_cast<double>(last_bytes) / platform.rate.bytes_per_second();
+  f.copy_s = platform.copy_s(bytes);
+  f.last_copy_s = platform.copy_s(last_bytes);
+  f.ranks = multicast.ranks;
+  f.root = multicast.root;
+  f.serial = platform.nic == machine::NicDiscipline::kSerial;
+  f.one_in_flight = spec.transfers.in_flight == 1;
+  f.copies_first_block = spec.transfers.copy_first_block;
+  return f;
+}
+
+std::optional<std::string> why_not_streamed(const sched::Spec& spec,
+                                            const machine::Platform& platform,
+                                            const machine::DelayPlan& delays) {
+  if (sched::find_pattern(spec.pattern) == nullptr) return spec.pattern + " has no steps";
+  if (spec.messages != 1) return "there are several messages";
+  if (spec.order != sched::Order::kAsync) return "order is lockstep";
+  if (spec.credits.ready != sched::Ready::kSend) return "ready is not send";
+  if (spec.credits.start != sched::Start::kPairwise) return "start is not pairwise";
+  if (spec.credits.window != 1) return "window is not 1";
+  if (spec.transfers.in_flight > 1) return "in-flight is above 1";
+  if (platform.topology.kind() != machine::TopologyKind::kStar) return "the network is no star";
+  if (spec.transfers.in_flight == 0 && platform.nic != machine::NicDiscipline::kSerial) {
+    return "fair NICs share among blocks in flight";
+  }
+  if (platform.o_post.count() == 0) return "o_post is 0";
+  if (platform.latency.count() == 0 && platform.o_complete.count() == 0) {
+    return "latency and o_complete are 0";
+  }
+  if (smallest_block(spec.multicast) <= platform.interleave_bytes) {
+    return "a block is of at most the interleave size";
+  }
+  const bool told = delays.ops.empty() && delays.steps.empty() && delays.pairs.empty() &&
+                    delays.link_rates.empty() && delays.failures.empty();
+  if (!told) return "the delay plan has more than noise and stragglers";
+  return std::nullopt;
+}
+
+std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& platform,
+                             const machine::DelayPlan& delays) {
+  const sched::PatternEntry* pattern = sched::find_pattern(spec.pattern);
+  if (pattern != nullptr) check(spec.multicast);
+  validate(delays, spec.multicast.ranks);
+  if (why_not_streamed(spec, platform, delays)) return std::nullopt;
+  const auto source = steps_of(*pattern, spec.multicast);
+  const StreamFigures figures = stream_figures(spec, platform);
+  Stream result;
+  const bool answered = delays.empty() ? run(*source, figures, NoNoise(), result)
+                                       : run(*source, figures, OneNoise(delays, figures), result);
+  if (!answered) return std::nullopt;
+  count_bytes(*source, spec.multicast, result);
+  return result;
+}
+
+}  // namespace slackline::analysis
