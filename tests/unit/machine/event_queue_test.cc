@@ -1,0 +1,58 @@
+#include "machine/event_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace slackline::machine {
+namespace {
+
+ExecutionEvent event(std::uint32_t op) { return {sched::OpId(op), ExecutionEvent::Kind::kDone}; }
+
+// Pushes one event at `time_s`, one half a picosecond later and one two picoseconds later.
+std::vector<std::size_t> sizes_of_instants(double time_s) {
+  EventQueue queue;
+  queue.push(time_s + 2e-12, event(2));
+  queue.push(time_s, event(0));
+  queue.push(time_s + 0.5e-12, event(1));
+  std::vector<std::size_t> sizes;
+  std::vector<ExecutionEvent> events;
+  for (int i = 0; i < 4 && !queue.empty(); ++i) {
+    queue.pop_instant(events);
+    sizes.push_back(events.size());
+  }
+  EXPECT_TRUE(queue.empty()) << "at " << time_s;
+  return sizes;
+}
+
+TEST(EventQueue, WhatIsLessThanAPicosecondApartIsOneInstant) {
+  for (const double time_s : {0.0, 1e-6, 1.0, 100.0}) {
+    EXPECT_EQ(sizes_of_instants(time_s), (std::vector<std::size_t>{2, 1})) << time_s;
+  }
+}
+
+// Late enough, all three are one double.
+TEST(EventQueue, EndsWhereADoubleHasNoPicoseconds) {
+  for (const double time_s : {4096.0, 16384.0, 20000.0, 1e6, 1e9, 1e300}) sizes_of_instants(time_s);
+  EXPECT_EQ(sizes_of_instants(1e6), std::vector<std::size_t>{3});
+  EXPECT_EQ(sizes_of_instants(std::numeric_limits<double>::max()), std::vector<std::size_t>{3});
+}
+
+TEST(EventQueue, GivesEventsInOrderOfTime) {
+  EventQueue queue;
+  for (std::uint32_t i = 0; i < 1000; ++i) queue.push(1e-6 * (i * 7919 % 1000), event(i));
+  std::vector<ExecutionEvent> events;
+  double last_s = -1;
+  std::size_t count = 0;
+  while (!queue.empty()) {
+    const double now_s = queue.pop_instant(events);
+    EXPECT_GT(now_s, last_s);
+    last_s = now_s;
+    count += events.size();
+  }
+  EXPECT_EQ(count, 1000u);
+}
+
+}  // namespace
+}  // namespace slackline::machine
