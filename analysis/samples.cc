@@ -10,6 +10,15 @@ namespace slackline::analysis {
 
 machine::Samples run_analytic_samples(const sched::Schedule& schedule,
                                       const machine::Platform& platform,
+                                      const machine::DelayPlan& plan,
+                                      const machine::IssueOrder& order,
+                                      const machine::SampleRuns& runs) {
+  return run_analytic_samples(schedule, platform, machine::Wiring(platform, schedule.rank_count()),
+                              plan, order, runs);
+}
+
+machine::Samples run_analytic_samples(const sched::Schedule& schedule,
+                                      const machine::Platform& platform,
                                       const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                       const machine::IssueOrder& order,
                                       const machine::SampleRuns& runs) {

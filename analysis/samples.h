@@ -12,6 +12,13 @@
 
 namespace slackline::analysis {
 
+/// On the platform's own wiring; throws what that does, too.
+machine::Samples run_analytic_samples(const sched::Schedule& schedule,
+                                      const machine::Platform& platform,
+                                      const machine::DelayPlan& plan,
+                                      const machine::IssueOrder& order,
+                                      const machine::SampleRuns& runs);
+
 /// Runs run_analytic() once per sample. Throws what it throws; of several, the first sample's.
 machine::Samples run_analytic_samples(const sched::Schedule& schedule,
                                       const machine::Platform& platform,

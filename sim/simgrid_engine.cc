@@ -273,6 +273,14 @@ void quiet() { xbt_log_control_set("root.thresh:error"); }
 
 machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
+                                     const machine::DelayPlan& plan,
+                                     const machine::IssueOrder& order,
+                                     const machine::SampleRuns& runs) {
+  return run_simgrid_samples(schedule, platform, wiring_of(platform, schedule), plan, order, runs);
+}
+
+machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
+                                     const machine::Platform& platform,
                                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                      const machine::IssueOrder& order,
                                      const machine::SampleRuns& runs) {

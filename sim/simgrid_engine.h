@@ -25,6 +25,13 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
                          const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
                          const machine::IssueOrder& order = {});
 
+/// On the wiring that wiring_of() makes; throws what that does, too.
+machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
+                                     const machine::Platform& platform,
+                                     const machine::DelayPlan& plan,
+                                     const machine::IssueOrder& order,
+                                     const machine::SampleRuns& runs);
+
 /// Runs it once per sample, over `runs.jobs` processes at a time that all begin with the same
 /// sealed platform. Throws as run_simgrid().
 machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
