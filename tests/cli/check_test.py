@@ -2,7 +2,7 @@
 
 import re
 
-from program_case import CHAIN, PATTERNS, ProgramCase, main
+from program_case import CHAIN, PATTERNS, ProgramCase, block, main
 
 # Rank 0 sends one block twice to the same place; all in order.
 TWICE = """slackline schedule 1
@@ -38,7 +38,7 @@ class Check(ProgramCase):
     def test_every_pattern_is_proved(self):
         for pattern in PATTERNS:
             for ranks in (1, 2, 5, 8):
-                spec = f"{pattern}:ranks={ranks},bytes=10000,block=3000"
+                spec = f"{pattern}:ranks={ranks},bytes=10000{block(pattern, 3000)}"
                 out = self.good("check", spec)
                 self.assertRegex(out.splitlines()[-1],
                                  rf"^proved {ranks} ranks?, \d+ ops, digest [0-9a-f]{{32}}")

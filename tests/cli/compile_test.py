@@ -4,7 +4,7 @@ import itertools
 import json
 import re
 
-from program_case import CHAIN, PATTERNS, PIPELINE, ProgramCase, main
+from program_case import BLOCK_PATTERNS, CHAIN, PIPELINE, ProgramCase, main
 
 
 class Compile(ProgramCase):
@@ -34,7 +34,7 @@ class Compile(ProgramCase):
                 self.assertEqual(self.document("compile", spec)["steps"], steps, spec)
 
     def test_one_rank_and_no_bytes(self):
-        for pattern in PATTERNS:
+        for pattern in BLOCK_PATTERNS:
             alone = self.document("compile", f"{pattern}:ranks=1,bytes=5MiB")
             self.assertEqual((alone["steps"], alone["ops"], alone["blocks"]), (0, 0, 5), pattern)
             empty = self.document("compile", f"{pattern}:ranks=4,bytes=0")
@@ -44,7 +44,7 @@ class Compile(ProgramCase):
     def test_compile_of_what_was_compiled_is_the_identity(self):
         lowerings = ("lower=send", "lower=put", "ready=write", "ready=none",
                      "window=3,in-flight=2", "first-block=copy,start=all")
-        for pattern, lowering, format in itertools.product(PATTERNS, lowerings, ("text", "json")):
+        for pattern, lowering, format in itertools.product(BLOCK_PATTERNS, lowerings, ("text", "json")):
             spec = f"{pattern}:ranks=6,bytes=10000,block=4KiB,root=2,{lowering}"
             with self.subTest(spec=spec, format=format):
                 first = self.good("compile", spec, "-o", "-", "--format", format)

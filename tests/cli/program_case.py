@@ -13,9 +13,15 @@ import unittest
 PROGRAM = pathlib.Path(os.environ.get("SLACKLINE", "build/release/slackline")).resolve()
 PIPELINE = "binomial-pipeline:ranks=16,bytes=8MiB,block=1MiB"
 CHAIN = "chain:ranks=3,bytes=2MiB,block=1MiB"
-PATTERNS = ("sequential", "chain", "binomial-tree", "binomial-pipeline", "circulant", "hybrid",
-            "scatter-allgather", "binary-tree", "double-tree")
-SERIES_PATTERNS = ("ring-buffer",)
+# Those that cut a message into blocks and take the options of how blocks are sent.
+BLOCK_PATTERNS = ("sequential", "chain", "binomial-tree", "binomial-pipeline", "circulant", "hybrid",
+                  "scatter-allgather", "binary-tree", "double-tree")
+PATTERNS = BLOCK_PATTERNS + ("ring-buffer",)
+
+
+def block(pattern, size):
+    """The option `block`, for a spec of a pattern that takes it."""
+    return f",block={size}" if pattern in BLOCK_PATTERNS else ""
 
 
 class Done:

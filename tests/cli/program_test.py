@@ -4,7 +4,7 @@ import os
 import pty
 import subprocess
 
-from program_case import CHAIN, PATTERNS, PROGRAM, SERIES_PATTERNS, ProgramCase, main
+from program_case import CHAIN, PATTERNS, PROGRAM, ProgramCase, main
 
 COMMANDS = ("list", "compile", "check", "export", "simulate", "slack", "convert")
 
@@ -39,7 +39,7 @@ class Program(ProgramCase):
             for line, entry in zip(lines, entries):
                 self.assertTrue(line.startswith(entry["name"]), line)
         self.assertEqual([e["name"] for e in self.document("list", "patterns")["patterns"]],
-                         list(PATTERNS + SERIES_PATTERNS))
+                         list(PATTERNS))
         self.assertIn("fractus", self.good("list", "platforms"))
 
     def test_every_listed_platform_can_be_had(self):

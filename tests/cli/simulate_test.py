@@ -2,7 +2,7 @@
 
 import json
 
-from program_case import CHAIN, PATTERNS, PIPELINE, ProgramCase, main
+from program_case import CHAIN, PATTERNS, PIPELINE, ProgramCase, block, main
 
 STAR = "star:rate=80Gbps,latency=1us"  # 10 GB/s, no overheads
 
@@ -50,7 +50,7 @@ class Simulate(ProgramCase):
             self.skipTest("built without SimGrid")
         self.assertEqual(self.simulate(CHAIN)["engine"], "simgrid")
         for pattern in PATTERNS:
-            spec = f"{pattern}:ranks=7,bytes=500KB,block=64KiB"
+            spec = f"{pattern}:ranks=7,bytes=500KB{block(pattern, '64KiB')}"
             for more in ([], ["--delay", "op=3,by=40us,of=lane"], ["--policy", "ready"],
                          ["--slow-pair", "src=0,dst=1,rate=5Gbps"]):
                 by_simgrid = self.simulate(spec, "-e", "simgrid", *more)
