@@ -1,0 +1,120 @@
+#include "analysis/calibration_points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "machine/input_text.h"
+#include "sched/error.h"
+#include "sched/suggest.h"
+#include "sched/units.h"
+
+namespace slackline::analysis {
+namespace {
+
+constexpr std::string_view kHead = "kind,bytes,messages,seconds";
+constexpr std::size_t kFields = 4;
+constexpr std::array<std::string_view, kPointKinds> kNames = {
+    "post", "pingpong", "send", "get", "atomic", "stream", "burst", "copy", "behind"};
+
+std::array<std::string_view, kFields> fields_of(std::string_view line, std::string_view where) {
+  if (static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1 != kFields) {
+    throw InputError(fmt::format("{}: {} has not {} fields; expected {}", where,
+                                 machine::quoted(line), kFields, kHead));
+  }
+  std::array<std::string_view, kFields> fields;
+  for (std::string_view& field : fields) {
+    const std::size_t end = std::min(line.find(','), line.size());
+    field = line.substr(0, end);
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return fields;
+}
+
+double parse_seconds(std::string_view text, std::string_view what) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // Not a number fails every comparison.
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= kMinPointSeconds) ||
+      !(value <= kMaxPointSeconds)) {
+    throw InputError(
+        fmt::format("{}: {} is no time; expected seconds from {:g} to {:g}, such as 1.52e-6", what,
+                    machine::quoted(text), kMinPointSeconds, kMaxPointSeconds));
+  }
+  return value;
+}
+
+MeasuredPoint point_of(std::string_view line, std::string_view where) {
+  const auto fields = fields_of(line, where);
+  MeasuredPoint point;
+  const auto kind = point_kind_named(fields[0]);
+  if (!kind) {
+    throw InputError(fmt::format("{}: {}", where,
+                                 sched::unknown_name("kind of measurement", fields[0], kNames)));
+  }
+  point.kind = *kind;
+  point.bytes = sched::parse_count(fields[1], fmt::format("{}: bytes", where), 0, kMaxPointBytes);
+  point.messages =
+      sched::parse_count(fields[2], fmt::format("{}: messages", where), 1, kMaxPointMessages);
+  point.seconds = parse_seconds(fields[3], fmt::format("{}: seconds", where));
+  if (point.kind == PointKind::kAtomic && point.bytes != kAtomicBytes) {
+    throw InputError(fmt::format("{}: bytes: an atomic carries {}; expected {}", where, point.bytes,
+                                 kAtomicBytes));
+  }
+  if (point.kind == PointKind::kCopy && point.bytes == 0) {
+    throw InputError(fmt::format("{}: bytes: a copy of nothing; expected 1 or more", where));
+  }
+  return point;
+}
+
+}  // namespace
+
+std::string_view name(PointKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
+std::optional<PointKind> point_kind_named(std::string_view text) {
+  const auto found = std::find(kNames.begin(), kNames.end(), text);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<PointKind>(found - kNames.begin());
+}
+
+std::vector<MeasuredPoint> read_points(std::string_view text, std::string_view file) {
+  std::vector<MeasuredPoint> points;
+  bool head = false;
+  for (std::uint32_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.front() == '#') continue;
+    const std::string where = fmt::format("{}:{}", file, number);
+    machine::require_plain(line, where);
+    if (!head) {
+      if (line != kHead) {
+        throw InputError(
+            fmt::format("{}: {}; expected the head {}", where, machine::quoted(line), kHead));
+      }
+      head = true;
+      continue;
+    }
+    points.push_back(point_of(line, where));
+    points.back().line = number;
+  }
+  if (points.empty()) {
+    throw InputError(fmt::format("{}:1: no points; expected {}, and then a point a line", file,
+                                 head ? "that head" : "the head " + std::string(kHead)));
+  }
+  return points;
+}
+
+std::string write_points(std::span<const MeasuredPoint> points) {
+  std::string text = std::string(kHead) + '\n';
+  for (const MeasuredPoint& point : points) {
+    text +=
+        fmt::format("{},{},{},{}\n", name(point.kind), point.bytes, point.messages, point.seconds);
+  }
+  return text;
+}
+
+}  // namespace slackline::analysis
