@@ -221,7 +221,7 @@ class Calibrator {
 
   void write_platform() {
     const auto time = [](double seconds) {
-      return sched::Time{static_cast<std::int64_t>(std::llround(seconds * 1e12))};
+      return sched::Time{static_cast<std::int64_t>(std::min(seconds * 1e12, kMaxTime) + 0.5)};
     };
     const auto bits_per_second = [](double bytes_per_s) {
       return sched::Rate{static_cast<std::uint64_t>(std::llround(std::max(8 * bytes_per_s, 1.0)))};
@@ -315,6 +315,7 @@ class Calibrator {
   }
 
   static constexpr double kMaxRate = 1e18;  // bits per second
+  static constexpr double kMaxTime = 9e18;  // picoseconds
 
   std::span<const MeasuredPoint> points_;
   std::vector<MeasuredPoint> linear_;  // those that have equations…
