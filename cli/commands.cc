@@ -1,6 +1,7 @@
 #include <array>
 
 #include "cli/command.h"
+#include "cli/command_calibrate.h"
 #include "cli/command_check.h"
 #include "cli/command_compile.h"
 #include "cli/command_convert.h"
@@ -23,6 +24,7 @@ constexpr std::array kCommands = {
     CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
+    CommandEntry{"calibrate", "a machine's figures from measured points", make_calibrate},
     CommandEntry{"reproduce", "a paper's figure or table, held to what it says", make_reproduce},
 };
 
