@@ -39,14 +39,17 @@ struct Attempt {
 Attempt attempt(std::span<const MeasuredPoint> points, bool posting) {
   PacedFit paced = find_paces(points, posting);
   const std::vector<std::uint64_t> sizes = paced_sizes(points);
-  Attempt result{paced.paces, {}, paced.loss};
+  const auto paces_of = [&](const std::vector<double>& x) {
+    Unknowns figures{};
+    std::copy(x.begin(), x.end(), figures.begin());
+    return paces_under(figures, posting, sizes);
+  };
+  Attempt result{paces_of(paced.x), {}, paced.loss};
   std::vector<Paces> seen;
   for (int turn = 0; turn < kTurns; ++turn) {
     result.fit = robust_fit(equations_of(points, result.paces), paced.x);
     seen.push_back(result.paces);
-    Unknowns figures{};
-    std::copy(result.fit.x.begin(), result.fit.x.end(), figures.begin());
-    const Paces next = paces_under(figures, posting, sizes);
+    const Paces next = paces_of(result.fit.x);
     if (std::find(seen.begin(), seen.end(), next) != seen.end()) break;
     result.paces = next;
     paced.x = result.fit.x;

@@ -44,7 +44,7 @@ struct PacedFit {
 
 /// The paces, with `posting` as given, under which the points are met best: from several starts,
 /// fit and assign anew until nothing changes. Points of one kind, size and number enter by their
-/// median; none of kBehind.
+/// median; of some thousands of such settings, some thousands do. None of kBehind.
 PacedFit find_paces(std::span<const MeasuredPoint> points, bool posting);
 
 }  // namespace slackline::analysis
