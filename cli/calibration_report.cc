@@ -106,7 +106,7 @@ std::string reason(const CalibrationRun& run, const FigureFit& fit) {
     case Verdict::kMeasured:
       return "";
     case Verdict::kNoPoints:
-      text = "no points";
+      if (!fit.at_least && !fit.at_most) text = "no points";
       break;
     case Verdict::kTogether:
       text = "known only together with " + list_of(fit.together_with);
@@ -125,8 +125,12 @@ std::string reason(const CalibrationRun& run, const FigureFit& fit) {
         text += ": " + interval(fit);
       break;
   }
-  if (fit.at_least) text += ", at least " + shown(fit.figure, *fit.at_least);
-  if (fit.at_most) text += ", at most " + shown(fit.figure, *fit.at_most);
+  const auto bound = [&](std::string_view side, const std::optional<double>& value) {
+    if (!value) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", side, shown(fit.figure, *value));
+  };
+  bound("at least", fit.at_least);
+  bound("at most", fit.at_most);
   return text;
 }
 

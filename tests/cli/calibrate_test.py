@@ -116,7 +116,7 @@ class Calibrate(ProgramCase):
         out = self.good("calibrate", "--points", self.write("p.csv", csv_of(rows)), "--base",
                         "star:gap=1us")
         self.assertIn("kept from star:gap=1us, which has more", out)
-        self.assertIn("no points, at most 210 ns", out)
+        self.assertIn("not determined: at most 210 ns", out)
         self.assertIn("the platform does not fit ", out)
 
     def test_residuals(self):
