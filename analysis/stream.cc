@@ -19,37 +19,27 @@ std::uint64_t smallest_block(const sched::MulticastOptions& multicast) {
   return rest != 0 || multicast.bytes == 0 ? rest : multicast.block_bytes;
 }
 
-// What each rank sends and receives: every block has the full size but the last.
-void count_bytes(sched::StepSource& source, const sched::MulticastOptions& multicast,
-                 Stream& result) {
-  result.sent_bytes.assign(multicast.ranks, 0);
-  result.received_bytes.assign(multicast.ranks, 0);
-  const std::uint32_t last = multicast.blocks() - 1;
-  const std::uint64_t last_bytes = multicast.bytes - last * multicast.block_bytes;
-  source.restart();
-  std::vector<sched::Hop> hops;
-  while (source.next(hops)) {
-    for (const sched::Hop& hop : hops) {
-      const std::uint64_t bytes = hop.block == last ? last_bytes : multicast.block_bytes;
-      result.sent_bytes[hop.src.value] += bytes;
-      result.received_bytes[hop.dst.value] += bytes;
-    }
-    result.transfers += hops.size();
-  }
-}
-
 template <class Noise>
-bool run(sched::StepSource& source, const StreamFigures& figures, const Noise& noise,
-         Stream& result) {
+void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
+         const StreamFigures& figures, const Noise& noise, Stream& result) {
   StreamPass<OneRun, Noise> pass(source, figures, noise);
   pass.run();
-  if (pass.out_of_order() != 0) return false;
+  result.exact = pass.out_of_order() == 0;
+  // Every block has the full size but the last.
+  const std::uint64_t short_by =
+      (figures.last_block + std::uint64_t{1}) * multicast.block_bytes - multicast.bytes;
   result.rank_finish_s.resize(figures.ranks);
+  result.sent_bytes.resize(figures.ranks);
+  result.received_bytes.resize(figures.ranks);
   for (std::uint32_t r = 0; r < figures.ranks; ++r) {
+    const auto& counts = pass.counts(r);
+    result.sent_bytes[r] = counts.sent * multicast.block_bytes - counts.last_sent * short_by;
+    result.received_bytes[r] =
+        counts.received * multicast.block_bytes - counts.last_received * short_by;
+    result.transfers += counts.sent;
     result.rank_finish_s[r] = pass.finish_s(r);
     result.makespan_s = std::max(result.makespan_s, result.rank_finish_s[r]);
   }
-  return true;
 }
 
 }  // namespace
@@ -112,10 +102,11 @@ std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& p
   const auto source = steps_of(*pattern, spec.multicast);
   const StreamFigures figures = stream_figures(spec, platform);
   Stream result;
-  const bool answered = delays.empty() ? run(*source, figures, NoNoise(), result)
-                                       : run(*source, figures, OneNoise(delays, figures), result);
-  if (!answered) return std::nullopt;
-  count_bytes(*source, spec.multicast, result);
+  if (delays.empty()) {
+    run(*source, spec.multicast, figures, NoNoise(), result);
+  } else {
+    run(*source, spec.multicast, figures, OneNoise(delays, figures), result);
+  }
   return result;
 }
 

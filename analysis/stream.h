@@ -20,6 +20,11 @@ struct Stream {
   std::vector<std::uint64_t> sent_bytes;
   std::vector<std::uint64_t> received_bytes;
   std::uint64_t transfers = 0;
+  /// The times of longest_path() on the compiled schedule, to the last bit. Otherwise delays have
+  /// exchanged operations of a CPU lane that are close together; each goes when it can, as if it
+  /// had not met the other, and the lane's later ones wait for both. Times are then mostly a little
+  /// short, by less than the lane's holds where that happened.
+  bool exact = false;
 };
 
 /// Why a multicast cannot be streamed; nothing if it can. It can on a star, one message at a time,
@@ -30,19 +35,26 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
                                             const machine::Platform& platform,
                                             const machine::DelayPlan& delays);
 
-/// The times of longest_path() on the compiled schedule, to the last bit. Nothing where
-/// why_not_streamed() has a reason, and where lanes would not keep program order: then only the
-/// engines that have the schedule know. The spec may be beyond the size that compile() takes, if
-/// the pattern has steps of its own. Throws InputError for a spec or a plan that is none.
+/// Nothing where why_not_streamed() has a reason. The spec may be beyond the size that compile()
+/// takes, if the pattern has steps of its own. Throws InputError for a spec or a plan that is none.
 std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& platform,
                              const machine::DelayPlan& delays = {});
 
-/// The samples of run_analytic_samples(), to the last bit. Samples in which lanes do not keep
-/// program order are run by the engines that have the schedule. Nothing where why_not_streamed()
-/// has a reason.
-std::optional<machine::Samples> stream_samples(const sched::Spec& spec,
-                                               const machine::Platform& platform,
-                                               const machine::DelayPlan& delays,
-                                               const machine::SampleRuns& runs);
+struct StreamSamples {
+  machine::Samples samples;
+  std::vector<char> exact;  // of every sample, as Stream::exact
+};
+
+/// Sample i is stream() with seed `delays.seed + i`, to the last bit, whatever the number of jobs
+/// and the machine's instruction set.
+std::optional<StreamSamples> stream_samples(const sched::Spec& spec,
+                                            const machine::Platform& platform,
+                                            const machine::DelayPlan& delays,
+                                            const machine::SampleRuns& runs);
+
+/// Runs the samples `which` again by the engines that have the schedule, which it compiles.
+void run_exactly(StreamSamples& streamed, const std::vector<std::uint32_t>& which,
+                 const sched::Spec& spec, const machine::Platform& platform,
+                 const machine::DelayPlan& delays, const machine::SampleRuns& runs);
 
 }  // namespace slackline::analysis

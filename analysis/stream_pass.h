@@ -70,6 +70,16 @@ class StreamPass {
   /// When a rank is done with all it has to do.
   const Real& finish_s(std::uint32_t rank) const { return ranks_[rank].finish; }
 
+  struct Counts {
+    std::uint32_t receives = 0;  // left
+    std::uint32_t draws = 0;
+    std::uint32_t sent = 0;  // blocks
+    std::uint32_t received = 0;
+    std::uint32_t last_sent = 0;  // of those: the message's last block
+    std::uint32_t last_received = 0;
+  };
+  const Counts& counts(std::uint32_t rank) const { return counts_[rank]; }
+
  private:
   struct Rank {
     Real busy_since{};  // the lane's last busy period
@@ -85,11 +95,6 @@ class StreamPass {
     Real received{};        // the last receive is done
     Real whole{};           // all blocks are there, where only whole messages are relayed
     Real finish{};
-  };
-  struct Counts {
-    std::uint32_t receives = 0;  // left
-    std::uint32_t draws = 0;
-    bool has_block = false;
   };
   struct Cell {
     Real at{};
@@ -184,6 +189,8 @@ class StreamPass {
     d.received = landed + f_.o_complete_s;
     d.finish = later(d.finish, d.received);
     if (!hop.last) notice = post(hop.src.value, issued);
+    ++counts_[hop.src.value].sent;
+    counts_[hop.src.value].last_sent += hop.block == f_.last_block ? 1 : 0;
   }
 
   void receive(const sched::Hop& hop) {
@@ -192,11 +199,12 @@ class StreamPass {
     const Real received = r.received;
     if (--counts_[rank].receives > 0) post_receive(rank, received);
     Real held = received;
-    if (f_.copies_first_block && !counts_[rank].has_block) {
+    if (f_.copies_first_block && counts_[rank].received == 0) {
       held = take_lane(rank, received, hop.block == f_.last_block ? Hold::kLastCopy : Hold::kCopy);
       r.finish = later(r.finish, held);
     }
-    counts_[rank].has_block = true;
+    ++counts_[rank].received;
+    counts_[rank].last_received += hop.block == f_.last_block ? 1 : 0;
     if (relays_whole_) {
       r.whole = later(r.whole, held);
       return;

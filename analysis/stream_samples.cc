@@ -122,18 +122,18 @@ void run_eight(StreamPass<EightRuns, EightNoises>& pass) { pass.run(); }
 
 }  // namespace
 
-std::optional<machine::Samples> stream_samples(const sched::Spec& spec,
-                                               const machine::Platform& platform,
-                                               const machine::DelayPlan& plan,
-                                               const machine::SampleRuns& runs) {
+std::optional<StreamSamples> stream_samples(const sched::Spec& spec,
+                                            const machine::Platform& platform,
+                                            const machine::DelayPlan& plan,
+                                            const machine::SampleRuns& runs) {
   const sched::PatternEntry* pattern = sched::find_pattern(spec.pattern);
   if (pattern != nullptr) check(spec.multicast);
   validate(plan, spec.multicast.ranks);
   if (why_not_streamed(spec, platform, plan)) return std::nullopt;
   const StreamFigures figures = stream_figures(spec, platform);
   const StreamDelays delays(plan, figures);
-  machine::Samples result(runs.samples, figures.ranks);
-  std::vector<char> answered(runs.samples, 0);  // each written by one thread
+  StreamSamples result{machine::Samples(runs.samples, figures.ranks),
+                       std::vector<char>(runs.samples, 0)};
   const std::uint32_t batches = (runs.samples + kAtOnce - 1) / kAtOnce;
   in_threads(
       batches, runs.jobs,
@@ -144,27 +144,29 @@ std::optional<machine::Samples> stream_samples(const sched::Spec& spec,
         StreamPass<EightRuns, EightNoises> pass(*source, figures, noises);
         run_eight(pass);
         for (std::uint32_t i = 0; i < std::min(kAtOnce, runs.samples - first); ++i) {
-          if (pass.out_of_order()[i] != 0) continue;
-          answered[first + i] = 1;
+          result.exact[first + i] = pass.out_of_order()[i] == 0 ? 1 : 0;
+          double& makespan_s = result.samples.makespan_s[first + i];
           for (std::uint32_t r = 0; r < figures.ranks; ++r) {
             const double finish_s = pass.finish_s(r)[i];
-            result.rank_finish_s[std::size_t{first + i} * figures.ranks + r] = finish_s;
-            result.makespan_s[first + i] = std::max(result.makespan_s[first + i], finish_s);
+            result.samples.rank_finish_s[std::size_t{first + i} * figures.ranks + r] = finish_s;
+            makespan_s = std::max(makespan_s, finish_s);
           }
         }
       },
       [&](std::uint32_t done) {
         if (runs.progress) runs.progress(std::min(done * kAtOnce, runs.samples));
       });
-  std::vector<std::uint32_t> rest;
-  for (std::uint32_t i = 0; i < runs.samples; ++i) {
-    if (answered[i] == 0) rest.push_back(i);
-  }
-  if (!rest.empty()) {
-    const machine::Wiring wiring(platform, figures.ranks);
-    run_analytic_samples(sched::compile(spec), platform, wiring, plan, {}, runs, rest, result);
-  }
   return result;
+}
+
+void run_exactly(StreamSamples& streamed, const std::vector<std::uint32_t>& which,
+                 const sched::Spec& spec, const machine::Platform& platform,
+                 const machine::DelayPlan& delays, const machine::SampleRuns& runs) {
+  if (which.empty()) return;
+  const machine::Wiring wiring(platform, spec.multicast.ranks);
+  run_analytic_samples(sched::compile(spec), platform, wiring, delays, {}, runs, which,
+                       streamed.samples);
+  for (const std::uint32_t sample : which) streamed.exact[sample] = 1;
 }
 
 }  // namespace slackline::analysis

@@ -15,6 +15,7 @@
 #include "cli/samples_report.h"
 #include "cli/schedule_source.h"
 #include "cli/simulation_report.h"
+#include "cli/stream_run.h"
 #include "cli/workload_report.h"
 #include "sched/error.h"
 #include "sched/file.h"
@@ -41,6 +42,8 @@ class Simulate : public Command {
     options_.declare(arguments);
     arguments.option("--samples", "N", samples_, "runs that differ in their noise (default: 1)");
     arguments.option("--jobs", "N", jobs_, "samples run at a time (default: all cores)");
+    arguments.flag("--approximate", approximate_,
+                   "with --engine analytic: keep runs that noise has put slightly out of order");
     arguments.option("--trace", "FILE", trace_file_, "write the times of every operation there");
     arguments.option("--links", "FILE", link_file_,
                      "write there what passed each link, and when (CSV)");
@@ -68,6 +71,7 @@ class Simulate : public Command {
                       : link_file_ ? "--links"
                                    : "--messages"));
     }
+    if (const auto code = run_streamed(setting, {samples, jobs, {}}, console)) return *code;
     const LoadedSchedule loaded = workload_.given() ? workload_.load(source_, setting.seed, console)
                                                     : source_.load_proved(console);
     return samples > 1 ? run_samples(loaded, setting, {samples, jobs, {}}, console)
@@ -114,7 +118,8 @@ class Simulate : public Command {
       deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
     }
     if (link_file_ == "-" || trace_file_ == "-" || workload_.message_file() == "-") return 0;
-    const Simulation simulation{loaded, setting, trace, result, trace_file_};
+    const Simulation simulation{subject_of(loaded), setting, trace.engine,
+                                trace.contended,    result,  trace_file_};
     if (json_) {
       console.print(simulation_document(
           simulation, [&](JsonDocument& json) { workload_.add_to(json, loaded.schedule, trace); }));
@@ -130,12 +135,51 @@ class Simulate : public Command {
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
     const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
     const machine::Samples samples = setting.run_samples(loaded.schedule, wiring, runs, console);
-    console.print(json_ ? samples_document(loaded, setting, samples)
-                        : samples_report(loaded, setting, samples, all_));
+    console.print(json_ ? samples_document(subject_of(loaded), setting, samples)
+                        : samples_report(subject_of(loaded), setting, samples, all_));
     return std::all_of(samples.makespan_s.begin(), samples.makespan_s.end(),
                        [](double t) { return std::isfinite(t); })
                ? 0
                : 1;
+  }
+
+  // Where the analytic engine can do without the schedule and nothing else asks for it; nothing
+  // where it cannot.
+  std::optional<int> run_streamed(const RunSetting& setting, const machine::SampleRuns& runs,
+                                  Console& console) const {
+    const bool asked = setting.engine->name == "analytic" && !workload_.given() && !trace_file_ &&
+                       !link_file_ && !source_.proof_wanted();
+    const std::optional<sched::Spec> spec = asked ? source_.spec() : std::nullopt;
+    const std::string why = !asked
+                                ? "it goes with --engine analytic, and without --trace, --links, "
+                                  "--workload and --prove"
+                            : spec ? why_not_streamed(*spec, setting).value_or("")
+                                   : "a file has no steps";
+    if (approximate_ && !why.empty()) {
+      throw InputError(
+          fmt::format("--approximate: {}; expected a multicast that can be streamed", why));
+    }
+    if (!spec || !why.empty()) return std::nullopt;
+    if (runs.samples == 1) {
+      console.phase("simulating");
+      const auto stream = analysis::stream(*spec, setting.platform, setting.delays);
+      if (!stream->exact && !approximate_) return std::nullopt;
+      const SimulationResult result = result_of(setting, *stream);
+      const Simulation simulation{subject_of(*spec),
+                                  setting,
+                                  stream->exact ? "stream" : "stream, approximate",
+                                  false,
+                                  result,
+                                  std::nullopt};
+      console.print(json_ ? simulation_document(simulation) : simulation_report(simulation, all_));
+      return 0;
+    }
+    const StreamedSamples streamed = stream_samples(*spec, setting, approximate_, runs, console);
+    console.print(json_ ? samples_document(subject_of(*spec), setting, streamed.samples,
+                                           streamed.approximation)
+                        : samples_report(subject_of(*spec), setting, streamed.samples, all_,
+                                         streamed.approximation));
+    return 0;
   }
 
   ScheduleSource source_;
@@ -145,6 +189,7 @@ class Simulate : public Command {
   std::optional<std::string> jobs_;
   std::optional<std::string> link_file_;
   std::optional<std::string> trace_file_;
+  bool approximate_ = false;
   bool all_ = false;
   bool json_ = false;
 };

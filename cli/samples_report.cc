@@ -41,6 +41,16 @@ std::vector<std::string> cells(std::string name, const Spread& s) {
   return row;
 }
 
+std::string exactness(const machine::Samples& samples, const Approximation& a) {
+  const std::size_t count = samples.makespan_s.size();
+  std::string text = fmt::format("{} of {}", count - a.inexact, count);
+  if (a.compared != 0) {
+    text += fmt::format("; {} of the others were run exactly, too: off by at most {:.2g} %",
+                        a.compared, 100 * a.worst_difference);
+  }
+  return text;
+}
+
 }  // namespace
 
 Spread spread_of(std::vector<double> times_s) {
@@ -65,8 +75,9 @@ Spread spread_of(std::vector<double> times_s) {
   return spread;
 }
 
-std::string samples_report(const LoadedSchedule& loaded, const RunSetting& setting,
-                           const machine::Samples& samples, bool all) {
+std::string samples_report(const Subject& subject, const RunSetting& setting,
+                           const machine::Samples& samples, bool all,
+                           const std::optional<Approximation>& approximation) {
   const std::vector<double> finished = finite_of(samples.makespan_s);
   const std::size_t lost = samples.makespan_s.size() - finished.size();
   Table head({Align::kLeft, Align::kLeft});
@@ -77,7 +88,8 @@ std::string samples_report(const LoadedSchedule& loaded, const RunSetting& setti
             fmt::format("{}, seeds {} to {}{}", samples.makespan_s.size(), setting.delays.seed,
                         setting.delays.seed + samples.makespan_s.size() - 1,
                         lost == 0 ? "" : fmt::format("; {} never ended", lost))});
-  head.add({"digest", to_string(loaded.schedule.digest())});
+  if (approximation) head.add({"exact", exactness(samples, *approximation)});
+  head.add({"digest", subject.digest.value_or("none: answered without making the schedule")});
   Table table(std::vector<Align>{Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
                                  Align::kRight, Align::kRight, Align::kRight, Align::kRight,
                                  Align::kRight});
@@ -88,7 +100,7 @@ std::string samples_report(const LoadedSchedule& loaded, const RunSetting& setti
   for (std::uint32_t r = 0; r < rows; ++r) {
     table.add(cells(fmt::format("rank {}", r), spread_of(of_rank(samples, r))));
   }
-  std::string text = loaded.name + '\n' + head.text("  ") + '\n' + table.text("  ");
+  std::string text = subject.name + '\n' + head.text("  ") + '\n' + table.text("  ");
   if (rows < samples.ranks) {
     text += fmt::format("  … and {}; --all shows them\n",
                         human_count(samples.ranks - rows, "more rank"));
@@ -96,13 +108,14 @@ std::string samples_report(const LoadedSchedule& loaded, const RunSetting& setti
   return text;
 }
 
-std::string samples_document(const LoadedSchedule& loaded, const RunSetting& setting,
-                             const machine::Samples& samples) {
+std::string samples_document(const Subject& subject, const RunSetting& setting,
+                             const machine::Samples& samples,
+                             const std::optional<Approximation>& approximation) {
   const std::vector<double> finished = finite_of(samples.makespan_s);
   const Spread spread = spread_of(finished);
   const bool any = !finished.empty();
-  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-  json.set("schedule", loaded.name);
+  JsonDocument json(subject.digest, subject.proved);
+  json.set("schedule", subject.name);
   json.set("engine", setting.engine->name);
   json.set("platform", setting.platform.name);
   json.set("platform_spec", setting.platform.spec());
@@ -110,6 +123,13 @@ std::string samples_document(const LoadedSchedule& loaded, const RunSetting& set
   json.set("sends_in_flight", std::uint64_t{setting.sends_in_flight});
   json.set("seed", setting.delays.seed);
   json.set("samples", samples.makespan_s.size());
+  if (approximation) {
+    json.set("inexact", std::uint64_t{approximation->inexact});
+    json.set("compared", std::uint64_t{approximation->compared});
+    json.set("worst_difference", approximation->compared != 0
+                                     ? std::optional(approximation->worst_difference)
+                                     : std::nullopt);
+  }
   json.set("never_ended", samples.makespan_s.size() - finished.size());
   const auto set = [&](std::string_view key, double value) {
     json.set(key, any ? std::optional(value) : std::nullopt);

@@ -1,10 +1,13 @@
 // What `simulate --samples` says of many runs, as a table and as JSON.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/run_options.h"
-#include "cli/schedule_source.h"
+#include "cli/subject.h"
 #include "machine/samples.h"
 
 namespace slackline::cli {
@@ -22,9 +25,18 @@ struct Spread {
 };
 Spread spread_of(std::vector<double> times_s);
 
-std::string samples_report(const LoadedSchedule& loaded, const RunSetting& setting,
-                           const machine::Samples& samples, bool all);
-std::string samples_document(const LoadedSchedule& loaded, const RunSetting& setting,
-                             const machine::Samples& samples);
+/// Samples that are near and not exact.
+struct Approximation {
+  std::uint32_t inexact = 0;
+  std::uint32_t compared = 0;   // of those: run exactly, too
+  double worst_difference = 0;  // of their makespans, relative
+};
+
+std::string samples_report(const Subject& subject, const RunSetting& setting,
+                           const machine::Samples& samples, bool all,
+                           const std::optional<Approximation>& approximation = {});
+std::string samples_document(const Subject& subject, const RunSetting& setting,
+                             const machine::Samples& samples,
+                             const std::optional<Approximation>& approximation = {});
 
 }  // namespace slackline::cli

@@ -73,7 +73,7 @@ std::string ScheduleSource::given() const {
   return "";
 }
 
-LoadedSchedule ScheduleSource::load(Console& console) const {
+std::optional<std::string> ScheduleSource::spec_text() const {
   if (schedule_.empty()) {
     throw InputError("SCHEDULE: none stands there; expected a spec, a file, or -");
   }
@@ -102,7 +102,17 @@ LoadedSchedule ScheduleSource::load(Console& console) const {
     }
     spec = with_key(std::move(spec), "order", "lockstep");
   }
-  return is_spec ? from_spec(spec, console) : from_file(schedule_, console);
+  return is_spec ? std::optional(spec) : std::nullopt;
+}
+
+std::optional<sched::Spec> ScheduleSource::spec() const {
+  const auto text = spec_text();
+  return text ? std::optional(sched::parse_spec_of_any_size(*text)) : std::nullopt;
+}
+
+LoadedSchedule ScheduleSource::load(Console& console) const {
+  const auto text = spec_text();
+  return text ? from_spec(*text, console) : from_file(schedule_, console);
 }
 
 LoadedSchedule ScheduleSource::load_proved(Console& console) const {

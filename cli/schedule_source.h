@@ -8,6 +8,7 @@
 
 #include "cli/arguments.h"
 #include "cli/console.h"
+#include "sched/compile.h"
 #include "sched/diagnostic.h"
 #include "sched/schedule.h"
 
@@ -43,6 +44,11 @@ class ScheduleSource {
   /// What of SCHEDULE and the options for a spec was given, as in "--lower"; empty if nothing was.
   std::string given() const;
 
+  /// The spec with the options that go with it, of any size; nothing for a file. Throws InputError.
+  std::optional<sched::Spec> spec() const;
+  /// A proof was asked for.
+  bool proof_wanted() const { return prove_ || proof_ == Proof::kAlways; }
+
   /// Compiles or reads it, without proof. Throws InputError.
   LoadedSchedule load(Console& console) const;
   /// The same with the proof. Throws InputError, with the first defect, if it does not hold.
@@ -52,6 +58,7 @@ class ScheduleSource {
 
  private:
   void check_proof_options() const;
+  std::optional<std::string> spec_text() const;
 
   std::string schedule_;
   std::optional<std::string> lower_, ready_, start_, window_, first_block_, in_flight_;

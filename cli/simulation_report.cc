@@ -176,18 +176,18 @@ std::string summary_of(const machine::DelayPlan& delays) {
 
 std::string simulation_document(const Simulation& s,
                                 const std::function<void(JsonDocument&)>& add_more) {
-  const double bytes = static_cast<double>(s.loaded.schedule.message_bytes());
-  JsonDocument json(to_string(s.loaded.schedule.digest()), s.loaded.proved);
-  json.set("schedule", s.loaded.name);
+  const double bytes = static_cast<double>(s.subject.message_bytes);
+  JsonDocument json(s.subject.digest, s.subject.proved);
+  json.set("schedule", s.subject.name);
   json.set("engine", s.setting.engine->name);
-  json.set("answered_by", s.trace.engine);
-  json.set("contended", s.trace.contended);
+  json.set("answered_by", s.answered_by);
+  json.set("contended", s.contended);
   json.set("platform", s.setting.platform.name);
-  json.set("platform_spec", s.trace.platform);
+  json.set("platform_spec", s.setting.platform.spec());
   json.set("policy", machine::name(s.setting.policy));
   json.set("sends_in_flight", std::uint64_t{s.setting.sends_in_flight});
-  json.set("seed", s.trace.seed);
-  json.set("bytes", s.loaded.schedule.message_bytes());
+  json.set("seed", s.setting.delays.seed);
+  json.set("bytes", s.subject.message_bytes);
   json.set("makespan_s", s.result.makespan_s);
   const bool has_bandwidth = s.result.makespan_s > 0 && std::isfinite(s.result.makespan_s);
   json.set("bandwidth_bytes_per_s",
@@ -219,12 +219,12 @@ std::string simulation_document(const Simulation& s,
 }
 
 std::string simulation_report(const Simulation& s, bool all) {
-  const double bytes = static_cast<double>(s.loaded.schedule.message_bytes());
+  const double bytes = static_cast<double>(s.subject.message_bytes);
   Table table({Align::kLeft, Align::kLeft});
   table.add({"platform", s.setting.platform.name});
-  table.add({"engine", s.trace.engine == s.setting.engine->name
-                           ? s.trace.engine
-                           : fmt::format("{} ({})", s.setting.engine->name, s.trace.engine)});
+  table.add({"engine", s.answered_by == s.setting.engine->name
+                           ? s.answered_by
+                           : fmt::format("{} ({})", s.setting.engine->name, s.answered_by)});
   if (!s.setting.delays.empty()) table.add({"delays", summary_of(s.setting.delays)});
   if (s.result.failed) {
     const analysis::Outcome& outcome = *s.result.failed;
@@ -247,10 +247,10 @@ std::string simulation_report(const Simulation& s, bool all) {
                                           human_share(s.result.out_share[out], 1), out,
                                           human_share(s.result.in_share[in], 1), in)});
   }
-  table.add({"digest", to_string(s.loaded.schedule.digest())});
+  table.add({"digest", s.subject.digest.value_or("none: answered without making the schedule")});
   if (s.trace_file) table.add({"trace", *s.trace_file});
-  std::string text = s.loaded.name + '\n' + table.text("  ");
-  if (s.trace.contended) {
+  std::string text = s.subject.name + '\n' + table.text("  ");
+  if (s.contended) {
     text +=
         "  messages shared a NIC or a link, which this engine leaves out: the time is too short; "
         "--engine simgrid has it\n";

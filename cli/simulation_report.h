@@ -11,7 +11,7 @@
 #include "cli/json_document.h"
 #include "cli/link_use.h"
 #include "cli/run_options.h"
-#include "cli/schedule_source.h"
+#include "cli/subject.h"
 #include "machine/wiring.h"
 #include "sched/trace.h"
 
@@ -36,9 +36,10 @@ SimulationResult result_of(const sched::Schedule& schedule, const machine::Platf
                            const sched::Trace& trace);
 
 struct Simulation {
-  const LoadedSchedule& loaded;
+  Subject subject;
   const RunSetting& setting;
-  const sched::Trace& trace;
+  std::string answered_by;  // sched::Trace::engine
+  bool contended = false;
   const SimulationResult& result;
   std::optional<std::string> trace_file;
 };

@@ -59,6 +59,9 @@ bool looks_like_spec(std::string_view text);
 /// be read, and above kMaxOps; nothing large is allocated before.
 Spec parse_spec(std::string_view text);
 
+/// The same without kMaxOps, for engines that make no schedule.
+Spec parse_spec_of_any_size(std::string_view text);
+
 /// About how many operations compile() makes of it: all but barriers, and the joins that some
 /// options add, at most three a rank and message. Throws InputError where blocks() does.
 std::uint64_t most_ops(const Spec& spec);

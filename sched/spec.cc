@@ -235,6 +235,12 @@ bool looks_like_spec(std::string_view text) {
 }
 
 Spec parse_spec(std::string_view text) {
+  Spec spec = parse_spec_of_any_size(text);
+  check_size(spec);
+  return spec;
+}
+
+Spec parse_spec_of_any_size(std::string_view text) {
   const std::size_t colon = text.find(':');
   const auto pattern = traits_of(text.substr(0, colon));
   if (!pattern) {
@@ -266,7 +272,6 @@ Spec parse_spec(std::string_view text) {
   read_count(values, "messages", 1, kMaxCount, spec.messages);
   read_count(values, "slots", 1, kMaxCount, spec.slots);
   read_choice(values, "consume", kConsumes, spec.copy_out);
-  check_size(spec);
   if (pattern->takes_racks) read_racks(values, spec);
   return spec;
 }

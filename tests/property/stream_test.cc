@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -89,8 +90,9 @@ TEST_P(Streams, AreTheLongestPath) {
     ASSERT_EQ(analysis::why_not_streamed(spec, platform, plan), std::nullopt) << seed;
     const sched::Schedule schedule = compile(spec);
     const auto longest = analysis::longest_path(schedule, platform, plan);
+    ASSERT_TRUE(stream);
     // One may find what the other does not need to ask for; but whoever answers is right.
-    if (!stream) continue;
+    if (!stream->exact) continue;
     ++answered;
     const sched::Trace trace =
         longest ? *longest : analysis::run_analytic(schedule, platform, plan);
@@ -118,17 +120,23 @@ TEST_P(Streams, SampleAsSchedulesAre) {
     DelayPlan plan = random_delays(dice, spec.multicast.ranks);
     plan.noise.push_back(random_noise(dice));
     const sched::Schedule schedule = compile(spec);
-    const auto streamed = analysis::stream_samples(spec, platform, plan, {21, 2, {}});
+    auto streamed = analysis::stream_samples(spec, platform, plan, {21, 2, {}});
     ASSERT_TRUE(streamed);
+    std::vector<std::uint32_t> rest;
+    for (std::uint32_t i = 0; i < 21; ++i) {
+      if (streamed->exact[i] == 0) rest.push_back(i);
+    }
+    run_exactly(*streamed, rest, spec, platform, plan, {21, 2, {}});
     const machine::Samples samples = analysis::run_analytic_samples(
         schedule, platform, machine::Wiring(platform, schedule.rank_count()), plan, {},
         {21, 1, {}});
     for (std::uint32_t i = 0; i < 21; ++i) {
       SCOPED_TRACE(
           fmt::format("seed {}, sample {}: {} on {}", seed, i, format_spec(spec), platform.spec()));
-      ASSERT_NEAR(streamed->makespan_s[i], samples.makespan_s[i], 1e-12 * samples.makespan_s[i]);
+      ASSERT_NEAR(streamed->samples.makespan_s[i], samples.makespan_s[i],
+                  1e-12 * samples.makespan_s[i]);
       for (std::uint32_t r = 0; r < spec.multicast.ranks; ++r) {
-        ASSERT_NEAR(streamed->finish_s(i)[r], samples.finish_s(i)[r],
+        ASSERT_NEAR(streamed->samples.finish_s(i)[r], samples.finish_s(i)[r],
                     1e-12 * samples.makespan_s[i]);
       }
     }
@@ -148,7 +156,6 @@ INSTANTIATE_TEST_SUITE_P(Patterns, Streams,
 // One run, and eight side by side, draw and add alike: to the last bit, whatever the instruction
 // set.
 TEST(StreamSamples, AreSingleStreams) {
-  std::uint32_t answered = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     Dice dice(seed + 5000);
     const Spec spec = random_spec(dice, "binomial-pipeline");
@@ -160,12 +167,37 @@ TEST(StreamSamples, AreSingleStreams) {
     for (std::uint32_t i = 0; i < 11; ++i) {
       plan.seed = first + i;
       const auto one = analysis::stream(spec, platform, plan);
-      if (!one) continue;
-      ++answered;
-      ASSERT_EQ(one->makespan_s, samples->makespan_s[i]);
+      ASSERT_TRUE(one);
+      ASSERT_EQ(one->exact, samples->exact[i] != 0);
+      ASSERT_EQ(one->makespan_s, samples->samples.makespan_s[i]);
     }
   }
-  EXPECT_GT(answered, 150u);
+}
+
+// Where lanes are reordered, the times stay near those of the event engine: noise of up to two
+// posts against blocks of twelve and more.
+TEST(Stream, IsNearWhereItIsNotExact) {
+  const Platform platform = machine::load_platform("fractus");
+  double worst = 0;
+  std::uint32_t inexact = 0;
+  for (const auto* pattern :
+       {"binomial-pipeline", "circulant", "scatter-allgather", "double-tree"}) {
+    const Spec spec = sched::parse_spec(fmt::format("{}:ranks=30,bytes=1MiB,block=32KiB", pattern));
+    const sched::Schedule schedule = compile(spec);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      DelayPlan plan;
+      plan.seed = seed;
+      plan.noise.emplace_back().of.kind = machine::Distribution::Kind::kUniform;
+      plan.noise.back().of.high = Time{400'000};
+      const auto stream = analysis::stream(spec, platform, plan);
+      ASSERT_TRUE(stream);
+      inexact += stream->exact ? 0 : 1;
+      const double exact_s = analysis::run_analytic(schedule, platform, plan).makespan_s();
+      worst = std::max(worst, std::abs(stream->makespan_s / exact_s - 1));
+    }
+  }
+  EXPECT_GT(inexact, 10u);
+  EXPECT_LT(worst, 0.03);
 }
 
 TEST(Stream, SaysWhyItCannot) {
