@@ -22,9 +22,9 @@ std::uint64_t smallest_block(const sched::MulticastOptions& multicast) {
 template <class Noise>
 void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
          const StreamFigures& figures, const Noise& noise, Stream& result) {
-  StreamPass<OneRun, Noise> pass(source, figures, noise);
+  StreamPass<1, Noise> pass(source, figures, noise);
   pass.run();
-  result.exact = pass.out_of_order() == 0;
+  result.exact = !pass.out_of_order(0);
   // Every block has the full size but the last.
   const std::uint64_t short_by =
       (figures.last_block + std::uint64_t{1}) * multicast.block_bytes - multicast.bytes;
@@ -37,7 +37,7 @@ void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
     result.received_bytes[r] =
         counts.received * multicast.block_bytes - counts.last_received * short_by;
     result.transfers += counts.sent;
-    result.rank_finish_s[r] = pass.finish_s(r);
+    result.rank_finish_s[r] = pass.finish_s(r, 0);
     result.makespan_s = std::max(result.makespan_s, result.rank_finish_s[r]);
   }
 }

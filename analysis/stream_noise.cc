@@ -40,8 +40,8 @@ StreamDelays::StreamDelays(const machine::DelayPlan& plan, const StreamFigures& 
   begin_.push_back(strikes_.size());
 }
 
-void OneNoise::draw(std::uint32_t rank, std::uint32_t index, Hold hold, double& lane_s,
-                    double& post_s, std::int64_t& inexact) const {
+void OneNoise::draw(std::uint32_t rank, std::uint32_t index, Hold hold, double (&lane_s)[1],
+                    double (&post_s)[1], std::int64_t (&inexact)[1]) const {
   double lane_ps = delays_.straggle_ps(rank, hold);
   double post_ps = 0;
   for (const StreamDelays::Strike& strike : delays_.strikes(rank)) {
@@ -53,9 +53,9 @@ void OneNoise::draw(std::uint32_t rank, std::uint32_t index, Hold hold, double& 
     (noise.whole_lane ? lane_ps : post_ps) +=
         static_cast<double>(noise.of.draw(seed_, rank, 2 * strike.place, index).count());
   }
-  if (lane_ps >= kMostPicoseconds || post_ps >= kMostPicoseconds) inexact = -1;
-  lane_s = lane_ps * 1e-12;
-  post_s = post_ps * 1e-12;
+  if (lane_ps >= kMostPicoseconds || post_ps >= kMostPicoseconds) inexact[0] = -1;
+  lane_s[0] = lane_ps * 1e-12;
+  post_s[0] = post_ps * 1e-12;
 }
 
 }  // namespace slackline::analysis

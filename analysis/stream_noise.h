@@ -54,9 +54,9 @@ class OneNoise {
       : delays_(plan, figures), seed_(plan.seed) {}
 
   /// What delays the index-th operation of a rank that holds its lane: the lane, and the operation
-  /// alone. `inexact` is set where the sums are too large.
-  void draw(std::uint32_t rank, std::uint32_t index, Hold hold, double& lane_s, double& post_s,
-            std::int64_t& inexact) const;
+  /// alone. `inexact` is set to −1 where the sums are too large.
+  void draw(std::uint32_t rank, std::uint32_t index, Hold hold, double (&lane_s)[1],
+            double (&post_s)[1], std::int64_t (&inexact)[1]) const;
 
  private:
   StreamDelays delays_;

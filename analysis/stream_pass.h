@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,26 +18,16 @@
 
 namespace slackline::analysis {
 
-/// One run.
-struct OneRun {
-  using Real = double;
-  using Mask = std::int64_t;
-  static Mask below(Real a, Real b) { return a < b ? -1 : 0; }
-  static Real pick(Mask mask, Real a, Real b) { return mask != 0 ? a : b; }
-};
-
 /// No operation is delayed.
 struct NoNoise {
   static constexpr bool kNone = true;
 };
 
-/// `Runs` says how many runs a Real holds. `Noise` has kNone, or draw() as OneNoise has it.
-template <class Runs, class Noise>
+/// `kRuns` runs side by side, each an element of the arrays below: loops over them have no
+/// branches, so that compilers vectorise them. `Noise` has kNone, or draw() as OneNoise has it.
+template <std::size_t kRuns, class Noise>
 class StreamPass {
  public:
-  using Real = typename Runs::Real;
-  using Mask = typename Runs::Mask;
-
   StreamPass(sched::StepSource& source, const StreamFigures& figures, const Noise& noise)
       : source_(source),
         f_(figures),
@@ -52,9 +43,10 @@ class StreamPass {
 
   void run() {
     source_.restart();
+    const Times start{};
     for (std::uint32_t r = 0; r < f_.ranks; ++r) {
       counts_[r].receives = source_.receives_of(sched::RankId(r));
-      if (counts_[r].receives > 0) post_receive(r, Real{});
+      if (counts_[r].receives > 0) post_receive(r, start);
     }
     post_first_notices();
     source_.restart();
@@ -64,11 +56,11 @@ class StreamPass {
     }
   }
 
-  /// Runs in which a lane's operations would have got in each other's way in another order than the
-  /// program's: their times mean nothing.
-  const Mask& out_of_order() const { return out_of_order_; }
+  /// A run in which a lane's operations would have got in each other's way in another order than
+  /// the program's: see Stream::exact.
+  bool out_of_order(std::size_t run) const { return out_of_order_.at[run] != 0; }
   /// When a rank is done with all it has to do.
-  const Real& finish_s(std::uint32_t rank) const { return ranks_[rank].finish; }
+  double finish_s(std::uint32_t rank, std::size_t run) const { return ranks_[rank].finish.at[run]; }
 
   struct Counts {
     std::uint32_t receives = 0;  // left
@@ -81,71 +73,94 @@ class StreamPass {
   const Counts& counts(std::uint32_t rank) const { return counts_[rank]; }
 
  private:
-  struct Rank {
-    Real busy_since{};  // the lane's last busy period
-    Real lane_free{};
-    Real before_since{};  // and the one before it
-    Real before_free{};
-    Real posted{};    // its last send
-    Real out_free{};  // the port, for blocks
-    Real credits_free{};
-    Real sent{};            // its last send is done
-    Real receive_issued{};  // of the receive at hand
-    Real credit_at{};       // its credit is at the sender
-    Real received{};        // the last receive is done
-    Real whole{};           // all blocks are there, where only whole messages are relayed
-    Real finish{};
+  static constexpr std::size_t kAlignment = std::min<std::size_t>(64, sizeof(double) * kRuns);
+  template <class Value>
+  struct alignas(kAlignment) Array {
+    Value at[kRuns] = {};
   };
-  struct Cell {
-    Real at{};
+  using Times = Array<double>;
+  using Marks = Array<std::int64_t>;  // −1 where it is so
+
+  struct Rank {
+    Times busy_since;  // the lane's last busy period
+    Times lane_free;
+    Times before_since;  // and the one before it
+    Times before_free;
+    Times posted;    // its last send
+    Times out_free;  // the port, for blocks
+    Times credits_free;
+    Times sent;            // its last send is done
+    Times receive_issued;  // of the receive at hand
+    Times credit_at;       // its credit is at the sender
+    Times received;        // the last receive is done
+    Times whole;           // all blocks are there, where only whole messages are relayed
+    Times finish;
+  };
+  // What delays one operation.
+  struct Delay {
+    Times lane;
+    Times post;
   };
 
-  static Real later(const Real& a, const Real& b) { return Runs::pick(Runs::below(a, b), b, a); }
+  static double later(double a, double b) { return a < b ? b : a; }
 
   double hold_s(Hold hold) const {
     return hold == Hold::kPost ? f_.o_post_s : hold == Hold::kCopy ? f_.copy_s : f_.last_copy_s;
   }
 
-  // Takes the lane, in program order but for what fits between others; when it leaves it.
-  Real take_lane(std::uint32_t rank, const Real& ready, Hold hold) {
-    Rank& r = ranks_[rank];
-    Real offered = ready;
-    Real held = Real{} + hold_s(hold);
+  void draw(std::uint32_t rank, Hold hold, Delay& delay) {
     if constexpr (!Noise::kNone) {
-      Real lane{};
-      Real post{};
-      noise_.draw(rank, counts_[rank].draws++, hold, lane, post, out_of_order_);
-      offered = ready + post;
-      held = held + lane;
+      noise_.draw(rank, counts_[rank].draws++, hold, delay.lane.at, delay.post.at,
+                  out_of_order_.at);
     }
-    // Into the time before the lane's last busy period, if it fits there and is not earlier still.
-    const Mask before = Runs::below(offered + machine::kInstant_s, r.busy_since);
-    const Mask earlier = Runs::below(offered, r.before_since);
-    const Real end_before = Runs::pick(earlier, offered, later(offered, r.before_free)) + held;
-    out_of_order_ |=
-        before & (Runs::below(r.busy_since, end_before + machine::kInstant_s) | earlier);
-    const Real end = later(offered, r.lane_free) + held;
-    const Mask alone = ~Runs::below(offered, r.lane_free + machine::kInstant_s) & ~before;
-    const Mask alone_before = ~Runs::below(offered, r.before_free + machine::kInstant_s) & before;
-    r.before_since =
-        Runs::pick(alone, r.busy_since, Runs::pick(alone_before, offered, r.before_since));
-    r.before_free = Runs::pick(alone, r.lane_free, Runs::pick(before, end_before, r.before_free));
-    r.busy_since = Runs::pick(alone, offered, r.busy_since);
-    const Real pushed = r.lane_free + later(Real{}, end_before - r.busy_since);
-    r.lane_free = Runs::pick(before, pushed, end);
-    return Runs::pick(before, end_before, end);
   }
-  // When the operation is issued.
-  Real post(std::uint32_t rank, const Real& ready) { return take_lane(rank, ready, Hold::kPost); }
+
+  // One run's operation takes the lane, in program order but for what fits between others; when it
+  // leaves it.
+  double take_lane(Rank& r, std::size_t i, double ready, double hold, const Delay& delay) {
+    double offered = ready;
+    if constexpr (!Noise::kNone) {
+      offered = ready + delay.post.at[i];
+      hold = hold + delay.lane.at[i];
+    }
+    const double busy_since = r.busy_since.at[i];
+    const double free = r.lane_free.at[i];
+    const double before_since = r.before_since.at[i];
+    const double before_free = r.before_free.at[i];
+    const double end = later(offered, free) + hold;
+    // Into the time before the lane's last busy period, or, if it does not fit there or is earlier
+    // still, as if it did.
+    const bool before = offered + machine::kInstant_s < busy_since;
+    const bool earlier = offered < before_since;
+    const double end_before = (earlier ? offered : later(offered, before_free)) + hold;
+    const bool met = busy_since < end_before + machine::kInstant_s;
+    out_of_order_.at[i] |= before & (met | earlier) ? -1 : 0;
+    const double pushed = free + later(0, end_before - busy_since);
+    const bool alone = !before & !(offered < free + machine::kInstant_s);
+    const bool alone_before = before & !(offered < before_free + machine::kInstant_s);
+    r.before_since.at[i] = alone ? busy_since : alone_before ? offered : before_since;
+    r.before_free.at[i] = alone ? free : before ? end_before : before_free;
+    r.busy_since.at[i] = alone ? offered : busy_since;
+    r.lane_free.at[i] = before ? pushed : end;
+    return before ? end_before : end;
+  }
 
   // A receive, and the credit that tells its sender.
-  void post_receive(std::uint32_t rank, const Real& ready) {
+  void post_receive(std::uint32_t rank, const Times& ready) {
     Rank& r = ranks_[rank];
-    r.receive_issued = post(rank, ready);
-    const Real granted = post(rank, r.receive_issued);
-    const Real wire = later(granted, r.credits_free);
-    r.credits_free = wire + f_.gap_s;
-    r.credit_at = wire + f_.latency_s;
+    Delay receive;
+    Delay credit;
+    draw(rank, Hold::kPost, receive);
+    draw(rank, Hold::kPost, credit);
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < kRuns; ++i) {
+      const double issued = take_lane(r, i, ready.at[i], f_.o_post_s, receive);
+      const double granted = take_lane(r, i, issued, f_.o_post_s, credit);
+      const double wire = later(granted, r.credits_free.at[i]);
+      r.receive_issued.at[i] = issued;
+      r.credits_free.at[i] = wire + f_.gap_s;
+      r.credit_at.at[i] = wire + f_.latency_s;
+    }
   }
 
   // The receives of credits that a rank posts at the start: one for each of its channels.
@@ -155,8 +170,16 @@ class StreamPass {
       if (!source_.next(hops_)) return;
       for (const sched::Hop& hop : hops_) {
         std::uint8_t& used = seen[channel_of(hop)];
-        if (used == 0) notices_[channel_of(hop)].at = post(hop.src.value, Real{});
+        if (used != 0) continue;
         used = 1;
+        Rank& r = ranks_[hop.src.value];
+        Times& notice = notices_[channel_of(hop)];
+        Delay delay;
+        draw(hop.src.value, Hold::kPost, delay);
+#pragma GCC ivdep
+        for (std::size_t i = 0; i < kRuns; ++i) {
+          notice.at[i] = take_lane(r, i, 0, f_.o_post_s, delay);
+        }
       }
     }
   }
@@ -165,54 +188,80 @@ class StreamPass {
     return std::size_t{hop.src.value} * channels_ + hop.channel;
   }
 
+  // A block, and the receive of the next credit on its channel.
   void send(const sched::Hop& hop) {
-    Rank& s = ranks_[hop.src.value];
+    const std::uint32_t src = hop.src.value;
+    Rank& s = ranks_[src];
     Rank& d = ranks_[hop.dst.value];
-    Real& notice = notices_[channel_of(hop)].at;
-    const Real credit_landed = later(notice, d.credit_at);
-    const Real credit_seen = credit_landed + f_.o_complete_s;
-    d.finish = later(d.finish, credit_landed + f_.latency_s + f_.o_complete_s);
-    Real ready = credit_seen;
-    if (hop.src != f_.root) ready = later(ready, held(hop));
-    if (f_.one_in_flight) ready = later(ready, s.sent);
-    const Real issued = post(hop.src.value, ready);
-    if (!f_.one_in_flight) {  // else each comes after the one before it
-      out_of_order_ |= Runs::below(issued, s.posted);
-      s.posted = issued;
+    Times& notice = notices_[channel_of(hop)];
+    const Times& held = held_by(hop);
+    const double wire_s = hop.block == f_.last_block ? f_.last_block_s : f_.block_s;
+    Delay block;
+    Delay next;
+    draw(src, Hold::kPost, block);
+    if (!hop.last) draw(src, Hold::kPost, next);
+    const bool one_in_flight = f_.one_in_flight;
+    const bool serial = f_.serial;
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < kRuns; ++i) {
+      const double credit_landed = later(notice.at[i], d.credit_at.at[i]);
+      const double credit_seen = credit_landed + f_.o_complete_s;
+      const double credited = credit_landed + f_.latency_s + f_.o_complete_s;
+      double ready = later(credit_seen, held.at[i]);
+      ready = one_in_flight ? later(ready, s.sent.at[i]) : ready;
+      const double issued = take_lane(s, i, ready, f_.o_post_s, block);
+      // With one in flight each comes after the one before it.
+      out_of_order_.at[i] |= issued < s.posted.at[i] ? -1 : 0;
+      s.posted.at[i] = issued;
+      const double wire = later(issued, s.out_free.at[i]);
+      const double end = wire + wire_s;
+      s.out_free.at[i] = serial ? later(wire + f_.gap_s, end) : wire + f_.gap_s;
+      const double landed = later(end + f_.latency_s, d.receive_issued.at[i]);
+      const double sent = landed + f_.latency_s + f_.o_complete_s;
+      const double received = landed + f_.o_complete_s;
+      s.sent.at[i] = sent;
+      s.finish.at[i] = later(s.finish.at[i], later(credit_seen, sent));
+      d.received.at[i] = received;
+      d.finish.at[i] = later(later(d.finish.at[i], credited), received);
     }
-    const Real wire = later(issued, s.out_free);
-    const Real sent = wire + (hop.block == f_.last_block ? f_.last_block_s : f_.block_s);
-    s.out_free = f_.serial ? later(wire + f_.gap_s, sent) : wire + f_.gap_s;
-    const Real landed = later(sent + f_.latency_s, d.receive_issued);
-    s.sent = landed + f_.latency_s + f_.o_complete_s;
-    s.finish = later(s.finish, later(credit_seen, s.sent));
-    d.received = landed + f_.o_complete_s;
-    d.finish = later(d.finish, d.received);
-    if (!hop.last) notice = post(hop.src.value, issued);
-    ++counts_[hop.src.value].sent;
-    counts_[hop.src.value].last_sent += hop.block == f_.last_block ? 1 : 0;
+    if (!hop.last) {
+#pragma GCC ivdep
+      for (std::size_t i = 0; i < kRuns; ++i) {
+        notice.at[i] = take_lane(s, i, s.posted.at[i], f_.o_post_s, next);
+      }
+    }
+    ++counts_[src].sent;
+    counts_[src].last_sent += hop.block == f_.last_block ? 1 : 0;
   }
 
   void receive(const sched::Hop& hop) {
     const std::uint32_t rank = hop.dst.value;
     Rank& r = ranks_[rank];
-    const Real received = r.received;
-    if (--counts_[rank].receives > 0) post_receive(rank, received);
-    Real held = received;
-    if (f_.copies_first_block && counts_[rank].received == 0) {
-      held = take_lane(rank, received, hop.block == f_.last_block ? Hold::kLastCopy : Hold::kCopy);
-      r.finish = later(r.finish, held);
+    Counts& counts = counts_[rank];
+    if (--counts.receives > 0) post_receive(rank, r.received);
+    if (f_.copies_first_block && counts.received == 0) {
+      const Hold hold = hop.block == f_.last_block ? Hold::kLastCopy : Hold::kCopy;
+      Delay delay;
+      draw(rank, hold, delay);
+#pragma GCC ivdep
+      for (std::size_t i = 0; i < kRuns; ++i) {
+        r.received.at[i] = take_lane(r, i, r.received.at[i], hold_s(hold), delay);
+        r.finish.at[i] = later(r.finish.at[i], r.received.at[i]);
+      }
     }
-    ++counts_[rank].received;
-    counts_[rank].last_received += hop.block == f_.last_block ? 1 : 0;
+    ++counts.received;
+    counts.last_received += hop.block == f_.last_block ? 1 : 0;
     if (relays_whole_) {
-      r.whole = later(r.whole, held);
+#pragma GCC ivdep
+      for (std::size_t i = 0; i < kRuns; ++i) {
+        r.whole.at[i] = later(r.whole.at[i], r.received.at[i]);
+      }
       return;
     }
     const std::size_t cell = cell_of(rank, hop.block);
     if (held_turn_[cell] == turn_of(hop.block)) return;  // it came before
     held_turn_[cell] = turn_of(hop.block);
-    held_[cell].at = held;
+    held_[cell] = r.received;
   }
 
   std::size_t cell_of(std::uint32_t rank, std::uint32_t block) const {
@@ -222,13 +271,16 @@ class StreamPass {
   std::uint8_t turn_of(std::uint32_t block) const {
     return static_cast<std::uint8_t>(block / kept_ % 255 + 1);
   }
-  const Real& held(const sched::Hop& hop) {
+
+  // When the source of a hop had its block.
+  const Times& held_by(const sched::Hop& hop) const {
+    if (hop.src == f_.root) return from_the_start_;
     if (relays_whole_) return ranks_[hop.src.value].whole;
     const std::size_t cell = cell_of(hop.src.value, hop.block);
     if (held_turn_[cell] != turn_of(hop.block)) {
       throw InternalError("a rank sends a block that it does not have, or no longer");
     }
-    return held_[cell].at;
+    return held_[cell];
   }
 
   sched::StepSource& source_;
@@ -237,12 +289,13 @@ class StreamPass {
   const std::uint32_t channels_;
   const std::uint32_t kept_;  // blocks that are remembered of every rank: a power of two
   const bool relays_whole_;
-  Mask out_of_order_{};
+  const Times from_the_start_;
+  Marks out_of_order_;
   std::vector<sched::Hop> hops_;
   std::vector<Rank> ranks_;
   std::vector<Counts> counts_;
-  std::vector<Cell> notices_;  // by channel: when the receive of its next credit was posted
-  std::vector<Cell> held_;     // when each rank had its latest blocks
+  std::vector<Times> notices_;  // by channel: when the receive of its next credit was posted
+  std::vector<Times> held_;     // when each rank had its latest blocks
   std::vector<std::uint8_t> held_turn_;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,7 +17,7 @@
 // not get along with such functions.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SLACKLINE_FOR_EVERY_MACHINE \
-  __attribute__((flatten, target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+  __attribute__((flatten, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SLACKLINE_FOR_EVERY_MACHINE
 #endif
@@ -25,100 +26,108 @@ namespace slackline::analysis {
 namespace {
 
 constexpr std::uint32_t kAtOnce = 8;
+constexpr std::uint32_t kAlways = 1'000'000;
 
-// Runs side by side, one per element.
-struct EightRuns {
-  using Real = double __attribute__((vector_size(64)));
-  using Mask = std::int64_t __attribute__((vector_size(64)));
-  using Bits = std::uint64_t __attribute__((vector_size(64)));
-  static Mask below(const Real& a, const Real& b) { return a < b; }
-  static Real pick(const Mask& mask, const Real& a, const Real& b) { return mask ? a : b; }
-};
-using Real = EightRuns::Real;
-using Mask = EightRuns::Mask;
-using Bits = EightRuns::Bits;
-
-// Of whole numbers below 2^53, exactly: the halves beside 2^84 and 2^52, which are then taken away.
-Real real_of(const Bits& whole) {
+// A whole number below 2^53, exactly: its halves beside 2^84 and 2^52, which are then taken away.
+// Without a conversion, which not every instruction set has for vectors.
+double real_of(std::uint64_t whole) {
   constexpr double kHigh = 0x1p84;
   constexpr double kLow = 0x1p52;
-  const Bits high = (whole >> 32) | __builtin_bit_cast(std::uint64_t, kHigh);
-  const Bits low = (whole & 0xffffffffu) | __builtin_bit_cast(std::uint64_t, kLow);
-  return (__builtin_bit_cast(Real, high) - (kHigh + kLow)) + __builtin_bit_cast(Real, low);
+  const std::uint64_t high = (whole >> 32) | std::bit_cast<std::uint64_t>(kHigh);
+  const std::uint64_t low = (whole & 0xffffffffu) | std::bit_cast<std::uint64_t>(kLow);
+  return (std::bit_cast<double>(high) - (kHigh + kLow)) + std::bit_cast<double>(low);
 }
 
 // Downwards to a whole number, of 0 ≤ x < 2^51.
-Real whole_part(const Real& x) {
-  const Real near = (x + 0x1p52) - 0x1p52;
-  return near - (near > x ? Real{} + 1.0 : Real{});
+double whole_part(double x) {
+  const double near = (x + 0x1p52) - 0x1p52;
+  return near > x ? near - 1 : near;
 }
 
-class EightNoises {
+// OneNoise for seeds that follow each other.
+class Noises {
  public:
   static constexpr bool kNone = false;
 
-  EightNoises(const StreamDelays& delays, std::uint64_t first_seed) : delays_(delays) {
+  Noises(const StreamDelays& delays, std::uint64_t first_seed)
+      : delays_(delays), first_seed_(first_seed) {
+#pragma GCC ivdep
     for (std::uint32_t i = 0; i < kAtOnce; ++i) {
-      seeds_[i] = first_seed + i;
-      seed_terms_[i] = seeds_[i] * machine::kSeedFactor;
+      seed_terms_[i] = (first_seed + i) * machine::kSeedFactor;
     }
   }
 
-  void draw(std::uint32_t rank, std::uint32_t index, Hold hold, Real& lane_s, Real& post_s,
-            Mask& inexact) const {
-    Real lane_ps = Real{} + delays_.straggle_ps(rank, hold);
-    Real post_ps{};
+  void draw(std::uint32_t rank, std::uint32_t index, Hold hold, double (&lane_s)[kAtOnce],
+            double (&post_s)[kAtOnce], std::int64_t (&inexact)[kAtOnce]) const {
+    const double straggle_ps = delays_.straggle_ps(rank, hold);
+#pragma GCC ivdep
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) lane_s[i] = straggle_ps;
+#pragma GCC ivdep
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) post_s[i] = 0;
     for (const StreamDelays::Strike& strike : delays_.strikes(rank)) {
-      Real length_ps = length(strike, rank, index);
-      if (strike.noise->chance.value < kAlways) {
-        // draw_below(kAlways) < chance, without its division of each draw.
-        const auto bound = static_cast<std::uint64_t>(
-            ((static_cast<unsigned __int128>(strike.noise->chance.value) << 64) + kAlways - 1) /
-            kAlways);
-        const Bits drawn = bits(strike.chance_stream, index);
-        length_ps = drawn < bound ? length_ps : Real{};
-      }
-      (strike.noise->whole_lane ? lane_ps : post_ps) += length_ps;
+      double lengths_ps[kAtOnce];
+      draw_lengths(strike, rank, index, lengths_ps);
+      if (strike.noise->chance.value < kAlways) draw_chances(strike, index, lengths_ps);
+      double(&sums)[kAtOnce] = strike.noise->whole_lane ? lane_s : post_s;
+#pragma GCC ivdep
+      for (std::uint32_t i = 0; i < kAtOnce; ++i) sums[i] += lengths_ps[i];
     }
-    inexact |= (lane_ps >= kMostPicoseconds) | (post_ps >= kMostPicoseconds);
-    lane_s = lane_ps * 1e-12;
-    post_s = post_ps * 1e-12;
+#pragma GCC ivdep
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+      inexact[i] |= lane_s[i] >= kMostPicoseconds || post_s[i] >= kMostPicoseconds ? -1 : 0;
+      lane_s[i] *= 1e-12;
+      post_s[i] *= 1e-12;
+    }
   }
 
  private:
-  static constexpr std::uint32_t kAlways = 1'000'000;
-
-  Bits bits(std::uint64_t stream, std::uint32_t index) const {
-    Bits x = seed_terms_ + (stream + index * machine::kAttemptFactor);
-    x = (x ^ x >> 27) * 0x3c79ac492ba7b653u;
-    x = (x ^ x >> 33) * 0x1c69b3f74ac4ae35u;
-    return x ^ x >> 27;
+  std::uint64_t bits(std::uint64_t stream, std::uint32_t index, std::uint32_t i) const {
+    return machine::mix_bits(seed_terms_[i] + (stream + index * machine::kAttemptFactor));
   }
 
-  Real length(const StreamDelays::Strike& strike, std::uint32_t rank, std::uint32_t index) const {
+  // draw_below(kAlways) < chance, without its division of each draw.
+  void draw_chances(const StreamDelays::Strike& strike, std::uint32_t index,
+                    double (&lengths_ps)[kAtOnce]) const {
+    const auto bound = static_cast<std::uint64_t>(
+        ((static_cast<unsigned __int128>(strike.noise->chance.value) << 64) + kAlways - 1) /
+        kAlways);
+#pragma GCC ivdep
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+      lengths_ps[i] = bits(strike.chance_stream, index, i) < bound ? lengths_ps[i] : 0;
+    }
+  }
+
+  void draw_lengths(const StreamDelays::Strike& strike, std::uint32_t rank, std::uint32_t index,
+                    double (&lengths_ps)[kAtOnce]) const {
     const machine::Distribution& of = strike.noise->of;
     using Kind = machine::Distribution::Kind;
-    if (of.kind == Kind::kConstant) return Real{} + static_cast<double>(of.low.count());
+    const auto low = static_cast<double>(of.low.count());
     const auto span = static_cast<double>(of.high.count() - of.low.count());
-    if (of.kind == Kind::kUniform && span < 0x1p50) {
-      const Real uniform = real_of(bits(strike.length_stream, index) >> 11) * 0x1p-53;
-      const Real above = whole_part(uniform * (span + 1));
-      return (above > span ? Real{} + span : above) + static_cast<double>(of.low.count());
+    if (of.kind == Kind::kConstant) {
+      for (double& length_ps : lengths_ps) length_ps = low;
+    } else if (of.kind == Kind::kUniform && span < 0x1p50) {
+#pragma GCC ivdep
+      for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+        const double uniform = real_of(bits(strike.length_stream, index, i) >> 11) * 0x1p-53;
+        const double above = whole_part(uniform * (span + 1));
+        lengths_ps[i] = (above > span ? span : above) + low;
+      }
+    } else {
+#pragma GCC ivdep
+      for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+        lengths_ps[i] =
+            static_cast<double>(of.draw(first_seed_ + i, rank, 2 * strike.place, index).count());
+      }
     }
-    Real lengths{};
-    for (std::uint32_t i = 0; i < kAtOnce; ++i) {
-      lengths[i] = static_cast<double>(of.draw(seeds_[i], rank, 2 * strike.place, index).count());
-    }
-    return lengths;
   }
 
   const StreamDelays& delays_;
-  Bits seeds_{};
-  Bits seed_terms_{};
+  std::uint64_t first_seed_;
+  alignas(64) std::uint64_t seed_terms_[kAtOnce];
 };
 
 SLACKLINE_FOR_EVERY_MACHINE
-void run_eight(StreamPass<EightRuns, EightNoises>& pass) { pass.run(); }
+void run_all(StreamPass<kAtOnce, Noises>& pass) { pass.run(); }
 
 }  // namespace
 
@@ -140,14 +149,14 @@ std::optional<StreamSamples> stream_samples(const sched::Spec& spec,
       [&](std::uint32_t batch) {
         const std::uint32_t first = batch * kAtOnce;
         const auto source = steps_of(*pattern, spec.multicast);
-        const EightNoises noises(delays, plan.seed + first);
-        StreamPass<EightRuns, EightNoises> pass(*source, figures, noises);
-        run_eight(pass);
+        const Noises noises(delays, plan.seed + first);
+        StreamPass<kAtOnce, Noises> pass(*source, figures, noises);
+        run_all(pass);
         for (std::uint32_t i = 0; i < std::min(kAtOnce, runs.samples - first); ++i) {
-          result.exact[first + i] = pass.out_of_order()[i] == 0 ? 1 : 0;
+          result.exact[first + i] = pass.out_of_order(i) ? 0 : 1;
           double& makespan_s = result.samples.makespan_s[first + i];
           for (std::uint32_t r = 0; r < figures.ranks; ++r) {
-            const double finish_s = pass.finish_s(r)[i];
+            const double finish_s = pass.finish_s(r, i);
             result.samples.rank_finish_s[std::size_t{first + i} * figures.ranks + r] = finish_s;
             makespan_s = std::max(makespan_s, finish_s);
           }
