@@ -25,7 +25,7 @@
 namespace slackline::analysis {
 namespace {
 
-constexpr std::uint32_t kAtOnce = 8;
+constexpr std::uint32_t kAtOnce = 16;
 constexpr std::uint32_t kAlways = 1'000'000;
 
 // A whole number below 2^53, exactly: its halves beside 2^84 and 2^52, which are then taken away.

@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Patterns, Streams,
                            return name;
                          });
 
-// One run, and eight side by side, draw and add alike: to the last bit, whatever the instruction
+// One run, and many side by side, draw and add alike: to the last bit, whatever the instruction
 // set.
 TEST(StreamSamples, AreSingleStreams) {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
