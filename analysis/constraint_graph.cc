@@ -1,6 +1,9 @@
 #include "analysis/constraint_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -27,13 +30,6 @@ double lane_hold_s(const sched::Schedule& schedule, const machine::Platform& pla
   const Op& op = schedule.op(id);
   if (!holds_lane(op.kind)) return 0;
   return machine::lane_time_s(schedule, platform, op) + delays.lane_delay_s(id);
-}
-
-// How long a message takes that begins then and shares with nobody.
-double wire_time_s(const machine::Paths& paths, machine::PathId path, double begin_s,
-                   std::uint64_t bytes) {
-  return paths[path].change_count == 0 ? static_cast<double>(bytes) / paths[path].bytes_per_s
-                                       : paths.sent_s(begin_s, path, bytes) - begin_s;
 }
 
 // A message, or one of the two of a get or an atomic, at the ports.
@@ -65,19 +61,21 @@ void sort_by(std::vector<Passage>& passages, const Key& key) {
 
 ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
                                  const machine::Delays& delays, const machine::Paths& paths,
-                                 const sched::Trace& trace)
+                                 const sched::Trace& trace, WireTimes wire)
     : ops_(schedule.op_count()), source_s_(node_count(), 0) {
+  const std::vector<double> wire_s = wire_times_s(schedule, platform, paths, trace, wire);
   constraints_.reserve(schedule.edges().size() + 6 * std::size_t{ops_});
-  add_operations(schedule, platform, delays, paths, trace);
+  add_operations(schedule, platform, delays, paths, wire_s);
+  schedule_constraints_ = constraints_.size();
   add_lanes(schedule, platform, delays, trace);
-  add_ports(schedule, platform, paths, trace);
+  add_ports(schedule, platform, paths, trace, wire_s);
   solve();
 }
 
 void ConstraintGraph::add_operations(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
                                      const machine::Delays& delays, const machine::Paths& paths,
-                                     const sched::Trace& trace) {
+                                     std::span<const double> wire_time_s) {
   const double complete_s = sched::seconds(platform.o_complete);
   const sched::ChannelOrder channels = sched::channel_order(schedule);
   for (std::uint32_t i = 0; i < ops_; ++i) {
@@ -114,19 +112,15 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
     const sched::Channel& channel = schedule.channel(op.channel);
     const double latency_s = paths[paths.of(op.channel, false)].latency_s;
     const double back_s = paths[paths.of(op.channel, true)].latency_s;
-    const double begin_s = trace.ops[i].wire_s;
+    const double wire_s = wire_time_s[i];
     if (has_reply(op.kind)) {
       const double service_s =
           op.kind == OpKind::kGet ? 0 : sched::seconds(platform.atomic_service);
       add(request, wire, latency_s + service_s);
-      const double wire_s =
-          wire_time_s(paths, paths.of(op.channel, true), begin_s, schedule.payload_bytes(op));
       add(wire, done, wire_s + back_s + complete_s);
       continue;
     }
     add(request, wire, 0);
-    const double wire_s =
-        wire_time_s(paths, paths.of(op.channel, false), begin_s, schedule.payload_bytes(op));
     const bool datagram = channel.service == sched::Service::kDatagram;
     add(wire, done, datagram ? wire_s + complete_s : wire_s + latency_s + back_s + complete_s);
     if (!op.match.valid()) continue;
@@ -184,7 +178,8 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
 }
 
 void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
-                                const machine::Paths& paths, const sched::Trace& trace) {
+                                const machine::Paths& paths, const sched::Trace& trace,
+                                std::span<const double> wire_time_s) {
   const double gap_s = sched::seconds(platform.gap);
   const double complete_s = sched::seconds(platform.o_complete);
   const double service_s = sched::seconds(platform.atomic_service);
@@ -213,8 +208,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     const NodeId issued = NodeId::of(id, Moment::kIssued);
     const NodeId wire = NodeId::of(id, Moment::kWire);
     const double latency_s = paths[paths.of(op.channel, false)].latency_s;
-    const double wire_s =
-        wire_time_s(paths, paths.of(op.channel, has_reply(op.kind)), times.wire_s, bytes);
+    const double wire_s = wire_time_s[i];
     if (!has_reply(op.kind)) {
       pass({wire, 0, times.wire_s, times.issued_s, issued, wire_s}, src, dst, bytes);
       continue;
@@ -349,6 +343,24 @@ void ConstraintGraph::solve() {
   if (order_.size() != node_count()) {
     throw InputError("the trace's order on lanes and ports contradicts its schedule");
   }
+}
+
+ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,
+                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                           const sched::Trace& trace, WireTimes wire) {
+  if (trace.schedule != schedule.digest() || trace.ops.size() != schedule.op_count()) {
+    throw InputError(fmt::format("the trace is of schedule {}, not of {}",
+                                 to_string(trace.schedule), to_string(schedule.digest())));
+  }
+  for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
+    if (!std::isfinite(trace.ops[i].done_s)) {
+      throw InputError(
+          fmt::format("the trace is not complete: {} never finished", describe(schedule, OpId(i))));
+    }
+  }
+  const machine::Delays delays(plan, schedule, platform);
+  const machine::Paths paths(schedule, wiring, plan);
+  return ConstraintGraph(schedule, platform, delays, paths, trace, wire);
 }
 
 }  // namespace slackline::analysis

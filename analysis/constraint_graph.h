@@ -6,9 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "analysis/wire_times.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
 #include "machine/platform.h"
+#include "machine/wiring.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -43,10 +45,14 @@ class ConstraintGraph {
  public:
   ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
                   const machine::Delays& delays, const machine::Paths& paths,
-                  const sched::Trace& trace);
+                  const sched::Trace& trace, WireTimes wire = WireTimes::kModel);
 
   std::uint32_t node_count() const { return 4 * ops_; }
   std::span<const Constraint> constraints() const { return constraints_; }
+  /// Those that the schedule itself asks for, without the order on lanes and ports, come first.
+  std::span<const Constraint> schedule_constraints() const {
+    return constraints().first(schedule_constraints_);
+  }
   /// Indices of the constraints that leave a node.
   std::span<const std::uint32_t> out_of(NodeId node) const {
     return std::span(out_).subspan(out_begin_[node.value],
@@ -65,22 +71,30 @@ class ConstraintGraph {
   }
   void add_operations(const sched::Schedule& schedule, const machine::Platform& platform,
                       const machine::Delays& delays, const machine::Paths& paths,
-                      const sched::Trace& trace);
+                      std::span<const double> wire_s);
   void add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
                  const machine::Delays& delays, const sched::Trace& trace);
   void add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
-                 const machine::Paths& paths, const sched::Trace& trace);
+                 const machine::Paths& paths, const sched::Trace& trace,
+                 std::span<const double> wire_s);
   std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,
                                               const sched::Trace& trace) const;
   void solve();
 
   std::uint32_t ops_;
   std::vector<Constraint> constraints_;
+  std::size_t schedule_constraints_ = 0;
   std::vector<std::uint32_t> out_begin_;
   std::vector<std::uint32_t> out_;
   std::vector<double> source_s_;
   std::vector<NodeId> order_;
   std::vector<double> time_s_;
 };
+
+/// The same of a run that is known by its trace, platform and plan. Throws InputError if the trace
+/// is of another schedule or not complete.
+ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,
+                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                           const sched::Trace& trace, WireTimes wire = WireTimes::kModel);
 
 }  // namespace slackline::analysis

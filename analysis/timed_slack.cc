@@ -1,13 +1,12 @@
 #include "analysis/timed_slack.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "analysis/constraint_graph.h"
-#include "sched/error.h"
+#include "analysis/critical_path.h"
+#include "machine/event_queue.h"
 
 namespace slackline::analysis {
 namespace {
@@ -15,56 +14,6 @@ namespace {
 using sched::OpId;
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-
-// Slack below this is rounding: times are sums of thousands of terms of the makespan's magnitude.
-double rounding_s(double makespan_s) { return std::max(1e-15, makespan_s * 1e-12); }
-
-void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace) {
-  if (trace.schedule != schedule.digest() || trace.ops.size() != schedule.op_count()) {
-    throw InputError(fmt::format("the trace is of schedule {}, not of {}",
-                                 to_string(trace.schedule), to_string(schedule.digest())));
-  }
-  for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
-    if (!std::isfinite(trace.ops[i].done_s)) {
-      throw InputError(
-          fmt::format("the trace is not complete: {} never finished", describe(schedule, OpId(i))));
-    }
-  }
-}
-
-// Backwards from the end: at each moment the constraint that binds it, the one with the lowest
-// operation if several do.
-std::vector<OpId> critical_path(const ConstraintGraph& graph, double makespan_s) {
-  const std::span<const double> time_s = graph.time_s();
-  const double tolerance_s = rounding_s(makespan_s);
-  std::vector<std::uint32_t> binding(graph.node_count(), std::numeric_limits<std::uint32_t>::max());
-  for (std::uint32_t i = 0; i < graph.constraints().size(); ++i) {
-    const Constraint& c = graph.constraints()[i];
-    const double slack_s = time_s[c.head.value] - (time_s[c.tail.value] + c.weight_s);
-    if (slack_s > tolerance_s) continue;
-    std::uint32_t& best = binding[c.head.value];
-    if (best == std::numeric_limits<std::uint32_t>::max() ||
-        c.tail < graph.constraints()[best].tail) {
-      best = i;
-    }
-  }
-  NodeId node{0};
-  for (NodeId n : graph.order()) {
-    const bool later = time_s[n.value] > time_s[node.value];
-    const bool equal = time_s[n.value] == time_s[node.value];
-    if (later || (equal && n.moment() == Moment::kDone && n < node)) node = n;
-  }
-  std::vector<OpId> path;
-  while (true) {
-    if (path.empty() || path.back() != node.op()) path.push_back(node.op());
-    const std::uint32_t index = binding[node.value];
-    const bool from_start = time_s[node.value] <= graph.source_s(node);
-    if (index == std::numeric_limits<std::uint32_t>::max() || from_start) break;
-    node = graph.constraints()[index].tail;
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
-}
 
 }  // namespace
 
@@ -76,15 +25,12 @@ TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform&
 
 TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                       const sched::Trace& trace) {
-  require_trace_of(schedule, trace);
+                       const sched::Trace& trace, WireTimes wire) {
+  const ConstraintGraph graph = frozen_run(schedule, platform, wiring, plan, trace, wire);
   TimedSlack result;
-  if (schedule.op_count() == 0) return result;
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
-  const ConstraintGraph graph(schedule, platform, delays, paths, trace);
+  result.wire_times = wire;
   const std::span<const double> time_s = graph.time_s();
-  for (const double t : time_s) result.makespan_s = std::max(result.makespan_s, t);
+  result.makespan_s = makespan_s(graph);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const OpId id(i);
     for (const auto& [moment, seen_s] : {std::pair{Moment::kIssued, trace.ops[i].issued_s},
@@ -114,13 +60,31 @@ TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform&
   const auto clean = [&](double slack_s) { return slack_s <= tolerance_s ? 0.0 : slack_s; };
   result.total_float_s.reserve(schedule.op_count());
   result.free_float_s.reserve(schedule.op_count());
+  result.message_float_s.reserve(schedule.op_count());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const NodeId issued = NodeId::of(OpId(i), Moment::kIssued);
     result.total_float_s.push_back(clean(until_late_s[issued.value]));
     result.free_float_s.push_back(clean(until_moved_s[issued.value]));
+    const bool sends = sched::is_initiator(schedule.ops()[i].kind);
+    const NodeId on_wire = NodeId::of(OpId(i), Moment::kWire);
+    result.message_float_s.push_back(sends ? clean(until_late_s[on_wire.value])
+                                           : std::numeric_limits<double>::quiet_NaN());
   }
-  result.critical_path = critical_path(graph, result.makespan_s);
+  result.critical_path = critical_path(graph);
   return result;
+}
+
+TimedSlack slack_of_run(const sched::Schedule& schedule, const machine::Platform& platform,
+                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                        const sched::Trace& trace) {
+  TimedSlack by_model = timed_slack(schedule, platform, wiring, plan, trace, WireTimes::kModel);
+  if (explains(by_model)) return by_model;
+  TimedSlack by_run = timed_slack(schedule, platform, wiring, plan, trace, WireTimes::kRun);
+  return by_run.unexplained_s < by_model.unexplained_s ? by_run : by_model;
+}
+
+bool explains(const TimedSlack& slack) {
+  return slack.unexplained_s <= 1e-9 * slack.makespan_s + 8 * machine::kInstant_s;
 }
 
 }  // namespace slackline::analysis
