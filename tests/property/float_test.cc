@@ -11,7 +11,7 @@
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "tests/property/frozen_run.h"
-#include "tests/property/random_runs.h"
+#include "tests/property/random_samples.h"
 
 namespace slackline {
 namespace {
@@ -25,44 +25,10 @@ using sched::Schedule;
 using sched::Trace;
 using testing::Dice;
 using testing::FrozenRun;
-
-struct Sample {
-  std::string what;
-  Schedule schedule;
-  Platform platform;
-  DelayPlan plan;
-};
-
-// Where posting is free and messages keep no distance, several of one rank begin in one instant, in
-// an order that its trace does not tell. So one of the two always costs something here.
-Platform costly_platform(Dice& dice) {
-  Platform platform = testing::random_platform(dice, NicDiscipline::kSerial);
-  if (platform.o_post.count() == 0 && platform.gap.count() == 0) {
-    platform.o_post = testing::us(0.15);
-  }
-  return platform;
-}
-
-Sample random_program(std::uint32_t seed) {
-  Dice dice(seed);
-  Schedule schedule = testing::RandomSchedule(dice, 5, 35).build();
-  const Platform platform = costly_platform(dice);
-  DelayPlan plan = seed % 2 == 0 ? DelayPlan{} : testing::random_delays(dice, schedule);
-  return {"program " + std::to_string(seed), std::move(schedule), platform, plan};
-}
-
-Sample random_pattern(std::uint32_t seed) {
-  Dice dice(seed);
-  const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
-  const std::string spec = testing::random_spec(dice, pattern.name, 6, 4);
-  Schedule schedule = compile(sched::parse_spec(spec));
-  const Platform platform = costly_platform(dice);
-  DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
-  return {spec, std::move(schedule), platform, plan};
-}
-
-// Rounding: sums of the makespan's magnitude.
-double rounding_s(const Trace& trace) { return 1e-11 * trace.makespan_s() + 1e-18; }
+using testing::random_pattern;
+using testing::random_program;
+using testing::rounding_s;
+using testing::Sample;
 
 void expect_floats(const Sample& sample) {
   const auto& [what, schedule, platform, plan] = sample;
@@ -144,6 +110,7 @@ TEST(Float, PatternsAreExplainedWherePostingIsFreeToo) {
 TEST(Float, PredictsRunsThatKeepTheirOrder) {
   int kept = 0;
   int tried = 0;
+  int within_free = 0;
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     const Sample sample = seed % 2 == 0 ? random_program(seed) : random_pattern(seed);
     const auto& [what, schedule, platform, plan] = sample;
@@ -181,9 +148,19 @@ TEST(Float, PredictsRunsThatKeepTheirOrder) {
       ASSERT_NEAR(really.makespan_s() - base.makespan_s(),
                   std::max(0.0, slip_s - slack.total_float_s[op.value]), 2 * near_s)
           << what << ", op " << op.value << " by " << by.count() << " ps";
+      if (slip_s > slack.free_float_s[op.value]) continue;
+      ++within_free;
+      for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+        if (i == op.value) continue;
+        ASSERT_NEAR(really.ops[i].issued_s, base.ops[i].issued_s, 2 * near_s)
+            << what << ", op " << i << " for op " << op.value;
+        ASSERT_NEAR(really.ops[i].done_s, base.ops[i].done_s, 2 * near_s)
+            << what << ", op " << i << " for op " << op.value;
+      }
     }
   }
   EXPECT_GT(kept, tried / 2);
+  EXPECT_GT(within_free, 100);
 }
 
 // One chain of constraints that bind, from time zero to the makespan.
