@@ -1,7 +1,6 @@
 #include "cli/command_simulate.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/cores.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/run_options.h"
@@ -24,14 +24,6 @@
 
 namespace slackline::cli {
 namespace {
-
-// The cores that this process may use.
-std::uint32_t usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&set)));
-}
 
 class Simulate : public Command {
  public:
@@ -60,8 +52,7 @@ class Simulate : public Command {
     const RunSetting setting = options_.resolve(console);
     const auto samples = static_cast<std::uint32_t>(
         samples_ ? sched::parse_count(*samples_, "--samples", 1, 1u << 24) : 1);
-    const auto jobs = static_cast<std::uint32_t>(
-        jobs_ ? sched::parse_count(*jobs_, "--jobs", 1, 1024) : usable_cores());
+    const std::uint32_t jobs = jobs_of(jobs_);
     if (samples > 1 && (trace_file_ || link_file_ || workload_.message_file())) {
       throw InputError(
           fmt::format("--samples {} with {}: expected one of them; a sample has the seed of the "

@@ -2,53 +2,27 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <initializer_list>
+#include <utility>
+#include <vector>
 
-#include "analysis/step_slack.h"
-#include "analysis/timed_slack.h"
-#include "cli/float_summary.h"
-#include "cli/human.h"
-#include "cli/json_document.h"
+#include "analysis/criticality.h"
+#include "cli/cores.h"
+#include "cli/criticality_report.h"
+#include "cli/inline_delays.h"
 #include "cli/network.h"
+#include "cli/output_file.h"
+#include "cli/propagation_report.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
-#include "cli/table.h"
+#include "cli/slack_report.h"
+#include "cli/slack_run.h"
 #include "sched/error.h"
-#include "sched/file.h"
-#include "sched/trace_file.h"
+#include "sched/export/timeline_chrome.h"
 #include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
-
-constexpr std::size_t kRanksShown = 8;
-constexpr std::size_t kPathShown = 12;
-
-// A run, and the machine and the delays that it had.
-struct Run {
-  machine::Platform platform;
-  machine::DelayPlan delays;
-  std::string engine;
-  sched::Trace trace;
-  std::string platform_shown;  // for people
-};
-
-Run run_of_file(const std::string& path) {
-  Run run;
-  run.trace = sched::read_trace(sched::read_file(path), path);
-  run.platform = machine::parse_platform_spec(run.trace.platform);
-  run.delays = machine::delay_plan_from_toml(run.trace.delays, path + ": delays");
-  run.engine = run.trace.engine;
-  run.platform_shown = "as in " + path;
-  return run;
-}
-
-struct Found {
-  analysis::StepSlack steps;
-  analysis::TimedSlack timed;
-};
 
 class Slack : public Command {
  public:
@@ -58,172 +32,164 @@ class Slack : public Command {
     options_.declare(arguments);
     arguments.option("--trace", "FILE", trace_file_,
                      "take this run, with its platform and its delays");
-    arguments.flag("--all", all_, "every rank and the whole critical path");
+    arguments.option("--wire", "model|run", wire_,
+                     "times on the wire: the machine model's, or as the run had them (default: "
+                     "what explains the run)");
+    arguments.option("--propagate", "op=N,by=TIME", propagate_,
+                     "what a delay does to every rank; of=lane holds its whole lane; without op, "
+                     "what it costs at each operation alone");
+    arguments.option("--samples", "N", samples_,
+                     "how often each operation is critical, over runs that differ in their noise");
+    arguments.option("--jobs", "N", jobs_,
+                     "samples or delays at a time (default: all cores; SimGrid's runs take turns)");
+    arguments.option("--heat-map", "FILE", heat_map_file_,
+                     "draw there, as SVG, the least total float by rank and step");
+    arguments.option("--chrome", "FILE", chrome_file_,
+                     "write there the run for Perfetto, with the floats of every operation");
+    arguments.flag("--all", all_, "every rank, link and operation, and the whole critical path");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=64MiB,block=1MiB --platform fractus");
     arguments.example("pipeline.sched --trace pipeline.trace --all");
+    arguments.example("pipeline.sched --propagate op=4,by=100us");
   }
 
   int run(Console& console) override {
+    check();
+    std::optional<TracedRun> traced;
+    std::optional<RunSetting> setting;
+    if (trace_file_) {
+      traced.emplace(*trace_file_);
+    } else {
+      setting = options_.resolve(console);
+    }
+    const LoadedSchedule loaded = source_.load_proved(console);
+    if (samples_) {
+      console.print(sampled(loaded, *setting, console));
+      return 0;
+    }
+    const SlackRun run =
+        traced ? traced->of(loaded.schedule) : run_now(*setting, loaded.schedule, console);
+    console.phase("analysing");
+    if (delay_) {
+      const analysis::WireTimes wire = run.slack(loaded.schedule, wire_times_).wire_times;
+      const analysis::Propagation propagation(loaded.schedule, run.platform, run.wiring, run.delays,
+                                              run.trace, wire);
+      if (!delay_->op) {
+        console.print(costs(loaded, run, propagation, console));
+        return 0;
+      }
+      const auto again = traced ? traced->runner(loaded.schedule, run.wiring)
+                                : setting->runner(loaded.schedule, run.wiring, console);
+      console.print(delayed(loaded, run, propagation, again));
+      return 0;
+    }
+    const FoundSlack found{analysis::step_slack(loaded.schedule),
+                           run.slack(loaded.schedule, wire_times_)};
+    draw(loaded, run, found, console);
+    console.print(json_ ? slack_document(loaded, run, found)
+                        : slack_report(loaded, run, found, all_));
+    return 0;
+  }
+
+ private:
+  // What does not go together, before any work.
+  void check() {
     if (trace_file_ && !options_.given().empty()) {
       throw InputError(
           fmt::format("{} stands beside --trace, whose run has its own; expected one "
                       "of them",
                       options_.given()));
     }
-    std::optional<Run> run;
-    std::optional<RunSetting> setting;
-    if (trace_file_) {
-      run = run_of_file(*trace_file_);
-    } else {
-      setting = options_.resolve(console);
-    }
-    const LoadedSchedule loaded = source_.load_proved(console);
-    const machine::Wiring wiring =
-        wiring_of(setting ? setting->platform : run->platform, loaded.schedule);
-    if (setting) {
-      run = Run{setting->platform, setting->delays, std::string(setting->engine->name),
-                setting->run(loaded.schedule, wiring, console), setting->platform.name};
-    }
-    console.phase("analysing");
-    const Found found{
-        analysis::step_slack(loaded.schedule),
-        analysis::timed_slack(loaded.schedule, run->platform, wiring, run->delays, run->trace)};
-    console.print(json_ ? document(loaded, *run, found) : report(loaded, *run, found));
-    return 0;
-  }
-
- private:
-  static std::string document(const LoadedSchedule& loaded, const Run& run, const Found& found) {
-    const analysis::StepSlack& steps = found.steps;
-    const analysis::TimedSlack& timed = found.timed;
-    JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-    json.set("schedule", loaded.name);
-    json.set("engine", run.engine);
-    json.set("answered_by", run.trace.engine);
-    json.set("contended", run.trace.contended);
-    json.set("platform", run.platform.name);
-    json.set("platform_spec", run.trace.platform);
-    const bool any = steps.steady.sends != 0;
-    json.set("average_step_slack", any ? std::optional(steps.steady.average()) : std::nullopt);
-    json.set("average_step_slack_exact",
-             any ? std::optional(exact_average(steps.steady)) : std::nullopt);
-    json.set("first_steady_step", any ? std::optional(steps.first_steady) : std::nullopt);
-    json.set("last_steady_step", any ? std::optional(steps.end_steady - 1) : std::nullopt);
-    json.set("average_step_slack_of_all",
-             steps.all.sends != 0 ? std::optional(steps.all.average()) : std::nullopt);
-    json.set("smallest_step_slack",
-             steps.all.sends != 0 ? std::optional(steps.smallest) : std::nullopt);
-    json.set("makespan_s", timed.makespan_s);
-    json.set("unexplained_s", timed.unexplained_s);
-    std::vector<std::uint64_t> path;
-    for (const sched::OpId id : timed.critical_path) path.push_back(id.value);
-    json.set("critical_path", std::span<const std::uint64_t>(path));
-    json.set("total_float_s", std::span<const double>(timed.total_float_s));
-    json.set("free_float_s", std::span<const double>(timed.free_float_s));
-    return json.text();
-  }
-
-  std::string report(const LoadedSchedule& loaded, const Run& run, const Found& found) const {
-    std::string text = loaded.name + '\n' + step_lines(found.steps) + '\n';
-    const analysis::TimedSlack& timed = found.timed;
-    const FloatSummary total = summarise(timed.total_float_s);
-    Table table({Align::kLeft, Align::kLeft});
-    table.add({"platform", run.platform_shown});
-    table.add({"engine", run.engine == run.trace.engine
-                             ? run.engine
-                             : fmt::format("{} ({})", run.engine, run.trace.engine)});
-    table.add({"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(timed.makespan_s),
-                                       timed.makespan_s)});
-    table.add(
-        {"total float",
-         fmt::format(
-             "least {}, median {}, most {}; none at {} of {} ({})",
-             sched::human_seconds(total.min_s), sched::human_seconds(total.median_s),
-             sched::human_seconds(total.max_s), total.without, human_count(total.ops, "op"),
-             human_share(static_cast<double>(total.without), static_cast<double>(total.ops)))});
-    table.add({"digest", to_string(loaded.schedule.digest())});
-    text += table.text("  ");
-    if (run.trace.contended || timed.unexplained_s > 1e-9 * timed.makespan_s) {
-      text += fmt::format(
-          "  the order of this run does not explain {} of it (messages shared links, or the "
-          "machine had delays of its own): floats are off by as much\n",
-          sched::human_seconds(timed.unexplained_s));
-    }
-    if (loaded.schedule.op_count() == 0) return text;
-    return text + '\n' + rank_table(loaded.schedule, timed) + '\n' +
-           path_table(loaded.schedule, run.trace, timed);
-  }
-
-  static std::string step_lines(const analysis::StepSlack& steps) {
-    if (steps.steady.sends == 0) return "  no step slack: no rank relays what it received\n";
-    const std::string exact = exact_average(steps.steady);
-    return fmt::format(
-        "  average step slack {:.11g}{} over steady steps {}…{}\n"
-        "  smallest step slack {}; average of every step {:.11g}\n",
-        steps.steady.average(),
-        exact.find('/') == std::string::npos ? "" : fmt::format(" ({})", exact), steps.first_steady,
-        steps.end_steady - 1, steps.smallest, steps.all.average());
-  }
-
-  // The ranks whose operations have the least float, by its median.
-  std::string rank_table(const sched::Schedule& schedule, const analysis::TimedSlack& timed) const {
-    const std::vector<FloatSummary> ranks = summarise_by_rank(schedule, timed.total_float_s);
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-      if (ranks[r].ops != 0) order.push_back(r);
-    }
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::tuple(ranks[a].median_s, ranks[a].max_s, a) <
-             std::tuple(ranks[b].median_s, ranks[b].max_s, b);
-    });
-    const std::size_t rows = all_ ? order.size() : std::min(order.size(), kRanksShown);
-    Table table(std::vector<Align>(6, Align::kRight));
-    table.add({"rank", "ops", "without float", "least", "median", "most"});
-    for (std::size_t i = 0; i < rows; ++i) {
-      const FloatSummary& rank = ranks[order[i]];
-      table.add({fmt::to_string(order[i]), fmt::to_string(rank.ops), fmt::to_string(rank.without),
-                 sched::human_seconds(rank.min_s), sched::human_seconds(rank.median_s),
-                 sched::human_seconds(rank.max_s)});
-    }
-    std::string text = "  ranks by the total float of their ops, least first:\n" + table.text("  ");
-    if (rows < order.size()) {
-      text += fmt::format("  … and {}; --all shows them\n",
-                          human_count(order.size() - rows, "more rank"));
-    }
-    return text;
-  }
-
-  std::string path_table(const sched::Schedule& schedule, const sched::Trace& trace,
-                         const analysis::TimedSlack& timed) const {
-    const std::vector<sched::OpId>& path = timed.critical_path;
-    const std::size_t half = kPathShown / 2;
-    const bool whole = all_ || path.size() <= kPathShown + 1;
-    Table table(
-        {Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-    table.add({"op", "kind", "rank", "step", "issued", "done"});
-    for (std::size_t i = 0; i < path.size(); ++i) {
-      if (!whole && i == half) {
-        table.add({"…"});
-        i = path.size() - half;
+    if (wire_) {
+      if (*wire_ != "model" && *wire_ != "run") {
+        throw InputError(fmt::format("--wire: '{}'; expected model or run", *wire_));
       }
-      const sched::Op& op = schedule.op(path[i]);
-      const sched::OpTimes& times = trace.ops[path[i].value];
-      table.add({fmt::to_string(path[i].value), std::string(sched::name(op.kind)),
-                 fmt::to_string(op.rank.value), fmt::to_string(op.step),
-                 sched::human_seconds(times.issued_s), sched::human_seconds(times.done_s)});
+      wire_times_ = *wire_ == "run" ? analysis::WireTimes::kRun : analysis::WireTimes::kModel;
     }
-    return fmt::format("  critical path, {} {}{}:\n", path.size(),
-                       path.size() == 1 ? "entry" : "entries",
-                       whole ? "" : " (--all shows every one)") +
-           table.text("  ");
+    if (propagate_) delay_ = parse_propagated(*propagate_);
+    if (samples_) {
+      sample_count_ =
+          static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 1, 1u << 24));
+    }
+    const char* several = nullptr;
+    for (const auto& [given, option] : std::initializer_list<std::pair<bool, const char*>>{
+             {samples_ && trace_file_, "--trace"},
+             {samples_ && wire_, "--wire"},
+             {samples_ && propagate_, "--propagate"},
+             {samples_ && heat_map_file_, "--heat-map"},
+             {samples_ && chrome_file_, "--chrome"},
+             {propagate_ && heat_map_file_, "--heat-map"},
+             {propagate_ && chrome_file_, "--chrome"}}) {
+      if (given && several == nullptr) several = option;
+    }
+    if (several != nullptr) {
+      throw InputError(fmt::format("{} beside {}; expected one of them", several,
+                                   samples_ ? "--samples" : "--propagate"));
+    }
+    for (const auto& [file, option] :
+         {std::pair{&heat_map_file_, "--heat-map"}, std::pair{&chrome_file_, "--chrome"}}) {
+      if (*file != "-") continue;
+      throw InputError(
+          fmt::format("{} -: the answer is on standard output; expected a file", option));
+    }
+  }
+
+  std::string sampled(const LoadedSchedule& loaded, const RunSetting& setting,
+                      Console& console) const {
+    const bool simgrid = setting.engine->name == "simgrid";
+    machine::SampleRuns runs{sample_count_, simgrid ? 1 : jobs_of(jobs_), {}};
+    runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
+    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
+    const analysis::Criticality found = analysis::criticality(
+        loaded.schedule, setting.platform, wiring, setting.delays,
+        setting.runner(loaded.schedule, wiring, console),
+        simgrid ? analysis::WireTimes::kRun : analysis::WireTimes::kModel, runs);
+    return json_ ? criticality_document(loaded, setting, found)
+                 : criticality_report(loaded, setting, found, all_);
+  }
+
+  std::string costs(const LoadedSchedule& loaded, const SlackRun& run,
+                    const analysis::Propagation& propagation, Console& console) const {
+    const DelayCosts costs =
+        delay_costs(loaded, propagation, delay_->by, delay_->whole_lane, jobs_of(jobs_), console);
+    return json_ ? delay_costs_document(loaded, run, costs)
+                 : delay_costs_report(loaded, run, costs, all_);
+  }
+
+  std::string delayed(const LoadedSchedule& loaded, const SlackRun& run,
+                      const analysis::Propagation& propagation,
+                      const std::function<sched::Trace(const machine::DelayPlan&)>& again) const {
+    const machine::OpDelay delay{*delay_->op, delay_->by, delay_->whole_lane,
+                                 sched::RankId::none()};
+    machine::DelayPlan plan;
+    plan.ops.push_back(delay);
+    machine::validate(plan, loaded.schedule);
+    const Propagated found = propagate(loaded, run, propagation, delay, again);
+    return json_ ? propagation_document(loaded, run, found)
+                 : propagation_report(loaded, run, found, all_);
+  }
+
+  void draw(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
+            Console& console) const {
+    if (heat_map_file_ || chrome_file_) console.phase("drawing");
+    if (heat_map_file_) write_output_file(*heat_map_file_, slack_heat_map(loaded, found.timed));
+    if (chrome_file_) {
+      write_output_file(*chrome_file_, sched::write_chrome_timeline(loaded.schedule, run.trace,
+                                                                    found.timed.total_float_s,
+                                                                    found.timed.free_float_s));
+    }
   }
 
   ScheduleSource source_;
   RunOptions options_{"analytic"};
-  std::optional<std::string> trace_file_;
+  std::optional<std::string> trace_file_, wire_, propagate_, samples_, jobs_, heat_map_file_,
+      chrome_file_;
   bool all_ = false;
   bool json_ = false;
+  // As check() reads them.
+  std::optional<analysis::WireTimes> wire_times_;
+  std::optional<PropagatedDelay> delay_;
+  std::uint32_t sample_count_ = 0;
 };
 
 }  // namespace

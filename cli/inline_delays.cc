@@ -168,4 +168,14 @@ void add_failure(machine::DelayPlan& plan, std::string_view text) {
   plan.failures.push_back(std::move(failure));
 }
 
+PropagatedDelay parse_propagated(std::string_view text) {
+  constexpr std::string_view kKeys[] = {"op", "by", "of"};
+  const Items items(fmt::format("--propagate {}", text), text, kKeys);
+  PropagatedDelay delay;
+  if (items.find("op")) delay.op = sched::OpId(items.index("op"));
+  delay.by = machine::parse_finite_time(items.required("by"), items.place("by"));
+  delay.whole_lane = items.whole_lane(false);
+  return delay;
+}
+
 }  // namespace slackline::cli

@@ -4,6 +4,7 @@
 // `--fail rank=3,at=2ms`. All throw InputError.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "machine/delay_plan.h"
@@ -29,5 +30,13 @@ void add_link_rate(machine::DelayPlan& plan, std::string_view text);
 
 /// Adds `link=NAME` or `rank=R` with `at=TIME` (default: 0).
 void add_failure(machine::DelayPlan& plan, std::string_view text);
+
+/// `op=N,by=TIME`, either with `of=op|lane`; without an op, every one of them alone.
+struct PropagatedDelay {
+  std::optional<sched::OpId> op;
+  sched::Time by{0};
+  bool whole_lane = false;
+};
+PropagatedDelay parse_propagated(std::string_view text);
 
 }  // namespace slackline::cli

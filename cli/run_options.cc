@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "analysis/timed_slack.h"
 #include "cli/inline_delays.h"
@@ -19,6 +20,18 @@ sched::Trace RunSetting::run(const sched::Schedule& schedule, const machine::Wir
   const machine::IssueOrder order = order_of(schedule, wiring, console, slack_s);
   console.phase("simulating");
   return engine->run(schedule, platform, wiring, delays, order);
+}
+
+std::function<sched::Trace(const machine::DelayPlan&)> RunSetting::runner(
+    const sched::Schedule& schedule, const machine::Wiring& wiring, Console& console) const {
+  std::vector<double> slack_s;
+  const machine::IssueOrder order = order_of(schedule, wiring, console, slack_s);
+  return [this, &schedule, &wiring, order,
+          slack_s = std::move(slack_s)](const machine::DelayPlan& plan) {
+    machine::IssueOrder ordered = order;
+    ordered.slack_s = slack_s;
+    return engine->run(schedule, platform, wiring, plan, ordered);
+  };
 }
 
 machine::Samples RunSetting::run_samples(const sched::Schedule& schedule,

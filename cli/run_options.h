@@ -1,6 +1,7 @@
 // The options that say how a schedule is run on which machine, shared by what runs one.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ struct RunSetting {
   /// least-slack goes by the total float of the same engine's run without delays, in program order.
   sched::Trace run(const sched::Schedule& schedule, const machine::Wiring& wiring,
                    Console& console) const;
+  /// The same with other delays, each in the same order. Keeps references to all but the console.
+  std::function<sched::Trace(const machine::DelayPlan&)> runner(const sched::Schedule& schedule,
+                                                                const machine::Wiring& wiring,
+                                                                Console& console) const;
   machine::Samples run_samples(const sched::Schedule& schedule, const machine::Wiring& wiring,
                                const machine::SampleRuns& runs, Console& console) const;
 

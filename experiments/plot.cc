@@ -16,8 +16,19 @@ constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79
                                          "#56b4e9", "#e69f00", "#000000", "#999999"};
 constexpr std::size_t kColourCount = std::size(kColours);
 
-// As gnuplot reads it between double quotes, and without the marks of its enhanced text.
-std::string quoted(std::string_view text) {
+bool showable(double value, const Axis& axis) {
+  return std::isfinite(value) && (axis.log_base == 0 || value > 0);
+}
+
+std::string axis_commands(char name, const Axis& axis) {
+  std::string out = fmt::format("set {}label {}\n", name, plot_text(axis.label));
+  if (axis.log_base != 0) out += fmt::format("set logscale {} {}\n", name, axis.log_base);
+  return out;
+}
+
+}  // namespace
+
+std::string plot_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -26,27 +37,22 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-bool showable(double value, const Axis& axis) {
-  return std::isfinite(value) && (axis.log_base == 0 || value > 0);
+// Not enhanced text, in which some characters are marks.
+std::string plot_terminal(int width, int height) {
+  return fmt::format(
+      "set encoding utf8\n"
+      "set terminal svg noenhanced size {},{} background \"white\" font \"sans-serif,13\"\n"
+      "set output\n",
+      width, height);
 }
-
-std::string axis_commands(char name, const Axis& axis) {
-  std::string out = fmt::format("set {}label {}\n", name, quoted(axis.label));
-  if (axis.log_base != 0) out += fmt::format("set logscale {} {}\n", name, axis.log_base);
-  return out;
-}
-
-}  // namespace
 
 std::string plot_commands(const Figure& figure) {
-  std::string out =
-      "set encoding utf8\n"
-      "set terminal svg noenhanced size 800,500 background \"white\" font \"sans-serif,13\"\n"
-      "set output\n"
+  std::string out = plot_terminal(800, 500);
+  out +=
       "set grid\n"
       "set key outside right top\n"
       "set format \"%g\"\n";
-  out += fmt::format("set title {}\n", quoted(figure.title));
+  out += fmt::format("set title {}\n", plot_text(figure.title));
   out += axis_commands('x', figure.x) + axis_commands('y', figure.y);
   if (figure.y.log_base == 0) out += "set yrange [0:*]\n";
   std::string plots;
@@ -65,16 +71,18 @@ std::string plot_commands(const Figure& figure) {
                          figure.steps ? "steps" : "linespoints", series.dashed ? 2 : 1,
                          kColours[i % kColourCount],
                          figure.steps ? "" : fmt::format(" pt {} ps 0.6", 5 + i % kColourCount),
-                         quoted(series.name));
+                         plot_text(series.name));
   }
   if (plots.empty()) plots = "plot [1:2] [1:2] NaN notitle";
   return out + plots + '\n';
 }
 
-std::string draw_svg(const Figure& figure) {
-  const std::string svg =
-      filter_through({"gnuplot", "--default-settings", "-"}, plot_commands(figure),
-                     "gnuplot draws the figures; install it (Debian: gnuplot-nox)");
+std::string draw_svg(const Figure& figure) { return draw_commands(plot_commands(figure)); }
+
+std::string draw_commands(const std::string& commands) {
+  const std::string svg = filter_through({"gnuplot", "--default-settings", "-"}, commands,
+                                         "gnuplot draws the figures; install it (Debian: "
+                                         "gnuplot-nox)");
   if (svg.find("</svg>") == std::string::npos) {
     throw EnvironmentError(
         "gnuplot drew nothing; expected one that has the terminal 'svg' "

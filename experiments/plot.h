@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "experiments/report.h"
 
@@ -14,5 +15,11 @@ std::string plot_commands(const Figure& figure);
 /// The figure as SVG; the same bytes for the same figure and gnuplot. Throws EnvironmentError, with
 /// how to get it, if there is no gnuplot or it fails.
 std::string draw_svg(const Figure& figure);
+
+/// The parts of it, for other kinds of figure: a text as gnuplot reads it between double quotes,
+/// the commands that begin every figure, and what they all draw.
+std::string plot_text(std::string_view text);
+std::string plot_terminal(int width, int height);
+std::string draw_commands(const std::string& commands);
 
 }  // namespace slackline::experiments

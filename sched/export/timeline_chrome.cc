@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <queue>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -43,7 +44,12 @@ bool only_waits(OpKind kind) {
 
 class Writer {
  public:
-  Writer(const Schedule& schedule, const Trace& trace) : schedule_(schedule), trace_(trace) {}
+  Writer(const Schedule& schedule, const Trace& trace, std::span<const double> total_float_s = {},
+         std::span<const double> free_float_s = {})
+      : schedule_(schedule),
+        trace_(trace),
+        total_float_s_(total_float_s),
+        free_float_s_(free_float_s) {}
 
   std::string write() {
     out_ = "{\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [";
@@ -91,10 +97,16 @@ class Writer {
     const Op& op = schedule_.op(each.op);
     event(
         "{{\"ph\":\"X\",\"name\":\"{}{} {}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},"
-        "\"dur\":{},\"args\":{{\"op\":{},\"step\":{},\"bytes\":{}}}}}",
+        "\"dur\":{},\"args\":{{\"op\":{},\"step\":{},\"bytes\":{}{}}}}}",
         what, name(op.kind), each.op.value, name(op.kind), op.rank.value, tid_of(each),
         us(each.begin_s), us(each.end_s - each.begin_s), each.op.value, op.step,
-        schedule_.payload_bytes(op));
+        schedule_.payload_bytes(op), slack(each.op));
+  }
+
+  std::string slack(OpId id) const {
+    if (total_float_s_.empty()) return "";
+    return fmt::format(",\"total_float_us\":{},\"free_float_us\":{}", us(total_float_s_[id.value]),
+                       us(free_float_s_[id.value]));
   }
 
   // What a lane did, one thing after another.
@@ -199,6 +211,8 @@ class Writer {
 
   const Schedule& schedule_;
   const Trace& trace_;
+  std::span<const double> total_float_s_;  // empty: not shown
+  std::span<const double> free_float_s_;
   std::string out_;
   bool first_ = true;
   std::vector<Place> places_;  // of each operation on its NIC or waiting track
@@ -209,6 +223,13 @@ class Writer {
 std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace) {
   require_same(schedule, trace);
   return Writer(schedule, trace).write();
+}
+
+std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace,
+                                  std::span<const double> total_float_s,
+                                  std::span<const double> free_float_s) {
+  require_same(schedule, trace);
+  return Writer(schedule, trace, total_float_s, free_float_s).write();
 }
 
 }  // namespace slackline::sched

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "sched/schedule.h"
@@ -18,5 +19,11 @@ namespace slackline::sched {
 /// Where these overlap they go on further threads of the same name. An arrow leads from each
 /// message to its receive. What never happened is left out.
 std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace);
+
+/// The same with the slack of every operation, in seconds, among its arguments: `total_float_us`
+/// and `free_float_us`.
+std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace,
+                                  std::span<const double> total_float_s,
+                                  std::span<const double> free_float_s);
 
 }  // namespace slackline::sched

@@ -2,6 +2,7 @@
 
 import fractions
 import json
+import shutil
 
 from program_case import CHAIN, PIPELINE, ProgramCase, main
 
@@ -102,6 +103,187 @@ class Slack(ProgramCase):
         self.assertEqual(by_simgrid["answered_by"], "simgrid")
         for a, b in zip(by_simgrid["total_float_s"], by_analytic["total_float_s"]):
             self.assertAlmostEqual(a, b, delta=1e-9 * by_analytic["makespan_s"])
+
+    def test_links_and_ranks(self):
+        document = self.slack(PIPELINE, "-p", "two-level:racks=4,hosts=4,rate=40Gbps")
+        total = document["total_float_s"]
+        self.assertEqual(min(document["rank_least_float_s"]), min(total))
+        self.assertEqual(len(document["rank_median_float_s"]), 16)
+        links = {link["link"]: link for link in document["links"]}
+        for link in links.values():
+            self.assertGreater(link["messages"], 0)
+            self.assertLessEqual(link["least_float_s"], link["median_float_s"])
+            self.assertLessEqual(link["median_float_s"], link["most_float_s"])
+        self.assertIn("rack-0.up", links)
+        self.assertNotIn("host-0.in", links)  # the root receives nothing but credits
+        sends = [f for f in document["message_float_s"] if f is not None]
+        self.assertEqual(min(link["least_float_s"] for link in links.values()), min(sends))
+        self.assertIn("links by the total float of the messages that pass them", self.good(
+            "slack", PIPELINE))
+        # What has no bytes passes no link.
+        self.assertNotIn("links by", self.good("slack", "chain:ranks=3,bytes=0"))
+
+    def test_contention(self):
+        if "with SimGrid" not in self.good("--version"):
+            self.skipTest("built without SimGrid")
+        racks = ["-p", "two-level:racks=4,hosts=4,oversubscription=4,rate=40Gbps,latency=1us,"
+                       "o_post=200ns,placement=round-robin"]
+        contended = self.slack(PIPELINE, *racks, "-e", "simgrid")
+        self.assertEqual(contended["wire_times"], "run")
+        self.assertLess(contended["unexplained_s"], 1e-9 * contended["makespan_s"])
+        simulated = self.document("simulate", PIPELINE, *racks)["makespan_s"]
+        self.assertAlmostEqual(contended["makespan_s"], simulated, delta=1e-9 * simulated)
+        self.assertIn("wire times", self.good("slack", PIPELINE, *racks, "-e", "simgrid"))
+        by_model = self.slack(PIPELINE, *racks, "-e", "simgrid", "--wire", "model")
+        self.assertEqual(by_model["wire_times"], "model")
+        self.assertGreater(by_model["unexplained_s"], 0.1 * simulated)
+        self.assertIn("floats are off", self.good("slack", PIPELINE, *racks, "-e", "simgrid",
+                                                  "--wire", "model"))
+        self.assertIn("--engine simgrid has slack with it", self.good("slack", PIPELINE, *racks))
+        # From its trace it is the same, and where nothing is shared the model explains the run.
+        self.good("simulate", PIPELINE, *racks, "--trace", "t")
+        by_trace = self.slack(PIPELINE, "--trace", "t")
+        self.assertEqual(by_trace["total_float_s"], contended["total_float_s"])
+        self.assertEqual(self.slack(PIPELINE, "-e", "simgrid")["wire_times"], "model")
+        self.assertIn("expected model or run", self.bad("slack", PIPELINE, "--wire", "x"))
+
+    def test_a_propagated_delay(self):
+        spec = "chain:ranks=4,bytes=400KB,block=100KB,ready=none"
+        star = ["-p", "star:rate=80Gbps,latency=1us", "-e", "analytic"]
+        base = self.document("simulate", spec, *star)
+        for op in range(len(self.slack(spec, *star)["total_float_s"])):
+            found = self.slack(spec, *star, "--propagate", f"op={op},by=7us")
+            delayed = self.document("simulate", spec, *star, "--delay", f"op={op},by=7us")
+            self.assertTrue(found["as_foretold"])
+            self.assertEqual((found["delay_op"], found["delay_of"]), (op, "op"))
+            self.assertAlmostEqual(found["makespan_later_s"],
+                                   delayed["makespan_s"] - base["makespan_s"], delta=1e-12)
+            for foretold, before, after in zip(found["rank_later_s"], base["rank_finish_s"],
+                                               delayed["rank_finish_s"]):
+                self.assertAlmostEqual(foretold, after - before, delta=1e-12)
+        every = self.slack(spec, *star, "--propagate", "by=7us")
+        for op, later in enumerate(every["op_makespan_later_s"]):
+            one = self.slack(spec, *star, "--propagate", f"op={op},by=7us")
+            self.assertAlmostEqual(later, one["makespan_later_s"], delta=1e-15)
+            self.assertAlmostEqual(every["op_rank_later_mean_s"][op],
+                                   sum(one["rank_later_s"]) / 4, delta=1e-15)
+        self.assertEqual(every, self.slack(spec, *star, "--propagate", "by=7us", "--jobs", "1"))
+        report = self.good("slack", spec, *star, "--propagate", "op=0,by=7us,of=lane")
+        self.assertIn("the run that is really delayed is the one foretold", report)
+        self.assertIn("ops by what their delay costs", self.good("slack", spec, *star,
+                                                                 "--propagate", "by=7us"))
+
+    def test_a_delay_that_changes_the_order_shows_the_difference(self):
+        if "with SimGrid" not in self.good("--version"):
+            self.skipTest("built without SimGrid")
+        racks = ["-p", "two-level:racks=4,hosts=4,oversubscription=4,rate=40Gbps,latency=1us,"
+                       "o_post=200ns,placement=round-robin", "-e", "simgrid"]
+        found = self.slack(PIPELINE, *racks, "--propagate", "op=20,by=100us")
+        self.assertFalse(found["as_foretold"])
+        self.assertGreater(found["largest_difference_s"], 1e-9)
+        self.assertIn("operations up to", self.good("slack", PIPELINE, *racks, "--propagate",
+                                                    "op=20,by=100us"))
+        # What neither model nor run tells: others take the share of the link that it left.
+        self.assertGreater(found["makespan_later_s"], 90e-6)
+        self.assertLess(found["makespan_really_later_s"], 10e-6)
+
+    def test_a_trace_can_be_delayed_if_it_can_be_had_again(self):
+        self.good("simulate", CHAIN, "-e", "analytic", "--trace", "t")
+        self.assertEqual(self.slack(CHAIN, "--trace", "t", "--propagate", "op=2,by=5us"),
+                         self.slack(CHAIN, "--propagate", "op=2,by=5us") | {
+                             "engine": "longest-path",
+                             "platform": self.slack(CHAIN, "--trace", "t")["platform"]})
+        # A trace does not tell the policy that its run had.
+        spec = "sequential:ranks=4,bytes=4MiB,block=1MiB,in-flight=0"
+        self.good("simulate", spec, "-e", "analytic", "--sends-in-flight", "1", "--trace", "u")
+        found = self.slack(spec, "--trace", "u", "--propagate", "op=2,by=5us")
+        self.assertIsNone(found["makespan_really_later_s"])
+        self.assertIsNone(found["as_foretold"])
+        self.assertIn("cannot be had again",
+                      self.good("slack", spec, "--trace", "u", "--propagate", "op=2,by=5us"))
+
+    def test_criticality(self):
+        noise = ["--noise", "exponential,mean=20us,chance=10%", "--samples", "50"]
+        found = self.slack(PIPELINE, *noise)
+        ops = self.document("compile", PIPELINE)["ops"]
+        self.assertEqual((len(found["op_criticality"]), len(found["rank_criticality"])), (ops, 16))
+        self.assertEqual(len(found["makespan_samples_s"]), 50)
+        self.assertTrue(all(0 <= share <= 1 for share in found["op_criticality"]))
+        self.assertGreater(max(found["op_criticality"]), 0.5)
+        for jobs in (1, 3):
+            self.assertEqual(found, self.slack(PIPELINE, *noise, "--jobs", jobs))
+        # The samples are those of simulate.
+        simulated = self.document("simulate", PIPELINE, "-e", "analytic", *noise)
+        self.assertEqual(found["makespan_samples_s"], simulated["makespan_samples_s"])
+        self.assertIn("share of samples", self.good("slack", PIPELINE, *noise))
+        # Without noise every sample is the run itself.
+        for still in ([], ["--noise", "constant,by=0"]):
+            shares = self.slack(CHAIN, *still, "--samples", 3)["op_criticality"]
+            path = set(self.slack(CHAIN)["critical_path"])
+            self.assertEqual(shares, [1 if op in path else 0 for op in range(len(shares))])
+        self.assertIn("no noise: all alike", self.good("slack", CHAIN, "--samples", 3))
+        self.assertIn("never finished", self.bad("slack", CHAIN, "--samples", 3, "--fail",
+                                                 "rank=1,at=1us"))
+
+    def test_criticality_with_simgrid(self):
+        if "with SimGrid" not in self.good("--version"):
+            self.skipTest("built without SimGrid")
+        noise = ["--noise", "exponential,mean=20us,chance=10%", "--samples", "8"]
+        by_simgrid = self.slack(CHAIN, *noise, "-e", "simgrid")
+        by_analytic = self.slack(CHAIN, *noise)
+        for key in ("op_criticality", "rank_criticality"):
+            self.assertEqual(by_simgrid[key], by_analytic[key])
+
+    def test_pictures(self):
+        before = self.good("slack", PIPELINE)
+        self.assertEqual(before, self.good("slack", PIPELINE, "--chrome", "c.json"))
+        document = self.slack(PIPELINE)
+        seen = set()
+        for event in json.loads(self.read("c.json"))["traceEvents"]:
+            if event["ph"] != "X":
+                continue
+            op = event["args"]["op"]
+            seen.add(op)
+            for key, name in (("total_float_us", "total_float_s"),
+                              ("free_float_us", "free_float_s")):
+                self.assertAlmostEqual(event["args"][key], document[name][op] * 1e6, delta=1e-9)
+        self.assertEqual(seen, set(range(len(document["total_float_s"]))))
+        if shutil.which("gnuplot"):
+            self.good("slack", PIPELINE, "--heat-map", "h.svg")
+            svg = self.read("h.svg")
+            for text in ("</svg>", "least total float", "rank", "step", "no float"):
+                self.assertIn(text, svg)
+
+    def test_edge_cases(self):
+        nothing = "chain:ranks=1,bytes=1MiB"
+        self.good("slack", nothing)
+        self.assertEqual(self.slack(nothing)["links"], [])
+        self.assertEqual(self.slack(nothing)["rank_least_float_s"], [None])
+        every = self.slack(nothing, "--propagate", "by=1us")
+        self.assertEqual((every["op_makespan_later_s"], every["makespan_s"]), ([], 0))
+        self.good("slack", nothing, "--propagate", "by=1us")
+        self.assertIn("op 0", self.bad("slack", nothing, "--propagate", "op=0,by=1us"))
+        sampled = self.slack(nothing, "--samples", 2)
+        self.assertEqual((sampled["op_criticality"], sampled["rank_criticality"],
+                          sampled["makespan_mean_s"]), ([], [0], 0))
+        self.good("slack", nothing, "--samples", 2)
+        self.good("slack", nothing, "--chrome", "n.json")
+        if shutil.which("gnuplot"):
+            self.good("slack", nothing, "--heat-map", "n.svg")
+            self.good("slack", "chain:ranks=2,bytes=0", "--heat-map", "z.svg")
+
+    def test_what_does_not_go_together(self):
+        self.good("simulate", CHAIN, "--trace", "t")
+        for option in (["--trace", "t"], ["--wire", "run"], ["--propagate", "by=1us"],
+                       ["--heat-map", "x"], ["--chrome", "x"]):
+            self.assertIn("beside --samples", self.bad("slack", CHAIN, "--samples", 2, *option))
+        for option in ("--heat-map", "--chrome"):
+            self.assertIn("beside --propagate",
+                          self.bad("slack", CHAIN, "--propagate", "by=1us", option, "x"))
+            self.assertIn("expected a file", self.bad("slack", CHAIN, option, "-"))
+        self.assertIn("--samples", self.bad("slack", CHAIN, "--samples", 0))
+        self.assertIn("--propagate", self.bad("slack", CHAIN, "--propagate", "op=1"))
+        self.assertIn("op 999", self.bad("slack", CHAIN, "--propagate", "op=999,by=1us"))
 
 
 if __name__ == "__main__":

@@ -145,5 +145,21 @@ TEST(InlineDelays, RefuseTheRestOfEveryOtherEntry) {
   }
 }
 
+TEST(InlineDelays, PropagatedOnes) {
+  const PropagatedDelay one = parse_propagated("op=17,by=10us,of=lane");
+  EXPECT_EQ(one.op, sched::OpId(17));
+  EXPECT_EQ(one.by, sched::Time{10'000'000});
+  EXPECT_TRUE(one.whole_lane);
+  const PropagatedDelay every = parse_propagated("by=0");
+  EXPECT_FALSE(every.op);
+  EXPECT_EQ(every.by, sched::Time{0});
+  EXPECT_FALSE(every.whole_lane);
+  for (const char* text :
+       {"", "op=1", "op=x,by=1us", "op=-1,by=1us", "by=-1us", "by=1", "op=1,by=1us,",
+        "op=1,by=1us,of=rank", "op=1,op=1,by=1us", "rank=1,by=1us"}) {
+    EXPECT_THROW(parse_propagated(text), InputError) << text;
+  }
+}
+
 }  // namespace
 }  // namespace slackline::cli

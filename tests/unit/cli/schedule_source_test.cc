@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cli/float_summary.h"
 #include "cli/link_use.h"
 #include "sched/compile.h"
 #include "sched/error.h"
 
 namespace slackline::cli {
 namespace {
-
-using sched::RankId;
 
 sched::Schedule schedule_of(std::string_view spec) {
   return sched::compile(sched::parse_spec(spec));
@@ -96,27 +93,6 @@ TEST(LinkUse, Utilisation) {
   EXPECT_EQ(utilisation(bytes, false, wiring, paths, 2.0), (std::vector<double>{0.25, 0, 0.25}));
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 2.0), (std::vector<double>{0.125, 0, 0.25}));
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 0.0), (std::vector<double>{0, 0, 0}));
-}
-
-TEST(FloatSummary, OfAllAndOfRanks) {
-  const FloatSummary all = summarise({3, 0, 1, 0});
-  EXPECT_EQ(all.ops, 4u);
-  EXPECT_EQ(all.without, 2u);
-  EXPECT_EQ(all.min_s, 0);
-  EXPECT_EQ(all.median_s, 0);
-  EXPECT_EQ(all.max_s, 3);
-  EXPECT_EQ(summarise({2, 5, 1}).median_s, 2);
-  EXPECT_EQ(summarise({}).ops, 0u);
-
-  const sched::Schedule schedule = schedule_of("chain:ranks=3,bytes=2000,block=1000");
-  std::vector<double> floats(schedule.op_count());
-  for (std::uint32_t i = 0; i < floats.size(); ++i) floats[i] = i;
-  const auto ranks = summarise_by_rank(schedule, floats);
-  ASSERT_EQ(ranks.size(), 3u);
-  for (std::uint32_t r = 0; r < 3; ++r) {
-    EXPECT_EQ(ranks[r].min_s, schedule.first_op(RankId(r)).value);
-    EXPECT_EQ(ranks[r].max_s, schedule.end_op(RankId(r)).value - 1);
-  }
 }
 
 TEST(RequireSound, NamesTheFirstErrorAndHowManyMore) {

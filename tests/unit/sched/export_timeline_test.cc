@@ -11,6 +11,7 @@
 #include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/export/timeline.h"
+#include "sched/export/timeline_chrome.h"
 #include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
@@ -118,6 +119,31 @@ TEST(TimelineChrome, LeavesOutWhatNeverHappened) {
   for (OpTimes& op : trace.ops) op = {0, kNever, kNever, kNever, 1, {}};
   const Json document = Json::parse(find_timeline("chrome")->write(schedule, trace));
   for (const Json& event : document.at("traceEvents")) EXPECT_EQ(event.at("ph"), "M");
+}
+
+TEST(TimelineChrome, ShowsSlackWhereItIsGiven) {
+  const Schedule schedule = testing::small_chain();
+  const Trace trace = ticking_trace(schedule);
+  std::vector<double> total_s;
+  std::vector<double> free_s;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    total_s.push_back(i * 2e-6);
+    free_s.push_back(i * 1e-6);
+  }
+  const Json plain = Json::parse(write_chrome_timeline(schedule, trace));
+  const Json slack = Json::parse(write_chrome_timeline(schedule, trace, total_s, free_s));
+  ASSERT_EQ(plain.at("traceEvents").size(), slack.at("traceEvents").size());
+  for (std::size_t i = 0; i < plain.at("traceEvents").size(); ++i) {
+    Json event = slack.at("traceEvents")[i];
+    if (event.at("ph") == "X") {
+      const double op = event.at("args").at("op").get<double>();
+      EXPECT_NEAR(event.at("args").at("total_float_us").get<double>(), 2 * op, 1e-9);
+      EXPECT_NEAR(event.at("args").at("free_float_us").get<double>(), op, 1e-9);
+      event.at("args").erase("total_float_us");
+      event.at("args").erase("free_float_us");
+    }
+    EXPECT_EQ(event, plain.at("traceEvents")[i]);
+  }
 }
 
 TEST(Timelines, RefuseATraceOfAnotherSchedule) {

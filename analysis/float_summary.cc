@@ -1,8 +1,9 @@
-#include "cli/float_summary.h"
+#include "analysis/float_summary.h"
 
 #include <algorithm>
+#include <utility>
 
-namespace slackline::cli {
+namespace slackline::analysis {
 
 FloatSummary summarise(std::vector<double> float_s) {
   FloatSummary summary;
@@ -30,4 +31,23 @@ std::vector<FloatSummary> summarise_by_rank(const sched::Schedule& schedule,
   return ranks;
 }
 
-}  // namespace slackline::cli
+std::vector<FloatSummary> summarise_by_link(const sched::Schedule& schedule,
+                                            const machine::Wiring& wiring,
+                                            const machine::Paths& paths,
+                                            std::span<const double> message_float_s) {
+  std::vector<std::vector<double>> of_link(wiring.links().size());
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_initiator(op.kind) || schedule.payload_bytes(op) == 0) continue;
+    for (const machine::LinkId link :
+         paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
+      of_link[link.value].push_back(message_float_s[i]);
+    }
+  }
+  std::vector<FloatSummary> links;
+  links.reserve(of_link.size());
+  for (std::vector<double>& floats : of_link) links.push_back(summarise(std::move(floats)));
+  return links;
+}
+
+}  // namespace slackline::analysis

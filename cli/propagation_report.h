@@ -1,0 +1,57 @@
+// What `slack --propagate` says: what a delay does to every rank, and what every delay costs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "analysis/propagation.h"
+#include "cli/inline_delays.h"
+#include "cli/schedule_source.h"
+#include "cli/slack_run.h"
+
+namespace slackline::cli {
+
+/// The run that was really delayed, beside the one that is foretold.
+struct RealDelay {
+  double makespan_later_s = 0;
+  std::vector<double> rank_later_s;
+  /// The largest difference of any operation's end from what was foretold.
+  double largest_difference_s = 0;
+  bool as_foretold = false;  // that difference is rounding
+};
+
+/// One delay of one operation.
+struct Propagated {
+  machine::OpDelay delay;
+  analysis::DelayEffect effect;
+  const analysis::Propagation& propagation;
+  std::optional<RealDelay> really;  // nothing: the engine of this run is not known
+};
+
+/// Runs it with the delay too, if `run` is not empty.
+Propagated propagate(const LoadedSchedule& loaded, const SlackRun& before,
+                     const analysis::Propagation& propagation, const machine::OpDelay& delay,
+                     const std::function<sched::Trace(const machine::DelayPlan&)>& run);
+std::string propagation_report(const LoadedSchedule& loaded, const SlackRun& run,
+                               const Propagated& propagated, bool all);
+std::string propagation_document(const LoadedSchedule& loaded, const SlackRun& run,
+                                 const Propagated& propagated);
+
+/// What the same delay costs at each operation alone.
+struct DelayCosts {
+  sched::Time by{0};
+  bool whole_lane = false;
+  double makespan_s = 0;                   // without any
+  std::vector<double> makespan_later_s;    // of every operation
+  std::vector<std::uint64_t> ranks_later;  // how many finish later
+  std::vector<double> rank_later_mean_s;   // over all ranks
+};
+DelayCosts delay_costs(const LoadedSchedule& loaded, const analysis::Propagation& propagation,
+                       sched::Time by, bool whole_lane, std::uint32_t jobs, Console& console);
+std::string delay_costs_report(const LoadedSchedule& loaded, const SlackRun& run,
+                               const DelayCosts& costs, bool all);
+std::string delay_costs_document(const LoadedSchedule& loaded, const SlackRun& run,
+                                 const DelayCosts& costs);
+
+}  // namespace slackline::cli

@@ -1,0 +1,26 @@
+// What `slack` says of one run, as tables, as JSON and as pictures.
+#pragma once
+
+#include <string>
+
+#include "analysis/step_slack.h"
+#include "analysis/timed_slack.h"
+#include "cli/schedule_source.h"
+#include "cli/slack_run.h"
+
+namespace slackline::cli {
+
+struct FoundSlack {
+  analysis::StepSlack steps;
+  analysis::TimedSlack timed;
+};
+
+std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
+                         bool all);
+std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
+                           const FoundSlack& found);
+
+/// Least total float over rank and step, as SVG. Throws EnvironmentError without gnuplot.
+std::string slack_heat_map(const LoadedSchedule& loaded, const analysis::TimedSlack& timed);
+
+}  // namespace slackline::cli
