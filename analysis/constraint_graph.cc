@@ -61,14 +61,15 @@ void sort_by(std::vector<Passage>& passages, const Key& key) {
 
 ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
                                  const machine::Delays& delays, const machine::Paths& paths,
-                                 const sched::Trace& trace, WireTimes wire)
+                                 const sched::Trace& trace, WireTimes wire, KeptOrder kept)
     : ops_(schedule.op_count()), source_s_(node_count(), 0) {
   const std::vector<double> wire_s = wire_times_s(schedule, platform, paths, trace, wire);
   constraints_.reserve(schedule.edges().size() + 6 * std::size_t{ops_});
+  weights_.reserve(constraints_.capacity());
   add_operations(schedule, platform, delays, paths, wire_s);
   schedule_constraints_ = constraints_.size();
-  add_lanes(schedule, platform, delays, trace);
-  add_ports(schedule, platform, paths, trace, wire_s);
+  add_lanes(schedule, platform, delays, trace, kept);
+  add_ports(schedule, platform, paths, trace, wire_s, kept.gaps);
   solve();
 }
 
@@ -90,23 +91,22 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
     source_s_[issued.value] = into_s;
     for (const sched::Edge& edge : schedule.edges_into(id)) {
       add(NodeId::of(edge.pred, edge.on == sched::On::kDone ? Moment::kDone : Moment::kIssued),
-          issued, into_s);
+          issued, into_s, Weight::kInto);
     }
     if (channels.previous[i].valid()) {
-      add(NodeId::of(channels.previous[i], Moment::kIssued), issued, into_s);
+      add(NodeId::of(channels.previous[i], Moment::kIssued), issued, into_s,
+          Weight::kInto);
     }
-    add(issued, request, 0);
+    add(issued, request, 0, Weight::kFixed);
     if (!sched::is_initiator(op.kind)) {
-      add(request, wire, 0);
-      double last_s = 0;
+      add(request, wire, 0, Weight::kFixed);
       if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) {
-        last_s = complete_s;
+        add(wire, done, complete_s, Weight::kCompletion);
       } else if (op.kind == OpKind::kDelay) {
-        last_s = sched::seconds(schedule.arguments(op).duration);
+        add(wire, done, sched::seconds(schedule.arguments(op).duration), Weight::kFixed);
       } else {
-        last_s = hold_s;
+        add(wire, done, hold_s, Weight::kLaneTime);
       }
-      add(wire, done, last_s);
       continue;
     }
     const sched::Channel& channel = schedule.channel(op.channel);
@@ -116,17 +116,23 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
     if (has_reply(op.kind)) {
       const double service_s =
           op.kind == OpKind::kGet ? 0 : sched::seconds(platform.atomic_service);
-      add(request, wire, latency_s + service_s);
-      add(wire, done, wire_s + back_s + complete_s);
+      add(request, wire, latency_s + service_s, Weight::kRequest);
+      add(wire, done, wire_s + back_s + complete_s, Weight::kReply);
       continue;
     }
-    add(request, wire, 0);
+    add(request, wire, 0, Weight::kFixed);
     const bool datagram = channel.service == sched::Service::kDatagram;
-    add(wire, done, datagram ? wire_s + complete_s : wire_s + latency_s + back_s + complete_s);
+    if (datagram) {
+      add(wire, done, wire_s + complete_s, Weight::kSent);
+    } else {
+      add(wire, done, wire_s + latency_s + back_s + complete_s, Weight::kAcknowledged);
+    }
     if (!op.match.valid()) continue;
-    add(wire, NodeId::of(op.match, Moment::kDone), wire_s + latency_s + complete_s);
+    add(wire, NodeId::of(op.match, Moment::kDone), wire_s + latency_s + complete_s,
+        Weight::kArrived);
     if (schedule.op(op.match).kind == OpKind::kRecv && !datagram) {
-      add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s);
+      add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s,
+          Weight::kAnswered);
     }
   }
 }
@@ -134,13 +140,15 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
 // Who holds its lane keeps what comes after it waiting, up to the next that holds it. An operation
 // that needs no time keeps nobody waiting, but waits.
 void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
-                                const machine::Delays& delays, const sched::Trace& trace) {
+                                const machine::Delays& delays, const sched::Trace& trace,
+                                const KeptOrder& kept) {
   struct Turn {
     OpId op;
     double issued_s;
     double hold_s;
     int place;  // of several issued at one time: posted at its end, without any, issued at its
                 // start
+    bool holds;
   };
   struct Lane {
     std::vector<Turn> turns;
@@ -155,31 +163,46 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
     const double hold_s = lane_hold_s(schedule, platform, delays, id);
     const int place = hold_s == 0 ? 1 : is_posted(op.kind) ? 0 : 2;
     Lane& lane = of_lane[lanes.of(id, op)];
-    lane.turns.push_back({id, trace.ops[i].issued_s, hold_s, place});
-    lane.held = lane.held || hold_s > 0;
+    const bool holds = hold_s > 0 || op.rank == kept.rank || (kept.posts && is_posted(op.kind));
+    lane.turns.push_back({id, trace.ops[i].issued_s, hold_s, place, holds});
+    lane.held = lane.held || holds;
   }
   const auto earlier = [](const Turn& a, const Turn& b) {
     return std::tuple(a.issued_s, a.place, a.op) < std::tuple(b.issued_s, b.place, b.op);
   };
+  std::vector<std::uint32_t> depth;
   for (auto& [turns, held] : of_lane) {
     if (!held) continue;
     if (!std::is_sorted(turns.begin(), turns.end(), earlier)) {
       std::sort(turns.begin(), turns.end(), earlier);
     }
+    const auto tied = [](const Turn& a, const Turn& b) {
+      return a.issued_s == b.issued_s && a.place == b.place && a.holds && b.holds;
+    };
+    if (kept != KeptOrder{} && std::adjacent_find(turns.begin(), turns.end(), tied) != turns.end()) {
+      if (depth.empty()) depth = depth_in_instant(schedule, trace);
+      const auto key = [&](const Turn& t) {
+        const NodeId issued = NodeId::of(t.op, Moment::kIssued);
+        return std::tuple(t.issued_s, t.place, t.holds, depth[issued.value], t.op);
+      };
+      std::sort(turns.begin(), turns.end(),
+                [&](const Turn& a, const Turn& b) { return key(a) < key(b); });
+    }
     const Turn* holder = nullptr;
     for (const Turn& turn : turns) {
       if (holder != nullptr) {
         add(NodeId::of(holder->op, Moment::kIssued), NodeId::of(turn.op, Moment::kIssued),
-            (holder->place == 2 ? holder->hold_s : 0) + (turn.place == 0 ? turn.hold_s : 0));
+            (holder->place == 2 ? holder->hold_s : 0) + (turn.place == 0 ? turn.hold_s : 0),
+            Weight::kTurn);
       }
-      if (turn.hold_s > 0) holder = &turn;
+      if (turn.holds) holder = &turn;
     }
   }
 }
 
 void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
                                 const machine::Paths& paths, const sched::Trace& trace,
-                                std::span<const double> wire_time_s) {
+                                std::span<const double> wire_time_s, bool keep_gaps) {
   const double gap_s = sched::seconds(platform.gap);
   const double complete_s = sched::seconds(platform.o_complete);
   const double service_s = sched::seconds(platform.atomic_service);
@@ -189,6 +212,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
   for (Ports& ports : classes) {
     ports.out.resize(ranks);
     ports.in.resize(serial ? ranks : 0);
+    ports.held = keep_gaps;
   }
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::pair<double, NodeId>>> words;
   const auto pass = [&](const Passage& passage, RankId src, RankId dst, std::uint64_t bytes) {
@@ -251,7 +275,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
       }
       for (std::size_t i = 1; i < port.size(); ++i) {
         add(port[i - 1].node, port[i].node,
-            hold_s(port[i - 1]) - port[i - 1].lead_s + port[i].lead_s);
+            hold_s(port[i - 1]) - port[i - 1].lead_s + port[i].lead_s, Weight::kOutPort);
       }
     }
     // As on a lane, who takes no time keeps nobody waiting.
@@ -260,7 +284,8 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
       const Passage* holder = nullptr;
       for (const Passage& passage : port) {
         if (holder != nullptr) {
-          add(holder->node, passage.node, holder->wire_s - holder->lead_s + passage.lead_s);
+          add(holder->node, passage.node, holder->wire_s - holder->lead_s + passage.lead_s,
+              Weight::kInPort);
         }
         if (passage.wire_s > 0) holder = &passage;
       }
@@ -270,7 +295,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
   for (auto& [word, served] : words) {
     std::sort(served.begin(), served.end());
     for (std::size_t i = 1; i < served.size(); ++i) {
-      add(served[i - 1].second, served[i].second, service_s);
+      add(served[i - 1].second, served[i].second, service_s, Weight::kFixed);
     }
   }
 }

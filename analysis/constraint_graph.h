@@ -41,14 +41,45 @@ struct Constraint {
   double weight_s;
 };
 
+/// What a constraint's weight is the sum of, for who varies one of these figures.
+enum class Weight : std::uint8_t {
+  kFixed,         // nothing that can be varied: the duration of a delay, the service of an atomic, 0
+  kInto,          // the head's own delay, and its lane time if it is posted
+  kLaneTime,      // the tail's lane time
+  kCompletion,    // o_complete
+  kRequest,       // the tail's latency there; of an atomic its service too
+  kReply,         // the tail's wire time and latency back, o_complete
+  kSent,          // the tail's wire time, o_complete
+  kArrived,       // the tail's wire time and latency there, o_complete
+  kAcknowledged,  // the tail's wire time and latency there and back, o_complete
+  kAnswered,      // the head's latency back, o_complete
+  kTurn,          // the tail's lane time unless it is posted, the head's if it is
+  kOutPort,       // the gap or, of a serial NIC, the tail's wire time if that is longer
+  kInPort,        // the tail's wire time
+};
+
+/// Who takes no time keeps nobody waiting, and so has no place in the order on lanes and ports. What
+/// is named here keeps its place all the same, for who will have it take some.
+struct KeptOrder {
+  bool posts = false;                          // of every rank
+  sched::RankId rank = sched::RankId::none();  // whatever holds a lane there
+  bool gaps = false;                           // messages on their out-port
+  friend bool operator==(const KeptOrder&, const KeptOrder&) = default;
+};
+
+/// An atomic's reply has no moment of its own: at ports, its done stands for when it begins to
+/// leave, which is earlier by its kReply, and kOutPort and kInPort are from and to that.
 class ConstraintGraph {
  public:
   ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
                   const machine::Delays& delays, const machine::Paths& paths,
-                  const sched::Trace& trace, WireTimes wire = WireTimes::kModel);
+                  const sched::Trace& trace, WireTimes wire = WireTimes::kModel,
+                  KeptOrder kept = {});
 
   std::uint32_t node_count() const { return 4 * ops_; }
   std::span<const Constraint> constraints() const { return constraints_; }
+  /// Of every constraint.
+  std::span<const Weight> weights() const { return weights_; }
   /// Those that the schedule itself asks for, without the order on lanes and ports, come first.
   std::span<const Constraint> schedule_constraints() const {
     return constraints().first(schedule_constraints_);
@@ -66,23 +97,25 @@ class ConstraintGraph {
   std::span<const double> time_s() const { return time_s_; }
 
  private:
-  void add(NodeId tail, NodeId head, double weight_s) {
+  void add(NodeId tail, NodeId head, double weight_s, Weight weight) {
     constraints_.push_back({tail, head, weight_s});
+    weights_.push_back(weight);
   }
   void add_operations(const sched::Schedule& schedule, const machine::Platform& platform,
                       const machine::Delays& delays, const machine::Paths& paths,
                       std::span<const double> wire_s);
   void add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
-                 const machine::Delays& delays, const sched::Trace& trace);
+                 const machine::Delays& delays, const sched::Trace& trace, const KeptOrder& kept);
   void add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
                  const machine::Paths& paths, const sched::Trace& trace,
-                 std::span<const double> wire_s);
+                 std::span<const double> wire_s, bool keep_gaps);
   std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,
                                               const sched::Trace& trace) const;
   void solve();
 
   std::uint32_t ops_;
   std::vector<Constraint> constraints_;
+  std::vector<Weight> weights_;
   std::size_t schedule_constraints_ = 0;
   std::vector<std::uint32_t> out_begin_;
   std::vector<std::uint32_t> out_;

@@ -1,0 +1,119 @@
+#include "analysis/tolerance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "analysis/constraint_graph.h"
+#include "analysis/path_tape.h"
+#include "analysis/weight_lines.h"
+#include "sched/error.h"
+
+namespace slackline::analysis {
+namespace {
+
+// A graph, and its constraints by their heads.
+struct Frozen {
+  Frozen(const sched::Schedule& schedule, const machine::Platform& platform,
+         const machine::Delays& delays, const machine::Paths& paths, const sched::Trace& trace,
+         const KeptOrder& kept_order)
+      : kept(kept_order),
+        graph(schedule, platform, delays, paths, trace, kept),
+        into_begin(graph.node_count() + 1, 0),
+        into(graph.constraints().size()) {
+    for (const Constraint& c : graph.constraints()) ++into_begin[c.head.value + 1];
+    for (std::size_t n = 1; n < into_begin.size(); ++n) into_begin[n] += into_begin[n - 1];
+    std::vector<std::uint32_t> fill(into_begin.begin(), into_begin.end() - 1);
+    for (std::uint32_t i = 0; i < into.size(); ++i) {
+      into[fill[graph.constraints()[i].head.value]++] = i;
+    }
+  }
+  KeptOrder kept;
+  ConstraintGraph graph;
+  std::vector<std::uint32_t> into_begin;
+  std::vector<std::uint32_t> into;
+};
+
+PathTape tape_of(const Frozen& frozen, const WeightLines& lines) {
+  const ConstraintGraph& graph = frozen.graph;
+  PathTape::Builder builder(graph.node_count(), lines.least());
+  std::vector<PathTape::Edge> in;
+  for (const NodeId node : graph.order()) {
+    in.clear();
+    for (std::uint32_t i = frozen.into_begin[node.value]; i < frozen.into_begin[node.value + 1];
+         ++i) {
+      const std::uint32_t index = frozen.into[i];
+      const Constraint& c = graph.constraints()[index];
+      const Lines weight = lines.weight(c, graph.weights()[index]);
+      for (const Line line : weight.lines()) in.push_back({c.tail.value, line});
+    }
+    builder.node(node.value, lines.source(node), in);
+  }
+  for (const NodeId node : graph.order()) {
+    // What others come after ends nothing, but for an atomic, which ends later than its node.
+    const Lines more = lines.after_end(node);
+    if (!graph.out_of(node).empty() && more.is_zero()) continue;
+    for (const Line line : more.lines()) builder.end(node.value, line);
+  }
+  return builder.build();
+}
+
+void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace) {
+  if (trace.schedule != schedule.digest() || trace.ops.size() != schedule.op_count()) {
+    throw InputError(fmt::format("the trace is of schedule {}, not of {}",
+                                 to_string(trace.schedule), to_string(schedule.digest())));
+  }
+  for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
+    if (!std::isfinite(trace.ops[i].done_s)) {
+      throw InputError(fmt::format("the trace is not complete: {} never finished",
+                                   describe(schedule, sched::OpId(i))));
+    }
+  }
+}
+
+}  // namespace
+
+double Tolerance::bearable(double share) const {
+  return makespan_at.stays_below_until(makespan_s * (1 + share));
+}
+
+std::vector<Tolerance> tolerance(const sched::Schedule& schedule,
+                                 const machine::Platform& platform, const machine::Wiring& wiring,
+                                 const machine::DelayPlan& plan, const sched::Trace& trace,
+                                 std::span<const Parameter> parameters,
+                                 const ParameterRange& range) {
+  require_trace_of(schedule, trace);
+  const machine::Delays delays(plan, schedule, platform);
+  const machine::Paths paths(schedule, wiring, plan);
+  std::optional<Frozen> frozen;
+  std::vector<Tolerance> results;
+  for (const Parameter& parameter : parameters) {
+    const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace, parameter);
+    const KeptOrder kept = lines.kept_order();
+    if (!frozen || frozen->kept != kept) {
+      frozen.emplace(schedule, platform, delays, paths, trace, kept);
+    }
+    Tolerance& result = results.emplace_back();
+    result.parameter = parameter;
+    PathTape tape = tape_of(*frozen, lines);
+    const auto longest = [&](double x) {
+      ++result.evaluations;
+      return tape.longest(x);
+    };
+    const double lo = std::max(range.lo, lines.least());
+    const double hi = std::max(range.hi, lo);
+    result.makespan_at = highest_lines(longest, longest(lo),
+                                       hi < std::numeric_limits<double>::infinity()
+                                           ? longest(hi)
+                                           : (++result.evaluations, tape.longest_in_the_end()),
+                                       lo, hi);
+    result.makespan_s = lo <= 0 && hi >= 0 ? result.makespan_at.at(0) : tape.longest(0).at(0);
+  }
+  return results;
+}
+
+}  // namespace slackline::analysis
