@@ -94,8 +94,7 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
           issued, into_s, Weight::kInto);
     }
     if (channels.previous[i].valid()) {
-      add(NodeId::of(channels.previous[i], Moment::kIssued), issued, into_s,
-          Weight::kInto);
+      add(NodeId::of(channels.previous[i], Moment::kIssued), issued, into_s, Weight::kInto);
     }
     add(issued, request, 0, Weight::kFixed);
     if (!sched::is_initiator(op.kind)) {
@@ -131,8 +130,7 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
     add(wire, NodeId::of(op.match, Moment::kDone), wire_s + latency_s + complete_s,
         Weight::kArrived);
     if (schedule.op(op.match).kind == OpKind::kRecv && !datagram) {
-      add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s,
-          Weight::kAnswered);
+      add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s, Weight::kAnswered);
     }
   }
 }
@@ -179,7 +177,8 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
     const auto tied = [](const Turn& a, const Turn& b) {
       return a.issued_s == b.issued_s && a.place == b.place && a.holds && b.holds;
     };
-    if (kept != KeptOrder{} && std::adjacent_find(turns.begin(), turns.end(), tied) != turns.end()) {
+    if (kept != KeptOrder{} &&
+        std::adjacent_find(turns.begin(), turns.end(), tied) != turns.end()) {
       if (depth.empty()) depth = depth_in_instant(schedule, trace);
       const auto key = [&](const Turn& t) {
         const NodeId issued = NodeId::of(t.op, Moment::kIssued);

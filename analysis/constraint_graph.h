@@ -43,14 +43,14 @@ struct Constraint {
 
 /// What a constraint's weight is the sum of, for who varies one of these figures.
 enum class Weight : std::uint8_t {
-  kFixed,         // nothing that can be varied: the duration of a delay, the service of an atomic, 0
-  kInto,          // the head's own delay, and its lane time if it is posted
-  kLaneTime,      // the tail's lane time
-  kCompletion,    // o_complete
-  kRequest,       // the tail's latency there; of an atomic its service too
-  kReply,         // the tail's wire time and latency back, o_complete
-  kSent,          // the tail's wire time, o_complete
-  kArrived,       // the tail's wire time and latency there, o_complete
+  kFixed,       // nothing that can be varied: the duration of a delay, the service of an atomic, 0
+  kInto,        // the head's own delay, and its lane time if it is posted
+  kLaneTime,    // the tail's lane time
+  kCompletion,  // o_complete
+  kRequest,     // the tail's latency there; of an atomic its service too
+  kReply,       // the tail's wire time and latency back, o_complete
+  kSent,        // the tail's wire time, o_complete
+  kArrived,     // the tail's wire time and latency there, o_complete
   kAcknowledged,  // the tail's wire time and latency there and back, o_complete
   kAnswered,      // the head's latency back, o_complete
   kTurn,          // the tail's lane time unless it is posted, the head's if it is
@@ -58,8 +58,8 @@ enum class Weight : std::uint8_t {
   kInPort,        // the tail's wire time
 };
 
-/// Who takes no time keeps nobody waiting, and so has no place in the order on lanes and ports. What
-/// is named here keeps its place all the same, for who will have it take some.
+/// Who takes no time keeps nobody waiting, and so has no place in the order on lanes and ports.
+/// What is named here keeps its place all the same, for who will have it take some.
 struct KeptOrder {
   bool posts = false;                          // of every rank
   sched::RankId rank = sched::RankId::none();  // whatever holds a lane there

@@ -47,10 +47,13 @@ PiecewiseLinear::Slopes PiecewiseLinear::slopes_at(double x) const {
 }
 
 double PiecewiseLinear::stays_below_until(double y) const {
+  double end = hi_;
   for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
-    if (piece->line.at(piece->from) > y) continue;
-    if (piece->line.slope <= 0) return hi_;
-    return std::min(hi_, (y - piece->line.at_zero) / piece->line.slope);
+    if (piece->line.at(piece->from) <= y) {
+      if (piece->line.slope <= 0) return end;
+      return std::min(end, (y - piece->line.at_zero) / piece->line.slope);
+    }
+    end = piece->from;
   }
   return lo_;
 }
@@ -66,8 +69,10 @@ PiecewiseLinear highest_lines(const std::function<Line(double)>& highest, Line a
       const double x = std::clamp(meet(left, right), lo, hi);
       const Line between = highest(x);
       const double rounding = left.rounding_at(x) + between.rounding_at(x);
-      if (between.at(x) > left.at(x) + rounding && between.slope > left.slope &&
-          between.slope < right.slope) {
+      if (between.at(x) > left.at(x) + rounding && between.slope > left.slope) {
+        // Two sums of one slope can differ by their rounding: the higher line stands for both.
+        const bool parallel = between.slope >= right.slope * (1 - 1e-12);
+        if (parallel) waiting.pop_back();
         waiting.push_back(between);
         continue;
       }

@@ -59,9 +59,9 @@ class PiecewiseLinear {
   std::vector<Piece> pieces_{{0, {}}};
 };
 
-/// The highest of a family of lines on [lo, hi], from what `highest` says of any x there: a line that
-/// is the highest at x. `at_lo` and `at_hi` are what it says of the ends. It is asked again once per
-/// breakpoint and once per piece between the first and the last.
+/// The highest of a family of lines on [lo, hi], from what `highest` says of any x there: a line
+/// that is the highest at x. `at_lo` and `at_hi` are what it says of the ends. It is asked again
+/// once per breakpoint and once per piece between the first and the last.
 PiecewiseLinear highest_lines(const std::function<Line(double)>& highest, Line at_lo, Line at_hi,
                               double lo, double hi);
 

@@ -54,8 +54,7 @@ class LineTable {
 
 }  // namespace
 
-PathTape::Builder::Builder(std::uint32_t count, double lo)
-    : lo_(lo), place_(count), begin_{0, 0} {}
+PathTape::Builder::Builder(std::uint32_t count, double lo) : lo_(lo), place_(count), begin_{0, 0} {}
 
 // Of several edges from one tail only those stay that are the longest somewhere, or nearly: an edge
 // goes if one other is as long everywhere.
@@ -185,9 +184,8 @@ Line PathTape::longest(double x) {
     while (tail != end) longest = std::max(longest, length[*tail++] + weight_at_[*weight++]);
     length[n] = longest;
   }
-  return line_of_path([&](std::uint32_t edge) {
-    return length_[tails_[edge]] + weight_at_[weight_of_[edge]];
-  });
+  return line_of_path(
+      [&](std::uint32_t edge) { return length_[tails_[edge]] + weight_at_[weight_of_[edge]]; });
 }
 
 Line PathTape::longest_in_the_end() const {

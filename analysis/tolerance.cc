@@ -81,10 +81,9 @@ double Tolerance::bearable(double share) const {
   return makespan_at.stays_below_until(makespan_s * (1 + share));
 }
 
-std::vector<Tolerance> tolerance(const sched::Schedule& schedule,
-                                 const machine::Platform& platform, const machine::Wiring& wiring,
-                                 const machine::DelayPlan& plan, const sched::Trace& trace,
-                                 std::span<const Parameter> parameters,
+std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine::Platform& platform,
+                                 const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                                 const sched::Trace& trace, std::span<const Parameter> parameters,
                                  const ParameterRange& range) {
   require_trace_of(schedule, trace);
   const machine::Delays delays(plan, schedule, platform);

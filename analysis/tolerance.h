@@ -41,17 +41,17 @@ struct Tolerance {
 };
 
 /// One answer per parameter. `trace` must be of this schedule and complete, with the platform and
-/// the delays of the run: InputError otherwise, and for a link, rank or operation that there is not;
-/// Unsupported for the byte time of a link whose rate changes during the run.
+/// the delays of the run: InputError otherwise, and for a link, rank or operation that there is
+/// not; Unsupported for the byte time of a link whose rate changes during the run.
 ///
-/// Every constraint of the run is a straight line in the parameter (or the higher of a few), so that
-/// the makespan is the highest of as many lines as there are paths. Those that matter are found by
-/// the longest path at the ends, at the point where the two lines found meet, and so on between
-/// (Eisner and Severance 1976, as LLAMP does with a linear programme in place of the longest path).
-std::vector<Tolerance> tolerance(const sched::Schedule& schedule,
-                                 const machine::Platform& platform, const machine::Wiring& wiring,
-                                 const machine::DelayPlan& delays, const sched::Trace& trace,
-                                 std::span<const Parameter> parameters,
+/// Every constraint of the run is a straight line in the parameter (or the higher of a few), so
+/// that the makespan is the highest of as many lines as there are paths. Those that matter are
+/// found by the longest path at the ends, at the point where the two lines found meet, and so on
+/// between (Eisner and Severance 1976, as LLAMP does with a linear programme in place of the
+/// longest path).
+std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine::Platform& platform,
+                                 const machine::Wiring& wiring, const machine::DelayPlan& delays,
+                                 const sched::Trace& trace, std::span<const Parameter> parameters,
                                  const ParameterRange& range = {});
 
 }  // namespace slackline::analysis

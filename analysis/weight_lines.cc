@@ -22,9 +22,9 @@ bool covers(Line upper, Line line, double lo) {
 
 void require(bool exists, std::string_view what, std::uint32_t index, std::uint32_t count) {
   if (exists) return;
-  throw InputError(fmt::format("tolerance: {} {} does not exist; expected {}", what, index,
-                               count == 0 ? "a schedule that has one"
-                                          : fmt::format("0 to {}", count - 1)));
+  throw InputError(
+      fmt::format("tolerance: {} {} does not exist; expected {}", what, index,
+                  count == 0 ? "a schedule that has one" : fmt::format("0 to {}", count - 1)));
 }
 
 }  // namespace
@@ -202,11 +202,10 @@ Lines WeightLines::wire(OpId id) const {
   const machine::PathId path = paths_.of(op.channel, has_reply(op.kind));
   const auto bytes = static_cast<double>(schedule_.payload_bytes(op));
   if (parameter_.kind != Kind::kByteTime || way_rate_[path.value].own == 0) {
+    if (paths_[path].change_count == 0) return Lines(Line{bytes / paths_[path].bytes_per_s, 0});
     const double begin_s = trace_.ops[id.value].wire_s;
-    return Lines(Line{paths_[path].change_count == 0
-                          ? bytes / paths_[path].bytes_per_s
-                          : paths_.sent_s(begin_s, path, schedule_.payload_bytes(op)) - begin_s,
-                      0});
+    const double sent_s = paths_.sent_s(begin_s, path, schedule_.payload_bytes(op));
+    return Lines(Line{sent_s - begin_s, 0});
   }
   const WayRate& way = way_rate_[path.value];
   const Lines own(Line{bytes / way.own, bytes});

@@ -38,12 +38,12 @@ class Lines {
 class WeightLines {
  public:
   /// Throws InputError for a link, rank or operation that there is not, and Unsupported for the
-  /// byte time of a link whose rate changes during the run. Keeps references to all but `wiring` and
-  /// `plan`.
+  /// byte time of a link whose rate changes during the run. Keeps references to all but `wiring`
+  /// and `plan`.
   WeightLines(const sched::Schedule& schedule, const machine::Platform& platform,
               const machine::Wiring& wiring, const machine::DelayPlan& plan,
-              const machine::Delays& delays, const machine::Paths& paths,
-              const sched::Trace& trace, const Parameter& parameter);
+              const machine::Delays& delays, const machine::Paths& paths, const sched::Trace& trace,
+              const Parameter& parameter);
 
   /// The least value that makes sense: the figure, or the least of several, is 0 there. Of what is
   /// a delay to begin with, 0; of a factor, −1.
