@@ -369,9 +369,7 @@ void ConstraintGraph::solve() {
   }
 }
 
-ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                           const sched::Trace& trace, WireTimes wire) {
+void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace) {
   if (trace.schedule != schedule.digest() || trace.ops.size() != schedule.op_count()) {
     throw InputError(fmt::format("the trace is of schedule {}, not of {}",
                                  to_string(trace.schedule), to_string(schedule.digest())));
@@ -382,6 +380,12 @@ ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platf
           fmt::format("the trace is not complete: {} never finished", describe(schedule, OpId(i))));
     }
   }
+}
+
+ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,
+                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                           const sched::Trace& trace, WireTimes wire) {
+  require_trace_of(schedule, trace);
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
   return ConstraintGraph(schedule, platform, delays, paths, trace, wire);

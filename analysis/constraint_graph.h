@@ -124,6 +124,9 @@ class ConstraintGraph {
   std::vector<double> time_s_;
 };
 
+/// Throws InputError if the trace is of another schedule or not complete.
+void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace);
+
 /// The same of a run that is known by its trace, platform and plan. Throws InputError if the trace
 /// is of another schedule or not complete.
 ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,

@@ -1,11 +1,6 @@
 #include "analysis/tolerance.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <memory>
 #include <optional>
 
 #include "analysis/constraint_graph.h"
@@ -20,9 +15,9 @@ namespace {
 struct Frozen {
   Frozen(const sched::Schedule& schedule, const machine::Platform& platform,
          const machine::Delays& delays, const machine::Paths& paths, const sched::Trace& trace,
-         const KeptOrder& kept_order)
+         WireTimes wire, const KeptOrder& kept_order)
       : kept(kept_order),
-        graph(schedule, platform, delays, paths, trace, kept),
+        graph(schedule, platform, delays, paths, trace, wire, kept),
         into_begin(graph.node_count() + 1, 0),
         into(graph.constraints().size()) {
     for (const Constraint& c : graph.constraints()) ++into_begin[c.head.value + 1];
@@ -62,19 +57,6 @@ PathTape tape_of(const Frozen& frozen, const WeightLines& lines) {
   return builder.build();
 }
 
-void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace) {
-  if (trace.schedule != schedule.digest() || trace.ops.size() != schedule.op_count()) {
-    throw InputError(fmt::format("the trace is of schedule {}, not of {}",
-                                 to_string(trace.schedule), to_string(schedule.digest())));
-  }
-  for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
-    if (!std::isfinite(trace.ops[i].done_s)) {
-      throw InputError(fmt::format("the trace is not complete: {} never finished",
-                                   describe(schedule, sched::OpId(i))));
-    }
-  }
-}
-
 }  // namespace
 
 double Tolerance::bearable(double share) const {
@@ -84,17 +66,18 @@ double Tolerance::bearable(double share) const {
 std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine::Platform& platform,
                                  const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                  const sched::Trace& trace, std::span<const Parameter> parameters,
-                                 const ParameterRange& range) {
+                                 WireTimes wire, const ParameterRange& range) {
   require_trace_of(schedule, trace);
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
   std::optional<Frozen> frozen;
   std::vector<Tolerance> results;
   for (const Parameter& parameter : parameters) {
-    const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace, parameter);
+    const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace, wire,
+                            parameter);
     const KeptOrder kept = lines.kept_order();
     if (!frozen || frozen->kept != kept) {
-      frozen.emplace(schedule, platform, delays, paths, trace, kept);
+      frozen.emplace(schedule, platform, delays, paths, trace, wire, kept);
     }
     Tolerance& result = results.emplace_back();
     result.parameter = parameter;

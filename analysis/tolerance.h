@@ -9,6 +9,7 @@
 
 #include "analysis/line.h"
 #include "analysis/parameter.h"
+#include "analysis/wire_times.h"
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
@@ -42,7 +43,8 @@ struct Tolerance {
 
 /// One answer per parameter. `trace` must be of this schedule and complete, with the platform and
 /// the delays of the run: InputError otherwise, and for a link, rank or operation that there is
-/// not; Unsupported for the byte time of a link whose rate changes during the run.
+/// not; Unsupported for the byte time of a link whose rate changes during the run, and of any with
+/// WireTimes::kRun, which freezes how messages shared their links.
 ///
 /// Every constraint of the run is a straight line in the parameter (or the higher of a few), so
 /// that the makespan is the highest of as many lines as there are paths. Those that matter are
@@ -52,6 +54,7 @@ struct Tolerance {
 std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine::Platform& platform,
                                  const machine::Wiring& wiring, const machine::DelayPlan& delays,
                                  const sched::Trace& trace, std::span<const Parameter> parameters,
+                                 WireTimes wire = WireTimes::kModel,
                                  const ParameterRange& range = {});
 
 }  // namespace slackline::analysis

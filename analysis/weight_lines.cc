@@ -66,13 +66,13 @@ double Lines::at(double x) const {
 WeightLines::WeightLines(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::Wiring& wiring, const machine::DelayPlan& plan,
                          const machine::Delays& delays, const machine::Paths& paths,
-                         const sched::Trace& trace, const Parameter& parameter)
+                         const sched::Trace& trace, WireTimes wire, const Parameter& parameter)
     : schedule_(schedule),
       platform_(platform),
       delays_(delays),
       paths_(paths),
-      trace_(trace),
       parameter_(parameter),
+      wire_s_(wire_times_s(schedule, platform, paths, trace, wire)),
       complete_{sched::seconds(platform.o_complete), parameter.kind == Kind::kCompletion ? 1.0 : 0},
       gap_{sched::seconds(platform.gap), parameter.kind == Kind::kGap ? 1.0 : 0} {
   if (parameter.kind == Kind::kLaneTime || parameter.kind == Kind::kSlowdown) {
@@ -87,7 +87,14 @@ WeightLines::WeightLines(const sched::Schedule& schedule, const machine::Platfor
     slowdown_.assign(schedule.rank_count(), 1);
     for (const machine::Straggler& s : plan.stragglers) slowdown_[s.rank.value] = s.slowdown;
   }
-  if (parameter.kind == Kind::kByteTime) read_rates(wiring);
+  if (parameter.kind == Kind::kByteTime) {
+    if (wire == WireTimes::kRun) {
+      throw Unsupported(
+          "tolerance: with the run's own times on the wire, which its messages shared, no link has "
+          "a byte time to vary");
+    }
+    read_rates(wiring);
+  }
   set_least();
 }
 
@@ -198,15 +205,12 @@ Line WeightLines::into(OpId id) const {
 }
 
 Lines WeightLines::wire(OpId id) const {
+  const Lines as_it_is(Line{wire_s_[id.value], 0});
+  if (parameter_.kind != Kind::kByteTime) return as_it_is;
   const Op& op = schedule_.op(id);
   const machine::PathId path = paths_.of(op.channel, has_reply(op.kind));
+  if (way_rate_[path.value].own == 0) return as_it_is;
   const auto bytes = static_cast<double>(schedule_.payload_bytes(op));
-  if (parameter_.kind != Kind::kByteTime || way_rate_[path.value].own == 0) {
-    if (paths_[path].change_count == 0) return Lines(Line{bytes / paths_[path].bytes_per_s, 0});
-    const double begin_s = trace_.ops[id.value].wire_s;
-    const double sent_s = paths_.sent_s(begin_s, path, schedule_.payload_bytes(op));
-    return Lines(Line{sent_s - begin_s, 0});
-  }
   const WayRate& way = way_rate_[path.value];
   const Lines own(Line{bytes / way.own, bytes});
   return way.rest == 0 ? own : Lines::highest(own, Lines(Line{bytes / way.rest, 0}), least_);

@@ -38,12 +38,12 @@ class Lines {
 class WeightLines {
  public:
   /// Throws InputError for a link, rank or operation that there is not, and Unsupported for the
-  /// byte time of a link whose rate changes during the run. Keeps references to all but `wiring`
-  /// and `plan`.
+  /// byte time of a link whose rate changes during the run, or with the run's own times on the
+  /// wire. Keeps references to schedule, platform, delays and paths.
   WeightLines(const sched::Schedule& schedule, const machine::Platform& platform,
               const machine::Wiring& wiring, const machine::DelayPlan& plan,
               const machine::Delays& delays, const machine::Paths& paths, const sched::Trace& trace,
-              const Parameter& parameter);
+              WireTimes wire, const Parameter& parameter);
 
   /// The least value that makes sense: the figure, or the least of several, is 0 there. Of what is
   /// a delay to begin with, 0; of a factor, −1.
@@ -73,8 +73,9 @@ class WeightLines {
   const machine::Platform& platform_;
   const machine::Delays& delays_;
   const machine::Paths& paths_;
-  const sched::Trace& trace_;
+
   const Parameter parameter_;
+  std::vector<double> wire_s_;     // of every operation
   std::vector<double> slowdown_;   // kPost: of every rank
   std::vector<WayRate> way_rate_;  // kByteTime: of every path
   Line complete_;

@@ -96,8 +96,10 @@ void compare(const RunSample& sample, const Parameter& parameter, Counts& counts
   const machine::Wiring wiring(platform, schedule.rank_count());
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
-  const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace, parameter);
-  const ConstraintGraph graph(schedule, platform, delays, paths, trace, lines.kept_order());
+  const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace,
+                          analysis::WireTimes::kModel, parameter);
+  const ConstraintGraph graph(schedule, platform, delays, paths, trace, analysis::WireTimes::kModel,
+                              lines.kept_order());
   const Tolerance found =
       analysis::tolerance(schedule, platform, wiring, plan, trace, std::span(&parameter, 1))
           .front();

@@ -47,7 +47,8 @@ struct Graph {
   Graph(const RunSample& sample, const Trace& trace, const KeptOrder& kept)
       : delays(sample.plan, sample.schedule, sample.platform),
         paths(sample.schedule, wiring_of(sample), sample.plan),
-        graph(sample.schedule, sample.platform, delays, paths, trace, kept) {}
+        graph(sample.schedule, sample.platform, delays, paths, trace, analysis::WireTimes::kModel,
+              kept) {}
   double makespan_s() const {
     return *std::max_element(graph.time_s().begin(), graph.time_s().end());
   }
@@ -68,7 +69,7 @@ struct Graph {
 KeptOrder kept_order(const RunSample& sample, const Graph& of, const Trace& trace,
                      const Parameter& parameter) {
   return WeightLines(sample.schedule, sample.platform, wiring_of(sample), sample.plan, of.delays,
-                     of.paths, trace, parameter)
+                     of.paths, trace, analysis::WireTimes::kModel, parameter)
       .kept_order();
 }
 
@@ -85,7 +86,7 @@ TEST(Tolerance, AtZeroEveryLineIsTheConstraintItself) {
     const Graph of(sample, trace, {});
     Dice dice(seed);
     const WeightLines lines(sample.schedule, sample.platform, wiring_of(sample), sample.plan,
-                            of.delays, of.paths, trace,
+                            of.delays, of.paths, trace, analysis::WireTimes::kModel,
                             testing::random_parameter(dice, sample.schedule));
     for (std::size_t i = 0; i < of.graph.constraints().size(); ++i) {
       const analysis::Constraint& c = of.graph.constraints()[i];
@@ -116,8 +117,8 @@ TEST(Tolerance, IsTheFrozenRunWithTheFigureChanged) {
     ASSERT_NEAR(found.makespan_s, base.makespan_s(), 1e-11 * trace.makespan_s()) << sample.what;
     // Ties that become an order: only the engine knows which, below.
     if (kept_order(sample, base, trace, parameter) != KeptOrder{}) continue;
-    const double end =
-        found.makespan_s / std::max(1e-9, found.makespan_at.pieces().back().line.slope);
+    const double end = std::min(
+        1.0, found.makespan_s / std::max(1e-12, found.makespan_at.pieces().back().line.slope));
     for (const double part : {-0.99, -0.7, -0.2, 0.01, 0.1, 0.4, 1.0, 3.0}) {
       // At 0 itself a figure would give up its order.
       double x = part < 0 ? -part * found.makespan_at.lo() : part * end;
@@ -157,8 +158,8 @@ TEST(Tolerance, IsTheEnginesRunWhereTheOrderStays) {
     const Graph base(sample, trace, {});
     const KeptOrder kept = kept_order(sample, base, trace, parameter);
     const auto shape = Graph(sample, trace, kept).shape();
-    const double end =
-        found.makespan_s / std::max(1e-9, found.makespan_at.pieces().back().line.slope);
+    const double end = std::min(
+        1.0, found.makespan_s / std::max(1e-12, found.makespan_at.pieces().back().line.slope));
     for (const double part : {0.001, 0.01, 0.05, 0.3}) {
       double x = part * end;
       RunSample shifted = sample;

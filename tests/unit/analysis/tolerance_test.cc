@@ -1,0 +1,179 @@
+#include "analysis/tolerance.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analysis/analytic.h"
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "tests/unit/analysis/program.h"
+
+namespace slackline::analysis {
+namespace {
+
+using testing::Program;
+using testing::us;
+using Kind = Parameter::Kind;
+
+constexpr Kind kKinds[] = {Kind::kLatency,  Kind::kPost,     Kind::kCompletion, Kind::kGap,
+                           Kind::kByteTime, Kind::kLaneTime, Kind::kSlowdown,   Kind::kOpDelay};
+
+// 1 us of latency, a post takes 1 us, a completion 2 us, 1000 bytes 1 us.
+machine::Platform platform() {
+  return machine::parse_platform_spec(
+      "star:nic=serial,rate=8Gbps,latency=1us,o_post=1us,o_complete=2us,gap=0,interleave=0B");
+}
+
+Tolerance tolerance_of(const sched::Schedule& schedule, const Parameter& parameter,
+                       const machine::Platform& on = platform(),
+                       const machine::DelayPlan& plan = {}) {
+  const sched::Trace trace = run_analytic(schedule, on, plan);
+  const machine::Wiring wiring(on, schedule.rank_count());
+  return tolerance(schedule, on, wiring, plan, trace, std::span(&parameter, 1)).front();
+}
+
+// Two messages of 10 us each, one after the other, from rank 0 to rank 1.
+sched::Schedule two_sends() {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  p.send(c, 10'000);
+  p.send(c, 10'000);
+  p.recv(c, 10'000);
+  p.recv(c, 10'000);
+  return p.build();
+}
+
+TEST(Tolerance, OfTwoSendsByHand) {
+  // Post 1, two messages 20, there 1, and the answer back 1, completion 2.
+  const Tolerance latency = tolerance_of(two_sends(), {.kind = Kind::kLatency});
+  EXPECT_NEAR(latency.makespan_s, 25e-6, 1e-15);
+  EXPECT_EQ(latency.slopes().after, 2);
+  EXPECT_NEAR(latency.makespan_at.lo(), -1e-6, 1e-18);
+  EXPECT_NEAR(latency.bearable(0.02), 0.25e-6, 1e-15);
+
+  // Posts hide behind the first message until they take 11 us more.
+  const Tolerance post = tolerance_of(two_sends(), {.kind = Kind::kPost});
+  ASSERT_EQ(post.makespan_at.pieces().size(), 2u);
+  EXPECT_EQ(post.slopes().after, 1);
+  EXPECT_NEAR(post.makespan_at.pieces()[1].from, 9e-6, 1e-15);
+  EXPECT_EQ(post.makespan_at.pieces()[1].line.slope, 2);
+
+  EXPECT_EQ(tolerance_of(two_sends(), {.kind = Kind::kCompletion}).slopes().after, 1);
+
+  const Tolerance gap = tolerance_of(two_sends(), {.kind = Kind::kGap});
+  EXPECT_EQ(gap.slopes().after, 0);
+  EXPECT_NEAR(gap.bearable(0), 10e-6, 1e-15);
+  EXPECT_NEAR(gap.bearable(0.04), 11e-6, 1e-15);
+
+  // Faster than its other end a link does not make a message: it bends at 0.
+  const Tolerance link = tolerance_of(two_sends(), {Kind::kByteTime, machine::LinkId(0)});
+  EXPECT_EQ(link.slopes().before, 0);
+  EXPECT_EQ(link.slopes().after, 20'000);
+  const Tolerance links = tolerance_of(two_sends(), {.kind = Kind::kByteTime});
+  EXPECT_EQ(links.slopes().before, 20'000);
+  EXPECT_NEAR(links.makespan_at.at(links.makespan_at.lo()), 6e-6, 1e-15);
+
+  EXPECT_EQ(
+      tolerance_of(two_sends(), {.kind = Kind::kLaneTime, .rank = sched::RankId(0)}).slopes().after,
+      1);
+  const Tolerance factor =
+      tolerance_of(two_sends(), {.kind = Kind::kSlowdown, .rank = sched::RankId(0)});
+  EXPECT_NEAR(factor.slopes().after, 1e-6, 1e-18);
+  EXPECT_EQ(factor.makespan_at.lo(), -1);
+
+  // The second send waits 10 us for the first.
+  const Tolerance op = tolerance_of(two_sends(), {.kind = Kind::kOpDelay, .op = sched::OpId(1)});
+  EXPECT_EQ(op.slopes().after, 0);
+  EXPECT_NEAR(op.bearable(0.04), 11e-6, 1e-15);
+}
+
+TEST(Tolerance, OfAFigureThatIsZeroKeepsTheOrderOfTheRun) {
+  machine::Platform free = platform();
+  free.o_post = sched::Time{0};
+  const Tolerance post = tolerance_of(two_sends(), {.kind = Kind::kPost}, free);
+  EXPECT_EQ(post.makespan_at.lo(), 0);
+  ASSERT_EQ(post.makespan_at.pieces().size(), 2u);
+  EXPECT_EQ(post.makespan_at.pieces()[0].line.slope, 1);
+  EXPECT_NEAR(post.makespan_at.pieces()[1].from, 10e-6, 1e-15);
+}
+
+TEST(Tolerance, OfNothing) {
+  Program none(1);
+  const sched::Schedule empty = none.build();
+  for (const Kind kind : kKinds) {
+    if (kind == Kind::kOpDelay) continue;
+    const Tolerance found = tolerance_of(empty, {.kind = kind, .rank = sched::RankId(0)});
+    EXPECT_EQ(found.makespan_s, 0);
+    EXPECT_EQ(found.makespan_at.pieces().size(), 1u);
+    EXPECT_EQ(found.slopes().after, 0);
+    EXPECT_TRUE(std::isinf(found.bearable(0.05)));
+  }
+}
+
+TEST(Tolerance, OfOneOperationOnOneRank) {
+  Program p(1);
+  p.calc(sched::RankId(0).value, us(7));
+  const sched::Schedule alone = p.build();
+  for (const Kind kind : kKinds) {
+    const Tolerance found =
+        tolerance_of(alone, {.kind = kind, .rank = sched::RankId(0), .op = sched::OpId(0)});
+    EXPECT_NEAR(found.makespan_s, 7e-6, 1e-18);
+    const double slope = kind == Kind::kLaneTime || kind == Kind::kOpDelay ? 1
+                         : kind == Kind::kSlowdown                         ? 7e-6
+                                                                           : 0;
+    EXPECT_EQ(found.slopes().after, slope) << static_cast<int>(kind);
+    if (slope == 0) {
+      EXPECT_TRUE(std::isinf(found.bearable(0.01)));
+    } else {
+      EXPECT_NEAR(found.bearable(0.01), 0.01 * 7e-6 / slope, 1e-12 / slope * 1e-6);
+    }
+  }
+}
+
+TEST(Tolerance, CountsTheLatenciesOfTheCriticalPath) {
+  for (const std::uint32_t ranks : {2u, 5u, 9u}) {
+    const sched::Schedule chain = compile(sched::parse_spec("chain:ranks=" + std::to_string(ranks) +
+                                                            ",bytes=1MiB,block=1MiB,ready=none"));
+    const Tolerance found = tolerance_of(chain, {.kind = Kind::kLatency});
+    // One a hop, and the last one's acknowledgement.
+    EXPECT_EQ(found.slopes().after, ranks);
+  }
+}
+
+TEST(Tolerance, StaysWithinItsRange) {
+  const sched::Schedule schedule = two_sends();
+  const sched::Trace trace = run_analytic(schedule, platform());
+  const machine::Wiring wiring(platform(), 2);
+  const Parameter post{.kind = Kind::kPost};
+  const auto found = tolerance(schedule, platform(), wiring, {}, trace, std::span(&post, 1),
+                               WireTimes::kModel, {-0.5e-6, 3e-6});
+  EXPECT_EQ(found[0].makespan_at.lo(), -0.5e-6);
+  EXPECT_EQ(found[0].makespan_at.pieces().size(), 1u);
+  EXPECT_EQ(found[0].bearable(1), 3e-6);
+}
+
+TEST(Tolerance, RefusesWhatIsNotThere) {
+  const auto refusal = [](const Parameter& parameter, const machine::DelayPlan& plan = {}) {
+    try {
+      tolerance_of(two_sends(), parameter, platform(), plan);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal({.kind = Kind::kLaneTime, .rank = sched::RankId(2)}),
+              ::testing::HasSubstr("rank 2 does not exist; expected 0 to 1"));
+  EXPECT_THAT(refusal({.kind = Kind::kOpDelay, .op = sched::OpId(4)}),
+              ::testing::HasSubstr("op 4 does not exist; expected 0 to 3"));
+  EXPECT_THAT(refusal({Kind::kByteTime, machine::LinkId(99)}), ::testing::HasSubstr("link 99"));
+  machine::DelayPlan plan;
+  plan.link_rates.push_back({"host-0.out", {4'000'000'000}, us(5)});
+  EXPECT_THAT(refusal({Kind::kByteTime, machine::LinkId(1)}, plan), "");
+  EXPECT_THAT(refusal({Kind::kByteTime, machine::LinkId(0)}, plan),
+              ::testing::HasSubstr("from rank 0 to rank 1 changes during the run"));
+}
+
+}  // namespace
+}  // namespace slackline::analysis
