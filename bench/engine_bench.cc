@@ -9,6 +9,7 @@
 #include "analysis/event_engine.h"
 #include "analysis/longest_path.h"
 #include "analysis/timed_slack.h"
+#include "analysis/tolerance.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
@@ -68,6 +69,20 @@ void slack(benchmark::State& state) {
   per_second(state, schedule);
 }
 
+// The makespan as a function of the latency.
+void tolerance(benchmark::State& state) {
+  const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  const sched::Trace trace = analysis::run_analytic(schedule, platform);
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  const analysis::Parameter latency;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        analysis::tolerance(schedule, platform, wiring, {}, trace, std::span(&latency, 1)).size());
+  }
+  per_second(state, schedule);
+}
+
 #ifdef SLACKLINE_HAVE_SIMGRID
 // By the clock on the wall: SimGrid runs in a child process.
 void simgrid(benchmark::State& state) {
@@ -89,6 +104,7 @@ BENCHMARK(longest_path)->Apply(sizes);
 BENCHMARK(events)->Apply(sizes);
 BENCHMARK(spec_to_makespan)->Apply(sizes);
 BENCHMARK(slack)->Apply(sizes);
+BENCHMARK(tolerance)->Apply(sizes);
 #ifdef SLACKLINE_HAVE_SIMGRID
 BENCHMARK(simgrid)->Apply(sizes);
 #endif

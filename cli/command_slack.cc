@@ -17,6 +17,7 @@
 #include "cli/schedule_source.h"
 #include "cli/slack_report.h"
 #include "cli/slack_run.h"
+#include "cli/tolerance_report.h"
 #include "sched/error.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/units.h"
@@ -38,6 +39,10 @@ class Slack : public Command {
     arguments.option("--propagate", "op=N,by=TIME", propagate_,
                      "what a delay does to every rank; of=lane holds its whole lane; without op, "
                      "what it costs at each operation alone");
+    arguments.repeatable("--tolerance", "FIGURE", tolerance_,
+                         "how the makespan depends on a figure, and how much of it costs 1, 2 and "
+                         "5 %: latency, overhead, completion, gap, links, link=NAME, rank=R, "
+                         "slowdown=R, op=N");
     arguments.option("--samples", "N", samples_,
                      "how often each operation is critical, over runs that differ in their noise");
     arguments.option("--jobs", "N", jobs_,
@@ -51,6 +56,7 @@ class Slack : public Command {
     arguments.example("binomial-pipeline:ranks=8,bytes=64MiB,block=1MiB --platform fractus");
     arguments.example("pipeline.sched --trace pipeline.trace --all");
     arguments.example("pipeline.sched --propagate op=4,by=100us");
+    arguments.example("pipeline.sched --tolerance latency,link=host-1.out,rank=3");
   }
 
   int run(Console& console) override {
@@ -83,6 +89,13 @@ class Slack : public Command {
       console.print(delayed(loaded, run, propagation, again));
       return 0;
     }
+    if (!figures_.empty()) {
+      const FoundTolerances found =
+          tolerances_of(loaded, run, run.slack(loaded.schedule, wire_times_), std::move(figures_));
+      console.print(json_ ? tolerance_document(loaded, run, found)
+                          : tolerance_report(loaded, run, found, all_));
+      return 0;
+    }
     const FoundSlack found{analysis::step_slack(loaded.schedule),
                            run.slack(loaded.schedule, wire_times_)};
     draw(loaded, run, found, console);
@@ -107,6 +120,7 @@ class Slack : public Command {
       wire_times_ = *wire_ == "run" ? analysis::WireTimes::kRun : analysis::WireTimes::kModel;
     }
     if (propagate_) delay_ = parse_propagated(*propagate_);
+    figures_ = parse_tolerance(tolerance_);
     if (samples_) {
       sample_count_ =
           static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 1, 1u << 24));
@@ -116,6 +130,10 @@ class Slack : public Command {
              {samples_ && trace_file_, "--trace"},
              {samples_ && wire_, "--wire"},
              {samples_ && propagate_, "--propagate"},
+             {samples_ && !tolerance_.empty(), "--tolerance"},
+             {propagate_ && !tolerance_.empty(), "--tolerance"},
+             {!tolerance_.empty() && heat_map_file_, "--heat-map"},
+             {!tolerance_.empty() && chrome_file_, "--chrome"},
              {samples_ && heat_map_file_, "--heat-map"},
              {samples_ && chrome_file_, "--chrome"},
              {propagate_ && heat_map_file_, "--heat-map"},
@@ -124,7 +142,9 @@ class Slack : public Command {
     }
     if (several != nullptr) {
       throw InputError(fmt::format("{} beside {}; expected one of them", several,
-                                   samples_ ? "--samples" : "--propagate"));
+                                   samples_     ? "--samples"
+                                   : propagate_ ? "--propagate"
+                                                : "--tolerance"));
     }
     for (const auto& [file, option] :
          {std::pair{&heat_map_file_, "--heat-map"}, std::pair{&chrome_file_, "--chrome"}}) {
@@ -184,11 +204,13 @@ class Slack : public Command {
   RunOptions options_{"analytic"};
   std::optional<std::string> trace_file_, wire_, propagate_, samples_, jobs_, heat_map_file_,
       chrome_file_;
+  std::vector<std::string> tolerance_;
   bool all_ = false;
   bool json_ = false;
   // As check() reads them.
   std::optional<analysis::WireTimes> wire_times_;
   std::optional<PropagatedDelay> delay_;
+  std::vector<ToleranceFigure> figures_;
   std::uint32_t sample_count_ = 0;
 };
 

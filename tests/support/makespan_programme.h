@@ -47,18 +47,24 @@ class MakespanProgramme {
 
   /// The makespan at x, as a line: its slope is the reduced cost of x. `status` is Clp's: 0 solved.
   analysis::Line solve(double x) {
-    Clp_columnLower(model_.get())[0] = x / unit_;
-    Clp_columnUpper(model_.get())[0] = x / unit_;
+    fix(x);
     Clp_dual(model_.get(), 0);
-    const double end_s = Clp_getObjValue(model_.get()) * time_unit_s_;
+    const double end_s = makespan_s();
     const double slope = Clp_getReducedCost(model_.get())[0] * time_unit_s_ / unit_;
     return {end_s - slope * x, slope};
   }
+  /// Of the last solution, however it was come by.
+  double makespan_s() { return Clp_getObjValue(model_.get()) * time_unit_s_; }
   int status() { return Clp_status(model_.get()); }
   Clp_Simplex* model() { return model_.get(); }
 
  private:
   static constexpr double kUnbounded = std::numeric_limits<double>::max();
+  void fix(double x) {
+    Clp_columnLower(model_.get())[0] = x / unit_;
+    Clp_columnUpper(model_.get())[0] = x / unit_;
+  }
+
   struct Entry {
     int column;
     int row;
@@ -97,6 +103,7 @@ class MakespanProgramme {
                     least_.data(), most.data());
     Clp_setPrimalTolerance(model_.get(), 1e-9);
     Clp_setDualTolerance(model_.get(), 1e-9);
+    fix(0);
   }
 
   double time_unit_s_;

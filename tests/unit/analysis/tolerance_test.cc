@@ -53,7 +53,7 @@ TEST(Tolerance, OfTwoSendsByHand) {
   EXPECT_NEAR(latency.makespan_at.lo(), -1e-6, 1e-18);
   EXPECT_NEAR(latency.bearable(0.02), 0.25e-6, 1e-15);
 
-  // Posts hide behind the first message until they take 11 us more.
+  // The second post hides behind the first message for 9 us more.
   const Tolerance post = tolerance_of(two_sends(), {.kind = Kind::kPost});
   ASSERT_EQ(post.makespan_at.pieces().size(), 2u);
   EXPECT_EQ(post.slopes().after, 1);
@@ -83,10 +83,10 @@ TEST(Tolerance, OfTwoSendsByHand) {
   EXPECT_NEAR(factor.slopes().after, 1e-6, 1e-18);
   EXPECT_EQ(factor.makespan_at.lo(), -1);
 
-  // The second send waits 10 us for the first.
+  // The second send waits 9 us for the first.
   const Tolerance op = tolerance_of(two_sends(), {.kind = Kind::kOpDelay, .op = sched::OpId(1)});
   EXPECT_EQ(op.slopes().after, 0);
-  EXPECT_NEAR(op.bearable(0.04), 11e-6, 1e-15);
+  EXPECT_NEAR(op.bearable(0.04), 10e-6, 1e-15);
 }
 
 TEST(Tolerance, OfAFigureThatIsZeroKeepsTheOrderOfTheRun) {

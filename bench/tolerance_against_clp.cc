@@ -1,0 +1,85 @@
+// The makespan as a function of the latency, by longest paths and by linear programming (COIN-OR's
+// Clp), on the binomial pipeline: RANKS × BLOCKS blocks of 1 MiB. CPU seconds. Clp solves the
+// programme for the latency as it is, once: dual simplex, and as Clp itself would go about it, with
+// presolve. It is given up after SECONDS, once for each.
+//
+//   tolerance_against_clp RANKS BLOCKS SECONDS
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <limits>
+
+#include "analysis/analytic.h"
+#include "analysis/tolerance.h"
+#include "sched/compile.h"
+#include "tests/support/makespan_programme.h"
+
+namespace slackline {
+namespace {
+
+double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+void solve_by_clp(testing::MakespanProgramme& programme, double limit_s, bool own_way) {
+  const double begin_s = cpu_s();
+  Clp_setMaximumSeconds(programme.model(), limit_s);
+  double makespan_s = 0;
+  if (own_way) {
+    Clp_initialSolve(programme.model());
+    makespan_s = programme.makespan_s();
+  } else {
+    makespan_s = programme.solve(0).at(0);
+  }
+  const double took_s = cpu_s() - begin_s;
+  const char* how = own_way ? "Clp's own way, with presolve" : "Clp, dual simplex";
+  if (programme.status() == 0) {
+    fmt::print("{}: {:.2f} s for one value, {:.9g} s\n", how, took_s, makespan_s);
+  } else {
+    fmt::print("{}: no answer in {:.0f} s (status {})\n", how, took_s, programme.status());
+  }
+  std::fflush(stdout);
+}
+
+int run(const char* ranks, const char* blocks, double limit_s) {
+  const sched::Schedule schedule = compile(sched::parse_spec(
+      fmt::format("binomial-pipeline:ranks={},bytes={}MiB,block=1MiB", ranks, blocks)));
+  const machine::Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  const sched::Trace trace = analysis::run_analytic(schedule, platform);
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  const analysis::Parameter latency;
+
+  double begin_s = cpu_s();
+  const auto found =
+      analysis::tolerance(schedule, platform, wiring, {}, trace, std::span(&latency, 1));
+  fmt::print("{} x {}: {} operations, makespan {:.9g} s\n", ranks, blocks, schedule.op_count(),
+             found[0].makespan_s);
+  fmt::print("the whole function: {:.3f} s ({} pieces, {} longest paths)\n", cpu_s() - begin_s,
+             found[0].makespan_at.pieces().size(), found[0].evaluations);
+  std::fflush(stdout);
+
+  const machine::DelayPlan plan;
+  const machine::Delays delays(plan, schedule, platform);
+  const machine::Paths paths(schedule, wiring, plan);
+  const analysis::ConstraintGraph graph(schedule, platform, delays, paths, trace);
+  const analysis::WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace,
+                                    analysis::WireTimes::kModel, latency);
+  for (const bool own_way : {true, false}) {
+    testing::MakespanProgramme programme(graph, lines, found[0].makespan_s / 1000, 1e-6);
+    if (own_way) {
+      fmt::print("the programme: {} rows, {} columns\n", programme.rows(), programme.columns());
+    }
+    solve_by_clp(programme, limit_s, own_way);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace slackline
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    fmt::print(stderr, "usage: tolerance_against_clp RANKS BLOCKS SECONDS\n");
+    return 2;
+  }
+  return slackline::run(argv[1], argv[2], std::atof(argv[3]));
+}

@@ -1,0 +1,215 @@
+#include "cli/tolerance_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "cli/human.h"
+#include "cli/json_document.h"
+#include "machine/input_text.h"
+#include "sched/error.h"
+#include "sched/units.h"
+
+namespace slackline::cli {
+namespace {
+
+using analysis::Parameter;
+using analysis::Tolerance;
+using Kind = Parameter::Kind;
+
+constexpr double kShares[] = {0.01, 0.02, 0.05};
+constexpr std::size_t kBendsShown = 2;
+constexpr std::string_view kFigures =
+    "latency, overhead, completion, gap, links, link=NAME, rank=R, slowdown=R or op=N";
+
+ToleranceFigure parse_figure(std::string_view text) {
+  ToleranceFigure figure{std::string(text), Kind::kLatency, {}, 0};
+  for (const auto& [name, kind] :
+       {std::pair{"latency", Kind::kLatency}, std::pair{"overhead", Kind::kPost},
+        std::pair{"completion", Kind::kCompletion}, std::pair{"gap", Kind::kGap},
+        std::pair{"links", Kind::kByteTime}}) {
+    figure.kind = kind;
+    if (text == name) return figure;
+  }
+  const std::size_t equals = text.find('=');
+  const std::string_view key = text.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
+  if (key == "link" && !value.empty()) {
+    figure.kind = Kind::kByteTime;
+    figure.link = value;
+    return figure;
+  }
+  for (const auto& [name, kind] :
+       {std::pair{"rank", Kind::kLaneTime}, std::pair{"slowdown", Kind::kSlowdown},
+        std::pair{"op", Kind::kOpDelay}}) {
+    if (key != name || value.empty()) continue;
+    figure.kind = kind;
+    figure.index = static_cast<std::uint32_t>(
+        sched::parse_count(value, fmt::format("--tolerance: {}", name), 0,
+                           std::numeric_limits<std::uint32_t>::max() - 1));
+    return figure;
+  }
+  throw InputError(fmt::format("--tolerance: {} is no figure of a run; expected {}",
+                               machine::quoted(text), kFigures));
+}
+
+Parameter parameter_of(const ToleranceFigure& figure, const machine::Wiring& wiring) {
+  Parameter parameter{.kind = figure.kind};
+  if (figure.kind == Kind::kOpDelay) {
+    parameter.op = sched::OpId(figure.index);
+  } else if (figure.kind != Kind::kByteTime) {
+    parameter.rank = sched::RankId(figure.index);
+  } else if (!figure.link.empty()) {
+    const auto link = wiring.find_link(figure.link);
+    if (!link) {
+      throw InputError(
+          fmt::format("--tolerance: the platform has no link {}; expected one of {}{}",
+                      machine::quoted(figure.link), wiring.links().size(),
+                      wiring.links().empty() ? "" : " such as " + wiring.links().back().name));
+    }
+    parameter.link = *link;
+  }
+  return parameter;
+}
+
+std::string_view unit_of(Kind kind) {
+  return kind == Kind::kByteTime ? "s_per_byte" : kind == Kind::kSlowdown ? "1" : "s";
+}
+
+// What was added to the figure, for people.
+std::string added(Kind kind, double x) {
+  if (std::isinf(x)) return "any";
+  if (kind == Kind::kSlowdown) return fmt::format("{}{:.4g}", x < 0 ? "−" : "+", std::abs(x));
+  // What rounding leaves of nothing.
+  if (std::abs(x) < (kind == Kind::kByteTime ? 1e-24 : 1e-18)) x = 0;
+  return human_difference(x) + (kind == Kind::kByteTime ? "/B" : "");
+}
+
+// How much of the figure lies on the critical path.
+std::string slope_text(Kind kind, double slope) {
+  if (kind == Kind::kByteTime) return human_bytes(static_cast<std::uint64_t>(slope));
+  if (kind == Kind::kSlowdown) return sched::human_seconds(slope);
+  return fmt::format("{:.6g}", slope);
+}
+
+std::string bends(const Tolerance& tolerance, bool all) {
+  const auto pieces = tolerance.makespan_at.pieces();
+  const Kind kind = tolerance.parameter.kind;
+  std::string text;
+  std::size_t shown = 0;
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    if (!all && pieces[i].from <= 0) continue;
+    if (!all && shown == kBendsShown) return text + ", …";
+    text += fmt::format("{}{}: {}", shown == 0 ? "" : ", ", added(kind, pieces[i].from),
+                        slope_text(kind, pieces[i].line.slope));
+    ++shown;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<ToleranceFigure> parse_tolerance(const std::vector<std::string>& texts) {
+  std::vector<ToleranceFigure> figures;
+  for (std::string_view text : texts) {
+    for (bool more = true; more;) {
+      const std::string_view item = text.substr(0, text.find(','));
+      more = item.size() < text.size();
+      text.remove_prefix(std::min(text.size(), item.size() + 1));
+      ToleranceFigure figure = parse_figure(item);
+      const bool again = std::any_of(figures.begin(), figures.end(),
+                                     [&](const auto& f) { return f.text == figure.text; });
+      if (again) throw InputError(fmt::format("--tolerance: {} given twice", figure.text));
+      figures.push_back(std::move(figure));
+    }
+  }
+  return figures;
+}
+
+FoundTolerances tolerances_of(const LoadedSchedule& loaded, const SlackRun& run,
+                              const analysis::TimedSlack& slack,
+                              std::vector<ToleranceFigure> figures) {
+  std::vector<Parameter> parameters;
+  for (const ToleranceFigure& figure : figures) {
+    parameters.push_back(parameter_of(figure, run.wiring));
+  }
+  return {std::move(figures),
+          analysis::tolerance(loaded.schedule, run.platform, run.wiring, run.delays, run.trace,
+                              parameters, slack.wire_times),
+          slack.wire_times, slack.unexplained_s};
+}
+
+std::string tolerance_report(const LoadedSchedule& loaded, const SlackRun& run,
+                             const FoundTolerances& found, bool all) {
+  const double makespan_s = found.tolerances.front().makespan_s;
+  Table head({Align::kLeft, Align::kLeft});
+  add_run_rows(head, run);
+  head.add(
+      {"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(makespan_s), makespan_s)});
+  head.add({"digest", to_string(loaded.schedule.digest())});
+  std::string text = loaded.name + '\n' + head.text("  ");
+  if (found.unexplained_s > 1e-9 * makespan_s) {
+    text += fmt::format("  the order of this run does not explain {} of it: so much may be off\n",
+                        sched::human_seconds(found.unexplained_s));
+  }
+  Table table(
+      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.add({"figure", "slope", "for 1 %", "for 2 %", "for 5 %", "slopes from there on"});
+  for (std::size_t i = 0; i < found.figures.size(); ++i) {
+    const Tolerance& tolerance = found.tolerances[i];
+    const Kind kind = found.figures[i].kind;
+    std::vector<std::string> row{found.figures[i].text, slope_text(kind, tolerance.slopes().after)};
+    for (const double share : kShares) row.push_back(added(kind, tolerance.bearable(share)));
+    row.push_back(bends(tolerance, all));
+    table.add(row);
+  }
+  return text +
+         "\n  how much of a figure lies on the critical path, and how much more of it costs 1, 2 "
+         "and 5 %:\n" +
+         table.text("  ");
+}
+
+std::string tolerance_document(const LoadedSchedule& loaded, const SlackRun& run,
+                               const FoundTolerances& found) {
+  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
+  json.set("schedule", loaded.name);
+  json.set("engine", run.engine);
+  json.set("answered_by", run.trace.engine);
+  json.set("platform", run.platform.name);
+  json.set("platform_spec", run.trace.platform);
+  json.set("wire_times", name(found.wire_times));
+  json.set("makespan_s", found.tolerances.front().makespan_s);
+  json.set("unexplained_s", found.unexplained_s);
+  json.begin_list("tolerances");
+  for (std::size_t i = 0; i < found.figures.size(); ++i) {
+    const Tolerance& tolerance = found.tolerances[i];
+    json.begin_object();
+    json.set("figure", found.figures[i].text);
+    json.set("unit", unit_of(found.figures[i].kind));
+    const auto slopes = tolerance.slopes();
+    const bool at_end = tolerance.makespan_at.lo() >= 0;
+    json.set("slope_for_less", at_end ? std::nullopt : std::optional(slopes.before));
+    json.set("slope_for_more", slopes.after);
+    json.set("bearable_1_percent", tolerance.bearable(kShares[0]));
+    json.set("bearable_2_percent", tolerance.bearable(kShares[1]));
+    json.set("bearable_5_percent", tolerance.bearable(kShares[2]));
+    std::vector<double> from, makespan_s, slope;
+    for (const auto& piece : tolerance.makespan_at.pieces()) {
+      from.push_back(piece.from);
+      makespan_s.push_back(piece.line.at(piece.from));
+      slope.push_back(piece.line.slope);
+    }
+    json.set("piece_from", std::span<const double>(from));
+    json.set("piece_makespan_s", std::span<const double>(makespan_s));
+    json.set("piece_slope", std::span<const double>(slope));
+    json.end();
+  }
+  json.end();
+  return json.text();
+}
+
+}  // namespace slackline::cli
