@@ -3,45 +3,36 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/constraint_graph.h"
-#include "analysis/path_tape.h"
-#include "analysis/weight_lines.h"
 #include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {
 
-// A graph, and its constraints by their heads.
-struct Frozen {
-  Frozen(const sched::Schedule& schedule, const machine::Platform& platform,
-         const machine::Delays& delays, const machine::Paths& paths, const sched::Trace& trace,
-         WireTimes wire, const KeptOrder& kept_order)
-      : kept(kept_order),
-        graph(schedule, platform, delays, paths, trace, wire, kept),
-        into_begin(graph.node_count() + 1, 0),
-        into(graph.constraints().size()) {
-    for (const Constraint& c : graph.constraints()) ++into_begin[c.head.value + 1];
-    for (std::size_t n = 1; n < into_begin.size(); ++n) into_begin[n] += into_begin[n - 1];
-    std::vector<std::uint32_t> fill(into_begin.begin(), into_begin.end() - 1);
+// Constraints by their heads: from begin[n] on in `into`, those of node n.
+struct ByHead {
+  explicit ByHead(const ConstraintGraph& graph)
+      : begin(graph.node_count() + 1, 0), into(graph.constraints().size()) {
+    for (const Constraint& c : graph.constraints()) ++begin[c.head.value + 1];
+    for (std::size_t n = 1; n < begin.size(); ++n) begin[n] += begin[n - 1];
+    std::vector<std::uint32_t> fill(begin.begin(), begin.end() - 1);
     for (std::uint32_t i = 0; i < into.size(); ++i) {
       into[fill[graph.constraints()[i].head.value]++] = i;
     }
   }
-  KeptOrder kept;
-  ConstraintGraph graph;
-  std::vector<std::uint32_t> into_begin;
+  std::vector<std::uint32_t> begin;
   std::vector<std::uint32_t> into;
 };
 
-PathTape tape_of(const Frozen& frozen, const WeightLines& lines) {
-  const ConstraintGraph& graph = frozen.graph;
+}  // namespace
+
+PathTape packed(const ConstraintGraph& graph, const WeightLines& lines) {
+  const ByHead by_head(graph);
   PathTape::Builder builder(graph.node_count(), lines.least());
   std::vector<PathTape::Edge> in;
   for (const NodeId node : graph.order()) {
     in.clear();
-    for (std::uint32_t i = frozen.into_begin[node.value]; i < frozen.into_begin[node.value + 1];
-         ++i) {
-      const std::uint32_t index = frozen.into[i];
+    for (std::uint32_t i = by_head.begin[node.value]; i < by_head.begin[node.value + 1]; ++i) {
+      const std::uint32_t index = by_head.into[i];
       const Constraint& c = graph.constraints()[index];
       const Lines weight = lines.weight(c, graph.weights()[index]);
       for (const Line line : weight.lines()) in.push_back({c.tail.value, line});
@@ -57,8 +48,6 @@ PathTape tape_of(const Frozen& frozen, const WeightLines& lines) {
   return builder.build();
 }
 
-}  // namespace
-
 double Tolerance::bearable(double share) const {
   return makespan_at.stays_below_until(makespan_s * (1 + share));
 }
@@ -70,18 +59,20 @@ std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine:
   require_trace_of(schedule, trace);
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
-  std::optional<Frozen> frozen;
+  std::optional<ConstraintGraph> graph;
+  KeptOrder graph_kept;
   std::vector<Tolerance> results;
   for (const Parameter& parameter : parameters) {
     const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace, wire,
                             parameter);
     const KeptOrder kept = lines.kept_order();
-    if (!frozen || frozen->kept != kept) {
-      frozen.emplace(schedule, platform, delays, paths, trace, wire, kept);
+    if (!graph || graph_kept != kept) {
+      graph.emplace(schedule, platform, delays, paths, trace, wire, kept);
+      graph_kept = kept;
     }
     Tolerance& result = results.emplace_back();
     result.parameter = parameter;
-    PathTape tape = tape_of(*frozen, lines);
+    PathTape tape = packed(*graph, lines);
     const auto longest = [&](double x) {
       ++result.evaluations;
       return tape.longest(x);

@@ -7,8 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "analysis/constraint_graph.h"
 #include "analysis/line.h"
 #include "analysis/parameter.h"
+#include "analysis/path_tape.h"
+#include "analysis/weight_lines.h"
 #include "analysis/wire_times.h"
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
@@ -56,5 +59,9 @@ std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine:
                                  const sched::Trace& trace, std::span<const Parameter> parameters,
                                  WireTimes wire = WireTimes::kModel,
                                  const ParameterRange& range = {});
+
+/// The graph for one parameter: its longest path is the makespan. The graph must keep what
+/// lines.kept_order() says.
+PathTape packed(const ConstraintGraph& graph, const WeightLines& lines);
 
 }  // namespace slackline::analysis

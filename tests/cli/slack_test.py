@@ -95,6 +95,60 @@ class Slack(ProgramCase):
         table = whole.split(f"critical path, {len(path)} entries:\n")[1]
         self.assertEqual([int(row.split()[0]) for row in table.splitlines()[1:]], path)
 
+    def test_tolerance_is_what_the_run_with_more_of_the_figure_takes(self):
+        # On a chain of whole blocks the order is the same whatever the figures.
+        spec = "chain:ranks=4,bytes=400KB,block=100KB,ready=none"
+        star = "star:rate=80Gbps,latency={latency}ns,o_post={overhead}ns,o_complete={completion}ns"
+        now = {"latency": 1000, "overhead": 100, "completion": 200}
+        run = ["-e", "analytic"]
+        document = self.slack(spec, "-p", star.format(**now), *run, "--tolerance",
+                              "latency,overhead", "--tolerance", "completion")
+        self.assertEqual([found["figure"] for found in document["tolerances"]],
+                         ["latency", "overhead", "completion"])
+        for found in document["tolerances"]:
+            self.assertEqual(found["unit"], "s")
+            self.assertAlmostEqual(found["piece_from"][0], -now[found["figure"]] * 1e-9, delta=1e-20)
+            for more_ns in (-50, 0, 300, 2000):
+                figures = dict(now)
+                figures[found["figure"]] += more_ns
+                really = self.document("simulate", spec, "-p", star.format(**figures), *run)
+                piece = max(i for i, at in enumerate(found["piece_from"]) if at <= more_ns * 1e-9)
+                foretold = (found["piece_makespan_s"][piece] + found["piece_slope"][piece] *
+                            (more_ns * 1e-9 - found["piece_from"][piece]))
+                self.assertAlmostEqual(foretold, really["makespan_s"], delta=1e-14,
+                                       msg=f"{found['figure']} {more_ns}")
+
+    def test_tolerance_of_every_figure(self):
+        figures = ["latency", "overhead", "completion", "gap", "links", "link=host-0.out", "rank=1",
+                   "slowdown=1", "op=5"]
+        document = self.slack(CHAIN, "--tolerance", ",".join(figures))
+        self.assertEqual([found["figure"] for found in document["tolerances"]], figures)
+        for found in document["tolerances"]:
+            bearable = [found[f"bearable_{percent}_percent"] for percent in (1, 2, 5)]
+            self.assertEqual(bearable, sorted(bearable))
+            self.assertEqual(found["piece_slope"], sorted(set(found["piece_slope"])))
+        self.assertEqual({found["unit"] for found in document["tolerances"]},
+                         {"s", "s_per_byte", "1"})
+        table = self.good("slack", CHAIN, "--tolerance", ",".join(figures))
+        for figure in figures:
+            self.assertIn(f"\n  {figure} ", table)
+        # Nothing costs anything where nothing happens.
+        alone = self.slack("chain:ranks=1,bytes=1MiB", "--tolerance", "latency")
+        self.assertIsNone(alone["tolerances"][0]["bearable_5_percent"])
+        self.assertIn(" any ", self.good("slack", "chain:ranks=1,bytes=1MiB", "--tolerance",
+                                         "latency"))
+
+    def test_tolerance_refuses_what_there_is_not(self):
+        for figure, said in (("speed", "no figure of a run"), ("", "no figure of a run"),
+                             ("rank=", "no figure of a run"), ("rank=x", "whole number"),
+                             ("rank=3", "rank 3 does not exist; expected 0 to 2"),
+                             ("op=99", "op 99 does not exist"),
+                             ("link=rack-1.up", "has no link 'rack-1.up'"),
+                             ("gap,gap", "gap given twice")):
+            self.assertIn(said, self.bad("slack", CHAIN, "--tolerance", figure), figure)
+        self.assertIn("beside --propagate", self.bad("slack", CHAIN, "--tolerance", "gap",
+                                                     "--propagate", "op=1,by=1us"))
+
     def test_simgrid_has_the_same_floats(self):
         if "with SimGrid" not in self.good("--version"):
             self.skipTest("built without SimGrid")
