@@ -64,7 +64,7 @@ void expect_as_by_clp(const Tolerance& found, MakespanProgramme& programme, cons
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     expect_value(pieces[i].from);
     // Where lines meet is known no better than their heights are, rounded.
-    const double rounding = 1e-13 * scale_s / (lines[i].slope - lines[i - 1].slope);
+    const double rounding = 1e-12 * scale_s / (lines[i].slope - lines[i - 1].slope);
     EXPECT_NEAR(pieces[i].from, meet(lines[i - 1], lines[i]),
                 kNear * std::abs(pieces[i].from) + rounding)
         << what << ", breakpoint " << i << " of slopes " << lines[i - 1].slope << " and "

@@ -125,6 +125,8 @@ TEST(Tolerance, IsTheFrozenRunWithTheFigureChanged) {
       RunSample shifted = sample;
       if (!shift(shifted, parameter, x) || x < found.makespan_at.lo()) continue;
       const Graph again(shifted, trace, {});
+      // Where nothing takes time, who joined a port first can hang on the figure.
+      if (again.shape() != base.shape()) continue;
       const double value_s = found.makespan_at.at(x);
       ASSERT_NEAR(value_s, again.makespan_s(), near_s(sample, parameter, value_s))
           << sample.what << ", parameter " << static_cast<int>(parameter.kind) << " at " << x;
