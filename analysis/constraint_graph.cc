@@ -73,6 +73,22 @@ ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine:
   solve();
 }
 
+ConstraintGraph ConstraintGraph::of_every_run(const sched::Schedule& schedule,
+                                              const machine::Platform& platform,
+                                              const machine::Delays& delays,
+                                              const machine::Paths& paths) {
+  ConstraintGraph graph(schedule.op_count());
+  // Where no rate changes, a message takes as long whenever it begins.
+  sched::Trace any_time;
+  any_time.ops.resize(schedule.op_count());
+  graph.constraints_.reserve(schedule.edges().size() + 6 * std::size_t{graph.ops_});
+  graph.add_operations(schedule, platform, delays, paths,
+                       wire_times_s(schedule, platform, paths, any_time, WireTimes::kModel));
+  graph.schedule_constraints_ = graph.constraints_.size();
+  graph.solve();
+  return graph;
+}
+
 void ConstraintGraph::add_operations(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
                                      const machine::Delays& delays, const machine::Paths& paths,
@@ -188,13 +204,20 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
                 [&](const Turn& a, const Turn& b) { return key(a) < key(b); });
     }
     const Turn* holder = nullptr;
+    const Turn* passing = turns.data();  // the first of those without hold since the holder
     for (const Turn& turn : turns) {
+      const NodeId issued = NodeId::of(turn.op, Moment::kIssued);
+      const double into_s = turn.place == 0 ? turn.hold_s : 0;
       if (holder != nullptr) {
-        add(NodeId::of(holder->op, Moment::kIssued), NodeId::of(turn.op, Moment::kIssued),
-            (holder->place == 2 ? holder->hold_s : 0) + (turn.place == 0 ? turn.hold_s : 0),
-            Weight::kTurn);
+        add(NodeId::of(holder->op, Moment::kIssued), issued,
+            (holder->place == 2 ? holder->hold_s : 0) + into_s, Weight::kTurn);
       }
-      if (turn.holds) holder = &turn;
+      if (!turn.holds) continue;
+      for (; passing != &turn; ++passing) {
+        went_before_.push_back({NodeId::of(passing->op, Moment::kIssued), issued, into_s});
+      }
+      holder = &turn;
+      ++passing;
     }
   }
 }
@@ -281,12 +304,18 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     for (std::vector<Passage>& port : ports.in) {
       sort_by(port, [](const Passage& p) { return std::tuple(p.begin_s, p.wire_s > 0, p.node); });
       const Passage* holder = nullptr;
+      const Passage* passing = port.data();
       for (const Passage& passage : port) {
         if (holder != nullptr) {
           add(holder->node, passage.node, holder->wire_s - holder->lead_s + passage.lead_s,
               Weight::kInPort);
         }
-        if (passage.wire_s > 0) holder = &passage;
+        if (passage.wire_s <= 0) continue;
+        for (; passing != &passage; ++passing) {
+          went_before_.push_back({passing->node, passage.node, passage.lead_s - passing->lead_s});
+        }
+        holder = &passage;
+        ++passing;
       }
     }
   }

@@ -76,6 +76,12 @@ class ConstraintGraph {
                   const sched::Trace& trace, WireTimes wire = WireTimes::kModel,
                   KeptOrder kept = {});
 
+  /// Only what holds in every run, whatever the order on lanes and ports and whoever shares links:
+  /// its times are the least that any run could have. The plan must change no link's rate.
+  static ConstraintGraph of_every_run(const sched::Schedule& schedule,
+                                      const machine::Platform& platform,
+                                      const machine::Delays& delays, const machine::Paths& paths);
+
   std::uint32_t node_count() const { return 4 * ops_; }
   std::span<const Constraint> constraints() const { return constraints_; }
   /// Of every constraint.
@@ -84,6 +90,13 @@ class ConstraintGraph {
   std::span<const Constraint> schedule_constraints() const {
     return constraints().first(schedule_constraints_);
   }
+  /// Those that keep the order on lanes, ports and words; the others hold in every run.
+  std::span<const Constraint> of_order() const {
+    return constraints().subspan(schedule_constraints_);
+  }
+  /// What also was so in this run, and constrains nothing: who needs no time went before who does,
+  /// and would not wait for whom it went before.
+  std::span<const Constraint> went_before() const { return went_before_; }
   /// Indices of the constraints that leave a node.
   std::span<const std::uint32_t> out_of(NodeId node) const {
     return std::span(out_).subspan(out_begin_[node.value],
@@ -97,6 +110,7 @@ class ConstraintGraph {
   std::span<const double> time_s() const { return time_s_; }
 
  private:
+  explicit ConstraintGraph(std::uint32_t ops) : ops_(ops), source_s_(node_count(), 0) {}
   void add(NodeId tail, NodeId head, double weight_s, Weight weight) {
     constraints_.push_back({tail, head, weight_s});
     weights_.push_back(weight);
@@ -117,6 +131,7 @@ class ConstraintGraph {
   std::vector<Constraint> constraints_;
   std::vector<Weight> weights_;
   std::size_t schedule_constraints_ = 0;
+  std::vector<Constraint> went_before_;
   std::vector<std::uint32_t> out_begin_;
   std::vector<std::uint32_t> out_;
   std::vector<double> source_s_;

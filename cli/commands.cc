@@ -10,6 +10,7 @@
 #include "cli/command_reproduce.h"
 #include "cli/command_simulate.h"
 #include "cli/command_slack.h"
+#include "cli/command_validate.h"
 
 namespace slackline::cli {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::array kCommands = {
     CommandEntry{"export", "write the dataflow graph in another tool's format", make_export},
     CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
+    CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
     CommandEntry{"calibrate", "a machine's figures from measured points", make_calibrate},
     CommandEntry{"reproduce", "a paper's figure or table, held to what it says", make_reproduce},

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analysis/analytic.h"
+#include "analysis/plan_runs.h"
 #include "analysis/samples.h"
 #include "sched/error.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
@@ -16,25 +17,27 @@ namespace {
 
 constexpr std::array kEngines = {
 #ifdef SLACKLINE_HAVE_SIMGRID
-    EngineEntry{"simgrid", sim::run_simgrid, sim::run_simgrid_samples},
+    EngineEntry{"simgrid", sim::run_simgrid, sim::run_simgrid_samples, sim::run_simgrid_plans},
 #endif
-    EngineEntry{"analytic", analysis::run_analytic, analysis::run_analytic_samples},
+    EngineEntry{"analytic", analysis::run_analytic, analysis::run_analytic_samples,
+                analysis::run_analytic_plans},
 };
 
 }  // namespace
 
 std::span<const EngineEntry> engines() { return kEngines; }
 
-const EngineEntry& engine_named(std::string_view name) {
+const EngineEntry& engine_named(std::string_view name, std::string_view option) {
   for (const EngineEntry& entry : kEngines) {
     if (entry.name == name) return entry;
   }
   if (name == "simgrid") {
     throw EnvironmentError(
-        "--engine simgrid: this program was built without SimGrid; install it (Debian: "
-        "libsimgrid-dev) and build again, or use --engine analytic");
+        fmt::format("{0} simgrid: this program was built without SimGrid; install it (Debian: "
+                    "libsimgrid-dev) and build again, or use {0} analytic",
+                    option));
   }
-  throw InputError(fmt::format("--engine: '{}'; expected simgrid or analytic", name));
+  throw InputError(fmt::format("{}: '{}'; expected simgrid or analytic", option, name));
 }
 
 }  // namespace slackline::cli

@@ -4,9 +4,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
+#include "machine/plan_runs.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
 #include "machine/wiring.h"
@@ -22,12 +24,16 @@ struct EngineEntry {
   machine::Samples (*run_samples)(const sched::Schedule&, const machine::Platform&,
                                   const machine::Wiring&, const machine::DelayPlan&,
                                   const machine::IssueOrder&, const machine::SampleRuns&);
+  std::vector<double> (*run_plans)(const sched::Schedule&, const machine::Platform&,
+                                   const machine::Wiring&, const machine::IssueOrder&,
+                                   const machine::PlanRuns&, const machine::TraceReading&);
 };
 
 /// Every engine of this build.
 std::span<const EngineEntry> engines();
 
-/// Throws InputError on an unknown name, EnvironmentError on one that this build was made without.
-const EngineEntry& engine_named(std::string_view name);
+/// Throws InputError on an unknown name, EnvironmentError on one that this build was made without;
+/// both name the option that it was given to.
+const EngineEntry& engine_named(std::string_view name, std::string_view option = "--engine");
 
 }  // namespace slackline::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "analysis/timed_slack.h"
@@ -43,6 +44,16 @@ machine::Samples RunSetting::run_samples(const sched::Schedule& schedule,
   return engine->run_samples(schedule, platform, wiring, delays, order, runs);
 }
 
+machine::TraceSource RunSetting::source(const sched::Schedule& schedule,
+                                        const machine::Wiring& wiring, Console& console) const {
+  const auto slack_s = std::make_shared<std::vector<double>>();
+  const machine::IssueOrder order = order_of(schedule, wiring, console, *slack_s);
+  return [this, &schedule, &wiring, slack_s, order](const machine::PlanRuns& runs,
+                                                    const machine::TraceReading& reading) {
+    return engine->run_plans(schedule, platform, wiring, order, runs, reading);
+  };
+}
+
 machine::IssueOrder RunSetting::order_of(const sched::Schedule& schedule,
                                          const machine::Wiring& wiring, Console& console,
                                          std::vector<double>& slack_s) const {
@@ -64,7 +75,7 @@ void RunOptions::declare(Arguments& arguments) {
       "-p,--platform", "PLATFORM", platform_,
       fmt::format("a preset's name, a TOML file, or TOPOLOGY:key=value,… (default: {})",
                   machine::kDefaultPlatform));
-  arguments.option("-e,--engine", "simgrid|analytic", engine_,
+  arguments.option(names_.engine, names_.engine_values, engine_,
                    fmt::format("who answers (default: {})", default_engine_));
   arguments.option("--policy", "in-order|ready|least-slack", policy_,
                    "which ready operation a lane posts next (default: in-order)");
@@ -74,8 +85,10 @@ void RunOptions::declare(Arguments& arguments) {
       "run goes; 0: no bound (default: 0)");
   arguments.option("--delays", "FILE", delay_file_, "a delay plan (TOML)");
   arguments.option("--seed", "N", seed_, "of the random draws (default: the plan's, or 0)");
-  arguments.repeatable("--delay", "op=N,by=TIME", delays_,
-                       "delay one operation, or rank=R,step=N; of=lane holds its whole lane");
+  if (names_.delay) {
+    arguments.repeatable("--delay", "op=N,by=TIME", delays_,
+                         "delay one operation, or rank=R,step=N; of=lane holds its whole lane");
+  }
   arguments.repeatable("--slow-pair", "src=R,dst=R,rate=RATE", slow_pairs_,
                        "a lower rate for messages between two ranks");
   arguments.repeatable("--straggler", "rank=R,slowdown=X", stragglers_,
@@ -90,10 +103,14 @@ void RunOptions::declare(Arguments& arguments) {
                        "a link, or a rank's host, that is gone from a time on");
 }
 
+std::string_view RunOptions::engine_option() const {
+  return std::string_view(names_.engine).substr(names_.engine.rfind(',') + 1);
+}
+
 RunSetting RunOptions::resolve(Console& console) const {
   RunSetting setting;
   if (engine_) {
-    setting.engine = &engine_named(*engine_);
+    setting.engine = &engine_named(*engine_, engine_option());
   } else {
     for (const EngineEntry& entry : engines()) {
       if (entry.name == default_engine_) setting.engine = &entry;
@@ -133,7 +150,7 @@ RunSetting RunOptions::resolve(Console& console) const {
 
 std::string_view RunOptions::given() const {
   if (platform_) return "--platform";
-  if (engine_) return "--engine";
+  if (engine_) return engine_option();
   if (policy_) return "--policy";
   if (sends_in_flight_) return "--sends-in-flight";
   if (delay_file_) return "--delays";

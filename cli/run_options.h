@@ -11,6 +11,7 @@
 #include "cli/engine.h"
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
+#include "machine/plan_runs.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
 #include "machine/wiring.h"
@@ -37,25 +38,41 @@ struct RunSetting {
                                                                 Console& console) const;
   machine::Samples run_samples(const sched::Schedule& schedule, const machine::Wiring& wiring,
                                const machine::SampleRuns& runs, Console& console) const;
+  /// Many runs of `schedule`; it, the wiring and this must outlive the source.
+  machine::TraceSource source(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                              Console& console) const;
 
  private:
   machine::IssueOrder order_of(const sched::Schedule& schedule, const machine::Wiring& wiring,
                                Console& console, std::vector<double>& slack_s) const;
 };
 
+/// How the options are called where they would collide with a command's own.
+struct RunOptionNames {
+  std::string engine = "-e,--engine";
+  std::string engine_values = "simgrid|analytic";
+  bool delay = true;  // whether there is --delay; --delays can say the same
+};
+
 class RunOptions {
  public:
   /// `engine` is the default; if this build lacks it, resolve() takes the analytic one and says so.
-  explicit RunOptions(std::string engine) : default_engine_(std::move(engine)) {}
+  explicit RunOptions(std::string engine, RunOptionNames names = {})
+      : default_engine_(std::move(engine)), names_(std::move(names)) {}
 
   void declare(Arguments& arguments);
   /// Reads platform, delays and names, before any work. Throws InputError, EnvironmentError.
   RunSetting resolve(Console& console) const;
+  /// What was given as the engine, before it is read.
+  const std::optional<std::string>& engine() const { return engine_; }
   /// The first of these options that was given, as in "--platform"; empty if none was.
   std::string_view given() const;
 
  private:
+  std::string_view engine_option() const;
+
   std::string default_engine_;
+  RunOptionNames names_;
   std::optional<std::string> platform_, engine_, policy_, sends_in_flight_, delay_file_, seed_;
   std::vector<std::string> delays_, slow_pairs_, stragglers_, noise_, link_rates_, failures_;
 };

@@ -66,12 +66,15 @@ std::string plot_commands(const Figure& figure) {
     }
     if (data.empty()) continue;
     out += fmt::format("$series{} << END\n{}END\n", i, data);
-    plots += fmt::format("{}$series{} with {} lw 2 dt {} lc rgb \"{}\"{} title {}",
-                         plots.empty() ? "plot " : ", \\\n     ", i,
-                         figure.steps ? "steps" : "linespoints", series.dashed ? 2 : 1,
-                         kColours[i % kColourCount],
-                         figure.steps ? "" : fmt::format(" pt {} ps 0.6", 5 + i % kColourCount),
-                         plot_text(series.name));
+    plots += fmt::format(
+        "{}$series{} with {} lw 2 dt {} lc rgb \"{}\"{} title {}",
+        plots.empty() ? "plot " : ", \\\n     ", i,
+        series.points  ? "points"
+        : figure.steps ? "steps"
+                       : "linespoints",
+        series.dashed ? 2 : 1, kColours[i % kColourCount],
+        figure.steps && !series.points ? "" : fmt::format(" pt {} ps 0.6", 5 + i % kColourCount),
+        plot_text(series.name));
   }
   if (plots.empty()) plots = "plot [1:2] [1:2] NaN notitle";
   return out + plots + '\n';

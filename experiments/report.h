@@ -33,6 +33,7 @@ struct Series {
   std::vector<double> x;
   std::vector<double> y;
   bool dashed = false;
+  bool points = false;  // no line between them
 
   void add(double at, double value) {
     x.push_back(at);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/delay_plan.h"
+#include "machine/plan_runs.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -33,6 +34,10 @@ struct Samples {
     return std::span(rank_finish_s).subspan(std::size_t{sample} * ranks, ranks);
   }
 };
+
+/// Runs `plan` once per sample.
+Samples samples_of(const TraceSource& source, const sched::Schedule& schedule,
+                   const DelayPlan& plan, const SampleRuns& runs);
 
 /// When each rank is done with all it has to do; 0 for one that has nothing to.
 std::vector<double> rank_finish_s(const sched::Schedule& schedule,

@@ -263,13 +263,71 @@ class Network {
   double armed_s_ = std::numeric_limits<double>::infinity();
 };
 
-}  // namespace
-
-namespace {
-
 void quiet() { xbt_log_control_set("root.thresh:error"); }
 
+// All but what happened in the run.
+sched::Trace blank_trace(const sched::Schedule& schedule, const machine::Platform& platform) {
+  sched::Trace trace;
+  trace.schedule = schedule.digest();
+  trace.platform = platform.spec();
+  trace.engine = "simgrid";
+  return trace;
+}
+
+bool same_network(const machine::DelayPlan& a, const machine::DelayPlan& b) {
+  return a.pairs == b.pairs && a.link_rates == b.link_rates && a.failures == b.failures;
+}
+
 }  // namespace
+
+std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
+                                      const machine::Platform& platform,
+                                      const machine::Wiring& wiring,
+                                      const machine::IssueOrder& order,
+                                      const machine::PlanRuns& runs,
+                                      const machine::TraceReading& reading) {
+  machine::require_executable(schedule, "SimGrid");
+  if (runs.count == 0) return {};
+  const machine::DelayPlan first = runs.plan(0);
+  const machine::Paths paths(schedule, wiring, first);
+  // Says what is wrong before anything is forked.
+  const machine::Delays check(first, schedule, platform);
+  const sched::Trace blank = blank_trace(schedule, platform);
+  const std::size_t numbers = std::size_t{runs.count} * reading.width;
+  const SharedMemory memory(numbers * sizeof(double));
+  const std::span<double> kept(static_cast<double*>(memory.data()), numbers);
+  const SharedMemory count_memory(sizeof(std::atomic<std::uint32_t>));
+  auto& done = *new (count_memory.data()) std::atomic<std::uint32_t>(0);
+  const auto run_one = [&](Network& network, std::uint32_t run) {
+    const machine::DelayPlan plan = runs.plan(run);
+    if (!same_network(plan, first)) {
+      throw InternalError(fmt::format("run {} changes the network that all runs share", run));
+    }
+    const machine::Delays delays(plan, schedule, platform);
+    sched::Trace trace = blank;
+    trace.delays = plan.text();
+    trace.seed = plan.seed;
+    trace.ops.resize(schedule.op_count());
+    trace.request_s.resize(machine::request_count(schedule));
+    machine::Execution<Network> execution(schedule, platform, delays, paths, order, trace.ops,
+                                          trace.request_s, network);
+    network.run(execution);
+    machine::require_finished(schedule, trace, paths);
+    reading.read(trace, kept.subspan(std::size_t{run} * reading.width, reading.width));
+  };
+  // One child makes the platform and seals it; each run goes on from there in a child of that one.
+  run_in_child(
+      [&] {
+        quiet();
+        Network network(platform, wiring, paths);
+        run_in_children(
+            runs.count, runs.jobs, [&](std::uint32_t run) { run_one(network, run); },
+            [&] { ++done; });
+      },
+      runs.progress ? std::function<void()>([&] { runs.progress(done); })
+                    : std::function<void()>());
+  return {kept.begin(), kept.end()};
+}
 
 machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
@@ -284,52 +342,11 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                      const machine::IssueOrder& order,
                                      const machine::SampleRuns& runs) {
-  machine::require_executable(schedule, "SimGrid");
-  const machine::Paths paths(schedule, wiring, plan);
-  // Says what is wrong before anything is forked.
-  const machine::Delays check(plan, schedule, platform);
-  const std::uint32_t ranks = schedule.rank_count();
-  // Of every sample: its makespan, then when each rank finished.
-  const SharedMemory memory(runs.samples * (std::size_t{ranks} + 1) * sizeof(double));
-  double* const results = static_cast<double*>(memory.data());
-  const SharedMemory count_memory(sizeof(std::atomic<std::uint32_t>));
-  auto& done = *new (count_memory.data()) std::atomic<std::uint32_t>(0);
-  const auto run_one = [&](Network& network, std::uint32_t sample) {
-    machine::DelayPlan drawn = plan;
-    drawn.seed = plan.seed + sample;
-    const machine::Delays delays(drawn, schedule, platform);
-    std::vector<sched::OpTimes> times(schedule.op_count());
-    std::vector<double> request_s(machine::request_count(schedule));
-    machine::Execution<Network> execution(schedule, platform, delays, paths, order, times,
-                                          request_s, network);
-    network.run(execution);
-    sched::Trace trace;
-    trace.ops = std::move(times);
-    machine::require_finished(schedule, trace, paths);
-    const std::vector<double> finish_s = machine::rank_finish_s(schedule, trace.ops);
-    double* const result = results + sample * (std::size_t{ranks} + 1);
-    result[0] = trace.makespan_s();
-    std::copy(finish_s.begin(), finish_s.end(), result + 1);
-  };
-  // One child makes the platform and seals it; each sample goes on from there in a child of that
-  // one.
-  run_in_child(
-      [&] {
-        quiet();
-        Network network(platform, wiring, paths);
-        run_in_children(
-            runs.samples, runs.jobs, [&](std::uint32_t sample) { run_one(network, sample); },
-            [&] { ++done; });
+  return machine::samples_of(
+      [&](const machine::PlanRuns& plans, const machine::TraceReading& reading) {
+        return run_simgrid_plans(schedule, platform, wiring, order, plans, reading);
       },
-      runs.progress ? std::function<void()>([&] { runs.progress(done); })
-                    : std::function<void()>());
-  machine::Samples samples(runs.samples, ranks);
-  for (std::uint32_t i = 0; i < runs.samples; ++i) {
-    const double* const result = results + i * (std::size_t{ranks} + 1);
-    samples.makespan_s[i] = result[0];
-    std::copy_n(result + 1, ranks, samples.rank_finish_s.begin() + std::size_t{i} * ranks);
-  }
-  return samples;
+      schedule, plan, runs);
 }
 
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
@@ -356,11 +373,8 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
                                           request_s, network);
     network.run(execution);
   });
-  sched::Trace trace;
-  trace.schedule = schedule.digest();
-  trace.platform = platform.spec();
+  sched::Trace trace = blank_trace(schedule, platform);
   trace.delays = plan.text();
-  trace.engine = "simgrid";
   trace.seed = plan.seed;
   trace.ops.assign(times.begin(), times.end());
   trace.request_s.assign(request_s.begin(), request_s.end());

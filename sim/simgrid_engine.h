@@ -1,8 +1,11 @@
 // Runs a schedule on SimGrid: large messages are its flows, everything else is the machine model's.
 #pragma once
 
+#include <vector>
+
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
+#include "machine/plan_runs.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
 #include "machine/wiring.h"
@@ -25,6 +28,15 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
                          const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
                          const machine::IssueOrder& order = {});
 
+/// Runs it once per plan, as machine::TraceSource says: over `runs.jobs` processes at a time that
+/// all begin with the same sealed platform. Throws as run_simgrid().
+std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
+                                      const machine::Platform& platform,
+                                      const machine::Wiring& wiring,
+                                      const machine::IssueOrder& order,
+                                      const machine::PlanRuns& runs,
+                                      const machine::TraceReading& reading);
+
 /// On the wiring that wiring_of() makes; throws what that does, too.
 machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
@@ -32,8 +44,7 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::IssueOrder& order,
                                      const machine::SampleRuns& runs);
 
-/// Runs it once per sample, over `runs.jobs` processes at a time that all begin with the same
-/// sealed platform. Throws as run_simgrid().
+/// Runs it once per sample, with run_simgrid_plans(). Throws as run_simgrid().
 machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
                                      const machine::Wiring& wiring, const machine::DelayPlan& plan,

@@ -25,7 +25,7 @@ class Program(ProgramCase):
         self.assertRegex(self.good("--version"), r"^slackline \d+\.\d+\.\d+ \(with(out)? SimGrid\)\n$")
 
     def test_commands_that_are_not_there(self):
-        for name in ("run", "offload", "validate", "simulat", ""):
+        for name in ("run", "offload", "simulat", ""):
             line = self.bad(name)
             for command in COMMANDS:
                 self.assertIn(command, line)

@@ -50,6 +50,14 @@ plot $series0 with linespoints lw 2 dt 1 lc rgb "#0072b2" pt 5 ps 0.6 title "seq
 )");
 }
 
+TEST(PlotCommands, PointsHaveNoLineBetweenThem) {
+  Figure figure = sample();
+  figure.series[1].points = true;
+  const std::string commands = plot_commands(figure);
+  EXPECT_THAT(commands, HasSubstr("$series0 with linespoints"));
+  EXPECT_THAT(commands, HasSubstr("$series1 with points"));
+}
+
 TEST(PlotCommands, LinearAxesBeginAtZeroAndStepsHaveNoPoints) {
   Figure figure = sample();
   figure.y.log_base = 0;

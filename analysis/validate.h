@@ -1,0 +1,92 @@
+// A prediction of slack held against runs that were really delayed: one operation at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "machine/delay_plan.h"
+#include "machine/plan_runs.h"
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::analysis {
+
+/// Which operations are tried.
+enum class OpChoice : std::uint8_t {
+  kRandom,
+  kLeast,  // those with the least float, in random order where it is the same
+  kMost,
+  kMixed,  // a third of each
+};
+
+/// `count` operations, or all if there are no more, in the order of their ids; draws with `seed`.
+std::vector<sched::OpId> choose_ops(std::span<const double> float_s, OpChoice choice,
+                                    std::uint32_t count, std::uint64_t seed);
+
+/// Whether a delay of the operation has to hold its lane, for its issue to slip by just as much in
+/// the order of the run: what is posted takes lane time that others wait for.
+bool delays_lane(const sched::Schedule& schedule, const machine::Platform& platform,
+                 sched::OpId op);
+
+/// One run: one operation, delayed once.
+struct Trial {
+  sched::OpId op;
+  sched::Time by{0};
+  bool of_lane = false;  // OpDelay::whole_lane
+};
+
+struct TrialResult {
+  Trial trial;
+  /// What of the delay passes while the operation would wait for its lane anyway; 0 of a lane's.
+  double absorbed_s = 0;
+  double shift_s = 0;  // how much later the run ended; negative if it was earlier
+  /// Lanes and ports were taken in the order of the run without it.
+  bool order_kept = false;
+  /// Large messages shared a link or, of fair NICs, a port.
+  bool shared = false;
+};
+
+struct Validation {
+  double makespan_s = 0;  // without any trial
+  std::vector<TrialResult> trials;
+};
+
+/// Runs every trial on top of `plan`. `trace` is the source's run of `plan` alone: complete, and of
+/// this schedule (InputError otherwise). Of `runs`, jobs and progress are read. Throws what the
+/// source does.
+Validation run_trials(const sched::Schedule& schedule, const machine::Platform& platform,
+                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                      const sched::Trace& trace, std::span<const Trial> trials,
+                      const machine::TraceSource& source, const machine::PlanRuns& runs);
+
+/// How far a measured shift may be off where the prediction is exact: 1e-9 of the makespan, and
+/// some instants, since events within 1 ps of each other are one.
+double exact_within_s(double makespan_s);
+
+/// max(0, d − float), with d what the issue slips by: what the delay costs while the order on lanes
+/// and ports stays as it is.
+double predicted_shift_s(const TrialResult& result, double total_float_s);
+
+/// How far a prediction was off, over trials. Quantiles are of absolute values: the least that at
+/// least so many trials do not exceed. All 0 over none.
+struct ErrorSpread {
+  std::uint64_t trials = 0;
+  double median_s = 0, p90_s = 0, p99_s = 0, max_s = 0;
+  double median_rel = 0, p90_rel = 0, p99_rel = 0, max_rel = 0;  // of the delay
+  std::uint64_t above = 0;  // measured above what was predicted, beyond exact_within_s()
+  std::uint64_t below = 0;
+};
+
+/// Measured less predicted, of every trial. `float_s` is any prediction of the total float, of
+/// every operation of the schedule.
+std::vector<double> errors_of(const Validation& validation, std::span<const double> float_s);
+
+/// Over the trials that `counts` takes, or all without it.
+ErrorSpread spread_of(const Validation& validation, std::span<const double> errors_s,
+                      const std::function<bool(const TrialResult&)>& counts = {});
+
+}  // namespace slackline::analysis

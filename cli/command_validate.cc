@@ -1,0 +1,207 @@
+#include "cli/command_validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "analysis/timed_slack.h"
+#include "analysis/validate.h"
+#include "cli/cores.h"
+#include "cli/network.h"
+#include "cli/output_file.h"
+#include "cli/run_options.h"
+#include "cli/schedule_source.h"
+#include "cli/validation_report.h"
+#include "experiments/plot.h"
+#include "sched/error.h"
+#include "sched/units.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr std::uint32_t kDefaultOps = 100;
+// The delay, as a share of the makespan, where none is given and where there is no float to
+// multiply.
+constexpr double kDefaultShare = 0.01;
+constexpr std::string_view kTimes = "×";
+
+double parse_number(std::string_view text, std::string_view what, std::string_view expected) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
+      value < 0) {
+    throw InputError(fmt::format("{}: '{}'; expected {}", what, text, expected));
+  }
+  return value;
+}
+
+// --delay: a time, or a multiple of each operation's float.
+struct DelaySize {
+  std::optional<sched::Time> by;
+  double times = 0;
+};
+
+DelaySize parse_delay(const std::optional<std::string>& text) {
+  DelaySize size;
+  if (!text) return size;
+  std::string_view rest = *text;
+  const bool multiple = rest.starts_with("x") || rest.starts_with(kTimes);
+  if (multiple) {
+    rest.remove_prefix(rest.starts_with("x") ? 1 : kTimes.size());
+    size.times = parse_number(rest, "--delay", "a time above 0 as 10us, or a multiple as x1.5");
+    if (size.times > 0 && size.times <= 1e9) return size;
+    throw InputError(fmt::format("--delay: '{}'; expected a multiple above 0, as x1.5", *text));
+  }
+  size.by = sched::parse_time(rest, "--delay");
+  if (size.by->count() > 0) return size;
+  throw InputError(
+      fmt::format("--delay: '{}'; expected a time above 0, or a multiple as x1.5", *text));
+}
+
+sched::Time time_of(double time_s) {
+  constexpr double kMost = 9e18;
+  return sched::Time{std::max<std::int64_t>(1, std::llround(std::min(kMost, time_s * 1e12)))};
+}
+
+analysis::OpChoice choice_named(const std::string& name) {
+  if (name == "random") return analysis::OpChoice::kRandom;
+  if (name == "least") return analysis::OpChoice::kLeast;
+  if (name == "most") return analysis::OpChoice::kMost;
+  if (name == "mixed") return analysis::OpChoice::kMixed;
+  throw InputError(fmt::format("--choose: '{}'; expected random, least, most or mixed", name));
+}
+
+class Validate : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    source_.declare(arguments);
+    source_.declare_proof(arguments, Proof::kOnDemand);
+    options_.declare(arguments);
+    arguments.option("--ops", "N|all", ops_,
+                     fmt::format("how many operations to delay (default: {})", kDefaultOps));
+    arguments.option("--choose", "random|least|most|mixed", choose_,
+                     "which: at random, those with the least or the most float, or a third of "
+                     "each (default: mixed)");
+    arguments.option("--delay", "TIME|xN", delay_,
+                     "by how much, or by how many times its own float (default: 1 % of the "
+                     "makespan)");
+    arguments.option("--tolerance", "X", tolerance_,
+                     "the largest error, as a share of the makespan (default: 1e-9 where the "
+                     "order on lanes and ports held and nothing was shared, 0.1 elsewhere)");
+    arguments.option("--jobs", "N", jobs_, "runs at a time (default: all cores)");
+    arguments.option("--plot", "FILE", plot_file_, "draw predicted against measured there (SVG)");
+    arguments.option("--csv", "FILE", csv_file_, "write there what each operation came to");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --ops all --delay 100us");
+    arguments.example("pipeline.sched -p apt --on simgrid --choose most --delay x2 --plot v.svg");
+  }
+
+  int run(Console& console) override {
+    check_files();
+    if (options_.engine() == "run") {
+      throw Unsupported(
+          "--on run: this program does not yet run schedules on a machine; expected simgrid or "
+          "analytic");
+    }
+    const RunSetting setting = options_.resolve(console);
+    const DelaySize size = parse_delay(delay_);
+    const std::string choose = choose_.value_or("mixed");
+    const analysis::OpChoice choice = choice_named(choose);
+    const std::uint32_t jobs = jobs_of(jobs_);
+    ValidationTolerance tolerance;
+    if (tolerance_) {
+      tolerance.given =
+          parse_number(*tolerance_, "--tolerance", "a share of the makespan, 0 or more, as 0.01");
+    }
+    std::uint32_t count = kDefaultOps;
+    if (ops_ == "all") {
+      count = std::numeric_limits<std::uint32_t>::max();
+    } else if (ops_) {
+      count = static_cast<std::uint32_t>(sched::parse_count(*ops_, "--ops", 1, 1u << 31));
+    }
+
+    const LoadedSchedule loaded = source_.load_proved(console);
+    const sched::Schedule& schedule = loaded.schedule;
+    const machine::Wiring wiring = wiring_of(setting.platform, schedule);
+    const sched::Trace trace = setting.run(schedule, wiring, console);
+    console.phase("analysing");
+    const std::vector<FloatPrediction> predictions = {
+        {"order as it was",
+         analysis::timed_slack(schedule, setting.platform, wiring, setting.delays, trace)
+             .total_float_s}};
+    const std::vector<double>& float_s = predictions.front().float_s;
+    const std::uint64_t seed = setting.delays.seed;
+    const std::vector<sched::OpId> ops = analysis::choose_ops(float_s, choice, count, seed);
+
+    const sched::Time standard = time_of(kDefaultShare * trace.makespan_s());
+    std::vector<analysis::Trial> trials;
+    for (const sched::OpId op : ops) {
+      sched::Time by = size.by.value_or(standard);
+      if (size.times > 0 && float_s[op.value] > 0) by = time_of(size.times * float_s[op.value]);
+      trials.push_back({op, by, analysis::delays_lane(schedule, setting.platform, op)});
+    }
+    machine::PlanRuns runs;
+    runs.jobs = jobs;
+    runs.progress = [&](std::uint32_t done) {
+      console.progress("simulating", done, trials.size());
+    };
+    const analysis::Validation validation =
+        analysis::run_trials(schedule, setting.platform, wiring, setting.delays, trace, trials,
+                             setting.source(schedule, wiring, console), runs);
+
+    std::string delay = sched::human_seconds(sched::seconds(size.by.value_or(standard)));
+    if (size.times > 0) {
+      delay = fmt::format("{:g} times the float; {} without any", size.times, delay);
+    } else if (!size.by) {
+      delay += ", 1 % of the makespan";
+    }
+    const bool all = ops.size() == schedule.op_count();
+    const ValidationReport report{loaded,
+                                  setting,
+                                  trace,
+                                  validation,
+                                  predictions,
+                                  tolerance,
+                                  all ? fmt::format("all {} ops", ops.size())
+                                      : fmt::format("{} of {} ops ({}, seed {})", ops.size(),
+                                                    schedule.op_count(), choose, seed),
+                                  delay};
+    deliver_files(report, console);
+    console.print(json_ ? report.document() : report.text());
+    return report.ok() ? 0 : 1;
+  }
+
+ private:
+  void check_files() const {
+    for (const auto* file : {&plot_file_, &csv_file_}) {
+      if (*file == "-") {
+        throw InputError(
+            fmt::format("{} -: the answer is alone on standard output; expected a file",
+                        file == &plot_file_ ? "--plot" : "--csv"));
+      }
+    }
+  }
+
+  void deliver_files(const ValidationReport& report, Console& console) const {
+    if (!csv_file_ && !plot_file_) return;
+    console.phase("writing");
+    std::string svg;
+    if (plot_file_) svg = experiments::draw_svg(report.figure());
+    if (csv_file_) write_output_file(*csv_file_, report.csv());
+    if (plot_file_) write_output_file(*plot_file_, svg);
+  }
+
+  ScheduleSource source_;
+  RunOptions options_{"simgrid", {"--on", "simgrid|analytic|run", false}};
+  std::optional<std::string> ops_, choose_, delay_, tolerance_, jobs_, plot_file_, csv_file_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_validate() { return std::make_unique<Validate>(); }
+
+}  // namespace slackline::cli

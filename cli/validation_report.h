@@ -1,0 +1,61 @@
+// What `validate` found, for people, as a JSON document, as CSV and as a plot.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/validate.h"
+#include "cli/run_options.h"
+#include "cli/schedule_source.h"
+#include "experiments/report.h"
+
+namespace slackline::cli {
+
+/// A way to predict the float of every operation; several stand side by side.
+struct FloatPrediction {
+  std::string name;
+  std::vector<double> float_s;
+};
+
+/// What an operation's error is held to.
+struct ValidationTolerance {
+  /// Of every operation, as a share of the makespan. Without it, those whose delay left the order
+  /// as it was, with nothing shared, are held to analysis::exact_within_s() …
+  std::optional<double> given;
+  /// … and the others, for which the prediction's assumption does not hold, to this share.
+  static constexpr double kElsewhere = 0.1;
+
+  double bound_s(const analysis::TrialResult& result, double makespan_s) const {
+    if (given) return *given * makespan_s;
+    return result.order_kept && !result.shared ? analysis::exact_within_s(makespan_s)
+                                               : kElsewhere * makespan_s;
+  }
+};
+
+struct ValidationReport {
+  const LoadedSchedule& loaded;
+  const RunSetting& setting;
+  const sched::Trace& trace;
+  const analysis::Validation& validation;
+  const std::vector<FloatPrediction>& predictions;  // the first is the one that decides
+  ValidationTolerance tolerance;
+  std::string choice;  // "100 of 544 ops (mixed, seed 0)"
+  std::string delay;   // "1 % of the makespan, 1.2 us"
+
+  /// No operation is beyond its tolerance.
+  bool ok() const { return beyond() == 0; }
+  std::uint64_t beyond() const;
+
+  std::string text() const;
+  std::string document() const;
+  std::string csv() const;
+  experiments::Figure figure() const;
+
+ private:
+  std::vector<double> errors_s(std::size_t prediction = 0) const;
+};
+
+}  // namespace slackline::cli
