@@ -1,6 +1,7 @@
 #include <array>
 
 #include "cli/command.h"
+#include "cli/command_advise.h"
 #include "cli/command_calibrate.h"
 #include "cli/command_check.h"
 #include "cli/command_compile.h"
@@ -25,6 +26,7 @@ constexpr std::array kCommands = {
     CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
+    CommandEntry{"advise", "the fastest pattern, block size and placement", make_advise},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
     CommandEntry{"calibrate", "a machine's figures from measured points", make_calibrate},
     CommandEntry{"reproduce", "a paper's figure or table, held to what it says", make_reproduce},

@@ -100,6 +100,11 @@ std::string Wiring::host_name(sched::RankId rank) const {
                             : contents_->fixed_names[rank.value];
 }
 
+std::uint32_t Wiring::rack(sched::RankId rank) const {
+  if (!contents_->network) return 0;
+  return contents_->host_of_rank[rank.value] / contents_->network->unit_hosts();
+}
+
 std::span<const Link> Wiring::links() const { return contents_->links; }
 
 // By comparing all: names are asked for a few times in a run, and an index would cost more than the

@@ -53,6 +53,9 @@ class Wiring {
   std::uint32_t rank_count() const;
   /// The name of the host that a rank is on.
   std::string host_name(sched::RankId rank) const;
+  /// The rack, leaf switch or group that a rank's host is in, as the topology numbers them; 0 where
+  /// nobody said.
+  std::uint32_t rack(sched::RankId rank) const;
   std::span<const Link> links() const;
   /// Nothing if no link has that name.
   std::optional<LinkId> find_link(std::string_view name) const;

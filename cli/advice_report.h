@@ -1,0 +1,39 @@
+// What `advise` found, for people and as a JSON document.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/advise.h"
+#include "machine/delay_plan.h"
+
+namespace slackline::cli {
+
+struct AdviceReport {
+  std::string name;  // "48 ranks, 64 MiB on apt"
+  const analysis::AdviceRequest& request;
+  const analysis::CandidateTable& table;
+  const std::vector<std::uint32_t>& ranking;     // of the candidates, best first
+  std::optional<analysis::Confirmed> confirmed;  // nothing without an engine to confirm with
+  std::string platform_text;                     // as it was given, for `--platform`
+  std::string rack_map;                          // the file for the advice, if it needs one
+  bool rack_map_written = false;
+  std::string digest;  // of the schedule to take
+  const machine::DelayPlan& noise;
+  std::uint32_t samples = 0;
+
+  std::string text(bool all) const;
+  std::string document() const;
+
+ private:
+  std::string spec_text(const analysis::Candidate& candidate) const;
+  std::string platform_of(const analysis::Candidate& candidate) const;
+  std::string verdict() const;
+};
+
+/// The time that a candidate is judged by.
+double judged_s(const analysis::Candidate& candidate);
+
+}  // namespace slackline::cli

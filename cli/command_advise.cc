@@ -1,0 +1,239 @@
+#include "cli/command_advise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/advise.h"
+#include "cli/advice_report.h"
+#include "cli/human.h"
+#include "cli/inline_delays.h"
+#include "cli/jobs.h"
+#include "cli/network.h"
+#include "cli/output_file.h"
+#include "sched/error.h"
+#include "sched/units.h"
+#ifdef SLACKLINE_HAVE_SIMGRID
+#include "sim/makespans.h"
+#endif
+
+namespace slackline::cli {
+namespace {
+
+constexpr std::uint32_t kDefaultConfirm = 5;
+constexpr std::uint32_t kDefaultSamples = 40;
+constexpr std::uint32_t kNoisy = 8;  // how many of the fastest are tried with noise
+constexpr std::string_view kDefaultNoise = "exponential,mean=1us,chance=10%";
+constexpr std::string_view kDefaultRackMap = "racks.txt";
+
+std::vector<std::string> split(std::string_view text, std::string_view what) {
+  std::vector<std::string> items;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    items.emplace_back(text.substr(0, comma));
+    if (items.back().empty()) {
+      throw InputError(fmt::format("{}: an empty item; expected a list as a,b,c", what));
+    }
+    if (comma == std::string_view::npos) return items;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+#ifdef SLACKLINE_HAVE_SIMGRID
+analysis::Confirm simgrid(std::uint32_t jobs, Console& console) {
+  return [jobs, &console](std::span<const analysis::Candidate* const> candidates) {
+    sim::MakespanRuns runs;
+    runs.count = static_cast<std::uint32_t>(candidates.size());
+    runs.jobs = jobs;
+    runs.schedule = [&](std::uint32_t i) { return sched::compile(candidates[i]->spec); };
+    runs.platform = [&](std::uint32_t i) -> const machine::Platform& {
+      return candidates[i]->platform;
+    };
+    std::uint32_t done = 0;
+    runs.ended = [&] { console.progress("confirming in SimGrid", ++done, candidates.size()); };
+    return sim::simgrid_makespans(runs);
+  };
+}
+#endif
+
+class Advise : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.option("--ranks", "N", ranks_, "how many ranks; needed");
+    arguments.option("--bytes", "SIZE", bytes_, "the message; needed");
+    arguments.option(
+        "-p,--platform", "PLATFORM", platform_,
+        fmt::format("a preset's name, a TOML file, or TOPOLOGY:key=value,… (default: {})",
+                    machine::kDefaultPlatform));
+    arguments.option("--patterns", "NAME,…", patterns_, "which to try (default: every one)");
+    arguments.option("--blocks", "SIZE,…", blocks_,
+                     "block sizes to try (default: powers of two that suit the message)");
+    arguments.option("--placements", "NAME,…", placements_,
+                     "which to try: packed, round-robin, random:SEED, file:PATH (default: the "
+                     "first three, unless the platform says where ranks are)");
+    arguments.option("--most-ops", "N", most_ops_,
+                     "candidates with more operations are skipped (default: 1000000)");
+    arguments.option(
+        "--confirm", "N|all", confirm_,
+        fmt::format("run at least so many of the best in SimGrid (default: {})", kDefaultConfirm));
+    arguments.option("--confirm-ops", "N", confirm_ops_,
+                     "stop confirming those that might still be faster after so many operations "
+                     "(default: 20000000)");
+    arguments.option(
+        "--samples", "N", samples_,
+        fmt::format("noisy runs of each of the fastest; 0: none (default: {})", kDefaultSamples));
+    arguments.repeatable("--noise", "KIND,key=value", noise_,
+                         fmt::format("as simulate has it (default: {})", kDefaultNoise));
+    arguments.option("--seed", "N", seed_, "of random placement and of the noise (default: 0)");
+    arguments.option("--jobs", "N", jobs_, "at a time (default: all cores)");
+    arguments.option("--rack-map", "FILE", rack_map_,
+                     "write the racks there, if the advice needs a file that says them");
+    arguments.flag("--all", all_, "every candidate, not the first few");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("--ranks 48 --bytes 64MiB --platform apt");
+    arguments.example("--ranks 16 --bytes 1MiB -p two-level:racks=4,hosts=4,oversubscription=4");
+  }
+
+  int run(Console& console) override {
+    const analysis::AdviceRequest request = read_request();
+    const std::uint32_t jobs = jobs_of(jobs_);
+    const std::uint32_t samples =
+        samples_
+            ? static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 0, 1u << 20))
+            : kDefaultSamples;
+    machine::DelayPlan noise;
+    noise.seed = seed();
+    if (noise_.empty()) add_noise(noise, kDefaultNoise);
+    for (const std::string& text : noise_) add_noise(noise, text);
+    analysis::ConfirmRequest confirming;
+    confirming.at_least = kDefaultConfirm;
+    if (confirm_ == "all") {
+      confirming.at_least = std::numeric_limits<std::uint32_t>::max();
+    } else if (confirm_) {
+      confirming.at_least =
+          static_cast<std::uint32_t>(sched::parse_count(*confirm_, "--confirm", 1, 1u << 20));
+    }
+    if (confirm_ops_) {
+      confirming.most_ops = sched::parse_count(*confirm_ops_, "--confirm-ops", 0,
+                                               std::numeric_limits<std::uint64_t>::max());
+    }
+
+    analysis::CandidateTable table = analysis::candidates_of(request);
+    const analysis::AdviceProgress progress = [&](std::string_view what, std::uint64_t done,
+                                                  std::uint64_t of) {
+      console.progress(what, done, of);
+    };
+    // A network that SimGrid reads is read in children of this process, one at a time.
+    const bool by_simgrid = request.platform.topology.kind() == machine::TopologyKind::kSimgridFile;
+    analysis::predict(table.candidates, wiring_of, by_simgrid ? 1 : jobs, progress);
+    std::optional<analysis::Confirmed> confirmed;
+    if (!table.candidates.empty()) {
+#ifdef SLACKLINE_HAVE_SIMGRID
+      confirmed = analysis::confirm(table.candidates, confirming, simgrid(jobs, console), progress);
+#else
+      console.note("this program was built without SimGrid: predictions are not confirmed");
+#endif
+    }
+    analysis::sample_noise(table.candidates, wiring_of, noise, samples, kNoisy, jobs, progress);
+    const std::vector<std::uint32_t> ranking = analysis::ranking(table.candidates);
+
+    AdviceReport report{fmt::format("{} to {} on {}", human_bytes(request.bytes),
+                                    human_count(request.ranks, "rank"), request.platform.name),
+                        request,
+                        table,
+                        ranking,
+                        confirmed,
+                        platform_.value_or(std::string(machine::kDefaultPlatform)),
+                        rack_map_.value_or(std::string(kDefaultRackMap)),
+                        false,
+                        "",
+                        noise,
+                        samples};
+    if (!ranking.empty()) {
+      const analysis::Candidate& best = table.candidates[ranking.front()];
+      console.phase("compiling");
+      report.digest = to_string(sched::compile(best.spec).digest());
+      if (best.needs_rack_map && rack_map_) {
+        write_output_file(*rack_map_, rack_map_text(best));
+        report.rack_map_written = true;
+      }
+    }
+    console.print(json_ ? report.document() : report.text(all_));
+    return ranking.empty() ? 1 : 0;
+  }
+
+ private:
+  analysis::AdviceRequest read_request() const {
+    if (!ranks_) throw InputError("--ranks: missing; expected how many, as --ranks 16");
+    if (!bytes_)
+      throw InputError("--bytes: missing; expected the message's size, as --bytes 64MiB");
+    analysis::AdviceRequest request;
+    request.ranks = static_cast<std::uint32_t>(sched::parse_count(*ranks_, "--ranks", 1, 1u << 24));
+    request.bytes = sched::parse_bytes(*bytes_, "--bytes");
+    request.platform =
+        machine::load_platform(platform_ ? *platform_ : std::string(machine::kDefaultPlatform));
+    if (rack_map_ == "-") {
+      throw InputError("--rack-map -: the answer is alone on standard output; expected a file");
+    }
+    if (most_ops_) {
+      request.most_ops = sched::parse_count(*most_ops_, "--most-ops", 1, sched::kMaxOps);
+    }
+    if (patterns_) {
+      request.patterns = split(*patterns_, "--patterns");
+    } else {
+      for (const sched::PatternEntry& e : sched::patterns()) request.patterns.emplace_back(e.name);
+      for (const sched::SeriesEntry& e : sched::series_patterns()) {
+        request.patterns.emplace_back(e.name);
+      }
+    }
+    if (blocks_) {
+      for (const std::string& text : split(*blocks_, "--blocks")) {
+        request.blocks.push_back(sched::parse_bytes(text, "--blocks"));
+        if (request.blocks.back() == 0) {
+          throw InputError("--blocks: 0 bytes; expected at least 1");
+        }
+      }
+    } else {
+      request.blocks = analysis::usual_blocks(request.bytes);
+    }
+    if (placements_) {
+      for (const std::string& text : split(*placements_, "--placements")) {
+        request.placements.push_back(machine::parse_placement(text, "--placements"));
+      }
+    } else {
+      request.placements.push_back(request.platform.placement);
+      if (request.platform.placement == machine::Placement{}) {
+        request.placements.push_back({machine::Placement::Kind::kRoundRobin, 0, ""});
+        request.placements.push_back({machine::Placement::Kind::kRandom, seed(), ""});
+      }
+    }
+    return request;
+  }
+
+  std::uint64_t seed() const {
+    return seed_
+               ? sched::parse_count(*seed_, "--seed", 0, std::numeric_limits<std::uint64_t>::max())
+               : 0;
+  }
+
+  static std::string rack_map_text(const analysis::Candidate& candidate) {
+    std::string text = "# the rack of every rank\n";
+    for (const std::uint32_t rack : candidate.spec.multicast.rack_of_rank) {
+      text += fmt::format("{}\n", rack);
+    }
+    return text;
+  }
+
+  std::optional<std::string> ranks_, bytes_, platform_, patterns_, blocks_, placements_, most_ops_,
+      confirm_, confirm_ops_, samples_, seed_, jobs_, rack_map_;
+  std::vector<std::string> noise_;
+  bool all_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_advise() { return std::make_unique<Advise>(); }
+
+}  // namespace slackline::cli

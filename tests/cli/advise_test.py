@@ -1,0 +1,131 @@
+"""slackline advise"""
+
+from program_case import ProgramCase, main
+
+SHARED = "two-level:racks=3,hosts=4,oversubscription=4"
+FEW = ["--patterns", "chain,binomial-pipeline,hybrid", "--blocks", "64KiB,256KiB"]
+
+
+class Advise(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        if "with SimGrid" not in self.good("--version"):
+            self.skipTest("built without SimGrid")
+
+    def advise(self, *arguments):
+        return self.document("advise", *arguments)
+
+    def test_it_names_the_fastest_of_all(self):
+        few = self.advise("--ranks", "11", "--bytes", "1MiB", "-p", SHARED, *FEW)
+        every = self.advise("--ranks", "11", "--bytes", "1MiB", "-p", SHARED, *FEW, "--confirm",
+                            "all")
+        self.assertEqual(few["open"], 0)
+        self.assertLess(few["confirmed"], every["confirmed"])
+        self.assertEqual(every["confirmed"], len(every["candidates"]))
+        best = min(candidate["confirmed_s"] for candidate in every["candidates"])
+        self.assertAlmostEqual(few["best_makespan_s"], best, delta=1e-9 * best)
+        self.assertEqual(few["candidates"][0]["schedule"], few["best_schedule"])
+        for candidate in every["candidates"]:
+            self.assertLessEqual(candidate["floor_s"], candidate["confirmed_s"] * (1 + 1e-6))
+            if not candidate["contended"]:
+                self.assertAlmostEqual(candidate["predicted_s"], candidate["confirmed_s"],
+                                       delta=1e-9 * best)
+
+    def test_what_it_prints_is_what_simulate_finds(self):
+        for platform, ranks in [("fractus", "9"), (SHARED, "10"),
+                                ("apt:hop_latency=1us", "30")]:
+            document = self.advise("--ranks", ranks, "--bytes", "300KB", "-p", platform,
+                                   "--samples", "0")
+            found = self.document("simulate", document["best_schedule"], "-p",
+                                  document["best_platform"])
+            self.assertAlmostEqual(found["makespan_s"], document["best_makespan_s"],
+                                   delta=1e-12)
+            self.assertEqual(found["digest"], document["digest"])
+            self.assertEqual(found["platform_spec"], document["best_platform_spec"])
+
+    def test_the_platforms_own_racks_go_to_a_file(self):
+        options = ["--ranks", "10", "--bytes", "1MiB", "-p", SHARED, "--patterns", "hybrid",
+                   "--blocks", "128KiB", "--placements", "packed"]
+        document = self.advise(*options)
+        if document["rack_map"] is None:
+            self.skipTest("even runs are faster here")
+        self.assertEqual(document["rack_map"], [0] * 4 + [1] * 4 + [2] * 2)
+        self.assertIn("--rack-map racks.txt writes", self.good("advise", *options))
+        self.assertEqual(self.files(), [])
+        self.good("advise", *options, "--rack-map", "r.txt")
+        document = self.advise(*options, "--rack-map", "r.txt")
+        self.assertIn("rack-map=r.txt", document["best_schedule"])
+        found = self.document("simulate", document["best_schedule"], "-p", SHARED)
+        self.assertAlmostEqual(found["makespan_s"], document["best_makespan_s"], delta=1e-12)
+        self.assertEqual(found["digest"], document["digest"])
+
+    def test_jobs_do_not_matter(self):
+        options = ["--ranks", "12", "--bytes", "512KiB", "-p", SHARED, "--seed", "5"]
+        self.assertEqual(self.advise(*options, "--jobs", "1"), self.advise(*options, "--jobs", "3"))
+
+    def test_noise(self):
+        options = ["--ranks", "6", "--bytes", "1MiB", "--patterns", "chain,circulant"]
+        quiet = self.advise(*options, "--noise", "constant,by=0", "--samples", "5")
+        for candidate in quiet["candidates"]:
+            self.assertIn(candidate["noise_ratio"], (1, None))
+        loud = self.advise(*options, "--noise", "exponential,mean=100us,chance=5%")
+        self.assertGreater(loud["candidates"][0]["noise_ratio"], 1.01)
+        none = self.advise(*options, "--samples", "0")
+        self.assertTrue(all(c["noise_ratio"] is None for c in none["candidates"]))
+
+    def test_one_rank_and_no_bytes(self):
+        alone = self.advise("--ranks", "1", "--bytes", "64MiB")
+        self.assertEqual(alone["best_makespan_s"], 0)
+        self.assertIsNone(alone["candidates"][0]["ratio_to_best"])
+        self.good("advise", "--ranks", "1", "--bytes", "64MiB")
+        empty = self.advise("--ranks", "6", "--bytes", "0", "-p", SHARED)
+        self.assertGreater(empty["best_makespan_s"], 0)
+        self.good("advise", "--ranks", "6", "--bytes", "0", "-p", SHARED)
+        self.good("advise", "--ranks", "1", "--bytes", "0")
+
+    def test_skipped_candidates_are_told(self):
+        document = self.advise("--ranks", "8", "--bytes", "1MiB", "--most-ops", "300")
+        self.assertTrue(document["skipped"])
+        self.assertTrue(all(c["ops"] > 300 for c in document["skipped"]))
+        self.assertTrue(all(c["ops"] <= 300 for c in document["candidates"]))
+        self.assertIn("above 300 ops",
+                      self.good("advise", "--ranks", "8", "--bytes", "1MiB", "--most-ops", "300"))
+        none = self.document("advise", "--ranks", "8", "--bytes", "1MiB", "--most-ops", "3",
+                             code=1)
+        self.assertIsNone(none["best_schedule"])
+        self.run_well("advise", "--ranks", "8", "--bytes", "1MiB", "--most-ops", "3", code=1)
+
+    def test_a_placement_that_the_platform_gives_stays(self):
+        document = self.advise("--ranks", "6", "--bytes", "1MiB", "-p",
+                               SHARED + ",placement=random:9", *FEW)
+        self.assertEqual({c["placement"] for c in document["candidates"]}, {"random:9"})
+        document = self.advise("--ranks", "6", "--bytes", "1MiB", "-p",
+                               SHARED + ",placement=random:9", "--placements", "packed", *FEW)
+        self.assertEqual({c["placement"] for c in document["candidates"]}, {"packed"})
+        found = self.document("simulate", document["best_schedule"], "-p",
+                              document["best_platform"])
+        self.assertAlmostEqual(found["makespan_s"], document["best_makespan_s"], delta=1e-12)
+
+    def test_refusals(self):
+        size = ["--ranks", "4", "--bytes", "1MiB"]
+        for arguments, said in [
+                (["--bytes", "1MiB"], "--ranks"),
+                (["--ranks", "4"], "--bytes"),
+                (["--ranks", "0", "--bytes", "1MiB"], "--ranks"),
+                ([*size, "--patterns", "chian"], "did you mean 'chain'"),
+                ([*size, "--patterns", "chain,"], "--patterns"),
+                ([*size, "--blocks", "0"], "--blocks"),
+                ([*size, "--placements", "near"], "--placements"),
+                ([*size, "--confirm", "0"], "--confirm"),
+                ([*size, "--samples", "-1"], "--samples"),
+                ([*size, "--noise", "loud"], "loud"),
+                ([*size, "--rack-map", "-"], "--rack-map -"),
+                ([*size, "--most-ops", "0"], "--most-ops"),
+                (["--ranks", "13", "--bytes", "1MiB", "-p", SHARED], "13 ranks on 12 hosts"),
+        ]:
+            with self.subTest(arguments):
+                self.assertIn(said, self.bad("advise", *arguments))
+
+
+if __name__ == "__main__":
+    main()
