@@ -139,7 +139,7 @@ class Slack(ProgramCase):
                                          "latency"))
 
     def test_tolerance_refuses_what_there_is_not(self):
-        for figure, said in (("speed", "no figure of a run"), ("", "no figure of a run"),
+        for figure, said in (("speed", "no figure of a run"), ("gap,", "no figure of a run"),
                              ("rank=", "no figure of a run"), ("rank=x", "whole number"),
                              ("rank=3", "rank 3 does not exist; expected 0 to 2"),
                              ("op=99", "op 99 does not exist"),
