@@ -7,9 +7,9 @@
 
 #include "analysis/advise.h"
 #include "cli/advice_report.h"
+#include "cli/cores.h"
 #include "cli/human.h"
 #include "cli/inline_delays.h"
-#include "cli/jobs.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
 #include "sched/error.h"
