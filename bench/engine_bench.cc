@@ -8,6 +8,7 @@
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
 #include "analysis/longest_path.h"
+#include "analysis/stream.h"
 #include "analysis/timed_slack.h"
 #include "analysis/tolerance.h"
 #include "machine/platform.h"
@@ -39,6 +40,30 @@ void longest_path(benchmark::State& state) {
     if (!trace) state.SkipWithError("the longest path gave no answer");
   }
   per_second(state, schedule);
+}
+
+void stream_of_spec(benchmark::State& state) {
+  const sched::Spec spec = sched::parse_spec(spec_of(state));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  std::uint64_t transfers = 0;
+  for (auto _ : state) transfers = analysis::stream(spec, platform)->transfers;
+  // Each transfer is a send, a receive and the two halves of a credit.
+  state.counters["ops"] = benchmark::Counter(4.0 * static_cast<double>(transfers),
+                                             benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void stream_samples(benchmark::State& state) {
+  const sched::Spec spec = sched::parse_spec(spec_of(state));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  machine::DelayPlan plan;
+  plan.noise.emplace_back().of.kind = machine::Distribution::Kind::kUniform;
+  plan.noise.back().of.high = sched::Time{1'000'000};
+  constexpr std::uint32_t kSamples = 64;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(analysis::stream_samples(spec, platform, plan, {kSamples, 1, {}}));
+  }
+  state.counters["op_samples"] = benchmark::Counter(static_cast<double>(most_ops(spec)) * kSamples,
+                                                    benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void events(benchmark::State& state) {
@@ -101,6 +126,8 @@ void sizes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(longest_path)->Apply(sizes);
+BENCHMARK(stream_of_spec)->Apply(sizes);
+BENCHMARK(stream_samples)->Args({512, 256})->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(events)->Apply(sizes);
 BENCHMARK(spec_to_makespan)->Apply(sizes);
 BENCHMARK(slack)->Apply(sizes);

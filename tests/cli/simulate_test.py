@@ -27,10 +27,41 @@ class Simulate(ProgramCase):
                                     document[f"nic_{way}_utilisation"]):
                 self.assertAlmostEqual(share, bytes / 1e10 / document["makespan_s"], delta=1e-12)
 
+    def test_a_stream_is_the_schedule(self):
+        for spec in (PIPELINE, CHAIN, "double-tree:ranks=2,bytes=3MB,block=100KB",
+                     "binomial-tree:ranks=7,bytes=3MB,block=100KB,first-block=copy"):
+            slow = ("-e", "analytic", "--straggler", "rank=1,slowdown=1.01")
+            streamed = self.simulate(spec, *slow)
+            proved = self.simulate(spec, *slow, "--prove")
+            self.assertEqual(streamed["answered_by"], "stream")
+            self.assertIn(proved["answered_by"], ("longest-path", "event"))
+            for key in ("makespan_s", "rank_finish_s", "nic_out_bytes", "nic_in_bytes", "bytes"):
+                self.assertEqual(streamed[key], proved[key], key)
+
+    def test_approximate_samples(self):
+        spec = "binomial-pipeline:ranks=16,bytes=1MiB,block=32KiB"
+        noisy = (spec, "-e", "analytic", "--noise", "uniform,low=0,high=1us", "--samples", "20")
+        exact = self.simulate(*noisy)
+        near = self.simulate(*noisy, "--approximate")
+        self.assertNotIn("inexact", exact)
+        self.assertGreater(near["inexact"], 0)
+        self.assertEqual(near["compared"], min(4, near["inexact"]))
+        self.assertLess(near["worst_difference"], 0.05)
+        self.assertAlmostEqual(near["makespan_mean_s"], exact["makespan_mean_s"],
+                               delta=0.05 * exact["makespan_mean_s"])
+        self.assertEqual(self.simulate(*noisy, "--approximate", "--jobs", "1"), near)
+        for more, why in ((("-e", "simgrid"), "--engine analytic"), (("-p", "apt"), "no star"),
+                          (("--policy", "ready"), "in-order"), (("--prove",), "--prove")):
+            done = self.run_program("simulate", spec, "--approximate",
+                                    *(("-e", "analytic") if more[0] != "-e" else ()), *more)
+            self.assertEqual(done.code, 2)
+            self.assertIn(why, done.err)
+
     def test_the_document(self):
         document = self.simulate(PIPELINE, "--engine", "analytic")
         self.assertEqual(document["engine"], "analytic")
-        self.assertIn(document["answered_by"], ("longest-path", "event"))
+        self.assertEqual(document["answered_by"], "stream")
+        self.assertIsNone(document["digest"])
         self.assertEqual(document["platform"], "fractus")
         self.assertTrue(document["platform_spec"].startswith("star:"))
         self.assertIs(document["proved"], False)
@@ -42,7 +73,7 @@ class Simulate(ProgramCase):
         from_file = self.simulate("x.sched", "--engine", "analytic")
         self.assertIs(from_file["proved"], True)
         self.assertIs(self.simulate("x.sched", "--no-proof")["proved"], False)
-        for key in ("digest", "makespan_s", "rank_finish_s", "nic_out_bytes"):
+        for key in ("makespan_s", "rank_finish_s", "nic_out_bytes"):
             self.assertEqual(from_file[key], document[key], key)
 
     def test_the_engines_agree(self):
