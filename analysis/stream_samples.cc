@@ -14,8 +14,9 @@
 
 // One source, compiled for several instruction sets; the widest that the machine has is taken when
 // the program starts. All compute the same, since no operation is fused or reordered. Sanitizers do
-// not get along with such functions.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// not get along with such functions, nor does clang with these attributes together.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SLACKLINE_FOR_EVERY_MACHINE \
   __attribute__((flatten, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
