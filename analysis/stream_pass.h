@@ -16,6 +16,13 @@
 #include "sched/error.h"
 #include "sched/pattern/step_source.h"
 
+// Before a loop over runs: none depends on another.
+#if defined(__GNUC__) && !defined(__clang__)
+#define SLACKLINE_SIDE_BY_SIDE _Pragma("GCC ivdep")
+#else
+#define SLACKLINE_SIDE_BY_SIDE
+#endif
+
 namespace slackline::analysis {
 
 /// No operation is delayed.
@@ -152,7 +159,7 @@ class StreamPass {
     Delay credit;
     draw(rank, Hold::kPost, receive);
     draw(rank, Hold::kPost, credit);
-#pragma GCC ivdep
+    SLACKLINE_SIDE_BY_SIDE
     for (std::size_t i = 0; i < kRuns; ++i) {
       const double issued = take_lane(r, i, ready.at[i], f_.o_post_s, receive);
       const double granted = take_lane(r, i, issued, f_.o_post_s, credit);
@@ -176,7 +183,7 @@ class StreamPass {
         Times& notice = notices_[channel_of(hop)];
         Delay delay;
         draw(hop.src.value, Hold::kPost, delay);
-#pragma GCC ivdep
+        SLACKLINE_SIDE_BY_SIDE
         for (std::size_t i = 0; i < kRuns; ++i) {
           notice.at[i] = take_lane(r, i, 0, f_.o_post_s, delay);
         }
@@ -202,7 +209,7 @@ class StreamPass {
     if (!hop.last) draw(src, Hold::kPost, next);
     const bool one_in_flight = f_.one_in_flight;
     const bool serial = f_.serial;
-#pragma GCC ivdep
+    SLACKLINE_SIDE_BY_SIDE
     for (std::size_t i = 0; i < kRuns; ++i) {
       const double credit_landed = later(notice.at[i], d.credit_at.at[i]);
       const double credit_seen = credit_landed + f_.o_complete_s;
@@ -225,7 +232,7 @@ class StreamPass {
       d.finish.at[i] = later(later(d.finish.at[i], credited), received);
     }
     if (!hop.last) {
-#pragma GCC ivdep
+      SLACKLINE_SIDE_BY_SIDE
       for (std::size_t i = 0; i < kRuns; ++i) {
         notice.at[i] = take_lane(s, i, s.posted.at[i], f_.o_post_s, next);
       }
@@ -243,7 +250,7 @@ class StreamPass {
       const Hold hold = hop.block == f_.last_block ? Hold::kLastCopy : Hold::kCopy;
       Delay delay;
       draw(rank, hold, delay);
-#pragma GCC ivdep
+      SLACKLINE_SIDE_BY_SIDE
       for (std::size_t i = 0; i < kRuns; ++i) {
         r.received.at[i] = take_lane(r, i, r.received.at[i], hold_s(hold), delay);
         r.finish.at[i] = later(r.finish.at[i], r.received.at[i]);
@@ -252,7 +259,7 @@ class StreamPass {
     ++counts.received;
     counts.last_received += hop.block == f_.last_block ? 1 : 0;
     if (relays_whole_) {
-#pragma GCC ivdep
+      SLACKLINE_SIDE_BY_SIDE
       for (std::size_t i = 0; i < kRuns; ++i) {
         r.whole.at[i] = later(r.whole.at[i], r.received.at[i]);
       }

@@ -52,7 +52,7 @@ class Noises {
 
   Noises(const StreamDelays& delays, std::uint64_t first_seed)
       : delays_(delays), first_seed_(first_seed) {
-#pragma GCC ivdep
+    SLACKLINE_SIDE_BY_SIDE
     for (std::uint32_t i = 0; i < kAtOnce; ++i) {
       seed_terms_[i] = (first_seed + i) * machine::kSeedFactor;
     }
@@ -61,19 +61,19 @@ class Noises {
   void draw(std::uint32_t rank, std::uint32_t index, Hold hold, double (&lane_s)[kAtOnce],
             double (&post_s)[kAtOnce], std::int64_t (&inexact)[kAtOnce]) const {
     const double straggle_ps = delays_.straggle_ps(rank, hold);
-#pragma GCC ivdep
+    SLACKLINE_SIDE_BY_SIDE
     for (std::uint32_t i = 0; i < kAtOnce; ++i) lane_s[i] = straggle_ps;
-#pragma GCC ivdep
+    SLACKLINE_SIDE_BY_SIDE
     for (std::uint32_t i = 0; i < kAtOnce; ++i) post_s[i] = 0;
     for (const StreamDelays::Strike& strike : delays_.strikes(rank)) {
       double lengths_ps[kAtOnce];
       draw_lengths(strike, rank, index, lengths_ps);
       if (strike.noise->chance.value < kAlways) draw_chances(strike, index, lengths_ps);
       double(&sums)[kAtOnce] = strike.noise->whole_lane ? lane_s : post_s;
-#pragma GCC ivdep
+      SLACKLINE_SIDE_BY_SIDE
       for (std::uint32_t i = 0; i < kAtOnce; ++i) sums[i] += lengths_ps[i];
     }
-#pragma GCC ivdep
+    SLACKLINE_SIDE_BY_SIDE
     for (std::uint32_t i = 0; i < kAtOnce; ++i) {
       inexact[i] |= lane_s[i] >= kMostPicoseconds || post_s[i] >= kMostPicoseconds ? -1 : 0;
       lane_s[i] *= 1e-12;
@@ -92,7 +92,7 @@ class Noises {
     const auto bound = static_cast<std::uint64_t>(
         ((static_cast<unsigned __int128>(strike.noise->chance.value) << 64) + kAlways - 1) /
         kAlways);
-#pragma GCC ivdep
+    SLACKLINE_SIDE_BY_SIDE
     for (std::uint32_t i = 0; i < kAtOnce; ++i) {
       lengths_ps[i] = bits(strike.chance_stream, index, i) < bound ? lengths_ps[i] : 0;
     }
@@ -107,14 +107,14 @@ class Noises {
     if (of.kind == Kind::kConstant) {
       for (double& length_ps : lengths_ps) length_ps = low;
     } else if (of.kind == Kind::kUniform && span < 0x1p50) {
-#pragma GCC ivdep
+      SLACKLINE_SIDE_BY_SIDE
       for (std::uint32_t i = 0; i < kAtOnce; ++i) {
         const double uniform = real_of(bits(strike.length_stream, index, i) >> 11) * 0x1p-53;
         const double above = whole_part(uniform * (span + 1));
         lengths_ps[i] = (above > span ? span : above) + low;
       }
     } else {
-#pragma GCC ivdep
+      SLACKLINE_SIDE_BY_SIDE
       for (std::uint32_t i = 0; i < kAtOnce; ++i) {
         lengths_ps[i] =
             static_cast<double>(of.draw(first_seed_ + i, rank, 2 * strike.place, index).count());
