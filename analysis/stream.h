@@ -27,10 +27,10 @@ struct Stream {
   bool exact = false;
 };
 
-/// Why a multicast cannot be streamed; nothing if it can. It can on a star, one message at a time,
-/// with credits as sends, pairwise, one receive posted ahead and at most one block in flight (or,
-/// of serial NICs, any number); posts take time; every block is above the platform's interleave
-/// size. Of a delay plan noise and stragglers can be told.
+/// Why a multicast cannot be streamed; nothing if it can. It can on a star, whose ranks are placed
+/// as they come, one message at a time, with credits as sends, pairwise, one receive posted ahead
+/// and at most one block in flight (or, of serial NICs, any number); posts take time; every block
+/// is above the platform's interleave size. Of a delay plan noise and stragglers can be told.
 std::optional<std::string> why_not_streamed(const sched::Spec& spec,
                                             const machine::Platform& platform,
                                             const machine::DelayPlan& delays);

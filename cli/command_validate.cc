@@ -51,6 +51,10 @@ DelaySize parse_delay(const std::optional<std::string>& text) {
   const bool multiple = rest.starts_with("x") || rest.starts_with(kTimes);
   if (multiple) {
     rest.remove_prefix(rest.starts_with("x") ? 1 : kTimes.size());
+    if (rest.empty()) {
+      throw InputError(fmt::format(
+          "--delay: '{}'; expected a time above 0 as 10us, or a multiple as x1.5", *text));
+    }
     size.times = parse_number(rest, "--delay", "a time above 0 as 10us, or a multiple as x1.5");
     if (size.times > 0 && size.times <= 1e9) return size;
     throw InputError(fmt::format("--delay: '{}'; expected a multiple above 0, as x1.5", *text));

@@ -38,6 +38,17 @@ class Simulate(ProgramCase):
             for key in ("makespan_s", "rank_finish_s", "nic_out_bytes", "nic_in_bytes", "bytes"):
                 self.assertEqual(streamed[key], proved[key], key)
 
+    def test_a_stream_hides_no_bad_placement(self):
+        self.write("one.txt", "host-0\n")
+        for engine in ("analytic", "simgrid"):
+            with self.subTest(engine=engine):
+                done = self.run_program("simulate", CHAIN, "-e", engine,
+                                        "-p", "fractus:placement=file:one.txt")
+                if engine == "simgrid" and done.code == 3:
+                    self.skipTest("built without SimGrid")
+                self.assertEqual(done.code, 2)
+                self.assertIn("1 hosts for 3 ranks", done.err)
+
     def test_approximate_samples(self):
         spec = "binomial-pipeline:ranks=16,bytes=1MiB,block=32KiB"
         noisy = (spec, "-e", "analytic", "--noise", "uniform,low=0,high=1us", "--samples", "20")

@@ -219,6 +219,8 @@ TEST(Stream, SaysWhyItCannot) {
   EXPECT_EQ(why(pipeline + ",window=2", fractus), "window is not 1");
   EXPECT_EQ(why(pipeline + ",in-flight=2", fractus), "in-flight is above 1");
   EXPECT_EQ(why(pipeline, machine::load_platform("apt")), "the network is no star");
+  EXPECT_EQ(why(pipeline, machine::load_platform("fractus:placement=random:1")),
+            "ranks have places, which may be wrong");
   EXPECT_EQ(why(pipeline + ",in-flight=0", machine::load_platform("fractus:nic=fair")),
             "fair NICs share among blocks in flight");
   EXPECT_EQ(why(pipeline, machine::load_platform("fractus:o_post=0")), "o_post is 0");
