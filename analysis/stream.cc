@@ -1,6 +1,7 @@
 #include "analysis/stream.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -8,6 +9,7 @@
 #include "analysis/stream_pass.h"
 #include "sched/error.h"
 #include "sched/pattern/pattern.h"
+#include "sched/units.h"
 
 namespace slackline::analysis {
 namespace {
@@ -19,11 +21,28 @@ std::uint64_t smallest_block(const sched::MulticastOptions& multicast) {
   return rest != 0 || multicast.bytes == 0 ? rest : multicast.block_bytes;
 }
 
+using Progress = std::function<void(std::uint32_t done, std::uint32_t of)>;
+
+// Rather than to be ended by the system, half-way.
+void require_memory(std::uint64_t bytes) {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return;
+  const std::uint64_t there = static_cast<std::uint64_t>(pages) * page_bytes;
+  if (bytes <= there) return;
+  throw EnvironmentError(fmt::format(
+      "ranks: they need {} of memory, and this machine has {}; expected fewer, or a larger machine",
+      sched::format_bytes(bytes), sched::format_bytes(there)));
+}
+
 template <class Noise>
 void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
-         const StreamFigures& figures, const Noise& noise, Stream& result) {
+         const StreamFigures& figures, const Noise& noise, const Progress& progress,
+         Stream& result) {
   StreamPass<1, Noise> pass(source, figures, noise);
-  pass.run();
+  const std::uint32_t steps = source.steps();
+  pass.run(progress ? [&](std::uint32_t done) { progress(done, steps); }
+                    : std::function<void(std::uint32_t)>());
   result.exact = !pass.out_of_order(0);
   // Every block has the full size but the last.
   const std::uint64_t short_by =
@@ -95,18 +114,19 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
 }
 
 std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& platform,
-                             const machine::DelayPlan& delays) {
+                             const machine::DelayPlan& delays, const Progress& progress) {
   const sched::PatternEntry* pattern = sched::find_pattern(spec.pattern);
   if (pattern != nullptr) check(spec.multicast);
   validate(delays, spec.multicast.ranks);
   if (why_not_streamed(spec, platform, delays)) return std::nullopt;
   const auto source = steps_of(*pattern, spec.multicast);
+  require_memory(StreamPass<1, OneNoise>::bytes_for(*source, spec.multicast.ranks));
   const StreamFigures figures = stream_figures(spec, platform);
   Stream result;
   if (delays.empty()) {
-    run(*source, spec.multicast, figures, NoNoise(), result);
+    run(*source, spec.multicast, figures, NoNoise(), progress, result);
   } else {
-    run(*source, spec.multicast, figures, OneNoise(delays, figures), result);
+    run(*source, spec.multicast, figures, OneNoise(delays, figures), progress, result);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,9 +37,13 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
                                             const machine::DelayPlan& delays);
 
 /// Nothing where why_not_streamed() has a reason. The spec may be beyond the size that compile()
-/// takes, if the pattern has steps of its own. Throws InputError for a spec or a plan that is none.
-std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& platform,
-                             const machine::DelayPlan& delays = {});
+/// takes, if the pattern has steps of its own. `progress` may be empty; it is told now and then how
+/// many steps of all are done. Throws InputError for a spec or a plan that is none,
+/// EnvironmentError where the ranks would not fit into this machine's memory.
+std::optional<Stream> stream(
+    const sched::Spec& spec, const machine::Platform& platform,
+    const machine::DelayPlan& delays = {},
+    const std::function<void(std::uint32_t done, std::uint32_t of)>& progress = {});
 
 struct StreamSamples {
   machine::Samples samples;

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "analysis/stream_figures.h"
@@ -48,7 +49,8 @@ class StreamPass {
         held_(relays_whole_ ? 0 : std::size_t{figures.ranks} * kept_),
         held_turn_(held_.size(), 0) {}
 
-  void run() {
+  /// `progress` may be empty; it is told now and then how many steps are done.
+  void run(const std::function<void(std::uint32_t done)>& progress = {}) {
     source_.restart();
     const Times start{};
     for (std::uint32_t r = 0; r < f_.ranks; ++r) {
@@ -57,10 +59,23 @@ class StreamPass {
     }
     post_first_notices();
     source_.restart();
-    while (source_.next(hops_)) {
+    std::size_t untold = 0;
+    for (std::uint32_t step = 0; source_.next(hops_); ++step) {
       for (const sched::Hop& hop : hops_) send(hop);
       for (const sched::Hop& hop : hops_) receive(hop);
+      untold += hops_.size();
+      if (!progress || untold < kToldAfter) continue;
+      progress(step + 1);
+      untold = 0;
     }
+  }
+
+  /// What a pass over the source takes, in bytes, beside the source itself.
+  static std::uint64_t bytes_for(const sched::StepSource& source, std::uint32_t ranks) {
+    const std::uint64_t kept = std::bit_ceil(source.blocks_kept() + 1);
+    const std::uint64_t held = source.relays_whole_message() ? 0 : kept * (sizeof(Times) + 1);
+    return ranks * (sizeof(Rank) + sizeof(Counts) + sizeof(sched::Hop) +
+                    source.channels() * (sizeof(Times) + 1) + held);
   }
 
   /// A run in which a lane's operations would have got in each other's way in another order than
@@ -80,6 +95,7 @@ class StreamPass {
   const Counts& counts(std::uint32_t rank) const { return counts_[rank]; }
 
  private:
+  static constexpr std::size_t kToldAfter = 1u << 22;  // transfers: some tenths of a second
   static constexpr std::size_t kAlignment = std::min<std::size_t>(64, sizeof(double) * kRuns);
   template <class Value>
   struct alignas(kAlignment) Array {

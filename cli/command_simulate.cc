@@ -153,7 +153,9 @@ class Simulate : public Command {
     if (!spec || !why.empty()) return std::nullopt;
     if (runs.samples == 1) {
       console.phase("simulating");
-      const auto stream = analysis::stream(*spec, setting.platform, setting.delays);
+      const auto stream = analysis::stream(
+          *spec, setting.platform, setting.delays,
+          [&](std::uint32_t done, std::uint32_t of) { console.progress("simulating", done, of); });
       if (!stream->exact && !approximate_) return std::nullopt;
       const SimulationResult result = result_of(setting, *stream);
       const Simulation simulation{subject_of(*spec),

@@ -28,7 +28,7 @@ class Pipeline : public StepSource {
     restart();
   }
 
-  std::uint32_t steps() const { return steps_; }
+  std::uint32_t steps() const override { return steps_; }
 
   bool next(std::vector<Hop>& hops) override {
     if (!make_step(hops)) return false;

@@ -28,6 +28,7 @@ class PlanSteps : public StepSource {
   }
   void restart() override { step_ = 0, next_ = 0; }
 
+  std::uint32_t steps() const override { return steps_; }
   std::uint32_t channels() const override { return channels_; }
   std::uint32_t first_uses_before() const override { return steps_; }
   std::uint32_t receives_of(RankId rank) const override { return receives_[rank.value]; }

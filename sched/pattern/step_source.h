@@ -33,6 +33,7 @@ class StepSource {
   /// Back to the first step.
   virtual void restart() = 0;
 
+  virtual std::uint32_t steps() const = 0;
   /// How many channels a source has at most.
   virtual std::uint32_t channels() const = 0;
   /// Every channel is used for the first time before this step.

@@ -31,7 +31,9 @@ void expect_promises_kept(StepSource& source, std::uint32_t ranks) {
   std::vector<std::uint32_t> latest(ranks, 0);
   std::vector<Hop> hops;
   std::vector<Hop> marks;
+  std::uint32_t taken = 0;
   for (std::uint32_t step = 0; source.next(hops); ++step) {
+    ++taken;
     marks.insert(marks.end(), hops.begin(), hops.end());
     std::set<RankId> sends;
     std::set<RankId> receives;
@@ -53,6 +55,8 @@ void expect_promises_kept(StepSource& source, std::uint32_t ranks) {
       latest[hop.dst.value] = std::max(latest[hop.dst.value], hop.block);
     }
   }
+  EXPECT_FALSE(source.next(hops));
+  EXPECT_EQ(taken, source.steps());
   std::set<std::pair<RankId, std::uint32_t>> later;
   std::reverse(marks.begin(), marks.end());
   for (const Hop& hop : marks) {
