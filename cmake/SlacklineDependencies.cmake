@@ -17,3 +17,9 @@ if(NOT simgrid_FOUND)
   message(STATUS "SimGrid not found: `slackline simulate --engine simgrid` will be missing "
     "(Debian: libsimgrid-dev)")
 endif()
+
+pkg_check_modules(libfabric IMPORTED_TARGET libfabric>=1.17)
+set(SLACKLINE_HAVE_FABRIC ${libfabric_FOUND})
+if(NOT libfabric_FOUND)
+  message(STATUS "libfabric not found: real transports will be missing (Debian: libfabric-dev)")
+endif()

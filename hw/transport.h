@@ -1,0 +1,131 @@
+// The narrow seam between the executor and whatever moves bytes: register memory, connect, post a
+// batch, poll a batch. It suits verbs' reliable queue pairs and libfabric's reliable datagrams.
+//
+// What an implementation promises:
+//   - A channel is a one-way queue pair: its `src` initiates, its `dst` receives. The k-th send of
+//   a
+//     channel completes its k-th receive that expects a send, and the k-th write with immediate the
+//     k-th receive that expects a write. (Queue pairs keep one order over both; transports that
+//     match in software need to be told which it will be.)
+//   - Requests of one channel start in the order in which they were posted. Nothing is said of the
+//     order in which they complete, nor of different channels.
+//   - A send is complete when its memory may be reused. A write is complete when its bytes stand in
+//     the target's memory, a read or an atomic when its result stands in local memory. A receive is
+//     complete when its bytes, and for a write with immediate the write's bytes, stand here.
+//   - A write without immediate tells the target nothing; who waits for it looks at the memory. The
+//     writes of one channel become visible in the order in which they were posted, and the bytes of
+//     a write in the order of their addresses.
+//   - Progress may depend on poll() being called, at targets of one-sided requests too: a rank
+//   polls
+//     until all of its peers are through.
+//
+// Single-threaded: one thread calls all of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slackline::hw {
+
+/// Opaque to all but the transport that made it; carried between ranks by somebody else.
+using Address = std::vector<std::byte>;
+
+/// What a peer needs to know of registered memory to reach it. Plain bytes, the same at every rank.
+struct RemoteMemory {
+  std::uint64_t address = 0;  // of its first byte, as the transport counts
+  std::uint64_t key = 0;
+};
+
+/// Registered memory of this process.
+struct LocalMemory {
+  std::uint32_t handle = 0;  // for Segment::handle
+  RemoteMemory remote;       // for peers
+};
+
+/// A run of local bytes within registered memory. May be empty.
+struct Segment {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  std::uint32_t handle = 0;  // LocalMemory::handle
+};
+
+/// One end of a channel, as this rank sees it.
+struct ChannelEnd {
+  std::uint32_t channel = 0;  // its number, the same at both ends; below 2^32 − 1
+  std::uint32_t peer = 0;     // the other end's rank
+  bool initiates = false;     // this rank is its source
+};
+
+enum class RequestKind : std::uint8_t {
+  kSend,
+  kRecv,
+  kWrite,
+  kWriteImm,
+  kRead,
+  kFetchAdd,     // the remote 64-bit word += operand; its old value lands locally
+  kCompareSwap,  // if the remote word == compare, it becomes operand; its old value lands locally
+};
+
+/// One request. `local` and what it points to belong to the caller; the span is read during post()
+/// only, the memory until the completion.
+struct WorkRequest {
+  RequestKind kind = RequestKind::kSend;
+  bool signalled = true;       // else it completes silently, unless it fails
+  bool expects_write = false;  // recv: its match is a write with immediate
+  std::uint32_t channel = 0;
+  std::uint32_t immediate = 0;     // send and write with immediate: 32 bits for the receiver
+  std::uint64_t tag = 0;           // named by the completion
+  std::span<const Segment> local;  // gathered or scattered in order; at most max_segments()
+  RemoteMemory remote;             // one-sided: `address` is that of the first byte touched
+  std::uint64_t operand = 0;
+  std::uint64_t compare = 0;
+};
+
+struct Completion {
+  std::uint64_t tag = 0;
+  RequestKind kind = RequestKind::kSend;
+  std::uint32_t immediate = 0;  // recv
+  std::uint64_t bytes = 0;      // recv of a send: what arrived. A write's are not told
+};
+
+/// Errors: EnvironmentError where the machine or a peer fails, naming what; InternalError where a
+/// caller breaks the rules above.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  /// For traces and people: "shm", "net", "tcp;ofi_rxm", "verbs".
+  virtual std::string_view name() const = 0;
+
+  /// Makes memory usable for requests, by this rank and by its peers, for as long as this lives.
+  /// The caller keeps it in place. At least 1 byte.
+  virtual LocalMemory register_memory(std::span<std::byte> memory) = 0;
+
+  /// Opens the ends of this rank's channels, once, before connect(). What it answers goes to all
+  /// peers: all they need to reach this rank.
+  virtual Address open(std::span<const ChannelEnd> ends) = 0;
+
+  /// Connects, once. `peers` has open()'s answers by rank; those of ranks that share no channel
+  /// with this one may be empty.
+  virtual void connect(std::span<const Address> peers) = 0;
+
+  /// Takes requests in order, as many as there is room for, and answers how many; the rest is for
+  /// after the next poll().
+  virtual std::size_t post(std::span<const WorkRequest> requests) = 0;
+
+  /// Makes progress and fills in completions, the oldest first, without waiting; answers how many.
+  virtual std::size_t poll(std::span<Completion> completions) = 0;
+
+  /// The most segments of one request, ≥ 1.
+  virtual std::size_t max_segments() const = 0;
+};
+
+}  // namespace slackline::hw
