@@ -1,0 +1,77 @@
+// One rank's part of a schedule, as the executor counts it off: who waits for how many events, and
+// whom an event releases. Made from the rank's own operations and edges alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hw/transport.h"
+#include "sched/schedule.h"
+
+namespace slackline::hw {
+
+/// Operations are numbered within the rank, from 0.
+class RankProgram {
+ public:
+  /// Throws Unsupported, naming the operation, for what transports have no request for, and for
+  /// dynamic schedules; InputError for a message without its other half. The schedule must outlive
+  /// this.
+  RankProgram(const sched::Schedule& schedule, sched::RankId rank);
+
+  const sched::Schedule& schedule() const { return schedule_; }
+  sched::RankId rank() const { return rank_; }
+  std::uint32_t size() const { return size_; }
+  sched::OpId id(std::uint32_t op) const { return sched::OpId(first_ + op); }
+  const sched::Op& op(std::uint32_t op) const { return schedule_.op(id(op)); }
+
+  /// How many events must come before the operation may be issued.
+  std::uint32_t waits(std::uint32_t op) const { return waits_[op]; }
+  /// Those that wait for issued(op), and for done(op).
+  std::span<const std::uint32_t> after_issued(std::uint32_t op) const {
+    return after_issued_.of(op);
+  }
+  std::span<const std::uint32_t> after_done(std::uint32_t op) const { return after_done_.of(op); }
+
+  /// A send's or notifying put's number on its channel, and that of the message a receive waits
+  /// for, modulo 2^32: the immediate that the message carries.
+  std::uint32_t message(std::uint32_t op) const { return message_[op]; }
+
+  /// Polls whose flag a later poll of this rank reads again: cleared once seen.
+  bool clears_flag(std::uint32_t op) const { return clears_flag_[op]; }
+
+  /// The ends of the channels this rank uses, by number.
+  std::span<const ChannelEnd> ends() const { return ends_; }
+
+ private:
+  // For each operation a list of others.
+  struct Lists {
+    std::vector<std::uint32_t> begin;
+    std::vector<std::uint32_t> items;
+    std::span<const std::uint32_t> of(std::uint32_t op) const {
+      return std::span(items).subspan(begin[op], begin[op + 1] - begin[op]);
+    }
+  };
+  struct Release {
+    std::uint32_t from;
+    std::uint32_t to;
+  };
+  static Lists lists_of(std::uint32_t size, std::span<const Release> releases);
+
+  void require_supported() const;
+  void count_events();
+  void mark_flags();
+
+  const sched::Schedule& schedule_;
+  sched::RankId rank_;
+  std::uint32_t first_ = 0;
+  std::uint32_t size_ = 0;
+  std::vector<std::uint32_t> waits_;
+  Lists after_issued_;
+  Lists after_done_;
+  std::vector<std::uint32_t> message_;
+  std::vector<bool> clears_flag_;
+  std::vector<ChannelEnd> ends_;
+};
+
+}  // namespace slackline::hw

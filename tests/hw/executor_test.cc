@@ -1,0 +1,115 @@
+// Schedules carried out by real processes: every rank proves its bytes, and the times are a legal
+// order of the schedule's events as far as one rank can see them.
+#include "hw/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sched/compile.h"
+#include "sched/event_graph.h"
+#include "tests/hw/local_ranks.h"
+
+namespace slackline {
+namespace {
+
+using sched::EventId;
+using sched::OpId;
+
+hw::FabricOptions options_of(const std::string& provider) {
+  hw::FabricOptions options;
+  options.provider = provider;
+  if (provider != "shm") options.host = "127.0.0.1";
+  return options;
+}
+
+std::set<std::string> shared_memory() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    names.insert(entry.path().filename());
+  }
+  return names;
+}
+
+void expect_legal_order(const sched::Schedule& schedule, const sched::Trace& trace) {
+  const sched::ChannelOrder order = sched::channel_order(schedule);
+  const auto time = [&](EventId event) {
+    const sched::OpTimes& times = trace.ops[event.op().value];
+    return event.is_done() ? times.done_s : times.issued_s;
+  };
+  for (std::uint32_t e = 0; e < 2 * schedule.op_count(); ++e) {
+    sched::for_each_arc_into(schedule, order, {e}, false, [&](EventId pred) {
+      // The clocks of two ranks are not aligned.
+      if (schedule.op(pred.op()).rank != schedule.op(EventId{e}.op()).rank) return;
+      EXPECT_LE(time(pred), time({e})) << describe(schedule, EventId{e}.op());
+    });
+  }
+}
+
+void run_and_prove(const std::string& provider, const std::string& spec) {
+  SCOPED_TRACE(provider + " " + spec);
+  const sched::Schedule schedule = sched::compile(sched::parse_spec(spec));
+  const auto reports =
+      testing::run_locally(schedule, options_of(provider), std::chrono::seconds(20));
+  std::vector<std::vector<sched::OpTimes>> times;
+  for (std::size_t r = 0; r < reports.size(); ++r) {
+    EXPECT_EQ(reports[r].error, "") << "rank " << r;
+    times.push_back(reports[r].times);
+  }
+  if (::testing::Test::HasFailure()) return;
+  const sched::Trace trace = hw::assemble_trace(schedule, reports[0].transport, times);
+  EXPECT_EQ(trace.engine, "run:" + provider);
+  expect_legal_order(schedule, trace);
+}
+
+class Providers : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Providers, EveryPatternProvesItsBytesForEveryNumberOfRanks) {
+  for (const char* const pattern :
+       {"sequential", "chain", "binomial-tree", "binary-tree", "double-tree", "binomial-pipeline",
+        "hybrid", "circulant", "scatter-allgather"}) {
+    for (int ranks = 1; ranks <= 8; ++ranks) {
+      run_and_prove(GetParam(), std::string(pattern) + ":ranks=" + std::to_string(ranks) +
+                                    ",bytes=1000,block=300");
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_P(Providers, EveryOptionAndSizeProvesItsBytes) {
+  for (const char* const pattern :
+       {"chain", "binomial-pipeline", "circulant", "scatter-allgather"}) {
+    for (const char* const options : {"", ",lower=put", ",ready=write", ",lower=put,ready=write",
+                                      ",ready=none", ",lower=put,ready=none", ",order=lockstep"}) {
+      for (const char* const size : {"bytes=0,block=64", "bytes=1,block=64",
+                                     "bytes=12345,block=1000", "bytes=200003,block=65536"}) {
+        run_and_prove(GetParam(), std::string(pattern) + ":ranks=5," + size + options);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(Providers, FlagsInRingsAreUsedAgain) {
+  run_and_prove(GetParam(), "ring-buffer:ranks=4,bytes=100,messages=50,slots=4");
+  run_and_prove(GetParam(), "ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,copy-out=no");
+}
+
+TEST_P(Providers, NoSegmentStays) {
+  const std::set<std::string> before = shared_memory();
+  run_and_prove(GetParam(), "chain:ranks=4,bytes=100000,block=10000");
+  const std::set<std::string> after = shared_memory();
+  std::set<std::string> fresh;
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                      std::inserter(fresh, fresh.end()));
+  EXPECT_EQ(fresh, std::set<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Providers, ::testing::Values("shm", "net", "tcp;ofi_rxm"),
+                         [](const auto& tested) {
+                           return std::string(tested.param) == "tcp;ofi_rxm" ? "rxm" : tested.param;
+                         });
+
+}  // namespace
+}  // namespace slackline

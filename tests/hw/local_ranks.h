@@ -1,0 +1,203 @@
+// Every rank of a schedule as a process of its own, on one host. The parent carries the greetings,
+// waits for all, and ends whoever is left when the time is over.
+#pragma once
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hw/executor.h"
+#include "hw/fabric_transport.h"
+#include "sched/schedule.h"
+
+namespace slackline::testing {
+
+struct RankReport {
+  std::string error;  // empty if the rank proved its bytes
+  std::vector<sched::OpTimes> times;
+  std::string transport;
+};
+
+namespace local_ranks {
+
+using Bytes = std::vector<std::byte>;
+
+inline bool write_all(int fd, const void* data, std::size_t bytes) {
+  const char* from = static_cast<const char*>(data);
+  while (bytes != 0) {
+    const ssize_t written = send(fd, from, bytes, MSG_NOSIGNAL);
+    if (written <= 0) return false;
+    from += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+inline bool read_all(int fd, void* data, std::size_t bytes) {
+  char* to = static_cast<char*>(data);
+  while (bytes != 0) {
+    const ssize_t count = read(fd, to, bytes);
+    if (count <= 0) return false;
+    to += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+inline bool send_bytes(int fd, const void* data, std::uint64_t bytes) {
+  return write_all(fd, &bytes, sizeof bytes) && write_all(fd, data, bytes);
+}
+
+inline bool receive_bytes(int fd, Bytes& bytes) {
+  std::uint64_t size = 0;
+  if (!read_all(fd, &size, sizeof size)) return false;
+  bytes.resize(size);
+  return read_all(fd, bytes.data(), size);
+}
+
+inline bool readable(int fd, int timeout_ms) {
+  pollfd entry{fd, POLLIN, 0};
+  return ::poll(&entry, 1, timeout_ms) > 0;
+}
+
+inline Bytes pack(const hw::Greeting& greeting) {
+  Bytes bytes(sizeof greeting.memory);
+  std::memcpy(bytes.data(), &greeting.memory, sizeof greeting.memory);
+  bytes.insert(bytes.end(), greeting.address.begin(), greeting.address.end());
+  return bytes;
+}
+
+inline hw::Greeting unpack(const Bytes& bytes) {
+  hw::Greeting greeting;
+  std::memcpy(&greeting.memory, bytes.data(), sizeof greeting.memory);
+  greeting.address.assign(bytes.begin() + sizeof greeting.memory, bytes.end());
+  return greeting;
+}
+
+// What a rank does. Its messages to the parent: greeting; then error, transport and times.
+inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
+                    const hw::FabricOptions& options) {
+  std::string error;
+  std::string transport_name;
+  std::vector<sched::OpTimes> times;
+  try {
+    const std::unique_ptr<hw::Transport> transport = hw::make_fabric_transport(options);
+    transport_name = transport->name();
+    hw::Executor executor(schedule, sched::RankId(rank), *transport);
+    const Bytes greeting = pack(executor.greeting());
+    std::vector<hw::Greeting> greetings(schedule.rank_count());
+    if (!send_bytes(fd, greeting.data(), greeting.size())) return;
+    for (hw::Greeting& other : greetings) {
+      Bytes bytes;
+      if (!receive_bytes(fd, bytes)) return;
+      other = unpack(bytes);
+    }
+    executor.connect(greetings);
+    executor.begin();
+    // Cores may be fewer than ranks: who has nothing to do lets others go on.
+    while (!executor.finished()) {
+      if (!executor.progress()) sched_yield();
+    }
+    if (const auto breach = executor.first_breach()) error = *breach;
+    times.assign(executor.times().begin(), executor.times().end());
+    send_bytes(fd, error.data(), error.size());
+    send_bytes(fd, transport_name.data(), transport_name.size());
+    send_bytes(fd, times.data(), times.size() * sizeof(sched::OpTimes));
+    // Peers may still need this rank's progress.
+    while (!readable(fd, 0)) {
+      if (!executor.progress()) sched_yield();
+    }
+    return;
+  } catch (const std::exception& thrown) {
+    error = thrown.what();
+  }
+  const std::string failure = "! " + error;
+  send_bytes(fd, failure.data(), failure.size());
+}
+
+}  // namespace local_ranks
+
+/// Runs the schedule; the reports by rank. A rank that does not come to its end within the time has
+/// an error that says so.
+inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
+                                           const hw::FabricOptions& options,
+                                           std::chrono::milliseconds timeout) {
+  using namespace local_ranks;
+  const std::uint32_t ranks = schedule.rank_count();
+  std::vector<RankReport> reports(ranks);
+  std::vector<int> fds;
+  std::vector<pid_t> pids;
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) std::abort();
+    const pid_t pid = fork();
+    if (pid == 0) {
+      for (const int fd : fds) close(fd);
+      close(pair[0]);
+      be_rank(pair[1], schedule, r, options);
+      _exit(0);
+    }
+    close(pair[1]);
+    fds.push_back(pair[0]);
+    pids.push_back(pid);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto receive = [&](std::uint32_t r, Bytes& bytes) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (!readable(fds[r], static_cast<int>(std::max<std::int64_t>(0, left.count())))) {
+      if (reports[r].error.empty()) reports[r].error = "not through in time";
+      return false;
+    }
+    if (!receive_bytes(fds[r], bytes)) {
+      if (reports[r].error.empty()) reports[r].error = "ended before its time";
+      return false;
+    }
+    if (bytes.size() > 2 && bytes[0] == std::byte{'!'}) {
+      reports[r].error.assign(reinterpret_cast<const char*>(bytes.data()) + 2, bytes.size() - 2);
+      return false;
+    }
+    return true;
+  };
+  std::vector<Bytes> greetings(ranks);
+  bool met = true;
+  for (std::uint32_t r = 0; r < ranks; ++r) met = receive(r, greetings[r]) && met;
+  for (std::uint32_t r = 0; met && r < ranks; ++r) {
+    for (const Bytes& greeting : greetings) send_bytes(fds[r], greeting.data(), greeting.size());
+  }
+  bool all = met;
+  for (std::uint32_t r = 0; met && r < ranks; ++r) {
+    Bytes error;
+    Bytes transport;
+    Bytes times;
+    if (!receive(r, error) || !receive(r, transport) || !receive(r, times)) {
+      all = false;
+      continue;
+    }
+    reports[r].error.assign(reinterpret_cast<const char*>(error.data()), error.size());
+    reports[r].transport.assign(reinterpret_cast<const char*>(transport.data()), transport.size());
+    reports[r].times.resize(times.size() / sizeof(sched::OpTimes));
+    std::memcpy(static_cast<void*>(reports[r].times.data()), times.data(), times.size());
+  }
+  // Closing is the word to leave. Who is stuck cannot hear it.
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    close(fds[r]);
+    if (!all) kill(pids[r], SIGKILL);
+  }
+  for (const pid_t pid : pids) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+  }
+  return reports;
+}
+
+}  // namespace slackline::testing
