@@ -292,8 +292,9 @@ class FabricTransport final : public Transport {
         message.context = context;
         if (request.kind == RequestKind::kRead)
           return fi_readmsg(ep_.get(), &message, FI_COMPLETION);
-        // Complete means that the bytes stand there, not that they left.
-        std::uint64_t flags = FI_COMPLETION | FI_DELIVERY_COMPLETE;
+        // Complete means that the bytes stand there, not that they left. Without bytes there is
+        // nothing to wait for, and shm loses such a write.
+        std::uint64_t flags = FI_COMPLETION | (bytes != 0 ? FI_DELIVERY_COMPLETE : 0);
         if (request.kind == RequestKind::kWriteImm) {
           flags |= FI_REMOTE_CQ_DATA;
           message.data = completion_data(request);

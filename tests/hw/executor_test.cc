@@ -63,13 +63,21 @@ void run_and_prove(const std::string& provider, const std::string& spec) {
   expect_legal_order(schedule, trace);
 }
 
-class Providers : public ::testing::TestWithParam<const char*> {};
+class Providers : public ::testing::TestWithParam<const char*> {
+ protected:
+  // libfabric looks at all its providers when it is first used, which takes longer than a run: here
+  // once, for all children to come.
+  static void SetUpTestSuite() { hw::make_fabric_transport(options_of("shm")); }
+
+  // ofi_rxm takes long to connect.
+  static bool is_slow() { return std::string(GetParam()) == "tcp;ofi_rxm"; }
+};
 
 TEST_P(Providers, EveryPatternProvesItsBytesForEveryNumberOfRanks) {
   for (const char* const pattern :
        {"sequential", "chain", "binomial-tree", "binary-tree", "double-tree", "binomial-pipeline",
         "hybrid", "circulant", "scatter-allgather"}) {
-    for (int ranks = 1; ranks <= 8; ++ranks) {
+    for (int ranks = 1; ranks <= 8; ranks += is_slow() ? 4 : 1) {
       run_and_prove(GetParam(), std::string(pattern) + ":ranks=" + std::to_string(ranks) +
                                     ",bytes=1000,block=300");
       if (HasFailure()) return;
@@ -84,6 +92,7 @@ TEST_P(Providers, EveryOptionAndSizeProvesItsBytes) {
                                       ",ready=none", ",lower=put,ready=none", ",order=lockstep"}) {
       for (const char* const size : {"bytes=0,block=64", "bytes=1,block=64",
                                      "bytes=12345,block=1000", "bytes=200003,block=65536"}) {
+        if (is_slow() && pattern != std::string("circulant")) continue;
         run_and_prove(GetParam(), std::string(pattern) + ":ranks=5," + size + options);
         if (HasFailure()) return;
       }
@@ -93,7 +102,7 @@ TEST_P(Providers, EveryOptionAndSizeProvesItsBytes) {
 
 TEST_P(Providers, FlagsInRingsAreUsedAgain) {
   run_and_prove(GetParam(), "ring-buffer:ranks=4,bytes=100,messages=50,slots=4");
-  run_and_prove(GetParam(), "ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,copy-out=no");
+  run_and_prove(GetParam(), "ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,consume=in-place");
 }
 
 TEST_P(Providers, NoSegmentStays) {
