@@ -14,6 +14,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -84,6 +85,17 @@ struct Pending {
   std::uint64_t tag = 0;
   RequestKind kind = RequestKind::kSend;
   bool signalled = true;
+  std::uint32_t channel = 0;
+};
+
+// A channel's receives: how many the provider has, and those it has no room for yet.
+struct Receives {
+  struct Held {
+    WorkRequest request;
+    std::vector<Segment> segments;
+  };
+  std::size_t posted = 0;
+  std::deque<Held> held;
 };
 
 // A channel's writes with immediate, and the receives that wait for them.
@@ -156,7 +168,16 @@ class FabricTransport final : public Transport {
 
   Address open(std::span<const ChannelEnd> ends) override {
     for (const ChannelEnd& end : ends) {
-      if (end.initiates) peer_of_channel_[end.channel] = end.peer;
+      if (end.initiates) {
+        peer_of_channel_[end.channel] = end.peer;
+      } else {
+        receives_.try_emplace(end.channel);
+      }
+    }
+    // shm refuses receives above its size; a share for each channel, so that none starves another.
+    // The others take any number.
+    if (provider_ == "shm" && !receives_.empty()) {
+      most_receives_ = std::max<std::size_t>(1, info_->rx_attr->size / receives_.size());
     }
     Address address(256);
     std::size_t bytes = address.size();
@@ -193,6 +214,7 @@ class FabricTransport final : public Transport {
         ready_.pop_front();
       }
       if (filled == completions.size()) return filled;
+      feed_hungry();
       std::array<fi_cq_tagged_entry, kBatch> entries;
       const ssize_t count = fi_cq_read(cq_.get(), entries.data(), entries.size());
       if (count == -FI_EAGAIN) return filled;
@@ -231,10 +253,41 @@ class FabricTransport final : public Transport {
       expect_write(request);
       return true;
     }
+    if (request.kind == RequestKind::kRecv) {
+      Receives& receives = receives_[request.channel];
+      if (receives.posted >= most_receives_ || !receives.held.empty()) {
+        receives.held.push_back({request, {request.local.begin(), request.local.end()}});
+        return true;
+      }
+      if (!give(request)) return false;
+      ++receives.posted;
+      return true;
+    }
+    return give(request);
+  }
+
+  // Receives that were held back, as far as there is room.
+  void feed_hungry() {
+    std::erase_if(hungry_, [&](std::uint32_t channel) {
+      Receives& receives = receives_[channel];
+      while (!receives.held.empty() && receives.posted < most_receives_) {
+        Receives::Held& held = receives.held.front();
+        held.request.local = held.segments;
+        if (!give(held.request)) return false;
+        ++receives.posted;
+        receives.held.pop_front();
+      }
+      return true;
+    });
+  }
+
+  // False if there is no room now.
+  bool give(const WorkRequest& request) {
     Pending* const pending = take();
     pending->tag = request.tag;
     pending->kind = request.kind;
     pending->signalled = request.signalled;
+    pending->channel = request.channel;
     const ssize_t answer = submit(request, pending);
     if (answer == 0) return true;
     free_.push_back(pending);
@@ -352,6 +405,11 @@ class FabricTransport final : public Transport {
     }
     auto* const pending = static_cast<Pending*>(entry.op_context);
     const bool received = pending->kind == RequestKind::kRecv;
+    if (received) {
+      Receives& receives = receives_[pending->channel];
+      --receives.posted;
+      if (!receives.held.empty()) hungry_.push_back(pending->channel);
+    }
     if (pending->signalled) {
       ready_.push_back({pending->tag, pending->kind,
                         received ? static_cast<std::uint32_t>(entry.data) : 0,
@@ -388,6 +446,9 @@ class FabricTransport final : public Transport {
   std::deque<Pending> pending_;                             // stays in place
   std::vector<Pending*> free_;
   std::map<const Pending*, Operands> operands_;
+  std::map<std::uint32_t, Receives> receives_;                           // by channel
+  std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
+  std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
   std::deque<Completion> ready_;
 };
 

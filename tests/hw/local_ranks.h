@@ -25,6 +25,7 @@ struct RankReport {
   std::string error;  // empty if the rank proved its bytes
   std::vector<sched::OpTimes> times;
   std::string transport;
+  bool left_segment = false;  // in /dev/shm, before it was taken away
 };
 
 namespace local_ranks {
@@ -81,6 +82,19 @@ inline hw::Greeting unpack(const Bytes& bytes) {
   std::memcpy(&greeting.memory, bytes.data(), sizeof greeting.memory);
   greeting.address.assign(bytes.begin() + sizeof greeting.memory, bytes.end());
   return greeting;
+}
+
+// Whether there were any. libfabric's shm names them pid:uid:number, and leaves them to a process
+// that is killed.
+inline bool remove_segments(pid_t pid) {
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    if (entry.path().filename().string().starts_with(std::to_string(pid) + ":")) {
+      left.push_back(entry.path());
+    }
+  }
+  for (const auto& path : left) std::filesystem::remove(path);
+  return !left.empty();
 }
 
 // What a rank does. Its messages to the parent: greeting; then error, transport and times.
@@ -193,9 +207,10 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     close(fds[r]);
     if (!all) kill(pids[r], SIGKILL);
   }
-  for (const pid_t pid : pids) {
+  for (std::uint32_t r = 0; r < ranks; ++r) {
     int status = 0;
-    waitpid(pid, &status, 0);
+    waitpid(pids[r], &status, 0);
+    reports[r].left_segment = remove_segments(pids[r]);
   }
   return reports;
 }
