@@ -72,6 +72,11 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       requests_left_(program_.size(), 0),
       left_(program_.size()),
       lane_of_op_(program_.size()) {
+  for (std::uint32_t i = 0; i < program_.size() && !transport_.has_atomics(); ++i) {
+    if (!sched::is_atomic(program_.op(i).kind)) continue;
+    throw Unsupported(fmt::format("{} cannot carry out {}: it has no atomics", transport_.name(),
+                                  describe(schedule_, program_.id(i))));
+  }
   memory_.fill();
   local_ = transport_.register_memory(memory_.all());
   greeting_.memory = local_.remote;

@@ -148,6 +148,13 @@ class FabricTransport final : public Transport {
   std::string_view name() const override { return provider_; }
   std::size_t max_segments() const override { return max_segments_; }
 
+  // Some claim the capability and lack the calls.
+  bool has_atomics() const override {
+    std::size_t count = 0;
+    return fi_fetch_atomicvalid(ep_.get(), FI_UINT64, FI_SUM, &count) == 0 && count >= 1 &&
+           fi_compare_atomicvalid(ep_.get(), FI_UINT64, FI_CSWAP, &count) == 0 && count >= 1;
+  }
+
   LocalMemory register_memory(std::span<std::byte> memory) override {
     if (memory.empty()) throw InternalError("no memory to register");
     fid_mr* mr = nullptr;

@@ -126,6 +126,9 @@ class Transport {
 
   /// The most segments of one request, ≥ 1.
   virtual std::size_t max_segments() const = 0;
+
+  /// Whether it takes kFetchAdd and kCompareSwap.
+  virtual bool has_atomics() const = 0;
 };
 
 }  // namespace slackline::hw
