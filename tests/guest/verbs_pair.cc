@@ -92,10 +92,13 @@ void Side::open(SideAddress& mine) {
                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC),
                      "ibv_reg_mr"));
-  completions_.reset(
-      made(ibv_create_cq(context_.get(), 2 * kQueueDepth, nullptr, nullptr, 0), "ibv_create_cq"));
+  for (Verbs<ibv_cq>* queue : {&requests_, &receives_}) {
+    queue->reset(
+        made(ibv_create_cq(context_.get(), kQueueDepth, nullptr, nullptr, 0), "ibv_create_cq"));
+  }
   ibv_qp_init_attr attributes{};
-  attributes.send_cq = attributes.recv_cq = completions_.get();
+  attributes.send_cq = requests_.get();
+  attributes.recv_cq = receives_.get();
   attributes.qp_type = IBV_QPT_RC;
   attributes.cap.max_send_wr = attributes.cap.max_recv_wr = kQueueDepth;
   attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
@@ -201,11 +204,11 @@ void Side::post_receive(std::uint64_t id, std::size_t offset, std::size_t bytes)
   done(ibv_post_recv(queue_pair_.get(), &request, &refused), "ibv_post_recv");
 }
 
-ibv_wc Side::next() {
+ibv_wc Side::next(ibv_cq* queue) {
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
   ibv_wc completion{};
   for (;;) {
-    const int count = ibv_poll_cq(completions_.get(), 1, &completion);
+    const int count = ibv_poll_cq(queue, 1, &completion);
     if (count > 0) return completion;
     if (count < 0) fail("ibv_poll_cq");
     if (std::chrono::steady_clock::now() > end) fail("no completion came in time");
@@ -213,7 +216,8 @@ ibv_wc Side::next() {
 }
 
 ibv_wc Side::expect(std::uint64_t id, ibv_wc_opcode kind) {
-  const ibv_wc completion = next();
+  // Every kind that completes a receive has this bit.
+  const ibv_wc completion = next((kind & IBV_WC_RECV) != 0 ? receives_.get() : requests_.get());
   const std::string what = "completion " + std::to_string(completion.wr_id);
   if (completion.status != IBV_WC_SUCCESS) {
     fail(what + ": " + ibv_wc_status_str(completion.status));
@@ -228,7 +232,8 @@ ibv_wc Side::expect(std::uint64_t id, ibv_wc_opcode kind) {
 
 bool Side::idle() {
   ibv_wc completion{};
-  return ibv_poll_cq(completions_.get(), 1, &completion) == 0;
+  return ibv_poll_cq(requests_.get(), 1, &completion) == 0 &&
+         ibv_poll_cq(receives_.get(), 1, &completion) == 0;
 }
 
 void Side::meet() {

@@ -63,17 +63,21 @@ class Side {
                    std::size_t remote_offset, std::uint64_t compare_add, std::uint64_t swap = 0);
   void post_receive(std::uint64_t id, std::size_t offset, std::size_t bytes);
 
-  // The next completion, whatever its status. Throws if none comes within 30 s.
-  ibv_wc next();
-  // The next completion. Throws unless it is a success with this id and of this kind.
+  // Requests and receives complete in queues of their own: an answer may well be received before
+  // the request that it answers is seen to be complete. The next completion of a request, whatever
+  // its status. Throws if none comes within 30 s.
+  ibv_wc next_request() { return next(requests_.get()); }
+  // The next completion where this kind completes. Throws unless it is a success with this id and
+  // of this kind.
   ibv_wc expect(std::uint64_t id, ibv_wc_opcode kind);
-  // Whether no completion is waiting.
+  // Whether no completion is waiting, of either.
   bool idle();
 
   // Returns when both sides have called it. Throws if the other ended, or does not come in 30 s.
   void meet();
 
  private:
+  ibv_wc next(ibv_cq* queue);
   void exchange(const void* mine, void* theirs, std::size_t bytes);
   void open(SideAddress& mine);
   void connect(const SideAddress& mine);
@@ -86,7 +90,8 @@ class Side {
   Verbs<ibv_context> context_;
   Verbs<ibv_pd> domain_;
   Verbs<ibv_mr> region_;
-  Verbs<ibv_cq> completions_;
+  Verbs<ibv_cq> requests_;
+  Verbs<ibv_cq> receives_;
   Verbs<ibv_qp> queue_pair_;
   SideAddress other_;
 };

@@ -311,9 +311,9 @@ TEST(VerbsPingpong, WritePastTheMemoryIsRefusedByTheTarget) {
       [](Side& side) {
         side.meet();
         side.post(IBV_WR_RDMA_WRITE, 1, kFrom, 8, Side::kMemory - 4);
-        EXPECT_EQ(side.next().status, IBV_WC_REM_ACCESS_ERR);
+        EXPECT_EQ(side.next_request().status, IBV_WC_REM_ACCESS_ERR);
         side.post(IBV_WR_RDMA_WRITE, 2, kFrom, 8, kInto);
-        EXPECT_EQ(side.next().status, IBV_WC_WR_FLUSH_ERR) << "the queue pair is in error";
+        EXPECT_EQ(side.next_request().status, IBV_WC_WR_FLUSH_ERR) << "the queue pair is in error";
         side.meet();
       },
       [](Side& side) {
