@@ -21,5 +21,13 @@ endif()
 pkg_check_modules(libfabric IMPORTED_TARGET libfabric>=1.17)
 set(SLACKLINE_HAVE_FABRIC ${libfabric_FOUND})
 if(NOT libfabric_FOUND)
-  message(STATUS "libfabric not found: real transports will be missing (Debian: libfabric-dev)")
+  message(STATUS "libfabric not found: the transports shm and tcp will be missing "
+    "(Debian: libfabric-dev)")
+endif()
+
+pkg_check_modules(libibverbs IMPORTED_TARGET libibverbs)
+set(SLACKLINE_HAVE_VERBS ${libibverbs_FOUND})
+if(NOT libibverbs_FOUND)
+  message(STATUS "libibverbs not found: the transport verbs will be missing "
+    "(Debian: libibverbs-dev)")
 endif()

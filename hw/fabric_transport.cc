@@ -1,6 +1,7 @@
 #include "hw/fabric_transport.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -171,6 +172,25 @@ class FabricTransport final : public Transport {
                                ? reinterpret_cast<std::uint64_t>(memory.data())
                                : 0;
     return local;
+  }
+
+  bool completes_in_order() const override { return false; }
+
+  // Nobody is woken: naps.
+  void wait(std::chrono::nanoseconds timeout, int also) override {
+    constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
+    const std::chrono::nanoseconds nap = std::min(timeout, kNap);
+    const timespec time{0, static_cast<long>(nap.count())};
+    pollfd entry{also, POLLIN, 0};
+    ppoll(&entry, also < 0 ? 0 : 1, &time, nullptr);
+  }
+
+  void close(std::span<const ChannelEnd> ends) override {
+    for (const ChannelEnd& end : ends) {
+      peer_of_channel_.erase(end.channel);
+      arrivals_.erase(end.channel);
+      receives_.erase(end.channel);
+    }
   }
 
   Address open(std::span<const ChannelEnd> ends) override {

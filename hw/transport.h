@@ -3,9 +3,8 @@
 //
 // What an implementation promises:
 //   - A channel is a one-way queue pair: its `src` initiates, its `dst` receives. The k-th send of
-//   a
-//     channel completes its k-th receive that expects a send, and the k-th write with immediate the
-//     k-th receive that expects a write. (Queue pairs keep one order over both; transports that
+//     a channel completes its k-th receive that expects a send, and the k-th write with immediate
+//     the k-th receive that expects a write. (Queue pairs keep one order over both; transports that
 //     match in software need to be told which it will be.)
 //   - Requests of one channel start in the order in which they were posted. Nothing is said of the
 //     order in which they complete, nor of different channels.
@@ -16,12 +15,12 @@
 //     writes of one channel become visible in the order in which they were posted, and the bytes of
 //     a write in the order of their addresses.
 //   - Progress may depend on poll() being called, at targets of one-sided requests too: a rank
-//   polls
-//     until all of its peers are through.
+//     polls until all of its peers are through.
 //
 // Single-threaded: one thread calls all of it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,6 +28,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sched/error.h"
 
 namespace slackline::hw {
 
@@ -93,8 +94,18 @@ struct Completion {
   std::uint64_t bytes = 0;      // recv of a send: what arrived. A write's are not told
 };
 
-/// Errors: EnvironmentError where the machine or a peer fails, naming what; InternalError where a
-/// caller breaks the rules above.
+/// A peer is gone: it died, or no way leads to it any more.
+class PeerLost : public Error {
+ public:
+  PeerLost(std::uint32_t rank, const std::string& message) : Error(message, 1), rank_(rank) {}
+  std::uint32_t rank() const { return rank_; }
+
+ private:
+  std::uint32_t rank_;
+};
+
+/// Errors: EnvironmentError where the machine fails, naming what; PeerLost where a peer does;
+/// InternalError where a caller breaks the rules above.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -109,13 +120,17 @@ class Transport {
   /// The caller keeps it in place. At least 1 byte.
   virtual LocalMemory register_memory(std::span<std::byte> memory) = 0;
 
-  /// Opens the ends of this rank's channels, once, before connect(). What it answers goes to all
-  /// peers: all they need to reach this rank.
+  /// Opens ends of this rank's channels, before their connect(). What it answers goes to all peers
+  /// of these channels: all they need to reach this rank. May be called again, for channels with
+  /// other numbers, after connect().
   virtual Address open(std::span<const ChannelEnd> ends) = 0;
 
-  /// Connects, once. `peers` has open()'s answers by rank; those of ranks that share no channel
-  /// with this one may be empty.
+  /// Connects the ends of the latest open(). `peers` has the peers' answers to it by rank; those of
+  /// ranks that share no channel with this one may be empty.
   virtual void connect(std::span<const Address> peers) = 0;
+
+  /// Closes ends, of which no request is under way; their numbers may be opened anew.
+  virtual void close(std::span<const ChannelEnd> ends) = 0;
 
   /// Takes requests in order, as many as there is room for, and answers how many; the rest is for
   /// after the next poll().
@@ -124,8 +139,17 @@ class Transport {
   /// Makes progress and fills in completions, the oldest first, without waiting; answers how many.
   virtual std::size_t poll(std::span<Completion> completions) = 0;
 
+  /// Sleeps until poll() may find something, the descriptor `also` (−1: none) is readable, or the
+  /// time is over. May return early. Where a provider cannot wake anybody, it naps.
+  virtual void wait(std::chrono::nanoseconds timeout, int also) = 0;
+
   /// The most segments of one request, ≥ 1.
   virtual std::size_t max_segments() const = 0;
+
+  /// Whether the completion of a request that a channel's source initiated says that all requests
+  /// initiated before it on the channel are complete too. Where it does, only what is waited for
+  /// need be signalled.
+  virtual bool completes_in_order() const = 0;
 
   /// Whether it takes kFetchAdd and kCompareSwap.
   virtual bool has_atomics() const = 0;

@@ -1,0 +1,53 @@
+#include "hw/transports.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sched/error.h"
+
+#ifdef SLACKLINE_HAVE_FABRIC
+#include "hw/fabric_transport.h"
+#endif
+
+namespace slackline::hw {
+namespace {
+
+using Made = std::unique_ptr<Transport>;
+
+#ifdef SLACKLINE_HAVE_FABRIC
+Made fabric(std::string provider, const TransportOptions& options) {
+  return make_fabric_transport({std::move(provider), options.host});
+}
+#else
+Made fabric(const std::string& provider, const TransportOptions&) {
+  throw EnvironmentError(fmt::format(
+      "{}: this Slackline was built without libfabric (Debian: libfabric-dev)", provider));
+}
+#endif
+
+constexpr std::array kTransports{
+    TransportEntry{"shm", "shared memory of one host, by libfabric",
+                   [](const TransportOptions& o) { return fabric("shm", o); }},
+    TransportEntry{"tcp", "TCP: the faster of libfabric's providers that is there",
+                   [](const TransportOptions& o) { return fabric("tcp", o); }},
+    TransportEntry{"net", "TCP, by libfabric's provider net",
+                   [](const TransportOptions& o) { return fabric("net", o); }},
+    TransportEntry{"tcp;ofi_rxm", "TCP, by libfabric's provider tcp;ofi_rxm",
+                   [](const TransportOptions& o) { return fabric("tcp;ofi_rxm", o); }},
+};
+
+}  // namespace
+
+std::span<const TransportEntry> transports() { return kTransports; }
+
+std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options) {
+  std::string names;
+  for (const TransportEntry& entry : kTransports) {
+    if (entry.name == name) return entry.make(options);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+  }
+  throw InputError(fmt::format("transport: no '{}'; expected one of {}", name, names));
+}
+
+}  // namespace slackline::hw

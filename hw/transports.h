@@ -1,0 +1,34 @@
+// The transports there are: to add one, write its file pair and one line in transports.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hw/transport.h"
+
+namespace slackline::hw {
+
+/// How a rank's transport is set up; each takes of it what it knows.
+struct TransportOptions {
+  /// The address of this host that peers reach it at, a name or in digits. Empty: what the
+  /// transport prefers.
+  std::string host;
+  /// verbs: the RDMA device, and its port. Empty: the first active one.
+  std::string device;
+};
+
+struct TransportEntry {
+  std::string_view name;     // "shm"
+  std::string_view summary;  // one line, for people
+  std::unique_ptr<Transport> (*make)(const TransportOptions& options);
+};
+
+/// In the order in which people are shown them.
+std::span<const TransportEntry> transports();
+
+/// Throws InputError for a name that is none, EnvironmentError if the machine cannot.
+std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options);
+
+}  // namespace slackline::hw
