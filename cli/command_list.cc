@@ -7,6 +7,7 @@
 
 #include "cli/json_document.h"
 #include "cli/table.h"
+#include "hw/transports.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 #include "sched/error.h"
@@ -51,7 +52,13 @@ Entries list_platforms() {
   return entries;
 }
 
-Entries list_transports() { return {}; }
+Entries list_transports() {
+  Entries entries;
+  for (const hw::TransportEntry& t : hw::transports()) {
+    entries.push_back({std::string(t.name), "", std::string(t.summary)});
+  }
+  return entries;
+}
 
 Entries list_formats() {
   Entries entries;
@@ -68,14 +75,10 @@ struct Topic {
   std::string_view name;
   Entries (*list)();
   std::string_view detail;  // the key of Entry::detail; empty if it has none
-  std::string_view if_empty = "";
 };
 constexpr std::array kTopics = {
-    Topic{"patterns", list_patterns, ""},
-    Topic{"options", list_options, "values"},
-    Topic{"platforms", list_platforms, ""},
-    Topic{"transports", list_transports, "",
-          "none: this version predicts and simulates; it does not run schedules on a network"},
+    Topic{"patterns", list_patterns, ""},   Topic{"options", list_options, "values"},
+    Topic{"platforms", list_platforms, ""}, Topic{"transports", list_transports, ""},
     Topic{"formats", list_formats, "by"},
 };
 
@@ -104,7 +107,6 @@ class List : public Command {
   }
 
   static std::string lines(const Topic& topic, const Entries& entries) {
-    if (entries.empty()) return fmt::format("{}\n", topic.if_empty);
     const bool detail = !topic.detail.empty();
     Table table(std::vector<Align>(detail ? 3 : 2, Align::kLeft));
     for (const Entry& e : entries) {

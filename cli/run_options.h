@@ -8,7 +8,9 @@
 
 #include "cli/arguments.h"
 #include "cli/console.h"
+#include "cli/delay_options.h"
 #include "cli/engine.h"
+#include "cli/order_options.h"
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/plan_runs.h"
@@ -58,7 +60,9 @@ class RunOptions {
  public:
   /// `engine` is the default; if this build lacks it, resolve() takes the analytic one and says so.
   explicit RunOptions(std::string engine, RunOptionNames names = {})
-      : default_engine_(std::move(engine)), names_(std::move(names)) {}
+      : default_engine_(std::move(engine)),
+        names_(std::move(names)),
+        delays_({names_.delay, true}) {}
 
   void declare(Arguments& arguments);
   /// Reads platform, delays and names, before any work. Throws InputError, EnvironmentError.
@@ -73,8 +77,9 @@ class RunOptions {
 
   std::string default_engine_;
   RunOptionNames names_;
-  std::optional<std::string> platform_, engine_, policy_, sends_in_flight_, delay_file_, seed_;
-  std::vector<std::string> delays_, slow_pairs_, stragglers_, noise_, link_rates_, failures_;
+  std::optional<std::string> platform_, engine_;
+  OrderOptions order_;
+  DelayOptions delays_;
 };
 
 }  // namespace slackline::cli
