@@ -25,6 +25,11 @@ if(NOT libfabric_FOUND)
     "(Debian: libfabric-dev)")
 endif()
 
+if(libfabric_FOUND)
+  add_library(slackline_fabric_headers INTERFACE)
+  target_include_directories(slackline_fabric_headers SYSTEM INTERFACE ${libfabric_INCLUDE_DIRS})
+endif()
+
 pkg_check_modules(libibverbs IMPORTED_TARGET libibverbs)
 set(SLACKLINE_HAVE_VERBS ${libibverbs_FOUND})
 if(NOT libibverbs_FOUND)

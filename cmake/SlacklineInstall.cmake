@@ -17,7 +17,7 @@ foreach(target IN LISTS slackline_targets)
   # Headers that include a library which only our sources need are private (scripts/check-includes).
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
   foreach(header IN LISTS headers)
-    file(STRINGS ${header} private REGEX "^#include <(asio|boost|CLI|Eigen|infiniband|nlohmann|simgrid|toml|xbt)/")
+    file(STRINGS ${header} private REGEX "^#include <(asio|boost|CLI|Eigen|infiniband|nlohmann|rdma|simgrid|toml|xbt)/")
     if(NOT private)
       cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
       cmake_path(GET path PARENT_PATH directory)

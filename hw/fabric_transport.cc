@@ -19,6 +19,7 @@
 #include <map>
 #include <utility>
 
+#include "hw/fabric_library.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -38,12 +39,15 @@ template <class Object>
 using Fid = std::unique_ptr<Object, CloseFid>;
 
 struct FreeInfo {
-  void operator()(fi_info* info) const { fi_freeinfo(info); }
+  decltype(&::fi_freeinfo) free = nullptr;
+  void operator()(fi_info* info) const { free(info); }
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 
 // The negative answer of a libfabric call, as text.
-const char* reason(ssize_t answer) { return fi_strerror(static_cast<int>(-answer)); }
+const char* reason(ssize_t answer) {
+  return load_fabric_library().strerror(static_cast<int>(-answer));
+}
 
 void require(ssize_t answer, std::string_view provider, std::string_view what) {
   if (answer >= 0) return;
@@ -51,8 +55,8 @@ void require(ssize_t answer, std::string_view provider, std::string_view what) {
       fmt::format("libfabric {}: {} failed: {}", provider, what, reason(answer)));
 }
 
-Info wanted(std::string_view provider) {
-  Info hints(fi_allocinfo());
+Info wanted(const FabricLibrary& library, std::string_view provider) {
+  Info hints(library.dupinfo(nullptr), {library.freeinfo});
   if (!hints) throw EnvironmentError("libfabric: out of memory");
   hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
@@ -70,14 +74,15 @@ Info wanted(std::string_view provider) {
 
 // Nothing if the machine does not have it.
 Info find_provider(std::string_view provider, const std::string& host) {
-  const Info hints = wanted(provider);
+  const FabricLibrary library = load_fabric_library();
+  const Info hints = wanted(library, provider);
   fi_info* found = nullptr;
   const bool bound = !host.empty() && provider != "shm";
-  const int answer = fi_getinfo(FI_VERSION(1, 17), bound ? host.c_str() : nullptr, nullptr,
-                                bound ? FI_SOURCE : 0, hints.get(), &found);
-  if (answer == -FI_ENODATA) return nullptr;
+  const int answer = library.getinfo(FI_VERSION(1, 17), bound ? host.c_str() : nullptr, nullptr,
+                                     bound ? FI_SOURCE : 0, hints.get(), &found);
+  if (answer == -FI_ENODATA) return Info(nullptr, {library.freeinfo});
   require(answer, provider, bound ? "looking for " + host : "fi_getinfo");
-  return Info(found);
+  return Info(found, {library.freeinfo});
 }
 
 // What the provider hands back with a completion. The context must come first.
@@ -110,7 +115,8 @@ class FabricTransport final : public Transport {
   explicit FabricTransport(Info info)
       : info_(std::move(info)), provider_(info_->fabric_attr->prov_name) {
     fid_fabric* fabric = nullptr;
-    require(fi_fabric(info_->fabric_attr, &fabric, nullptr), provider_, "fi_fabric");
+    require(load_fabric_library().fabric(info_->fabric_attr, &fabric, nullptr), provider_,
+            "fi_fabric");
     fabric_.reset(fabric);
     fid_domain* domain = nullptr;
     require(fi_domain(fabric, info_.get(), &domain, nullptr), provider_, "fi_domain");
@@ -448,8 +454,8 @@ class FabricTransport final : public Transport {
   [[noreturn]] void throw_failed() {
     fi_cq_err_entry error{};
     fi_cq_readerr(cq_.get(), &error, 0);
-    throw EnvironmentError(
-        fmt::format("libfabric {}: a request failed: {}", provider_, fi_strerror(error.err)));
+    throw EnvironmentError(fmt::format("libfabric {}: a request failed: {}", provider_,
+                                       load_fabric_library().strerror(error.err)));
   }
 
   struct Operands {
