@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstring>
-#include <limits>
 #include <map>
+#include <utility>
 
+#include "hw/local_work.h"
+#include "machine/lane.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -16,106 +16,101 @@ namespace {
 
 using sched::Op;
 using sched::OpKind;
-using sched::Slice;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kBatch = 32;
+// Requests that wait for room: more than this, and nobody adds to them.
+constexpr std::size_t kMostQueued = 32;
 
-// The places of the rank's atomics in its scratch words.
-std::vector<std::uint32_t> number_atomics(const RankProgram& program, std::uint32_t& words) {
-  std::vector<std::uint32_t> word(program.size(), 0);
-  for (std::uint32_t i = 0; i < program.size(); ++i) {
-    if (sched::is_atomic(program.op(i).kind)) word[i] = words++;
-  }
-  return word;
-}
-
-// Calls visit(from, to, bytes) for the pieces that two equally long lists of slices have in common:
-// each is one run in both.
-template <class Visit>
-void for_each_piece(std::span<const Slice> from, std::span<const Slice> to, Visit&& visit) {
-  std::size_t f = 0;
-  std::size_t t = 0;
-  std::uint64_t f_used = 0;
-  std::uint64_t t_used = 0;
-  while (f < from.size() && t < to.size()) {
-    const std::uint64_t bytes = std::min(from[f].bytes - f_used, to[t].bytes - t_used);
-    if (bytes != 0) {
-      visit(Slice{from[f].buffer, from[f].offset + f_used, bytes},
-            Slice{to[t].buffer, to[t].offset + t_used, bytes});
-    }
-    f_used += bytes;
-    t_used += bytes;
-    if (f_used == from[f].bytes) {
-      ++f;
-      f_used = 0;
-    }
-    if (t < to.size() && t_used == to[t].bytes) {
-      ++t;
-      t_used = 0;
-    }
-  }
+std::vector<ChannelEnd> ends_from(std::span<const ChannelEnd> ends, std::uint32_t first_channel) {
+  std::vector<ChannelEnd> moved(ends.begin(), ends.end());
+  for (ChannelEnd& end : moved) end.channel += first_channel;
+  return moved;
 }
 
 }  // namespace
 
-Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transport& transport)
+Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transport& transport,
+                   ExecutorOptions options)
     : schedule_(schedule),
-      rank_(rank),
       transport_(transport),
+      options_(std::move(options)),
       program_(schedule, rank),
-      layout_(schedule),
-      word_of_op_(number_atomics(program_, words_)),
-      memory_(schedule, layout_, rank, 8ull * words_),
+      memory_(schedule, rank, options_.memory, RequestMaker::scratch_bytes(program_)),
+      maker_(program_, memory_, transport, options_.first_channel, options_.number),
       times_(program_.size()),
       waits_(program_.size()),
-      requests_left_(program_.size(), 0),
-      left_(program_.size()),
+      completions_left_(program_.size(), 0),
+      silent_(program_.size(), false),
+      done_before_(program_.size(), false),
       lane_of_op_(program_.size()) {
-  for (std::uint32_t i = 0; i < program_.size() && !transport_.has_atomics(); ++i) {
-    if (!sched::is_atomic(program_.op(i).kind)) continue;
-    throw Unsupported(fmt::format("{} cannot carry out {}: it has no atomics", transport_.name(),
-                                  describe(schedule_, program_.id(i))));
+  require_complete(options_.order, schedule.op_count());
+  if (!memory_.own().empty()) memory_.set_registered(transport.register_memory(memory_.own()));
+  greeting_.memory = memory_.remote();
+  if (options_.opens_channels) {
+    greeting_.address = transport.open(ends_from(program_.ends(), options_.first_channel));
   }
-  memory_.fill();
-  local_ = transport_.register_memory(memory_.all());
-  greeting_.memory = local_.remote;
-  greeting_.address = transport_.open(program_.ends());
+  set_up_lanes();
+  reset(true);
+}
+
+void Executor::set_up_lanes() {
   std::map<std::uint16_t, std::uint32_t> lanes;
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
     const auto fresh = static_cast<std::uint32_t>(lanes.size());
     lane_of_op_[i] = lanes.try_emplace(program_.op(i).lane, fresh).first->second;
-    waits_[i] = program_.waits(i);
-    times_[i].ready_s = times_[i].issued_s = times_[i].wire_s = times_[i].done_s = kNever;
   }
   lanes_.resize(lanes.size());
-  lane_busy_.resize(lanes.size(), false);
 }
 
 void Executor::connect(std::span<const Greeting> greetings) {
+  maker_.connect(greetings);
+  if (!options_.opens_channels) return;
   std::vector<Address> addresses;
-  for (const Greeting& greeting : greetings) {
-    addresses.push_back(greeting.address);
-    remote_.push_back(greeting.memory);
-  }
+  for (const Greeting& greeting : greetings) addresses.push_back(greeting.address);
   transport_.connect(addresses);
 }
 
-void Executor::begin() {
-  start_ = Clock::now();
+void Executor::reset(bool refill) {
+  if (refill) memory_.fill();
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
-    if (waits_[i] != 0) continue;
-    times_[i].ready_s = 0;
-    lanes_[lane_of_op_[i]].push(i);
+    waits_[i] = program_.waits(i);
+    times_[i] = {kNever, kNever, kNever, kNever, 1, sched::OpId::none()};
+  }
+  std::fill(done_before_.begin(), done_before_.end(), false);
+  left_ = program_.size();
+  finish_s_ = kNever;
+  clock_reads_ = 0;
+  event_number_ = 0;
+}
+
+void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0).value] = true; }
+
+void Executor::begin(Clock::time_point zero) {
+  start_ = zero;
+  event_s_ = 0;
+  if (left_ == 0) finish_s_ = 0;
+  for (std::uint32_t i = 0; i < program_.size(); ++i) {
+    if (!done_before_[i]) continue;
+    // Its predecessors, if they are not done before too, are nobody's business any more.
+    waits_[i] = std::numeric_limits<std::uint32_t>::max();
+    times_[i].ready_s = times_[i].issued_s = times_[i].wire_s = 0;
+  }
+  for (std::uint32_t i = 0; i < program_.size(); ++i) {
+    if (waits_[i] == 0) make_ready(i);
+  }
+  for (std::uint32_t i = 0; i < program_.size(); ++i) {
+    if (!done_before_[i]) continue;
+    for (const std::uint32_t next : program_.after_issued(i)) release(next, i);
+    done(i);
   }
 }
 
 bool Executor::progress() {
-  // What is ready goes out before anybody looks for more.
-  bool moved = issue_ready();
-  moved = see_completions() || moved;
+  bool moved = options_.polls && see_completions();
   moved = see_timers() || moved;
-  return see_flags() || moved;
+  moved = see_flags() || moved;
+  return issue_ready() || moved;
 }
 
 sched::OpId Executor::first_unfinished() const {
@@ -125,228 +120,262 @@ sched::OpId Executor::first_unfinished() const {
   return sched::OpId::none();
 }
 
-double Executor::now_s() const {
+std::optional<Executor::Clock::time_point> Executor::next_timer() const {
+  if (timers_.empty()) return std::nullopt;
+  return timers_.top().at;
+}
+
+double Executor::now_s() {
+  if (!options_.timestamps) return 0;
+  ++clock_reads_;
   return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+// Something happened: what follows from it happens at the same time.
+void Executor::event() {
+  event_s_ = now_s();
+  ++event_number_;
 }
 
 void Executor::release(std::uint32_t op, std::uint32_t by) {
   if (--waits_[op] != 0) return;
-  times_[op].ready_s = now_s();
   times_[op].cause = program_.id(by);
-  lanes_[lane_of_op_[op]].push(op);
+  make_ready(op);
+}
+
+void Executor::make_ready(std::uint32_t op) {
+  times_[op].ready_s = event_s_;
+  const double delay_s =
+      options_.delays == nullptr ? 0 : options_.delays->post_delay_s(program_.id(op));
+  if (delay_s > 0) {
+    set_timer(op, delay_s, Timer::What::kHeldBack);
+  } else {
+    offer(op);
+  }
+}
+
+void Executor::offer(std::uint32_t op) {
+  if (machine::holds_lane(program_.op(op).kind)) {
+    to_lane(op);
+  } else {
+    free_.push_back(op);
+  }
+}
+
+void Executor::to_lane(std::uint32_t op) {
+  double place = 0;
+  if (options_.order.policy == machine::IssuePolicy::kReady) place = event_number_;
+  if (options_.order.policy == machine::IssuePolicy::kLeastSlack) {
+    place = options_.order.slack_s[program_.id(op).value];
+  }
+  Lane& lane = lanes_[lane_of_op_[op]];
+  lane.ready.push({place, op, lane.busy});
+}
+
+void Executor::set_timer(std::uint32_t op, double wait_s, Timer::What what) {
+  // Longer than anybody waits, and still within the clock's range.
+  constexpr double kLongest = 3e9;
+  const std::chrono::duration<double> wait(std::min(wait_s, kLongest));
+  timers_.push({Clock::now() + std::chrono::ceil<Clock::duration>(wait), op, what});
 }
 
 void Executor::issued(std::uint32_t op) {
-  times_[op].issued_s = times_[op].wire_s = now_s();
+  times_[op].issued_s = times_[op].wire_s = event_s_;
   for (const std::uint32_t next : program_.after_issued(op)) release(next, op);
 }
 
 void Executor::done(std::uint32_t op) {
-  times_[op].done_s = now_s();
-  --left_;
+  times_[op].done_s = event_s_;
+  if (--left_ == 0) {
+    finish_s_ = options_.timestamps ? event_s_
+                                    : std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  if (is_bounded(op) && !done_before_[op]) {
+    --in_flight_;
+    if (!bounded_.empty()) {
+      const std::uint32_t next = bounded_.top().op;
+      bounded_.pop();
+      times_[next].cause = program_.id(op);
+      to_lane(next);
+    }
+  }
   for (const std::uint32_t next : program_.after_done(op)) release(next, op);
+}
+
+// Where requests of a channel complete in order, one that completes speaks for those before it.
+void Executor::silent_done_before(std::uint32_t op) {
+  for (std::uint32_t p = program_.previous(op); p != kNoOp && silent_[p];
+       p = program_.previous(p)) {
+    silent_[p] = false;
+    done(p);
+  }
+}
+
+void Executor::take(const Completion& completion) {
+  event();
+  complete(completion);
+}
+
+void Executor::complete(const Completion& completion) {
+  const auto i = static_cast<std::uint32_t>(completion.tag);
+  const Op& op = program_.op(i);
+  if (op.kind == OpKind::kRecv && completion.immediate != program_.message(i)) {
+    throw InternalError(fmt::format("{} took message {} of its channel; expected message {}",
+                                    describe(schedule_, program_.id(i)), completion.immediate,
+                                    program_.message(i)));
+  }
+  if (op.kind != OpKind::kRecv) silent_done_before(i);
+  if (--completions_left_[i] != 0) return;
+  if (sched::is_atomic(op.kind)) maker_.deliver_result(i);
+  done(i);
 }
 
 bool Executor::issue_ready() {
   bool moved = post_queued();
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    while (!lanes_[lane].empty() && !lane_busy_[lane]) {
-      // Nobody overtakes requests that wait for room.
-      if (queued_.size() - next_ >= kBatch && !post_queued()) return moved;
-      const std::uint32_t op = lanes_[lane].top();
-      lanes_[lane].pop();
-      issue(op);
-      moved = true;
-      if (lanes_[lane].empty()) post_queued();
+  bool more = true;
+  while (more) {
+    more = false;
+    // What is released meanwhile comes behind.
+    for (std::size_t f = 0; f < free_.size(); ++f) {
+      issue(free_[f]);
+      more = true;
     }
+    free_.clear();
+    for (Lane& lane : lanes_) more = serve(lane) || more;
+    moved = moved || more;
   }
-  post_queued();
   return moved;
 }
 
+// One operation at a time: what it releases may come before the rest.
+bool Executor::serve(Lane& lane) {
+  bool moved = false;
+  while (!lane.busy && !lane.ready.empty()) {
+    // Nobody overtakes requests that wait for room.
+    if (queue_.size() >= kMostQueued && !post_queued()) return moved;
+    const Waiting next = lane.ready.top();
+    lane.ready.pop();
+    moved = true;
+    if (hold_back(next)) continue;
+    const std::uint32_t op = next.op;
+    if (next.behind && lane.last != kNoOp) times_[op].cause = program_.id(lane.last);
+    const OpKind kind = program_.op(op).kind;
+    double hold_s = lane_delay_s(op);
+    if (kind == OpKind::kCalc) {
+      hold_s += sched::seconds(schedule_.arguments(program_.op(op)).duration);
+    }
+    if (!machine::is_posted(kind)) {
+      event();
+      issued(op);
+    }
+    if (hold_s > 0) {
+      lane.busy = true;
+      lane.last = op;
+      set_timer(op, hold_s, Timer::What::kLaneEnd);
+    } else {
+      work(op);
+    }
+  }
+  return moved;
+}
+
+bool Executor::is_bounded(std::uint32_t op) const {
+  if (options_.order.sends_in_flight == 0) return false;
+  const Op& o = program_.op(op);
+  return (o.kind == OpKind::kSend || o.kind == OpKind::kPut) &&
+         schedule_.payload_bytes(o) > options_.interleave_bytes;
+}
+
+// Whether the rank has too much under way to post this too. If not, it counts from now on.
+bool Executor::hold_back(const Waiting& waiting) {
+  if (!is_bounded(waiting.op)) return false;
+  if (in_flight_ < options_.order.sends_in_flight) {
+    ++in_flight_;
+    return false;
+  }
+  bounded_.push(waiting);
+  return true;
+}
+
+// Operations that hold no lane.
 void Executor::issue(std::uint32_t i) {
   const Op& op = program_.op(i);
-  switch (op.kind) {
-    case OpKind::kSend:
-    case OpKind::kRecv:
-      return queue_message(i);
-    case OpKind::kPut:
-    case OpKind::kGet:
-      return queue_one_sided(i);
-    case OpKind::kFetchAdd:
-    case OpKind::kCompareSwap:
-      return queue_atomic(i);
-    case OpKind::kPoll:
-      issued(i);
-      polls_.push_back(i);
-      return;
-    case OpKind::kCopy:
-      issued(i);
-      copy(i);
-      return done(i);
-    case OpKind::kReduce:
-      issued(i);
-      reduce(i);
-      return done(i);
-    case OpKind::kCalc:
-      lane_busy_[lane_of_op_[i]] = true;
-      [[fallthrough]];
-    case OpKind::kDelay: {
-      issued(i);
-      const std::chrono::duration<double> wait(sched::seconds(schedule_.arguments(op).duration));
-      timers_.push({Clock::now() + std::chrono::duration_cast<Clock::duration>(wait), i});
-      return;
-    }
-    case OpKind::kJoin:
-    case OpKind::kFlush:  // bundles are dynamic: here nothing is ever held back
-      issued(i);
-      return done(i);
-    case OpKind::kFetchAnd:
-    case OpKind::kFetchOr:
-    case OpKind::kFetchXor:
-      break;
-  }
-  throw InternalError(fmt::format("no way to carry out {}", describe(schedule_, program_.id(i))));
-}
-
-void Executor::queue_message(std::uint32_t i) {
-  const Op& op = program_.op(i);
-  WorkRequest request;
-  request.kind = op.kind == OpKind::kSend ? RequestKind::kSend : RequestKind::kRecv;
-  request.channel = op.channel.value;
-  request.tag = i;
-  request.immediate = program_.message(i);
-  request.expects_write = op.kind == OpKind::kRecv && schedule_.op(op.match).kind == OpKind::kPut;
-  std::vector<Segment> segments;
-  for (const Slice& slice : schedule_.slices(op.kind == OpKind::kSend ? op.reads : op.writes)) {
-    if (slice.bytes != 0) segments.push_back(segment(slice));
-  }
-  if (segments.size() > transport_.max_segments()) {
-    throw Unsupported(fmt::format("{} gathers {} slices; {} takes {}",
-                                  describe(schedule_, program_.id(i)), segments.size(),
-                                  transport_.name(), transport_.max_segments()));
-  }
-  requests_left_[i] = 1;
-  queue(request, segments, true);
-}
-
-void Executor::queue_one_sided(std::uint32_t i) {
-  const Op& op = program_.op(i);
-  const bool put = op.kind == OpKind::kPut;
-  const bool imm = put && op.notify == sched::Notify::kImm;
-  const std::uint64_t further = value_of(schedule_.arguments(op).address_offset);
-  struct Piece {
-    Slice local;
-    Slice remote;
-  };
-  std::vector<Piece> pieces;
-  for_each_piece(schedule_.slices(op.reads), schedule_.slices(op.writes),
-                 [&](const Slice& from, const Slice& to) {
-                   pieces.push_back(put ? Piece{from, to} : Piece{to, from});
-                 });
-  WorkRequest request;
-  request.channel = op.channel.value;
-  request.tag = i;
-  request.immediate = program_.message(i);
-  requests_left_[i] = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(pieces.size()));
-  if (pieces.empty()) {
-    // Without bytes only the notice is left of it.
-    if (!imm) {
-      requests_left_[i] = 0;
-      issued(i);
-      return done(i);
-    }
-    request.kind = RequestKind::kWriteImm;
-    const sched::Channel& channel = schedule_.channel(op.channel);
-    request.remote = remote_[channel.dst.value];
-    return queue(request, {}, true);
-  }
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
-    const bool last = p + 1 == pieces.size();
-    request.kind = !put          ? RequestKind::kRead
-                   : imm && last ? RequestKind::kWriteImm
-                                 : RequestKind::kWrite;
-    request.remote = remote(pieces[p].remote, further);
-    const Segment local = segment(pieces[p].local);
-    queue(request, {&local, 1}, last);
+  event();
+  issued(i);
+  if (op.kind == OpKind::kPoll) {
+    polls_.push_back(i);
+  } else if (op.kind == OpKind::kDelay) {
+    set_timer(i, sched::seconds(schedule_.arguments(op).duration), Timer::What::kDone);
+  } else {
+    done(i);  // joins; and flushes: bundles are dynamic, and here nothing is ever held back
   }
 }
 
-void Executor::queue_atomic(std::uint32_t i) {
-  const Op& op = program_.op(i);
-  const sched::OpArguments& arguments = schedule_.arguments(op);
-  WorkRequest request;
-  request.kind = op.kind == OpKind::kFetchAdd ? RequestKind::kFetchAdd : RequestKind::kCompareSwap;
-  request.channel = op.channel.value;
-  request.tag = i;
-  request.operand = value_of(arguments.operand);
-  request.compare = value_of(arguments.compare);
-  request.remote = remote(schedule_.slices(op.writes).front(), value_of(arguments.address_offset));
-  requests_left_[i] = 1;
-  const Segment local{result(i), 8, local_.handle};
-  queue(request, {&local, 1}, true);
+// What an operation does when its lane has nothing to wait for any more.
+void Executor::work(std::uint32_t i) {
+  const OpKind kind = program_.op(i).kind;
+  if (machine::is_posted(kind)) return post(i);
+  if (kind == OpKind::kCopy) copy(program_, memory_, i);
+  if (kind == OpKind::kReduce) reduce(program_, memory_, i);
+  event();
+  done(i);
 }
 
-void Executor::queue(WorkRequest request, std::span<const Segment> segments, bool last) {
-  queued_.push_back({request, static_cast<std::uint32_t>(segments_.size()),
-                     static_cast<std::uint32_t>(segments.size()), last});
-  segments_.insert(segments_.end(), segments.begin(), segments.end());
+void Executor::post(std::uint32_t i) {
+  const bool silent = transport_.completes_in_order() && sched::is_initiator(program_.op(i).kind) &&
+                      !sched::is_atomic(program_.op(i).kind) && !program_.is_waited_for(i) &&
+                      !is_bounded(i);
+  const std::optional<std::uint32_t> completions = maker_.make(i, !silent, queue_);
+  if (!completions) {
+    event();
+    issued(i);
+    return done(i);
+  }
+  completions_left_[i] = *completions;
+  silent_[i] = silent;
+  post_queued();
 }
 
 // Answers whether the transport took any.
 bool Executor::post_queued() {
-  bool moved = false;
-  while (next_ < queued_.size()) {
-    batch_.clear();
-    const std::size_t end = std::min(queued_.size(), next_ + kBatch);
-    for (std::size_t q = next_; q < end; ++q) {
-      batch_.push_back(queued_[q].request);
-      batch_.back().local =
-          std::span<const Segment>(segments_).subspan(queued_[q].segment, queued_[q].segments);
-    }
-    const std::size_t taken = transport_.post(batch_);
-    moved = moved || taken != 0;
-    for (std::size_t k = 0; k < taken; ++k, ++next_) {
-      if (queued_[next_].last) issued(static_cast<std::uint32_t>(queued_[next_].request.tag));
-    }
-    if (taken < batch_.size()) return moved;
-  }
-  queued_.clear();
-  segments_.clear();
-  next_ = 0;
-  return moved;
+  if (queue_.size() == 0) return false;
+  return queue_.post(transport_, [&](std::uint64_t tag) {
+    event();
+    issued(static_cast<std::uint32_t>(tag));
+  });
 }
 
 bool Executor::see_completions() {
   std::array<Completion, kBatch> completions;
   const std::size_t count = transport_.poll(completions);
+  if (count == 0) return false;
+  event();
   for (std::size_t c = 0; c < count; ++c) {
-    const auto i = static_cast<std::uint32_t>(completions[c].tag);
-    const Op& op = program_.op(i);
-    if (op.kind == OpKind::kRecv && completions[c].immediate != program_.message(i)) {
-      throw InternalError(fmt::format("{} took message {} of its channel; expected message {}",
-                                      describe(schedule_, program_.id(i)), completions[c].immediate,
-                                      program_.message(i)));
-    }
-    if (--requests_left_[i] != 0) continue;
-    if (sched::is_atomic(op.kind)) {
-      for (const Slice& slice : schedule_.slices(op.writes).subspan(1)) {
-        std::memcpy(memory_.at(slice).data(), result(i), std::min<std::size_t>(8, slice.bytes));
-      }
-    }
-    done(i);
+    complete(completions[c]);
+    ++event_number_;
   }
-  return count != 0;
+  return true;
 }
 
 bool Executor::see_timers() {
   bool moved = false;
   while (!timers_.empty() && timers_.top().at <= Clock::now()) {
-    const std::uint32_t op = timers_.top().op;
+    const Timer timer = timers_.top();
     timers_.pop();
-    if (program_.op(op).kind == OpKind::kCalc) lane_busy_[lane_of_op_[op]] = false;
-    done(op);
+    event();
     moved = true;
+    switch (timer.what) {
+      case Timer::What::kHeldBack:
+        offer(timer.op);
+        break;
+      case Timer::What::kLaneEnd:
+        lanes_[lane_of_op_[timer.op]].busy = false;
+        work(timer.op);
+        break;
+      case Timer::What::kDone:
+        done(timer.op);
+        break;
+    }
   }
   return moved;
 }
@@ -355,77 +384,17 @@ bool Executor::see_flags() {
   bool moved = false;
   for (std::size_t p = 0; p < polls_.size();) {
     const std::uint32_t op = polls_[p];
-    if (!flag_is_there(op)) {
+    if (!see_flag(program_, memory_, op)) {
       ++p;
       continue;
     }
     polls_[p] = polls_.back();
     polls_.pop_back();
+    event();
     done(op);
     moved = true;
   }
   return moved;
-}
-
-// Values have no zero bytes, and a flag's memory is zero until its put.
-bool Executor::flag_is_there(std::uint32_t op) {
-  const std::span<const Slice> slices = schedule_.slices(program_.op(op).reads);
-  for (const Slice& slice : slices) {
-    for (const volatile std::byte& byte : memory_.at(slice)) {
-      if (byte == std::byte{0}) return false;
-    }
-  }
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (program_.clears_flag(op)) {
-    for (const Slice& slice : slices) {
-      std::memset(memory_.at(slice).data(), 0, slice.bytes);
-    }
-  }
-  return true;
-}
-
-void Executor::copy(std::uint32_t i) {
-  const Op& op = program_.op(i);
-  for_each_piece(schedule_.slices(op.reads), schedule_.slices(op.writes),
-                 [&](const Slice& from, const Slice& to) {
-                   std::memmove(memory_.at(to).data(), memory_.at(from).data(), from.bytes);
-                 });
-}
-
-void Executor::reduce(std::uint32_t i) {
-  const Op& op = program_.op(i);
-  if (op.writes.count == 0) return;
-  const std::span<std::byte> target = memory_.at(schedule_.slices(op.writes).front());
-  std::vector<std::byte> sum(target.size(), std::byte{0});
-  for (const Slice& slice : schedule_.slices(op.reads)) {
-    const std::span<std::byte> operand = memory_.at(slice);
-    for (std::size_t b = 0; b < std::min(sum.size(), operand.size()); ++b) {
-      sum[b] = static_cast<std::byte>(std::to_integer<unsigned>(sum[b]) +
-                                      std::to_integer<unsigned>(operand[b]));
-    }
-  }
-  std::copy(sum.begin(), sum.end(), target.begin());
-}
-
-Segment Executor::segment(const Slice& slice) {
-  const std::span<std::byte> bytes = memory_.at(slice);
-  return {bytes.data(), bytes.size(), local_.handle};
-}
-
-RemoteMemory Executor::remote(const Slice& slice, std::uint64_t further) const {
-  RemoteMemory memory = remote_[schedule_.buffers()[slice.buffer.value].rank.value];
-  memory.address += layout_.offset(slice.buffer) + slice.offset + further;
-  return memory;
-}
-
-std::byte* Executor::result(std::uint32_t op) { return memory_.scratch() + 8ull * word_of_op_[op]; }
-
-std::uint64_t Executor::value_of(const sched::Operand& operand) {
-  if (operand.from == sched::Operand::From::kAbsent) return 0;
-  if (operand.from == sched::Operand::From::kLiteral) return operand.value;
-  std::uint64_t fetched = 0;
-  std::memcpy(&fetched, result(operand.op.value - program_.id(0).value), 8);
-  return fetched * operand.value;
 }
 
 sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
@@ -434,9 +403,7 @@ sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view tr
   trace.schedule = schedule.digest();
   trace.title = schedule.title();
   trace.engine = fmt::format("run:{}", transport);
-  sched::OpTimes never;
-  never.ready_s = never.issued_s = never.wire_s = never.done_s = kNever;
-  trace.ops.assign(schedule.op_count(), never);
+  trace.ops.assign(schedule.op_count(), {kNever, kNever, kNever, kNever, 1, sched::OpId::none()});
   for (std::uint32_t r = 0; r < times.size(); ++r) {
     const std::uint32_t first = schedule.first_op(sched::RankId(r)).value;
     std::copy(times[r].begin(), times[r].end(), trace.ops.begin() + first);

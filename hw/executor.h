@@ -1,134 +1,201 @@
 // One rank's part of a schedule, carried out on a transport by local knowledge alone: every
-// operation counts the events it waits for, and is issued when all are there, the lowest number
-// first (machine::IssuePolicy::kInOrder). Bytes are real: see hw/memory.h.
+// operation counts the events it waits for, and is issued when all are there, in the order of the
+// issue policy. Bytes are real: see hw/memory.h.
+//
+// Lanes, policies and delays mean what they mean in machine/execution.h: an operation that is
+// delayed alone comes to its lane later; one whose lane is delayed holds it as long before it is
+// posted, and what is behind it waits. Nobody is kept busy by a delay: it is a timer, and messages
+// arrive meanwhile.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <queue>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "hw/greeting.h"
 #include "hw/memory.h"
 #include "hw/program.h"
+#include "hw/requests.h"
 #include "hw/transport.h"
+#include "machine/delays.h"
+#include "machine/issue_policy.h"
 #include "sched/trace.h"
 
 namespace slackline::hw {
 
-/// What a rank tells all others before the run, carried by somebody else.
-struct Greeting {
-  Address address;
-  RemoteMemory memory;
+struct ExecutorOptions {
+  /// Channel c of the schedule is first_channel + c in the transport.
+  std::uint32_t first_channel = 0;
+  /// false: these channels are open and connected already, by somebody else.
+  bool opens_channels = true;
+  /// Tags of requests are number · 2^32 + the operation's number within the rank, so that several
+  /// executors can share a transport.
+  std::uint32_t number = 0;
+  /// false: somebody else polls the transport, and hands this one its completions: take().
+  bool polls = true;
+  /// Buffers that are not to be allocated.
+  std::vector<GivenMemory> memory;
+
+  machine::IssueOrder order;
+  /// IssueOrder::sends_in_flight counts messages of more bytes than this: Platform's.
+  std::uint64_t interleave_bytes = 4096;
+  /// Of the schedule; must outlive the executor. Its pair rates are not looked at.
+  const machine::Delays* delays = nullptr;
+  /// false: the clock is read for timers only, and times() has no more than what is done: 0.
+  bool timestamps = true;
 };
 
 /// The order of calls: construct; exchange greetings among all ranks; connect(); begin();
 /// progress() until finished(), and on until all ranks are, since peers may need this one's
-/// progress.
-///
-/// A reduce adds bytes, modulo 256. Atomics act on words in this machine's byte order.
+/// progress. For another iteration, when all are: reset(), and begin() when all ranks have.
 class Executor {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// Allocates, fills and registers the rank's memory and opens its channels. Throws as
-  /// RankProgram, RankMemory and the transport do. Schedule and transport must outlive this.
-  Executor(const sched::Schedule& schedule, sched::RankId rank, Transport& transport);
+  /// RankProgram, RankMemory, RequestMaker and the transport do. Schedule and transport must
+  /// outlive this.
+  Executor(const sched::Schedule& schedule, sched::RankId rank, Transport& transport,
+           ExecutorOptions options = {});
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
   const Greeting& greeting() const { return greeting_; }
   /// `greetings` by rank.
   void connect(std::span<const Greeting> greetings);
 
-  /// Time zero of this rank's operations.
-  void begin();
+  /// Before begin(): the operation is done already, by other means.
+  void set_done(sched::OpId op);
+  /// Before begin(), when no message is under way: puts a buffer elsewhere. Peers are not told.
+  void give(const GivenMemory& memory) { memory_.give(memory); }
 
-  /// One round: issue what is ready, see what has completed. Never waits. Answers whether anything
+  /// `zero` is time zero of this rank's operations.
+  void begin(Clock::time_point zero = Clock::now());
+
+  /// One round: see what has completed, issue what is ready. Never waits. Answers whether anything
   /// happened. Throws InternalError if a message is not the one whose turn it is, and as the
   /// transport does.
   bool progress();
+  /// One completion whose tag has this executor's number.
+  void take(const Completion& completion);
 
   bool finished() const { return left_ == 0; }
   /// The first operation that is not done, for messages about a run that came to nothing.
   sched::OpId first_unfinished() const;
 
+  /// When the next timer is due, if there is one: progress() is needed then, without any
+  /// completion.
+  std::optional<Clock::time_point> next_timer() const;
+  /// Whether an operation waits for memory to change, of which no completion will tell.
+  bool watches_memory() const { return !polls_.empty(); }
+
+  /// Another iteration: everything as after connect(). `refill`: the memory too.
+  void reset(bool refill);
+
   /// Whether the rank's bytes are those that the contract promises: nothing if so, else one line.
   std::optional<std::string> first_breach() { return memory_.first_breach(); }
 
   /// The times of the rank's operations, in their order; infinite where one never came. Of posted
-  /// operations issued_s is when the transport had taken their last request.
+  /// operations issued_s is when the transport had taken their last request. Where nobody waits for
+  /// an operation, and the transport completes in order, its done_s is that of the next signalled
+  /// operation of its channel: it was done then, or earlier.
   std::span<const sched::OpTimes> times() const { return times_; }
+  /// When the last operation was done, in seconds from time zero; infinite before.
+  double finish_s() const { return finish_s_; }
+  /// How often the clock was read for times() since begin().
+  std::uint64_t clock_reads() const { return clock_reads_; }
+
+  const RankProgram& program() const { return program_; }
   /// The rank's memory, for tests.
   RankMemory& memory() { return memory_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Timer {
+    enum class What : std::uint8_t { kHeldBack, kLaneEnd, kDone };
     Clock::time_point at;
     std::uint32_t op;
+    What what;
     // The earliest on top of a priority queue; among equals the lowest operation.
     friend bool operator<(const Timer& a, const Timer& b) {
       return a.at != b.at ? a.at > b.at : a.op > b.op;
     }
   };
-  using Ready = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
-  // Requests of one operation, waiting for room.
-  struct Queued {
-    WorkRequest request;
-    std::uint32_t segment = 0;  // its first in segments_
-    std::uint32_t segments = 0;
-    bool last = false;  // of its operation
+  struct Waiting {
+    double place;  // the least goes first, then the lowest operation
+    std::uint32_t op;
+    bool behind;  // its lane was held when it came
+    friend bool operator<(const Waiting& a, const Waiting& b) {
+      return a.place != b.place ? a.place > b.place : a.op > b.op;
+    }
+  };
+  using Heap = std::priority_queue<Waiting>;
+  struct Lane {
+    Heap ready;
+    bool busy = false;
+    std::uint32_t last = kNoOp;  // the last that held it
   };
 
-  double now_s() const;
+  void set_up_lanes();
+  double now_s();
+  void event();
   void release(std::uint32_t op, std::uint32_t by);
+  void make_ready(std::uint32_t op);
+  void offer(std::uint32_t op);
+  void to_lane(std::uint32_t op);
+  void set_timer(std::uint32_t op, double wait_s, Timer::What what);
   void issued(std::uint32_t op);
   void done(std::uint32_t op);
+  void silent_done_before(std::uint32_t op);
+  void complete(const Completion& completion);
 
   bool issue_ready();
+  bool serve(Lane& lane);
+  bool is_bounded(std::uint32_t op) const;
+  bool hold_back(const Waiting& waiting);
   void issue(std::uint32_t op);
-  void queue_message(std::uint32_t op);
-  void queue_one_sided(std::uint32_t op);
-  void queue_atomic(std::uint32_t op);
-  void queue(WorkRequest request, std::span<const Segment> segments, bool last);
+  void work(std::uint32_t op);
+  void post(std::uint32_t op);
   bool post_queued();
   bool see_completions();
   bool see_timers();
   bool see_flags();
-  bool flag_is_there(std::uint32_t op);
-  void copy(std::uint32_t op);
-  void reduce(std::uint32_t op);
 
-  Segment segment(const sched::Slice& slice);
-  RemoteMemory remote(const sched::Slice& slice, std::uint64_t further) const;
-  std::byte* result(std::uint32_t op);
-  std::uint64_t value_of(const sched::Operand& operand);
+  double lane_delay_s(std::uint32_t op) const {
+    return options_.delays == nullptr ? 0 : options_.delays->lane_delay_s(program_.id(op));
+  }
 
   const sched::Schedule& schedule_;
-  sched::RankId rank_;
   Transport& transport_;
+  const ExecutorOptions options_;
   RankProgram program_;
-  MemoryLayout layout_;
-  std::uint32_t words_ = 0;                // of scratch, one for each atomic
-  std::vector<std::uint32_t> word_of_op_;  // atomics: their word; counts words_
   RankMemory memory_;
-  LocalMemory local_;
+  RequestMaker maker_;
   Greeting greeting_;
-  std::vector<RemoteMemory> remote_;  // by rank
 
   Clock::time_point start_;
+  double event_s_ = 0;       // the time of the event at hand
+  double event_number_ = 0;  // counts events, for the policy that goes by them
+  double finish_s_ = std::numeric_limits<double>::infinity();
+  std::uint64_t clock_reads_ = 0;
   std::vector<sched::OpTimes> times_;
   std::vector<std::uint32_t> waits_;
-  std::vector<std::uint32_t> requests_left_;
+  std::vector<std::uint32_t> completions_left_;
+  std::vector<bool> silent_;  // posted without a signal, and not known to be done
+  std::vector<bool> done_before_;
   std::uint32_t left_ = 0;
   std::vector<std::uint32_t> lane_of_op_;  // index into lanes_
-  std::vector<Ready> lanes_;
-  std::vector<bool> lane_busy_;  // with a calc
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> free_;  // ready, and hold no lane
+  std::uint32_t in_flight_ = 0;
+  Heap bounded_;  // ready but for the bound
   std::priority_queue<Timer> timers_;
   std::vector<std::uint32_t> polls_;
-  std::vector<Queued> queued_;  // those before next_ are posted
-  std::size_t next_ = 0;
-  std::vector<Segment> segments_;
-  std::vector<WorkRequest> batch_;
+  RequestQueue queue_;
 };
 
 /// The trace of a run, from the times of every rank (empty for ranks that told none). `engine` is

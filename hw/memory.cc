@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "sched/error.h"
@@ -44,27 +45,26 @@ std::byte value_byte(sched::ValueId value, std::uint64_t offset) {
   return byte_of(value_word(value, offset / 8), offset);
 }
 
-MemoryLayout::MemoryLayout(const sched::Schedule& schedule)
-    : offsets_(schedule.buffers().size()), bytes_(schedule.rank_count(), 0) {
-  for (std::size_t b = 0; b < offsets_.size(); ++b) {
-    const sched::Buffer& buffer = schedule.buffers()[b];
-    std::uint64_t& used = bytes_[buffer.rank.value];
-    offsets_[b] = used;
-    if (buffer.bytes > kMostBytes || used > kMostBytes - buffer.bytes - kAlignment) {
-      throw InputError(fmt::format("buffer {}: rank {} has more than 2^63 bytes of buffers", b,
-                                   buffer.rank.value));
+RankMemory::RankMemory(const sched::Schedule& schedule, sched::RankId rank,
+                       std::span<const GivenMemory> given, std::uint64_t extra_bytes)
+    : schedule_(schedule), rank_(rank), places_(schedule.buffers().size()) {
+  for (const GivenMemory& memory : given) give(memory);
+  // Places in the pages, as offsets until there are pages.
+  std::vector<std::uint64_t> offsets(places_.size(), 0);
+  for (std::uint32_t b = 0; b < places_.size(); ++b) {
+    if (!is_mine(sched::BufferId(b)) || places_[b].given) continue;
+    const std::uint64_t bytes = schedule.buffers()[b].bytes;
+    if (bytes > kMostBytes || scratch_ > kMostBytes - bytes - kAlignment) {
+      throw InputError(
+          fmt::format("buffer {}: rank {} has more than 2^63 bytes of buffers", b, rank.value));
     }
-    used = (used + buffer.bytes + kAlignment - 1) / kAlignment * kAlignment;
+    offsets[b] = scratch_;
+    scratch_ = (scratch_ + bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  for (std::uint64_t& bytes : bytes_) {
-    if (bytes == 0) bytes = kAlignment;
-  }
-}
-
-RankMemory::RankMemory(const sched::Schedule& schedule, const MemoryLayout& layout,
-                       sched::RankId rank, std::uint64_t extra_bytes)
-    : schedule_(schedule), layout_(layout), rank_(rank) {
-  const std::uint64_t bytes = layout.bytes(rank) + extra_bytes;
+  std::uint64_t bytes = scratch_ + extra_bytes;
+  if (bytes == 0 && !given.empty()) return;
+  // Messages without bytes have an address all the same.
+  bytes = std::max(bytes, kAlignment);
   void* const pages =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) {
@@ -73,14 +73,50 @@ RankMemory::RankMemory(const sched::Schedule& schedule, const MemoryLayout& layo
   }
   pages_ =
       std::unique_ptr<std::byte, UnmapPages>(static_cast<std::byte*>(pages), UnmapPages{bytes});
+  for (std::uint32_t b = 0; b < places_.size(); ++b) {
+    if (is_mine(sched::BufferId(b)) && !places_[b].given)
+      places_[b].data = pages_.get() + offsets[b];
+  }
+}
+
+void RankMemory::set_registered(const LocalMemory& registered) {
+  own_ = registered;
+  for (std::uint32_t b = 0; b < places_.size(); ++b) {
+    Place& place = places_[b];
+    if (!is_mine(sched::BufferId(b)) || place.given) continue;
+    place.handle = registered.handle;
+    place.remote = registered.remote;
+    place.remote.address += static_cast<std::uint64_t>(place.data - pages_.get());
+  }
+}
+
+void RankMemory::give(const GivenMemory& given) {
+  const std::uint32_t b = given.buffer.value;
+  if (b >= places_.size() || !is_mine(given.buffer)) {
+    throw InternalError(fmt::format("buffer {} is not of rank {}", b, rank_.value));
+  }
+  if (given.bytes.size() != schedule_.buffers()[b].bytes) {
+    throw InternalError(fmt::format("{} bytes for buffer {}; expected {}", given.bytes.size(), b,
+                                    schedule_.buffers()[b].bytes));
+  }
+  places_[b] = {given.bytes.data(), given.registered.handle, given.registered.remote, true};
+}
+
+std::vector<RemoteMemory> RankMemory::remote() const {
+  std::vector<RemoteMemory> memory;
+  for (std::uint32_t b = 0; b < places_.size(); ++b) {
+    if (is_mine(sched::BufferId(b))) memory.push_back(places_[b].remote);
+  }
+  memory.push_back(pages_ ? own_.remote : memory.front());
+  return memory;
 }
 
 void UnmapPages::operator()(std::byte* pages) const { munmap(pages, bytes); }
 
 void RankMemory::fill() {
-  std::memset(pages_.get(), 0, pages_.get_deleter().bytes);
+  if (pages_) std::memset(pages_.get(), 0, pages_.get_deleter().bytes);
   for (const sched::Fact& fact : schedule_.contract().pre) {
-    if (schedule_.buffers()[fact.slice.buffer.value].rank != rank_) continue;
+    if (!is_mine(fact.slice.buffer) || places_[fact.slice.buffer.value].given) continue;
     const std::span<std::byte> bytes = at(fact.slice);
     for_each_byte(fact, [&](std::uint64_t i, std::byte value) {
       bytes[i] = value;
@@ -92,7 +128,7 @@ void RankMemory::fill() {
 std::optional<std::string> RankMemory::first_breach() {
   std::optional<std::string> breach;
   for (const sched::Fact& fact : schedule_.contract().post) {
-    if (schedule_.buffers()[fact.slice.buffer.value].rank != rank_) continue;
+    if (!is_mine(fact.slice.buffer)) continue;
     const std::span<std::byte> bytes = at(fact.slice);
     for_each_byte(fact, [&](std::uint64_t i, std::byte value) {
       if (bytes[i] == value) return true;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/transport.h"
 #include "sched/schedule.h"
 
 namespace slackline::hw {
@@ -17,19 +18,11 @@ namespace slackline::hw {
 /// fact speaks (zeros) is never taken for a value, and a flag is seen by its bytes.
 std::byte value_byte(sched::ValueId value, std::uint64_t offset);
 
-/// Where the buffers of each rank stand in that rank's memory. Every rank computes the same, so
-/// that one address per rank is all that ranks tell each other.
-class MemoryLayout {
- public:
-  /// Throws InputError if the buffers of a rank exceed 2^63 bytes together.
-  explicit MemoryLayout(const sched::Schedule& schedule);
-  std::uint64_t offset(sched::BufferId buffer) const { return offsets_[buffer.value]; }
-  /// Bytes of a rank's buffers, with what lies between them; ≥ 1.
-  std::uint64_t bytes(sched::RankId rank) const { return bytes_[rank.value]; }
-
- private:
-  std::vector<std::uint64_t> offsets_;
-  std::vector<std::uint64_t> bytes_;
+/// Memory for a buffer of the schedule that somebody else owns and has registered.
+struct GivenMemory {
+  sched::BufferId buffer;
+  std::span<std::byte> bytes;  // as many as the buffer has
+  LocalMemory registered;      // of the first of them
 };
 
 struct UnmapPages {
@@ -37,23 +30,40 @@ struct UnmapPages {
   void operator()(std::byte* pages) const;
 };
 
-/// The memory of one rank: its buffers, then `extra_bytes` of scratch, in one run of pages.
+/// The memory of one rank: its buffers, but for those that are given, then `extra_bytes` of
+/// scratch, in one run of pages.
 class RankMemory {
  public:
-  /// Throws EnvironmentError if there is not as much memory. The schedule and the layout must
-  /// outlive this.
-  RankMemory(const sched::Schedule& schedule, const MemoryLayout& layout, sched::RankId rank,
-             std::uint64_t extra_bytes);
+  /// Throws EnvironmentError if there is not as much memory, InternalError if what is given does
+  /// not fit. The schedule must outlive this.
+  RankMemory(const sched::Schedule& schedule, sched::RankId rank,
+             std::span<const GivenMemory> given, std::uint64_t extra_bytes);
 
-  /// All of it, scratch included.
-  std::span<std::byte> all() { return {pages_.get(), pages_.get_deleter().bytes}; }
+  /// What is to be registered: all but what is given. Empty if there is nothing else.
+  std::span<std::byte> own() { return {pages_.get(), pages_.get_deleter().bytes}; }
+  /// Tells how own() was registered.
+  void set_registered(const LocalMemory& registered);
+
+  /// Puts a buffer elsewhere. Throws InternalError if it is not of this rank, or has another size.
+  void give(const GivenMemory& given);
+
   /// The slice must be of this rank's buffers.
   std::span<std::byte> at(const sched::Slice& slice) {
-    return {pages_.get() + layout_.offset(slice.buffer) + slice.offset, slice.bytes};
+    return {places_[slice.buffer.value].data + slice.offset, slice.bytes};
   }
-  std::byte* scratch() { return pages_.get() + layout_.bytes(rank_); }
+  Segment segment(const sched::Slice& slice) {
+    const Place& place = places_[slice.buffer.value];
+    return {place.data + slice.offset, slice.bytes, place.handle};
+  }
+  std::byte* scratch() { return pages_.get() + scratch_; }
+  std::uint32_t scratch_handle() const { return own_.handle; }
 
-  /// As before the schedule ran: zeros, and the values of the pre facts.
+  /// For peers: this rank's buffers in the order of their numbers, and some memory of it behind,
+  /// for messages without bytes.
+  std::vector<RemoteMemory> remote() const;
+
+  /// As before the schedule ran: zeros, and the values of the pre facts. Leaves alone what is
+  /// given.
   void fill();
 
   /// The first byte where a post fact about this rank does not hold, in one line; nothing if all
@@ -61,9 +71,21 @@ class RankMemory {
   std::optional<std::string> first_breach();
 
  private:
+  struct Place {
+    std::byte* data = nullptr;
+    std::uint32_t handle = 0;
+    RemoteMemory remote;
+    bool given = false;
+  };
+  bool is_mine(sched::BufferId buffer) const {
+    return schedule_.buffers()[buffer.value].rank == rank_;
+  }
+
   const sched::Schedule& schedule_;
-  const MemoryLayout& layout_;
   sched::RankId rank_;
+  std::vector<Place> places_;  // by buffer; those of other ranks are empty
+  std::uint64_t scratch_ = 0;  // its offset in the pages
+  LocalMemory own_;
   std::unique_ptr<std::byte, UnmapPages> pages_;
 };
 

@@ -18,6 +18,8 @@ RankProgram::RankProgram(const sched::Schedule& schedule, sched::RankId rank)
       first_(schedule.first_op(rank).value),
       size_(schedule.end_op(rank).value - first_),
       waits_(size_, 0),
+      previous_(size_, kNoOp),
+      waited_for_(size_, false),
       message_(size_, 0),
       clears_flag_(size_, false) {
   sched::require_static(schedule, "run");
@@ -70,6 +72,7 @@ void RankProgram::count_events() {
     const auto [side, fresh] = sides.try_emplace({o.channel.value, !receives});
     if (!fresh) {
       on_issued.push_back({side->second.last, i});
+      previous_[i] = side->second.last;
       ++waits_[i];
     }
     side->second.last = i;
@@ -77,7 +80,9 @@ void RankProgram::count_events() {
   }
   after_issued_ = lists_of(size_, on_issued);
   after_done_ = lists_of(size_, on_done);
+  for (const Release& release : on_done) waited_for_[release.from] = true;
   for (const auto& [key, side] : sides) {
+    waited_for_[side.last] = true;
     const sched::Channel& channel = schedule_.channel(sched::ChannelId(key.first));
     const sched::RankId peer = key.second ? channel.dst : channel.src;
     ends_.push_back({key.first, peer.value, key.second});

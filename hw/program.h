@@ -11,6 +11,8 @@
 
 namespace slackline::hw {
 
+inline constexpr std::uint32_t kNoOp = 0xffffffffu;
+
 /// Operations are numbered within the rank, from 0.
 class RankProgram {
  public:
@@ -32,6 +34,14 @@ class RankProgram {
     return after_issued_.of(op);
   }
   std::span<const std::uint32_t> after_done(std::uint32_t op) const { return after_done_.of(op); }
+
+  /// The operation before it on its side of its channel; kNoOp for the first, and where there is
+  /// none.
+  std::uint32_t previous(std::uint32_t op) const { return previous_[op]; }
+
+  /// Whether somebody here needs to know when it is done, or it is the last on its side of its
+  /// channel. If not, it may complete in silence.
+  bool is_waited_for(std::uint32_t op) const { return waited_for_[op]; }
 
   /// A send's or notifying put's number on its channel, and that of the message a receive waits
   /// for, modulo 2^32: the immediate that the message carries.
@@ -69,6 +79,8 @@ class RankProgram {
   std::vector<std::uint32_t> waits_;
   Lists after_issued_;
   Lists after_done_;
+  std::vector<std::uint32_t> previous_;
+  std::vector<bool> waited_for_;
   std::vector<std::uint32_t> message_;
   std::vector<bool> clears_flag_;
   std::vector<ChannelEnd> ends_;

@@ -40,6 +40,8 @@ using Address = std::vector<std::byte>;
 struct RemoteMemory {
   std::uint64_t address = 0;  // of its first byte, as the transport counts
   std::uint64_t key = 0;
+
+  friend bool operator==(const RemoteMemory&, const RemoteMemory&) = default;
 };
 
 /// Registered memory of this process.

@@ -70,20 +70,6 @@ inline bool readable(int fd, int timeout_ms) {
   return ::poll(&entry, 1, timeout_ms) > 0;
 }
 
-inline Bytes pack(const hw::Greeting& greeting) {
-  Bytes bytes(sizeof greeting.memory);
-  std::memcpy(bytes.data(), &greeting.memory, sizeof greeting.memory);
-  bytes.insert(bytes.end(), greeting.address.begin(), greeting.address.end());
-  return bytes;
-}
-
-inline hw::Greeting unpack(const Bytes& bytes) {
-  hw::Greeting greeting;
-  std::memcpy(&greeting.memory, bytes.data(), sizeof greeting.memory);
-  greeting.address.assign(bytes.begin() + sizeof greeting.memory, bytes.end());
-  return greeting;
-}
-
 // Whether there were any. libfabric's shm names them pid:uid:number, and leaves them to a process
 // that is killed.
 inline bool remove_segments(pid_t pid) {
@@ -107,13 +93,13 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
     const std::unique_ptr<hw::Transport> transport = hw::make_fabric_transport(options);
     transport_name = transport->name();
     hw::Executor executor(schedule, sched::RankId(rank), *transport);
-    const Bytes greeting = pack(executor.greeting());
+    const Bytes greeting = hw::pack(executor.greeting());
     std::vector<hw::Greeting> greetings(schedule.rank_count());
     if (!send_bytes(fd, greeting.data(), greeting.size())) return;
     for (hw::Greeting& other : greetings) {
       Bytes bytes;
       if (!receive_bytes(fd, bytes)) return;
-      other = unpack(bytes);
+      other = hw::unpack_greeting(bytes);
     }
     executor.connect(greetings);
     executor.begin();
