@@ -54,6 +54,16 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
   reset(true);
 }
 
+Executor::~Executor() {
+  if (!memory_.own().empty()) transport_.unregister_memory(memory_.registered());
+}
+
+void Executor::close() {
+  if (options_.opens_channels) {
+    transport_.close(ends_from(program_.ends(), options_.first_channel));
+  }
+}
+
 void Executor::set_up_lanes() {
   std::map<std::uint16_t, std::uint32_t> lanes;
   for (std::uint32_t i = 0; i < program_.size(); ++i) {

@@ -62,6 +62,8 @@ class Executor {
   /// outlive this.
   Executor(const sched::Schedule& schedule, sched::RankId rank, Transport& transport,
            ExecutorOptions options = {});
+  /// Unregisters the memory. Channels stay open: close().
+  ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -93,6 +95,9 @@ class Executor {
   std::optional<Clock::time_point> next_timer() const;
   /// Whether an operation waits for memory to change, of which no completion will tell.
   bool watches_memory() const { return !polls_.empty(); }
+
+  /// When all ranks are through: closes the channels that the constructor opened.
+  void close();
 
   /// Another iteration: everything as after connect(). `refill`: the memory too.
   void reset(bool refill);

@@ -43,6 +43,7 @@ class RankMemory {
   std::span<std::byte> own() { return {pages_.get(), pages_.get_deleter().bytes}; }
   /// Tells how own() was registered.
   void set_registered(const LocalMemory& registered);
+  const LocalMemory& registered() const { return own_; }
 
   /// Puts a buffer elsewhere. Throws InternalError if it is not of this rank, or has another size.
   void give(const GivenMemory& given);

@@ -118,9 +118,13 @@ class Transport {
   /// For traces and people: "shm", "net", "tcp;ofi_rxm", "verbs".
   virtual std::string_view name() const = 0;
 
-  /// Makes memory usable for requests, by this rank and by its peers, for as long as this lives.
-  /// The caller keeps it in place. At least 1 byte.
+  /// Makes memory usable for requests, by this rank and by its peers. The caller keeps it in
+  /// place until it is unregistered. At least 1 byte.
   virtual LocalMemory register_memory(std::span<std::byte> memory) = 0;
+
+  /// Undoes register_memory(): no request may use the memory any more, here or at peers. What was
+  /// never unregistered is when this ends.
+  virtual void unregister_memory(const LocalMemory& /*memory*/) {}
 
   /// Opens ends of this rank's channels, before their connect(). What it answers goes to all peers
   /// of these channels: all they need to reach this rank. May be called again, for channels with

@@ -1,0 +1,92 @@
+// What a real run is told, and what it gives.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/delay_plan.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "sched/error.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::hw {
+
+/// How a rank that has nothing to do waits for its next completion.
+enum class Waiting : std::uint8_t {
+  kPolling,    // never sleeps; yields its core, since cores may be fewer than ranks
+  kInterrupt,  // sleeps at once
+  kHybrid,     // polls until `poll_for` after the last completion, then sleeps (RDMC, section 4.2)
+};
+std::string_view name(Waiting waiting);
+std::optional<Waiting> waiting_named(std::string_view text);
+
+struct RunOptions {
+  std::uint32_t iterations = 1;  // ≥ 1
+  std::uint32_t warm_up = 1;     // iterations before those; in the first, transports connect
+  /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes.
+  bool prove = true;
+  Waiting waiting = Waiting::kPolling;
+  std::chrono::milliseconds poll_for{50};
+  machine::IssueOrder order;
+  machine::DelayPlan delays;
+  /// What a straggler's lane times and sends_in_flight's large messages go by.
+  machine::Platform platform;
+  /// false: operations are not timed, which saves two readings of the clock for each. The trace has
+  /// no times then.
+  bool timestamps = true;
+  /// How long a rank without anything to do waits for the others, beyond what the schedule and its
+  /// delays take of themselves.
+  std::chrono::milliseconds stall_timeout{30'000};
+  /// How long the loss of a peer that the transport noticed may take to be confirmed by the mesh.
+  std::chrono::milliseconds failure_timeout{2'000};
+};
+
+/// Complete at rank 0. The other ranks know the makespans and the breach, too, and of the trace
+/// their own operations.
+struct RunResult {
+  /// Of the iteration with the median makespan; times are from the common start, on rank 0's clock.
+  /// Its engine is "run:NET". See Executor::times() for what they mean.
+  sched::Trace trace;
+  /// By iteration: when the last operation of any rank was done.
+  std::vector<double> makespans_s;
+  /// Of the trace's iteration, by rank.
+  std::vector<double> rank_finish_s;
+  /// Which iteration that is, from 0.
+  std::uint32_t traced_iteration = 0;
+  /// Two times of different ranks are comparable up to this.
+  double clock_error_s = 0;
+  /// The latest that a rank began an iteration after the common start: it was busy elsewhere.
+  double late_start_s = 0;
+  /// What the readings of the clock cost, per operation, of the rank where they cost most.
+  double timestamp_overhead_s = 0;
+  /// One reading, and how many there were in the trace's iteration.
+  double clock_read_s = 0;
+  std::uint64_t clock_reads = 0;
+  /// The first byte that is not what the contract promises, in one line; nothing if all are, or
+  /// nobody looked.
+  std::optional<std::string> breach;
+
+  double median_makespan_s() const;
+};
+
+/// A rank waited in vain: nothing came for RunOptions::stall_timeout, and nobody is lost.
+class Stalled : public Error {
+ public:
+  explicit Stalled(const std::string& message) : Error(message, 1) {}
+};
+
+/// Called with the number of iterations that are through and that there are, warm-up included.
+using RunProgress = std::function<void(std::uint32_t done, std::uint32_t all)>;
+
+/// Throws Unsupported, naming the entry, for what a delay plan asks of a network, since a real one
+/// cannot be told to: pair rates, link rates and failures.
+void require_applicable(const machine::DelayPlan& plan);
+
+}  // namespace slackline::hw
