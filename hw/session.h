@@ -15,7 +15,6 @@ class Session {
  public:
   /// Both must outlive this. Nobody else uses the transport meanwhile.
   Session(Mesh& mesh, Transport& transport);
-  ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -32,7 +31,7 @@ class Session {
 
   /// After run() has thrown: what this rank saw of the iteration that it was in. Nothing if it had
   /// not begun.
-  const std::optional<sched::Trace>& partial() const;
+  const std::optional<sched::Trace>& partial() const { return partial_; }
 
  private:
   Mesh& mesh_;

@@ -1,0 +1,120 @@
+#include "hw/driver.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+// Sleeps are that long at most, so that every wait ends: what else is to be noticed has no
+// descriptor.
+constexpr std::chrono::milliseconds kLongestSleep{20};
+// A sleeper looks that often at memory, and at the mesh's messages.
+constexpr std::chrono::microseconds kNap{50};
+constexpr std::chrono::milliseconds kLookAtMesh{1};
+// Empty rounds between looks at the clock: a round takes a microsecond or so.
+constexpr std::uint64_t kRoundsPerLook = 64;
+
+}  // namespace
+
+std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
+                                            const machine::Delays& delays) {
+  double sum_s = 0;
+  for (const sched::OpArguments& arguments : schedule.argument_table()) {
+    sum_s += sched::seconds(arguments.duration);
+  }
+  for (std::uint32_t i = 0; i < schedule.op_count() && !delays.empty(); ++i) {
+    const sched::OpId op(i);
+    sum_s += delays.post_delay_s(op) + delays.lane_delay_s(op);
+  }
+  return std::chrono::duration<double>(sum_s);
+}
+
+void sleep_until(Executor::Clock::time_point at) {
+  // A sleep ends late, by the timer's slack and until a core is free.
+  constexpr std::chrono::microseconds kSpin{300};
+  std::this_thread::sleep_until(at - kSpin);
+  while (Executor::Clock::now() < at) sched_yield();
+}
+
+void require_nobody_lost(const Mesh& mesh) {
+  if (!mesh.any_lost()) return;
+  const std::vector<Loss> lost = mesh.lost();
+  std::string text;
+  for (const Loss& loss : lost) {
+    text += fmt::format("{}rank {} is lost: {}", text.empty() ? "" : "; ", loss.rank, loss.how);
+    if (loss.seen_by != mesh.rank()) text += fmt::format(", as rank {} saw", loss.seen_by);
+  }
+  throw PeerLost(lost.empty() ? mesh.rank() : lost.front().rank, text);
+}
+
+Driver::Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
+               std::chrono::duration<double> patience)
+    : mesh_(mesh),
+      transport_(transport),
+      executor_(executor),
+      options_(options),
+      patience_(patience) {}
+
+void Driver::restart() {
+  idle_ = 0;
+  sleepy_ = false;
+  last_moved_ = Clock::now();
+}
+
+bool Driver::progress() {
+  try {
+    return executor_.progress();
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error&) {
+    // A transport often notices first, and seldom knows who it was.
+    const auto deadline = Clock::now() + options_.failure_timeout;
+    while (!mesh_.any_lost() && Clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    require_nobody_lost(mesh_);
+    throw;
+  }
+}
+
+void Driver::idle() {
+  require_nobody_lost(mesh_);
+  ++idle_;
+  if (idle_ == 1 || sleepy_ || idle_ % kRoundsPerLook == 0) {
+    const Clock::time_point now = Clock::now();
+    if (idle_ == 1) last_moved_ = now;
+    require_movement(now);
+    sleepy_ = options_.waiting == Waiting::kInterrupt ||
+              (options_.waiting == Waiting::kHybrid && now - last_moved_ >= options_.poll_for);
+    if (sleepy_) return sleep(now);
+  }
+  sched_yield();
+}
+
+void Driver::sleep(Clock::time_point now) {
+  std::chrono::nanoseconds longest = kLongestSleep;
+  if (executor_.watches_memory()) longest = kNap;
+  if (executor_.finished()) longest = kLookAtMesh;
+  if (const auto timer = executor_.next_timer()) {
+    longest = std::min<std::chrono::nanoseconds>(longest, *timer - now);
+  }
+  if (longest.count() > 0) transport_.wait(longest, mesh_.lost_descriptor());
+}
+
+void Driver::require_movement(Clock::time_point now) {
+  if (now - last_moved_ < patience_) return;
+  const std::string what =
+      executor_.finished() ? "the other ranks have not finished"
+                           : fmt::format("{} is not done", describe(executor_.program().schedule(),
+                                                                    executor_.first_unfinished()));
+  throw Stalled(fmt::format("rank {}: nothing happened for {:.3g} s, and no rank is lost; {}",
+                            mesh_.rank(), patience_.count(), what));
+}
+
+}  // namespace slackline::hw

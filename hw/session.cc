@@ -1,0 +1,374 @@
+#include "hw/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+#include <utility>
+
+#include "hw/bytes.h"
+#include "hw/driver.h"
+#include "hw/executor.h"
+#include "machine/delays.h"
+
+namespace slackline::hw {
+namespace {
+
+using Clock = Executor::Clock;
+
+// Topics of the mesh. Each message is answered or awaited before the next of its topic, so that
+// runs do not mix.
+enum Topic : std::uint32_t { kStart = 0x5200, kFinished, kAllFinished, kTimes };
+
+// Between the word to start and the start.
+constexpr double kLead_s = 0.001;
+// Times of iterations are kept until it is known which is the median: as many as fit in here.
+constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20;
+
+double seconds_of(Clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+Clock::time_point time_of(double seconds) {
+  return Clock::time_point(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
+}
+
+// What a rank has to say of an iteration.
+struct Finish {
+  double finish_s = 0;
+  double late_s = 0;
+  std::uint64_t clock_reads = 0;
+};
+
+// Carries an error between ranks, so that all throw alike. One that only this rank has seen would
+// leave the others waiting.
+enum class Fault : std::uint8_t { kNone, kInput, kUnsupported, kEnvironment, kInternal };
+
+struct Failed {
+  Fault fault = Fault::kNone;
+  std::string message;
+};
+
+Failed describe_failure(const Error& error) {
+  Fault fault = Fault::kInternal;
+  if (dynamic_cast<const InputError*>(&error) != nullptr) fault = Fault::kInput;
+  if (dynamic_cast<const Unsupported*>(&error) != nullptr) fault = Fault::kUnsupported;
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) fault = Fault::kEnvironment;
+  return {fault, error.what()};
+}
+
+[[noreturn]] void rethrow(const Failed& failed) {
+  switch (failed.fault) {
+    case Fault::kInput:
+      throw InputError(failed.message);
+    case Fault::kUnsupported:
+      throw Unsupported(failed.message);
+    case Fault::kEnvironment:
+      throw EnvironmentError(failed.message);
+    default:
+      throw InternalError(failed.message);
+  }
+}
+
+// The cost of one reading.
+double clock_read_s() {
+  constexpr int kReads = 2000;
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point end = begin;
+  for (int i = 0; i < kReads; ++i) end = Clock::now();
+  return std::chrono::duration<double>(end - begin).count() / kReads;
+}
+
+void require_options(const sched::Schedule& schedule, const RunOptions& options,
+                     std::uint32_t ranks) {
+  if (options.iterations == 0) throw InputError("iterations: 0; expected at least 1");
+  if (schedule.rank_count() != ranks) {
+    throw InputError(
+        fmt::format("the schedule is for {} ranks; the run has {}", schedule.rank_count(), ranks));
+  }
+  require_applicable(options.delays);
+}
+
+// One run, of one rank.
+class Run {
+ public:
+  Run(Mesh& mesh, Transport& transport, const sched::Schedule& schedule, const RunOptions& options,
+      std::uint32_t first_channel)
+      : mesh_(mesh), transport_(transport), schedule_(schedule), options_(options) {
+    set_up(first_channel);
+  }
+
+  RunResult run(const RunProgress& progress);
+  // What this rank has seen, if it had begun.
+  std::optional<sched::Trace> partial() const;
+
+ private:
+  void set_up(std::uint32_t first_channel);
+  void connect(const Failed& failed);
+  Clock::time_point agree_on_start(std::uint32_t iteration);
+  std::vector<Finish> iterate(std::uint32_t iteration);
+  std::vector<Finish> exchange(const Finish& own);
+  void keep(const std::vector<Finish>& finishes, RunResult& result);
+  void choose_median(RunResult& result) const;
+  void gather_breach(RunResult& result);
+  void gather_times(RunResult& result);
+  sched::Trace trace_of(std::span<const std::vector<sched::OpTimes>> times) const;
+
+  Mesh& mesh_;
+  Transport& transport_;
+  const sched::Schedule& schedule_;
+  const RunOptions& options_;
+  machine::Delays delays_;
+  std::optional<Executor> executor_;
+  std::optional<Driver> driver_;
+  ClockOffset clock_;
+  double clock_read_s_ = 0;
+  bool begun_ = false;
+  std::string breach_;
+  std::uint32_t most_kept_ = 1;
+  std::vector<std::vector<sched::OpTimes>> kept_;  // of the first iterations that are told of
+  std::vector<std::vector<Finish>> finishes_;      // by iteration, by rank
+};
+
+void Run::set_up(std::uint32_t first_channel) {
+  Failed failed;
+  try {
+    require_options(schedule_, options_, mesh_.ranks());
+    delays_ = machine::Delays(options_.delays, schedule_, options_.platform);
+    ExecutorOptions options;
+    options.first_channel = first_channel;
+    options.order = options_.order;
+    options.interleave_bytes = options_.platform.interleave_bytes;
+    options.delays = delays_.empty() ? nullptr : &delays_;
+    options.timestamps = options_.timestamps;
+    executor_.emplace(schedule_, sched::RankId(mesh_.rank()), transport_, std::move(options));
+  } catch (const Error& error) {
+    failed = describe_failure(error);
+  }
+  connect(failed);
+  driver_.emplace(mesh_, transport_, *executor_, options_,
+                  longest_quiet(schedule_, delays_) + options_.stall_timeout);
+  clock_ = mesh_.measure_clock();
+  clock_read_s_ = options_.timestamps ? clock_read_s() : 0;
+  std::uint64_t most_ops = 1;
+  for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) {
+    const std::uint32_t ops =
+        schedule_.end_op(sched::RankId(r)).value - schedule_.first_op(sched::RankId(r)).value;
+    most_ops = std::max<std::uint64_t>(most_ops, ops);
+  }
+  most_kept_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      kMostKept / (most_ops * sizeof(sched::OpTimes)), 1, options_.iterations));
+}
+
+// Ranks greet each other, or tell why they cannot: then all throw the first one's reason.
+void Run::connect(const Failed& failed) {
+  ByteWriter writer;
+  writer.add(failed.fault);
+  writer.add_text(failed.message);
+  writer.add(schedule_.digest());
+  if (executor_) writer.add_all(std::span<const std::byte>(pack(executor_->greeting())));
+  const std::vector<Bytes> answers = mesh_.all_gather(writer.take());
+  std::vector<Greeting> greetings;
+  for (std::uint32_t r = 0; r < answers.size(); ++r) {
+    ByteReader reader(answers[r]);
+    Failed theirs;
+    theirs.fault = reader.get<Fault>();
+    theirs.message = reader.text();
+    if (theirs.fault != Fault::kNone) {
+      if (executor_) executor_->close();
+      rethrow(theirs);
+    }
+    const auto digest = reader.get<sched::Digest>();
+    if (digest != schedule_.digest()) {
+      executor_->close();
+      throw InputError(fmt::format("rank {} has schedule {}; expected {}, as rank {}", r,
+                                   to_string(digest), to_string(schedule_.digest()), mesh_.rank()));
+    }
+    greetings.push_back(unpack_greeting(reader.rest()));
+  }
+  executor_->connect(greetings);
+}
+
+RunResult Run::run(const RunProgress& progress) {
+  RunResult result;
+  const std::uint32_t all = options_.warm_up + options_.iterations;
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const std::vector<Finish> finishes = iterate(i);
+    if (i >= options_.warm_up) keep(finishes, result);
+    if (progress) progress(i + 1, all);
+  }
+  begun_ = false;
+  choose_median(result);
+  gather_breach(result);
+  gather_times(result);
+  mesh_.barrier();
+  executor_->close();
+  return result;
+}
+
+// All ranks are ready when rank 0 names the time.
+Clock::time_point Run::agree_on_start(std::uint32_t iteration) {
+  if (iteration != 0) executor_->reset(options_.prove);
+  mesh_.barrier();
+  double start_s = 0;  // on rank 0's clock
+  if (mesh_.rank() == 0) {
+    start_s = seconds_of(Clock::now()) + kLead_s;
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(&start_s, 1));
+    for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) mesh_.send(r, kStart, bytes);
+  } else {
+    const Bytes bytes = mesh_.receive(0, kStart);
+    start_s = ByteReader(bytes).get<double>();
+  }
+  return time_of(start_s - clock_.offset_s);
+}
+
+std::vector<Finish> Run::iterate(std::uint32_t iteration) {
+  const Clock::time_point start = agree_on_start(iteration);
+  sleep_until(start);
+  Finish own;
+  own.late_s = std::chrono::duration<double>(Clock::now() - start).count();
+  begun_ = true;
+  executor_->begin(start);
+  driver_->until([&] { return executor_->finished(); });
+  own.finish_s = executor_->finish_s();
+  own.clock_reads = executor_->clock_reads();
+  std::vector<Finish> finishes = exchange(own);
+  if (options_.prove && breach_.empty()) {
+    if (const auto breach = executor_->first_breach()) {
+      breach_ = fmt::format("iteration {}: {}", iteration, *breach);
+    }
+  }
+  return finishes;
+}
+
+// Until all ranks are through, peers may need this one's progress.
+std::vector<Finish> Run::exchange(const Finish& own) {
+  std::vector<Finish> finishes(mesh_.ranks());
+  if (mesh_.rank() != 0) {
+    mesh_.send(0, kFinished, std::as_bytes(std::span(&own, 1)));
+    std::optional<Bytes> told;
+    driver_->until([&] { return (told = mesh_.try_receive(0, kAllFinished)).has_value(); });
+    ByteReader reader(*told);
+    for (Finish& finish : finishes) finish = reader.get<Finish>();
+    return finishes;
+  }
+  finishes[0] = own;
+  std::uint32_t next = 1;
+  driver_->until([&] {
+    while (next < mesh_.ranks()) {
+      const std::optional<Bytes> told = mesh_.try_receive(next, kFinished);
+      if (!told) return false;
+      finishes[next++] = ByteReader(*told).get<Finish>();
+    }
+    return true;
+  });
+  for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) {
+    mesh_.send(r, kAllFinished, std::as_bytes(std::span<const Finish>(finishes)));
+  }
+  return finishes;
+}
+
+void Run::keep(const std::vector<Finish>& finishes, RunResult& result) {
+  double makespan_s = 0;
+  for (const Finish& finish : finishes) {
+    makespan_s = std::max(makespan_s, finish.finish_s);
+    result.late_start_s = std::max(result.late_start_s, finish.late_s);
+  }
+  result.makespans_s.push_back(makespan_s);
+  finishes_.push_back(finishes);
+  if (kept_.size() < most_kept_) {
+    kept_.emplace_back(executor_->times().begin(), executor_->times().end());
+  }
+}
+
+// Of those of which the times are kept, the one nearest to the median.
+void Run::choose_median(RunResult& result) const {
+  const double median_s = result.median_makespan_s();
+  std::uint32_t best = 0;
+  for (std::uint32_t i = 1; i < kept_.size(); ++i) {
+    const auto distance = [&](std::uint32_t k) {
+      return std::abs(result.makespans_s[k] - median_s);
+    };
+    if (distance(i) < distance(best)) best = i;
+  }
+  result.traced_iteration = best;
+  result.clock_read_s = clock_read_s_;
+  for (std::uint32_t r = 0; r < mesh_.ranks(); ++r) {
+    const Finish& finish = finishes_[best][r];
+    result.rank_finish_s.push_back(finish.finish_s);
+    result.clock_reads += finish.clock_reads;
+    const std::uint32_t ops =
+        schedule_.end_op(sched::RankId(r)).value - schedule_.first_op(sched::RankId(r)).value;
+    if (ops == 0) continue;
+    result.timestamp_overhead_s = std::max(
+        result.timestamp_overhead_s, clock_read_s_ * static_cast<double>(finish.clock_reads) / ops);
+  }
+}
+
+void Run::gather_breach(RunResult& result) {
+  ByteWriter writer;
+  writer.add(clock_.error_s);
+  writer.add_text(breach_);
+  double largest_s = 0;
+  double second_s = 0;
+  for (const Bytes& bytes : mesh_.all_gather(writer.take())) {
+    ByteReader reader(bytes);
+    const auto error_s = reader.get<double>();
+    second_s = std::max(second_s, std::min(largest_s, error_s));
+    largest_s = std::max(largest_s, error_s);
+    const std::string breach = reader.text();
+    if (!breach.empty() && !result.breach) result.breach = breach;
+  }
+  result.clock_error_s = largest_s + second_s;
+}
+
+void Run::gather_times(RunResult& result) {
+  std::vector<std::vector<sched::OpTimes>> times(mesh_.ranks());
+  times[mesh_.rank()] = std::move(kept_[result.traced_iteration]);
+  if (mesh_.rank() == 0) {
+    for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) {
+      const Bytes bytes = mesh_.receive(r, kTimes);
+      times[r] = ByteReader(bytes).list<sched::OpTimes>();
+    }
+  } else {
+    ByteWriter writer;
+    writer.add_list(std::span<const sched::OpTimes>(times[mesh_.rank()]));
+    mesh_.send(0, kTimes, writer.take());
+  }
+  result.trace = trace_of(times);
+}
+
+std::optional<sched::Trace> Run::partial() const {
+  if (!begun_ || !executor_) return std::nullopt;
+  std::vector<std::vector<sched::OpTimes>> times(mesh_.ranks());
+  times[mesh_.rank()].assign(executor_->times().begin(), executor_->times().end());
+  return trace_of(times);
+}
+
+sched::Trace Run::trace_of(std::span<const std::vector<sched::OpTimes>> times) const {
+  sched::Trace trace = assemble_trace(schedule_, transport_.name(), times);
+  trace.delays = options_.delays.text();
+  trace.seed = options_.delays.seed;
+  return trace;
+}
+
+}  // namespace
+
+Session::Session(Mesh& mesh, Transport& transport) : mesh_(mesh), transport_(transport) {}
+
+RunResult Session::run(const sched::Schedule& schedule, const RunOptions& options,
+                       const RunProgress& progress) {
+  partial_.reset();
+  Run run(mesh_, transport_, schedule, options, next_channel_);
+  next_channel_ += static_cast<std::uint32_t>(schedule.channels().size());
+  try {
+    return run.run(progress);
+  } catch (...) {
+    partial_ = run.partial();
+    throw;
+  }
+}
+
+}  // namespace slackline::hw
