@@ -71,6 +71,9 @@ RankMemory::RankMemory(const sched::Schedule& schedule, sched::RankId rank,
     throw EnvironmentError(
         fmt::format("rank {}: no memory for {} bytes of buffers", rank.value, bytes));
   }
+  // Large pages are fewer to look up, for this process and for those that copy out of it. If the
+  // kernel has none, small ones do.
+  madvise(pages, bytes, MADV_HUGEPAGE);
   pages_ =
       std::unique_ptr<std::byte, UnmapPages>(static_cast<std::byte*>(pages), UnmapPages{bytes});
   for (std::uint32_t b = 0; b < places_.size(); ++b) {
