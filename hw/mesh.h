@@ -3,6 +3,8 @@
 // gone.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +33,12 @@ struct MeshOptions {
   std::chrono::milliseconds failure_timeout{2'000};
   /// What all ranks must agree on: one line each, "name: value" ("schedule: 1f3c…").
   std::vector<std::string> agreed;
+  /// What this rank takes its program's version for. Empty: what it is. For tests.
+  std::string version;
 };
 
-/// A rank that is gone, and how that showed: "its connection ended", "silent for 1.5 s".
+/// A rank that is gone, and how that showed: "its connection ended", "silent for 1.4 s". It may be
+/// this rank itself: "stopped for 5 s", or others no longer hear it.
 struct Loss {
   std::uint32_t rank = 0;
   std::string how;
@@ -41,7 +46,7 @@ struct Loss {
   std::uint32_t seen_by = 0;
 };
 
-/// The other ranks' clocks against rank 0's.
+/// A rank's clock against rank 0's.
 struct ClockOffset {
   double offset_s = 0;  // rank 0's steady clock minus this rank's
   double error_s = 0;   // at most this far off
@@ -50,15 +55,17 @@ struct ClockOffset {
 /// One per process. A thread of its own hears and answers, so that peers know this rank alive
 /// whatever its other threads do; all functions may be called by any thread.
 ///
-/// Functions that wait for others throw PeerLost when a rank is lost meanwhile.
+/// Functions that wait for others throw PeerLost when a rank is lost meanwhile, or when a rank that
+/// they wait for has left; what has come before, they still give.
 class Mesh {
  public:
   /// Joins. Returns when all ranks are there and agree. Throws EnvironmentError if rank 0 cannot
-  /// listen (port in use) or the root's name means nothing, and for a peer of another version;
-  /// InputError if ranks do not agree, naming two of them and what they have; PeerLost naming a
-  /// rank that did not come in time.
+  /// listen (port in use), a name means nothing, a rank cannot reach another, and for a peer of
+  /// another version; InputError if ranks do not agree, naming two of them and what they have;
+  /// PeerLost naming a rank that did not come in time. The same at all ranks.
   explicit Mesh(const MeshOptions& options);
-  /// Says farewell, so that nobody takes this rank for lost, and leaves. Never waits long.
+  /// Says farewell, so that nobody takes this rank for lost, and leaves when what was sent has gone
+  /// out. Who does not take it is lost within the failure timeout, so that it ends in any case.
   ~Mesh();
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
@@ -66,29 +73,40 @@ class Mesh {
   std::uint32_t rank() const;
   std::uint32_t ranks() const;
 
-  /// Messages of one sender and topic arrive in order.
+  /// Never waits; `bytes` are copied. Messages of one sender and topic arrive in order, those to a
+  /// rank that is gone nowhere.
   void send(std::uint32_t to, std::uint32_t topic, std::span<const std::byte> bytes);
   /// The next message; waits for it.
   Bytes receive(std::uint32_t from, std::uint32_t topic);
   /// The next message if there is one.
   std::optional<Bytes> try_receive(std::uint32_t from, std::uint32_t topic);
+  /// The next message; nothing if it does not come in time, or `from` is gone. Goes on when others
+  /// are lost: for what survivors have to tell each other.
+  std::optional<Bytes> receive_within(std::chrono::milliseconds time, std::uint32_t from,
+                                      std::uint32_t topic);
 
-  /// What every rank gave, by rank. All ranks call it, in the same order.
+  /// What every rank gave, by rank. All ranks call it, in the same order, from one thread each.
   std::vector<Bytes> all_gather(std::span<const std::byte> bytes);
   void barrier();
 
-  /// The ranks known to be lost; cheap while there are none.
+  /// Whether a rank is lost; cheap.
   bool any_lost() const;
+  /// In the order in which this rank learned of them.
   std::vector<Loss> lost() const;
+  /// Throws PeerLost for the first that was lost, if any was.
+  void throw_if_lost() const;
   /// Readable from when a rank is lost on, for those that sleep.
   int lost_descriptor() const;
 
-  /// Of this rank, as measured by all ranks together: all call it. On one host the clock is the
-  /// same and both are 0.
+  /// Of this rank, by asking rank 0, which must still be there; takes 64 round trips. On one host
+  /// the clock is the same and both are 0.
   ClockOffset measure_clock();
 
-  /// The ranks on the host of this one, itself included, ascending.
+  /// The ranks on the host of this one, itself included, ascending: those that share its memory
+  /// (/dev/shm) and see its processes.
   std::vector<std::uint32_t> ranks_on_this_host() const;
+  /// A rank's process, as its host numbers it.
+  pid_t process(std::uint32_t rank) const;
 
  private:
   class Impl;

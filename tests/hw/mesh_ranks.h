@@ -1,0 +1,136 @@
+// Ranks of a mesh as processes of their own, which tell the test what they see, line by line.
+#pragma once
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hw/descriptor.h"
+#include "hw/local_port.h"
+#include "hw/mesh.h"
+#include "sched/error.h"
+
+namespace slackline::testing {
+
+class MeshRanks {
+ public:
+  /// What the process of a rank does. `say` tells the test a line. What is thrown is told as
+  /// "! EXIT_CODE MESSAGE".
+  using Say = std::function<void(const std::string&)>;
+  using Body = std::function<void(const hw::MeshOptions&, const Say&)>;
+
+  MeshRanks() = default;
+  MeshRanks(const MeshRanks&) = delete;
+  MeshRanks& operator=(const MeshRanks&) = delete;
+  ~MeshRanks() { end(); }
+
+  /// Options for a rank, with this object's port as root.
+  hw::MeshOptions options(std::uint32_t rank, std::uint32_t ranks) const {
+    hw::MeshOptions options;
+    options.rank = rank;
+    options.ranks = ranks;
+    options.root = port_.address();
+    options.agreed = {"schedule: 1f3c"};
+    return options;
+  }
+  const hw::LocalPort& port() const { return port_; }
+
+  /// Answers the process's place.
+  std::size_t start(const hw::MeshOptions& options, const Body& body) {
+    int pipes[2];
+    if (pipe2(pipes, O_CLOEXEC) != 0) std::abort();
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0) std::abort();
+    if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(1);
+      for (Process& other : processes_) other.lines.reset();
+      close(pipes[0]);
+      be_rank(pipes[1], options, body);
+      _exit(0);
+    }
+    close(pipes[1]);
+    processes_.push_back({pid, hw::Descriptor(pipes[0]), {}});
+    return processes_.size() - 1;
+  }
+
+  void start_all(std::uint32_t ranks, const Body& body) {
+    for (std::uint32_t r = 0; r < ranks; ++r) start(options(r, ranks), body);
+  }
+
+  std::size_t size() const { return processes_.size(); }
+  pid_t pid(std::size_t process) const { return processes_[process].pid; }
+  void signal(std::size_t process, int number) { kill(processes_[process].pid, number); }
+
+  /// What the process says next. "(end)" when it is over, "(silence)" after a long time.
+  std::string next(std::size_t process) {
+    Process& from = processes_[process];
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+    for (;;) {
+      const std::size_t newline = from.heard.find('\n');
+      if (newline != std::string::npos) {
+        const std::string line = from.heard.substr(0, newline);
+        from.heard.erase(0, newline + 1);
+        return line;
+      }
+      pollfd entry{from.lines.get(), POLLIN, 0};
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          deadline - std::chrono::steady_clock::now());
+      if (left.count() <= 0 || poll(&entry, 1, static_cast<int>(left.count())) == 0) {
+        return "(silence)";
+      }
+      char buffer[4096];
+      const ssize_t count = read(from.lines.get(), buffer, sizeof buffer);
+      if (count <= 0) return "(end)";
+      from.heard.append(buffer, static_cast<std::size_t>(count));
+    }
+  }
+
+  /// Ends whoever is left.
+  void end() {
+    for (Process& process : processes_) {
+      if (process.pid <= 0) continue;
+      kill(process.pid, SIGKILL);
+      waitpid(process.pid, nullptr, 0);
+      process.pid = 0;
+    }
+  }
+
+ private:
+  struct Process {
+    pid_t pid = 0;
+    hw::Descriptor lines;
+    std::string heard;
+  };
+
+  static void be_rank(int fd, const hw::MeshOptions& options, const Body& body) {
+    const Say say = [fd](const std::string& line) {
+      const std::string whole = line + "\n";
+      if (write(fd, whole.data(), whole.size()) < 0) _exit(1);
+    };
+    try {
+      body(options, say);
+    } catch (const Error& error) {
+      say(fmt::format("! {} {}", error.exit_code(), error.what()));
+    } catch (const std::exception& error) {
+      say(fmt::format("! ? {}", error.what()));
+    }
+  }
+
+  hw::LocalPort port_;
+  std::vector<Process> processes_;
+};
+
+}  // namespace slackline::testing
