@@ -2,7 +2,8 @@
 //
 // usage: run_local TRANSPORT SPEC [ITERATIONS [polling|interrupt|hybrid [notimes]]]
 //
-// Prints the makespans of all iterations in milliseconds, and the least, the median and the largest.
+// Prints the makespans of all iterations in milliseconds, and the least, the median and the
+// largest.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -9,6 +9,7 @@
 #include "cli/command_export.h"
 #include "cli/command_list.h"
 #include "cli/command_reproduce.h"
+#include "cli/command_run.h"
 #include "cli/command_simulate.h"
 #include "cli/command_slack.h"
 #include "cli/command_validate.h"
@@ -24,6 +25,7 @@ constexpr std::array kCommands = {
     CommandEntry{"check", "prove a schedule, or say what is wrong with it", make_check},
     CommandEntry{"export", "write the dataflow graph in another tool's format", make_export},
     CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
+    CommandEntry{"run", "carry it out for real, and prove its bytes", make_run},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
     CommandEntry{"advise", "the fastest pattern, block size and placement", make_advise},

@@ -92,24 +92,26 @@ std::string defect(std::string_view what) {
 
 }  // namespace
 
-int run_guarded(const std::function<int()>& body, Console& console) {
+Ending run_caught(const std::function<int()>& body, Console& console) {
   try {
     const int status = body();
     console.finish();
-    return status;
+    return {status, ""};
   } catch (const InternalError& error) {
-    console.error(defect(error.what()));
-    return error.exit_code();
+    return {error.exit_code(), defect(error.what())};
   } catch (const Error& error) {
-    console.error(error.what());
-    return error.exit_code();
+    return {error.exit_code(), error.what()};
   } catch (const std::bad_alloc&) {
-    console.error("out of memory; expected a smaller schedule, or a machine with more of it");
-    return 3;
+    return {3, "out of memory; expected a smaller schedule, or a machine with more of it"};
   } catch (const std::exception& error) {
-    console.error(defect(error.what()));
-    return 70;
+    return {70, defect(error.what())};
   }
+}
+
+int run_guarded(const std::function<int()>& body, Console& console) {
+  const Ending ending = run_caught(body, console);
+  if (!ending.error.empty()) console.error(ending.error);
+  return ending.code;
 }
 
 int run_program(const std::vector<std::string>& arguments) {

@@ -14,8 +14,17 @@ namespace slackline::cli {
 /// nothing on standard output.
 int run_program(const std::vector<std::string>& arguments);
 
+/// How something ended: its exit code, and the error's line if there was one.
+struct Ending {
+  int code = 0;
+  std::string error;
+};
+
 /// Runs `body`, which returns an exit code, and finishes the console; what it throws becomes one
-/// line on standard error and the exit code that goes with it.
+/// line and the exit code that goes with it.
+Ending run_caught(const std::function<int()>& body, Console& console);
+
+/// The same; the line goes to standard error.
 int run_guarded(const std::function<int()>& body, Console& console);
 
 }  // namespace slackline::cli

@@ -43,8 +43,7 @@ struct RunSetting {
   /// Many runs of `schedule`; it, the wiring and this must outlive the source.
   machine::TraceSource source(const sched::Schedule& schedule, const machine::Wiring& wiring,
                               Console& console) const;
-
- private:
+  /// The order in which lanes post; `slack_s` is where it keeps what it goes by.
   machine::IssueOrder order_of(const sched::Schedule& schedule, const machine::Wiring& wiring,
                                Console& console, std::vector<double>& slack_s) const;
 };

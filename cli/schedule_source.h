@@ -48,6 +48,8 @@ class ScheduleSource {
   std::optional<sched::Spec> spec() const;
   /// A proof was asked for.
   bool proof_wanted() const { return prove_ || proof_ == Proof::kAlways; }
+  /// It was said that there shall be none.
+  bool proof_declined() const { return no_proof_; }
 
   /// Compiles or reads it, without proof. Throws InputError.
   LoadedSchedule load(Console& console) const;

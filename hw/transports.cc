@@ -41,13 +41,23 @@ constexpr std::array kTransports{
 
 std::span<const TransportEntry> transports() { return kTransports; }
 
-std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options) {
+namespace {
+
+const TransportEntry& transport_named(std::string_view name) {
   std::string names;
   for (const TransportEntry& entry : kTransports) {
-    if (entry.name == name) return entry.make(options);
+    if (entry.name == name) return entry;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
   }
   throw InputError(fmt::format("transport: no '{}'; expected one of {}", name, names));
+}
+
+}  // namespace
+
+void require_transport(std::string_view name) { transport_named(name); }
+
+std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options) {
+  return transport_named(name).make(options);
 }
 
 }  // namespace slackline::hw

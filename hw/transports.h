@@ -28,6 +28,9 @@ struct TransportEntry {
 /// In the order in which people are shown them.
 std::span<const TransportEntry> transports();
 
+/// Throws InputError for a name that is none.
+void require_transport(std::string_view name);
+
 /// Throws InputError for a name that is none, EnvironmentError if the machine cannot.
 std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options);
 

@@ -1,0 +1,183 @@
+#include "cli/command_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/delay_options.h"
+#include "cli/joining.h"
+#include "cli/network.h"
+#include "cli/order_options.h"
+#include "cli/output_file.h"
+#include "cli/run_options.h"
+#include "cli/run_report.h"
+#include "cli/schedule_source.h"
+#include "hw/session.h"
+#include "machine/delay_plan.h"
+#include "machine/platform.h"
+#include "sched/error.h"
+#include "sched/file.h"
+#include "sched/trace_file.h"
+#include "sched/units.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr std::uint64_t kMostIterations = 1u << 30;
+
+class Run : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    source_.declare(arguments);
+    source_.declare_proof(arguments, Proof::kOnDemand);
+    joining_.declare(arguments);
+    arguments.option("--iterations", "N", iterations_, "how often it is carried out (default: 1)");
+    arguments.option("--warm-up", "N", warm_up_,
+                     "iterations before those; in the first, ranks connect (default: 1)");
+    arguments.option("--completion", "polling|interrupt|hybrid", completion_,
+                     "how a rank with nothing to do waits (default: polling)");
+    arguments.flag("--no-timestamps", no_timestamps_, "do not time operations, only the whole");
+    order_.declare(arguments);
+    delays_.declare(arguments);
+    arguments.option("-p,--platform", "PLATFORM", platform_,
+                     "the machine by which stragglers and slack are reckoned");
+    arguments.option("--trace", "FILE", trace_file_, "write the times of every operation there");
+    arguments.flag("--all", all_, "every rank, not the first few");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("binomial-pipeline:ranks=4,bytes=64MiB,block=1MiB");
+    arguments.example("pipeline.sched --transport tcp --iterations 20 --trace run.trace");
+    arguments.example("pipeline.sched -t tcp --rank 1 --ranks 4 --root node0:7000");
+  }
+
+  int run(Console& console) override {
+    hw::RunOptions options = resolve();
+    const LoadedSchedule loaded = source_.load_proved(console);
+    joining_.check(loaded.schedule.rank_count());
+    machine::validate(options.delays, loaded.schedule);
+    std::vector<double> slack_s;
+    options.order = order(loaded.schedule, options, console, slack_s);
+    return joining_.run_ranks(loaded.schedule.rank_count(), console,
+                              [&](const hw::MeshOptions& place, Console& seen) {
+                                return run_rank(loaded, options, place, seen);
+                              });
+  }
+
+ private:
+  hw::RunOptions resolve() const {
+    hw::RunOptions options;
+    options.iterations = count(iterations_, "--iterations", 1, options.iterations);
+    options.warm_up = count(warm_up_, "--warm-up", 0, options.warm_up);
+    options.prove = !source_.proof_declined();
+    if (completion_) {
+      const auto waiting = hw::waiting_named(*completion_);
+      if (!waiting) {
+        throw InputError(
+            fmt::format("--completion: '{}'; expected polling, interrupt or hybrid", *completion_));
+      }
+      options.waiting = *waiting;
+    }
+    options.timestamps = !no_timestamps_;
+    if (no_timestamps_ && trace_file_) {
+      throw InputError("--no-timestamps with --trace: a trace is times; expected one of them");
+    }
+    order_.policy();
+    order_.sends_in_flight();
+    options.delays = delays_.resolve();
+    hw::require_applicable(options.delays);
+    options.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
+    options.failure_timeout = joining_.failure_timeout();
+    if (trace_file_) check_trace_file();
+    return options;
+  }
+
+  // least-slack goes by the float of a predicted run.
+  machine::IssueOrder order(const sched::Schedule& schedule, const hw::RunOptions& options,
+                            Console& console, std::vector<double>& slack_s) const {
+    RunSetting predicted;
+    predicted.platform = options.platform;
+    predicted.engine = &engine_named("analytic");
+    predicted.policy = order_.policy();
+    predicted.sends_in_flight = order_.sends_in_flight();
+    return predicted.order_of(schedule, wiring_of(options.platform, schedule), console, slack_s);
+  }
+
+  void check_trace_file() const {
+    if (json_ && *trace_file_ == "-") {
+      throw InputError(
+          "--trace -: with --json the document is alone on standard output; expected a file");
+    }
+    if (*trace_file_ != "-") sched::require_writable(*trace_file_);
+  }
+
+  static std::uint32_t count(const std::optional<std::string>& text, std::string_view option,
+                             std::uint64_t least, std::uint32_t usual) {
+    if (!text) return usual;
+    return static_cast<std::uint32_t>(sched::parse_count(*text, option, least, kMostIterations));
+  }
+
+  int run_rank(const LoadedSchedule& loaded, const hw::RunOptions& options,
+               const hw::MeshOptions& place, Console& console) const {
+    console.phase("joining");
+    const Joined joined =
+        joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))});
+    hw::Session session(*joined.mesh, *joined.transport);
+    hw::RunResult result;
+    try {
+      result = session.run(loaded.schedule, options, [&](std::uint32_t done, std::uint32_t all) {
+        console.progress("running", done, all);
+      });
+    } catch (const Error&) {
+      write_partial(session, loaded, place.rank);
+      throw;
+    }
+    if (result.breach) throw Error(fmt::format("the bytes are wrong: {}", *result.breach), 1);
+    if (place.rank != 0) return 0;
+    answer(loaded, options, *joined.transport, std::move(result), console);
+    return 0;
+  }
+
+  // What this rank saw goes beside the place of the whole: FILE.rank3.
+  void write_partial(const hw::Session& session, const LoadedSchedule& loaded,
+                     std::uint32_t rank) const {
+    if (!trace_file_ || *trace_file_ == "-" || !session.partial()) return;
+    sched::Trace trace = *session.partial();
+    trace.title = loaded.title;
+    write_output_file(fmt::format("{}.rank{}", *trace_file_, rank), sched::write_trace(trace));
+  }
+
+  void answer(const LoadedSchedule& loaded, const hw::RunOptions& options,
+              const hw::Transport& transport, hw::RunResult result, Console& console) const {
+    result.trace.title = loaded.title;
+    if (trace_file_) {
+      console.phase("writing");
+      deliver(trace_file_, sched::write_trace(result.trace), "", nullptr, console);
+      if (*trace_file_ == "-") return;
+    }
+    const RealRun run{subject_of(loaded),
+                      std::string(transport.name()),
+                      options,
+                      result,
+                      link_use(loaded.schedule),
+                      trace_file_};
+    console.print(json_ ? run_document(run) : run_report(run, all_));
+  }
+
+  ScheduleSource source_;
+  Joining joining_;
+  OrderOptions order_;
+  DelayOptions delays_{{true, false}};
+  std::optional<std::string> iterations_, warm_up_, completion_, platform_, trace_file_;
+  bool no_timestamps_ = false;
+  bool all_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run() { return std::make_unique<Run>(); }
+
+}  // namespace slackline::cli

@@ -1,0 +1,141 @@
+#include "cli/joining.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+#include "hw/local_address.h"
+#include "hw/local_port.h"
+#include "hw/rank_processes.h"
+#include "hw/transports.h"
+#include "sched/error.h"
+#include "sched/units.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr std::chrono::seconds kJoinTimeout{30};
+constexpr std::chrono::milliseconds kFailureTimeout{2'000};
+
+std::chrono::milliseconds parse_timeout(const std::optional<std::string>& text,
+                                        std::string_view option, std::chrono::milliseconds usual) {
+  constexpr double kLeast_s = 0.1;
+  constexpr double kMost_s = 86'400;
+  if (!text) return usual;
+  const double time_s = sched::seconds(sched::parse_time(*text, option));
+  if (!(time_s >= kLeast_s && time_s <= kMost_s)) {
+    throw InputError(fmt::format("{}: '{}'; expected a time from 100 ms to 24 h", option, *text));
+  }
+  return std::chrono::milliseconds(static_cast<std::int64_t>(time_s * 1e3));
+}
+
+// What it ends with is thrown, so that it is reported as errors of one process are.
+int as_one(const hw::RankEnd& end) {
+  if (!end.message.empty()) throw Error(end.message, end.code);
+  return end.code;
+}
+
+}  // namespace
+
+void Joining::declare(Arguments& arguments) {
+  arguments.option("-t,--transport", "NAME", transport_,
+                   "what moves the bytes; `list transports` (default: shm)");
+  arguments.option("--device", "NAME", device_, "with verbs: which (default: the first active)");
+  arguments.option("--host", "ADDRESS", host_,
+                   "where the other ranks reach this one (default: the way to the root)");
+  arguments.option("--rank", "R", rank_, "this process is rank R (default: all ranks start here)");
+  arguments.option("--ranks", "N", ranks_, "with --rank: of how many");
+  arguments.option("--root", "HOST:PORT", root_, "with --rank: where rank 0 is asked for");
+  arguments.option("--join-timeout", "TIME", join_timeout_,
+                   "how long all ranks may take to come (default: 30s)");
+  arguments.option("--failure-timeout", "TIME", failure_timeout_,
+                   "within which the others notice that a rank is gone (default: 2s)");
+}
+
+std::chrono::milliseconds Joining::failure_timeout() const {
+  return parse_timeout(failure_timeout_, "--failure-timeout", kFailureTimeout);
+}
+
+hw::MeshOptions Joining::timeouts() const {
+  hw::MeshOptions options;
+  options.join_timeout = parse_timeout(join_timeout_, "--join-timeout", kJoinTimeout);
+  options.failure_timeout = failure_timeout();
+  if (host_) options.host = *host_;
+  return options;
+}
+
+void Joining::check(std::uint32_t ranks) const {
+  timeouts();
+  if (transport_) hw::require_transport(*transport_);
+  place(ranks);
+}
+
+// Nothing: started alone.
+std::optional<hw::MeshOptions> Joining::place(std::uint32_t ranks) const {
+  hw::MeshOptions options = timeouts();
+  if (rank_ || ranks_ || root_) {
+    if (!rank_ || !ranks_) {
+      throw InputError(fmt::format("{} stands there without {}; expected both",
+                                   rank_    ? "--rank"
+                                   : ranks_ ? "--ranks"
+                                            : "--root",
+                                   rank_ ? "--ranks" : "--rank"));
+    }
+    options.ranks = static_cast<std::uint32_t>(sched::parse_count(*ranks_, "--ranks", 1, 1u << 16));
+    options.rank =
+        static_cast<std::uint32_t>(sched::parse_count(*rank_, "--rank", 0, options.ranks - 1));
+    if (!root_ && options.ranks > 1) {
+      throw InputError("--root: missing; expected host:port, where rank 0 is asked for");
+    }
+  } else {
+    return std::nullopt;
+  }
+  if (root_) options.root = *root_;
+  if (options.ranks > 1) hw::parse_host_port(options.root, "--root");
+  if (options.ranks != ranks) {
+    throw InputError(fmt::format("{} ranks were started, and the schedule has {}; expected as many",
+                                 options.ranks, ranks));
+  }
+  return options;
+}
+
+int Joining::run_ranks(std::uint32_t ranks, Console& console,
+                       const std::function<int(const hw::MeshOptions&, Console&)>& body) const {
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (const auto here = place(ranks)) {
+    if (here->rank == 0) return body(*here, console);
+    Console silent(nowhere, nowhere);
+    return body(*here, silent);
+  }
+  hw::MeshOptions options = timeouts();
+  options.ranks = ranks;
+  const hw::LocalPort port;
+  options.root = port.address();
+  hw::RankProcesses processes(0, ranks, [&](std::uint32_t rank) {
+    hw::MeshOptions own = options;
+    own.rank = rank;
+    Console seen(rank == 0 ? STDOUT_FILENO : nowhere, rank == 0 ? STDERR_FILENO : nowhere);
+    const Ending ending = run_caught([&] { return body(own, seen); }, seen);
+    return hw::RankEnd{ending.code, ending.error};
+  });
+  const auto ends = processes.wait(2 * options.failure_timeout + std::chrono::seconds(3));
+  return as_one(hw::most_telling(ends));
+}
+
+Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed) const {
+  options.agreed = std::move(agreed);
+  options.agreed.push_back(fmt::format("transport: {}", transport()));
+  Joined joined;
+  joined.mesh = std::make_unique<hw::Mesh>(options);
+  hw::TransportOptions with;
+  with.host = host_ ? *host_
+              : options.root.empty()
+                  ? "127.0.0.1"
+                  : hw::address_towards(hw::parse_host_port(options.root, "--root").host);
+  if (device_) with.device = *device_;
+  joined.transport = hw::make_transport(transport(), with);
+  return joined;
+}
+
+}  // namespace slackline::cli

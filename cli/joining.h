@@ -1,0 +1,53 @@
+// How the ranks of a real run find each other: started here as processes of this host, by somebody
+// else's launcher, or one by one by hand.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "hw/mesh.h"
+#include "hw/transport.h"
+
+namespace slackline::cli {
+
+/// What a rank has of the others once it has joined.
+struct Joined {
+  std::unique_ptr<hw::Mesh> mesh;
+  std::unique_ptr<hw::Transport> transport;
+};
+
+class Joining {
+ public:
+  void declare(Arguments& arguments);
+
+  /// What only concerns the options themselves. Throws InputError.
+  void check(std::uint32_t ranks) const;
+
+  /// Runs `body` once for each rank: in processes of their own if this one was started alone, else
+  /// here, for the rank that it is. Returns the exit code. `body` gets a console of which only rank
+  /// 0's is seen. Throws what the ranks came to, with the exit code that goes with it.
+  int run_ranks(std::uint32_t ranks, Console& console,
+                const std::function<int(const hw::MeshOptions&, Console&)>& body) const;
+
+  /// Joins the other ranks, who must have the same lines in `agreed`.
+  Joined join(hw::MeshOptions options, std::vector<std::string> agreed) const;
+
+  std::string transport() const { return transport_.value_or("shm"); }
+  std::chrono::milliseconds failure_timeout() const;
+
+ private:
+  std::optional<hw::MeshOptions> place(std::uint32_t ranks) const;
+  hw::MeshOptions timeouts() const;
+
+  std::optional<std::string> transport_, host_, device_, rank_, ranks_, root_, join_timeout_,
+      failure_timeout_;
+};
+
+}  // namespace slackline::cli

@@ -1,0 +1,26 @@
+// What `run` says of a real run, as a table and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/link_use.h"
+#include "cli/subject.h"
+#include "hw/run.h"
+
+namespace slackline::cli {
+
+struct RealRun {
+  Subject subject;
+  std::string transport;  // as the transport calls itself
+  const hw::RunOptions& options;
+  const hw::RunResult& result;
+  LinkUse use;
+  std::optional<std::string> trace_file;
+};
+
+/// One row per rank, up to a few unless `all`.
+std::string run_report(const RealRun& run, bool all);
+std::string run_document(const RealRun& run);
+
+}  // namespace slackline::cli

@@ -1,0 +1,184 @@
+#include "hw/rank_processes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A pipe takes this much in one piece, so that nobody waits for a reader.
+constexpr std::size_t kMostMessage = 4000;
+
+void write_text(int fd, std::string_view text) {
+  text = text.substr(0, kMostMessage);
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+int importance(const RankEnd& end) {
+  switch (end.code) {
+    case 0:
+      return 0;
+    case 1:
+      return end.message.empty() ? 1 : 2;
+    case 70:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
+}  // namespace
+
+RankProcesses::RankProcesses(std::uint32_t first, std::uint32_t count,
+                             const std::function<RankEnd(std::uint32_t rank)>& body) {
+  processes_.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) start(first + i, body);
+}
+
+RankProcesses::~RankProcesses() { end_all(); }
+
+void RankProcesses::start(std::uint32_t rank, const std::function<RankEnd(std::uint32_t)>& body) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    end_all();
+    throw EnvironmentError(
+        fmt::format("rank {}: no pipe: {}; see `ulimit -n`", rank, strerror(errno)));
+  }
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) {
+    const int reason = errno;
+    close(ends[0]);
+    close(ends[1]);
+    end_all();
+    throw EnvironmentError(
+        fmt::format("rank {} cannot be started: {}; see `ulimit -u`", rank, strerror(reason)));
+  }
+  if (pid == 0) {
+    // Nobody stays behind alone. It may have happened already.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    for (const Process& other : processes_) close(other.pipe);
+    close(ends[0]);
+    const RankEnd end = body(rank);
+    write_text(ends[1], end.message);
+    _exit(end.code);
+  }
+  close(ends[1]);
+  processes_.push_back({rank, pid, ends[0], {}, true, {}});
+}
+
+void RankProcesses::read_pipes(std::chrono::milliseconds timeout) {
+  std::vector<pollfd> entries;
+  std::vector<Process*> readers;
+  for (Process& process : processes_) {
+    if (process.pipe < 0) continue;
+    entries.push_back({process.pipe, POLLIN, 0});
+    readers.push_back(&process);
+  }
+  if (::poll(entries.data(), entries.size(), static_cast<int>(timeout.count())) <= 0) return;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].revents == 0) continue;
+    std::array<char, 1024> buffer{};
+    const ssize_t count = read(entries[i].fd, buffer.data(), buffer.size());
+    if (count > 0) {
+      readers[i]->text.append(buffer.data(), static_cast<std::size_t>(count));
+    } else if (count == 0) {
+      close(readers[i]->pipe);
+      readers[i]->pipe = -1;
+    }
+  }
+}
+
+// Sees who has ended; answers whether anybody has, and badly.
+bool RankProcesses::reap() {
+  bool badly = false;
+  for (Process& process : processes_) {
+    if (!process.running) continue;
+    int status = 0;
+    if (waitpid(process.pid, &status, WNOHANG) != process.pid) continue;
+    process.running = false;
+    if (WIFEXITED(status)) {
+      process.end.code = WEXITSTATUS(status);
+    } else {
+      process.end.code = 1;
+      process.end.message = fmt::format("rank {} was ended by signal {} ({})", process.rank,
+                                        WTERMSIG(status), strsignal(WTERMSIG(status)));
+    }
+    badly = badly || process.end.code != 0;
+  }
+  return badly;
+}
+
+std::vector<RankEnd> RankProcesses::wait(std::chrono::milliseconds grace) {
+  std::optional<Clock::time_point> deadline;
+  const auto any_running = [&] {
+    return std::any_of(processes_.begin(), processes_.end(),
+                       [](const Process& p) { return p.running; });
+  };
+  while (any_running()) {
+    read_pipes(std::chrono::milliseconds(20));
+    if (reap() && !deadline) deadline = Clock::now() + grace;
+    if (deadline && Clock::now() > *deadline) end_all();
+  }
+  // All that they wrote is there, and the end of it.
+  const auto any_open = [&] {
+    return std::any_of(processes_.begin(), processes_.end(),
+                       [](const Process& p) { return p.pipe >= 0; });
+  };
+  while (any_open()) read_pipes(std::chrono::milliseconds(20));
+  std::vector<RankEnd> ends;
+  for (Process& process : processes_) {
+    if (!process.text.empty() && process.end.message.empty()) process.end.message = process.text;
+    ends.push_back(process.end);
+  }
+  return ends;
+}
+
+void RankProcesses::end_all() {
+  for (Process& process : processes_) {
+    if (process.running) kill(process.pid, SIGKILL);  // stopped ones hear it too
+  }
+  for (Process& process : processes_) {
+    if (process.running) {
+      int status = 0;
+      while (waitpid(process.pid, &status, 0) < 0 && errno == EINTR) {
+      }
+      process.running = false;
+      process.end = {1, fmt::format("rank {} did not end by itself", process.rank)};
+    }
+    if (process.pipe >= 0) close(process.pipe);
+    process.pipe = -1;
+  }
+}
+
+RankEnd most_telling(const std::vector<RankEnd>& ends) {
+  RankEnd most;
+  for (const RankEnd& end : ends) {
+    if (importance(end) > importance(most)) most = end;
+  }
+  return most;
+}
+
+}  // namespace slackline::hw

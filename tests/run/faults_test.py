@@ -1,0 +1,71 @@
+"""Ranks that are killed or stopped at random moments: the others name them, in time, and leave.
+
+Seeded; SLACKLINE_FAULTS is how many (default: 200), SLACKLINE_FAULT_SEED where they begin.
+"""
+
+import json
+import os
+import random
+import signal
+import time
+
+from program_case import main
+from rank_case import RankCase, free_port
+
+FAULTS = int(os.environ.get("SLACKLINE_FAULTS", "200"))
+SEED = int(os.environ.get("SLACKLINE_FAULT_SEED", "1"))
+PATTERNS = ("sequential", "chain", "binomial-tree", "binomial-pipeline", "circulant", "binary-tree",
+            "double-tree", "scatter-allgather")
+# What ranks are told, and what a loaded machine may add to it.
+TIMEOUT_S = 1.0
+GRACE_S = 10.0
+
+
+class Faults(RankCase):
+    def strike(self, seed):
+        draw = random.Random(seed)
+        ranks = draw.randint(2, 6)
+        struck = draw.randrange(ranks)
+        stopped = draw.random() < 0.5
+        spec = (f"{draw.choice(PATTERNS)}:ranks={ranks},bytes={draw.randint(0, 1 << 20)},"
+                f"block={draw.choice((1000, 16384, 65536))}")
+        transport = draw.choice(("shm", "net", "net", "shm", "tcp;ofi_rxm"))
+        # From joining on to the midst of many iterations.
+        moment_s = draw.uniform(0, 0.9)
+        what = (f"seed {seed}: {spec} on {transport}, rank {struck} "
+                f"{'stopped' if stopped else 'killed'} after {moment_s:.3f} s")
+        port = free_port()
+        started = self.start_ranks(
+            ranks, spec, "--transport", transport, "--iterations", 1000000, "--join-timeout", "4s",
+            "--failure-timeout", f"{TIMEOUT_S:g}s", "--trace", f"trace.{seed}", port=port)
+        try:
+            time.sleep(moment_s)
+            began = [rank for rank in started if rank.process.poll() is not None]
+            self.assertEqual(began, [], f"{what}: ended before")
+            started[struck].signal(signal.SIGSTOP if stopped else signal.SIGKILL)
+            for rank in started:
+                if rank.rank == struck:
+                    continue
+                done = rank.wait(4 + TIMEOUT_S + GRACE_S)
+                self.assertEqual(done.code, 1, f"{what}: rank {rank.rank}: {done}")
+                self.assertEqual(done.out, "", what)
+                self.assertEqual(done.err.count("\n"), 1, f"{what}: rank {rank.rank}: {done}")
+                self.assertIn(f"rank {struck} ", done.err, f"{what}: rank {rank.rank}: {done}")
+                for other in range(ranks):
+                    if other not in (struck, rank.rank):
+                        self.assertNotIn(f"rank {other} is lost", done.err, what)
+        finally:
+            for rank in started:
+                rank.end()
+        self.assert_gone([rank.pid for rank in started])
+        for path in self.folder.iterdir():
+            path.unlink()
+
+    def test_survivors_name_who_is_gone(self):
+        for seed in range(SEED, SEED + FAULTS):
+            with self.subTest(seed=seed):
+                self.strike(seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Runs over several hosts: network namespaces that a bridge joins. Needs root and `ip`."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+import unittest
+
+from program_case import main
+from rank_case import PATIENCE_S, Rank, RankCase
+
+HOSTS = 3
+PORT = 7000
+
+
+def ip(*arguments, check=True):
+    return subprocess.run(["ip", *arguments], check=check, capture_output=True, timeout=30)
+
+
+def can_make_hosts():
+    """Whether this process may make network namespaces."""
+    if shutil.which("ip") is None or os.geteuid() != 0:
+        return False
+    name = f"slackline-probe-{os.getpid()}"
+    made = ip("netns", "add", name, check=False).returncode == 0
+    pair = made and ip("link", "add", "name", f"sp{os.getpid() % 99999}", "type", "bridge",
+                       check=False).returncode == 0
+    ip("link", "del", f"sp{os.getpid() % 99999}", check=False)
+    ip("netns", "del", name, check=False)
+    return pair
+
+
+@unittest.skipUnless(can_make_hosts(), "needs root, `ip` and network namespaces")
+class Hosts(RankCase):
+    def setUp(self):
+        super().setUp()
+        number = os.getpid() % 99999
+        self.bridge = f"sb{number}"
+        self.subnet = f"10.{random.randrange(100, 250)}.{random.randrange(1, 250)}"
+        # In a namespace of its own, so that nothing here is touched but the bridge's ends.
+        self.switch = f"slackline-{os.getpid()}-switch"
+        self.add_namespace(self.switch)
+        ip("-n", self.switch, "link", "add", "name", self.bridge, "type", "bridge")
+        ip("-n", self.switch, "link", "set", self.bridge, "up")
+        self.hosts = []
+        for host in range(HOSTS):
+            name = f"slackline-{os.getpid()}-{host}"
+            self.add_namespace(name)
+            near, far = f"sn{number}-{host}", f"sf{number}-{host}"
+            ip("-n", name, "link", "add", "name", near, "type", "veth", "peer", "name", far,
+               "netns", self.switch)
+            ip("-n", self.switch, "link", "set", far, "master", self.bridge, "up")
+            ip("-n", name, "addr", "add", f"{self.subnet}.{host + 1}/24", "dev", near)
+            ip("-n", name, "link", "set", near, "up")
+            ip("-n", name, "link", "set", "lo", "up")
+            self.hosts.append((name, near))
+
+    def add_namespace(self, name):
+        ip("netns", "add", name)
+        self.addCleanup(ip, "netns", "del", name, check=False)
+
+    def start(self, *arguments):
+        ranks = []
+        for rank, (name, _) in enumerate(self.hosts):
+            ranks.append(Rank(self.folder, rank, [
+                "run", *arguments, "--rank", rank, "--ranks", HOSTS, "--root",
+                f"{self.subnet}.1:{PORT}"], prefix=("ip", "netns", "exec", name)))
+            self.addCleanup(ranks[-1].end)
+        return ranks
+
+    def test_bytes_are_proved_over_the_bridge(self):
+        for transport in ("tcp", "tcp;ofi_rxm"):
+            ranks = self.start("binomial-pipeline:ranks=3,bytes=3000001,block=64KiB", "--transport",
+                               transport, "--iterations", 3, "--json")
+            done = [rank.wait() for rank in ranks]
+            self.assertEqual([d.code for d in done], [0] * HOSTS, done)
+            self.assertTrue(json.loads(done[0].out)["bytes_proved"])
+
+    def test_a_link_that_goes_away_is_noticed_on_both_sides(self):
+        ranks = self.start("chain:ranks=3,bytes=1MiB,block=64KiB", "--transport", "tcp",
+                           "--iterations", 1000000, "--failure-timeout", "1s")
+        time.sleep(2)
+        self.assertEqual([rank.process.poll() for rank in ranks], [None] * HOSTS)
+        name, near = self.hosts[1]
+        ip("-n", name, "link", "set", near, "down")
+        done = [rank.wait(PATIENCE_S) for rank in ranks]
+        self.assertEqual([d.code for d in done], [1] * HOSTS, done)
+        for rank in (0, 2):
+            self.assertIn("rank 1 ", done[rank].err)
+            self.assertEqual(done[rank].err.count("\n"), 1, done[rank])
+        # It sees all others go; it says of itself what it can.
+        self.assertEqual(done[1].err.count("\n"), 1, done[1])
+
+
+if __name__ == "__main__":
+    main()

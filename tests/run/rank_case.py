@@ -1,0 +1,70 @@
+"""What tests of real runs share: ranks as processes that the test starts itself, so that it knows
+which one is which.
+"""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+
+from program_case import PROGRAM, Done, ProgramCase
+
+# How long a test waits before it takes a run for stuck. Never waited for when all is well.
+PATIENCE_S = 60
+
+
+def free_port():
+    """A port of loopback that nobody listens on just now."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class Rank:
+    """One rank of a run. What it prints goes to files, so that it never waits for a reader."""
+
+    def __init__(self, folder, rank, arguments, prefix=()):
+        self.rank = rank
+        self.out, self.err = folder / f"out.{rank}", folder / f"err.{rank}"
+        with open(self.out, "wb") as out, open(self.err, "wb") as err:
+            self.process = subprocess.Popen([*prefix, PROGRAM, *map(str, arguments)], cwd=folder,
+                                            stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        self.pid = self.process.pid
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def wait(self, seconds=PATIENCE_S):
+        self.process.wait(timeout=seconds)
+        return Done(self.process.returncode, self.out.read_text(), self.err.read_text())
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class RankCase(ProgramCase):
+    def start_ranks(self, count, *arguments, port=None, of_rank=lambda rank: (), ranks=None):
+        """Starts `count` ranks that join each other on loopback; they are ended with the test."""
+        root = f"127.0.0.1:{port or free_port()}"
+        started = []
+        for rank in range(count):
+            started.append(Rank(self.folder, rank, [
+                "run", *arguments, "--rank", rank, "--ranks", ranks or count, "--root", root,
+                *of_rank(rank)]))
+            self.addCleanup(started[-1].end)
+        return started
+
+    def segments_of(self, pids):
+        """What processes left in shared memory; libfabric names its segments by process."""
+        names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
+        return [name for name in names for pid in pids if re.search(rf"(^|\D){pid}(\D|$)", name)]
+
+    def assert_gone(self, pids):
+        for pid in pids:
+            self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), f"process {pid} is still there")
+        self.assertEqual(self.segments_of(pids), [])

@@ -1,0 +1,142 @@
+"""slackline run: schedules carried out by real processes, on one host."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import unittest
+
+from program_case import BLOCK_PATTERNS, PROGRAM, main
+from rank_case import PATIENCE_S, RankCase, free_port
+
+TRANSPORTS = ("shm", "net")
+
+
+class Run(RankCase):
+    def test_every_pattern_on_every_transport(self):
+        for transport in TRANSPORTS:
+            for pattern in BLOCK_PATTERNS:
+                spec = f"{pattern}:ranks=4,bytes=100001,block=16KiB"
+                document = self.document("run", spec, "--transport", transport)
+                self.assertEqual(document["engine"], "run", spec)
+                self.assertEqual(document["answered_by"], f"run:{transport}", spec)
+                self.assertTrue(document["bytes_proved"], spec)
+                self.assertGreater(document["makespan_s"], 0)
+                self.assertEqual(len(document["rank_finish_s"]), 4)
+                self.assertAlmostEqual(max(document["rank_finish_s"]), document["makespan_s"],
+                                       delta=1e-9)
+
+    def test_the_digest_is_that_of_what_is_simulated(self):
+        spec = "binomial-pipeline:ranks=3,bytes=1MiB,block=64KiB"
+        digests = {self.document(command, spec, *more)["digest"]
+                   for command, *more in (("run",), ("simulate",), ("compile", "-o", "x.sched"))}
+        self.assertEqual(len(digests), 1)
+
+    def test_files_are_run_too(self):
+        name = self.compiled("chain:ranks=3,bytes=10000,block=1000")
+        self.assertTrue(self.document("run", name)["proved"])
+
+    def test_one_rank_alone(self):
+        self.assertTrue(self.document("run", "chain:ranks=1,bytes=1000,block=100")["bytes_proved"])
+
+    def test_iterations(self):
+        document = self.document("run", "chain:ranks=2,bytes=64KiB,block=16KiB", "--iterations", 5,
+                                 "--warm-up", 2)
+        self.assertEqual(len(document["makespans_s"]), 5)
+        self.assertEqual(document["makespan_s"], sorted(document["makespans_s"])[2])
+
+    def test_unproved_runs_say_so(self):
+        document = self.document("run", "chain:ranks=2,bytes=64KiB,block=16KiB", "--no-proof")
+        self.assertFalse(document["bytes_proved"])
+
+    def test_the_trace_is_one_that_other_commands_read(self):
+        spec = "binomial-pipeline:ranks=4,bytes=1MiB,block=256KiB"
+        self.good("run", spec, "--trace", "run.trace")
+        self.good("convert", "run.trace", "--to", "csv", "-o", "run.csv")
+        self.assertGreater(len(self.read("run.csv").splitlines()), 20)
+
+    def test_a_delay_is_there(self):
+        spec = "chain:ranks=2,bytes=64KiB,block=64KiB"
+        document = self.document("run", spec, "--delay", "rank=0,step=0,by=80ms")
+        self.assertGreaterEqual(document["makespan_s"], 0.08)
+
+    def test_what_cannot_be_delayed_is_refused(self):
+        plan = self.write("plan.toml", 'schema = 1\n[[pair]]\nsrc = 0\ndst = 1\nrate = "1Gbps"\n')
+        self.bad("run", "chain:ranks=2,bytes=1KiB,block=1KiB", "--delays", plan)
+
+    def test_ranks_that_are_started_one_by_one(self):
+        spec = "circulant:ranks=3,bytes=100000,block=10000"
+        ranks = self.start_ranks(3, spec, "--json")
+        done = [rank.wait() for rank in ranks]
+        self.assertEqual([d.code for d in done], [0, 0, 0], done)
+        self.assertTrue(json.loads(done[0].out)["bytes_proved"])
+        # One answer is enough.
+        self.assertEqual([d.out for d in done[1:]], ["", ""])
+        self.assert_gone([rank.pid for rank in ranks])
+
+
+class Wrong(RankCase):
+    SPEC = "chain:ranks=2,bytes=1KiB,block=1KiB"
+
+    def test_arguments(self):
+        for arguments, part in (
+                (["--transport", "ether"], "ether"),
+                (["--iterations", "0"], "--iterations"),
+                (["--rank", "0"], "--ranks"),
+                (["--rank", "2", "--ranks", "2", "--root", "127.0.0.1:1"], "--rank"),
+                (["--rank", "0", "--ranks", "3", "--root", "127.0.0.1:1"], "2"),
+                (["--rank", "0", "--ranks", "2"], "--root"),
+                (["--rank", "0", "--ranks", "2", "--root", "nowhere"], "host:port"),
+                (["--completion", "prayer"], "--completion"),
+                (["--failure-timeout", "0"], "--failure-timeout"),
+        ):
+            self.assertIn(part, self.bad("run", self.SPEC, *arguments))
+
+    def test_a_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            said = self.bad("run", self.SPEC, "--rank", 0, "--ranks", 2, "--root",
+                            f"127.0.0.1:{port}", code=3)
+            self.assertIn(str(port), said)
+
+    def test_a_rank_that_never_comes(self):
+        ranks = self.start_ranks(2, "chain:ranks=3,bytes=1KiB,block=1KiB", "--join-timeout", "1s",
+                                 ranks=3)
+        for rank in ranks:
+            done = rank.wait()
+            self.assertEqual(done.code, 1, done)
+            self.assertEqual(done.err.count("\n"), 1, done)
+            self.assertIn("rank 2", done.err)
+
+    def test_ranks_with_different_schedules(self):
+        ranks = self.start_ranks(
+            2, of_rank=lambda rank: (f"chain:ranks=2,bytes={rank + 1}KiB,block=1KiB",))
+        for rank in ranks:
+            done = rank.wait()
+            self.assertEqual(done.code, 2, done)
+            self.assertEqual(done.err.count("\n"), 1, done)
+            self.assertIn("rank 0", done.err)
+            self.assertIn("rank 1", done.err)
+
+
+@unittest.skipIf(shutil.which("mpirun") is None, "no mpirun (Debian: openmpi-bin)")
+class UnderMpirun(RankCase):
+    def test_joins_the_ranks_that_mpirun_started(self):
+        spec = "binomial-pipeline:ranks=4,bytes=1MiB,block=64KiB"
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        for transport in TRANSPORTS:
+            done = subprocess.run(
+                ["mpirun", "--oversubscribe", "-np", "4", PROGRAM, "run", spec, "--transport",
+                 transport, "--json"], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                capture_output=True, timeout=PATIENCE_S)
+            self.assertEqual(done.returncode, 0, done)
+            document = json.loads(done.stdout)
+            self.assertTrue(document["bytes_proved"])
+            self.assertEqual(len(document["rank_finish_s"]), 4)
+
+
+if __name__ == "__main__":
+    main()
