@@ -1,0 +1,338 @@
+// Joins that come to nothing end all ranks with the same line, and strangers change nothing.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <random>
+
+#include "hw/mesh_wire.h"
+#include "tests/hw/mesh_ranks.h"
+
+namespace slackline {
+namespace {
+
+using hw::Bytes;
+using hw::Mesh;
+using hw::MeshOptions;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::MeshRanks;
+using ::testing::StartsWith;
+using namespace std::chrono_literals;
+
+void join(const MeshOptions& options, const MeshRanks::Say& say) {
+  Mesh mesh(options);
+  mesh.barrier();
+  say("joined");
+}
+
+hw::Descriptor connected_to(std::uint16_t port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 3000; ++i) {
+    hw::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+    if (connect(socket.get(), generic, sizeof address) == 0) return socket;
+    usleep(5'000);
+  }
+  return {};
+}
+
+hw::Descriptor listening_at(std::uint16_t port) {
+  hw::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;
+  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+  EXPECT_EQ(bind(socket.get(), generic, sizeof address), 0);
+  EXPECT_EQ(listen(socket.get(), 16), 0);
+  return socket;
+}
+
+void put(const hw::Descriptor& socket, std::span<const std::byte> bytes) {
+  send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+void put(const hw::Descriptor& socket, std::string_view text) {
+  put(socket, std::as_bytes(std::span(text)));
+}
+
+Bytes get(const hw::Descriptor& socket, std::size_t count) {
+  Bytes bytes(count);
+  const ssize_t got = recv(socket.get(), bytes.data(), count, MSG_WAITALL);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return bytes;
+}
+
+TEST(MeshJoin, ADisagreementEndsAllRanks) {
+  MeshRanks ranks;
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    MeshOptions options = ranks.options(r, 4);
+    options.agreed = {"schedule: 1f3c", r == 2 ? "block: 77" : "block: 64"};
+    if (r == 3) usleep(300'000);  // others know by then
+    ranks.start(options, join);
+  }
+  for (std::size_t r = 0; r < 4; ++r) {
+    EXPECT_EQ(
+        ranks.next(r),
+        "! 2 ranks disagree: rank 0 has block: 64, rank 2 has block: 77; expected the same at "
+        "all ranks");
+    EXPECT_EQ(ranks.next(r), "(end)");
+  }
+}
+
+TEST(MeshJoin, AnotherVersionEndsAllRanks) {
+  MeshRanks ranks;
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    MeshOptions options = ranks.options(r, 3);
+    if (r == 1) options.version = "99.1";
+    ranks.start(options, join);
+  }
+  const std::string line = ranks.next(0);
+  EXPECT_THAT(line, AllOf(StartsWith("! 3 rank 0 is slackline "), HasSubstr("rank 1 is 99.1 ")));
+  EXPECT_EQ(ranks.next(1), line);
+  EXPECT_EQ(ranks.next(2), line);
+}
+
+TEST(MeshJoin, AnotherNumberOfRanksEndsAllRanks) {
+  MeshRanks ranks;
+  for (std::uint32_t r = 0; r < 3; ++r) ranks.start(ranks.options(r, r == 2 ? 4 : 3), join);
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(ranks.next(r),
+              "! 2 rank 0 was started as one of 3 ranks, rank 2 as one of 4; expected the same "
+              "number at all ranks");
+  }
+}
+
+TEST(MeshJoin, ADifferentFailureTimeoutIsADisagreement) {
+  MeshRanks ranks;
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    MeshOptions options = ranks.options(r, 2);
+    if (r == 1) options.failure_timeout = 500ms;
+    ranks.start(options, join);
+  }
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_THAT(ranks.next(r), HasSubstr("rank 0 has failure timeout: 2000 ms, rank 1 has failure "
+                                         "timeout: 500 ms"));
+  }
+}
+
+TEST(MeshJoin, ARankThatIsThereTwiceIsNamed) {
+  MeshRanks ranks;
+  for (const std::uint32_t r : {0u, 1u, 1u}) ranks.start(ranks.options(r, 3), join);
+  const std::string line = ranks.next(0);
+  EXPECT_THAT(line, AllOf(StartsWith("! 2 rank 1 is there twice: as process "),
+                          HasSubstr(std::to_string(ranks.pid(1))),
+                          HasSubstr(std::to_string(ranks.pid(2)))));
+  EXPECT_EQ(ranks.next(1), line);
+  EXPECT_EQ(ranks.next(2), line);
+}
+
+TEST(MeshJoin, AMissingRankIsNamedByAll) {
+  MeshRanks ranks;
+  for (const std::uint32_t r : {0u, 1u, 3u}) {
+    MeshOptions options = ranks.options(r, 4);
+    options.join_timeout = 700ms;
+    ranks.start(options, join);
+  }
+  for (std::size_t p = 0; p < 3; ++p) {
+    EXPECT_EQ(ranks.next(p), "! 1 rank 2 did not come within 0.7 s");
+  }
+}
+
+TEST(MeshJoin, SeveralMissingRanksAreNamed) {
+  MeshRanks ranks;
+  MeshOptions options = ranks.options(0, 9);
+  options.join_timeout = 300ms;
+  ranks.start(options, join);
+  EXPECT_EQ(ranks.next(0), "! 1 ranks 1, 2, 3, 4 and 4 more did not come within 0.3 s");
+}
+
+TEST(MeshJoin, AMissingRootIsNamed) {
+  MeshRanks ranks;
+  for (std::uint32_t r = 1; r < 3; ++r) {
+    MeshOptions options = ranks.options(r, 3);
+    options.join_timeout = 300ms;
+    ranks.start(options, join);
+  }
+  EXPECT_EQ(ranks.next(0), "! 1 rank 0 did not come within 0.3 s");
+  EXPECT_EQ(ranks.next(1), "! 1 rank 0 did not come within 0.3 s");
+}
+
+TEST(MeshJoin, ALateRootIsWaitedFor) {
+  MeshRanks ranks;
+  for (std::uint32_t r = 1; r < 4; ++r) ranks.start(ranks.options(r, 4), join);
+  usleep(300'000);
+  ranks.start(ranks.options(0, 4), join);
+  for (std::size_t p = 0; p < 4; ++p) EXPECT_EQ(ranks.next(p), "joined");
+}
+
+TEST(MeshJoin, APortInUseIsNamed) {
+  MeshRanks ranks;
+  const hw::Descriptor other = listening_at(ranks.port().port());
+  ranks.start(ranks.options(0, 2), join);
+  const std::string port = std::to_string(ranks.port().port());
+  EXPECT_THAT(ranks.next(0), AllOf(StartsWith("! 3 rank 0 cannot listen at 127.0.0.1:" + port),
+                                   HasSubstr("port " + port + " is in use; end what uses it"),
+                                   HasSubstr("another port")));
+}
+
+TEST(MeshJoin, ForeignAddressIsNamed) {
+  MeshRanks ranks;
+  MeshOptions options = ranks.options(0, 2);
+  options.root = "192.0.2.1:5000";
+  ranks.start(options, join);
+  EXPECT_THAT(ranks.next(0), StartsWith("! 3 rank 0 cannot listen at 192.0.2.1:5000: "));
+  options = ranks.options(1, 2);
+  options.host = "192.0.2.1";
+  ranks.start(ranks.options(0, 2), join);
+  ranks.start(options, join);
+  EXPECT_THAT(ranks.next(2), StartsWith("! 3 rank 1 cannot listen at 192.0.2.1: "));
+}
+
+TEST(MeshJoin, BadOptionsAreRefused) {
+  const MeshRanks ranks;
+  for (const char* root : {"", "localhost", "localhost:", ":5000", "localhost:0", "localhost:65536",
+                           "localhost:99999999999", "localhost:5k", "localhost:-1"}) {
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      MeshOptions options = ranks.options(r, 2);
+      options.root = root;
+      EXPECT_THROW(Mesh{options}, InputError) << root;
+    }
+  }
+  EXPECT_THROW(Mesh{ranks.options(2, 2)}, InputError);
+  EXPECT_THROW(Mesh{ranks.options(0, 0)}, InputError);
+  MeshOptions options = ranks.options(0, 1);
+  options.failure_timeout = 99ms;
+  EXPECT_THROW(Mesh{options}, InputError);
+  options = ranks.options(0, 1);
+  options.join_timeout = 0ms;
+  EXPECT_THROW(Mesh{options}, InputError);
+}
+
+TEST(MeshJoin, AServerOfAnotherKindIsNotTheRoot) {
+  MeshRanks ranks;
+  const hw::Descriptor server = listening_at(ranks.port().port());
+  ranks.start(ranks.options(1, 2), join);
+  const hw::Descriptor client(accept(server.get(), nullptr, nullptr));
+  put(client, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(ranks.next(0), StartsWith("! 3 what answers at 127.0.0.1:"));
+}
+
+// They come before, while and after ranks do.
+TEST(MeshJoin, StrangersAreNoRanks) {
+  MeshRanks ranks;
+  std::mt19937 random(7);
+  hw::Hello hello;
+  hello.rank = 2;
+  hello.ranks = 4;
+  hello.version = "0";
+  const Bytes whole = encode(hello);
+  std::vector<hw::Descriptor> strangers;
+  const auto molest = [&] {
+    for (int i = 0; i < 24; ++i) {
+      strangers.push_back(connected_to(ranks.port().port()));
+      const hw::Descriptor& stranger = strangers.back();
+      ASSERT_TRUE(stranger);
+      const int kind = i % 6;
+      if (kind == 0) put(stranger, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      if (kind == 1) {
+        Bytes garbage(random() % 5000);
+        for (std::byte& byte : garbage) byte = static_cast<std::byte>(random());
+        put(stranger, garbage);
+      }
+      if (kind == 2) put(stranger, std::span(whole).first(random() % whole.size()));
+      if (kind == 3) strangers.pop_back();  // only looked whether somebody listens
+      if (kind == 4) {                      // a whole Hello that is none
+        Bytes wrong = encode(hello);
+        for (std::size_t b = hw::kPreambleBytes; b < wrong.size(); ++b) wrong[b] = std::byte{0xff};
+        put(stranger, wrong);
+      }
+      if (kind == 5) {  // ends with a reset
+        const linger at_once{1, 0};
+        setsockopt(stranger.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        strangers.pop_back();
+      }
+    }
+  };
+  ranks.start(ranks.options(0, 4), join);
+  molest();
+  for (std::uint32_t r = 1; r < 3; ++r) ranks.start(ranks.options(r, 4), join);
+  molest();
+  ranks.start(ranks.options(3, 4), join);
+  for (std::size_t r = 0; r < 4; ++r) EXPECT_EQ(ranks.next(r), "joined");
+}
+
+TEST(MeshJoin, ARankThatDiesWhileOthersAreMissingIsNamed) {
+  MeshRanks ranks;
+  for (const std::uint32_t r : {0u, 1u, 2u}) ranks.start(ranks.options(r, 4), join);
+  usleep(300'000);
+  ranks.signal(1, SIGKILL);
+  const std::string line = "! 1 rank 1 was lost while the ranks joined: its connection ended";
+  EXPECT_EQ(ranks.next(0), line);
+  EXPECT_EQ(ranks.next(2), line);
+}
+
+TEST(MeshJoin, ARootThatDiesWhileOthersAreMissingIsNamed) {
+  MeshRanks ranks;
+  for (const std::uint32_t r : {0u, 1u, 2u}) ranks.start(ranks.options(r, 4), join);
+  usleep(300'000);
+  ranks.signal(0, SIGKILL);
+  const std::string line = "! 1 rank 0 was lost while the ranks joined: its connection ended";
+  EXPECT_EQ(ranks.next(1), line);
+  EXPECT_EQ(ranks.next(2), line);
+}
+
+// A rank of ours makes it to the table; then others hear strangers where they listen, and it dies.
+TEST(MeshJoin, StrangersAtOtherRanksAreNoRanks) {
+  MeshRanks ranks;
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    MeshOptions options = ranks.options(r, 4);
+    options.version = "1";
+    ranks.start(options, join);
+  }
+  hw::Hello hello;
+  hello.rank = 3;
+  hello.ranks = 4;
+  hello.agreed = {"schedule: 1f3c", "failure timeout: 2000 ms"};
+  hello.version = "1";
+  hello.member = {"elsewhere", 1, "127.0.0.1", 1};
+  hw::Descriptor root = connected_to(ranks.port().port());
+  put(root, encode(hello));
+  std::vector<hw::Member> members;
+  while (members.empty()) {
+    const Bytes header = get(root, hw::kHeaderBytes);
+    ASSERT_EQ(header.size(), hw::kHeaderBytes);
+    const hw::FrameHeader frame = hw::decode_header(std::span(header).first<hw::kHeaderBytes>());
+    const Bytes payload = get(root, frame.left);
+    if (frame.kind == hw::FrameKind::kTable) {
+      members = hw::decode_members(std::span(payload).subspan(8));
+    }
+  }
+  ASSERT_EQ(members.size(), 4);
+  hello.run = 12345;  // not this run
+  std::vector<hw::Descriptor> strangers;
+  for (std::size_t r = 1; r < 3; ++r) {
+    const auto port = static_cast<std::uint16_t>(members[r].port);
+    strangers.push_back(connected_to(port));
+    put(strangers.back(), "GET / HTTP/1.1\r\n\r\n");
+    strangers.push_back(connected_to(port));
+    put(strangers.back(), encode(hello));
+    strangers.push_back(connected_to(port));
+  }
+  usleep(200'000);
+  root.reset();
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(ranks.next(r), "! 1 rank 3 was lost while the ranks joined: its connection ended");
+  }
+}
+
+}  // namespace
+}  // namespace slackline

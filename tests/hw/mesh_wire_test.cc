@@ -1,0 +1,234 @@
+// What ranks say to each other, as bytes.
+#include "hw/mesh_wire.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "hw/clock_probe.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+Hello a_hello() {
+  Hello hello;
+  hello.version = "1.2.3";
+  hello.rank = 3;
+  hello.ranks = 8;
+  hello.run = 0x123456789abcdef0;
+  hello.member = {"boot/1/2", 4711, "fe80::1", 65'535};
+  hello.agreed = {"schedule: 1f3c", "", "block: 1 MiB"};
+  return hello;
+}
+
+std::span<const std::byte> after_preamble(const Bytes& bytes) {
+  return std::span(bytes).subspan(kPreambleBytes);
+}
+
+std::optional<Preamble> preamble_of(const Bytes& bytes) {
+  return decode_preamble(std::span(bytes).first<kPreambleBytes>());
+}
+
+TEST(MeshWire, HelloComesBack) {
+  const Hello hello = a_hello();
+  const Bytes bytes = encode(hello);
+  const auto preamble = preamble_of(bytes);
+  ASSERT_TRUE(preamble);
+  EXPECT_EQ(preamble->protocol, kMeshProtocol);
+  ASSERT_EQ(preamble->bytes, bytes.size() - kPreambleBytes);
+  const Hello back = decode_hello(preamble->protocol, after_preamble(bytes));
+  EXPECT_EQ(back.version, hello.version);
+  EXPECT_EQ(back.rank, hello.rank);
+  EXPECT_EQ(back.ranks, hello.ranks);
+  EXPECT_EQ(back.run, hello.run);
+  EXPECT_EQ(back.member.host, hello.member.host);
+  EXPECT_EQ(back.member.pid, hello.member.pid);
+  EXPECT_EQ(back.member.address, hello.member.address);
+  EXPECT_EQ(back.member.port, hello.member.port);
+  EXPECT_EQ(back.agreed, hello.agreed);
+}
+
+TEST(MeshWire, HelloOfAnotherProtocolTellsVersionAndRank) {
+  Hello hello = a_hello();
+  hello.protocol = kMeshProtocol + 1;
+  Bytes bytes = encode(hello);
+  bytes.resize(kPreambleBytes + 4 + hello.version.size() + 4);  // whatever else it may have
+  const Hello back = decode_hello(hello.protocol, after_preamble(bytes));
+  EXPECT_EQ(back.version, "1.2.3");
+  EXPECT_EQ(back.rank, 3);
+}
+
+TEST(MeshWire, ShortenedBytesAreNoHello) {
+  const Bytes bytes = encode(a_hello());
+  for (std::size_t size = 0; size < bytes.size() - kPreambleBytes; ++size) {
+    EXPECT_THROW(decode_hello(kMeshProtocol, after_preamble(bytes).first(size)), WireError);
+  }
+}
+
+TEST(MeshWire, StrangersAreNoRanks) {
+  const auto first_bytes = [](std::string text) {
+    text.resize(kPreambleBytes, ' ');
+    const auto bytes = std::as_bytes(std::span(text));
+    return Bytes(bytes.begin(), bytes.end());
+  };
+  EXPECT_FALSE(preamble_of(first_bytes("GET / HTTP/1.1\r\n")));
+  EXPECT_FALSE(preamble_of(first_bytes("SSH-2.0-OpenSSH_9")));
+  Bytes changed = encode(a_hello());
+  for (std::size_t i = 0; i < 8; ++i) {
+    Bytes one = changed;
+    one[i] ^= std::byte{1};
+    EXPECT_FALSE(preamble_of(one));
+  }
+  changed[14] = std::byte{0xff};  // a length of 16 MiB
+  EXPECT_FALSE(preamble_of(changed));
+}
+
+TEST(MeshWire, TooMuchToAgreeOn) {
+  Hello hello = a_hello();
+  hello.agreed.push_back(std::string(2 << 20, 'x'));
+  EXPECT_THROW(encode(hello), InputError);
+}
+
+TEST(MeshWire, DisagreementNamesBothAndWhatTheyHave) {
+  const Hello one = a_hello();
+  Hello other = one;
+  other.rank = 5;
+  EXPECT_FALSE(disagreement(one, other));
+  other.agreed[2] = "block: 2 MiB";
+  EXPECT_EQ(disagreement(one, other)->exit_code, 2);
+  EXPECT_EQ(disagreement(one, other)->message,
+            "ranks disagree: rank 3 has block: 1 MiB, rank 5 has block: 2 MiB; expected the same "
+            "at all ranks");
+  other.agreed.pop_back();
+  EXPECT_EQ(disagreement(one, other)->message,
+            "ranks disagree: rank 3 has block: 1 MiB, rank 5 has nothing more; expected the same "
+            "at all ranks");
+  other.ranks = 9;
+  EXPECT_EQ(disagreement(one, other)->exit_code, 2);
+  EXPECT_EQ(disagreement(one, other)->message,
+            "rank 3 was started as one of 8 ranks, rank 5 as one of 9; expected the same number at "
+            "all ranks");
+  other.version = "1.2.4";
+  EXPECT_EQ(disagreement(one, other)->exit_code, 3);
+  other.version = one.version;
+  other.protocol++;
+  EXPECT_EQ(disagreement(one, other)->exit_code, 3);
+}
+
+// Long and short frames, as a peer interleaves them.
+Bytes stream(std::mt19937& random, std::vector<Frame>& frames) {
+  Bytes bytes;
+  const auto append = [&bytes](std::span<const std::byte> more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  };
+  const auto payload = [&random](std::size_t size) {
+    Bytes made(size);
+    for (std::byte& byte : made) byte = static_cast<std::byte>(random());
+    return made;
+  };
+  for (int i = 0; i < 6; ++i) {
+    Frame message{random() % 2 ? FrameKind::kMessage : FrameKind::kGather,
+                  static_cast<std::uint32_t>(random()), payload(random() % (3 * kPartBytes))};
+    for (std::size_t at = 0; at == 0 || at < message.payload.size(); at += kPartBytes) {
+      const std::size_t left = message.payload.size() - at;
+      append(encode(FrameHeader{message.kind, message.topic, left}));
+      append(std::span(message.payload).subspan(at, std::min(left, kPartBytes)));
+      if (random() % 2 == 0) continue;
+      Frame control{FrameKind::kLost, 0, payload(random() % 50)};
+      append(encode_frame(control.kind, control.payload));
+      // One that comes before the last part is there before the message.
+      if (left > kPartBytes) {
+        frames.push_back(std::move(control));
+      } else {
+        frames.push_back(std::move(message));
+        frames.push_back(std::move(control));
+        message = {};
+        break;
+      }
+    }
+    if (message.kind != FrameKind::kHeartbeat) frames.push_back(std::move(message));
+  }
+  return bytes;
+}
+
+TEST(MeshWire, FramesAreTheSameHoweverTheyCome) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Frame> expected;
+    const Bytes bytes = stream(random, expected);
+    FrameReader reader;
+    std::vector<Frame> got;
+    const std::size_t largest = round % 2 == 0 ? 40 : 600'000;
+    for (std::size_t at = 0; at < bytes.size();) {
+      const std::size_t count = std::min<std::size_t>(1 + random() % largest, bytes.size() - at);
+      reader.feed(std::span(bytes).subspan(at, count), got);
+      at += count;
+    }
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].kind, expected[i].kind);
+      EXPECT_EQ(got[i].topic, expected[i].topic);
+      EXPECT_EQ(got[i].payload, expected[i].payload);
+    }
+  }
+}
+
+TEST(MeshWire, GarbageIsRefused) {
+  std::mt19937 random(2);
+  int refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    FrameReader reader;
+    std::vector<Frame> frames;
+    Bytes bytes(64);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    // Half of them with a kind that there is.
+    if (round % 2 == 0) {
+      std::fill_n(bytes.begin(), 4, std::byte{0});
+      bytes[0] = static_cast<std::byte>(FrameKind::kMessage);
+    }
+    try {
+      reader.feed(bytes, frames);
+    } catch (const WireError&) {
+      ++refused;
+    } catch (const std::bad_alloc&) {  // a length that is none
+      ++refused;
+    } catch (const std::length_error&) {
+      ++refused;
+    }
+    EXPECT_TRUE(frames.empty());
+  }
+  EXPECT_EQ(refused, 2000);
+}
+
+TEST(ClockProbe, TheShortestRoundTripCounts) {
+  ClockProbe probe;
+  const std::int64_t ahead_ns = 5'000'000'000;
+  std::mt19937 random(3);
+  for (int i = 0; i < ClockProbe::kRounds; ++i) {
+    EXPECT_FALSE(probe.done());
+    const std::int64_t asked_ns = i * 1'000'000;
+    const std::int64_t there_ns = i == 40 ? 10'000 : 20'000 + random() % 100'000;
+    const std::int64_t back_ns = i == 40 ? 14'000 : 20'000 + random() % 100'000;
+    probe.answered(asked_ns, asked_ns + there_ns + ahead_ns, asked_ns + there_ns + back_ns);
+  }
+  EXPECT_TRUE(probe.done());
+  // The way there took 2 µs less than the middle of 24 µs.
+  EXPECT_DOUBLE_EQ(probe.result(false).offset_s, 5.0 - 2e-6);
+  EXPECT_DOUBLE_EQ(probe.result(false).error_s, 12e-6);
+  // Clocks that cannot be the same are not, whatever the host says.
+  EXPECT_DOUBLE_EQ(probe.result(true).offset_s, 5.0 - 2e-6);
+}
+
+TEST(ClockProbe, OneHostHasOneClock) {
+  ClockProbe probe;
+  probe.answered(100, 109, 110);
+  EXPECT_EQ(probe.result(true).offset_s, 0);
+  EXPECT_EQ(probe.result(true).error_s, 0);
+  EXPECT_DOUBLE_EQ(probe.result(false).offset_s, 4e-9);
+  EXPECT_DOUBLE_EQ(probe.result(false).error_s, 5e-9);
+}
+
+}  // namespace
+}  // namespace slackline::hw
