@@ -177,6 +177,7 @@ class Mesh::Impl {
 
   // Peers are told often that this rank is there, and looked at as often.
   void tick() {
+    tell_losses();
     notice_own_stop();
     const auto now = Clock::now();
     const auto patience = timeout_ * 7 / 10;
@@ -305,9 +306,10 @@ class Mesh::Impl {
         // Its last words may still be there to be read: reading finds out what it is.
         peer.control.clear();
         peer.messages.clear();
-        return;
+      } else {
+        write(peer);
       }
-      write(peer);
+      if (!untold_.empty() && !is_relaying()) tell_losses();
     });
   }
 
@@ -340,7 +342,21 @@ class Mesh::Impl {
       if (peer) say(*peer, FrameKind::kLost, payload);
     }
     if (loss.rank != rank_) gone(*peers_[loss.rank]);
-    inbox_.lose(loss);
+    untold_.push_back(loss);
+    if (!is_relaying()) tell_losses();
+  }
+
+  // The process may end in any way once it knows of a loss. So its peers know first, that this was
+  // why; at the latest with the next tick, as one of them may be slow to listen.
+  void tell_losses() {
+    for (const Loss& loss : untold_) inbox_.lose(loss);
+    untold_.clear();
+  }
+
+  bool is_relaying() const {
+    return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+      return peer && peer->there && !peer->control.empty();
+    });
   }
 
   // Nothing comes from it any more, nor goes to it but what was begun.
@@ -381,6 +397,7 @@ class Mesh::Impl {
   asio::steady_timer tick_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; none for this one
   std::vector<bool> lost_;                    // by rank
+  std::vector<Loss> untold_;                  // to the inbox
   Clock::time_point awake_;
   bool leaving_ = false;
   ClockProbe probe_;
