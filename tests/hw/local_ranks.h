@@ -12,7 +12,10 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hw/executor.h"
@@ -21,9 +24,16 @@
 
 namespace slackline::testing {
 
+/// Makes a rank's transport, in the rank's own process.
+using TransportFactory = std::function<std::unique_ptr<hw::Transport>()>;
+
 struct RankReport {
   std::string error;  // empty if the rank proved its bytes
   std::vector<sched::OpTimes> times;
+  // On the steady clock, which is one for all processes of a host: time zero of `times` lies
+  // between these.
+  double begun_after_s = 0;
+  double begun_before_s = 0;
   std::string transport;
   bool left_segment = false;  // in /dev/shm, before it was taken away
 };
@@ -31,6 +41,9 @@ struct RankReport {
 namespace local_ranks {
 
 using Bytes = std::vector<std::byte>;
+
+// What begins a message that stands in for any other, and never begins one of those.
+inline constexpr std::string_view kFailed = "\x01 failed: ";
 
 inline bool write_all(int fd, const void* data, std::size_t bytes) {
   const char* from = static_cast<const char*>(data);
@@ -83,14 +96,19 @@ inline bool remove_segments(pid_t pid) {
   return !left.empty();
 }
 
-// What a rank does. Its messages to the parent: greeting; then error, transport and times.
+inline double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What a rank does. Its messages to the parent: greeting; then error, transport, when it began, and
+// times.
 inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
-                    const hw::FabricOptions& options) {
+                    const TransportFactory& make_transport) {
   std::string error;
   std::string transport_name;
   std::vector<sched::OpTimes> times;
   try {
-    const std::unique_ptr<hw::Transport> transport = hw::make_fabric_transport(options);
+    const std::unique_ptr<hw::Transport> transport = make_transport();
     transport_name = transport->name();
     hw::Executor executor(schedule, sched::RankId(rank), *transport);
     const Bytes greeting = hw::pack(executor.greeting());
@@ -102,7 +120,9 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
       other = hw::unpack_greeting(bytes);
     }
     executor.connect(greetings);
+    double begun[2] = {steady_s(), 0};
     executor.begin();
+    begun[1] = steady_s();
     // Cores may be fewer than ranks: who has nothing to do lets others go on.
     while (!executor.finished()) {
       if (!executor.progress()) sched_yield();
@@ -111,6 +131,7 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
     times.assign(executor.times().begin(), executor.times().end());
     send_bytes(fd, error.data(), error.size());
     send_bytes(fd, transport_name.data(), transport_name.size());
+    send_bytes(fd, begun, sizeof begun);
     send_bytes(fd, times.data(), times.size() * sizeof(sched::OpTimes));
     // Peers may still need this rank's progress.
     while (!readable(fd, 0)) {
@@ -120,7 +141,7 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
   } catch (const std::exception& thrown) {
     error = thrown.what();
   }
-  const std::string failure = "! " + error;
+  const std::string failure = std::string(kFailed) + error;
   send_bytes(fd, failure.data(), failure.size());
 }
 
@@ -129,7 +150,7 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
 /// Runs the schedule; the reports by rank. A rank that does not come to its end within the time has
 /// an error that says so.
 inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
-                                           const hw::FabricOptions& options,
+                                           const TransportFactory& make_transport,
                                            std::chrono::milliseconds timeout) {
   using namespace local_ranks;
   const std::uint32_t ranks = schedule.rank_count();
@@ -143,7 +164,7 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     if (pid == 0) {
       for (const int fd : fds) close(fd);
       close(pair[0]);
-      be_rank(pair[1], schedule, r, options);
+      be_rank(pair[1], schedule, r, make_transport);
       _exit(0);
     }
     close(pair[1]);
@@ -162,8 +183,9 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
       if (reports[r].error.empty()) reports[r].error = "ended before its time";
       return false;
     }
-    if (bytes.size() > 2 && bytes[0] == std::byte{'!'}) {
-      reports[r].error.assign(reinterpret_cast<const char*>(bytes.data()) + 2, bytes.size() - 2);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.starts_with(kFailed)) {
+      reports[r].error = text.substr(kFailed.size());
       return false;
     }
     return true;
@@ -178,13 +200,16 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
   for (std::uint32_t r = 0; met && r < ranks; ++r) {
     Bytes error;
     Bytes transport;
+    Bytes begun;
     Bytes times;
-    if (!receive(r, error) || !receive(r, transport) || !receive(r, times)) {
+    if (!receive(r, error) || !receive(r, transport) || !receive(r, begun) || !receive(r, times)) {
       all = false;
       continue;
     }
     reports[r].error.assign(reinterpret_cast<const char*>(error.data()), error.size());
     reports[r].transport.assign(reinterpret_cast<const char*>(transport.data()), transport.size());
+    std::memcpy(&reports[r].begun_after_s, begun.data(), sizeof(double));
+    std::memcpy(&reports[r].begun_before_s, begun.data() + sizeof(double), sizeof(double));
     reports[r].times.resize(times.size() / sizeof(sched::OpTimes));
     std::memcpy(static_cast<void*>(reports[r].times.data()), times.data(), times.size());
   }
@@ -199,6 +224,13 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     reports[r].left_segment = remove_segments(pids[r]);
   }
   return reports;
+}
+
+inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
+                                           const hw::FabricOptions& options,
+                                           std::chrono::milliseconds timeout) {
+  return run_locally(
+      schedule, [&] { return hw::make_fabric_transport(options); }, timeout);
 }
 
 }  // namespace slackline::testing
