@@ -9,6 +9,9 @@
 #ifdef SLACKLINE_HAVE_FABRIC
 #include "hw/fabric_transport.h"
 #endif
+#ifdef SLACKLINE_HAVE_VERBS
+#include "hw/verbs_transport.h"
+#endif
 
 namespace slackline::hw {
 namespace {
@@ -26,6 +29,16 @@ Made fabric(const std::string& provider, const TransportOptions&) {
 }
 #endif
 
+Made verbs(const TransportOptions& options) {
+#ifdef SLACKLINE_HAVE_VERBS
+  return make_verbs_transport({options.device, options.host});
+#else
+  throw EnvironmentError(
+      fmt::format("verbs{}{}: this Slackline was built without libibverbs (Debian: libibverbs-dev)",
+                  options.device.empty() ? "" : " on ", options.device));
+#endif
+}
+
 constexpr std::array kTransports{
     TransportEntry{"shm", "shared memory of one host, by libfabric",
                    [](const TransportOptions& o) { return fabric("shm", o); }},
@@ -35,6 +48,7 @@ constexpr std::array kTransports{
                    [](const TransportOptions& o) { return fabric("net", o); }},
     TransportEntry{"tcp;ofi_rxm", "TCP, by libfabric's provider tcp;ofi_rxm",
                    [](const TransportOptions& o) { return fabric("tcp;ofi_rxm", o); }},
+    TransportEntry{"verbs", "InfiniBand and RoCE NICs, by libibverbs", verbs},
 };
 
 }  // namespace
