@@ -1,0 +1,74 @@
+// Schedules carried out over verbs by real processes: every rank proves its bytes, and the times
+// are a legal order of the schedule's events.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "hw/verbs_transport.h"
+#include "sched/compile.h"
+#include "tests/hw/legal_order.h"
+#include "tests/hw/local_ranks.h"
+
+namespace slackline {
+namespace {
+
+void run_and_prove(const std::string& spec) {
+  SCOPED_TRACE(spec);
+  const sched::Schedule schedule = sched::compile(sched::parse_spec(spec));
+  const auto reports = testing::run_locally(
+      schedule, [] { return hw::make_verbs_transport({}); }, std::chrono::seconds(60));
+  for (std::size_t r = 0; r < reports.size(); ++r) {
+    EXPECT_EQ(reports[r].error, "") << "rank " << r;
+    EXPECT_EQ(reports[r].transport, r == 0 ? "verbs" : reports[0].transport);
+  }
+  // On a reliable connection no send is acknowledged before its receive is posted.
+  if (!::testing::Test::HasFailure()) testing::expect_legal_order(schedule, reports, true);
+}
+
+constexpr const char* kPatterns[] = {"sequential",  "chain",       "binomial-tree",
+                                     "binary-tree", "double-tree", "binomial-pipeline",
+                                     "hybrid",      "circulant",   "scatter-allgather"};
+
+TEST(Schedules, EveryPatternProvesItsBytesForEveryNumberOfRanks) {
+  // Sizes and numbers of blocks change along the way: 1 to 32 of them, short last ones among them.
+  constexpr const char* kSizes[] = {"bytes=1000,block=1000",    "bytes=1001,block=500",
+                                    "bytes=12345,block=1000",   "bytes=20000,block=640",
+                                    "bytes=300007,block=65536", "bytes=32,block=1"};
+  std::size_t size = 0;
+  for (const char* const pattern : kPatterns) {
+    for (int ranks = 1; ranks <= 8; ++ranks) {
+      run_and_prove(std::string(pattern) + ":ranks=" + std::to_string(ranks) + "," +
+                    kSizes[size++ % std::size(kSizes)]);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Schedules, EveryOptionProvesItsBytes) {
+  constexpr const char* kSizes[] = {"bytes=0,block=64", "bytes=1,block=64",
+                                    "bytes=12345,block=1000", "bytes=200003,block=65536"};
+  std::size_t size = 0;
+  for (const char* const pattern : {"chain", "binomial-pipeline", "circulant", "double-tree"}) {
+    for (const char* const options : {",lower=put", ",ready=write", ",lower=put,ready=write",
+                                      ",ready=none", ",lower=put,ready=none", ",order=lockstep"}) {
+      run_and_prove(std::string(pattern) + ":ranks=4," + kSizes[size++ % std::size(kSizes)] +
+                    options);
+      if (HasFailure()) return;
+    }
+    ++size;
+  }
+}
+
+TEST(Schedules, FlagsInRingsAreUsedAgain) {
+  run_and_prove("ring-buffer:ranks=4,bytes=100,messages=50,slots=4");
+  run_and_prove("ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,consume=in-place");
+}
+
+TEST(Schedules, MoreIsPostedThanAQueuePairHolds) {
+  run_and_prove("chain:ranks=3,bytes=20000,block=10,ready=none,in-flight=0");
+  run_and_prove("chain:ranks=2,bytes=20000,block=10,lower=put,ready=none,in-flight=0");
+}
+
+}  // namespace
+}  // namespace slackline
