@@ -7,7 +7,7 @@
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"
-#include "cli/schedule_source.h"
+#include "cli/traced_schedule.h"
 #include "sched/error.h"
 #include "sched/export/timeline.h"
 #include "sched/file.h"
@@ -47,7 +47,7 @@ class Convert : public Command {
     }
     console.phase("reading");
     const sched::Trace trace = sched::read_trace(sched::read_file(trace_), trace_);
-    const LoadedSchedule loaded = schedule_of(trace, console);
+    const LoadedSchedule loaded = schedule_of(trace, trace_, schedule_, console);
     console.phase("writing");
     const std::string contents = timeline->write(loaded.schedule, trace);
     if (!json_) {
@@ -66,37 +66,6 @@ class Convert : public Command {
   }
 
  private:
-  // What is drawn is what ran: the digest tells. Nothing is run, so there is nothing to prove.
-  LoadedSchedule schedule_of(const sched::Trace& trace, Console& console) const {
-    ScheduleSource source;
-    if (schedule_) {
-      source.require(*schedule_);
-      LoadedSchedule loaded = source.load(console);
-      sched::require_same(loaded.schedule, trace);
-      return loaded;
-    }
-    if (trace.title.empty()) {
-      throw InputError(
-          fmt::format("{}: does not say what its schedule, {}, was made from; expected "
-                      "--schedule",
-                      trace_, to_string(trace.schedule)));
-    }
-    source.require(trace.title);
-    const auto unusable = [&](std::string_view why) {
-      return InputError(fmt::format("{}: its schedule was '{}', but {}; expected --schedule",
-                                    trace_, trace.title, why));
-    };
-    std::optional<LoadedSchedule> loaded;
-    try {
-      loaded = source.load(console);
-    } catch (const InputError& error) {
-      throw unusable(error.what());
-    }
-    if (loaded->schedule.digest() != trace.schedule) throw unusable("that is another one now");
-    sched::require_same(loaded->schedule, trace);
-    return std::move(*loaded);
-  }
-
   std::string trace_;
   std::optional<std::string> format_;
   std::optional<std::string> schedule_;

@@ -4,6 +4,7 @@
 #include "cli/command_advise.h"
 #include "cli/command_calibrate.h"
 #include "cli/command_check.h"
+#include "cli/command_compare.h"
 #include "cli/command_compile.h"
 #include "cli/command_convert.h"
 #include "cli/command_export.h"
@@ -30,6 +31,7 @@ constexpr std::array kCommands = {
     CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
     CommandEntry{"advise", "the fastest pattern, block size and placement", make_advise},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
+    CommandEntry{"compare", "two runs of one schedule, held against each other", make_compare},
     CommandEntry{"calibrate", "a machine's figures from measured points", make_calibrate},
     CommandEntry{"reproduce", "a paper's figure or table, held to what it says", make_reproduce},
 };

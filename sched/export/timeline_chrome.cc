@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <queue>
 #include <span>
 #include <string_view>
@@ -23,6 +24,9 @@ enum class Track : std::uint32_t { kLane, kNicOut, kNicIn, kWait };
 
 // Thread numbers: a lane's own, then a range for each kind of track.
 constexpr std::uint32_t kTracksOfAKind = 1u << 24;
+
+constexpr std::string_view kHead = "{\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [";
+constexpr std::string_view kEnd = "\n]}\n";
 
 struct Interval {
   OpId op;
@@ -42,37 +46,48 @@ bool only_waits(OpKind kind) {
   return kind == OpKind::kDelay || kind == OpKind::kJoin || kind == OpKind::kPoll;
 }
 
+// Where a run stands among those of one timeline.
+struct Place {
+  std::uint32_t run = 0;
+  std::uint32_t runs = 1;
+  std::string label;  // as JSON text without quotes; empty of a run alone
+};
+
+// Writes the events of one run.
 class Writer {
  public:
-  Writer(const Schedule& schedule, const Trace& trace, std::span<const double> total_float_s = {},
-         std::span<const double> free_float_s = {})
+  Writer(const Schedule& schedule, const Trace& trace, Place place, std::string& out,
+         std::span<const double> total_float_s = {}, std::span<const double> free_float_s = {})
       : schedule_(schedule),
         trace_(trace),
+        place_(std::move(place)),
         total_float_s_(total_float_s),
-        free_float_s_(free_float_s) {}
+        free_float_s_(free_float_s),
+        out_(out) {}
 
-  std::string write() {
-    out_ = "{\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [";
+  void write() {
     for (std::uint32_t rank = 0; rank < schedule_.rank_count(); ++rank) {
       event(
-          "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"tid\":0,\"args\":{{\"name\":"
-          "\"rank {0}\"}}}}",
-          rank);
+          "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":"
+          "\"rank {}{}{}\"}}}}",
+          pid(RankId(rank)), rank, place_.label.empty() ? "" : ", ", place_.label);
       lanes(rank);
       collect(rank, Track::kNicOut);
       collect(rank, Track::kNicIn);
       collect(rank, Track::kWait);
     }
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) arrow(OpId(i));
-    out_ += "\n]}\n";
-    return std::move(out_);
   }
 
  private:
+  // Runs of a rank stand beside each other.
+  std::uint64_t pid(RankId rank) const {
+    return std::uint64_t{rank.value} * place_.runs + place_.run;
+  }
+
   template <class... Args>
   void event(fmt::format_string<Args...> format, Args&&... args) {
-    out_ += first_ ? "\n" : ",\n";
-    first_ = false;
+    out_ += out_.ends_with('[') ? "\n" : ",\n";
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
@@ -82,11 +97,11 @@ class Writer {
     event(
         "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":"
         "\"{2}\"}}}}",
-        rank, tid, text);
+        pid(RankId(rank)), tid, text);
     event(
         "{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{"
         "\"sort_index\":{1}}}}}",
-        rank, tid);
+        pid(RankId(rank)), tid);
   }
 
   static std::uint32_t tid_of(const Interval& each) {
@@ -98,7 +113,7 @@ class Writer {
     event(
         "{{\"ph\":\"X\",\"name\":\"{}{} {}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},"
         "\"dur\":{},\"args\":{{\"op\":{},\"step\":{},\"bytes\":{}{}}}}}",
-        what, name(op.kind), each.op.value, name(op.kind), op.rank.value, tid_of(each),
+        what, name(op.kind), each.op.value, name(op.kind), pid(op.rank), tid_of(each),
         us(each.begin_s), us(each.end_s - each.begin_s), each.op.value, op.step,
         schedule_.payload_bytes(op), slack(each.op));
   }
@@ -182,28 +197,29 @@ class Writer {
       }
       threads.emplace(each.end_s, each.index);
       interval(each, "");
-      places_.resize(schedule_.op_count());
-      places_[each.op.value] = {tid_of(each), each.begin_s, true};
+      marks_.resize(schedule_.op_count());
+      marks_[each.op.value] = {tid_of(each), each.begin_s, true};
     }
   }
 
   void arrow(OpId id) {
     const Op& op = schedule_.op(id);
-    if (!is_message(op) || !op.match.valid() || places_.empty()) return;
-    const Place& from = places_[id.value];
-    const Place& to = places_[op.match.value];
+    if (!is_message(op) || !op.match.valid() || marks_.empty()) return;
+    const Mark& from = marks_[id.value];
+    const Mark& to = marks_[op.match.value];
+    const std::uint64_t number = std::uint64_t{id.value} * place_.runs + place_.run;
     if (!from.shown || !to.shown) return;
     event(
         "{{\"ph\":\"s\",\"name\":\"message\",\"cat\":\"message\",\"id\":{},\"pid\":{},\"tid\":{},"
         "\"ts\":{}}}",
-        id.value, op.rank.value, from.tid, us(from.begin_s));
+        number, pid(op.rank), from.tid, us(from.begin_s));
     event(
         "{{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":{},"
         "\"pid\":{},\"tid\":{},\"ts\":{}}}",
-        id.value, schedule_.op(op.match).rank.value, to.tid, us(to.begin_s));
+        number, pid(schedule_.op(op.match).rank), to.tid, us(to.begin_s));
   }
 
-  struct Place {
+  struct Mark {
     std::uint32_t tid = 0;
     double begin_s = 0;
     bool shown = false;
@@ -211,25 +227,39 @@ class Writer {
 
   const Schedule& schedule_;
   const Trace& trace_;
+  Place place_;
   std::span<const double> total_float_s_;  // empty: not shown
   std::span<const double> free_float_s_;
-  std::string out_;
-  bool first_ = true;
-  std::vector<Place> places_;  // of each operation on its NIC or waiting track
+  std::string& out_;
+  std::vector<Mark> marks_;  // of each operation on its NIC or waiting track
 };
 
 }  // namespace
 
 std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace) {
-  require_same(schedule, trace);
-  return Writer(schedule, trace).write();
+  return write_chrome_timeline(schedule, trace, {}, {});
 }
 
 std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace,
                                   std::span<const double> total_float_s,
                                   std::span<const double> free_float_s) {
   require_same(schedule, trace);
-  return Writer(schedule, trace, total_float_s, free_float_s).write();
+  std::string out(kHead);
+  Writer(schedule, trace, {}, out, total_float_s, free_float_s).write();
+  return out += kEnd;
+}
+
+std::string write_chrome_overlay(const Schedule& schedule, std::span<const LabelledTrace> traces) {
+  std::string out(kHead);
+  for (std::uint32_t run = 0; run < traces.size(); ++run) {
+    require_same(schedule, traces[run].trace);
+    const std::string label = nlohmann::json(traces[run].label)
+                                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    Writer(schedule, traces[run].trace,
+           {run, static_cast<std::uint32_t>(traces.size()), label.substr(1, label.size() - 2)}, out)
+        .write();
+  }
+  return out += kEnd;
 }
 
 }  // namespace slackline::sched

@@ -26,4 +26,14 @@ std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace,
                                   std::span<const double> total_float_s,
                                   std::span<const double> free_float_s);
 
+struct LabelledTrace {
+  std::string label;  // for people
+  const Trace& trace;
+};
+
+/// Several runs of one schedule in one timeline, each with a process per rank, named "rank 3,
+/// label"; those of a rank stand beside each other. Throws InputError if a trace is of another
+/// schedule.
+std::string write_chrome_overlay(const Schedule& schedule, std::span<const LabelledTrace> traces);
+
 }  // namespace slackline::sched

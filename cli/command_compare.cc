@@ -1,0 +1,106 @@
+#include "cli/command_compare.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "analysis/compare.h"
+#include "cli/comparison_report.h"
+#include "cli/output_file.h"
+#include "cli/traced_schedule.h"
+#include "sched/error.h"
+#include "sched/export/timeline_chrome.h"
+#include "sched/file.h"
+#include "sched/trace_file.h"
+#include "sched/units.h"
+
+namespace slackline::cli {
+namespace {
+
+// --within: "5%" or "0.05".
+double parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const std::string_view number = percent ? text.substr(0, text.size() - 1) : text;
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(value) ||
+      value < 0) {
+    throw InputError(
+        fmt::format("--within: '{}'; expected a share of the first makespan, as 5% or 0.05", text));
+  }
+  return percent ? value / 100 : value;
+}
+
+ComparedTrace read(const std::string& file) {
+  return {file, sched::read_trace(sched::read_file(file), file)};
+}
+
+class Compare : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("FIRST", first_, "a trace, as `simulate --trace` writes");
+    arguments.positional("SECOND", second_, "another of the same schedule");
+    arguments.option("-s,--schedule", "SCHEDULE", schedule_,
+                     "the schedule that ran (default: what the first says it was made from)");
+    arguments.option("--ops", "N|all", ops_,
+                     "how many of the operations that differ most to show (default: 10)");
+    arguments.option("--within", "SHARE", within_,
+                     "end with 1 if the makespans differ by more than that, as 5%");
+    arguments.option("--chrome", "FILE", chrome_file_,
+                     "write both there as one timeline for Perfetto");
+    arguments.flag("--all", all_, "every rank");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("predicted.trace measured.trace --within 10% --chrome both.json");
+  }
+
+  int run(Console& console) override {
+    ComparisonReport::Options options;
+    options.all_ranks = all_;
+    if (ops_ == "all") {
+      options.ops_shown = std::numeric_limits<std::uint64_t>::max();
+    } else if (ops_) {
+      options.ops_shown = sched::parse_count(*ops_, "--ops", 0, 1u << 31);
+    }
+    if (within_) options.within = parse_share(*within_);
+    if (chrome_file_ == "-") {
+      throw InputError("--chrome -: the answer is on standard output; expected a file");
+    }
+    console.phase("reading");
+    const ComparedTrace first = read(first_);
+    const ComparedTrace second = read(second_);
+    if (first.trace.schedule != second.trace.schedule) {
+      throw InputError(fmt::format("{}: of schedule {}; expected one of schedule {}, as {} is",
+                                   second_, to_string(second.trace.schedule),
+                                   to_string(first.trace.schedule), first_));
+    }
+    const LoadedSchedule loaded = schedule_of(first.trace, first_, schedule_, console);
+    console.phase("comparing");
+    const analysis::Comparison found =
+        analysis::compare(loaded.schedule, first.trace, second.trace);
+    const ComparisonReport report{loaded, first, second, found, options};
+    if (chrome_file_) {
+      const std::array<sched::LabelledTrace, 2> both = {
+          {{"first: " + first.trace.engine, first.trace},
+           {"second: " + second.trace.engine, second.trace}}};
+      write_output_file(*chrome_file_, sched::write_chrome_overlay(loaded.schedule, both));
+    }
+    console.print(json_ ? report.document() : report.text());
+    return report.ok() ? 0 : 1;
+  }
+
+ private:
+  std::string first_, second_;
+  std::optional<std::string> schedule_, ops_, within_, chrome_file_;
+  bool all_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_compare() { return std::make_unique<Compare>(); }
+
+}  // namespace slackline::cli

@@ -1,0 +1,39 @@
+// Two runs of one schedule, held against each other, as people and programs read it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/compare.h"
+#include "cli/schedule_source.h"
+#include "sched/trace.h"
+
+namespace slackline::cli {
+
+struct ComparedTrace {
+  std::string file;
+  sched::Trace trace;
+};
+
+struct ComparisonReport {
+  struct Options {
+    std::uint64_t ops_shown = 10;  // that differ most
+    bool all_ranks = false;
+    std::optional<double> within;  // a share of the first makespan
+  };
+  const LoadedSchedule& loaded;
+  const ComparedTrace& first;
+  const ComparedTrace& second;
+  const analysis::Comparison& found;
+  Options options;
+
+  /// The makespans differ by no more than `within`, if it was given. Two of 0 do not differ; those
+  /// of a run that never ended always do.
+  bool ok() const;
+
+  std::string text() const;
+  std::string document() const;
+};
+
+}  // namespace slackline::cli

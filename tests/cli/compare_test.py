@@ -1,0 +1,139 @@
+"""slackline compare"""
+
+import json
+
+from program_case import CHAIN, PIPELINE, ProgramCase, main
+
+
+class Compare(ProgramCase):
+    def trace(self, name, spec, *arguments):
+        self.good("simulate", spec, *arguments, "--trace", name)
+        return json.loads(self.read(name))
+
+    def test_engines_that_agree(self):
+        self.trace("a", PIPELINE, "-e", "analytic")
+        self.trace("b", PIPELINE, "-e", "analytic", "--delay", "op=0,by=0s")
+        document = self.document("compare", "a", "b", "--within", "0")
+        self.assertEqual((document["ok"], document["within"]), (True, 0))
+        self.assertEqual(document["makespan_difference_s"], 0)
+        self.assertEqual((document["scale"], document["offset_s"]), (1, 0))
+        self.assertEqual(document["done_order_pairs"], document["done_order_same"])
+        self.assertEqual(document["digest"], self.document("compile", PIPELINE)["digest"])
+        self.assertEqual(document["never_done"], [])
+        text = self.good("compare", "a", "b")
+        self.assertIn("second = 1 × first; beyond it median 0 s, 90 % 0 s, most 0 s", text)
+        self.assertNotIn("ops that differ most", text)
+
+    def test_a_late_rank(self):
+        first = self.trace("a", PIPELINE)
+        second = self.trace("b", PIPELINE, "--delay", "op=200,by=1ms")
+        document = self.document("compare", "a", "b", "--ops", "all")
+        differences = [b - a for a, b in zip(first["done_s"], second["done_s"])]
+        self.assertEqual([op["difference_s"] for op in document["ops"]],
+                         sorted(differences, key=abs, reverse=True))
+        for op in document["ops"]:
+            self.assertEqual(op["difference_s"], differences[op["op"]])
+        self.assertEqual(sum(kind["ops"] for kind in document["kinds"]), len(differences))
+        self.assertEqual([trace["makespan_s"] for trace in document["traces"]],
+                         [max(first["done_s"]), max(second["done_s"])])
+        self.assertEqual(len(document["ranks"]), 16)
+        few = self.document("compare", "a", "b")
+        self.assertEqual(few["ops"], document["ops"][:10])
+        self.assertEqual(dict(few, ops=[]), dict(document, ops=[]))
+        text = self.good("compare", "a", "b", "--ops", "3")
+        self.assertIn("… and 8 more ranks; --all shows them", text)
+        self.assertEqual(text, self.good("compare", "a", "b", "--ops", "3"))
+        self.assertEqual(len(self.good("compare", "a", "b", "--all").splitlines()),
+                         len(self.good("compare", "a", "b").splitlines()) + 7)
+        for op in document["ops"][:4]:
+            shown = f"op {op['op']} ({op['kind']}, rank {op['rank']})"
+            self.assertEqual(shown in text, op != document["ops"][3], shown)
+
+    def test_within(self):
+        self.trace("a", CHAIN)
+        self.trace("b", CHAIN, "-p", "fractus:rate=95Gbps")
+        self.assertIn("within    10 %: yes", self.good("compare", "a", "b", "--within", "10%"))
+        self.assertIn("within    1 %: no", self.run_well("compare", "a", "b", "--within", "0.01",
+                                                         code=1))
+        self.assertFalse(self.document("compare", "a", "b", "--within", "1%", code=1)["ok"])
+        self.assertIn("another", self.good("compare", "a", "b"))
+
+    def test_a_run_that_never_ended(self):
+        whole = self.trace("a", CHAIN)
+        kept = len(whole["done_s"]) - 2
+        for key in ("ready_s", "issued_s", "wire_s", "done_s"):
+            whole[key][kept:] = [None] * 2
+        self.write("b", json.dumps(whole))
+        document = self.document("compare", "a", "b", "--within", "50%", code=1)
+        self.assertEqual([op["op"] for op in document["never_done"]], [kept, kept + 1])
+        self.assertEqual([trace["ops_done"] for trace in document["traces"]], [kept + 2, kept])
+        self.assertIsNone(document["traces"][1]["makespan_s"])
+        self.assertIsNone(document["makespan_difference_s"])
+        self.assertEqual(document["scale"], 1)
+        text = self.good("compare", "a", "b")
+        self.assertIn(f"never done in the second: 2 ops: op {kept} (", text)
+        self.assertIn("not done", text)
+        self.assertIn("never done in the first: 2 ops", self.good("compare", "b", "a"))
+        self.assertIn("never done in either: 2 ops", self.good("compare", "b", "b"))
+
+    def test_both_in_one_timeline(self):
+        self.trace("a", CHAIN)
+        other = self.trace("b", CHAIN, "--delay", "op=0,by=1ms")
+        other["engine"] = 'a "machine"'
+        self.write("b", json.dumps(other))
+        self.good("compare", "a", "b", "--chrome", "both.json")
+        events = json.loads(self.read("both.json"))["traceEvents"]
+        names = {event["pid"]: event["args"]["name"] for event in events
+                 if event["name"] == "process_name"}
+        self.assertEqual(len(names), 6)
+        self.assertEqual([names[4], names[5]],
+                         [f'rank 2, first: {self.engine("a")}', 'rank 2, second: a "machine"'])
+        # Each run's part is what convert shows of it.
+        for run, name in enumerate(("a", "b")):
+            alone = json.loads(self.good("convert", name, "--to", "chrome"))["traceEvents"]
+            shown = [dict(event, pid=event["pid"] // 2) for event in events
+                     if event["pid"] % 2 == run and event["name"] != "process_name"]
+            for event in shown:
+                if "id" in event:
+                    self.assertEqual(event["id"] % 2, run)
+                    event["id"] //= 2
+            self.assertEqual(shown, [event for event in alone if event["name"] != "process_name"])
+
+    def engine(self, name):
+        return json.loads(self.read(name))["engine"]
+
+    def test_bad_input(self):
+        first = self.trace("a", CHAIN)
+        other = self.trace("b", PIPELINE)
+        line = self.bad("compare", "a", "b")
+        self.assertEqual(line, f"slackline: b: of schedule {other['schedule']}; expected one of "
+                         f"schedule {first['schedule']}, as a is")
+        self.write("short", json.dumps(dict(first, **{key: value[:-1]
+                                                      for key, value in first.items()
+                                                      if isinstance(value, list)})))
+        self.write("untitled", json.dumps({key: value for key, value in first.items()
+                                           if key != "title"}))
+        self.write("cut", self.read("a")[:100])
+        for arguments, part in (
+                (["a"], "SECOND is required"),
+                (["a", "short"], "operations"),
+                (["a", "cut"], "cut: "),
+                (["nowhere", "a"], "nowhere: "),
+                (["a", "nowhere"], "nowhere: "),
+                (["untitled", "a"], "expected --schedule"),
+                (["a", "a", "--schedule", PIPELINE], "the trace is of schedule"),
+                (["a", "a", "--ops", "-1"], "--ops"),
+                (["a", "a", "--ops", "few"], "--ops"),
+                (["a", "a", "--within", "5 %"], "--within: '5 %'; expected a share of the first"),
+                (["a", "a", "--within", "-1%"], "--within"),
+                (["a", "a", "--within", "nan"], "--within"),
+                (["a", "a", "--within", "%"], "--within"),
+                (["a", "a", "--chrome", "-"], "--chrome -"),
+                (["a", "a", "--chrome", "nowhere/x"], "nowhere/x: cannot write")):
+            self.assertIn(part, self.bad("compare", *arguments))
+            self.assertIn(part, self.bad("compare", *arguments, "--json"))
+        self.good("compare", "untitled", "a", "--schedule", CHAIN)
+
+
+if __name__ == "__main__":
+    main()
