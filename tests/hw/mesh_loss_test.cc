@@ -218,7 +218,7 @@ TEST(MeshLeaving, LargeMessagesAreNoSilence) {
   MeshRanks processes;
   processes.start_all(2, [](const MeshOptions& given, const MeshRanks::Say& say) {
     MeshOptions options = given;
-    options.failure_timeout = 300ms;
+    options.failure_timeout = 1000ms;
     Mesh mesh(options);
     if (mesh.rank() == 1) {
       mesh.send(0, 5, hw::Bytes(kLarge, std::byte{7}));
