@@ -33,7 +33,8 @@ class Run : public Command {
  public:
   void declare(Arguments& arguments) override {
     source_.declare(arguments);
-    source_.declare_proof(arguments, Proof::kOnDemand);
+    source_.declare_proof(arguments, Proof::kOnDemand,
+                          "prove neither a schedule from a file nor the bytes that arrive");
     joining_.declare(arguments);
     arguments.option("--iterations", "N", iterations_, "how often it is carried out (default: 1)");
     arguments.option("--warm-up", "N", warm_up_,

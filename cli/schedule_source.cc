@@ -51,11 +51,11 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
   arguments.flag("--lockstep", lockstep_, "a barrier among all ranks between steps");
 }
 
-void ScheduleSource::declare_proof(Arguments& arguments, Proof proof) {
+void ScheduleSource::declare_proof(Arguments& arguments, Proof proof,
+                                   std::string_view no_proof_help) {
   proof_ = proof;
-  arguments.flag(
-      "--no-proof", no_proof_,
-      proof == Proof::kAlways ? "skip the proof" : "do not prove a schedule from a file");
+  arguments.flag("--no-proof", no_proof_,
+                 proof == Proof::kAlways ? "skip the proof" : no_proof_help);
   if (proof == Proof::kOnDemand) {
     arguments.flag("--prove", prove_, "prove a built-in pattern, too");
   }

@@ -39,7 +39,8 @@ class ScheduleSource {
   /// spec.
   void declare(Arguments& arguments, bool needed = true);
   /// --no-proof, and --prove where it makes a difference.
-  void declare_proof(Arguments& arguments, Proof proof);
+  void declare_proof(Arguments& arguments, Proof proof,
+                     std::string_view no_proof_help = "do not prove a schedule from a file");
   void require(std::string schedule) { schedule_ = std::move(schedule); }
   /// What of SCHEDULE and the options for a spec was given, as in "--lower"; empty if nothing was.
   std::string given() const;

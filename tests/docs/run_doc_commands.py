@@ -8,7 +8,9 @@ Of each Markdown document, in order of appearance and in one empty folder per do
 - in a block fenced as ```console, each line `$ slackline …` is run by bash, with PROGRAM as
   `slackline` (`build/release/slackline` is the same). A trailing backslash continues it on the next
   line. It must end with 0, or with the number shown under `$ echo $?` right after it, and print
-  the lines shown under it, if there are any: all of them, where a line `…` stands for any others;
+  the lines shown under it, if there are any: all of them, where a line `…` stands for any others.
+  In a block fenced as ```console measured, times, rates and other numbers may be others, since they
+  are of the machine that ran it; digests may not;
 - `$ scripts/…`, `$ cmake …`, `$ ctest …`, `$ git …` and `$ cd …` are skipped: they are not the
   program's. Any other command is an error here, so that none goes unnoticed.
 
@@ -69,9 +71,17 @@ def expected_status(following):
     return 0
 
 
-def same_lines(shown, got):
+def without_measures(line):
+    """The line with one blank for several, and without its numbers and their units."""
+    line = re.sub(r"(?<![\w.])[+-]?\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])( ([num]?s|[kMGT]?b/s|%))?", "#", line)
+    return re.sub(r"\s+", " ", line)
+
+
+def same_lines(shown, got, measured=False):
     """Whether a document's lines are what was printed. A line `…` stands for any lines, a command
     without any shown lines for any output; blank lines at the end do not count."""
+    if measured:
+        shown, got = map(without_measures, shown), map(without_measures, got)
     shown, got = "\n".join(shown).rstrip(), "\n".join(got).rstrip()
     pieces = [re.escape(piece) for piece in re.split(r"^…$", shown, flags=re.M)]
     return re.fullmatch("(?s:.*)".join(pieces), got) is not None
@@ -127,7 +137,7 @@ def run_document(program, document):
                          + done.stdout.decode(errors="replace"))
                     continue
                 got = done.stdout.decode(errors="replace").splitlines()
-                if shown and not same_lines(shown, got):
+                if shown and not same_lines(shown, got, measured=info == "measured"):
                     fail(number, "printed something else:\n" + "\n".join(got))
     return ran, failed
 

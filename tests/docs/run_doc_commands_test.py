@@ -89,6 +89,16 @@ class RunDocCommands(unittest.TestCase):
                 text = "```console\n$ slackline print 'a b' c\n" + shown + "```\n"
                 self.assertEqual(self.run_documents(text)[0], code)
 
+    def test_what_is_measured_may_differ_in_its_numbers_alone(self):
+        for printed, code in (("makespan  1.5 ms", 0), ("makespan    12 us", 0), ("makespan  ms", 1),
+                              ("finish  1.5 ms", 1), ("makespan  1.5 MiB", 1), ("makespan  2e", 1)):
+            with self.subTest(printed=printed):
+                text = (f"```console measured\n$ slackline print '{printed}'\nmakespan  3.25 s\n"
+                        "```\n")
+                self.assertEqual(self.run_documents(text)[0], code)
+                exact = text.replace(" measured", "")
+                self.assertEqual(self.run_documents(exact)[0], 1)
+
     def test_documents_do_not_share_a_folder(self):
         keep = "```console\n$ slackline keep a\n```\n"
         need = "```console\n$ slackline need a\n```\n"
