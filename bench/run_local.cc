@@ -2,8 +2,9 @@
 //
 // usage: run_local TRANSPORT SPEC [ITERATIONS [polling|interrupt|hybrid [notimes]]]
 //
-// Prints the makespans of all iterations in milliseconds, and the least, the median and the
-// largest.
+// SPEC is a schedule's, or pingpong:BYTES:TIMES: a message to and fro between two ranks, in the
+// same memory each time, as fi_pingpong sends it. Prints the makespans of all iterations in
+// milliseconds, and the least, the median and the largest.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -20,11 +22,67 @@
 #include "hw/mesh.h"
 #include "hw/session.h"
 #include "hw/transports.h"
+#include "sched/builder.h"
 #include "sched/compile.h"
 
 namespace {
 
 using namespace slackline;
+
+sched::Schedule ping_pong(std::uint64_t bytes, std::uint32_t times) {
+  using sched::OpId;
+  using sched::RankId;
+  sched::ScheduleBuilder builder(2);
+  sched::BufferId out[2];
+  sched::BufferId in[2];
+  sched::ChannelId channel[2];
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    out[r] = builder.add_buffer(RankId(r), bytes);
+    in[r] = builder.add_buffer(RankId(r), bytes);
+    sched::Channel way;
+    way.src = RankId(r);
+    way.dst = RankId(1 - r);
+    channel[r] = builder.add_channel(way);
+  }
+  // By rank and message.
+  std::vector<OpId> sends[2];
+  std::vector<OpId> receives[2];
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    for (std::uint32_t t = 0; t < times; ++t) {
+      sched::Op op;
+      op.kind = sched::OpKind::kRecv;
+      op.rank = RankId(r);
+      op.channel = channel[1 - r];
+      op.writes = builder.add_slice({in[r], 0, bytes});
+      receives[r].push_back(builder.add(op));
+      if (t > 0) builder.add_edge(receives[r][t - 1], receives[r][t]);
+      op = {};
+      op.kind = sched::OpKind::kSend;
+      op.rank = RankId(r);
+      op.channel = channel[r];
+      op.reads = builder.add_slice({out[r], 0, bytes});
+      sends[r].push_back(builder.add(op));
+      if (t > 0) builder.add_edge(sends[r][t - 1], sends[r][t]);
+      // Rank 0 begins.
+      if (r == 1) builder.add_edge(receives[r][t], sends[r][t]);
+      if (r == 0 && t > 0) builder.add_edge(receives[r][t - 1], sends[r][t]);
+    }
+  }
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    builder.add_pre({{out[r], 0, bytes}, sched::ValueId(r), 0});
+    builder.add_post({{in[1 - r], 0, bytes}, sched::ValueId(r), 0});
+  }
+  return builder.build();
+}
+
+sched::Schedule schedule_of(const std::string& spec) {
+  unsigned long long bytes = 0;
+  unsigned times = 0;
+  if (std::sscanf(spec.c_str(), "pingpong:%llu:%u", &bytes, &times) == 2) {
+    return ping_pong(bytes, times);
+  }
+  return sched::compile(sched::parse_spec(spec));
+}
 
 int be_rank(const hw::MeshOptions& mesh_options, const std::string& transport_name,
             const sched::Schedule& schedule, const hw::RunOptions& options) {
@@ -64,7 +122,7 @@ int main(int count, char** arguments) {
   options.prove = false;
   if (count > 4) options.waiting = hw::waiting_named(arguments[4]).value_or(options.waiting);
   options.timestamps = count <= 5;
-  const sched::Schedule schedule = sched::compile(sched::parse_spec(arguments[2]));
+  const sched::Schedule schedule = schedule_of(arguments[2]);
   const hw::LocalPort port;
   std::vector<pid_t> ranks;
   for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 #include "hw/local_work.h"
@@ -38,19 +37,17 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       program_(schedule, rank),
       memory_(schedule, rank, options_.memory, RequestMaker::scratch_bytes(program_)),
       maker_(program_, memory_, transport, options_.first_channel, options_.number),
+      lanes_(program_, options_.order, options_.interleave_bytes),
       times_(program_.size()),
       waits_(program_.size()),
       completions_left_(program_.size(), 0),
       silent_(program_.size(), false),
-      done_before_(program_.size(), false),
-      lane_of_op_(program_.size()) {
-  require_complete(options_.order, schedule.op_count());
+      done_before_(program_.size(), false) {
   if (!memory_.own().empty()) memory_.set_registered(transport.register_memory(memory_.own()));
   greeting_.memory = memory_.remote();
   if (options_.opens_channels) {
     greeting_.address = transport.open(ends_from(program_.ends(), options_.first_channel));
   }
-  set_up_lanes();
   reset(true);
 }
 
@@ -62,15 +59,6 @@ void Executor::close() {
   if (options_.opens_channels) {
     transport_.close(ends_from(program_.ends(), options_.first_channel));
   }
-}
-
-void Executor::set_up_lanes() {
-  std::map<std::uint16_t, std::uint32_t> lanes;
-  for (std::uint32_t i = 0; i < program_.size(); ++i) {
-    const auto fresh = static_cast<std::uint32_t>(lanes.size());
-    lane_of_op_[i] = lanes.try_emplace(program_.op(i).lane, fresh).first->second;
-  }
-  lanes_.resize(lanes.size());
 }
 
 void Executor::connect(std::span<const Greeting> greetings) {
@@ -88,10 +76,11 @@ void Executor::reset(bool refill) {
     times_[i] = {kNever, kNever, kNever, kNever, 1, sched::OpId::none()};
   }
   std::fill(done_before_.begin(), done_before_.end(), false);
+  lanes_.clear();
   left_ = program_.size();
   finish_s_ = kNever;
   clock_reads_ = 0;
-  event_number_ = 0;
+  events_ = 0;
 }
 
 void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0).value] = true; }
@@ -144,7 +133,7 @@ double Executor::now_s() {
 // Something happened: what follows from it happens at the same time.
 void Executor::event() {
   event_s_ = now_s();
-  ++event_number_;
+  ++events_;
 }
 
 void Executor::release(std::uint32_t op, std::uint32_t by) {
@@ -166,20 +155,10 @@ void Executor::make_ready(std::uint32_t op) {
 
 void Executor::offer(std::uint32_t op) {
   if (machine::holds_lane(program_.op(op).kind)) {
-    to_lane(op);
+    lanes_.add(op, events_);
   } else {
     free_.push_back(op);
   }
-}
-
-void Executor::to_lane(std::uint32_t op) {
-  double place = 0;
-  if (options_.order.policy == machine::IssuePolicy::kReady) place = event_number_;
-  if (options_.order.policy == machine::IssuePolicy::kLeastSlack) {
-    place = options_.order.slack_s[program_.id(op).value];
-  }
-  Lane& lane = lanes_[lane_of_op_[op]];
-  lane.ready.push({place, op, lane.busy});
 }
 
 void Executor::set_timer(std::uint32_t op, double wait_s, Timer::What what) {
@@ -200,14 +179,10 @@ void Executor::done(std::uint32_t op) {
     finish_s_ = options_.timestamps ? event_s_
                                     : std::chrono::duration<double>(Clock::now() - start_).count();
   }
-  if (is_bounded(op) && !done_before_[op]) {
-    --in_flight_;
-    if (!bounded_.empty()) {
-      const std::uint32_t next = bounded_.top().op;
-      bounded_.pop();
-      times_[next].cause = program_.id(op);
-      to_lane(next);
-    }
+  const std::uint32_t next_large = done_before_[op] ? kNoOp : lanes_.done(op);
+  if (next_large != kNoOp) {
+    times_[next_large].cause = program_.id(op);
+    lanes_.add(next_large, events_);
   }
   for (const std::uint32_t next : program_.after_done(op)) release(next, op);
 }
@@ -251,24 +226,22 @@ bool Executor::issue_ready() {
       more = true;
     }
     free_.clear();
-    for (Lane& lane : lanes_) more = serve(lane) || more;
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) more = serve(lane) || more;
     moved = moved || more;
   }
   return moved;
 }
 
 // One operation at a time: what it releases may come before the rest.
-bool Executor::serve(Lane& lane) {
+bool Executor::serve(std::size_t lane) {
   bool moved = false;
-  while (!lane.busy && !lane.ready.empty()) {
-    // Nobody overtakes requests that wait for room.
-    if (queue_.size() >= kMostQueued && !post_queued()) return moved;
-    const Waiting next = lane.ready.top();
-    lane.ready.pop();
+  // Nobody overtakes requests that wait for room.
+  while (queue_.size() < kMostQueued || post_queued()) {
+    const std::optional<Lanes::Turn> turn = lanes_.next(lane);
+    if (!turn) break;
     moved = true;
-    if (hold_back(next)) continue;
-    const std::uint32_t op = next.op;
-    if (next.behind && lane.last != kNoOp) times_[op].cause = program_.id(lane.last);
+    const std::uint32_t op = turn->op;
+    if (turn->behind != kNoOp) times_[op].cause = program_.id(turn->behind);
     const OpKind kind = program_.op(op).kind;
     double hold_s = lane_delay_s(op);
     if (kind == OpKind::kCalc) {
@@ -279,32 +252,13 @@ bool Executor::serve(Lane& lane) {
       issued(op);
     }
     if (hold_s > 0) {
-      lane.busy = true;
-      lane.last = op;
+      lanes_.hold(op);
       set_timer(op, hold_s, Timer::What::kLaneEnd);
     } else {
       work(op);
     }
   }
   return moved;
-}
-
-bool Executor::is_bounded(std::uint32_t op) const {
-  if (options_.order.sends_in_flight == 0) return false;
-  const Op& o = program_.op(op);
-  return (o.kind == OpKind::kSend || o.kind == OpKind::kPut) &&
-         schedule_.payload_bytes(o) > options_.interleave_bytes;
-}
-
-// Whether the rank has too much under way to post this too. If not, it counts from now on.
-bool Executor::hold_back(const Waiting& waiting) {
-  if (!is_bounded(waiting.op)) return false;
-  if (in_flight_ < options_.order.sends_in_flight) {
-    ++in_flight_;
-    return false;
-  }
-  bounded_.push(waiting);
-  return true;
 }
 
 // Operations that hold no lane.
@@ -334,7 +288,7 @@ void Executor::work(std::uint32_t i) {
 void Executor::post(std::uint32_t i) {
   const bool silent = transport_.completes_in_order() && sched::is_initiator(program_.op(i).kind) &&
                       !sched::is_atomic(program_.op(i).kind) && !program_.is_waited_for(i) &&
-                      !is_bounded(i);
+                      !lanes_.is_bounded(i);
   const std::optional<std::uint32_t> completions = maker_.make(i, !silent, queue_);
   if (!completions) {
     event();
@@ -349,10 +303,10 @@ void Executor::post(std::uint32_t i) {
 // Answers whether the transport took any.
 bool Executor::post_queued() {
   if (queue_.size() == 0) return false;
-  return queue_.post(transport_, [&](std::uint64_t tag) {
-    event();
-    issued(static_cast<std::uint32_t>(tag));
-  });
+  // The clock is read before, so that no peer can have seen a message that was not issued yet.
+  return queue_.post(
+      transport_, [&] { event(); },
+      [&](std::uint64_t tag) { issued(static_cast<std::uint32_t>(tag)); });
 }
 
 bool Executor::see_completions() {
@@ -362,7 +316,7 @@ bool Executor::see_completions() {
   event();
   for (std::size_t c = 0; c < count; ++c) {
     complete(completions[c]);
-    ++event_number_;
+    ++events_;
   }
   return true;
 }
@@ -379,7 +333,7 @@ bool Executor::see_timers() {
         offer(timer.op);
         break;
       case Timer::What::kLaneEnd:
-        lanes_[lane_of_op_[timer.op]].busy = false;
+        lanes_.release(timer.op);
         work(timer.op);
         break;
       case Timer::What::kDone:
@@ -405,20 +359,6 @@ bool Executor::see_flags() {
     moved = true;
   }
   return moved;
-}
-
-sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
-                            std::span<const std::vector<sched::OpTimes>> times) {
-  sched::Trace trace;
-  trace.schedule = schedule.digest();
-  trace.title = schedule.title();
-  trace.engine = fmt::format("run:{}", transport);
-  trace.ops.assign(schedule.op_count(), {kNever, kNever, kNever, kNever, 1, sched::OpId::none()});
-  for (std::uint32_t r = 0; r < times.size(); ++r) {
-    const std::uint32_t first = schedule.first_op(sched::RankId(r)).value;
-    std::copy(times[r].begin(), times[r].end(), trace.ops.begin() + first);
-  }
-  return trace;
 }
 
 }  // namespace slackline::hw

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "hw/greeting.h"
+#include "hw/lanes.h"
 #include "hw/memory.h"
 #include "hw/program.h"
 #include "hw/requests.h"
@@ -106,9 +107,9 @@ class Executor {
   std::optional<std::string> first_breach() { return memory_.first_breach(); }
 
   /// The times of the rank's operations, in their order; infinite where one never came. Of posted
-  /// operations issued_s is when the transport had taken their last request. Where nobody waits for
-  /// an operation, and the transport completes in order, its done_s is that of the next signalled
-  /// operation of its channel: it was done then, or earlier.
+  /// operations issued_s is just before the transport took their last request. Where nobody waits
+  /// for an operation, and the transport completes in order, its done_s is that of the next
+  /// signalled operation of its channel: it was done then, or earlier.
   std::span<const sched::OpTimes> times() const { return times_; }
   /// When the last operation was done, in seconds from time zero; infinite before.
   double finish_s() const { return finish_s_; }
@@ -130,28 +131,11 @@ class Executor {
       return a.at != b.at ? a.at > b.at : a.op > b.op;
     }
   };
-  struct Waiting {
-    double place;  // the least goes first, then the lowest operation
-    std::uint32_t op;
-    bool behind;  // its lane was held when it came
-    friend bool operator<(const Waiting& a, const Waiting& b) {
-      return a.place != b.place ? a.place > b.place : a.op > b.op;
-    }
-  };
-  using Heap = std::priority_queue<Waiting>;
-  struct Lane {
-    Heap ready;
-    bool busy = false;
-    std::uint32_t last = kNoOp;  // the last that held it
-  };
-
-  void set_up_lanes();
   double now_s();
   void event();
   void release(std::uint32_t op, std::uint32_t by);
   void make_ready(std::uint32_t op);
   void offer(std::uint32_t op);
-  void to_lane(std::uint32_t op);
   void set_timer(std::uint32_t op, double wait_s, Timer::What what);
   void issued(std::uint32_t op);
   void done(std::uint32_t op);
@@ -159,9 +143,7 @@ class Executor {
   void complete(const Completion& completion);
 
   bool issue_ready();
-  bool serve(Lane& lane);
-  bool is_bounded(std::uint32_t op) const;
-  bool hold_back(const Waiting& waiting);
+  bool serve(std::size_t lane);
   void issue(std::uint32_t op);
   void work(std::uint32_t op);
   void post(std::uint32_t op);
@@ -180,11 +162,12 @@ class Executor {
   RankProgram program_;
   RankMemory memory_;
   RequestMaker maker_;
+  Lanes lanes_;
   Greeting greeting_;
 
   Clock::time_point start_;
-  double event_s_ = 0;       // the time of the event at hand
-  double event_number_ = 0;  // counts events, for the policy that goes by them
+  double event_s_ = 0;  // the time of the event at hand
+  std::uint64_t events_ = 0;
   double finish_s_ = std::numeric_limits<double>::infinity();
   std::uint64_t clock_reads_ = 0;
   std::vector<sched::OpTimes> times_;
@@ -193,19 +176,10 @@ class Executor {
   std::vector<bool> silent_;  // posted without a signal, and not known to be done
   std::vector<bool> done_before_;
   std::uint32_t left_ = 0;
-  std::vector<std::uint32_t> lane_of_op_;  // index into lanes_
-  std::vector<Lane> lanes_;
   std::vector<std::uint32_t> free_;  // ready, and hold no lane
-  std::uint32_t in_flight_ = 0;
-  Heap bounded_;  // ready but for the bound
   std::priority_queue<Timer> timers_;
   std::vector<std::uint32_t> polls_;
   RequestQueue queue_;
 };
-
-/// The trace of a run, from the times of every rank (empty for ranks that told none). `engine` is
-/// "run:" and the transport's name.
-sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
-                            std::span<const std::vector<sched::OpTimes>> times);
 
 }  // namespace slackline::hw

@@ -17,9 +17,7 @@ void find(void* library, const char* name, Function& function) {
       "libfabric has no {}; expected version 1.17 or later (Debian: libfabric1)", name));
 }
 
-}  // namespace
-
-FabricLibrary load_fabric_library() {
+FabricLibrary load() {
   // The libraries of two providers would write files of their own when a process is ended by a
   // signal.
   setenv("IPATH_NO_BACKTRACE", "1", 0);
@@ -37,6 +35,13 @@ FabricLibrary load_fabric_library() {
   find(library, "fi_fabric", calls.fabric);
   find(library, "fi_strerror", calls.strerror);
   return calls;
+}
+
+}  // namespace
+
+const FabricLibrary& load_fabric_library() {
+  static const FabricLibrary library = load();
+  return library;
 }
 
 }  // namespace slackline::hw

@@ -5,8 +5,6 @@
 
 #include <rdma/fabric.h>
 
-#include <memory>
-
 namespace slackline::hw {
 
 /// Its calls that are functions of the library; all others go through what these return.
@@ -18,7 +16,8 @@ struct FabricLibrary {
   decltype(&::fi_strerror) strerror = nullptr;
 };
 
-/// Loads it, the first time, and for good. Throws EnvironmentError if it is not installed.
-FabricLibrary load_fabric_library();
+/// Loads it, the first time, and for good; cheap after that. Throws EnvironmentError if it is not
+/// installed.
+const FabricLibrary& load_fabric_library();
 
 }  // namespace slackline::hw

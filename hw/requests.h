@@ -22,11 +22,13 @@ class RequestQueue {
   std::size_t size() const { return waiting_.size() - next_; }
 
   /// Posts as many as the transport takes, and calls issued(tag) for every operation whose last
-  /// request was among them. Answers whether any was.
-  template <class Issued>
-  bool post(Transport& transport, Issued&& issued) {
+  /// request was among them; about_to_post() is called before each time. Answers whether the
+  /// transport took any.
+  template <class AboutToPost, class Issued>
+  bool post(Transport& transport, AboutToPost&& about_to_post, Issued&& issued) {
     bool moved = false;
     while (next_ < waiting_.size()) {
+      about_to_post();
       const std::size_t taken = post_batch(transport);
       moved = moved || taken != 0;
       const bool all = taken == batch_.size();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace slackline::hw {
 namespace {
@@ -38,6 +39,21 @@ double RunResult::median_makespan_s() const {
   std::sort(sorted.begin(), sorted.end());
   const std::size_t half = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
+                            std::span<const std::vector<sched::OpTimes>> times) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  sched::Trace trace;
+  trace.schedule = schedule.digest();
+  trace.title = schedule.title();
+  trace.engine = fmt::format("run:{}", transport);
+  trace.ops.assign(schedule.op_count(), {kNever, kNever, kNever, kNever, 1, sched::OpId::none()});
+  for (std::uint32_t r = 0; r < times.size(); ++r) {
+    const std::uint32_t first = schedule.first_op(sched::RankId(r)).value;
+    std::copy(times[r].begin(), times[r].end(), trace.ops.begin() + first);
+  }
+  return trace;
 }
 
 void require_applicable(const machine::DelayPlan& plan) {

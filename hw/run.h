@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,11 @@ class Stalled : public Error {
  public:
   explicit Stalled(const std::string& message) : Error(message, 1) {}
 };
+
+/// The trace of a run, from the times of every rank (empty for ranks that told none). Its engine is
+/// "run:" and the transport's name.
+sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
+                            std::span<const std::vector<sched::OpTimes>> times);
 
 /// Called with the number of iterations that are through and that there are, warm-up included.
 using RunProgress = std::function<void(std::uint32_t done, std::uint32_t all)>;

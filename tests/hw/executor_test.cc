@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "hw/run.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
 #include "sched/event_graph.h"

@@ -1,0 +1,81 @@
+// libfabric's objects for one reliable-datagram endpoint, opened and closed in their order.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hw/fabric_library.h"
+#include "hw/transport.h"
+
+namespace slackline::hw {
+
+struct CloseFid {
+  template <class Object>
+  void operator()(Object* object) const {
+    fi_close(&object->fid);
+  }
+};
+template <class Object>
+using Fid = std::unique_ptr<Object, CloseFid>;
+
+struct FreeInfo {
+  void operator()(fi_info* info) const { load_fabric_library().freeinfo(info); }
+};
+using FabricInfo = std::unique_ptr<fi_info, FreeInfo>;
+
+/// What a provider offers of what we need; nothing if the machine does not have it. `host`: the
+/// address to bind to, or empty.
+FabricInfo find_provider(std::string_view provider, const std::string& host);
+
+class FabricEndpoint {
+ public:
+  /// Throws EnvironmentError, naming the call, if something cannot be opened.
+  explicit FabricEndpoint(FabricInfo info);
+  ~FabricEndpoint();
+  FabricEndpoint(const FabricEndpoint&) = delete;
+  FabricEndpoint& operator=(const FabricEndpoint&) = delete;
+
+  const fi_info& info() const { return *info_; }
+  const std::string& provider() const { return provider_; }
+  fid_ep* ep() const { return ep_.get(); }
+  fid_cq* cq() const { return cq_.get(); }
+
+  /// For peers.
+  Address address() const;
+  /// The peer's place in the address vector. `rank` names it in errors.
+  fi_addr_t insert(const Address& peer, std::size_t rank);
+
+  Fid<fid_mr> register_memory(std::span<std::byte> memory, std::uint64_t key);
+
+  /// Some providers claim the capability and lack the calls.
+  bool has_atomics() const;
+
+  /// Sleeps until there may be something in the queue, the descriptor `also` is readable, or the
+  /// time is over. Of a provider that wakes nobody, a short nap.
+  void wait(std::chrono::nanoseconds timeout, int also);
+
+  /// Throws EnvironmentError, naming what failed and why, if `answer` is negative.
+  void require(ssize_t answer, std::string_view what) const;
+
+ private:
+  void open_queue();
+
+  FabricInfo info_;
+  std::string provider_;
+  // Closed in the reverse of this order.
+  Fid<fid_fabric> fabric_;
+  Fid<fid_domain> domain_;
+  Fid<fid_cq> cq_;
+  Fid<fid_av> av_;
+  Fid<fid_ep> ep_;
+  int queue_descriptor_ = -1;  // readable when there is something in the queue
+};
+
+}  // namespace slackline::hw
