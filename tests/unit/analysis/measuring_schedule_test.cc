@@ -1,0 +1,91 @@
+#include "analysis/measuring_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sched/error.h"
+#include "sched/verify.h"
+#include "tests/unit/analysis/measured.h"
+
+namespace slackline::analysis {
+namespace {
+
+// Every kind, small and large, odd and even.
+std::vector<Measurement> all_kinds() {
+  std::vector<Measurement> all;
+  for (int k = 0; k < kPointKinds; ++k) {
+    const auto kind = static_cast<PointKind>(k);
+    for (const std::uint64_t bytes : {8, 5000, 3 << 20}) {
+      if (kind == PointKind::kAtomic && bytes != kAtomicBytes) continue;
+      for (const std::uint64_t messages : {1, 2, 5, 8}) all.push_back({kind, bytes, messages});
+    }
+  }
+  return all;
+}
+
+machine::Platform slow() {
+  return machine::parse_platform_spec(
+      "star:rate=10Gbps,latency=2us,o_post=300ns,o_complete=400ns,gap=500ns,atomic_service=700ns,"
+      "copy_rate=20Gbps");
+}
+
+TEST(MeasuringSchedule, CanBeProved) {
+  const std::vector<Measurement> all = all_kinds();
+  const MeasuringSchedule measuring = measuring_schedule(all);
+  for (const sched::Diagnostic& found : verify(measuring.schedule)) {
+    // The memory comes round, so that the same bytes are delivered again.
+    EXPECT_EQ(found.code, sched::Code::kDuplicate) << found.message;
+  }
+}
+
+TEST(MeasuringSchedule, OneAfterTheOtherIsAsEachAlone) {
+  const std::vector<Measurement> all = all_kinds();
+  const MeasuringSchedule measuring = measuring_schedule(all);
+  const std::vector<MeasuredPoint> points =
+      points_of(measuring, run_events(measuring.schedule, slow()));
+  ASSERT_EQ(points.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const MeasuredPoint alone =
+        testing::measured(all[i].kind, all[i].bytes, all[i].messages, slow());
+    EXPECT_EQ(points[i].kind, all[i].kind);
+    EXPECT_EQ(points[i].bytes, all[i].bytes);
+    EXPECT_EQ(points[i].messages, all[i].messages);
+    EXPECT_NEAR(points[i].seconds, alone.seconds, 1e-9 * alone.seconds + 1e-15)
+        << name(all[i].kind) << ' ' << all[i].bytes << ' ' << all[i].messages;
+  }
+}
+
+TEST(MeasuringSchedule, LargeMessagesTakeTurnsInMemory) {
+  const std::vector<Measurement> all(5, {PointKind::kStream, 4 << 20, 5});
+  const MeasuringSchedule measuring = measuring_schedule(all);
+  std::vector<std::uint64_t> firsts;
+  for (const MeasuringSchedule::Place& place : measuring.places) {
+    const sched::Op& op = measuring.schedule.op(place.first);
+    firsts.push_back(measuring.schedule.slices(op.reads).front().offset >> 20);
+  }
+  EXPECT_THAT(firsts, ::testing::ElementsAre(0, 20, 40, 0, 20));
+}
+
+TEST(MeasuringSchedule, RefusesWhatIsNoMeasurement) {
+  for (const Measurement& m :
+       {Measurement{PointKind::kSend, 8, 0}, Measurement{PointKind::kAtomic, 16, 1},
+        Measurement{PointKind::kBurst, 8, 65537}}) {
+    EXPECT_THROW(measuring_schedule({&m, 1}), InputError);
+  }
+}
+
+TEST(MeasuringSchedule, RefusesARunThatBrokeOff) {
+  const Measurement one{PointKind::kSend, 8, 3};
+  const MeasuringSchedule measuring = measuring_schedule({&one, 1});
+  sched::Trace trace = run_events(measuring.schedule, slow());
+  trace.ops[measuring.places[0].last.value].done_s = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(points_of(measuring, trace), InputError);
+  trace.schedule.low ^= 1;
+  EXPECT_THROW(points_of(measuring, trace), InputError);
+}
+
+}  // namespace
+}  // namespace slackline::analysis
