@@ -2,21 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/calibration_report.h"
+#include "cli/joining.h"
+#include "cli/measured_points.h"
 #include "cli/output_file.h"
+#include "hw/leader.h"
 #include "machine/input_text.h"
 #include "sched/error.h"
+#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
+
+constexpr std::uint32_t kDefaultRepeats = 8;
 
 class Calibrate : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.option("--points", "FILE", points_,
-                     "measured points (CSV): kind,bytes,messages,seconds");
-    arguments.option("--transport", "TRANSPORT", transport_,
-                     "measure here, over that transport (not in this version)");
+                     "measured points (CSV): kind,bytes,messages,seconds (default: measure here)");
+    joining_.declare(arguments);
+    arguments.option("--repeats", "N", repeats_,
+                     fmt::format("without --points: measure everything so often (default: {})",
+                                 kDefaultRepeats));
+    arguments.option("--save-points", "FILE", save_points_,
+                     "without --points: write there what was measured (CSV)");
     arguments.option("-b,--base", "PLATFORM", base_,
                      fmt::format("where figures are from that the points do not determine, as for "
                                  "simulate --platform (default: {})",
@@ -27,27 +39,62 @@ class Calibrate : public Command {
                      "write there how well each point is met (CSV)");
     arguments.flag("--all", all_, "every outlier, not the first few");
     arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("--transport tcp --name loopback -o loopback.toml");
     arguments.example("--points points.csv --base fractus -o mine.toml");
   }
 
   int run(Console& console) override {
-    if (transport_) {
-      throw Unsupported(fmt::format(
-          "--transport {}: measuring needs the executor, which this version does not have; "
-          "expected --points with measured points",
-          machine::quoted(*transport_)));
-    }
-    if (!points_)
-      throw InputError("calibrate: no --points; expected a CSV file of measured points");
-    if (residuals_ == "-") {
-      throw InputError("--residuals -: standard output has the report; expected a file");
+    for (const auto& [file, option] :
+         {std::pair{&residuals_, "--residuals"}, std::pair{&save_points_, "--save-points"}}) {
+      if (*file != "-") continue;
+      throw InputError(
+          fmt::format("{} -: standard output has the report; expected a file", option));
     }
     CalibrationRun run;
-    run.file = *points_;
     run.base = machine::load_platform(base_.value_or(std::string(machine::kDefaultPlatform)));
+    if (name_) machine::require_plain(*name_, "--name");
+    if (!points_) return measure(run, console);
+    check_points_alone();
+    run.file = *points_;
     console.phase("reading");
     run.points = analysis::read_points(
         machine::read_input_file(*points_, "points", "a CSV file of measured points"), *points_);
+    report(run, console);
+    return 0;
+  }
+
+ private:
+  void check_points_alone() const {
+    const std::string_view other = !joining_.given().empty() ? joining_.given()
+                                   : repeats_                ? "--repeats"
+                                   : save_points_            ? "--save-points"
+                                                             : "";
+    if (other.empty()) return;
+    throw InputError(
+        fmt::format("{} beside --points: it says how to measure; expected one of them", other));
+  }
+
+  int measure(CalibrationRun& run, Console& console) const {
+    constexpr std::uint32_t kRanks = 2;
+    const auto repeats = static_cast<std::uint32_t>(
+        repeats_ ? sched::parse_count(*repeats_, "--repeats", 1, 1000) : kDefaultRepeats);
+    joining_.check(kRanks);
+    return joining_.run_ranks(kRanks, console, [&](const hw::MeshOptions& place, Console& seen) {
+      seen.phase("joining");
+      const Joined joined = joining_.join(place, {"command: calibrate"});
+      if (place.rank != 0) {
+        hw::follow(*joined.mesh, *joined.transport);
+        return 0;
+      }
+      run.file = fmt::format("measured on {}", joined.transport->name());
+      run.points = measure_points(*joined.mesh, *joined.transport, repeats, seen);
+      if (save_points_) write_output_file(*save_points_, analysis::write_points(run.points));
+      report(run, seen);
+      return 0;
+    });
+  }
+
+  void report(CalibrationRun& run, Console& console) const {
     console.phase("fitting");
     run.found = analysis::calibrate(run.points, run.base);
     run.found.platform.name = name_.value_or("measured");
@@ -65,12 +112,9 @@ class Calibrate : public Command {
     } else {
       console.print(calibration_report(run, all_));
     }
-    return 0;
   }
 
- private:
   std::string platform_file(const CalibrationRun& run) const {
-    if (name_) machine::require_plain(*name_, "--name");
     std::string text = calibration_toml(run);
     try {
       machine::platform_from_toml(text, "the platform");
@@ -83,7 +127,9 @@ class Calibrate : public Command {
   }
 
   std::optional<std::string> points_;
-  std::optional<std::string> transport_;
+  Joining joining_;
+  std::optional<std::string> repeats_;
+  std::optional<std::string> save_points_;
   std::optional<std::string> base_;
   std::optional<std::string> name_;
   std::optional<std::string> output_;

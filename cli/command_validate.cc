@@ -6,16 +6,20 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "analysis/timed_slack.h"
 #include "analysis/validate.h"
 #include "cli/cores.h"
+#include "cli/joining.h"
+#include "cli/measured_validation.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/validation_report.h"
 #include "experiments/plot.h"
+#include "hw/leader.h"
 #include "sched/error.h"
 #include "sched/units.h"
 
@@ -26,6 +30,10 @@ constexpr std::uint32_t kDefaultOps = 100;
 // The delay, as a share of the makespan, where none is given and where there is no float to
 // multiply.
 constexpr double kDefaultShare = 0.01;
+// On a real machine, where less is lost in the noise.
+constexpr std::uint32_t kDefaultRealOps = 20;
+constexpr double kDefaultRealShare = 0.25;
+constexpr std::uint32_t kDefaultRepeats = 5;
 constexpr std::string_view kTimes = "×";
 
 double parse_number(std::string_view text, std::string_view what, std::string_view expected) {
@@ -85,49 +93,114 @@ class Validate : public Command {
     source_.declare_proof(arguments, Proof::kOnDemand);
     options_.declare(arguments);
     arguments.option("--ops", "N|all", ops_,
-                     fmt::format("how many operations to delay (default: {})", kDefaultOps));
+                     fmt::format("how many operations to delay (default: {}, on run {})",
+                                 kDefaultOps, kDefaultRealOps));
     arguments.option("--choose", "random|least|most|mixed", choose_,
                      "which: at random, those with the least or the most float, or a third of "
                      "each (default: mixed)");
     arguments.option("--delay", "TIME|xN", delay_,
                      "by how much, or by how many times its own float (default: 1 % of the "
-                     "makespan)");
+                     "makespan, on run 25 %)");
     arguments.option("--tolerance", "X", tolerance_,
                      "the largest error, as a share of the makespan (default: 1e-9 where the "
                      "order on lanes and ports held and nothing was shared, 0.1 elsewhere)");
+    joining_.declare(arguments);
+    arguments.option("--repeats", "N", repeats_,
+                     fmt::format("with --on run: how often each delayed run is made, in turn with "
+                                 "undelayed ones (default: {})",
+                                 kDefaultRepeats));
     arguments.option("--jobs", "N", jobs_, "runs at a time (default: all cores)");
     arguments.option("--plot", "FILE", plot_file_, "draw predicted against measured there (SVG)");
     arguments.option("--csv", "FILE", csv_file_, "write there what each operation came to");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --ops all --delay 100us");
+    arguments.example("pipeline.sched --on run --transport tcp --delay x2 -p loopback.toml");
     arguments.example("pipeline.sched -p apt --on simgrid --choose most --delay x2 --plot v.svg");
   }
 
   int run(Console& console) override {
     check_files();
-    if (options_.engine() == "run") {
-      throw Unsupported(
-          "--on run: this program does not yet run schedules on a machine; expected simgrid or "
-          "analytic");
-    }
-    const RunSetting setting = options_.resolve(console);
-    const DelaySize size = parse_delay(delay_);
-    const std::string choose = choose_.value_or("mixed");
-    const analysis::OpChoice choice = choice_named(choose);
-    const std::uint32_t jobs = jobs_of(jobs_);
+    const bool real = options_.engine() == "run";
+    const RunSetting setting = real ? options_.resolve_machine(console) : options_.resolve(console);
+    const Wanted wanted = read_wanted(setting, real);
+    const LoadedSchedule loaded = source_.load_proved(console);
+    return real ? run_here(wanted, setting, loaded, console)
+                : simulate(wanted, setting, loaded, console);
+  }
+
+ private:
+  // The options, read.
+  struct Wanted {
+    DelaySize size;
+    double default_share = 0;  // of the makespan
+    std::string choose;
+    analysis::OpChoice choice = analysis::OpChoice::kMixed;
+    std::uint32_t count = 0;
     ValidationTolerance tolerance;
+    std::uint32_t jobs = 1;
+    std::uint32_t repeats = 1;
+    std::uint64_t seed = 0;
+
+    sched::Time standard(double makespan_s) const { return time_of(default_share * makespan_s); }
+    std::vector<analysis::Trial> trials(std::span<const double> float_s, double makespan_s) const {
+      std::vector<analysis::Trial> all;
+      for (const sched::OpId op : analysis::choose_ops(float_s, choice, count, seed)) {
+        sched::Time by = size.by.value_or(standard(makespan_s));
+        if (size.times > 0 && float_s[op.value] > 0) by = time_of(size.times * float_s[op.value]);
+        all.push_back({op, by, false});
+      }
+      return all;
+    }
+    std::string choice_text(std::size_t ops, std::size_t of) const {
+      return ops == of ? fmt::format("all {} ops", ops)
+                       : fmt::format("{} of {} ops ({}, seed {})", ops, of, choose, seed);
+    }
+    std::string delay_text(double makespan_s) const {
+      const std::string by =
+          sched::human_seconds(sched::seconds(size.by.value_or(standard(makespan_s))));
+      if (size.times > 0)
+        return fmt::format("{:g} times the float; {} without any", size.times, by);
+      return size.by ? by : fmt::format("{}, {:g} % of the makespan", by, 100 * default_share);
+    }
+  };
+
+  Wanted read_wanted(const RunSetting& setting, bool real) const {
+    Wanted wanted;
+    wanted.size = parse_delay(delay_);
+    wanted.default_share = real ? kDefaultRealShare : kDefaultShare;
+    wanted.choose = choose_.value_or("mixed");
+    wanted.choice = choice_named(wanted.choose);
+    wanted.jobs = jobs_of(jobs_);
+    wanted.seed = setting.delays.seed;
     if (tolerance_) {
-      tolerance.given =
+      wanted.tolerance.given =
           parse_number(*tolerance_, "--tolerance", "a share of the makespan, 0 or more, as 0.01");
     }
-    std::uint32_t count = kDefaultOps;
+    wanted.count = real ? kDefaultRealOps : kDefaultOps;
     if (ops_ == "all") {
-      count = std::numeric_limits<std::uint32_t>::max();
+      wanted.count = std::numeric_limits<std::uint32_t>::max();
     } else if (ops_) {
-      count = static_cast<std::uint32_t>(sched::parse_count(*ops_, "--ops", 1, 1u << 31));
+      wanted.count = static_cast<std::uint32_t>(sched::parse_count(*ops_, "--ops", 1, 1u << 31));
     }
+    if (real) {
+      hw::require_applicable(setting.delays);
+      if (jobs_) throw InputError("--jobs with --on run: runs take turns; expected one of them");
+      wanted.repeats = kDefaultRepeats;
+      if (repeats_) {
+        wanted.repeats =
+            static_cast<std::uint32_t>(sched::parse_count(*repeats_, "--repeats", 1, 10'000));
+      }
+      return wanted;
+    }
+    const std::string_view other = repeats_ ? "--repeats" : joining_.given();
+    if (!other.empty()) {
+      throw InputError(fmt::format("{} without --on run; expected both", other));
+    }
+    return wanted;
+  }
 
-    const LoadedSchedule loaded = source_.load_proved(console);
+  int simulate(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,
+               Console& console) const {
     const sched::Schedule& schedule = loaded.schedule;
     const machine::Wiring wiring = wiring_of(setting.platform, schedule);
     const sched::Trace trace = setting.run(schedule, wiring, console);
@@ -142,49 +215,66 @@ class Validate : public Command {
                                     analysis::WireTimes::kRun);
       predictions.push_back({"order and rates as they were", std::move(slack.total_float_s)});
     }
-    const std::vector<double>& float_s = predictions.front().float_s;
-    const std::uint64_t seed = setting.delays.seed;
-    const std::vector<sched::OpId> ops = analysis::choose_ops(float_s, choice, count, seed);
-
-    const sched::Time standard = time_of(kDefaultShare * trace.makespan_s());
-    std::vector<analysis::Trial> trials;
-    for (const sched::OpId op : ops) {
-      sched::Time by = size.by.value_or(standard);
-      if (size.times > 0 && float_s[op.value] > 0) by = time_of(size.times * float_s[op.value]);
-      trials.push_back({op, by, analysis::delays_lane(schedule, setting.platform, op)});
+    std::vector<analysis::Trial> trials =
+        wanted.trials(predictions.front().float_s, trace.makespan_s());
+    for (analysis::Trial& trial : trials) {
+      trial.of_lane = analysis::delays_lane(schedule, setting.platform, trial.op);
     }
     machine::PlanRuns runs;
-    runs.jobs = jobs;
+    runs.jobs = wanted.jobs;
     runs.progress = [&](std::uint32_t done) {
       console.progress("simulating", done, trials.size());
     };
     const analysis::Validation validation =
         analysis::run_trials(schedule, setting.platform, wiring, setting.delays, trace, trials,
                              setting.source(schedule, wiring, console), runs);
+    return answer({loaded,
+                   setting,
+                   std::string(setting.engine->name),
+                   validation,
+                   predictions,
+                   wanted.tolerance,
+                   wanted.choice_text(trials.size(), schedule.op_count()),
+                   wanted.delay_text(trace.makespan_s()),
+                   {}},
+                  console);
+  }
 
-    std::string delay = sched::human_seconds(sched::seconds(size.by.value_or(standard)));
-    if (size.times > 0) {
-      delay = fmt::format("{:g} times the float; {} without any", size.times, delay);
-    } else if (!size.by) {
-      delay += ", 1 % of the makespan";
-    }
-    const bool all = ops.size() == schedule.op_count();
-    const ValidationReport report{loaded,
-                                  setting,
-                                  trace,
-                                  validation,
-                                  predictions,
-                                  tolerance,
-                                  all ? fmt::format("all {} ops", ops.size())
-                                      : fmt::format("{} of {} ops ({}, seed {})", ops.size(),
-                                                    schedule.op_count(), choose, seed),
-                                  delay};
+  int run_here(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,
+               Console& console) const {
+    const std::uint32_t ranks = loaded.schedule.rank_count();
+    joining_.check(ranks);
+    return joining_.run_ranks(ranks, console, [&](const hw::MeshOptions& place, Console& seen) {
+      seen.phase("joining");
+      const Joined joined = joining_.join(place, {"command: validate"});
+      if (place.rank != 0) {
+        hw::follow(*joined.mesh, *joined.transport);
+        return 0;
+      }
+      MeasuredValidationOptions options;
+      options.repeats = wanted.repeats;
+      options.by_platform = options_.platform_given();
+      options.choose = [&](std::span<const double> float_s, double makespan_s) {
+        return wanted.trials(float_s, makespan_s);
+      };
+      const MeasuredValidation found = validate_here(loaded, setting, options, joined, seen);
+      const analysis::Validation& validation = found.trials.validation;
+      ValidationTolerance tolerance = wanted.tolerance;
+      tolerance.noise_s = found.trials.noise_s;
+      return answer({loaded, setting, found.on, validation, found.predictions, tolerance,
+                     wanted.choice_text(validation.trials.size(), loaded.schedule.op_count()),
+                     wanted.delay_text(validation.makespan_s),
+                     RealRepeats{wanted.repeats, found.trials.undelayed_s, found.trials.noise_s}},
+                    seen);
+    });
+  }
+
+  int answer(const ValidationReport& report, Console& console) const {
     deliver_files(report, console);
     console.print(json_ ? report.document() : report.text());
     return report.ok() ? 0 : 1;
   }
 
- private:
   void check_files() const {
     for (const auto* file : {&plot_file_, &csv_file_}) {
       if (*file == "-") {
@@ -206,7 +296,9 @@ class Validate : public Command {
 
   ScheduleSource source_;
   RunOptions options_{"simgrid", {"--on", "simgrid|analytic|run", false}};
-  std::optional<std::string> ops_, choose_, delay_, tolerance_, jobs_, plot_file_, csv_file_;
+  Joining joining_;
+  std::optional<std::string> ops_, choose_, delay_, tolerance_, jobs_, repeats_, plot_file_,
+      csv_file_;
   bool json_ = false;
 };
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "cli/program.h"
 #include "hw/local_address.h"
 #include "hw/local_port.h"
@@ -51,6 +53,17 @@ void Joining::declare(Arguments& arguments) {
                    "how long all ranks may take to come (default: 30s)");
   arguments.option("--failure-timeout", "TIME", failure_timeout_,
                    "within which the others notice that a rank is gone (default: 2s)");
+}
+
+std::string_view Joining::given() const {
+  for (const auto& [option, value] :
+       {std::pair{"--transport", &transport_}, std::pair{"--device", &device_},
+        std::pair{"--host", &host_}, std::pair{"--rank", &rank_}, std::pair{"--ranks", &ranks_},
+        std::pair{"--root", &root_}, std::pair{"--join-timeout", &join_timeout_},
+        std::pair{"--failure-timeout", &failure_timeout_}}) {
+    if (*value) return option;
+  }
+  return "";
 }
 
 std::chrono::milliseconds Joining::failure_timeout() const {

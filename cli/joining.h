@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arguments.h"
@@ -38,6 +39,9 @@ class Joining {
 
   /// Joins the other ranks, who must have the same lines in `agreed`.
   Joined join(hw::MeshOptions options, std::vector<std::string> agreed) const;
+
+  /// The first of these options that was given, as in "--transport"; empty if none was.
+  std::string_view given() const;
 
   std::string transport() const { return transport_.value_or("shm"); }
   std::chrono::milliseconds failure_timeout() const;

@@ -83,18 +83,27 @@ std::string_view RunOptions::engine_option() const {
 }
 
 RunSetting RunOptions::resolve(Console& console) const {
-  RunSetting setting;
-  if (engine_) {
-    setting.engine = &engine_named(*engine_, engine_option());
-  } else {
-    for (const EngineEntry& entry : engines()) {
-      if (entry.name == default_engine_) setting.engine = &entry;
-    }
-    if (setting.engine == nullptr) {
-      setting.engine = &engine_named("analytic");
-      console.note("this program was built without SimGrid: the analytic engine answers");
-    }
+  if (!engine_) return resolve_machine(console);
+  const EngineEntry& engine = engine_named(*engine_, engine_option());
+  RunSetting setting = resolve_rest();
+  setting.engine = &engine;
+  return setting;
+}
+
+RunSetting RunOptions::resolve_machine(Console& console) const {
+  RunSetting setting = resolve_rest();
+  for (const EngineEntry& entry : engines()) {
+    if (entry.name == default_engine_) setting.engine = &entry;
   }
+  if (setting.engine == nullptr) {
+    setting.engine = &engine_named("analytic");
+    console.note("this program was built without SimGrid: the analytic engine answers");
+  }
+  return setting;
+}
+
+RunSetting RunOptions::resolve_rest() const {
+  RunSetting setting;
   setting.policy = order_.policy();
   setting.sends_in_flight = order_.sends_in_flight();
   setting.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);

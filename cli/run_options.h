@@ -66,6 +66,9 @@ class RunOptions {
   void declare(Arguments& arguments);
   /// Reads platform, delays and names, before any work. Throws InputError, EnvironmentError.
   RunSetting resolve(Console& console) const;
+  /// The same but for the engine, which is the default.
+  RunSetting resolve_machine(Console& console) const;
+  bool platform_given() const { return platform_.has_value(); }
   /// What was given as the engine, before it is read.
   const std::optional<std::string>& engine() const { return engine_; }
   /// The first of these options that was given, as in "--platform"; empty if none was.
@@ -73,6 +76,7 @@ class RunOptions {
 
  private:
   std::string_view engine_option() const;
+  RunSetting resolve_rest() const;
 
   std::string default_engine_;
   RunOptionNames names_;

@@ -53,16 +53,32 @@ std::string ValidationReport::text() const {
   const double makespan_s = validation.makespan_s;
   const std::uint64_t outside = beyond();
   Table head({Align::kLeft, Align::kLeft});
-  head.add({"platform", setting.platform.name});
-  head.add({"on", std::string(setting.engine->name)});
+  if (!real || predictions.size() > 1) head.add({"platform", setting.platform.name});
+  head.add({"on", real ? fmt::format("{}, {} each, in turn with undelayed runs", on,
+                                     human_count(real->repeats, "time"))
+                       : on});
   head.add(
       {"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(makespan_s), makespan_s)});
+  if (real) {
+    std::vector<double> sorted_s = real->undelayed_s;
+    std::sort(sorted_s.begin(), sorted_s.end());
+    const auto quantile = [&](std::size_t percent) {
+      return sorted_s.empty() ? 0.0 : sorted_s[(sorted_s.size() - 1) * percent / 100];
+    };
+    head.add({"noise",
+              fmt::format("{}: a trial without delay comes to that, 90 % of the time; undelayed "
+                          "runs take {} … {}",
+                          sched::human_seconds(real->noise_s), sched::human_seconds(quantile(10)),
+                          sched::human_seconds(quantile(90)))});
+  }
   head.add({"checked", choice});
   head.add({"delay", delay});
   const std::string bounds =
-      tolerance.given ? fmt::format("{:g} of the makespan", *tolerance.given)
-                      : fmt::format("1e-9 of the makespan where the order held, {:g} elsewhere",
-                                    ValidationTolerance::kElsewhere);
+      tolerance.noise_s ? fmt::format("the noise and {:g} of the makespan",
+                                      tolerance.given.value_or(ValidationTolerance::kElsewhere))
+      : tolerance.given ? fmt::format("{:g} of the makespan", *tolerance.given)
+                        : fmt::format("1e-9 of the makespan where the order held, {:g} elsewhere",
+                                      ValidationTolerance::kElsewhere);
   head.add({"tolerance", bounds});
   head.add({"ok", outside == 0 ? std::string("yes")
                                : fmt::format("no: {} beyond it", human_count(outside, "op"))});
@@ -126,7 +142,7 @@ std::string ValidationReport::document() const {
   const std::vector<double> errors = errors_s();
   const ErrorSpread all = analysis::spread_of(validation, errors);
   json.set("schedule", loaded.name);
-  json.set("on", setting.engine->name);
+  json.set("on", on);
   json.set("platform", setting.platform.name);
   json.set("platform_spec", setting.platform.spec());
   json.set("ok", ok());
@@ -134,6 +150,11 @@ std::string ValidationReport::document() const {
   json.set("beyond_tolerance", beyond());
   json.set("tolerance", tolerance.given);
   json.set("makespan_s", validation.makespan_s);
+  if (real) {
+    json.set("repeats", real->repeats);
+    json.set("noise_s", real->noise_s);
+    json.set("undelayed_s", std::span<const double>(real->undelayed_s));
+  }
   const auto set = [&](const ErrorSpread& s) {
     json.set("max_abs_error_s", s.max_s);
     json.set("median_abs_error_s", s.median_s);
@@ -213,8 +234,8 @@ std::string ValidationReport::csv() const {
 experiments::Figure ValidationReport::figure() const {
   experiments::Figure figure;
   figure.name = "validate";
-  figure.title =
-      fmt::format("{} on {}, {}", loaded.name, setting.platform.name, setting.engine->name);
+  figure.title = real ? fmt::format("{} on {}", loaded.name, on)
+                      : fmt::format("{} on {}, {}", loaded.name, setting.platform.name, on);
   figure.x = {"predicted shift of the makespan, us", 0};
   figure.y = {"measured shift, us", 0};
   double most_us = 0;

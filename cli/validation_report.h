@@ -27,23 +27,34 @@ struct ValidationTolerance {
   std::optional<double> given;
   /// … and the others, for which the prediction's assumption does not hold, to this share.
   static constexpr double kElsewhere = 0.1;
+  /// Of a real run: what no prediction can be held tighter than.
+  std::optional<double> noise_s;
 
   double bound_s(const analysis::TrialResult& result, double makespan_s) const {
+    if (noise_s) return *noise_s + given.value_or(kElsewhere) * makespan_s;
     if (given) return *given * makespan_s;
     return result.order_kept && !result.shared ? analysis::exact_within_s(makespan_s)
                                                : kElsewhere * makespan_s;
   }
 };
 
+/// How often a real run was repeated, and what that came to.
+struct RealRepeats {
+  std::uint32_t repeats = 1;        // of each delayed run, and of the undelayed ones beside them
+  std::vector<double> undelayed_s;  // makespans
+  double noise_s = 0;               // MeasuredTrials::noise_s
+};
+
 struct ValidationReport {
   const LoadedSchedule& loaded;
   const RunSetting& setting;
-  const sched::Trace& trace;
+  std::string on;  // who ran it: an engine, or "run:shm"
   const analysis::Validation& validation;
   const std::vector<FloatPrediction>& predictions;  // the first is the one that decides
   ValidationTolerance tolerance;
   std::string choice;  // "100 of 544 ops (mixed, seed 0)"
   std::string delay;   // "1 % of the makespan, 1.2 us"
+  std::optional<RealRepeats> real = {};
 
   /// No operation is beyond its tolerance.
   bool ok() const { return beyond() == 0; }

@@ -138,9 +138,14 @@ class Calibrate(ProgramCase):
     def test_errors(self):
         self.write("points.csv", csv_of(points()))
         good = ["calibrate", "--points", "points.csv"]
-        self.assertIn("no --points", self.bad("calibrate"))
         self.assertIn("'nowhere.csv'", self.bad("calibrate", "--points", "nowhere.csv"))
-        self.assertIn("needs the executor", self.bad("calibrate", "--transport", "shm"))
+        for option, value in (("--transport", "shm"), ("--repeats", "3"), ("--rank", "0"),
+                              ("--save-points", "s.csv")):
+            self.assertIn(f"{option} beside --points", self.bad(*good, option, value))
+        self.assertIn("no 'pigeon'", self.bad("calibrate", "--transport", "pigeon"))
+        self.assertIn("--repeats", self.bad("calibrate", "--repeats", "0"))
+        self.assertIn("expected a file", self.bad("calibrate", "--save-points", "-"))
+        self.assertIn("--name", self.bad("calibrate", "--name", "two\nlines"))
         self.assertIn("expected a file", self.bad(*good, "--residuals", "-"))
         self.assertIn("--name", self.bad(*good, "--name", "two\nlines"))
         self.assertIn("nonesuch", self.bad(*good, "--base", "nonesuch"))

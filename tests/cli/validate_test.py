@@ -121,7 +121,13 @@ class Validate(ProgramCase):
 
     def test_refusals(self):
         for arguments, said in [
-                (["--on", "run"], "--on run"),
+                (["--on", "run", "--jobs", "2"], "--jobs with --on run"),
+                (["--on", "run", "--repeats", "0"], "--repeats"),
+                (["--on", "run", "-t", "pigeon"], "no 'pigeon'"),
+                (["--on", "run", "--ranks", "3"], "--ranks stands there without --rank"),
+                (["--on", "run", "--slow-pair", "src=0,dst=1,rate=1Gbps"], "cannot apply"),
+                (["--repeats", "3"], "--repeats without --on run"),
+                (["--transport", "shm"], "--transport without --on run"),
                 (["--on", "sim"], "--on: 'sim'"),
                 (["--ops", "0"], "--ops"),
                 (["--ops", "some"], "--ops"),

@@ -1,0 +1,19 @@
+// Measured points, taken on this machine.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/calibration_points.h"
+#include "cli/console.h"
+#include "hw/mesh.h"
+#include "hw/transport.h"
+
+namespace slackline::cli {
+
+/// Rank 0 of two measures, `repeats` times everything; the other has to hw::follow(). `line` of a
+/// point is where write_points() puts it. Throws as hw::Leader::run() does.
+std::vector<analysis::MeasuredPoint> measure_points(hw::Mesh& mesh, hw::Transport& transport,
+                                                    std::uint32_t repeats, Console& console);
+
+}  // namespace slackline::cli

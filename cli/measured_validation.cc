@@ -1,0 +1,80 @@
+#include "cli/measured_validation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/observed_slack.h"
+#include "analysis/timed_slack.h"
+#include "cli/network.h"
+#include "hw/leader.h"
+
+namespace slackline::cli {
+namespace {
+
+// Iterations of each run, of which the median counts.
+constexpr std::uint32_t kIterations = 3;
+// Undelayed runs whose floats are looked at.
+constexpr std::uint32_t kObserved = 15;
+
+std::vector<double> medians(const std::vector<std::vector<double>>& floats_s) {
+  std::vector<double> result(floats_s.front().size());
+  std::vector<double> values;
+  for (std::size_t op = 0; op < result.size(); ++op) {
+    values.clear();
+    for (const std::vector<double>& of_run : floats_s) values.push_back(of_run[op]);
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    result[op] = *middle;
+  }
+  return result;
+}
+
+}  // namespace
+
+MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting& setting,
+                                 const MeasuredValidationOptions& options, const Joined& joined,
+                                 Console& console) {
+  const sched::Schedule& schedule = loaded.schedule;
+  const machine::Wiring wiring = wiring_of(setting.platform, schedule);
+  hw::RunOptions run_options;
+  run_options.iterations = kIterations;
+  run_options.prove = false;
+  run_options.platform = setting.platform;
+  std::vector<double> slack_s;
+  run_options.order = setting.order_of(schedule, wiring, console, slack_s);
+  hw::Leader leader(*joined.mesh, *joined.transport);
+  const analysis::MeasuredRun run = [&](const machine::DelayPlan& plan) {
+    run_options.delays = plan;
+    return leader.run(schedule, run_options).trace;
+  };
+
+  MeasuredValidation found;
+  console.phase("running");
+  std::vector<std::vector<double>> floats_s;
+  std::vector<double> makespans_s;
+  for (std::uint32_t i = 0; i < kObserved; ++i) {
+    const sched::Trace trace = run(setting.delays);
+    makespans_s.push_back(trace.makespan_s());
+    floats_s.push_back(
+        analysis::observed_slack(schedule, trace, setting.platform.interleave_bytes).total_float_s);
+  }
+  std::sort(makespans_s.begin(), makespans_s.end());
+  found.predictions.push_back({"undelayed runs", medians(floats_s)});
+  if (options.by_platform) {
+    const sched::Trace trace = setting.run(schedule, wiring, console);
+    found.predictions.push_back(
+        {setting.platform.name,
+         analysis::slack_of_run(schedule, setting.platform, wiring, setting.delays, trace)
+             .total_float_s});
+  }
+  const std::vector<analysis::Trial> trials =
+      options.choose(found.predictions.front().float_s, makespans_s[makespans_s.size() / 2]);
+  const std::uint64_t pairs = trials.size() * std::uint64_t{options.repeats};
+  found.trials =
+      run_measured_trials(schedule, setting.delays, trials, options.repeats, run,
+                          [&](std::uint32_t done) { console.progress("running", done, pairs); });
+  found.on = "run:" + std::string(joined.transport->name());
+  return found;
+}
+
+}  // namespace slackline::cli
