@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "cli/program.h"
+#include "hw/descriptor.h"
 #include "hw/local_address.h"
 #include "hw/local_port.h"
+#include "hw/place.h"
 #include "hw/rank_processes.h"
+#include "hw/shm_cleanup.h"
 #include "hw/transports.h"
 #include "sched/error.h"
 #include "sched/units.h"
@@ -39,6 +42,11 @@ int as_one(const hw::RankEnd& end) {
 }
 
 }  // namespace
+
+Joined::~Joined() {
+  transport.reset();
+  if (mesh && mesh->any_lost()) hw::remove_shm_segments_of_lost(*mesh);
+}
 
 void Joining::declare(Arguments& arguments) {
   arguments.option("-t,--transport", "NAME", transport_,
@@ -87,7 +95,13 @@ void Joining::check(std::uint32_t ranks) const {
 // Nothing: started alone.
 std::optional<hw::MeshOptions> Joining::place(std::uint32_t ranks) const {
   hw::MeshOptions options = timeouts();
-  if (rank_ || ranks_ || root_) {
+  const auto told = rank_ || ranks_ ? std::nullopt : hw::place_from_environment();
+  if (told) {
+    options.rank = told->rank;
+    options.ranks = told->ranks;
+    options.root = told->root;
+    if (options.root.empty() && !root_ && options.ranks > 1) throw InputError(told->why_no_root);
+  } else if (rank_ || ranks_ || root_) {
     if (!rank_ || !ranks_) {
       throw InputError(fmt::format("{} stands there without {}; expected both",
                                    rank_    ? "--rank"
@@ -115,10 +129,10 @@ std::optional<hw::MeshOptions> Joining::place(std::uint32_t ranks) const {
 
 int Joining::run_ranks(std::uint32_t ranks, Console& console,
                        const std::function<int(const hw::MeshOptions&, Console&)>& body) const {
-  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const hw::Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (const auto here = place(ranks)) {
     if (here->rank == 0) return body(*here, console);
-    Console silent(nowhere, nowhere);
+    Console silent(nowhere.get(), nowhere.get());
     return body(*here, silent);
   }
   hw::MeshOptions options = timeouts();
@@ -128,7 +142,8 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   hw::RankProcesses processes(0, ranks, [&](std::uint32_t rank) {
     hw::MeshOptions own = options;
     own.rank = rank;
-    Console seen(rank == 0 ? STDOUT_FILENO : nowhere, rank == 0 ? STDERR_FILENO : nowhere);
+    Console seen(rank == 0 ? STDOUT_FILENO : nowhere.get(),
+                 rank == 0 ? STDERR_FILENO : nowhere.get());
     const Ending ending = run_caught([&] { return body(own, seen); }, seen);
     return hw::RankEnd{ending.code, ending.error};
   });

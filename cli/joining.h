@@ -20,6 +20,10 @@ namespace slackline::cli {
 
 /// What a rank has of the others once it has joined.
 struct Joined {
+  Joined() = default;
+  Joined(Joined&&) = default;
+  /// Leaves. Of ranks that were lost it clears away what they left behind.
+  ~Joined();
   std::unique_ptr<hw::Mesh> mesh;
   std::unique_ptr<hw::Transport> transport;
 };

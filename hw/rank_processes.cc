@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "hw/shm_cleanup.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -125,6 +126,7 @@ bool RankProcesses::reap() {
       process.end.code = 1;
       process.end.message = fmt::format("rank {} was ended by signal {} ({})", process.rank,
                                         WTERMSIG(status), strsignal(WTERMSIG(status)));
+      remove_shm_segments(process.pid, std::chrono::milliseconds(0));
     }
     badly = badly || process.end.code != 0;
   }
@@ -166,6 +168,7 @@ void RankProcesses::end_all() {
       while (waitpid(process.pid, &status, 0) < 0 && errno == EINTR) {
       }
       process.running = false;
+      remove_shm_segments(process.pid, std::chrono::milliseconds(0));
       process.end = {1, fmt::format("rank {} did not end by itself", process.rank)};
     }
     if (process.pipe >= 0) close(process.pipe);

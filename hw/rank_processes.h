@@ -32,7 +32,7 @@ class RankProcesses {
 
   /// Waits for all, and says in their order how they ended; one ended by a signal has code 1. Once
   /// one has ended badly, the others have `grace` to do so too, then they are ended: also those
-  /// that somebody has stopped.
+  /// that somebody has stopped. What ended ones left in shared memory is removed.
   std::vector<RankEnd> wait(std::chrono::milliseconds grace);
 
  private:

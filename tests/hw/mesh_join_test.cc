@@ -119,7 +119,7 @@ TEST(MeshJoin, ADifferentFailureTimeoutIsADisagreement) {
     ranks.start(options, join);
   }
   for (std::size_t r = 0; r < 2; ++r) {
-    EXPECT_THAT(ranks.next(r), HasSubstr("rank 0 has failure timeout: 2000 ms, rank 1 has failure "
+    EXPECT_THAT(ranks.next(r), HasSubstr("rank 0 has failure timeout: 30000 ms, rank 1 has failure "
                                          "timeout: 500 ms"));
   }
 }
@@ -301,7 +301,7 @@ TEST(MeshJoin, StrangersAtOtherRanksAreNoRanks) {
   hw::Hello hello;
   hello.rank = 3;
   hello.ranks = 4;
-  hello.agreed = {"schedule: 1f3c", "failure timeout: 2000 ms"};
+  hello.agreed = {"schedule: 1f3c", "failure timeout: 30000 ms"};
   hello.version = "1";
   hello.member = {"elsewhere", 1, "127.0.0.1", 1};
   hw::Descriptor root = connected_to(ranks.port().port());

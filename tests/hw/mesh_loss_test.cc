@@ -40,7 +40,7 @@ void wait_for_loss(const MeshOptions& options, const MeshRanks::Say& say, Habits
     }
     while (habits.wait == Habits::kGather) {
       mesh.all_gather(std::as_bytes(std::span("word")));
-      usleep(500);
+      usleep(5000);
     }
     pollfd entry{mesh.lost_descriptor(), POLLIN, 0};
     while (poll(&entry, 1, -1) != 1) {
@@ -53,7 +53,10 @@ void wait_for_loss(const MeshOptions& options, const MeshRanks::Say& say, Habits
   if (!habits.says_farewell) _exit(0);
   std::this_thread::sleep_for(options.failure_timeout);
   std::string all = "all";
-  for (const hw::Loss& loss : mesh.lost()) all += fmt::format(" {}", loss.rank);
+  for (const hw::Loss& loss : mesh.lost()) {
+    all += fmt::format(" {}", loss.rank);
+    if (loss.rank != mesh.lost()[0].rank) all += fmt::format(" ({})", loss.how);
+  }
   say(all);
 }
 
@@ -93,7 +96,7 @@ std::unique_ptr<Case> a_case(std::mt19937& random, int fault) {
   return one;
 }
 
-constexpr auto kTimeout = 1000ms;
+constexpr auto kTimeout = 2000ms;
 constexpr std::int64_t kSlack_ms = 4000;  // for a machine that does much else
 
 void expect_only_the_victim(Case& one, std::int64_t& slowest_ms) {
@@ -106,7 +109,7 @@ void expect_only_the_victim(Case& one, std::int64_t& slowest_ms) {
     const std::int64_t took_ms = std::stoll(line.substr(expected.size())) - one.at_ms;
     EXPECT_LE(took_ms, kTimeout.count() + kSlack_ms);
     slowest_ms = std::max(slowest_ms, took_ms);
-    const std::string how = one.fault == SIGKILL ? "its connection ended" : "silent for 0.7 s";
+    const std::string how = one.fault == SIGKILL ? "its connection ended" : "silent for 1.4 s";
     EXPECT_EQ(line.substr(line.find(": ") + 2),
               fmt::format("rank {} is lost: {}", one.victim, how));
     if (!one.habits[r].says_farewell) continue;
@@ -115,13 +118,13 @@ void expect_only_the_victim(Case& one, std::int64_t& slowest_ms) {
 }
 
 class MeshLoss : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, MeshLoss, ::testing::Range(0, 5));
+INSTANTIATE_TEST_SUITE_P(Seeds, MeshLoss, ::testing::Range(0, 3));
 
-// Eight meshes at once, half of them with a rank killed, half with one stopped.
+// Fourteen meshes at once, half of them with a rank killed, half with one stopped.
 TEST_P(MeshLoss, SurvivorsNameTheRankAndNoOther) {
   std::mt19937 random(static_cast<std::uint32_t>(GetParam()));
   std::vector<std::unique_ptr<Case>> cases;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 14; ++i) {
     cases.push_back(a_case(random, i % 2 == 0 ? SIGKILL : SIGSTOP));
     Case& one = *cases.back();
     for (std::uint32_t r = 0; r < one.ranks; ++r) {
@@ -174,7 +177,7 @@ TEST(MeshLeaving, WhoSaysFarewellIsNotLost) {
   MeshRanks processes;
   processes.start_all(8, [](const MeshOptions& given, const MeshRanks::Say& say) {
     MeshOptions options = given;
-    options.failure_timeout = 500ms;
+    options.failure_timeout = 2s;
     Mesh mesh(options);
     mesh.barrier();
     std::mt19937 random(options.rank);
@@ -194,9 +197,9 @@ TEST(MeshLeaving, WhoIsBusyIsNotLost) {
   MeshRanks processes;
   processes.start_all(ranks, [](const MeshOptions& given, const MeshRanks::Say& say) {
     MeshOptions options = given;
-    options.failure_timeout = 1s;
+    options.failure_timeout = 2s;
     Mesh mesh(options);
-    const auto end = Clock::now() + 3s;
+    const auto end = Clock::now() + 4s;
     while (Clock::now() < end && !mesh.any_lost()) {
     }
     say(mesh.any_lost() ? fmt::format("lost {}", mesh.lost()[0].rank) : "none lost");
@@ -218,7 +221,7 @@ TEST(MeshLeaving, LargeMessagesAreNoSilence) {
   MeshRanks processes;
   processes.start_all(2, [](const MeshOptions& given, const MeshRanks::Say& say) {
     MeshOptions options = given;
-    options.failure_timeout = 1000ms;
+    options.failure_timeout = 1500ms;
     Mesh mesh(options);
     if (mesh.rank() == 1) {
       mesh.send(0, 5, hw::Bytes(kLarge, std::byte{7}));

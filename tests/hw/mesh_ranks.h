@@ -42,6 +42,8 @@ class MeshRanks {
     options.ranks = ranks;
     options.root = port_.address();
     options.agreed = {"schedule: 1f3c"};
+    // Nobody is lost because this machine has much else to do.
+    options.failure_timeout = std::chrono::seconds(30);
     return options;
   }
   const hw::LocalPort& port() const { return port_; }

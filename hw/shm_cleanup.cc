@@ -1,0 +1,79 @@
+#include "hw/shm_cleanup.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace slackline::hw {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_number(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+bool has_ended(pid_t pid) {
+  if (pid <= 0) return false;
+  if (kill(pid, 0) != 0) return errno == ESRCH;
+  // "PID (NAME) STATE …"; the name may have any character.
+  std::string line;
+  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), line);
+  const std::size_t name_end = line.rfind(") ");
+  if (name_end == std::string::npos || line.size() <= name_end + 2) {
+    return kill(pid, 0) != 0 && errno == ESRCH;
+  }
+  const char state = line[name_end + 2];
+  if (state != 'Z' && state != 'X') return false;
+  // The first thread may be through before others.
+  std::error_code error;
+  const auto threads = fs::directory_iterator(fmt::format("/proc/{}/task", pid), error);
+  return error || std::distance(fs::begin(threads), fs::end(threads)) <= 1;
+}
+
+std::size_t remove_shm_segments(pid_t pid, std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!has_ended(pid)) {
+    if (std::chrono::steady_clock::now() >= until) return 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const std::string begin = fmt::format("{}:{}:", pid, geteuid());
+  std::size_t removed = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry("/dev/shm", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (!name.starts_with(begin) || !is_number(std::string_view(name).substr(begin.size()))) {
+      continue;
+    }
+    struct stat status = {};
+    if (lstat(entry->path().c_str(), &status) != 0 || status.st_uid != geteuid()) continue;
+    removed += unlink(entry->path().c_str()) == 0;
+  }
+  return removed;
+}
+
+std::size_t remove_shm_segments_of_lost(const Mesh& mesh, std::chrono::milliseconds patience) {
+  const std::vector<std::uint32_t> here = mesh.ranks_on_this_host();
+  std::size_t removed = 0;
+  for (const Loss& loss : mesh.lost()) {
+    if (loss.rank == mesh.rank() || !std::binary_search(here.begin(), here.end(), loss.rank)) {
+      continue;
+    }
+    removed += remove_shm_segments(mesh.process(loss.rank), patience);
+  }
+  return removed;
+}
+
+}  // namespace slackline::hw

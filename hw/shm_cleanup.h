@@ -1,0 +1,26 @@
+// What a killed process leaves in shared memory. libfabric's shm keeps a segment per endpoint,
+// named PID:UID:N in /dev/shm, and removes it when the endpoint is closed: who is killed does not.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+
+#include "hw/mesh.h"
+
+namespace slackline::hw {
+
+/// Whether the process is no more, or only its exit status is still to be fetched.
+bool has_ended(pid_t pid);
+
+/// Removes the segments of a process of this user that has ended, or does so within `patience`;
+/// answers how many. Nothing of processes that live, or of other users. Never fails.
+std::size_t remove_shm_segments(pid_t pid, std::chrono::milliseconds patience);
+
+/// The same for every other rank that is lost and was on this host. A rank's connection ends a
+/// little before its process does: hence the patience.
+std::size_t remove_shm_segments_of_lost(
+    const Mesh& mesh, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
+
+}  // namespace slackline::hw
