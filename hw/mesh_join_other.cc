@@ -177,7 +177,7 @@ class OtherJoin : private JoinSide {
     }
     const std::string why =
         error == asio::error::operation_aborted
-            ? fmt::format("no answer within {} s", std::chrono::duration<double>(time).count())
+            ? fmt::format("no answer within {:.2g} s", std::chrono::duration<double>(time).count())
             : error.message();
     // Where nobody listens any more, somebody died; else something is between the two.
     const bool gone = error == asio::error::connection_refused;

@@ -215,29 +215,6 @@ TEST(MeshLeaving, WhoIsBusyIsNotLost) {
   }
 }
 
-// A large message does not keep heartbeats from coming, nor from being heard.
-TEST(MeshLeaving, LargeMessagesAreNoSilence) {
-  constexpr std::size_t kLarge = 400'000'000;
-  MeshRanks processes;
-  processes.start_all(2, [](const MeshOptions& given, const MeshRanks::Say& say) {
-    MeshOptions options = given;
-    options.failure_timeout = 1500ms;
-    Mesh mesh(options);
-    if (mesh.rank() == 1) {
-      mesh.send(0, 5, hw::Bytes(kLarge, std::byte{7}));
-    } else {
-      const hw::Bytes bytes = mesh.receive(1, 5);
-      const auto sevens = std::count(bytes.begin(), bytes.end(), std::byte{7});
-      say(fmt::format("{} sevens", sevens));
-    }
-    mesh.barrier();
-    say("done");
-  });
-  EXPECT_EQ(processes.next(0), "400000000 sevens");
-  EXPECT_EQ(processes.next(0), "done");
-  EXPECT_EQ(processes.next(1), "done");
-}
-
 // Survivors can still tell each other something.
 TEST(MeshLeaving, SurvivorsCanTalk) {
   MeshRanks processes;
@@ -269,7 +246,7 @@ TEST(MeshLeaving, SurvivorsCanTalk) {
   }
 }
 
-// Neither does a rank that leaves wait for one that is stopped.
+// Whatever a stopped rank was still to hear.
 TEST(MeshLeaving, LeavingEndsThoughAPeerIsStopped) {
   MeshRanks processes;
   processes.start_all(2, [](const MeshOptions& given, const MeshRanks::Say& say) {
@@ -280,7 +257,7 @@ TEST(MeshLeaving, LeavingEndsThoughAPeerIsStopped) {
       say("joined");
       if (mesh.rank() == 1) pause();
       std::this_thread::sleep_for(100ms);
-      mesh.send(1, 1, hw::Bytes(100'000'000));
+      mesh.send(1, 1, hw::Bytes(16'000'000));
     }
     say("left");
   });
