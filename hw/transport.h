@@ -132,7 +132,8 @@ class Transport {
   virtual Address open(std::span<const ChannelEnd> ends) = 0;
 
   /// Connects the ends of the latest open(). `peers` has the peers' answers to it by rank; those of
-  /// ranks that share no channel with this one may be empty.
+  /// ranks that share no channel with this one may be empty. Requests are for when the peers have
+  /// connected too: somebody else makes sure of that.
   virtual void connect(std::span<const Address> peers) = 0;
 
   /// Closes ends, of which no request is under way; their numbers may be opened anew.

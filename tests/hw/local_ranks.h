@@ -120,6 +120,10 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
       other = hw::unpack_greeting(bytes);
     }
     executor.connect(greetings);
+    // Who is connected may send to who is not yet, and what is lost then is only sent again much
+    // later.
+    Bytes word;
+    if (!send_bytes(fd, nullptr, 0) || !receive_bytes(fd, word)) return;
     double begun[2] = {steady_s(), 0};
     executor.begin();
     begun[1] = steady_s();
@@ -196,6 +200,9 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
   for (std::uint32_t r = 0; met && r < ranks; ++r) {
     for (const Bytes& greeting : greetings) send_bytes(fds[r], greeting.data(), greeting.size());
   }
+  Bytes word;
+  for (std::uint32_t r = 0; met && r < ranks; ++r) met = receive(r, word);
+  for (std::uint32_t r = 0; met && r < ranks; ++r) send_bytes(fds[r], nullptr, 0);
   bool all = met;
   for (std::uint32_t r = 0; met && r < ranks; ++r) {
     Bytes error;
