@@ -1,7 +1,6 @@
 #include "hw/memory.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -46,7 +45,7 @@ std::byte value_byte(sched::ValueId value, std::uint64_t offset) {
 }
 
 RankMemory::RankMemory(const sched::Schedule& schedule, sched::RankId rank,
-                       std::span<const GivenMemory> given, std::uint64_t extra_bytes)
+                       std::span<const GivenMemory> given, std::uint64_t extra_bytes, int numa_node)
     : schedule_(schedule), rank_(rank), places_(schedule.buffers().size()) {
   for (const GivenMemory& memory : given) give(memory);
   // Places in the pages, as offsets until there are pages.
@@ -65,20 +64,10 @@ RankMemory::RankMemory(const sched::Schedule& schedule, sched::RankId rank,
   if (bytes == 0 && !given.empty()) return;
   // Messages without bytes have an address all the same.
   bytes = std::max(bytes, kAlignment);
-  void* const pages =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) {
-    throw EnvironmentError(
-        fmt::format("rank {}: no memory for {} bytes of buffers", rank.value, bytes));
-  }
-  // Large pages are fewer to look up, for this process and for those that copy out of it. If the
-  // kernel has none, small ones do.
-  madvise(pages, bytes, MADV_HUGEPAGE);
-  pages_ =
-      std::unique_ptr<std::byte, UnmapPages>(static_cast<std::byte*>(pages), UnmapPages{bytes});
+  pages_ = Pages(bytes, numa_node);
   for (std::uint32_t b = 0; b < places_.size(); ++b) {
     if (is_mine(sched::BufferId(b)) && !places_[b].given)
-      places_[b].data = pages_.get() + offsets[b];
+      places_[b].data = pages_.bytes().data() + offsets[b];
   }
 }
 
@@ -89,7 +78,7 @@ void RankMemory::set_registered(const LocalMemory& registered) {
     if (!is_mine(sched::BufferId(b)) || place.given) continue;
     place.handle = registered.handle;
     place.remote = registered.remote;
-    place.remote.address += static_cast<std::uint64_t>(place.data - pages_.get());
+    place.remote.address += static_cast<std::uint64_t>(place.data - pages_.bytes().data());
   }
 }
 
@@ -110,14 +99,12 @@ std::vector<RemoteMemory> RankMemory::remote() const {
   for (std::uint32_t b = 0; b < places_.size(); ++b) {
     if (is_mine(sched::BufferId(b))) memory.push_back(places_[b].remote);
   }
-  memory.push_back(pages_ ? own_.remote : memory.front());
+  memory.push_back(!pages_.bytes().empty() ? own_.remote : memory.front());
   return memory;
 }
 
-void UnmapPages::operator()(std::byte* pages) const { munmap(pages, bytes); }
-
 void RankMemory::fill() {
-  if (pages_) std::memset(pages_.get(), 0, pages_.get_deleter().bytes);
+  if (!own().empty()) std::memset(own().data(), 0, own().size());
   for (const sched::Fact& fact : schedule_.contract().pre) {
     if (!is_mine(fact.slice.buffer) || places_[fact.slice.buffer.value].given) continue;
     const std::span<std::byte> bytes = at(fact.slice);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/pages.h"
 #include "hw/transport.h"
 #include "sched/schedule.h"
 
@@ -25,22 +26,17 @@ struct GivenMemory {
   LocalMemory registered;      // of the first of them
 };
 
-struct UnmapPages {
-  std::size_t bytes = 0;
-  void operator()(std::byte* pages) const;
-};
-
 /// The memory of one rank: its buffers, but for those that are given, then `extra_bytes` of
 /// scratch, in one run of pages.
 class RankMemory {
  public:
   /// Throws EnvironmentError if there is not as much memory, InternalError if what is given does
-  /// not fit. The schedule must outlive this.
+  /// not fit. The schedule must outlive this. `numa_node` is for Pages.
   RankMemory(const sched::Schedule& schedule, sched::RankId rank,
-             std::span<const GivenMemory> given, std::uint64_t extra_bytes);
+             std::span<const GivenMemory> given, std::uint64_t extra_bytes, int numa_node = -1);
 
   /// What is to be registered: all but what is given. Empty if there is nothing else.
-  std::span<std::byte> own() { return {pages_.get(), pages_.get_deleter().bytes}; }
+  std::span<std::byte> own() { return pages_.bytes(); }
   /// Tells how own() was registered.
   void set_registered(const LocalMemory& registered);
   const LocalMemory& registered() const { return own_; }
@@ -56,7 +52,7 @@ class RankMemory {
     const Place& place = places_[slice.buffer.value];
     return {place.data + slice.offset, slice.bytes, place.handle};
   }
-  std::byte* scratch() { return pages_.get() + scratch_; }
+  std::byte* scratch() { return pages_.bytes().data() + scratch_; }
   std::uint32_t scratch_handle() const { return own_.handle; }
 
   /// For peers: this rank's buffers in the order of their numbers, and some memory of it behind,
@@ -87,7 +83,7 @@ class RankMemory {
   std::vector<Place> places_;  // by buffer; those of other ranks are empty
   std::uint64_t scratch_ = 0;  // its offset in the pages
   LocalMemory own_;
-  std::unique_ptr<std::byte, UnmapPages> pages_;
+  Pages pages_;
 };
 
 }  // namespace slackline::hw

@@ -158,6 +158,9 @@ class Transport {
   /// need be signalled.
   virtual bool completes_in_order() const = 0;
 
+  /// The NUMA node that memory is best taken from; −1: it makes no difference, or is not known.
+  virtual int numa_node() const { return -1; }
+
   /// Whether it takes kFetchAdd and kCompareSwap.
   virtual bool has_atomics() const = 0;
 };

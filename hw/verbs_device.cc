@@ -202,12 +202,18 @@ std::uint32_t VerbsDevice::register_memory(std::span<std::byte> memory) {
   if (has_atomics_) access |= IBV_ACCESS_REMOTE_ATOMIC;
   Verbs<ibv_mr> region(ibv_reg_mr(domain_.get(), memory.data(), memory.size(), access));
   if (!region) throw_failed(fmt::format("registering {} bytes", memory.size()), errno);
-  regions_.push_back(std::move(region));
-  return static_cast<std::uint32_t>(regions_.size() - 1);
+  auto free = std::find(regions_.begin(), regions_.end(), nullptr);
+  if (free == regions_.end()) free = regions_.emplace(free);
+  *free = std::move(region);
+  return static_cast<std::uint32_t>(free - regions_.begin());
+}
+
+void VerbsDevice::unregister_memory(std::uint32_t region) {
+  if (region < regions_.size()) regions_[region].reset();
 }
 
 std::uint32_t VerbsDevice::local_key(std::uint32_t region) const {
-  if (region >= regions_.size()) throw InternalError("unregistered memory");
+  if (region >= regions_.size() || !regions_[region]) throw InternalError("unregistered memory");
   return regions_[region]->lkey;
 }
 

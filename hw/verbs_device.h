@@ -67,8 +67,9 @@ class VerbsDevice {
   /// −1 if the machine does not tell.
   int numa_node() const;
 
-  /// The number of the region. It is registered until this ends.
+  /// The number of the region.
   std::uint32_t register_memory(std::span<std::byte> memory);
+  void unregister_memory(std::uint32_t region);
   std::uint32_t local_key(std::uint32_t region) const;
   std::uint32_t remote_key(std::uint32_t region) const;
 
@@ -83,7 +84,7 @@ class VerbsDevice {
 
   Verbs<ibv_context> context_;
   Verbs<ibv_pd> domain_;
-  std::vector<Verbs<ibv_mr>> regions_;
+  std::vector<Verbs<ibv_mr>> regions_;  // by number; empty where one was
   std::string name_;
   std::uint8_t port_ = 0;
   std::uint8_t gid_index_ = 0;

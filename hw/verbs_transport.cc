@@ -88,6 +88,12 @@ class VerbsTransport final : public Transport {
     return {region, {reinterpret_cast<std::uint64_t>(memory.data()), device_.remote_key(region)}};
   }
 
+  void unregister_memory(const LocalMemory& memory) override {
+    device_.unregister_memory(memory.handle);
+  }
+
+  int numa_node() const override { return device_.numa_node(); }
+
   Address open(std::span<const ChannelEnd> ends) override {
     opened_.clear();
     Address address(sizeof(AddressHead) + ends.size() * sizeof(VerbsEndAddress));

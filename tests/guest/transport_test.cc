@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <numeric>
+#include <fstream>
+#include <set>
 
-#include "hw/verbs_transport.h"
+#include "hw/pages.h"
 #include "sched/error.h"
 #include "tests/guest/ranks.h"
 
@@ -318,6 +318,59 @@ TEST(Transport, ChannelsAreOpenedLaterAndTheirNumbersAgain) {
       rank.meet();
       rank.transport().close(opened);
     }
+  });
+}
+
+// Sets huge pages aside for as long as it lives.
+class HugePages {
+ public:
+  explicit HugePages(int count) { set(count); }
+  ~HugePages() { set(0); }
+  HugePages(const HugePages&) = delete;
+  HugePages& operator=(const HugePages&) = delete;
+
+ private:
+  static void set(int count) { std::ofstream("/proc/sys/vm/nr_hugepages") << count << '\n'; }
+};
+
+TEST(Transport, MovesBytesOfSlabsInHugePagesThatAreSetAside) {
+  const HugePages huge(16);
+  run_ranks(2, [](Rank& rank) {
+    EXPECT_TRUE(hw::Pages(4u << 20, rank.transport().numa_node()).set_aside());
+    // More than there are: the rest are small ones.
+    EXPECT_FALSE(hw::Pages(64u << 20).set_aside());
+    hw::Slabs slabs(rank.transport(), 100'000, 30);
+    rank.connect(kForth);
+    for (std::size_t u = 0; u < 40; ++u) {
+      const hw::Slabs::Unit unit = slabs.take();
+      const std::span<std::byte> bytes(unit.local.data, unit.local.bytes);
+      for (std::size_t i = 0; i < bytes.size() && rank.index() == 0; ++i) bytes[i] = value(i, u);
+      rank.post(request(rank.index() == 0 ? RequestKind::kSend : RequestKind::kRecv, u,
+                        {&unit.local, 1}));
+      rank.next();
+      std::size_t differ = 0;
+      for (std::size_t i = 0; i < bytes.size(); ++i) differ += bytes[i] != value(i, u);
+      EXPECT_EQ(differ, 0u);
+    }
+    rank.meet();
+  });
+}
+
+TEST(Transport, MemoryIsUnregisteredAndItsNumberUsedAgain) {
+  run_ranks(1, [](Rank& rank) {
+    std::vector<std::byte> bytes(100'000);
+    const hw::LocalMemory first = rank.transport().register_memory(bytes);
+    rank.transport().unregister_memory(first);
+    EXPECT_EQ(rank.transport().register_memory(bytes).handle, first.handle);
+    // More than a device has regions.
+    for (int i = 0; i < 10'000; ++i) {
+      rank.transport().unregister_memory(rank.transport().register_memory({bytes.data(), 8}));
+    }
+    const Rank::Channel self[] = {{0, 0, 0}};
+    rank.connect(self);
+    const Segment gone{bytes.data(), 8, 77};
+    const WorkRequest made = request(RequestKind::kSend, 0, {&gone, 1});
+    EXPECT_THROW(rank.transport().post({&made, 1}), InternalError);
   });
 }
 
