@@ -26,7 +26,7 @@ void Lanes::add(std::uint32_t op, std::uint64_t instant) {
     place = order_.slack_s[program_.id(op).value];
   }
   Lane& lane = lanes_[lane_of_op_[op]];
-  lane.ready.push({place, op, lane.busy});
+  lane.ready.push({place, op, lane.held});
 }
 
 std::optional<Lanes::Turn> Lanes::next(std::size_t index) {
@@ -41,7 +41,7 @@ std::optional<Lanes::Turn> Lanes::next(std::size_t index) {
       }
       ++in_flight_;
     }
-    return Turn{next.op, next.behind ? lane.last : kNoOp};
+    return Turn{next.op, next.held == lane.held ? kNoOp : lane.last};
   }
   return std::nullopt;
 }
@@ -50,6 +50,12 @@ void Lanes::hold(std::uint32_t op) {
   Lane& lane = lanes_[lane_of_op_[op]];
   lane.busy = true;
   lane.last = op;
+}
+
+void Lanes::release(std::uint32_t op) {
+  Lane& lane = lanes_[lane_of_op_[op]];
+  lane.busy = false;
+  ++lane.held;
 }
 
 std::uint32_t Lanes::done(std::uint32_t op) {

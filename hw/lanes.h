@@ -26,7 +26,7 @@ class Lanes {
 
   struct Turn {
     std::uint32_t op = kNoOp;
-    std::uint32_t behind = kNoOp;  // the operation that held the lane when this one came
+    std::uint32_t behind = kNoOp;  // the operation that held the lane meanwhile
   };
   /// Takes the operation whose turn it is; nothing if there is none, or the lane is held. Large
   /// messages beyond the bound are put aside meanwhile.
@@ -34,7 +34,7 @@ class Lanes {
 
   /// The operation holds its lane, until it is released.
   void hold(std::uint32_t op);
-  void release(std::uint32_t op) { lanes_[lane_of_op_[op]].busy = false; }
+  void release(std::uint32_t op);
 
   /// The operation, which had its turn, is done. Answers the one that was waiting for that, which
   /// is to be added again; kNoOp if there is none.
@@ -50,7 +50,7 @@ class Lanes {
   struct Waiting {
     double place;  // the least goes first, then the lowest operation
     std::uint32_t op;
-    bool behind;
+    std::uint32_t held;  // Lane::held when it came
     friend bool operator<(const Waiting& a, const Waiting& b) {
       return a.place != b.place ? a.place > b.place : a.op > b.op;
     }
@@ -60,6 +60,7 @@ class Lanes {
     Heap ready;
     bool busy = false;
     std::uint32_t last = kNoOp;  // the last that held it
+    std::uint32_t held = 0;      // how often it was held, up to now
   };
 
   const RankProgram& program_;
