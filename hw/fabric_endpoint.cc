@@ -87,8 +87,10 @@ void FabricEndpoint::open_queue() {
   attr.size = kCompletionQueue;
   attr.format = FI_CQ_FORMAT_TAGGED;
   fid_cq* cq = nullptr;
+  // net would start a thread for it, which is in the way of all who poll; shm has nothing of the
+  // kind.
   attr.wait_obj = FI_WAIT_FD;
-  if (fi_cq_open(domain_.get(), &attr, &cq, nullptr) == 0) {
+  if (provider_ == "tcp;ofi_rxm" && fi_cq_open(domain_.get(), &attr, &cq, nullptr) == 0) {
     cq_.reset(cq);
     if (fi_control(&cq->fid, FI_GETWAIT, &queue_descriptor_) != 0) queue_descriptor_ = -1;
     return;
