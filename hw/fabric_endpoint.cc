@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "hw/fabric_library.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -40,6 +41,8 @@ FabricInfo wanted(std::string_view provider) {
 }
 
 }  // namespace
+
+void FreeInfo::operator()(fi_info* info) const { load_fabric_library().freeinfo(info); }
 
 FabricInfo find_provider(std::string_view provider, const std::string& host) {
   const FabricInfo hints = wanted(provider);

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "hw/fabric_library.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
@@ -26,7 +25,7 @@ template <class Object>
 using Fid = std::unique_ptr<Object, CloseFid>;
 
 struct FreeInfo {
-  void operator()(fi_info* info) const { load_fabric_library().freeinfo(info); }
+  void operator()(fi_info* info) const;
 };
 using FabricInfo = std::unique_ptr<fi_info, FreeInfo>;
 

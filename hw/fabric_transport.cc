@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hw/fabric_endpoint.h"
+#include "hw/fabric_library.h"
 #include "hw/fabric_submit.h"
 #include "sched/error.h"
 
