@@ -262,10 +262,9 @@ bool Executor::serve(std::size_t lane) {
   return moved;
 }
 
-// Operations that hold no lane.
+// Operations that hold no lane: issued in the very event that released them.
 void Executor::issue(std::uint32_t i) {
   const Op& op = program_.op(i);
-  event();
   issued(i);
   if (op.kind == OpKind::kPoll) {
     polls_.push_back(i);

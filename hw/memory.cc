@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "sched/error.h"
@@ -22,26 +24,36 @@ std::uint64_t value_word(sched::ValueId value, std::uint64_t word) {
   return x ^ (x >> 31);
 }
 
-std::byte byte_of(std::uint64_t word, std::uint64_t offset) {
-  const auto byte = static_cast<std::byte>(word >> (8 * (offset % 8)) & 0xff);
-  return byte == std::byte{0} ? std::byte{0xa5} : byte;
+// The same without zero bytes: those become 0xa5.
+std::uint64_t visible_word(sched::ValueId value, std::uint64_t number) {
+  const std::uint64_t word = value_word(value, number);
+  constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7fu;
+  const std::uint64_t zeros = ~(((word & kLow) + kLow) | word | kLow);  // 0x80 where a byte is 0
+  return word | (zeros >> 7) * 0xa5;
 }
 
-// Calls visit(i, byte) for each byte of the fact's slice until it answers false.
-template <class Visit>
-void for_each_byte(const sched::Fact& fact, Visit&& visit) {
-  std::uint64_t word = 0;
-  for (std::uint64_t i = 0; i < fact.slice.bytes; ++i) {
-    const std::uint64_t offset = fact.value_offset + i;
-    if (i == 0 || offset % 8 == 0) word = value_word(fact.value, offset / 8);
-    if (!visit(i, byte_of(word, offset))) return;
+static_assert(std::endian::native == std::endian::little, "values are words in this order");
+
+// Writes bytes [offset, offset + bytes.size()) of a value.
+void write_value(sched::ValueId value, std::uint64_t offset, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::uint64_t word = visible_word(value, offset / 8);
+    const std::size_t skipped = offset % 8;
+    const std::size_t count = std::min<std::size_t>(8 - skipped, bytes.size());
+    if (count == 8) {
+      std::memcpy(bytes.data(), &word, 8);
+    } else {
+      std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(&word) + skipped, count);
+    }
+    offset += count;
+    bytes = bytes.subspan(count);
   }
 }
 
 }  // namespace
 
 std::byte value_byte(sched::ValueId value, std::uint64_t offset) {
-  return byte_of(value_word(value, offset / 8), offset);
+  return static_cast<std::byte>(visible_word(value, offset / 8) >> (8 * (offset % 8)) & 0xff);
 }
 
 RankMemory::RankMemory(const sched::Schedule& schedule, sched::RankId rank,
@@ -107,31 +119,29 @@ void RankMemory::fill() {
   if (!own().empty()) std::memset(own().data(), 0, own().size());
   for (const sched::Fact& fact : schedule_.contract().pre) {
     if (!is_mine(fact.slice.buffer) || places_[fact.slice.buffer.value].given) continue;
-    const std::span<std::byte> bytes = at(fact.slice);
-    for_each_byte(fact, [&](std::uint64_t i, std::byte value) {
-      bytes[i] = value;
-      return true;
-    });
+    write_value(fact.value, fact.value_offset, at(fact.slice));
   }
 }
 
 std::optional<std::string> RankMemory::first_breach() {
-  std::optional<std::string> breach;
+  std::array<std::byte, 4096> expected;
   for (const sched::Fact& fact : schedule_.contract().post) {
     if (!is_mine(fact.slice.buffer)) continue;
-    const std::span<std::byte> bytes = at(fact.slice);
-    for_each_byte(fact, [&](std::uint64_t i, std::byte value) {
-      if (bytes[i] == value) return true;
-      breach = fmt::format(
+    const std::span<const std::byte> bytes = at(fact.slice);
+    for (std::size_t begin = 0; begin < bytes.size(); begin += expected.size()) {
+      const auto piece = bytes.subspan(begin, std::min(expected.size(), bytes.size() - begin));
+      write_value(fact.value, fact.value_offset + begin, std::span(expected).first(piece.size()));
+      if (std::memcmp(piece.data(), expected.data(), piece.size()) == 0) continue;
+      const auto found = std::mismatch(piece.begin(), piece.end(), expected.begin());
+      const std::size_t i = begin + static_cast<std::size_t>(found.first - piece.begin());
+      return fmt::format(
           "rank {}: byte {} of buffer {} is {:#04x}; expected {:#04x}, byte {} of value {}",
           rank_.value, fact.slice.offset + i, fact.slice.buffer.value,
-          std::to_integer<unsigned>(bytes[i]), std::to_integer<unsigned>(value),
+          std::to_integer<unsigned>(*found.first), std::to_integer<unsigned>(*found.second),
           fact.value_offset + i, fact.value.value);
-      return false;
-    });
-    if (breach) return breach;
+    }
   }
-  return breach;
+  return std::nullopt;
 }
 
 }  // namespace slackline::hw
