@@ -18,7 +18,6 @@ using sched::OpId;
 using sched::OpKind;
 using sched::RankId;
 
-constexpr std::uint64_t kMemoryBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostLanes = 65536;
 
 bool in_turn(PointKind kind) {
@@ -40,8 +39,8 @@ std::uint64_t memory_of(const Measurement& m) {
 
 class Maker {
  public:
-  explicit Maker(std::span<const Measurement> measurements)
-      : measurements_(measurements), builder_(2) {
+  Maker(std::span<const Measurement> measurements, std::uint64_t memory_bytes)
+      : measurements_(measurements), builder_(2), memory_bytes_(memory_bytes) {
     std::uint64_t lanes = 1;
     for (const Measurement& m : measurements) {
       check(m);
@@ -224,7 +223,7 @@ class Maker {
 
   std::span<const Measurement> measurements_;
   sched::ScheduleBuilder builder_;
-  std::uint64_t memory_bytes_ = kMemoryBytes;
+  std::uint64_t memory_bytes_;
   BufferId from_[2], to_[2], word_;
   ChannelId back_, control_, over_, ahead_;
   std::vector<ChannelId> out_;  // by lane
@@ -240,8 +239,9 @@ class Maker {
 
 }  // namespace
 
-MeasuringSchedule measuring_schedule(std::span<const Measurement> measurements) {
-  return Maker(measurements).make();
+MeasuringSchedule measuring_schedule(std::span<const Measurement> measurements,
+                                     std::uint64_t memory_bytes) {
+  return Maker(measurements, memory_bytes).make();
 }
 
 std::vector<MeasuredPoint> points_of(const MeasuringSchedule& measuring,

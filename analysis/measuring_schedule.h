@@ -12,6 +12,8 @@
 
 namespace slackline::analysis {
 
+inline constexpr std::uint64_t kMeasuringMemory = std::uint64_t{64} << 20;
+
 /// A measurement to take.
 struct Measurement {
   PointKind kind = PointKind::kPingpong;
@@ -33,11 +35,12 @@ struct MeasuringSchedule {
 };
 
 /// Each is as analysis/calibration_points.h has it, and begins when the one before is over at both
-/// ranks. Messages go through memory of 64 MiB at each rank, or as much as the largest measurement
-/// takes, one behind the other, so that large ones do not find their bytes in a cache. The schedule
-/// can be proved. Throws InputError for more messages in a burst than a rank has lanes, 65536, and
-/// for a measurement of none.
-MeasuringSchedule measuring_schedule(std::span<const Measurement> measurements);
+/// ranks. Messages go through `memory_bytes` at each rank, or as much as the largest measurement
+/// takes, one behind the other: how much of that a cache holds is part of what is measured. The
+/// schedule can be proved. Throws InputError for more messages in a burst than a rank has lanes,
+/// 65536, and for a measurement of none.
+MeasuringSchedule measuring_schedule(std::span<const Measurement> measurements,
+                                     std::uint64_t memory_bytes = kMeasuringMemory);
 
 /// What a run came to, in the order of the measurements; 0 s where nothing took time. Throws
 /// InputError unless the trace is a complete run of the schedule.

@@ -11,22 +11,30 @@ constexpr std::uint64_t kMiB = 1024 * kKiB;
 
 class Round {
  public:
+  explicit Round(std::uint64_t memory_bytes) : memory_bytes_(memory_bytes) {}
+
   void add(PointKind kind, std::initializer_list<std::uint64_t> sizes,
            std::initializer_list<std::uint64_t> messages) {
     for (const std::uint64_t bytes : sizes) {
-      for (const std::uint64_t m : messages) all_.push_back({kind, bytes, m});
+      for (const std::uint64_t wanted : messages) {
+        const std::uint64_t ahead = kind == PointKind::kBehind ? kAheadBytes : 0;
+        const std::uint64_t m = std::min(wanted, memory_bytes_ / (bytes + ahead));
+        if (m >= 2) all_.push_back({kind, bytes, m});
+      }
     }
   }
   const std::vector<Measurement>& all() const { return all_; }
 
  private:
+  std::uint64_t memory_bytes_;
   std::vector<Measurement> all_;
 };
 
 }  // namespace
 
-std::vector<Measurement> standard_measurements(std::uint32_t repeats, bool atomics) {
-  Round round;
+std::vector<Measurement> standard_measurements(std::uint32_t repeats, bool atomics,
+                                               std::uint64_t memory_bytes) {
+  Round round(memory_bytes);
   round.add(PointKind::kPost, {8}, {16, 48});
   round.add(PointKind::kPingpong, {8, 512, 4 * kKiB, 32 * kKiB, 256 * kKiB, kMiB, 4 * kMiB}, {8});
   round.add(PointKind::kSend, {8, 512, 4 * kKiB, 32 * kKiB, 256 * kKiB, kMiB, 4 * kMiB}, {4});

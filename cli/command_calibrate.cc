@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "analysis/measuring_schedule.h"
 #include "cli/calibration_report.h"
 #include "cli/joining.h"
 #include "cli/measured_points.h"
@@ -17,6 +18,8 @@ namespace slackline::cli {
 namespace {
 
 constexpr std::uint32_t kDefaultRepeats = 8;
+constexpr std::uint64_t kLeastMemory = std::uint64_t{4} << 20;
+constexpr std::uint64_t kMostMemory = std::uint64_t{64} << 30;
 
 class Calibrate : public Command {
  public:
@@ -27,6 +30,10 @@ class Calibrate : public Command {
     arguments.option("--repeats", "N", repeats_,
                      fmt::format("without --points: measure everything so often (default: {})",
                                  kDefaultRepeats));
+    arguments.option("--memory", "SIZE", memory_,
+                     fmt::format("without --points: what the messages measured go through, at "
+                                 "least 4MiB; caches hold some of it (default: {})",
+                                 sched::format_bytes(analysis::kMeasuringMemory)));
     arguments.option("--save-points", "FILE", save_points_,
                      "without --points: write there what was measured (CSV)");
     arguments.option("-b,--base", "PLATFORM", base_,
@@ -67,6 +74,7 @@ class Calibrate : public Command {
   void check_points_alone() const {
     const std::string_view other = !joining_.given().empty() ? joining_.given()
                                    : repeats_                ? "--repeats"
+                                   : memory_                 ? "--memory"
                                    : save_points_            ? "--save-points"
                                                              : "";
     if (other.empty()) return;
@@ -78,6 +86,11 @@ class Calibrate : public Command {
     constexpr std::uint32_t kRanks = 2;
     const auto repeats = static_cast<std::uint32_t>(
         repeats_ ? sched::parse_count(*repeats_, "--repeats", 1, 1000) : kDefaultRepeats);
+    const std::uint64_t memory =
+        memory_ ? sched::parse_bytes(*memory_, "--memory") : analysis::kMeasuringMemory;
+    if (memory < kLeastMemory || memory > kMostMemory) {
+      throw InputError(fmt::format("--memory: '{}'; expected a size from 4MiB to 64GiB", *memory_));
+    }
     joining_.check(kRanks);
     return joining_.run_ranks(kRanks, console, [&](const hw::MeshOptions& place, Console& seen) {
       seen.phase("joining");
@@ -87,7 +100,7 @@ class Calibrate : public Command {
         return 0;
       }
       run.file = fmt::format("measured on {}", joined.transport->name());
-      run.points = measure_points(*joined.mesh, *joined.transport, repeats, seen);
+      run.points = measure_points(*joined.mesh, *joined.transport, repeats, memory, seen);
       if (save_points_) write_output_file(*save_points_, analysis::write_points(run.points));
       report(run, seen);
       return 0;
@@ -129,6 +142,7 @@ class Calibrate : public Command {
   std::optional<std::string> points_;
   Joining joining_;
   std::optional<std::string> repeats_;
+  std::optional<std::string> memory_;
   std::optional<std::string> save_points_;
   std::optional<std::string> base_;
   std::optional<std::string> name_;

@@ -8,9 +8,11 @@
 namespace slackline::cli {
 
 std::vector<analysis::MeasuredPoint> measure_points(hw::Mesh& mesh, hw::Transport& transport,
-                                                    std::uint32_t repeats, Console& console) {
+                                                    std::uint32_t repeats,
+                                                    std::uint64_t memory_bytes, Console& console) {
   const analysis::MeasuringSchedule measuring = analysis::measuring_schedule(
-      analysis::standard_measurements(repeats, transport.has_atomics()));
+      analysis::standard_measurements(repeats, transport.has_atomics(), memory_bytes),
+      memory_bytes);
   hw::RunOptions options;
   options.prove = false;
   hw::Leader leader(mesh, transport);

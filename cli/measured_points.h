@@ -11,9 +11,11 @@
 
 namespace slackline::cli {
 
-/// Rank 0 of two measures, `repeats` times everything; the other has to hw::follow(). `line` of a
-/// point is where write_points() puts it. Throws as hw::Leader::run() does.
+/// Rank 0 of two measures, `repeats` times everything, in `memory_bytes`; the other has to
+/// hw::follow(). `line` of a point is where write_points() puts it. Throws as hw::Leader::run()
+/// does.
 std::vector<analysis::MeasuredPoint> measure_points(hw::Mesh& mesh, hw::Transport& transport,
-                                                    std::uint32_t repeats, Console& console);
+                                                    std::uint32_t repeats,
+                                                    std::uint64_t memory_bytes, Console& console);
 
 }  // namespace slackline::cli

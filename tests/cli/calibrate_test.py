@@ -140,10 +140,11 @@ class Calibrate(ProgramCase):
         good = ["calibrate", "--points", "points.csv"]
         self.assertIn("'nowhere.csv'", self.bad("calibrate", "--points", "nowhere.csv"))
         for option, value in (("--transport", "shm"), ("--repeats", "3"), ("--rank", "0"),
-                              ("--save-points", "s.csv")):
+                              ("--memory", "8MiB"), ("--save-points", "s.csv")):
             self.assertIn(f"{option} beside --points", self.bad(*good, option, value))
         self.assertIn("no 'pigeon'", self.bad("calibrate", "--transport", "pigeon"))
         self.assertIn("--repeats", self.bad("calibrate", "--repeats", "0"))
+        self.assertIn("from 4MiB to 64GiB", self.bad("calibrate", "--memory", "1MiB"))
         self.assertIn("expected a file", self.bad("calibrate", "--save-points", "-"))
         self.assertIn("--name", self.bad("calibrate", "--name", "two\nlines"))
         self.assertIn("expected a file", self.bad(*good, "--residuals", "-"))

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "analysis/calibrate.h"
+#include "analysis/standard_measurements.h"
 #include "sched/error.h"
 #include "sched/verify.h"
 #include "tests/unit/analysis/measured.h"
@@ -67,6 +70,32 @@ TEST(MeasuringSchedule, LargeMessagesTakeTurnsInMemory) {
     firsts.push_back(measuring.schedule.slices(op.reads).front().offset >> 20);
   }
   EXPECT_THAT(firsts, ::testing::ElementsAre(0, 20, 40, 0, 20));
+}
+
+TEST(StandardMeasurements, FitTheMemoryAndDetermineTheMachine) {
+  for (const std::uint64_t mebibytes : {4, 16, 64}) {
+    const std::uint64_t memory_bytes = mebibytes << 20;
+    const std::vector<Measurement> all = standard_measurements(3, true, memory_bytes);
+    const auto round = static_cast<std::ptrdiff_t>(all.size() / 3);
+    EXPECT_TRUE(std::equal(all.begin(), all.end() - round, all.begin() + round));
+    const MeasuringSchedule measuring = measuring_schedule(all, memory_bytes);
+    EXPECT_EQ(measuring.schedule.buffers().front().bytes, memory_bytes);
+    const std::vector<MeasuredPoint> points =
+        points_of(measuring, run_events(measuring.schedule, slow()));
+    const Calibration found = calibrate(points, machine::Platform{});
+    for (const FigureFit& fit : found.figures) {
+      EXPECT_EQ(fit.verdict, Verdict::kMeasured) << name(fit.figure) << ' ' << mebibytes;
+    }
+    const auto near = [](double got, double expected) {
+      EXPECT_NEAR(got, expected, 1e-6 * expected);
+    };
+    near(found.of(Figure::kPost).value, 300e-9);
+    near(found.of(Figure::kComplete).value, 400e-9);
+    near(found.of(Figure::kGap).value, 500e-9);
+    near(found.of(Figure::kLatency).value, 2e-6);
+    near(found.of(Figure::kRate).value, 1.25e9);
+    near(found.of(Figure::kCopyRate).value, 2.5e9);
+  }
 }
 
 TEST(MeasuringSchedule, RefusesWhatIsNoMeasurement) {
