@@ -54,6 +54,12 @@ class Faults(RankCase):
                 for other in range(ranks):
                     if other not in (struck, rank.rank):
                         self.assertNotIn(f"rank {other} is lost", done.err, what)
+            if stopped:
+                # Who goes on again sees that nobody waited, and leaves as well.
+                started[struck].signal(signal.SIGCONT)
+                done = started[struck].wait(4 + TIMEOUT_S + GRACE_S)
+                self.assertEqual((done.code, done.out, done.err.count("\n")), (1, "", 1),
+                                 f"{what}: {done}")
         finally:
             for rank in started:
                 rank.end()
