@@ -87,7 +87,7 @@ void Executor::reset(bool refill) {
 void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0).value] = true; }
 
 void Executor::begin(Clock::time_point zero) {
-  start_ = zero;
+  start_ = event_at_ = zero;
   event_s_ = 0;
   if (left_ == 0) finish_s_ = 0;
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
@@ -125,16 +125,13 @@ std::optional<Executor::Clock::time_point> Executor::next_timer() const {
   return timers_.top().at;
 }
 
-double Executor::now_s() {
-  if (!options_.timestamps) return 0;
-  ++clock_reads_;
-  return std::chrono::duration<double>(Clock::now() - start_).count();
-}
-
 // Something happened: what follows from it happens at the same time.
 void Executor::event() {
-  event_s_ = now_s();
   ++events_;
+  if (!options_.timestamps) return;
+  ++clock_reads_;
+  event_at_ = Clock::now();
+  event_s_ = std::chrono::duration<double>(event_at_ - start_).count();
 }
 
 void Executor::release(std::uint32_t op, std::uint32_t by) {
@@ -166,7 +163,9 @@ void Executor::set_timer(std::uint32_t op, double wait_s, Timer::What what) {
   // Longer than anybody waits, and still within the clock's range.
   constexpr double kLongest = 3e9;
   const std::chrono::duration<double> wait(std::min(wait_s, kLongest));
-  timers_.push({Clock::now() + std::chrono::ceil<Clock::duration>(wait), op, what});
+  // Counted from the event at hand, so that what is released together keeps its order.
+  const Clock::time_point from = options_.timestamps ? event_at_ : Clock::now();
+  timers_.push({from + std::chrono::ceil<Clock::duration>(wait), op, what});
 }
 
 void Executor::issued(std::uint32_t op) {

@@ -131,7 +131,6 @@ class Executor {
       return a.at != b.at ? a.at > b.at : a.op > b.op;
     }
   };
-  double now_s();
   void event();
   void release(std::uint32_t op, std::uint32_t by);
   void make_ready(std::uint32_t op);
@@ -166,7 +165,8 @@ class Executor {
   Greeting greeting_;
 
   Clock::time_point start_;
-  double event_s_ = 0;  // the time of the event at hand
+  Clock::time_point event_at_;  // the event at hand; the start without timestamps
+  double event_s_ = 0;          // the same, from the start
   std::uint64_t events_ = 0;
   double finish_s_ = std::numeric_limits<double>::infinity();
   std::uint64_t clock_reads_ = 0;
