@@ -129,6 +129,7 @@ class OtherJoin : private JoinSide {
       members_ = decode_members(std::span(frame.payload).subspan(8));
       if (members_.size() != options_.ranks) throw WireError("a table of other ranks");
       for (std::uint32_t r = 1; r < options_.rank; ++r) start(connect(r, left * 4 / 5));
+      start(complain(left * 9 / 10));
       ready_if_all_there();
     } else if (frame.kind == FrameKind::kVerdict) {
       end(decode_verdict(frame.payload));
@@ -187,6 +188,14 @@ class OtherJoin : private JoinSide {
                     to_string(endpoint), why,
                     gone ? "" : "; look at routes and firewalls, or give the address to use")};
     root_->send(encode_frame(FrameKind::kVerdict, encode(*problem_)));
+  }
+
+  // So that the root blames those who say nothing.
+  awaitable<void> complain(Milliseconds after) {
+    error_code error;
+    asio::steady_timer timer(io_, after);
+    co_await timer.async_wait(into(error));
+    if (!error && !ready_) root_->send(encode_frame(FrameKind::kWaiting));
   }
 
   void ready_if_all_there() {

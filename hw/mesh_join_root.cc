@@ -15,9 +15,9 @@ using asio::ip::tcp;
 using Milliseconds = std::chrono::milliseconds;
 using std::error_code;
 
-// How long it stays to tell others why there is no run; longer if some have not come yet.
+// How long it stays to tell others why there is no run; longer if some may still come.
 constexpr Milliseconds kStay{1'000};
-constexpr Milliseconds kStayForLate{2'000};
+constexpr Milliseconds kStayForOthers{3'000};
 
 std::string named(const std::vector<std::uint32_t>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -141,6 +141,8 @@ class RootJoin : private JoinSide {
         if (frame->kind == FrameKind::kReady) {
           ready_.insert(rank);
           if (ready_.size() + 1 == options_.ranks && !verdict_) go();
+        } else if (frame->kind == FrameKind::kWaiting) {
+          waiting_.insert(rank);
         } else if (frame->kind == FrameKind::kVerdict) {
           decide(decode_verdict(frame->payload));
         }
@@ -167,8 +169,17 @@ class RootJoin : private JoinSide {
     done_ = true;
   }
 
+  std::vector<std::uint32_t> not_ready(bool waiting) const {
+    std::vector<std::uint32_t> ranks;
+    for (std::uint32_t r = 1; r < options_.ranks; ++r) {
+      if (!ready_.contains(r) && waiting_.contains(r) == waiting) ranks.push_back(r);
+    }
+    return ranks;
+  }
+
   void late() {
     if (going_ || verdict_) return;
+    late_ = true;
     std::vector<std::uint32_t> missing;
     for (std::uint32_t r = 1; r < options_.ranks; ++r) {
       if (!links_[r]) missing.push_back(r);
@@ -178,9 +189,9 @@ class RootJoin : private JoinSide {
       decide({1, missing[0], fmt::format("{} did not come within {} s", named(missing), waited)});
       return;
     }
-    for (std::uint32_t r = 1; r < options_.ranks; ++r) {
-      if (!ready_.contains(r)) missing.push_back(r);
-    }
+    // Those that say they wait for others are not the ones.
+    missing = not_ready(false);
+    if (missing.empty()) missing = not_ready(true);
     decide({1, missing[0],
             fmt::format("{} came, but did not connect to all others within {} s", named(missing),
                         waited)});
@@ -190,7 +201,7 @@ class RootJoin : private JoinSide {
     if (verdict_) return;
     verdict_ = std::move(verdict);
     for (const LinkPtr& guest : guests_) tell(guest);
-    deadline_.expires_after(verdict_->exit_code == 1 ? kStay : kStayForLate);
+    deadline_.expires_after(late_ ? kStay : kStayForOthers);
     deadline_.async_wait([this](error_code error) {
       if (!error) done_ = true;
     });
@@ -204,7 +215,7 @@ class RootJoin : private JoinSide {
 
   // Ranks close when they were told.
   void end_if_all_told() {
-    const bool all_came = verdict_->exit_code == 1 || came_.size() + 1 >= options_.ranks;
+    const bool all_came = late_ || came_.size() + 1 >= options_.ranks;
     if (all_came && closed_.size() == guests_.size()) done_ = true;
   }
 
@@ -215,7 +226,9 @@ class RootJoin : private JoinSide {
   std::set<const Link*> closed_;
   std::set<std::uint32_t> came_;
   std::set<std::uint32_t> ready_;
+  std::set<std::uint32_t> waiting_;
   bool going_ = false;
+  bool late_ = false;  // the time to join is over
 };
 
 }  // namespace

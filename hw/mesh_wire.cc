@@ -31,8 +31,8 @@ T number_of(std::span<const std::byte> bytes) {
 
 bool is_kind(std::uint32_t kind) {
   using enum FrameKind;
-  for (const FrameKind known : {kWelcome, kTable, kReady, kVerdict, kGo, kHeartbeat, kLost,
-                                kFarewell, kClockAsk, kClockTell, kMessage, kGather}) {
+  for (const FrameKind known : {kWelcome, kTable, kReady, kWaiting, kVerdict, kGo, kHeartbeat,
+                                kLost, kFarewell, kClockAsk, kClockTell, kMessage, kGather}) {
     if (static_cast<std::uint32_t>(known) == kind) return true;
   }
   return false;

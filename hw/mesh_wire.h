@@ -114,6 +114,7 @@ enum class FrameKind : std::uint32_t {
   kWelcome = 1,  // root to rank: the run's number
   kTable,        // root to rank: milliseconds left, then all members
   kReady,        // rank to root: connected to all
+  kWaiting,      // rank to root: it is there, and somebody else is not connected
   kVerdict,      // both ways: the join has failed
   kGo,           // root to rank: all are ready
   // After that.

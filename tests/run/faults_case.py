@@ -1,6 +1,7 @@
-"""Ranks that are killed or stopped at random moments: the others name them, in time, and leave.
+"""What the tests share in which ranks are killed or stopped at random moments: the others name
+them, in time, and leave.
 
-Seeded; SLACKLINE_FAULTS is how many (default: 200), SLACKLINE_FAULT_SEED where they begin.
+Seeded; SLACKLINE_FAULTS is how many of a kind (default: 100), SLACKLINE_FAULT_SEED where they begin.
 """
 
 import json
@@ -9,10 +10,9 @@ import random
 import signal
 import time
 
-from program_case import main
 from rank_case import RankCase, free_port
 
-FAULTS = int(os.environ.get("SLACKLINE_FAULTS", "200"))
+FAULTS = int(os.environ.get("SLACKLINE_FAULTS", "100"))
 SEED = int(os.environ.get("SLACKLINE_FAULT_SEED", "1"))
 PATTERNS = ("sequential", "chain", "binomial-tree", "binomial-pipeline", "circulant", "binary-tree",
             "double-tree", "scatter-allgather")
@@ -21,12 +21,11 @@ TIMEOUT_S = 1.0
 GRACE_S = 10.0
 
 
-class Faults(RankCase):
-    def strike(self, seed):
+class FaultsCase(RankCase):
+    def strike(self, seed, stopped):
         draw = random.Random(seed)
         ranks = draw.randint(2, 6)
         struck = draw.randrange(ranks)
-        stopped = draw.random() < 0.5
         spec = (f"{draw.choice(PATTERNS)}:ranks={ranks},bytes={draw.randint(0, 1 << 20)},"
                 f"block={draw.choice((1000, 16384, 65536))}")
         transport = draw.choice(("shm", "net", "net", "shm", "tcp;ofi_rxm"))
@@ -67,11 +66,7 @@ class Faults(RankCase):
         for path in self.folder.iterdir():
             path.unlink()
 
-    def test_survivors_name_who_is_gone(self):
+    def strike_all(self, stopped):
         for seed in range(SEED, SEED + FAULTS):
             with self.subTest(seed=seed):
-                self.strike(seed)
-
-
-if __name__ == "__main__":
-    main()
+                self.strike(seed, stopped)
