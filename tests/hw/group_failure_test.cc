@@ -146,7 +146,7 @@ void be_member(const Accident& accident, const hw::MeshOptions& options, int go,
   }
   const bool is_victim = rank.rank() == accident.victim;
   Stream other;
-  Source other_source{rank, 2, 0, 200};
+  Source other_source{rank, 2, 0, 40};
   if (!is_victim) {
     const bool is_other_root = rank.rank() == others[0];
     rank.groups.create_group(
@@ -173,12 +173,12 @@ void be_member(const Accident& accident, const hw::MeshOptions& options, int go,
   for (auto& message : source.messages) std::ranges::fill(message, std::byte{0xbb});
   const hw::GroupClosing other_closing = [&] {
     // The other group is told to end by its root's closing: messages still to come are sent first.
-    while (rank.rank() == others[0] && other.completed < 200 && other.failures.empty()) {
+    while (rank.rank() == others[0] && other.completed < 40 && other.failures.empty()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return rank.groups.destroy_group(2);
   }();
-  say(fmt::format("{}; {} of 200; {} wrong; {} failures", text_of(other_closing), other.completed,
+  say(fmt::format("{}; {} of 40; {} wrong; {} failures", text_of(other_closing), other.completed,
                   other.wrong, other.failures.size()));
   char end = 0;
   static_cast<void>(!read(go, &end, 1));
@@ -219,7 +219,7 @@ void have(const Accident& accident) {
               fmt::format("failed by {}; 0 wrong; failures {}", accident.victim, accident.victim))
         << "rank " << r;
     counts.push_back(ranks.next(r));
-    EXPECT_EQ(ranks.next(r), "delivered; 200 of 200; 0 wrong; 0 failures") << "rank " << r;
+    EXPECT_EQ(ranks.next(r), "delivered; 40 of 40; 0 wrong; 0 failures") << "rank " << r;
   }
   if (accident.atomic) {
     for (const std::string& count : counts) EXPECT_EQ(count, counts[0]);
