@@ -118,7 +118,7 @@ class OtherJoin : private JoinSide {
   }
 
   void heed(const Frame& frame) {
-    ByteReader reader(frame.payload);
+    WireReader reader(frame.payload);
     if (frame.kind == FrameKind::kWelcome) {
       hello_.run = reader.u64();
       // Rank 0's clock counts from here on.

@@ -115,7 +115,7 @@ class RootJoin : private JoinSide {
     } else {
       links_[hello.rank] = link;
       members_[hello.rank] = hello.member;
-      link->send(encode_frame(FrameKind::kWelcome, ByteWriter().u64(run_).take()));
+      link->send(encode_frame(FrameKind::kWelcome, WireWriter().u64(run_).take()));
       if (std::count(links_.begin(), links_.end(), nullptr) == 1) send_table();
     }
   }
@@ -124,7 +124,7 @@ class RootJoin : private JoinSide {
     const auto left = std::chrono::duration_cast<Milliseconds>(until_ - Clock::now());
     const Bytes table = encode_frame(
         FrameKind::kTable,
-        ByteWriter().u64(static_cast<std::uint64_t>(left.count())).raw(encode(members_)).take());
+        WireWriter().u64(static_cast<std::uint64_t>(left.count())).raw(encode(members_)).take());
     for (std::uint32_t r = 1; r < options_.ranks; ++r) links_[r]->send(table);
   }
 

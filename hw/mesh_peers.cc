@@ -166,7 +166,7 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
     inbox_.deliver({peer.rank, frame.kind, frame.topic}, std::move(frame.payload));
     return;
   }
-  ByteReader reader(frame.payload);
+  WireReader reader(frame.payload);
   if (frame.kind == FrameKind::kFarewell) {
     gone(peer);
     inbox_.leave(peer.rank);
@@ -178,7 +178,7 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
   } else if (frame.kind == FrameKind::kClockAsk) {
     const std::uint64_t asked = reader.u64();
     say(peer, FrameKind::kClockTell,
-        ByteWriter().u64(asked).u64(static_cast<std::uint64_t>(now_ns())).take());
+        WireWriter().u64(asked).u64(static_cast<std::uint64_t>(now_ns())).take());
   } else if (frame.kind == FrameKind::kClockTell) {
     const auto asked = static_cast<std::int64_t>(reader.u64());
     probe_.answered(asked, static_cast<std::int64_t>(reader.u64()), now_ns());
@@ -192,7 +192,7 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
 
 void MeshPeers::ask_clock() {
   say(*peers_[0], FrameKind::kClockAsk,
-      ByteWriter().u64(static_cast<std::uint64_t>(now_ns())).take());
+      WireWriter().u64(static_cast<std::uint64_t>(now_ns())).take());
 }
 
 void MeshPeers::say(Peer& peer, FrameKind kind, std::span<const std::byte> payload) {

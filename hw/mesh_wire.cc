@@ -40,49 +40,49 @@ bool is_kind(std::uint32_t kind) {
 
 }  // namespace
 
-ByteWriter& ByteWriter::u32(std::uint32_t value) {
+WireWriter& WireWriter::u32(std::uint32_t value) {
   append_number(bytes_, value);
   return *this;
 }
 
-ByteWriter& ByteWriter::u64(std::uint64_t value) {
+WireWriter& WireWriter::u64(std::uint64_t value) {
   append_number(bytes_, value);
   return *this;
 }
 
-ByteWriter& ByteWriter::text(std::string_view value) {
+WireWriter& WireWriter::text(std::string_view value) {
   u32(static_cast<std::uint32_t>(value.size()));
   return raw(std::as_bytes(std::span(value)));
 }
 
-ByteWriter& ByteWriter::raw(std::span<const std::byte> bytes) {
+WireWriter& WireWriter::raw(std::span<const std::byte> bytes) {
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   return *this;
 }
 
-std::span<const std::byte> ByteReader::raw(std::size_t count) {
+std::span<const std::byte> WireReader::raw(std::size_t count) {
   if (count > bytes_.size()) throw WireError("bytes are missing");
   const auto taken = bytes_.first(count);
   bytes_ = bytes_.subspan(count);
   return taken;
 }
 
-std::uint32_t ByteReader::u32() { return number_of<std::uint32_t>(raw(4)); }
+std::uint32_t WireReader::u32() { return number_of<std::uint32_t>(raw(4)); }
 
-std::uint64_t ByteReader::u64() { return number_of<std::uint64_t>(raw(8)); }
+std::uint64_t WireReader::u64() { return number_of<std::uint64_t>(raw(8)); }
 
-std::string ByteReader::text() {
+std::string WireReader::text() {
   const std::span<const std::byte> bytes = raw(u32());
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 namespace {
 
-void write_member(ByteWriter& writer, const Member& member) {
+void write_member(WireWriter& writer, const Member& member) {
   writer.text(member.host).u64(member.pid).text(member.address).u32(member.port);
 }
 
-Member read_member(ByteReader& reader) {
+Member read_member(WireReader& reader) {
   Member member;
   member.host = reader.text();
   member.pid = reader.u64();
@@ -94,7 +94,7 @@ Member read_member(ByteReader& reader) {
 }  // namespace
 
 Bytes encode(const Hello& hello) {
-  ByteWriter writer;
+  WireWriter writer;
   writer.text(hello.version).u32(hello.rank);  // in every protocol
   writer.u32(hello.ranks).u64(hello.run);
   write_member(writer, hello.member);
@@ -105,7 +105,7 @@ Bytes encode(const Hello& hello) {
     throw InputError(fmt::format("what the ranks must agree on has {} bytes; expected at most {}",
                                  payload.size(), kHelloBytes));
   }
-  ByteWriter whole;
+  WireWriter whole;
   whole.raw(std::as_bytes(std::span(kMagic))).u32(hello.protocol);
   whole.u32(static_cast<std::uint32_t>(payload.size())).raw(payload);
   return whole.take();
@@ -120,7 +120,7 @@ std::optional<Preamble> decode_preamble(std::span<const std::byte, kPreambleByte
 }
 
 Hello decode_hello(std::uint32_t protocol, std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+  WireReader reader(bytes);
   Hello hello;
   hello.protocol = protocol;
   hello.version = reader.text();
@@ -142,11 +142,11 @@ void throw_verdict(const Verdict& verdict) {
 }
 
 Bytes encode(const Verdict& verdict) {
-  return ByteWriter().u32(verdict.exit_code).u32(verdict.rank).text(verdict.message).take();
+  return WireWriter().u32(verdict.exit_code).u32(verdict.rank).text(verdict.message).take();
 }
 
 Verdict decode_verdict(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+  WireReader reader(bytes);
   Verdict verdict;
   verdict.exit_code = reader.u32();
   verdict.rank = reader.u32();
@@ -182,14 +182,14 @@ std::optional<Verdict> disagreement(const Hello& one, const Hello& other) {
 }
 
 Bytes encode(std::span<const Member> members) {
-  ByteWriter writer;
+  WireWriter writer;
   writer.u32(static_cast<std::uint32_t>(members.size()));
   for (const Member& member : members) write_member(writer, member);
   return writer.take();
 }
 
 std::vector<Member> decode_members(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+  WireReader reader(bytes);
   std::vector<Member> members;
   for (std::uint32_t count = reader.u32(); count != 0; --count) {
     members.push_back(read_member(reader));
@@ -198,11 +198,11 @@ std::vector<Member> decode_members(std::span<const std::byte> bytes) {
 }
 
 Bytes encode(const Loss& loss) {
-  return ByteWriter().u32(loss.rank).u32(loss.seen_by).text(loss.how).take();
+  return WireWriter().u32(loss.rank).u32(loss.seen_by).text(loss.how).take();
 }
 
 Loss decode_loss(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+  WireReader reader(bytes);
   Loss loss;
   loss.rank = reader.u32();
   loss.seen_by = reader.u32();
@@ -211,7 +211,7 @@ Loss decode_loss(std::span<const std::byte> bytes) {
 }
 
 std::array<std::byte, kHeaderBytes> encode(const FrameHeader& header) {
-  const Bytes bytes = ByteWriter()
+  const Bytes bytes = WireWriter()
                           .u32(static_cast<std::uint32_t>(header.kind))
                           .u32(header.topic)
                           .u64(header.left)
@@ -222,7 +222,7 @@ std::array<std::byte, kHeaderBytes> encode(const FrameHeader& header) {
 }
 
 FrameHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes) {
-  ByteReader reader(bytes);
+  WireReader reader(bytes);
   FrameHeader header;
   const std::uint32_t kind = reader.u32();
   if (!is_kind(kind)) throw WireError("a frame of no known kind");
@@ -234,7 +234,7 @@ FrameHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes) {
 }
 
 Bytes encode_frame(FrameKind kind, std::span<const std::byte> payload) {
-  return ByteWriter().raw(encode(FrameHeader{kind, 0, payload.size()})).raw(payload).take();
+  return WireWriter().raw(encode(FrameHeader{kind, 0, payload.size()})).raw(payload).take();
 }
 
 void FrameReader::feed(std::span<const std::byte> bytes, std::vector<Frame>& frames) {

@@ -30,12 +30,12 @@ class WireError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-class ByteWriter {
+class WireWriter {
  public:
-  ByteWriter& u32(std::uint32_t value);
-  ByteWriter& u64(std::uint64_t value);
-  ByteWriter& text(std::string_view value);
-  ByteWriter& raw(std::span<const std::byte> bytes);
+  WireWriter& u32(std::uint32_t value);
+  WireWriter& u64(std::uint64_t value);
+  WireWriter& text(std::string_view value);
+  WireWriter& raw(std::span<const std::byte> bytes);
   Bytes take() { return std::move(bytes_); }
 
  private:
@@ -43,9 +43,9 @@ class ByteWriter {
 };
 
 /// Throws WireError where there are fewer bytes than asked for.
-class ByteReader {
+class WireReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit WireReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::uint32_t u32();
   std::uint64_t u64();
   std::string text();
