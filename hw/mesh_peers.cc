@@ -101,7 +101,7 @@ void MeshPeers::begin() {
   awake_ = Clock::now();
   for (const auto& peer : peers_) {
     if (!peer) continue;
-    peer->heard = awake_;
+    peer->heard = awake_ + timeout_ / 5;  // it may have to begin yet
     read(*peer);
   }
   tick();
@@ -131,7 +131,14 @@ void MeshPeers::tick() {
 void MeshPeers::notice_own_stop() {
   const auto now = Clock::now();
   const auto gap = now - std::exchange(awake_, now);
-  if (gap > timeout_) lose({rank_, fmt::format("stopped for {:.2g} s", seconds(gap)), rank_});
+  if (gap > timeout_) {
+    lose({rank_, fmt::format("stopped for {:.2g} s", seconds(gap)), rank_});
+  } else if (gap > timeout_ / 5) {
+    // Peers may have been held up with this process, by what its host or its machine did.
+    for (const auto& peer : peers_) {
+      if (peer) peer->heard += gap;
+    }
+  }
 }
 
 void MeshPeers::read(Peer& peer) {

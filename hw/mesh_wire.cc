@@ -13,6 +13,8 @@ namespace {
 // Bytes that no other protocol begins with, and that show a transfer in text mode.
 constexpr std::array<char, 8> kMagic = {'\x89', 'S', 'L', 'K', 'M', '\r', '\n', '\x1a'};
 
+constexpr std::uint64_t kReserved = 1 << 30;
+
 template <typename T>
 void append_number(Bytes& bytes, T value) {
   for (std::size_t i = 0; i < sizeof value; ++i) {
@@ -229,7 +231,8 @@ FrameHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes) {
   header.kind = static_cast<FrameKind>(kind);
   header.topic = reader.u32();
   header.left = reader.u64();
-  if (!is_long(header.kind) && header.left > kPartBytes) throw WireError("a frame too long");
+  const std::uint64_t longest = is_long(header.kind) ? kMessageBytes : kPartBytes;
+  if (header.left > longest) throw WireError("a frame that is too long");
   return header;
 }
 
@@ -267,9 +270,8 @@ void FrameReader::begin_part() {
   } else if (long_left_ == 0) {
     long_ = Frame{header_.kind, header_.topic, {}};
     long_left_ = header_.left;
-    // At once: growing would copy what is there, again and again.
-    if (header_.left > long_.payload.max_size()) throw WireError("a frame too long");
-    long_.payload.reserve(header_.left);
+    // At once: growing would copy what is there, again and again. What is not used costs nothing.
+    long_.payload.reserve(std::min(header_.left, kReserved));
   } else if (header_.kind != long_.kind || header_.topic != long_.topic ||
              header_.left != long_left_) {
     throw WireError("a part that does not follow the one before");

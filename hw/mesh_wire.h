@@ -135,9 +135,10 @@ struct FrameHeader {
 };
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::size_t kPartBytes = 256 << 10;
+inline constexpr std::uint64_t kMessageBytes = std::uint64_t{1} << 40;  // a message has at most
 
 std::array<std::byte, kHeaderBytes> encode(const FrameHeader& header);
-/// Throws WireError for a kind that is none, and for a short kind's frame of more than kPartBytes.
+/// Throws WireError for a kind that is none, and for a frame that is too long.
 FrameHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes);
 
 /// A frame of at most kPartBytes, header included.

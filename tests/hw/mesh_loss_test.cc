@@ -197,12 +197,13 @@ TEST(MeshLeaving, WhoIsBusyIsNotLost) {
   MeshRanks processes;
   processes.start_all(ranks, [](const MeshOptions& given, const MeshRanks::Say& say) {
     MeshOptions options = given;
-    options.failure_timeout = 2s;
+    options.failure_timeout = 3s;
     Mesh mesh(options);
     const auto end = Clock::now() + 4s;
     while (Clock::now() < end && !mesh.any_lost()) {
     }
-    say(mesh.any_lost() ? fmt::format("lost {}", mesh.lost()[0].rank) : "none lost");
+    say(mesh.any_lost() ? fmt::format("lost {}: {}", mesh.lost()[0].rank, mesh.lost()[0].how)
+                        : "none lost");
     while (!mesh.any_lost()) {
     }
     say(fmt::format("lost {}", mesh.lost()[0].rank));

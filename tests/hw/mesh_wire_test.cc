@@ -192,10 +192,6 @@ TEST(MeshWire, GarbageIsRefused) {
       reader.feed(bytes, frames);
     } catch (const WireError&) {
       ++refused;
-    } catch (const std::bad_alloc&) {  // a length that is none
-      ++refused;
-    } catch (const std::length_error&) {
-      ++refused;
     }
     EXPECT_TRUE(frames.empty());
   }
