@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <random>
 #include <thread>
@@ -191,24 +192,64 @@ TEST(MeshLeaving, WhoSaysFarewellIsNotLost) {
   }
 }
 
+// How late a thread that does nothing but sleep was at worst, so far.
+class Sleeper {
+ public:
+  Sleeper()
+      : thread_([this] {
+          while (!ending_) {
+            const auto due = Clock::now() + 50ms;
+            std::this_thread::sleep_until(due);
+            const Clock::duration late = Clock::now() - due;
+            worst_ = std::max(worst_.load(), late);
+          }
+        }) {}
+  ~Sleeper() {
+    ending_ = true;
+    thread_.join();
+  }
+  Clock::duration worst() const { return worst_; }
+
+ private:
+  std::atomic<bool> ending_ = false;
+  std::atomic<Clock::duration> worst_{Clock::duration::zero()};
+  std::thread thread_;
+};
+
 // Eight times as many as processors, all of them busy: slow is not lost.
 TEST(MeshLeaving, WhoIsBusyIsNotLost) {
   const std::uint32_t ranks = 8 * std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
   MeshRanks processes;
   processes.start_all(ranks, [](const MeshOptions& given, const MeshRanks::Say& say) {
     MeshOptions options = given;
-    options.failure_timeout = 3s;
+    options.failure_timeout = 2s;
+    const Sleeper sleeper;
     Mesh mesh(options);
     const auto end = Clock::now() + 4s;
     while (Clock::now() < end && !mesh.any_lost()) {
     }
+    // Nobody can be heard whom the machine does not let speak.
+    if (sleeper.worst() > options.failure_timeout / 3) say("overloaded");
     say(mesh.any_lost() ? fmt::format("lost {}: {}", mesh.lost()[0].rank, mesh.lost()[0].how)
                         : "none lost");
     while (!mesh.any_lost()) {
     }
     say(fmt::format("lost {}", mesh.lost()[0].rank));
   });
-  for (std::uint32_t r = 0; r < ranks; ++r) EXPECT_EQ(processes.next(r), "none lost");
+  std::vector<std::string> lines;
+  bool overloaded = false;
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    lines.push_back(processes.next(r));
+    if (lines.back() != "overloaded") continue;
+    overloaded = true;
+    lines.back() = processes.next(r);
+  }
+  const bool none_lost = std::all_of(lines.begin(), lines.end(),
+                                     [](const std::string& line) { return line == "none lost"; });
+  if (!none_lost && overloaded) {
+    GTEST_SKIP() << "this machine has so much else to do that threads sleep too long";
+  }
+  EXPECT_TRUE(none_lost) << fmt::format("{}", fmt::join(lines, "\n"));
   processes.signal(1, SIGKILL);
   for (std::uint32_t r = 0; r < ranks; ++r) {
     if (r == 1) continue;
