@@ -3,16 +3,11 @@
 
 #include <cstdint>
 
+#include "offload/nic_limits.h"
 #include "offload/queue_program.h"
 #include "sched/schedule.h"
 
 namespace slackline::offload {
-
-/// What a NIC can hold.
-struct NicLimits {
-  std::uint32_t queue_depth = 1u << 15;                  // entries of a work queue, 4 … 2^15
-  std::uint64_t message_bytes = std::uint64_t{1} << 30;  // of one message on a reliable connection
-};
 
 struct QueueOptions {
   Mode mode = Mode::kSqWait;
