@@ -17,8 +17,9 @@ struct Emulation {
   /// Engine "offload:abstract" or "offload:timed". Operations that the queues do without (credits,
   /// joins) stand at the moment at which what they wait for is there.
   sched::Trace trace;
-  /// What went wrong; empty if every message was sent when its rank held it, met its receive, and
-  /// landed once, if every queue came to its end, and if the contract's post facts hold.
+  /// What went wrong; empty if every message was sent when its rank held it, met its receive
+  /// (already posted, unless the program goes without readiness), and landed once, if every queue
+  /// came to its end, and if the contract's post facts hold.
   std::vector<std::string> faults;
   std::uint64_t not_ready = 0;  // messages that came before their receive was posted
   std::uint32_t stuck = 0;      // queues that did not come to their end
