@@ -1,0 +1,342 @@
+#include "offload/emulate_timed.h"
+
+#include <algorithm>
+#include <array>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "machine/event_queue.h"
+#include "machine/paths.h"
+#include "machine/port_arbiter.h"
+#include "sched/error.h"
+
+namespace slackline::offload {
+namespace {
+
+using machine::kInstant_s;
+using sched::OpId;
+using sched::RankId;
+
+// What ends; in one instant in the order of this list, then of queues or ranks.
+enum class What : std::uint8_t {
+  kEntryEnds,     // of a queue
+  kSent,          // a queue's message has left
+  kSmallOutFree,  // of a rank: its out-port for small messages, …
+  kLargeOutFree,  // …and for large ones
+  kArrived,       // a queue's first message on the wire
+  kAcknowledged,  // a queue's first message that landed
+};
+
+struct Event {
+  double time_s;
+  What what;
+  std::uint32_t subject;  // queue or rank
+  std::uint64_t number;   // in the order in which they were made
+  friend bool operator>(const Event& a, const Event& b) {
+    return std::tie(a.time_s, a.what, a.subject, a.number) >
+           std::tie(b.time_s, b.what, b.subject, b.number);
+  }
+};
+
+class TimedRun {
+ public:
+  TimedRun(const QueueProgram& program, const sched::Schedule& schedule, const MessageGraph& graph,
+           const machine::Platform& platform, const machine::Wiring& wiring,
+           const machine::DelayPlan& delays, const NicTiming& timing)
+      : program_(program),
+        schedule_(schedule),
+        platform_(platform),
+        timing_(timing),
+        memory_(program, schedule),
+        nic_(program, schedule, graph, memory_),
+        paths_(schedule, wiring, delays),
+        gap_s_(sched::seconds(platform.gap)),
+        entry_s_(sched::seconds(timing.entry_time)),
+        queues_(program.queues().size()),
+        queue_of_(schedule.op_count() + program.queues().size()),
+        ports_{Ports(program.rank_count()), Ports(program.rank_count())} {
+    find_ways();
+  }
+
+  Emulation run() {
+    for (std::uint32_t r = 0; r < program_.rank_count(); ++r) nic_.start(RankId(r));
+    settle();
+    while (!events_.empty()) {
+      nic_.now_s = events_.top().time_s;
+      const double until_s = nic_.now_s + kInstant_s;
+      while (!events_.empty() &&
+             (events_.top().time_s <= nic_.now_s || events_.top().time_s < until_s)) {
+        const Event event = events_.top();
+        events_.pop();
+        handle(event);
+      }
+      settle();
+    }
+    nic_.finish();
+    Emulation result;
+    result.faults = nic_.faults();
+    result.not_ready = nic_.not_ready();
+    result.stuck = nic_.stuck();
+    result.trace.ops = std::move(nic_.times);
+    return result;
+  }
+
+ private:
+  // The two directions of a NIC, and who waits for its out-port: one class of message.
+  struct Ports {
+    explicit Ports(std::uint32_t ranks)
+        : arbiter(ranks), waiting(ranks), taken(ranks, false), served(ranks, 0) {}
+    machine::PortArbiter arbiter;
+    std::vector<std::vector<QueueId>> waiting;  // by rank
+    std::vector<bool> taken;                    // by rank: the out-port is promised or held
+    std::vector<std::uint32_t> served;          // by rank, the queue that had it last
+    std::vector<RankId> changed;                // ranks whose choice may have changed
+  };
+
+  struct State {
+    machine::PathId way;
+    machine::PathId way_back;
+    bool busy = false;          // its head is being carried out
+    double offered_s = 0;       // when its head became a message that may go
+    double began_s = 0;         // when the message that is leaving began to
+    std::uint64_t bytes = 0;    // of that
+    std::uint32_t on_wire = 0;  // messages that have not arrived
+  };
+
+  // Each queue's messages take the way of the channel that it serves, or back.
+  void find_ways() {
+    for (std::uint32_t i = 0; i < program_.queues().size(); ++i) {
+      const Queue& q = program_.queues()[i];
+      if (q.kind != QueueKind::kSend || q.count == 0) continue;
+      const bool back = q.purpose != Purpose::kData;
+      const QueueId data = back ? q.serves : QueueId(i);
+      if (!data.valid()) continue;
+      for (const Entry& entry : program_.entries(program_.queue(data))) {
+        if (!entry.op.valid()) continue;
+        const sched::ChannelId channel = schedule_.op(entry.op).channel;
+        queues_[i].way = paths_.of(channel, back);
+        queues_[i].way_back = paths_.of(channel, !back);
+        break;
+      }
+    }
+  }
+
+  State& state(QueueId queue) { return queues_[queue.value]; }
+  const Entry& head(QueueId queue) const {
+    return program_.entries(program_.queue(queue))[nic_.head(queue)];
+  }
+  std::uint64_t head_bytes(QueueId queue) const { return program_.bytes(head(queue).local); }
+  bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
+
+  void push(double time_s, What what, std::uint32_t subject) {
+    events_.push({time_s, what, subject, number_++});
+  }
+
+  void handle(const Event& event) {
+    const QueueId queue(event.subject);
+    switch (event.what) {
+      case What::kEntryEnds:
+        state(queue).busy = false;
+        nic_.do_local(queue);
+        nic_.woken().push_back(queue);
+        break;
+      case What::kSent:
+        sent(queue);
+        break;
+      case What::kSmallOutFree:
+      case What::kLargeOutFree:
+        free_out(RankId(event.subject), event.what == What::kLargeOutFree);
+        break;
+      case What::kArrived:
+        --state(queue).on_wire;
+        land(queue);
+        break;
+      case What::kAcknowledged:
+        nic_.acknowledge(queue);
+        break;
+    }
+  }
+
+  // Everything that takes no time, then what may start.
+  void settle() {
+    for (bool more = true; more;) {
+      for (std::size_t i = 0; i < nic_.woken().size(); ++i) work(nic_.woken()[i]);
+      nic_.woken().clear();
+      for (Ports& ports : ports_) {
+        for (const RankId rank : ports.changed) choose(ports, rank);
+        ports.changed.clear();
+        machine::PortArbiter::Start start;
+        while (ports.arbiter.next_start(start)) transmit(ports, start);
+      }
+      more = !nic_.woken().empty();
+    }
+  }
+
+  void work(QueueId queue) {
+    const Queue& q = program_.queue(queue);
+    if (q.kind == QueueKind::kReceive) {
+      land(q.peer);
+      return;
+    }
+    while (!state(queue).busy) {
+      const NicQueues::Next next = nic_.next(queue);
+      if (next == NicQueues::Next::kNothing) return;
+      if (next == NicQueues::Next::kMessage) {
+        offer(queue);
+      } else if (entry_s_ > 0 && head(queue).kind != EntryKind::kNop) {
+        state(queue).busy = true;
+        push(nic_.now_s + entry_s_, What::kEntryEnds, queue.value);
+      } else {
+        nic_.do_local(queue);
+      }
+    }
+  }
+
+  // What has arrived lands in order, as far as receives are posted.
+  void land(QueueId queue) {
+    while (nic_.under_way(queue) > state(queue).on_wire && nic_.arrive(queue)) {
+      push(nic_.now_s + paths_[state(queue).way_back].latency_s, What::kAcknowledged, queue.value);
+    }
+  }
+
+  void offer(QueueId queue) {
+    const RankId rank = program_.queue(queue).rank;
+    state(queue).busy = true;
+    state(queue).offered_s = nic_.now_s;
+    state(queue).bytes = head_bytes(queue);
+    const OpId op = head(queue).op;
+    if (op.valid()) nic_.times[op.value].ready_s = nic_.now_s;
+    Ports& ports = ports_[is_large(state(queue).bytes)];
+    ports.waiting[rank.value].push_back(queue);
+    ports.changed.push_back(rank);
+  }
+
+  // Rivals for a port go by operation, as in the event engine; handshakes and credits come last.
+  OpId message_id(QueueId queue) const {
+    const OpId op = head(queue).op;
+    return op.valid() ? op : OpId(schedule_.op_count() + queue.value);
+  }
+
+  void choose(Ports& ports, RankId rank) {
+    auto& waiting = ports.waiting[rank.value];
+    if (ports.taken[rank.value] || waiting.empty()) return;
+    const auto key = [&](QueueId queue) {
+      std::uint64_t first = 0;
+      if (timing_.egress == Egress::kLeastSlack) first = head(queue).latest;
+      if (timing_.egress == Egress::kRoundRobin) first = queue.value - ports.served[rank.value] - 1;
+      return std::tuple(first, state(queue).offered_s, message_id(queue));
+    };
+    const auto best = std::min_element(waiting.begin(), waiting.end(),
+                                       [&](QueueId a, QueueId b) { return key(a) < key(b); });
+    const QueueId queue = *best;
+    waiting.erase(best);
+    ports.taken[rank.value] = true;
+    ports.served[rank.value] = queue.value;
+    queue_of_[message_id(queue).value] = queue;
+    ports.arbiter.join(nic_.now_s, message_id(queue), rank,
+                       program_.queue(program_.queue(queue).peer).rank);
+  }
+
+  void transmit(Ports& ports, const machine::PortArbiter::Start& start) {
+    const QueueId queue = queue_of_[start.op.value];
+    State& s = state(queue);
+    const OpId op = head(queue).op;
+    nic_.send(queue);
+    if (op.valid()) {
+      sched::OpTimes& t = nic_.times[op.value];
+      t.issued_s = t.ready_s;  // the NIC has had it since then
+      const bool waited = start.behind.valid() && t.ready_s < nic_.now_s;
+      if (waited && start.behind.value < schedule_.op_count()) t.cause = start.behind;
+    }
+    s.began_s = nic_.now_s;
+    ++s.on_wire;
+    const double sent_s = s.bytes == 0 ? nic_.now_s : paths_.sent_s(nic_.now_s, s.way, s.bytes);
+    if (s.bytes == 0) {
+      ports.arbiter.free_in(start.dst);
+      free_out_after_gap(queue);
+    }
+    push(sent_s, What::kSent, queue.value);
+  }
+
+  void sent(QueueId queue) {
+    State& s = state(queue);
+    if (s.bytes != 0) {
+      const Queue& q = program_.queue(queue);
+      ports_[is_large(s.bytes)].arbiter.free_in(program_.queue(q.peer).rank);
+      free_out_after_gap(queue);
+    }
+    push(nic_.now_s + paths_[s.way].latency_s, What::kArrived, queue.value);
+    s.busy = false;
+    nic_.woken().push_back(queue);
+  }
+
+  // The out-port is held for the gap at least, counted from the message's start.
+  void free_out_after_gap(QueueId queue) {
+    const RankId rank = program_.queue(queue).rank;
+    const double free_s = state(queue).began_s + gap_s_;
+    const bool large = is_large(state(queue).bytes);
+    if (free_s < nic_.now_s + kInstant_s) {
+      free_out(rank, large);
+    } else {
+      push(free_s, large ? What::kLargeOutFree : What::kSmallOutFree, rank.value);
+    }
+  }
+
+  void free_out(RankId rank, bool large) {
+    Ports& ports = ports_[large];
+    ports.arbiter.free_out(nic_.now_s, rank);
+    ports.taken[rank.value] = false;
+    ports.changed.push_back(rank);
+  }
+
+  const QueueProgram& program_;
+  const sched::Schedule& schedule_;
+  const machine::Platform& platform_;
+  const NicTiming& timing_;
+  const MemoryMap memory_;
+  NicQueues nic_;
+  const machine::Paths paths_;
+  const double gap_s_;
+  const double entry_s_;
+  std::vector<State> queues_;
+  std::vector<QueueId> queue_of_;  // by message id
+  std::array<Ports, 2> ports_;     // small, large
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint64_t number_ = 0;
+};
+
+constexpr std::array<std::string_view, 3> kEgressNames = {"fifo", "round-robin", "least-slack"};
+
+}  // namespace
+
+std::string_view name(Egress egress) { return kEgressNames[static_cast<std::size_t>(egress)]; }
+
+std::optional<Egress> egress_named(std::string_view text) {
+  for (std::size_t i = 0; i < kEgressNames.size(); ++i) {
+    if (kEgressNames[i] == text) return static_cast<Egress>(i);
+  }
+  return std::nullopt;
+}
+
+Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
+                        const MessageGraph& graph, const machine::Platform& platform,
+                        const machine::Wiring& wiring, const machine::DelayPlan& delays,
+                        const NicTiming& timing) {
+  if (platform.nic != machine::NicDiscipline::kSerial) {
+    throw Unsupported("offload: NICs that share their ports fairly; expected nic=serial");
+  }
+  if (!delays.failures.empty()) {
+    throw Unsupported("offload: a delay plan with failures; expected delays only");
+  }
+  Emulation result = TimedRun(program, schedule, graph, platform, wiring, delays, timing).run();
+  result.trace.schedule = schedule.digest();
+  result.trace.platform = platform.spec();
+  result.trace.delays = delays.text();
+  result.trace.engine = "offload:timed";
+  result.trace.title = schedule.title();
+  fill_in(schedule, graph, result.trace);
+  return result;
+}
+
+}  // namespace slackline::offload

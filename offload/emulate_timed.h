@@ -1,0 +1,42 @@
+// Runs a queue program with the machine model's figures of time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "machine/delay_plan.h"
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "offload/emulate.h"
+
+namespace slackline::offload {
+
+/// Which of its queues a NIC serves next, when several have a message at their head. A queue that
+/// is served keeps the port until its message has left.
+enum class Egress : std::uint8_t {
+  kFifo,        // "fifo": the one whose message has been there longest
+  kRoundRobin,  // "round-robin": the next one after the last
+  kLeastSlack,  // "least-slack": the one whose message must start earliest (Entry::latest)
+};
+std::string_view name(Egress egress);
+std::optional<Egress> egress_named(std::string_view text);
+
+struct NicTiming {
+  Egress egress = Egress::kFifo;
+  sched::Time entry_time{0};  // what a NIC takes for a wait or an enable, once it can do it
+};
+
+/// The machine model of docs/architecture.md, but for the CPU: posting was done beforehand, so
+/// neither o_post nor o_complete is paid anywhere; a completion is there when its message has
+/// landed, or its acknowledgement has come back. All hosts start at 0. Of `delays`, only what
+/// strikes the network counts: what strikes CPUs does not touch a program that NICs run alone.
+///
+/// Exact where the event engine is: serial NICs on a star. On other networks every message gets the
+/// rate of its slowest link, whoever shares it. Throws Unsupported for fair NICs and for failures.
+Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
+                        const MessageGraph& graph, const machine::Platform& platform,
+                        const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
+                        const NicTiming& timing = {});
+
+}  // namespace slackline::offload
