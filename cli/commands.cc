@@ -9,6 +9,7 @@
 #include "cli/command_convert.h"
 #include "cli/command_export.h"
 #include "cli/command_list.h"
+#include "cli/command_offload.h"
 #include "cli/command_reproduce.h"
 #include "cli/command_run.h"
 #include "cli/command_simulate.h"
@@ -29,6 +30,7 @@ constexpr std::array kCommands = {
     CommandEntry{"run", "carry it out for real, and prove its bytes", make_run},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
+    CommandEntry{"offload", "queues that NICs work off alone, proved and emulated", make_offload},
     CommandEntry{"advise", "the fastest pattern, block size and placement", make_advise},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
     CommandEntry{"compare", "two runs of one schedule, held against each other", make_compare},

@@ -38,7 +38,7 @@ struct Wqe {
   std::uint32_t immediate = 0;  // write with immediate
   std::uint32_t max_index = 0;  // wait: the last completion's index, 24 bits; enable: the index up
                                 // to which entries may go, exclusive, 16 bits
-  std::uint32_t target = 0;          // wait: CQN; enable: QPN; 24 bits
+  std::uint32_t target = 0;     // wait: CQN; enable: QPN; 24 bits
   std::uint64_t remote_address = 0;  // write
   std::uint32_t remote_key = 0;      // write
   std::vector<WqePiece> pieces;      // send: at most 3; write: at most 2

@@ -1,0 +1,167 @@
+#include "cli/command_offload.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/offload_report.h"
+#include "cli/output_file.h"
+#include "cli/run_options.h"
+#include "cli/schedule_source.h"
+#include "offload/compile_queues.h"
+#include "offload/emulate_timed.h"
+#include "offload/message_graph.h"
+#include "offload/queue_dot.h"
+#include "offload/queue_names.h"
+#include "offload/queue_text.h"
+#include "sched/error.h"
+#include "sched/units.h"
+
+namespace slackline::cli {
+namespace {
+
+// The value of an option by its name, or what is known.
+template <class Enum>
+Enum named(const std::optional<std::string>& text, Enum otherwise, std::string_view option,
+           std::optional<Enum> (*find)(std::string_view), std::string_view known) {
+  if (!text) return otherwise;
+  const std::optional<Enum> value = find(*text);
+  if (!value) throw InputError(fmt::format("{}: '{}'; expected {}", option, *text, known));
+  return *value;
+}
+
+class Offload : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    source_.declare(arguments);
+    source_.declare_proof(arguments, Proof::kOnDemand);
+    arguments.option("--mode", "MODE", mode_,
+                     "sq-wait (default): waits in the send queues; mq-enable: a management queue "
+                     "enables them; rdmc-mq: step by step, as RDMC would");
+    arguments.option("--readiness", "HOW", readiness_,
+                     "how a sender knows that receives are posted: handshake (default), window of "
+                     "--ahead receives, none (rdmc-mq)");
+    arguments.option("--ahead", "N", ahead_, "receives enabled ahead (default: 16)");
+    arguments.option("--depth", "N", depth_, "entries a queue holds (default: 32768)");
+    arguments.flag("--no-split", no_split_, "refuse what does not fit one queue");
+    arguments.flag("--emulate", emulate_,
+                   "run the queues: first under many timings, then with the platform's figures, "
+                   "beside the same schedule relayed by software");
+    arguments.option("--timings", "N", timings_, "how many (default: 500)");
+    arguments.option("--egress", "ORDER", egress_,
+                     "which queue a NIC serves next: fifo (default), round-robin, least-slack");
+    arguments.option("--entry-time", "TIME", entry_time_,
+                     "what a NIC takes for a wait or an enable (default: 0)");
+    options_.declare(arguments);
+    arguments.option("--encode", "FOLDER", folder_,
+                     "write there, for every rank, the queues as an mlx5 NIC reads them");
+    arguments.option("-o,--output", "FILE", output_, "write the queue program there, as text");
+    arguments.option("--dot", "FILE", dot_, "draw it there, for Graphviz");
+    arguments.flag("--json", json_, "print one JSON document");
+    arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --emulate");
+    arguments.example("chain:ranks=4,bytes=4MiB,block=1MiB --mode mq-enable --encode chain.wqe");
+  }
+
+  int run(Console& console) override {
+    check();
+    std::optional<RunSetting> setting;
+    if (emulate_) setting = options_.resolve(console);
+    const LoadedSchedule loaded = source_.load_proved(console);
+    console.phase("compiling queues");
+    const offload::QueueProgram program = compile_queues(loaded.schedule, queues_);
+    const offload::MessageGraph graph(loaded.schedule);
+    OffloadAnswer answer{subject_of(loaded), program, costs_of(program), {}, {}, {}};
+    console.phase("proving");
+    answer.diagnostics = check_queues(program, loaded.schedule, graph, {queues_.limits, 100});
+    if (emulate_) answer.runs = emulate(loaded, program, graph, *setting, console);
+    console.phase("writing");
+    if (output_) write_output_file(*output_, write_queues(program));
+    if (dot_) write_output_file(*dot_, write_dot(program));
+    if (folder_) {
+      write_encoding(answer, *folder_);
+      answer.folder = folder_;
+    }
+    console.print(json_ ? offload_document(answer) : offload_report(answer));
+    return answer.sound() ? 0 : 1;
+  }
+
+ private:
+  void check() {
+    queues_.mode = named(mode_, offload::Mode::kSqWait, "--mode", offload::mode_named,
+                         "sq-wait, mq-enable or rdmc-mq");
+    queues_.readiness = named(readiness_, offload::default_readiness(queues_.mode), "--readiness",
+                              offload::readiness_named, "handshake, window or none");
+    if (ahead_) {
+      if (queues_.readiness != offload::Readiness::kWindow) {
+        throw InputError("--ahead: there is no window; expected --readiness window beside it");
+      }
+      queues_.window =
+          static_cast<std::uint32_t>(sched::parse_count(*ahead_, "--ahead", 1, 1u << 30));
+    }
+    if (depth_) {
+      queues_.limits.queue_depth =
+          static_cast<std::uint32_t>(sched::parse_count(*depth_, "--depth", 4, 1u << 15));
+    }
+    queues_.split = !no_split_;
+    timing_.egress = named(egress_, offload::Egress::kFifo, "--egress", offload::egress_named,
+                           "fifo, round-robin or least-slack");
+    if (entry_time_) timing_.entry_time = sched::parse_time(*entry_time_, "--entry-time");
+    if (timings_) timings_count_ = sched::parse_count(*timings_, "--timings", 1, 1u << 30);
+    if (emulate_) return;
+    for (const auto& [given, option] :
+         {std::pair{timings_.has_value(), std::string_view("--timings")},
+          std::pair{egress_.has_value(), std::string_view("--egress")},
+          std::pair{entry_time_.has_value(), std::string_view("--entry-time")},
+          std::pair{!options_.given().empty(), options_.given()}}) {
+      if (given) {
+        throw InputError(fmt::format("{} speaks of a run; expected --emulate beside it", option));
+      }
+    }
+  }
+
+  OffloadRuns emulate(const LoadedSchedule& loaded, const offload::QueueProgram& program,
+                      const offload::MessageGraph& graph, const RunSetting& setting,
+                      Console& console) const {
+    OffloadRuns runs;
+    offload::Emulator emulator(program, loaded.schedule, graph);
+    const std::uint64_t first = setting.seed.value_or(0);
+    for (; runs.timings < timings_count_; ++runs.timings) {
+      if (runs.timings % 16 == 0) console.progress("emulating", runs.timings, timings_count_);
+      const std::uint64_t seed = first + runs.timings;
+      if (emulator.is_sound(seed)) continue;
+      runs.seed = seed;
+      runs.fault = emulator.run(static_cast<offload::Timing>(seed % 4), seed).faults;
+      break;
+    }
+    console.phase("simulating");
+    const machine::Wiring wiring(setting.platform, loaded.schedule.rank_count());
+    const offload::Emulation timed = emulate_timed(
+        program, loaded.schedule, graph, setting.platform, wiring, setting.delays, timing_);
+    runs.faults = timed.faults;
+    runs.not_ready = timed.not_ready;
+    runs.offload_s = timed.trace.makespan_s();
+    runs.software_s = setting.run(loaded.schedule, wiring, console).makespan_s();
+    runs.platform = setting.platform.name;
+    runs.engine = setting.engine->name;
+    runs.egress = name(timing_.egress);
+    return runs;
+  }
+
+  ScheduleSource source_;
+  RunOptions options_{"analytic"};
+  std::optional<std::string> mode_, readiness_, ahead_, depth_, timings_, egress_, entry_time_,
+      folder_, output_, dot_;
+  bool no_split_ = false;
+  bool emulate_ = false;
+  bool json_ = false;
+  // As check() reads them.
+  offload::QueueOptions queues_;
+  offload::NicTiming timing_;
+  std::uint64_t timings_count_ = 500;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_offload() { return std::make_unique<Offload>(); }
+
+}  // namespace slackline::cli
