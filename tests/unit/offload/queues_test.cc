@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 
 #include "offload/check_queues.h"
@@ -85,6 +86,39 @@ TEST(QueueText, SaysWhatIsWrongAndWhere) {
     EXPECT_EQ(error.substr(0, 1), "f") << size;
     EXPECT_EQ(error.find('\n'), std::string::npos);
   }
+}
+
+// Whatever the text, only our own errors come out, and what is read survives being written.
+TEST(QueueText, BearsAnyText) {
+  const std::string good = write_queues(compile_queues(
+      schedule_of("binomial-pipeline:ranks=3,bytes=40,block=16"), options_of(Mode::kMqEnable)));
+  const std::string without_digest = good.substr(0, 19) + good.substr(good.find("schedule", 19));
+  std::mt19937_64 draw(11);
+  int read = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = without_digest;
+    for (std::size_t changes = draw() % 3 + 1; changes > 0; --changes) {
+      const std::size_t at = draw() % text.size();
+      switch (draw() % 3) {
+        case 0:
+          text[at] = static_cast<char>(draw() % 2 == 0 ? '0' + draw() % 10 : draw() % 128);
+          break;
+        case 1:
+          text.erase(at, draw() % 20);
+          break;
+        default:
+          text.insert(at, text.substr(draw() % text.size(), draw() % 20));
+      }
+    }
+    try {
+      const QueueProgram program = read_queues(text, "f");
+      EXPECT_EQ(read_queues(write_queues(program)), program);
+      ++read;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
+    }
+  }
+  EXPECT_GT(read, 100);
 }
 
 // The figures published for 16 ranks and 256 blocks: the worst rank of each.

@@ -1,0 +1,98 @@
+"""slackline offload"""
+
+import json
+
+from program_case import BLOCK_PATTERNS, CHAIN, PIPELINE, ProgramCase, main
+
+MODES = ("sq-wait", "mq-enable", "rdmc-mq")
+
+
+class Offload(ProgramCase):
+    def test_every_pattern_in_every_mode(self):
+        for pattern in BLOCK_PATTERNS:
+            spec = f"{pattern}:ranks=5,bytes=10000,block=3000"
+            for mode in MODES:
+                document = self.document("offload", spec, "--mode", mode, "--emulate", "--timings", "8")
+                self.assertIs(document["ok"], True, document)
+                self.assertIs(document["emulated_sound"], True)
+                self.assertEqual(document["diagnostics"], [])
+                self.assertEqual(document["mode"], mode)
+                self.assertEqual(document["timings"], 8)
+                self.assertEqual(len(document["ranks"]), 5)
+                self.assertGreater(document["offload_makespan_s"], 0)
+                self.assertGreater(document["software_makespan_s"], 0)
+
+    def test_published_costs(self):
+        spec = "binomial-pipeline:ranks=16,bytes=256KiB,block=1KiB"
+        for mode, expected in (("sq-wait", (257, 0, 259)), ("mq-enable", (255, 259, 259)),
+                               ("rdmc-mq", (513, 513, 259))):
+            ranks = self.document("offload", spec, "--mode", mode)["ranks"]
+            worst = tuple(max(r[key] for r in ranks) for key in ("waits", "enables", "data"))
+            self.assertEqual(worst, expected)
+
+    def test_software_pays_for_its_cpu_and_is_preempted(self):
+        def times(*more):
+            document = self.document("offload", PIPELINE, "--emulate", "--timings", "1", *more)
+            return document["offload_makespan_s"], document["software_makespan_s"]
+
+        cheap = times("-p", "star:o_post=0,o_complete=0")
+        dear = times("-p", "star:o_post=1us,o_complete=2us")
+        preempted = times("-p", "star:o_post=1us,o_complete=2us", "--noise", "constant,by=50us")
+        self.assertEqual(cheap[0], dear[0])
+        self.assertEqual(dear[0], preempted[0])
+        self.assertLess(cheap[1], dear[1])
+        self.assertLess(dear[1], preempted[1])
+
+    def test_egress_matters_to_trees(self):
+        def makespan(egress):
+            return self.document("offload", "binomial-tree:ranks=16,bytes=16MiB,block=1MiB",
+                                 "--mode", "mq-enable", "--emulate", "--timings", "1", "--egress",
+                                 egress)["offload_makespan_s"]
+
+        self.assertLess(1.5 * makespan("least-slack"), makespan("fifo"))
+
+    def test_encoding(self):
+        out = self.good("offload", CHAIN, "--encode", "wqe", "-o", "x.queues", "--dot", "x.dot")
+        self.assertIn("wrote wqe", out)
+        manifest = json.loads(self.read("wqe/manifest.json"))
+        self.assertEqual(manifest["digest"], self.document("compile", CHAIN, "-o", "c")["digest"])
+        self.assertEqual(self.read("wqe/program.queues"), self.read("x.queues"))
+        self.assertIn(f"digest {manifest['program_digest']}", self.read("x.queues"))
+        self.assertTrue(self.read("x.dot").startswith("digraph"))
+        self.assertEqual([f["file"] for f in manifest["files"]],
+                         ["rank-0.txt", "rank-1.txt", "rank-2.txt"])
+        # The relay: each block's wait right before its send, in one queue.
+        relay = self.read("wqe/rank-1.txt").splitlines()
+        begin = next(i for i, line in enumerate(relay) if " send data " in line)
+        entries = []
+        for line in relay[begin + 1:]:
+            if not line.startswith("  "):
+                break
+            entries.append(bytes.fromhex(line.split("#")[0].replace(" ", "")))
+        self.assertEqual([len(e) for e in entries], [64] * len(entries))
+        self.assertEqual([e[3] for e in entries], [0x0f, 0x0f, 0x0a, 0x0f, 0x0a])
+        self.assertEqual([int.from_bytes(e[1:3], "big") for e in entries], [0, 1, 2, 3, 4])
+        # Waits for one and for two blocks are indices 0 and 1.
+        self.assertEqual([int.from_bytes(entries[i][24:28], "big") for i in (1, 3)], [0, 1])
+
+    def test_splitting(self):
+        spec = "binomial-pipeline:ranks=8,bytes=100KiB,block=1KiB"
+        self.assertIs(self.document("offload", spec, "--depth", "32")["ok"], True)
+        self.assertIn("splitting is off", self.bad("offload", spec, "--depth", "32", "--no-split"))
+
+    def test_what_cannot_be_offloaded(self):
+        self.assertIn("(copy, rank 1)", self.bad("offload", CHAIN, "--first-block", "copy"))
+        self.assertIn("op 0 (put, rank 0)", self.bad("offload", "ring-buffer:ranks=3,bytes=64"))
+        self.assertIn("nic=serial", self.bad("offload", CHAIN, "--emulate", "-p", "star:nic=fair"))
+
+    def test_bad_options(self):
+        for arguments in (["--mode", "x"], ["--readiness", "x"], ["--egress", "x", "--emulate"],
+                          ["--ahead", "2"], ["--depth", "3"], ["--timings", "3"], ["-p", "fractus"],
+                          ["--mode", "rdmc-mq", "--readiness", "handshake"]):
+            self.bad("offload", CHAIN, *arguments)
+        self.write("file", "")
+        self.assertIn("--encode file", self.bad("offload", CHAIN, "--encode", "file"))
+
+
+if __name__ == "__main__":
+    main()
