@@ -6,7 +6,7 @@ import subprocess
 
 from program_case import CHAIN, PATTERNS, PROGRAM, ProgramCase, main
 
-COMMANDS = ("list", "compile", "check", "export", "simulate", "slack", "convert",
+COMMANDS = ("list", "compile", "check", "export", "simulate", "slack", "offload", "convert",
             "calibrate")
 
 
@@ -25,7 +25,7 @@ class Program(ProgramCase):
         self.assertRegex(self.good("--version"), r"^slackline \d+\.\d+\.\d+ \(with(out)? SimGrid\)\n$")
 
     def test_commands_that_are_not_there(self):
-        for name in ("run", "offload", "simulat", ""):
+        for name in ("run", "offlaod", "simulat", ""):
             line = self.bad(name)
             for command in COMMANDS:
                 self.assertIn(command, line)
