@@ -6,8 +6,8 @@ import subprocess
 
 from program_case import CHAIN, PATTERNS, PROGRAM, ProgramCase, main
 
-COMMANDS = ("list", "compile", "check", "export", "simulate", "slack", "offload", "convert",
-            "calibrate")
+COMMANDS = ("list", "compile", "check", "export", "simulate", "run", "compare", "slack", "offload",
+            "convert", "calibrate")
 
 
 class Program(ProgramCase):
@@ -25,7 +25,7 @@ class Program(ProgramCase):
         self.assertRegex(self.good("--version"), r"^slackline \d+\.\d+\.\d+ \(with(out)? SimGrid\)\n$")
 
     def test_commands_that_are_not_there(self):
-        for name in ("run", "offlaod", "simulat", ""):
+        for name in ("runn", "offlaod", "simulat", ""):
             line = self.bad(name)
             for command in COMMANDS:
                 self.assertIn(command, line)
