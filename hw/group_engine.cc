@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/shm_cleanup.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -44,6 +45,7 @@ GroupEngine::~GroupEngine() {
   }
   wake();
   thread_.join();
+  remove_shm_segments_of_lost(mesh_, std::chrono::milliseconds(0));
 }
 
 void GroupEngine::wake() {

@@ -1,0 +1,170 @@
+// What a message of a group takes among processes of this host, with and without atomic delivery.
+//
+// usage: group_bench TRANSPORT [RANKS [MESSAGES]]
+//
+// For each size: the time from send() to the last receiver's completion(), one message at a time,
+// plain and atomic by turns; and messages a second when they are sent one behind the other. Medians
+// of as many messages, or as five series.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "hw/group.h"
+#include "hw/local_port.h"
+#include "hw/mesh.h"
+#include "hw/transports.h"
+
+namespace {
+
+using namespace slackline;
+
+constexpr std::uint32_t kMostRanks = 64;
+
+// Seen by all processes: messages completed, by rank, on a cache line each.
+struct alignas(64) Count {
+  std::atomic<std::uint64_t> completed{0};
+};
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+class Bench {
+ public:
+  Bench(Count* counts, const hw::MeshOptions& options, const std::string& transport,
+        std::size_t messages)
+      : counts_(counts),
+        mesh_(options),
+        groups_(mesh_, [transport] { return hw::make_transport(transport, {}); }),
+        messages_(messages) {}
+
+  void run() {
+    if (mesh_.rank() == 0) {
+      fmt::print("{:>9} {:>8} {:>12} {:>14}\n", "bytes", "delivery", "latency us", "messages/s");
+    }
+    for (const std::size_t bytes :
+         {std::size_t{1} << 10, std::size_t{64} << 10, std::size_t{8} << 20}) {
+      memory_.assign(bytes, std::byte{1});
+      create(0, false);
+      create(1, true);
+      const std::size_t messages =
+          bytes < (1 << 20) ? messages_ : std::max<std::size_t>(messages_ / 10, 10);
+      if (mesh_.rank() == 0) measure(bytes, messages);
+      groups_.destroy_group(0);
+      groups_.destroy_group(1);
+    }
+  }
+
+ private:
+  void create(std::uint32_t id, bool atomic) {
+    std::vector<std::uint32_t> members;
+    for (std::uint32_t r = 0; r < mesh_.ranks(); ++r) members.push_back(r);
+    hw::GroupCallbacks callbacks;
+    // All messages land in the same memory: what a message is, nobody looks at.
+    callbacks.incoming = [this](std::size_t) { return std::span(memory_); };
+    callbacks.completion = [this](std::span<std::byte>) {
+      counts_[mesh_.rank()].completed.fetch_add(1, std::memory_order_release);
+    };
+    groups_.create_group(id, members, callbacks, {.atomic_delivery = atomic});
+  }
+
+  void await_all(std::uint64_t messages) {
+    for (std::uint32_t r = 0; r < mesh_.ranks(); ++r) {
+      while (counts_[r].completed.load(std::memory_order_acquire) < messages) sched_yield();
+    }
+  }
+
+  // Nanoseconds until all have completed so many messages, sent one behind the other.
+  double series(std::uint32_t group, std::size_t messages) {
+    const std::int64_t start = now_ns();
+    for (std::size_t m = 0; m < messages; ++m) groups_.send(group, memory_);
+    sent_ += messages;
+    await_all(sent_);
+    return static_cast<double>(now_ns() - start);
+  }
+
+  static double median(std::vector<double>& values) {
+    std::ranges::nth_element(values,
+                             values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+    return values[values.size() / 2];
+  }
+
+  void measure(std::size_t bytes, std::size_t messages) {
+    std::vector<double> latency[2];
+    std::vector<double> rate[2];
+    for (std::size_t m = 0; m < messages + 10; ++m) {
+      for (std::uint32_t g = 0; g < 2; ++g) {
+        const double ns = series(g, 1);
+        if (m >= 10) latency[g].push_back(ns);  // the first warm up
+      }
+    }
+    for (int again = 0; again < 5; ++again) {
+      for (std::uint32_t g = 0; g < 2; ++g) {
+        rate[g].push_back(static_cast<double>(messages) / (series(g, messages) * 1e-9));
+      }
+    }
+    for (std::uint32_t g = 0; g < 2; ++g) {
+      fmt::print("{:>9} {:>8} {:>12.1f} {:>14.0f}\n", bytes, g == 0 ? "plain" : "atomic",
+                 median(latency[g]) * 1e-3, median(rate[g]));
+    }
+    std::fflush(stdout);
+  }
+
+  Count* counts_;
+  hw::Mesh mesh_;
+  std::vector<std::byte> memory_;
+  hw::Groups groups_;
+  std::size_t messages_;
+  std::uint64_t sent_ = 0;
+};
+
+int be_rank(Count* counts, const hw::MeshOptions& options, const std::string& transport,
+            std::size_t messages) {
+  try {
+    Bench(counts, options, transport, messages).run();
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rank {}: {}\n", options.rank, error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: group_bench TRANSPORT [RANKS [MESSAGES]]\n");
+    return 2;
+  }
+  hw::MeshOptions options;
+  options.ranks = argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 4;
+  if (options.ranks < 2 || options.ranks > kMostRanks) return 2;
+  const std::size_t messages = argc > 3 ? static_cast<std::size_t>(std::atoi(argv[3])) : 500;
+  void* const pages = mmap(nullptr, sizeof(Count) * kMostRanks, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return 3;
+  Count* const counts = new (pages) Count[kMostRanks];
+  const hw::LocalPort port;
+  options.root = port.address();
+  for (options.rank = 1; options.rank < options.ranks; ++options.rank) {
+    if (fork() == 0) _exit(be_rank(counts, options, argv[1], messages));
+  }
+  options.rank = 0;
+  const int status = be_rank(counts, options, argv[1], messages);
+  while (wait(nullptr) > 0) {
+  }
+  return status;
+}
