@@ -34,6 +34,7 @@ class FaultsCase(RankCase):
         what = (f"seed {seed}: {spec} on {transport}, rank {struck} "
                 f"{'stopped' if stopped else 'killed'} after {moment_s:.3f} s")
         port = free_port()
+        since = time.time()
         started = self.start_ranks(
             ranks, spec, "--transport", transport, "--iterations", 1000000, "--join-timeout", "4s",
             "--failure-timeout", f"{TIMEOUT_S:g}s", "--trace", f"trace.{seed}", port=port)
@@ -62,7 +63,7 @@ class FaultsCase(RankCase):
         finally:
             for rank in started:
                 rank.end()
-        self.assert_gone([rank.pid for rank in started])
+        self.assert_gone([rank.pid for rank in started], since)
         for path in self.folder.iterdir():
             path.unlink()
 

@@ -5,10 +5,8 @@ which one is which.
 import os
 import pathlib
 import re
-import signal
 import socket
 import subprocess
-import time
 
 from program_case import PROGRAM, Done, ProgramCase
 
@@ -59,12 +57,20 @@ class RankCase(ProgramCase):
             self.addCleanup(started[-1].end)
         return started
 
-    def segments_of(self, pids):
-        """What processes left in shared memory; libfabric names its segments by process."""
-        names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
-        return [name for name in names for pid in pids if re.search(rf"(^|\D){pid}(\D|$)", name)]
+    def segments_of(self, pids, since):
+        """What processes left in shared memory after a time; libfabric names its segments by
+        process, and an older process may have had the same number."""
+        left = []
+        for path in pathlib.Path("/dev/shm").glob("*"):
+            try:
+                if any(re.search(rf"(^|\D){pid}(\D|$)", path.name) for pid in pids) and (
+                        path.stat().st_mtime >= since):
+                    left.append(path.name)
+            except FileNotFoundError:
+                pass
+        return left
 
-    def assert_gone(self, pids):
+    def assert_gone(self, pids, since):
         for pid in pids:
             self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), f"process {pid} is still there")
-        self.assertEqual(self.segments_of(pids), [])
+        self.assertEqual(self.segments_of(pids, since), [])

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 import unittest
 
 from program_case import BLOCK_PATTERNS, PROGRAM, main
@@ -67,13 +68,14 @@ class Run(RankCase):
 
     def test_ranks_that_are_started_one_by_one(self):
         spec = "circulant:ranks=3,bytes=100000,block=10000"
+        since = time.time()
         ranks = self.start_ranks(3, spec, "--json")
         done = [rank.wait() for rank in ranks]
         self.assertEqual([d.code for d in done], [0, 0, 0], done)
         self.assertTrue(json.loads(done[0].out)["bytes_proved"])
         # One answer is enough.
         self.assertEqual([d.out for d in done[1:]], ["", ""])
-        self.assert_gone([rank.pid for rank in ranks])
+        self.assert_gone([rank.pid for rank in ranks], since)
 
 
 class Wrong(RankCase):
