@@ -340,6 +340,11 @@ void VerbsEnd::fail(const ibv_wc& completion) {
     case IBV_WC_REM_ABORT_ERR:
       failure = Failure::kPeer;
       break;
+    case IBV_WC_REM_ACCESS_ERR:
+    case IBV_WC_REM_INV_REQ_ERR:
+    case IBV_WC_REM_OP_ERR:
+      failure = Failure::kRefused;
+      break;
     case IBV_WC_FATAL_ERR:
     case IBV_WC_GENERAL_ERR:
       failure = Failure::kMachine;
@@ -369,6 +374,7 @@ void VerbsEnd::throw_failure() const {
   }
   const std::string message = fmt::format("verbs: {}: channel {} with rank {}: {}", device_.name(),
                                           end_.channel, end_.peer, how_);
+  if (failure_ == Failure::kRefused) throw Error(message, InternalError("").exit_code());
   if (failure_ == Failure::kRules) throw InternalError(message);
   throw EnvironmentError(message);
 }

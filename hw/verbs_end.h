@@ -62,12 +62,14 @@ class VerbsEnd {
   void fail(const ibv_wc& completion);
   void fail(int event);
   bool failed() const { return failure_ != Failure::kNone; }
-  /// PeerLost where the other end does not answer; else EnvironmentError or InternalError.
+  /// PeerLost where the other end does not answer, EnvironmentError where the machine failed. What
+  /// the other end refuses is our own defect (an Error with its exit code, 70), unless that rank is
+  /// just ending, which is for others to know; what this end refuses is InternalError.
   [[noreturn]] void throw_failure() const;
 
  private:
   // The worst wins: what is flushed tells only that something else has failed.
-  enum class Failure { kNone, kFlushed, kMachine, kRules, kPeer };
+  enum class Failure { kNone, kFlushed, kMachine, kRules, kRefused, kPeer };
   // A request under way.
   struct Slot {
     std::uint64_t tag = 0;

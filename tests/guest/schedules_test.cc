@@ -7,15 +7,14 @@
 
 #include "hw/verbs_transport.h"
 #include "sched/compile.h"
+#include "tests/hw/dataflow.h"
 #include "tests/hw/legal_order.h"
 #include "tests/hw/local_ranks.h"
 
 namespace slackline {
 namespace {
 
-void run_and_prove(const std::string& spec) {
-  SCOPED_TRACE(spec);
-  const sched::Schedule schedule = sched::compile(sched::parse_spec(spec));
+void run_and_prove(const sched::Schedule& schedule) {
   const auto reports = testing::run_locally(
       schedule, [] { return hw::make_verbs_transport({}); }, std::chrono::seconds(60));
   for (std::size_t r = 0; r < reports.size(); ++r) {
@@ -24,6 +23,11 @@ void run_and_prove(const std::string& spec) {
   }
   // On a reliable connection no send is acknowledged before its receive is posted.
   if (!::testing::Test::HasFailure()) testing::expect_legal_order(schedule, reports, true);
+}
+
+void run_and_prove(const std::string& spec) {
+  SCOPED_TRACE(spec);
+  run_and_prove(sched::compile(sched::parse_spec(spec)));
 }
 
 constexpr const char* kPatterns[] = {"sequential",  "chain",       "binomial-tree",
@@ -38,10 +42,13 @@ TEST(Schedules, EveryPatternProvesItsBytesForEveryNumberOfRanks) {
   std::size_t size = 0;
   for (const char* const pattern : kPatterns) {
     for (int ranks = 1; ranks <= 8; ++ranks) {
-      run_and_prove(std::string(pattern) + ":ranks=" + std::to_string(ranks) + "," +
-                    kSizes[size++ % std::size(kSizes)]);
-      if (HasFailure()) return;
+      for (int turn = 0; turn < 2; ++turn) {
+        run_and_prove(std::string(pattern) + ":ranks=" + std::to_string(ranks) + "," +
+                      kSizes[size++ % std::size(kSizes)]);
+        if (HasFailure()) return;
+      }
     }
+    size += 3;
   }
 }
 
@@ -64,6 +71,8 @@ TEST(Schedules, FlagsInRingsAreUsedAgain) {
   run_and_prove("ring-buffer:ranks=4,bytes=100,messages=50,slots=4");
   run_and_prove("ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,consume=in-place");
 }
+
+TEST(Schedules, GetsAtomicsAndTheirResults) { run_and_prove(testing::dataflow(sched::ValueId(0))); }
 
 TEST(Schedules, MoreIsPostedThanAQueuePairHolds) {
   run_and_prove("chain:ranks=3,bytes=20000,block=10,ready=none,in-flight=0");
