@@ -143,6 +143,11 @@ void VerbsDevice::open(const std::string& text) {
       idle));
 }
 
+bool VerbsDevice::is_active() const {
+  ibv_port_attr state{};
+  return ibv_query_port(context_.get(), port_, &state) == 0 && state.state == IBV_PORT_ACTIVE;
+}
+
 bool VerbsDevice::open_port(int port) {
   ibv_device_attr limits{};
   if (ibv_query_device(context_.get(), &limits) != 0) return false;

@@ -59,6 +59,9 @@ class VerbsDevice {
   /// For people: "rxe0 port 1".
   const std::string& name() const { return name_; }
 
+  /// Whether its port is active just now.
+  bool is_active() const;
+
   std::uint32_t max_completions() const { return max_completions_; }  // of one queue
   std::uint32_t max_requests() const { return max_requests_; }        // of a queue pair, each way
   std::uint32_t max_segments() const { return max_segments_; }

@@ -25,6 +25,9 @@ namespace slackline::hw {
 namespace {
 
 constexpr std::size_t kBatch = 32;
+// A request has failed: how long the device may take to tell more.
+constexpr int kPatienceForEventMs = 50;
+
 // Asking for asynchronous events is a system call: not in every poll.
 constexpr std::uint32_t kIdlePollsBetweenEvents = 4096;
 // Begins every address; also tells machines of another byte order apart.
@@ -247,9 +250,20 @@ class VerbsTransport final : public Transport {
 
   // Throws what has failed first; each failure once, so that the others may go on.
   [[noreturn]] void throw_failing() {
+    // A port that goes down takes requests with it, which may be seen a little before its own
+    // event.
+    pollfd event{device_.context()->async_fd, POLLIN, 0};
+    ::poll(&event, 1, kPatienceForEventMs);
+    see_events();
+    if (!device_.is_active()) throw_down(ibv_event_type_str(IBV_EVENT_PORT_ERR));
     const VerbsEnd* const end = failing_.front();
     failing_.pop_front();
     end->throw_failure();
+  }
+
+  [[noreturn]] void throw_down(const char* how) const {
+    throw EnvironmentError(fmt::format("verbs: {} went down ({}); `ibv_devinfo` shows its state",
+                                       device_.name(), how));
   }
 
   void see_events() {
@@ -263,9 +277,7 @@ class VerbsTransport final : public Transport {
         fail(pair, type);
       } else if (type == IBV_EVENT_DEVICE_FATAL ||
                  (type == IBV_EVENT_PORT_ERR && port == device_.port())) {
-        throw EnvironmentError(
-            fmt::format("verbs: {} went down ({}); `ibv_devinfo` shows its state", device_.name(),
-                        ibv_event_type_str(type)));
+        throw_down(ibv_event_type_str(type));
       } else if (type == IBV_EVENT_CQ_ERR) {
         throw InternalError(
             fmt::format("verbs: {}: a completion queue overflowed or broke", device_.name()));
