@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <future>
 #include <memory>
@@ -65,7 +66,8 @@ struct Stream {
   std::deque<std::vector<std::byte>> buffers;
   std::vector<std::vector<std::byte>*> unused;
   std::deque<std::vector<std::byte>*> given;
-  std::uint64_t completed = 0;
+  std::atomic<std::uint64_t> completed = 0;  // looked at meanwhile, as has_failed
+  std::atomic<bool> has_failed = false;
   std::uint64_t wrong = 0;
   std::vector<std::uint32_t> failures;
   std::promise<void> failed;
@@ -94,6 +96,7 @@ struct Stream {
             .failure =
                 [this](std::uint32_t rank) {
                   failures.push_back(rank);
+                  has_failed = true;
                   if (failures.size() == 1) failed.set_value();
                 }};
   }
@@ -173,13 +176,13 @@ void be_member(const Accident& accident, const hw::MeshOptions& options, int go,
   for (auto& message : source.messages) std::ranges::fill(message, std::byte{0xbb});
   const hw::GroupClosing other_closing = [&] {
     // The other group is told to end by its root's closing: messages still to come are sent first.
-    while (rank.rank() == others[0] && other.completed < 40 && other.failures.empty()) {
+    while (rank.rank() == others[0] && other.completed < 40 && !other.has_failed) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return rank.groups.destroy_group(2);
   }();
-  say(fmt::format("{}; {} of 40; {} wrong; {} failures", text_of(other_closing), other.completed,
-                  other.wrong, other.failures.size()));
+  say(fmt::format("{}; {} of 40; {} wrong; {} failures", text_of(other_closing),
+                  other.completed.load(), other.wrong, other.failures.size()));
   char end = 0;
   static_cast<void>(!read(go, &end, 1));
   bool touched = false;
