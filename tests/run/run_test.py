@@ -1,8 +1,10 @@
 """slackline run: schedules carried out by real processes, on one host."""
 
+import csv
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -76,6 +78,25 @@ class Run(RankCase):
         # One answer is enough.
         self.assertEqual([d.out for d in done[1:]], ["", ""])
         self.assert_gone([rank.pid for rank in ranks], since)
+
+
+class PartialTraces(RankCase):
+    def test_survivors_keep_what_they_saw(self):
+        spec = "chain:ranks=3,bytes=64KiB,block=4KiB"
+        ranks = self.start_ranks(3, spec, "--iterations", 1000000, "--trace", "run.trace")
+        time.sleep(2)
+        self.assertEqual([rank.process.poll() for rank in ranks], [None] * 3)
+        ranks[1].signal(signal.SIGKILL)
+        for rank in (0, 2):
+            done = ranks[rank].wait()
+            self.assertEqual(done.code, 1, done)
+            name = f"run.trace.rank{rank}"
+            self.good("convert", name, "--to", "csv", "-o", f"{rank}.csv")
+            rows = list(csv.DictReader(self.read(f"{rank}.csv").splitlines()))
+            done_by = {int(row["rank"]) for row in rows if row["done_s"] not in ("", "inf")}
+            self.assertLessEqual(done_by, {rank}, name)
+        self.assertFalse((self.folder / "run.trace").exists())
+        self.assertFalse((self.folder / "run.trace.rank1").exists())
 
 
 class Wrong(RankCase):
