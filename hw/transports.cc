@@ -34,8 +34,8 @@ Made verbs(const TransportOptions& options) {
   return make_verbs_transport({options.device, options.host});
 #else
   throw EnvironmentError(
-      fmt::format("verbs{}{}: this Slackline was built without libibverbs (Debian: libibverbs-dev)",
-                  options.device.empty() ? "" : " on ", options.device));
+      fmt::format("verbs: {}{}this Slackline was built without libibverbs (Debian: libibverbs-dev)",
+                  options.device, options.device.empty() ? "" : ": "));
 #endif
 }
 
