@@ -19,6 +19,8 @@ enum class GroupWord : std::uint8_t {
   kDone,       // this member has all messages, and wants to close
   kSettle,     // the group has failed: `notice`
   kGone,       // this rank has no such group any more
+  kStill,      // nothing happens: is this member there?
+  kHere,       // it is; `number`: 1 if it wants to close
   kPing,       // is this rank still taken for alive?
   kPong,       // the answer, with the same number
 };

@@ -46,7 +46,19 @@ void GroupMember::cut_off(const std::string& why) {
 
 void GroupMember::hear(std::uint32_t from, const GroupControl& control) {
   if (state_ == State::kEnded) return;
+  if (control.word == GroupWord::kStill) {
+    GroupControl here;
+    here.word = GroupWord::kHere;
+    here.group = setup_.name;
+    here.number = wants_close_ ? 1 : 0;
+    return tell_(setup_.ranks[from], here);
+  }
+  if (control.word == GroupWord::kHere) {
+    signs_[from] = control.number == 1 ? Sign::kCloses : Sign::kLives;
+    return;
+  }
   active_ = Clock::now();
+  asked_ = false;
   switch (control.word) {
     case GroupWord::kClose:
       total_ = control.number;
@@ -63,8 +75,7 @@ void GroupMember::hear(std::uint32_t from, const GroupControl& control) {
       return;
     case GroupWord::kSettle:
       break;
-    case GroupWord::kPing:
-    case GroupWord::kPong:
+    default:
       return;
   }
   const SettlementNotice& notice = control.notice;
@@ -124,25 +135,37 @@ bool GroupMember::is_known_to_all() const {
   return true;
 }
 
-// Members that live and do nothing: every wait ends.
+// Members that live and do nothing: every wait ends. Half-way, all are asked for a sign.
 void GroupMember::give_up_on_silent() {
-  if (Clock::now() - active_ < setup_.timeout) return;
-  active_ = Clock::now();
-  const auto seconds = std::chrono::duration<double>(setup_.timeout).count();
-  for (std::uint32_t m = 0; m < size(); ++m) {
-    if (m == setup_.self || !reachable_[m]) continue;
-    if (state_ == State::kFailing) {
-      if (knows_[m]) continue;
-      lose(m, "", false);
-    } else if (!done_[m] && (total_ || m == 0)) {
-      // Whoever has not been told how many there are cannot wait for others than the root.
-      lose(m,
-           fmt::format("rank {} did not come to the end of the group within {} s", setup_.ranks[m],
-                       seconds),
-           true);
-      return;
-    }
+  const auto idle = Clock::now() - active_;
+  if (!asked_ && idle > setup_.timeout / 2) {
+    asked_ = true;
+    std::ranges::fill(signs_, Sign::kNone);
+    GroupControl control;
+    control.word = GroupWord::kStill;
+    control.group = setup_.name;
+    tell_all(control);
   }
+  if (idle < setup_.timeout) return;
+  active_ = Clock::now();
+  asked_ = false;
+  if (state_ == State::kFailing) {
+    for (std::uint32_t m = 0; m < size(); ++m) {
+      if (m != setup_.self && !knows_[m]) lose(m, "", false);
+    }
+    return;
+  }
+  // Whoever gives no sign, else whoever does not close, else whoever has not all messages.
+  std::optional<std::uint32_t> blamed;
+  for (std::uint32_t m = 0; m < size(); ++m) {
+    if (m == setup_.self || !reachable_[m] || done_[m]) continue;
+    if (!blamed || signs_[m] < signs_[*blamed]) blamed = m;
+  }
+  if (!blamed) return;
+  lose(*blamed,
+       fmt::format("rank {} did not come to the end of the group within {} s",
+                   setup_.ranks[*blamed], std::chrono::duration<double>(setup_.timeout).count()),
+       true);
 }
 
 void GroupMember::end(bool delivered) {

@@ -20,6 +20,7 @@ GroupMember::GroupMember(std::unique_ptr<Transport> transport, GroupSetup setup,
     : setup_(std::move(setup)),
       tell_(std::move(tell)),
       transport_(std::move(transport)),
+      signs_(setup_.ranks.size(), Sign::kNone),
       done_(setup_.ranks.size(), false),
       reachable_(setup_.ranks.size(), true),
       knows_(setup_.ranks.size(), false) {
@@ -112,7 +113,10 @@ void GroupMember::trouble(const Error& error) {
 
 bool GroupMember::dispatch() {
   const bool any = !completions_.empty();
-  if (any) active_ = Clock::now();
+  if (any) {
+    active_ = Clock::now();
+    asked_ = false;
+  }
   while (!completions_.empty() && state_ == State::kOpen) {
     const Completion completion = completions_.front();
     completions_.pop_front();

@@ -103,6 +103,7 @@ class GroupMember {
 
  private:
   static constexpr std::uint32_t kNobody = 0xffffffffu;
+  enum class Sign : std::uint8_t { kNone, kLives, kCloses };
   enum class State : std::uint8_t { kOpen, kFailing, kEnded };
   struct Outgoing {
     std::span<std::byte> message;
@@ -160,6 +161,8 @@ class GroupMember {
   std::deque<std::span<std::byte>> waiting_;  // …and not yet: [completed_, finished_)
   Clock::time_point active_ = Clock::now();   // when something last happened
 
+  bool asked_ = false;       // for a sign, since then
+  std::vector<Sign> signs_;  // by member
   bool wants_close_ = false;
   bool told_close_ = false;  // root
   bool told_done_ = false;

@@ -258,6 +258,58 @@ TEST_P(GroupFailure, SurvivorsAreToldAndOtherGroupsGoOn) {
   }
 }
 
+// Shared memory lets a receiver copy blocks right out of the sender's memory. One that was stopped
+// for long finds blocks of a sender that has given it up, and has used the memory again. (Here the
+// mesh notices nothing: the sender does not wait as long as the mesh would.)
+TEST(GroupFence, WhoWasGivenUpCompletesNothing) {
+  hw::make_fabric_transport({"shm", ""});
+  constexpr int kBlocks = 64;
+  MeshRanks ranks;
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    hw::MeshOptions options = ranks.options(r, 2);
+    options.failure_timeout = std::chrono::seconds(10);
+    ranks.start(options, [](const hw::MeshOptions& mine, const Say& say) {
+      hw::GroupsOptions group_options = testing::quick_groups();
+      group_options.failure_timeout = kFailureTimeout;
+      if (mine.rank == 0) group_options.timeout = std::chrono::milliseconds(500);
+      GroupRank rank(mine, "shm", group_options);
+      std::vector<std::byte> memory = testing::make_message(0, kBlocks * 8192);
+      int completed = 0;
+      std::promise<void> over;
+      hw::GroupCallbacks callbacks;
+      callbacks.incoming = [&](std::size_t) {
+        // All blocks are under way: they await no readiness.
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        raise(SIGSTOP);
+        return std::span(memory);
+      };
+      callbacks.completion = [&](std::span<std::byte>) {
+        ++completed;
+        over.set_value();
+      };
+      callbacks.failure = [&](std::uint32_t) { over.set_value(); };
+      rank.groups.create_group(1, {0, 1}, callbacks,
+                               {.pattern = "sequential",
+                                .block_bytes = 8192,
+                                .in_flight = 0,
+                                .ready = sched::Ready::kNone});
+      if (rank.rank() == 0) rank.groups.send(1, memory);
+      if (rank.rank() == 1) over.get_future().wait();
+      const hw::GroupClosing closing = rank.groups.destroy_group(1);
+      say(fmt::format("{} {}", closing.delivered, completed));
+      if (rank.rank() == 1) return;
+      std::ranges::fill(memory, std::byte{0xbb});
+      say("used again");
+      // It must be here to answer, and be read from.
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+    });
+  }
+  EXPECT_EQ(ranks.next(0), "false 0");
+  EXPECT_EQ(ranks.next(0), "used again");
+  ranks.signal(1, SIGCONT);
+  EXPECT_EQ(ranks.next(1), "false 0");
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, GroupFailure, ::testing::Values(0, 8, 16, 24));
 
 }  // namespace
