@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "offload/message_graph.h"
+#include "offload/refusals.h"
 #include "sched/error.h"
 
 namespace slackline::offload {
@@ -41,7 +42,8 @@ class QueueCompiler {
   QueueProgram run() {
     out_.set_schedule(schedule_.digest());
     out_.set_mode(options_.mode);
-    out_.set_readiness(options_.readiness, window());
+    out_.set_readiness(options_.readiness,
+                       options_.readiness == Readiness::kWindow ? options_.window : 0);
     for (const auto& buffer : schedule_.buffers()) out_.add_buffer(buffer.rank, buffer.bytes);
     out_.add_slices(schedule_.slices());
     cut_channels();
@@ -58,9 +60,6 @@ class QueueCompiler {
   }
 
  private:
-  std::uint32_t window() const {
-    return options_.readiness == Readiness::kWindow ? options_.window : 0;
-  }
   std::uint32_t depth() const { return options_.limits.queue_depth; }
   const Part& part(MessageId id) const { return parts_[part_[id.value]]; }
 
@@ -394,18 +393,7 @@ class QueueCompiler {
 }  // namespace
 
 QueueProgram compile_queues(const Schedule& schedule, const QueueOptions& options) {
-  if (options.limits.queue_depth < 4 || options.limits.queue_depth > 1u << 15) {
-    throw InputError(fmt::format("offload: a queue of {} entries; expected 4 … 32768",
-                                 options.limits.queue_depth));
-  }
-  if (options.readiness == Readiness::kWindow && options.window == 0) {
-    throw InputError("offload: a window of 0; expected at least 1");
-  }
-  if (options.mode == Mode::kRdmcMq && options.readiness != Readiness::kNone) {
-    throw InputError(
-        fmt::format("offload: rdmc-mq enables receives step by step; expected no readiness, not {}",
-                    name(options.readiness)));
-  }
+  require_in_range(options);
   return QueueCompiler(schedule, options).run();
 }
 

@@ -150,4 +150,19 @@ void require_offloadable(const Schedule& schedule, const std::vector<char>& is_c
   require_written_once(schedule, is_credit);
 }
 
+void require_in_range(const QueueOptions& options) {
+  if (options.limits.queue_depth < 4 || options.limits.queue_depth > 1u << 15) {
+    throw InputError(fmt::format("offload: a queue of {} entries; expected 4 … 32768",
+                                 options.limits.queue_depth));
+  }
+  if (options.readiness == Readiness::kWindow && options.window == 0) {
+    throw InputError("offload: a window of 0; expected at least 1");
+  }
+  if (options.mode == Mode::kRdmcMq && options.readiness != Readiness::kNone) {
+    throw InputError(
+        fmt::format("offload: rdmc-mq enables receives step by step; expected no readiness, not {}",
+                    name(options.readiness)));
+  }
+}
+
 }  // namespace slackline::offload
