@@ -6,8 +6,10 @@
 
 #include "cli/offload_report.h"
 #include "cli/output_file.h"
+#include "cli/queue_file.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/traced_schedule.h"
 #include "offload/compile_queues.h"
 #include "offload/emulate_timed.h"
 #include "offload/message_graph.h"
@@ -35,6 +37,8 @@ class Offload : public Command {
   void declare(Arguments& arguments) override {
     source_.declare(arguments);
     source_.declare_proof(arguments, Proof::kOnDemand);
+    arguments.option("--schedule", "SCHEDULE", schedule_,
+                     "what a queue program read from a file carries out, if it does not say so");
     arguments.option("--mode", "MODE", mode_,
                      "sq-wait (default): waits in the send queues; mq-enable: a management queue "
                      "enables them; rdmc-mq: step by step, as RDMC would");
@@ -60,20 +64,25 @@ class Offload : public Command {
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --emulate");
     arguments.example("chain:ranks=4,bytes=4MiB,block=1MiB --mode mq-enable --encode chain.wqe");
+    arguments.example("chain:ranks=4,bytes=4MiB,block=1MiB -o chain.queues");
+    arguments.example("chain.queues --emulate");
   }
 
   int run(Console& console) override {
     check();
     std::optional<RunSetting> setting;
     if (emulate_) setting = options_.resolve(console);
-    const LoadedSchedule loaded = source_.load_proved(console);
+    const std::optional<offload::QueueProgram> written = read_queue_file(source_.given());
+    const LoadedSchedule loaded = load(written, console);
     console.phase("compiling queues");
-    const offload::QueueProgram program = compile_queues(loaded.schedule, queues_);
+    const offload::QueueProgram program =
+        written ? *written : compile_queues(loaded.schedule, queues_);
     const offload::MessageGraph graph(loaded.schedule);
     OffloadAnswer answer{subject_of(loaded), program, costs_of(program), {}, {}, {}};
     console.phase("proving");
     answer.diagnostics = check_queues(program, loaded.schedule, graph, {queues_.limits, 100});
-    if (emulate_) answer.runs = emulate(loaded, program, graph, *setting, console);
+    if (emulate_ && can_be_emulated(answer.diagnostics))
+      answer.runs = emulate(loaded, program, graph, *setting, console);
     console.phase("writing");
     if (output_) write_output_file(*output_, write_queues(program));
     if (dot_) write_output_file(*dot_, write_dot(program));
@@ -86,6 +95,38 @@ class Offload : public Command {
   }
 
  private:
+  // Of a program from a file, the schedule that it says it carries out.
+  LoadedSchedule load(const std::optional<offload::QueueProgram>& written, Console& console) const {
+    if (!written) {
+      if (schedule_) {
+        throw InputError(fmt::format("--schedule: {} is no queue program; expected one beside it",
+                                     source_.given()));
+      }
+      return source_.load_proved(console);
+    }
+    for (const auto& [given, option] :
+         {std::pair{mode_.has_value(), "--mode"}, std::pair{readiness_.has_value(), "--readiness"},
+          std::pair{no_split_, "--no-split"}}) {
+      if (given) {
+        throw InputError(
+            fmt::format("{}: {} is a queue program, which is compiled already; "
+                        "expected a schedule",
+                        option, source_.given()));
+      }
+    }
+    source_.spec();  // Says what is wrong with options for a spec.
+    LoadedSchedule loaded =
+        schedule_of(written->schedule(), written->title(), source_.given(), schedule_, console);
+    source_.prove(loaded, console);
+    return loaded;
+  }
+
+  // A program that is not the schedule's, or that nobody can tell the course of, has no runs.
+  static bool can_be_emulated(const offload::QueueDiagnostics& diagnostics) {
+    return diagnostics.empty() || (diagnostics.front().code != offload::QueueCode::kSchedule &&
+                                   diagnostics.front().code != offload::QueueCode::kProducer);
+  }
+
   void check() {
     queues_.mode = named(mode_, offload::Mode::kSqWait, "--mode", offload::mode_named,
                          "sq-wait, mq-enable or rdmc-mq");
@@ -149,8 +190,8 @@ class Offload : public Command {
 
   ScheduleSource source_;
   RunOptions options_{"analytic"};
-  std::optional<std::string> mode_, readiness_, ahead_, depth_, timings_, egress_, entry_time_,
-      folder_, output_, dot_;
+  std::optional<std::string> schedule_, mode_, readiness_, ahead_, depth_, timings_, egress_,
+      entry_time_, folder_, output_, dot_;
   bool no_split_ = false;
   bool emulate_ = false;
   bool json_ = false;

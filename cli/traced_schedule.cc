@@ -12,22 +12,38 @@ namespace slackline::cli {
 
 LoadedSchedule schedule_of(const sched::Trace& trace, const std::string& file,
                            const std::optional<std::string>& given, Console& console) {
+  LoadedSchedule loaded = [&] {
+    if (!given) return schedule_of(trace.schedule, trace.title, file, given, console);
+    ScheduleSource source;
+    source.require(*given);
+    return source.load(console);
+  }();
+  sched::require_same(loaded.schedule, trace);
+  return loaded;
+}
+
+LoadedSchedule schedule_of(sched::Digest digest, const std::string& title, const std::string& file,
+                           const std::optional<std::string>& given, Console& console) {
   ScheduleSource source;
   if (given) {
     source.require(*given);
     LoadedSchedule loaded = source.load(console);
-    sched::require_same(loaded.schedule, trace);
+    if (loaded.schedule.digest() != digest) {
+      throw InputError(fmt::format("--schedule {}: its digest is {}; expected that of {}, {}",
+                                   *given, to_string(loaded.schedule.digest()), file,
+                                   to_string(digest)));
+    }
     return loaded;
   }
-  if (trace.title.empty()) {
+  if (title.empty()) {
     throw InputError(
         fmt::format("{}: does not say what its schedule, {}, was made from; expected --schedule",
-                    file, to_string(trace.schedule)));
+                    file, to_string(digest)));
   }
-  source.require(trace.title);
+  source.require(title);
   const auto unusable = [&](std::string_view why) {
-    return InputError(fmt::format("{}: its schedule was '{}', but {}; expected --schedule", file,
-                                  trace.title, why));
+    return InputError(
+        fmt::format("{}: its schedule was '{}', but {}; expected --schedule", file, title, why));
   };
   std::optional<LoadedSchedule> loaded;
   try {
@@ -35,8 +51,7 @@ LoadedSchedule schedule_of(const sched::Trace& trace, const std::string& file,
   } catch (const InputError& error) {
     throw unusable(error.what());
   }
-  if (loaded->schedule.digest() != trace.schedule) throw unusable("that is another one now");
-  sched::require_same(loaded->schedule, trace);
+  if (loaded->schedule.digest() != digest) throw unusable("that is another one now");
   return std::move(*loaded);
 }
 

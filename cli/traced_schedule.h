@@ -1,4 +1,4 @@
-// The schedule that a trace is of.
+// The schedule that a trace, or a queue program, is of.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,10 @@ namespace slackline::cli {
 /// must be the trace's. Without proof: nothing is run. Throws InputError, naming `file`, the
 /// trace's, and --schedule.
 LoadedSchedule schedule_of(const sched::Trace& trace, const std::string& file,
+                           const std::optional<std::string>& given, Console& console);
+
+/// The same for anything that knows its schedule's digest and what made it.
+LoadedSchedule schedule_of(sched::Digest digest, const std::string& title, const std::string& file,
                            const std::optional<std::string>& given, Console& console);
 
 }  // namespace slackline::cli

@@ -41,6 +41,7 @@ class QueueCompiler {
 
   QueueProgram run() {
     out_.set_schedule(schedule_.digest());
+    out_.set_title(schedule_.title());
     out_.set_mode(options_.mode);
     out_.set_readiness(options_.readiness,
                        options_.readiness == Readiness::kWindow ? options_.window : 0);

@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sched/digest.h"
@@ -119,6 +120,8 @@ class QueueProgram {
  public:
   /// The schedule that it carries out.
   sched::Digest schedule() const { return schedule_; }
+  /// What made that schedule, a spec; may be empty. For people; not part of the digest.
+  const std::string& title() const { return title_; }
   Mode mode() const { return mode_; }
   Readiness readiness() const { return readiness_; }
   /// Receives enabled ahead; 0 unless readiness is kWindow.
@@ -141,7 +144,7 @@ class QueueProgram {
   }
   std::uint64_t bytes(sched::SliceRange range) const;
 
-  /// Over every field, so that the same digest is the same program.
+  /// Over every field but the title, so that the same digest is the same program.
   sched::Digest digest() const { return digest_; }
 
   friend bool operator==(const QueueProgram& a, const QueueProgram& b);
@@ -152,6 +155,7 @@ class QueueProgram {
   sched::Digest compute_digest() const;
 
   sched::Digest schedule_;
+  std::string title_;
   Mode mode_ = Mode::kSqWait;
   Readiness readiness_ = Readiness::kHandshake;
   std::uint32_t window_ = 0;
@@ -173,6 +177,7 @@ class QueueProgramBuilder {
   explicit QueueProgramBuilder(const QueueProgram& program);
 
   void set_schedule(sched::Digest digest) { program_.schedule_ = digest; }
+  void set_title(std::string title) { program_.title_ = std::move(title); }
   void set_mode(Mode mode) { program_.mode_ = mode; }
   void set_readiness(Readiness readiness, std::uint32_t window = 0) {
     program_.readiness_ = readiness;

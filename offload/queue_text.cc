@@ -29,6 +29,11 @@ class Writer {
     put("slackline queues {}\n", kQueueTextVersion);
     put("digest {}\n", to_string(program_.digest()));
     put("schedule {}\n", to_string(program_.schedule()));
+    if (!program_.title().empty()) {
+      put("title ");
+      sched::append_title(text_, program_.title());
+      put("\n");
+    }
     put("mode {}\n", name(program_.mode()));
     put("ready {}", name(program_.readiness()));
     if (program_.window() != 0) put(" {}", program_.window());
@@ -158,7 +163,15 @@ class Reader {
     in_.expect("schedule");
     const Digest schedule = read_digest();
     in_.expect_end();
-    line_of("mode");
+    if (!in_.next_line()) in_.fail("the text ends; expected mode");
+    std::string title;
+    if (in_.peek() == "title") {
+      in_.expect("title");
+      title = sched::read_title(in_);
+      in_.expect_end();
+      if (!in_.next_line()) in_.fail("the text ends; expected mode");
+    }
+    in_.expect("mode");
     const Mode mode = sched::named(in_, mode_named, "sq-wait, mq-enable or rdmc-mq");
     in_.expect_end();
     line_of("ready");
@@ -170,6 +183,7 @@ class Reader {
     in_.expect_end();
     builder_.emplace(ranks);
     builder_->set_schedule(schedule);
+    builder_->set_title(std::move(title));
     builder_->set_mode(mode);
     builder_->set_readiness(ready, window);
   }

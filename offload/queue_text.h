@@ -3,6 +3,7 @@
 //   slackline queues 1
 //   digest 7b8a…                                   optional; checked when it is there
 //   schedule 0a4a…
+//   title "chain:ranks=2,bytes=2MiB,block=1MiB"    optional: what made the schedule
 //   mode sq-wait
 //   ready handshake
 //   ranks 2

@@ -6,6 +6,25 @@ void once(const TextScanner& in, Once& seen, unsigned bit, std::string_view keyw
   if (!seen(bit)) in.fail(fmt::format("'{}' is given twice", keyword));
 }
 
+void append_title(std::string& out, std::string_view title) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : title) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
 std::string read_title(TextScanner& in) {
   std::string_view left = in.rest();
   const auto bad = [&] { in.fail("title: expected a text between quotation marks"); };

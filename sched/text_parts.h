@@ -37,6 +37,7 @@ Enum named(TextScanner& in, std::optional<Enum> (*find)(std::string_view),
 
 /// A text between quotation marks, as write_text() writes the title.
 std::string read_title(TextScanner& in);
+void append_title(std::string& out, std::string_view title);
 
 /// What is left of a channel's or a region's line.
 void read_channel_attributes(TextScanner& in, Channel& channel);

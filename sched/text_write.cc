@@ -1,6 +1,7 @@
 #include <charconv>
 
 #include "sched/text.h"
+#include "sched/text_parts.h"
 
 namespace slackline::sched {
 namespace {
@@ -15,7 +16,7 @@ class Writer {
     put("\ndigest ").put(to_string(schedule_.digest()));
     if (!schedule_.title().empty()) {
       put("\ntitle ");
-      title();
+      append_title(out_, schedule_.title());
     }
     put("\nranks ").number(schedule_.rank_count());
     if (schedule_.message_bytes() != 0) put("\nmessage ").bytes(schedule_.message_bytes());
@@ -57,25 +58,6 @@ class Writer {
     if ((value & ((1ull << 30) - 1)) == 0) return number(value >> 30).put("GiB");
     if ((value & ((1ull << 20) - 1)) == 0) return number(value >> 20).put("MiB");
     return number(value >> 10).put("KiB");
-  }
-
-  void title() {
-    constexpr std::string_view kHex = "0123456789abcdef";
-    out_ += '"';
-    for (const char c : schedule_.title()) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\') {
-        out_ += '\\';
-        out_ += c;
-      } else if (byte < 0x20 || byte == 0x7f) {
-        out_ += "\\x";
-        out_ += kHex[byte >> 4];
-        out_ += kHex[byte & 15];
-      } else {
-        out_ += c;
-      }
-    }
-    out_ += '"';
   }
 
   void channel(std::size_t i) {

@@ -75,6 +75,40 @@ class Offload(ProgramCase):
         # Waits for one and for two blocks are indices 0 and 1.
         self.assertEqual([int.from_bytes(entries[i][24:28], "big") for i in (1, 3)], [0, 1])
 
+    def test_a_written_program_is_read_back(self):
+        for mode in MODES:
+            first = self.document("offload", PIPELINE, "--lower", "put", "--mode", mode, "-o",
+                                  "x.queues", "--emulate", "--timings", "8")
+            again = self.document("offload", "x.queues", "-o", "y.queues", "--emulate",
+                                  "--timings", "8")
+            self.assertEqual(first, again)
+            self.assertEqual(self.read("x.queues"), self.read("y.queues"))
+        self.bad("offload", "x.queues", "--mode", "sq-wait")
+        self.bad("offload", "x.queues", "--lower", "send")
+        self.bad("offload", PIPELINE, "--schedule", PIPELINE)
+
+    def test_a_written_program_that_is_wrong(self):
+        self.good("offload", CHAIN, "-o", "x.queues")
+        lines = [line for line in self.read("x.queues").splitlines(keepends=True)
+                 if not line.startswith("digest ")]
+        # Waiting for another completion: the relay sends what it may not hold.
+        wrong = "".join(lines).replace(" count 2", " count 1")
+        self.assertNotEqual(wrong, "".join(lines))
+        self.write("wrong.queues", wrong)
+        document = self.document("offload", "wrong.queues", "--emulate", code=1)
+        self.assertIs(document["ok"], False)
+        self.assertIn("hold", [d["code"] for d in document["diagnostics"]])
+        self.assertIn("emulated_sound", document)
+        # Of nobody's schedule, or another's.
+        untitled = "".join(line for line in lines if not line.startswith("title "))
+        self.write("untitled.queues", untitled)
+        self.assertIn("expected --schedule", self.bad("offload", "untitled.queues"))
+        self.assertIs(self.document("offload", "untitled.queues", "--schedule", CHAIN)["ok"], True)
+        self.assertIn("its digest is",
+                      self.bad("offload", "untitled.queues", "--schedule", PIPELINE))
+        self.write("cut.queues", untitled[:200])
+        self.assertIn("cut.queues", self.bad("offload", "cut.queues"))
+
     def test_splitting(self):
         spec = "binomial-pipeline:ranks=8,bytes=100KiB,block=1KiB"
         self.assertIs(self.document("offload", spec, "--depth", "32")["ok"], True)

@@ -57,6 +57,7 @@ TEST(QueueText, ComesBackAsItWas) {
       const QueueProgram again = read_queues(text, "again");
       EXPECT_EQ(again, program);
       EXPECT_EQ(write_queues(again), text);
+      EXPECT_EQ(again.title().substr(0, 18), "binomial-pipeline:");
       EXPECT_EQ(write_dot(again), write_dot(program));
     }
   }
@@ -74,7 +75,7 @@ TEST(QueueText, SaysWhatIsWrongAndWhere) {
   };
   EXPECT_EQ(with("slackline", "slackpipe").substr(0, 4), "f:1:");
   EXPECT_NE(with("queues 1", "queues 2").find("version 2"), std::string::npos);
-  EXPECT_NE(with("mode sq-wait", "mode wait").find("f:4: 'wait'"), std::string::npos);
+  EXPECT_NE(with("mode sq-wait", "mode wait").find("f:5: 'wait'"), std::string::npos);
   EXPECT_NE(with("ranks 2", "ranks 0").find("f: queue program"), std::string::npos);
   EXPECT_NE(with("  wait", "  await").find("f:"), std::string::npos);
   EXPECT_NE(with("count 1", "count 2").find("f:2: the digest does not fit"), std::string::npos);

@@ -1,0 +1,38 @@
+#include "cli/queue_file.h"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+#include "offload/queue_text.h"
+#include "sched/compile.h"
+#include "sched/file.h"
+#include "sched/text_scan.h"
+
+namespace slackline::cli {
+namespace {
+
+// Only the first of it is looked at: schedules can be large.
+bool begins_as_program(const std::string& path) {
+  std::array<char, 4096> begin{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), begin.size());
+  sched::TextScanner in({begin.data(), static_cast<std::size_t>(file.gcount())}, path);
+  if (!in.next_line() || in.word("slackline") != "slackline") return false;
+  return in.peek() == "queues";
+}
+
+}  // namespace
+
+std::optional<offload::QueueProgram> read_queue_file(const std::string& path) {
+  std::error_code ignored;
+  if (sched::looks_like_spec(path) || !std::filesystem::is_regular_file(path, ignored) ||
+      !begins_as_program(path)) {
+    return std::nullopt;
+  }
+  return offload::read_queues(sched::read_file(path), path);
+}
+
+}  // namespace slackline::cli
