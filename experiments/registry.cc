@@ -3,6 +3,8 @@
 #include <array>
 #include <vector>
 
+#include "experiments/offload-preemption/preemption.h"
+#include "experiments/priority-inversion-offload/egress.h"
 #include "experiments/rdmc-fig10/fig10.h"
 #include "experiments/rdmc-fig11/fig11.h"
 #include "experiments/rdmc-fig12/fig12.h"
@@ -46,6 +48,10 @@ constexpr std::array kExperiments = {
     Experiment{"rdmc-small", "small messages into ring buffers, or by RDMC", rdmc_small},
     Experiment{"rdmc-lockstep", "asynchronous steps against lockstep, under noise", rdmc_lockstep},
     Experiment{"rdmc-inversion", "posting as soon as possible, or by slack", rdmc_inversion},
+    Experiment{"offload-preemption", "relaying in the NIC, as software grows slower",
+               offload_preemption},
+    Experiment{"priority-inversion-offload", "the order in which a NIC serves its queues",
+               priority_inversion_offload},
 };
 
 }  // namespace
