@@ -159,8 +159,6 @@ Report rdmc_fig12(const Options&) {
       .known_gap =
       "Two interrupts of 4 us per block, an assumed round figure that is not fitted to this; the "
       "paper's 5 % would need less than half of it.";
-  the "
-      "paper's 5 % would need half of it.";
   facts
       .near("how much faster than software that polls where half or all send, in % (\"about 5 %\")",
             Source::kStated, 5, several_over_polling, 2)
