@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -98,4 +99,6 @@ class ProgramCase(unittest.TestCase):
 
 
 def main():
-    unittest.main()
+    """Runs the tests; ends with 77 if any could not run here, so that it is not taken for passed."""
+    result = unittest.main(exit=False).result
+    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped else 0)
