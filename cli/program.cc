@@ -28,7 +28,7 @@ std::string help() {
     table.add({std::string(entry.name), std::string(entry.summary)});
   }
   return fmt::format(
-      "Slackline: compile, prove, simulate and analyse RDMA schedules.\n\n"
+      "Slackline: compile, prove, simulate, run and analyse RDMA schedules.\n\n"
       "usage: slackline COMMAND [SCHEDULE] [options]\n\n"
       "{}\n"
       "SCHEDULE is a spec such as binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB, a file that\n"
