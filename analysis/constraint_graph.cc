@@ -93,11 +93,17 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
                                      const machine::Platform& platform,
                                      const machine::Delays& delays, const machine::Paths& paths,
                                      std::span<const double> wire_time_s) {
+  sched::require_static(schedule, "slack");
   const double complete_s = sched::seconds(platform.o_complete);
   const sched::ChannelOrder channels = sched::channel_order(schedule);
   for (std::uint32_t i = 0; i < ops_; ++i) {
     const OpId id(i);
     const Op& op = schedule.op(id);
+    if (sched::is_atomic(op.kind) &&
+        schedule.arguments(op).address_offset.from != sched::Operand::From::kAbsent) {
+      throw Unsupported(fmt::format("slack takes fixed words only: that of {} is an operand",
+                                    describe(schedule, id)));
+    }
     const NodeId issued = NodeId::of(id, Moment::kIssued);
     const NodeId request = NodeId::of(id, Moment::kRequest);
     const NodeId wire = NodeId::of(id, Moment::kWire);

@@ -46,10 +46,9 @@ sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform
   const machine::Paths paths(schedule, wiring, plan);
   FreeNetwork network(paths);
   sched::Trace trace;
-  trace.ops.resize(schedule.op_count());
-  trace.request_s.resize(machine::request_count(schedule));
-  machine::Execution<FreeNetwork> execution(schedule, platform, delays, paths, order, trace.ops,
-                                            trace.request_s, network);
+  machine::Execution<FreeNetwork> execution(schedule, platform, delays, paths, order,
+                                            machine::record_in(trace, schedule, plan.seed),
+                                            network);
   execution.start();
   std::vector<ExecutionEvent> events;
   while (!network.events().empty()) {
@@ -60,7 +59,6 @@ sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform
   trace.platform = platform.spec();
   trace.delays = plan.text();
   trace.engine = "event";
-  trace.seed = plan.seed;
   trace.contended = shares(schedule, platform, wiring, paths, trace, execution.shared());
   machine::require_finished(schedule, trace, paths);
   return trace;

@@ -389,6 +389,7 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
                                          const machine::Platform& platform,
                                          const machine::Wiring& wiring,
                                          const machine::DelayPlan& plan) {
+  sched::require_static(schedule, "the longest path");
   machine::require_executable(schedule, "the analytic engine");
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);

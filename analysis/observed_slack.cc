@@ -219,6 +219,7 @@ class Observed {
 
 ObservedSlack observed_slack(const sched::Schedule& schedule, const sched::Trace& trace,
                              std::uint64_t interleave_bytes) {
+  sched::require_static(schedule, "slack");
   require_trace_of(schedule, trace);
   return Observed(schedule, trace, interleave_bytes).slack();
 }

@@ -51,6 +51,7 @@ class Arrivals {
 }  // namespace
 
 StepSlack step_slack(const sched::Schedule& schedule) {
+  sched::require_static(schedule, "step slack");
   const Arrivals arrivals(schedule);
   StepSlack result;
   result.of_step.resize(schedule.step_count());

@@ -12,12 +12,13 @@
 #include "hw/pages.h"
 #include "hw/transport.h"
 #include "sched/schedule.h"
+#include "sched/value_bytes.h"
 
 namespace slackline::hw {
 
-/// The byte at `offset` of a value, the same on every machine; never 0, so that memory of which no
-/// fact speaks (zeros) is never taken for a value, and a flag is seen by its bytes.
-std::byte value_byte(sched::ValueId value, std::uint64_t offset);
+/// The same on every machine; never 0, so that memory of which no fact speaks (zeros) is never
+/// taken for a value, and a flag is seen by its bytes.
+using sched::value_byte;
 
 /// Memory for a buffer of the schedule that somebody else owns and has registered.
 struct GivenMemory {

@@ -30,6 +30,7 @@ class ExecutionEvent {
     kArrived,       // its request is at the target
     kServed,        // the target has carried out the atomic
     kDone,
+    kEnter,  // a region, named by its node, begins an attempt
   };
   ExecutionEvent() = default;
   ExecutionEvent(sched::OpId op, Kind kind)

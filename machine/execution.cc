@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "sched/error.h"
 
 namespace slackline::machine {
@@ -10,19 +13,45 @@ using sched::Op;
 using sched::OpId;
 using sched::OpKind;
 
+namespace {
+
+void require_decided(const sched::Schedule& schedule, const sched::RegionTree& tree) {
+  const auto deciding = deciding_swaps(schedule, tree);
+  for (std::uint32_t i = 0; i < schedule.regions().size(); ++i) {
+    const sched::Region& r = schedule.regions()[i];
+    if (r.outcome != sched::Outcome::kActual || r.kind == sched::RegionKind::kRepeat) continue;
+    const bool alt = r.kind == sched::RegionKind::kAlt;
+    const auto body = schedule.ops().subspan(r.entry.value, r.count);
+    const bool decided =
+        alt ? !deciding[i].empty() : std::any_of(body.begin(), body.end(), [](const Op& o) {
+          return o.kind == OpKind::kCompareSwap;
+        });
+    if (decided) continue;
+    throw InputError(fmt::format("{} has an actual outcome, but nothing decides it; expected a "
+                                 "compare_swap {}",
+                                 tree.describe(i),
+                                 alt ? "outside with an edge into it" : "in it"));
+  }
+}
+
+}  // namespace
+
 void require_executable(const sched::Schedule& schedule, std::string_view engine) {
-  sched::require_static(schedule, engine);
+  const sched::RegionTree tree(schedule);
+  const Meetings meetings(schedule, tree);
+  require_decided(schedule, tree);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const Op& op = schedule.ops()[i];
     const bool needs_match = sched::is_fifo_source(op) || op.kind == OpKind::kRecv ||
                              op.kind == OpKind::kPoll || op.notify == sched::Notify::kFlag;
-    if (sched::is_atomic(op.kind) &&
-        schedule.arguments(op).address_offset.from != sched::Operand::From::kAbsent) {
+    if (op.channel.valid() && schedule.channel(op.channel).bundle != sched::Bundle::kNone) {
       throw Unsupported(
-          fmt::format("{} cannot run {}: which word it acts on is only known in a run", engine,
-                      describe(schedule, OpId(i))));
+          fmt::format("{} cannot run {}: it is on channel {}, which gathers messages into {} "
+                      "bundles",
+                      engine, describe(schedule, OpId(i)), op.channel.value,
+                      name(schedule.channel(op.channel).bundle)));
     }
-    if (needs_match && !op.match.valid()) {
+    if (needs_match && !op.match.valid() && !meetings.holds(OpId(i))) {
       throw InputError(
           fmt::format("{} has no match; `check` lists what is wrong", describe(schedule, OpId(i))));
     }
@@ -34,6 +63,14 @@ std::size_t request_count(const sched::Schedule& schedule) {
     if (sched::has_reply(op.kind)) return schedule.op_count();
   }
   return 0;
+}
+
+RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed) {
+  trace.ops.resize(schedule.op_count());
+  trace.request_s.resize(request_count(schedule));
+  trace.results.resize(trace.request_s.size());
+  trace.seed = seed;
+  return {trace.ops, trace.request_s, trace.results, seed};
 }
 
 void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,

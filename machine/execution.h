@@ -14,29 +14,34 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <span>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "machine/atomic_words.h"
 #include "machine/delays.h"
 #include "machine/event_queue.h"
+#include "machine/execution_graph.h"
 #include "machine/issue_policy.h"
 #include "machine/lane.h"
+#include "machine/meetings.h"
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/port_arbiter.h"
+#include "machine/region_run.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
 namespace slackline::machine {
 
-/// Throws Unsupported on dynamic schedules and InputError, naming the operation, on a message
-/// without its other half: what a run could neither finish nor explain.
+/// Throws Unsupported, naming the operation, on channels that gather messages, and InputError on a
+/// message without its other half or a region that nothing decides: what a run could neither finish
+/// nor explain.
 void require_executable(const sched::Schedule& schedule, std::string_view engine);
 
-/// The length of Trace::request_s: every operation's place if there are gets or atomics, else 0.
+/// The length of Trace::request_s and Trace::results: every operation's place if there are gets or
+/// atomics, else 0.
 std::size_t request_count(const sched::Schedule& schedule);
 
 /// Throws InputError naming the first operation that never finished, unless something failed.
@@ -53,23 +58,32 @@ struct LaneIndex {
   }
 };
 
+/// Where a run writes what happens, and the seed of what it draws.
+struct RunRecord {
+  std::span<sched::OpTimes> times;   // of every operation; infinite where one never came
+  std::span<double> request_s;       // Trace::request_s, of request_count() zeros
+  std::span<std::uint64_t> results;  // Trace::results, likewise
+  std::uint64_t seed = 0;
+};
+
+/// Makes room in a trace.
+RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed);
+
 template <class Network>
 class Execution {
  public:
   using Event = ExecutionEvent;
   using Kind = ExecutionEvent::Kind;
 
-  /// Writes the times of every operation into `times`; infinite where one never came. `request_s`
-  /// is Trace::request_s, of request_count() zeros. All references must outlive
-  /// this.
+  /// All references, and what `record` points to, must outlive this. Throws as sched::RegionTree does.
   Execution(const sched::Schedule& schedule, const Platform& platform, const Delays& delays,
-            const Paths& paths, const IssueOrder& order, std::span<sched::OpTimes> times,
-            std::span<double> request_s, Network& network);
+            const Paths& paths, const IssueOrder& order, const RunRecord& record, Network& network);
 
   /// Time zero: everything without predecessors becomes ready.
   void start();
 
-  /// All events of one instant. Reorders `events`.
+  /// All events of one instant. Reorders `events`. Throws InputError when a retry has failed for
+  /// the last time, and when an operand is not there.
   void instant(double now_s, std::vector<Event>& events);
 
   /// Fair NICs: some port carried two large messages at once.
@@ -80,6 +94,7 @@ class Execution {
   using OpId = sched::OpId;
   using OpKind = sched::OpKind;
   using RankId = sched::RankId;
+  using Word = AtomicWords::Word;
 
   struct Waiting {
     double place;  // the least goes first; 0 for the in-order policy
@@ -91,15 +106,6 @@ class Execution {
     bool busy = false;
     bool dirty = false;
     OpId last;
-  };
-  struct OutEdge {
-    std::uint32_t succ : 31;
-    std::uint32_t on_done : 1;
-  };
-  struct Word {  // a 64-bit word that atomics act on
-    std::vector<OpId> queue;
-    std::size_t head = 0;
-    bool busy = false;
   };
 
   const Op& op(OpId id) const { return schedule_.op(id); }
@@ -123,7 +129,9 @@ class Execution {
 
   void settle();
   void handle(const Event& event);
-  void release(OpId id, OpId cause);
+
+  // execution_operations.h
+  void release(std::uint32_t node, OpId cause);
   void make_ready(OpId id);
   void offer(OpId id);
   void to_lane(const Waiting& waiting);
@@ -135,6 +143,8 @@ class Execution {
   void done(OpId id);
   void done_at(OpId id, double time_s);
   void end_at(double time_s, Event event);
+
+  // execution_messages.h
   void queue_message(OpId id);
   void start_message(const PortArbiter::Start& start, bool large);
   void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
@@ -143,10 +153,19 @@ class Execution {
   void leave_ports(OpId id, bool reply);
   void count_large(RankId src, RankId dst);
   void acknowledge(OpId id, double landed_s);
-  void land(OpId receive);
+  void meet(OpId id, double arrival_s);
+  void land(OpId receive, OpId source);
   void arrived(OpId id);
   void serve_word(Word& word);
   void served(OpId id);
+
+  // execution_regions.h
+  void enter(std::uint32_t region);
+  void begin_attempt(std::uint32_t region);
+  void ended_within(std::uint32_t region, OpId last);
+  void leave(std::uint32_t region, OpId last);
+  void come_again(std::uint32_t region, double backoff_s);
+  void pass_over(std::uint32_t region);
 
   // Gets and atomics are two messages: an empty request and the reply.
   std::uint64_t message_bytes(OpId id, bool reply) const {
@@ -161,10 +180,6 @@ class Execution {
   std::pair<RankId, RankId> ends(OpId id, bool reply) const {
     const sched::Channel& channel = schedule_.channel(op(id).channel);
     return reply ? std::pair{channel.dst, channel.src} : std::pair{channel.src, channel.dst};
-  }
-  Word& word_of(OpId id) {
-    const sched::Slice& slice = schedule_.slices(op(id).reads).front();
-    return words_[{slice.buffer.value, slice.offset}];
   }
 
   const sched::Schedule& schedule_;
@@ -183,10 +198,11 @@ class Execution {
   double now_s_ = 0;
   std::span<sched::OpTimes> times_;
   std::span<double> request_s_;
-  std::vector<std::uint32_t> waiting_for_;  // predecessors not there yet
-  std::vector<std::uint32_t> out_begin_;    // of each operation, its edges in `out_`
-  std::vector<OutEdge> out_;
-  std::vector<OpId> next_on_channel_;
+  sched::RegionTree tree_;
+  ExecutionGraph graph_;       // waiting_for: those not there yet
+  RegionRun regions_;
+  Meetings meetings_;
+  const bool has_regions_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
   LaneIndex lane_index_;
   std::vector<Lane> lanes_;
@@ -197,7 +213,7 @@ class Execution {
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Word> words_;
+  AtomicWords words_;
   std::vector<Event> ended_now_;
   std::vector<Event> batch_;
   bool shared_ = false;
@@ -206,8 +222,7 @@ class Execution {
 template <class Network>
 Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& platform,
                               const Delays& delays, const Paths& paths, const IssueOrder& order,
-                              std::span<sched::OpTimes> times, std::span<double> request_s,
-                              Network& network)
+                              const RunRecord& record, Network& network)
     : schedule_(schedule),
       platform_(platform),
       delays_(delays),
@@ -218,12 +233,13 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       gap_s_(sched::seconds(platform.gap)),
       atomic_s_(sched::seconds(platform.atomic_service)),
       serial_(platform.nic == NicDiscipline::kSerial),
-      times_(times),
-      request_s_(request_s),
-      waiting_for_(schedule.op_count(), 0),
-      out_begin_(schedule.op_count() + 1, 0),
-      out_(schedule.edges().size()),
-      next_on_channel_(schedule.op_count()),
+      times_(record.times),
+      request_s_(record.request_s),
+      tree_(schedule),
+      graph_(schedule, tree_),
+      regions_(schedule, tree_, graph_.waiting_for, record.seed),
+      meetings_(schedule, tree_),
+      has_regions_(!tree_.empty()),
       replying_(schedule.op_count(), 0),
       lane_index_(schedule),
       lanes_(lane_index_.count),
@@ -232,38 +248,23 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       large_(schedule.rank_count()),
       small_(schedule.rank_count()),
       large_out_(serial_ ? 0 : schedule.rank_count(), 0),
-      large_in_(serial_ ? 0 : schedule.rank_count(), 0) {
+      large_in_(serial_ ? 0 : schedule.rank_count(), 0),
+      words_(schedule, record.results) {
   require_complete(order_, schedule.op_count());
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::fill(times_.begin(), times_.end(),
-            sched::OpTimes{kNever, kNever, kNever, kNever, 1, OpId::none()});
-  for (const sched::Edge& edge : schedule.edges()) {
-    ++out_begin_[edge.pred.value + 1];
-    ++waiting_for_[edge.succ.value];
-  }
-  for (std::size_t i = 1; i < out_begin_.size(); ++i) out_begin_[i] += out_begin_[i - 1];
-  std::vector<std::uint32_t> fill(out_begin_.begin(), out_begin_.end() - 1);
-  for (const sched::Edge& edge : schedule.edges()) {
-    out_[fill[edge.pred.value]++] = {edge.succ.value & 0x7fffffffu,
-                                     edge.on == sched::On::kDone ? 1u : 0u};
-  }
-  std::vector<OpId> last(2 * schedule.channels().size());
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const Op& o = schedule.ops()[i];
-    if (!sched::has_channel(o.kind)) continue;
-    OpId& previous = last[2 * o.channel.value + (o.kind == OpKind::kRecv ? 1 : 0)];
-    if (previous.valid()) {
-      next_on_channel_[previous.value] = OpId(i);
-      ++waiting_for_[i];
-    }
-    previous = OpId(i);
-  }
+            sched::OpTimes{kNever, kNever, kNever, kNever, has_regions_ ? 0u : 1u, OpId::none()});
 }
 
 template <class Network>
 void Execution<Network>::start() {
-  for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
-    if (waiting_for_[i] == 0) make_ready(OpId(i));
+  for (std::uint32_t node = 0; node < graph_.waiting_for.size(); ++node) {
+    if (graph_.waiting_for[node] != 0 || tree_.around(node) != sched::RegionTree::kNone) continue;
+    if (tree_.is_region(node)) {
+      ended_now_.push_back({OpId(node), Kind::kEnter});
+    } else {
+      make_ready(OpId(node));
+    }
   }
   settle();
 }
@@ -298,6 +299,7 @@ void Execution<Network>::settle() {
 template <class Network>
 void Execution<Network>::handle(const Event& event) {
   const OpId id = event.op();
+  if (event.kind() == Kind::kEnter) return enter(tree_.region_of(id.value));
   if (paths_.may_fail() && event.is_local() && is_gone(op(id).rank)) return;
   switch (event.kind()) {
     case Kind::kHeldBack:
@@ -334,178 +336,13 @@ void Execution<Network>::handle(const Event& event) {
     case Kind::kDone:
       done(id);
       break;
-  }
-}
-
-template <class Network>
-void Execution<Network>::release(OpId id, OpId cause) {
-  if (--waiting_for_[id.value] != 0) return;
-  times(id).cause = cause;
-  make_ready(id);
-}
-
-template <class Network>
-void Execution<Network>::make_ready(OpId id) {
-  if (paths_.may_fail() && is_gone(op(id).rank)) return;
-  times(id).ready_s = now_s_;
-  const double delay_s = delays_.post_delay_s(id);
-  if (delay_s > 0) {
-    network_.at(now_s_ + delay_s, {id, Kind::kHeldBack});
-  } else {
-    offer(id);
-  }
-}
-
-template <class Network>
-void Execution<Network>::offer(OpId id) {
-  if (!holds_lane(op(id).kind)) {
-    ended_now_.push_back({id, Kind::kIssue});
-    return;
-  }
-  to_lane({place_of(id), id, now_s_});
-}
-
-template <class Network>
-void Execution<Network>::to_lane(const Waiting& waiting) {
-  const std::uint32_t index = lane_index_.of(waiting.op, op(waiting.op));
-  Lane& lane = lanes_[index];
-  lane.ready.push_back(waiting);
-  std::push_heap(lane.ready.begin(), lane.ready.end(), after);
-  touch(index);
-}
-
-template <class Network>
-void Execution<Network>::touch(std::uint32_t lane) {
-  if (lanes_[lane].dirty) return;
-  lanes_[lane].dirty = true;
-  dirty_lanes_.push_back(lane);
-}
-
-template <class Network>
-bool Execution<Network>::is_bounded(OpId id) const {
-  return !in_flight_.empty() && (op(id).kind == OpKind::kSend || op(id).kind == OpKind::kPut) &&
-         is_large(schedule_.payload_bytes(op(id)));
-}
-
-// Whether the rank has too much under way to post this too. If not, it counts from now on.
-template <class Network>
-bool Execution<Network>::hold_back(const Waiting& waiting) {
-  if (!is_bounded(waiting.op)) return false;
-  const std::uint32_t rank = op(waiting.op).rank.value;
-  if (in_flight_[rank] < order_.sends_in_flight) {
-    ++in_flight_[rank];
-    return false;
-  }
-  bounded_[rank].push_back(waiting);
-  std::push_heap(bounded_[rank].begin(), bounded_[rank].end(), after);
-  return true;
-}
-
-// One operation at a time, also when it takes no time: what it releases may come before the rest.
-template <class Network>
-void Execution<Network>::serve(Lane& lane) {
-  lane.dirty = false;
-  Waiting next;
-  do {
-    if (lane.busy || lane.ready.empty()) return;
-    std::pop_heap(lane.ready.begin(), lane.ready.end(), after);
-    next = lane.ready.back();
-    lane.ready.pop_back();
-  } while (hold_back(next));
-  const OpId id = next.op;
-  sched::OpTimes& t = times(id);
-  if (lane.last.valid() && next.offered_s < now_s_) t.cause = lane.last;
-  const double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
-  if (!is_posted(op(id).kind)) issue(id);
-  lane.busy = true;
-  if (hold_s > 0) {
-    lane.last = id;
-    network_.at(now_s_ + hold_s, {id, Kind::kLaneEnd});
-  } else {
-    ended_now_.push_back({id, Kind::kLaneEnd});
-  }
-}
-
-template <class Network>
-void Execution<Network>::issue(OpId id) {
-  const Op& o = op(id);
-  sched::OpTimes& t = times(id);
-  t.issued_s = now_s_;
-  if (next_on_channel_[id.value].valid()) release(next_on_channel_[id.value], id);
-  for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
-    if (!out_[i].on_done) release(OpId(out_[i].succ), id);
-  }
-  switch (o.kind) {
-    case OpKind::kRecv:
-    case OpKind::kPoll:
-      if (std::isfinite(t.wire_s)) land(id);
+    case Kind::kEnter:
       break;
-    case OpKind::kDelay: {
-      t.wire_s = now_s_;
-      const double duration_s = sched::seconds(schedule_.arguments(o).duration);
-      if (duration_s > 0) {
-        done_at(id, now_s_ + duration_s);
-      } else {
-        ended_now_.push_back({id, Kind::kDone});
-      }
-      break;
-    }
-    case OpKind::kJoin:
-    case OpKind::kFlush:
-      t.wire_s = now_s_;
-      ended_now_.push_back({id, Kind::kDone});
-      break;
-    case OpKind::kCopy:
-    case OpKind::kReduce:
-    case OpKind::kCalc:
-      t.wire_s = now_s_;
-      break;
-    default:
-      queue_message(id);
-  }
-}
-
-template <class Network>
-void Execution<Network>::done(OpId id) {
-  times(id).done_s = now_s_;
-  if (is_bounded(id)) {
-    const std::uint32_t rank = op(id).rank.value;
-    --in_flight_[rank];
-    if (!bounded_[rank].empty()) {
-      std::pop_heap(bounded_[rank].begin(), bounded_[rank].end(), after);
-      Waiting next = bounded_[rank].back();
-      bounded_[rank].pop_back();
-      next.offered_s = now_s_;
-      times(next.op).cause = id;
-      to_lane(next);
-    }
-  }
-  for (std::uint32_t i = out_begin_[id.value]; i < out_begin_[id.value + 1]; ++i) {
-    if (out_[i].on_done) release(OpId(out_[i].succ), id);
-  }
-}
-
-// What nothing waits for needs no event.
-template <class Network>
-void Execution<Network>::done_at(OpId id, double time_s) {
-  if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
-  if (out_begin_[id.value] == out_begin_[id.value + 1] && !is_bounded(id)) {
-    times(id).done_s = time_s;
-  } else {
-    end_at(time_s, {id, Kind::kDone});
-  }
-}
-
-// What ends in this very instant does so before anything else starts in it.
-template <class Network>
-void Execution<Network>::end_at(double time_s, Event event) {
-  if (time_s > now_s_) {
-    network_.at(time_s, event);
-  } else {
-    ended_now_.push_back(event);
   }
 }
 
 }  // namespace slackline::machine
 
 #include "machine/execution_messages.h"
+#include "machine/execution_operations.h"
+#include "machine/execution_regions.h"

@@ -111,10 +111,21 @@ void Execution<Network>::sent(OpId id) {
   } else if (!sched::is_fifo_source(o)) {
     acknowledge(id, arrival_s);
   }
-  if (o.match.valid()) {
+  if (meetings_.holds(id)) {
+    meet(id, arrival_s);
+  } else if (o.match.valid()) {
     times(o.match).wire_s = arrival_s;
-    if (std::isfinite(times(o.match).issued_s)) land(o.match);
+    if (std::isfinite(times(o.match).issued_s)) land(o.match, id);
   }
+}
+
+// Which receive, or which of a poll's turns, a message is for is known from how many came before.
+template <class Network>
+void Execution<Network>::meet(OpId id, double arrival_s) {
+  const OpId receive = meetings_.arrived(id, arrival_s);
+  if (!receive.valid()) return;
+  times(receive).wire_s = arrival_s;
+  land(receive, id);
 }
 
 // The source learns of it, unless the way back is cut before the acknowledgement leaves.
@@ -127,18 +138,18 @@ void Execution<Network>::acknowledge(OpId id, double landed_s) {
 
 // A message and its receive, or its poll, have met: the later of arrival and posting decides.
 template <class Network>
-void Execution<Network>::land(OpId receive) {
+void Execution<Network>::land(OpId receive, OpId source_id) {
   const Op& o = op(receive);
   sched::OpTimes& t = times(receive);
   const bool message_last = t.wire_s >= t.issued_s;
   const double landed_s = message_last ? t.wire_s : t.issued_s;
-  if (message_last) t.cause = o.match;
+  if (message_last) t.cause = source_id;
   done_at(receive, landed_s + o_complete_s_);
-  const Op& source = op(o.match);
+  const Op& source = op(source_id);
   if (o.kind == OpKind::kRecv &&
       schedule_.channel(source.channel).service == sched::Service::kReliable) {
-    if (!message_last) times(o.match).cause = receive;
-    acknowledge(o.match, landed_s);
+    if (!message_last) times(source_id).cause = receive;
+    acknowledge(source_id, landed_s);
   }
 }
 
@@ -150,7 +161,7 @@ void Execution<Network>::arrived(OpId id) {
     queue_message(id);
     return;
   }
-  Word& word = word_of(id);
+  Word& word = words_.word_of(id);
   word.queue.push_back(id);
   serve_word(word);
 }
@@ -173,7 +184,8 @@ void Execution<Network>::serve_word(Word& word) {
 
 template <class Network>
 void Execution<Network>::served(OpId id) {
-  Word& word = word_of(id);
+  Word& word = words_.word_of(id);
+  words_.apply(id);
   word.busy = false;
   replying_[id.value] = 1;
   queue_message(id);

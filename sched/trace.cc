@@ -30,6 +30,7 @@ Digest digest_of(const Trace& trace) {
     out.add_u32(times.cause.value);
   }
   for (const double time_s : trace.request_s) out.add_double(time_s);
+  for (const std::uint64_t result : trace.results) out.add_u64(result);
   return out.finish();
 }
 

@@ -11,14 +11,15 @@
 namespace slackline::sched {
 
 /// Times are in seconds from the start of the run. Of an operation that never happened, the times
-/// it did not reach are infinity.
+/// it did not reach are infinity. Of one that ran several times, they are those of the last; of one
+/// that was passed over, the moment when that was known.
 struct OpTimes {
   double ready_s = 0;   // its predecessors' events are there
   double issued_s = 0;  // posted; for calc, copy and reduce: its lane began
   double wire_s = 0;    // its message (of gets and atomics: the reply) began to leave its NIC;
                         // issued_s where there is no message
   double done_s = 0;
-  std::uint32_t attempts = 1;
+  std::uint32_t attempts = 1;  // how often it ran; 0 if it was passed over
   OpId cause;  // the operation whose event this one waited for last; none() at the start
 };
 
@@ -34,6 +35,8 @@ struct Trace {
   /// When the requests of gets and atomics began to leave; 0 for other operations. Empty if the
   /// schedule has neither or nobody looked.
   std::vector<double> request_s;
+  /// What each atomic fetched, the last time it ran; 0 for other operations. Empty likewise.
+  std::vector<std::uint64_t> results;
 
   /// The last done, 0 without operations; infinity if one never happened.
   double makespan_s() const;

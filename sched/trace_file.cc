@@ -74,6 +74,10 @@ std::string write_trace(const Trace& trace) {
     std::size_t i = 0;
     list(out, "request_s", trace, [&](const OpTimes&) { return time_value(trace.request_s[i++]); });
   }
+  if (!trace.results.empty()) {
+    std::size_t i = 0;
+    list(out, "results", trace, [&](const OpTimes&) -> nlohmann::json { return trace.results[i++]; });
+  }
   return out + "}\n";
 }
 
@@ -120,6 +124,10 @@ Trace read_trace(std::string_view text, std::string_view file) {
   if (root.has("request_s")) {
     each("request_s",
          [&](OpTimes&, const JsonPlace& entry) { trace.request_s.push_back(time_of(entry)); });
+  }
+  if (root.has("results")) {
+    each("results",
+         [&](OpTimes&, const JsonPlace& entry) { trace.results.push_back(entry.number()); });
   }
   return trace;
 }

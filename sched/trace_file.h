@@ -3,9 +3,11 @@
 //   {"schema": 1, "schedule": "7b8a…", "title": "chain:…", "platform": "star:…", "delays": "",
 //    "engine": "analytic", "seed": 0, "contended": false,
 //    "ready_s": [0.0, …], "issued_s": […], "wire_s": […], "done_s": […],
-//    "attempts": [1, …], "cause": [null, 0, …], "request_s": [0.0, …]}
+//    "attempts": [1, …], "cause": [null, 0, …], "request_s": [0.0, …],
+//    "results": [0, …]}
 //
-// One entry per operation in each list; without gets and atomics there is no `request_s`. Times are
+// One entry per operation in each list; without gets and atomics there is neither
+// `request_s` nor `results`. Times are
 // exact; null is a time that never came, and in `cause` that nothing was waited for. The title may
 // be left out.
 #pragma once

@@ -306,11 +306,8 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
     const machine::Delays delays(plan, schedule, platform);
     sched::Trace trace = blank;
     trace.delays = plan.text();
-    trace.seed = plan.seed;
-    trace.ops.resize(schedule.op_count());
-    trace.request_s.resize(machine::request_count(schedule));
-    machine::Execution<Network> execution(schedule, platform, delays, paths, order, trace.ops,
-                                          trace.request_s, network);
+    machine::Execution<Network> execution(schedule, platform, delays, paths, order,
+                                          machine::record_in(trace, schedule, plan.seed), network);
     network.run(execution);
     machine::require_finished(schedule, trace, paths);
     reading.read(trace, kept.subspan(std::size_t{run} * reading.width, reading.width));
@@ -366,11 +363,14 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const std::size_t requests = machine::request_count(schedule);
   const SharedMemory request_memory(requests * sizeof(double));
   const std::span<double> request_s(static_cast<double*>(request_memory.data()), requests);
+  const SharedMemory result_memory(requests * sizeof(std::uint64_t));
+  const std::span<std::uint64_t> results(static_cast<std::uint64_t*>(result_memory.data()),
+                                         requests);
   run_in_child([&] {
     quiet();
     Network network(platform, wiring, paths);
-    machine::Execution<Network> execution(schedule, platform, delays, paths, order, times,
-                                          request_s, network);
+    machine::Execution<Network> execution(schedule, platform, delays, paths, order,
+                                          {times, request_s, results, plan.seed}, network);
     network.run(execution);
   });
   sched::Trace trace = blank_trace(schedule, platform);
@@ -378,6 +378,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   trace.seed = plan.seed;
   trace.ops.assign(times.begin(), times.end());
   trace.request_s.assign(request_s.begin(), request_s.end());
+  trace.results.assign(results.begin(), results.end());
   machine::require_finished(schedule, trace, paths);
   return trace;
 }

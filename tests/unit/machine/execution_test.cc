@@ -77,8 +77,9 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
   std::vector<double> request_s(request_count(schedule));
   const Paths paths(schedule, Wiring(platform, schedule.rank_count()), plan);
   result.network.paths = &paths;
-  Execution<FakeNetwork> execution(schedule, platform, delays, paths, policy, result.times,
-                                   request_s, result.network);
+  std::vector<std::uint64_t> results(request_count(schedule));
+  Execution<FakeNetwork> execution(schedule, platform, delays, paths, policy,
+                                   {result.times, request_s, results}, result.network);
   result.network.run(execution);
   result.shared = execution.shared();
   return result;

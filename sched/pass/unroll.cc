@@ -1,0 +1,248 @@
+#include "sched/pass/unroll.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sched/builder.h"
+#include "sched/error.h"
+#include "sched/region_tree.h"
+
+namespace slackline::sched {
+namespace {
+
+struct Arc {
+  std::uint32_t pred;  // nodes of one scope
+  std::uint32_t succ;
+  On on;
+};
+
+class Unroller {
+ public:
+  Unroller(const Schedule& schedule, const Decide& decide, const Address& address)
+      : schedule_(schedule),
+        decide_(decide),
+        address_(address),
+        tree_(schedule),
+        arcs_(schedule.regions().size() + 1),
+        begin_(schedule.op_count() + schedule.regions().size()),
+        end_(begin_.size()) {
+    collect_arcs();
+  }
+
+  Unrolled result() {
+    for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) write_rank(RankId(r));
+    return build();
+  }
+
+ private:
+  struct Written {
+    Op op;
+    OpArguments arguments;
+    OpId origin;
+  };
+
+  std::uint32_t scope_of(std::uint32_t node) const {
+    const std::uint32_t around = tree_.around(node);
+    return around == RegionTree::kNone ? static_cast<std::uint32_t>(arcs_.size() - 1) : around;
+  }
+
+  void collect_arcs() {
+    for (const Edge& edge : schedule_.edges()) {
+      const auto [pred, succ] = tree_.lifted(edge.pred, edge.succ);
+      arcs_[scope_of(pred)].push_back({pred, succ, tree_.is_region(pred) ? On::kDone : edge.on});
+    }
+    std::vector<OpId> last(2 * schedule_.channels().size());
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+      const Op& op = schedule_.ops()[i];
+      if (!has_channel(op.kind)) continue;
+      OpId& previous = last[2 * op.channel.value + (op.kind == OpKind::kRecv ? 1 : 0)];
+      if (previous.valid()) {
+        const auto [pred, succ] = tree_.lifted(previous, OpId(i));
+        if (tree_.is_region(pred) || tree_.is_region(succ)) {
+          arcs_[scope_of(pred)].push_back(
+              {pred, succ, tree_.is_region(pred) ? On::kDone : On::kIssued});
+        }
+      }
+      previous = OpId(i);
+    }
+  }
+
+  void write_rank(RankId rank) {
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t i = schedule_.first_op(rank).value; i < schedule_.end_op(rank).value; ++i) {
+      if (tree_.around(i) == RegionTree::kNone) nodes.push_back(i);
+    }
+    for (std::uint32_t r = 0; r < schedule_.regions().size(); ++r) {
+      const std::uint32_t node = tree_.node_of(r);
+      if (tree_.around(node) == RegionTree::kNone &&
+          schedule_.op(schedule_.regions()[r].entry).rank == rank) {
+        nodes.push_back(node);
+      }
+    }
+    const auto first = static_cast<std::uint32_t>(written_.size());
+    write_nodes(nodes, {});
+    // Of this rank alone; the other ranks' arcs have their turn.
+    write_arcs(static_cast<std::uint32_t>(arcs_.size() - 1), rank);
+    for (std::uint32_t i = first; i < written_.size(); ++i) written_[i].op.rank = rank;
+  }
+
+  // In program order; everything waits for `gate`.
+  void write_nodes(std::vector<std::uint32_t> nodes, OpId gate) {
+    const auto place = [&](std::uint32_t node) {
+      return tree_.is_region(node) ? schedule_.regions()[tree_.region_of(node)].entry.value : node;
+    };
+    std::sort(nodes.begin(), nodes.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+    for (const std::uint32_t node : nodes) {
+      if (tree_.is_region(node)) {
+        write_region(tree_.region_of(node), gate);
+      } else {
+        const Op& op = schedule_.op(OpId(node));
+        begin_[node] = end_[node] = write({op, schedule_.arguments(op), OpId(node)});
+        if (gate.valid()) edges_.push_back({gate, begin_[node], On::kDone});
+        note_flag(OpId(node));
+      }
+    }
+    // Results are those of this time round, whatever the order in the program.
+    for (const std::uint32_t node : nodes) {
+      if (!tree_.is_region(node)) resolve(begin_[node]);
+    }
+  }
+
+  void write_arcs(std::uint32_t scope, RankId rank) {
+    for (const Arc& arc : arcs_[scope]) {
+      const std::uint32_t op = tree_.is_region(arc.pred)
+                                   ? schedule_.regions()[tree_.region_of(arc.pred)].entry.value
+                                   : arc.pred;
+      if (schedule_.ops()[op].rank != rank) continue;
+      edges_.push_back({end_[arc.pred], begin_[arc.succ], arc.on});
+    }
+  }
+
+  void write_region(std::uint32_t region, OpId gate) {
+    const Region& r = schedule_.regions()[region];
+    const RankId rank = schedule_.op(r.entry).rank;
+    const std::uint32_t node = tree_.node_of(region);
+    OpId at = write_gate(r, Time{0});
+    begin_[node] = at;
+    if (gate.valid()) edges_.push_back({gate, at, On::kDone});
+    if (r.kind == RegionKind::kAlt && !decide_(region)) {
+      end_[node] = at;
+      return;
+    }
+    const auto children = tree_.children(region);
+    for (std::uint32_t attempt = 1;; ++attempt) {
+      write_nodes({children.begin(), children.end()}, at);
+      write_arcs(region, rank);
+      const bool over = r.kind == RegionKind::kRepeat  ? attempt == r.max_attempts
+                        : r.kind == RegionKind::kRetry ? decide_(region)
+                                                       : true;
+      if (!over && attempt == r.max_attempts) {
+        throw InputError(
+            fmt::format("{} has failed all of its {} attempts", tree_.describe(region), attempt));
+      }
+      at = write_gate(r, over ? Time{0} : r.backoff);
+      for (const std::uint32_t child : children) edges_.push_back({end_[child], at, On::kDone});
+      if (over) break;
+    }
+    end_[node] = at;
+  }
+
+  // A join, or a delay of `wait`.
+  OpId write_gate(const Region& region, Time wait) {
+    const Op& entry = schedule_.op(region.entry);
+    Written gate;
+    gate.op.kind = wait.count() == 0 ? OpKind::kJoin : OpKind::kDelay;
+    gate.op.rank = entry.rank;
+    gate.op.step = entry.step;
+    gate.arguments.duration = wait;
+    return write(gate);
+  }
+
+  OpId write(const Written& written) {
+    written_.push_back(written);
+    return OpId(static_cast<std::uint32_t>(written_.size() - 1));
+  }
+
+  void note_flag(OpId origin) {
+    const Op& op = schedule_.op(origin);
+    if (!op.match.valid()) return;
+    if (op.kind == OpKind::kPoll) flags_[op.match].second.push_back(end_[origin.value]);
+    if (op.notify == Notify::kFlag) flags_[origin].first.push_back(end_[origin.value]);
+  }
+
+  void resolve(OpId id) {
+    Written& written = written_[id.value];
+    if (address_) {
+      Operand& offset = written.arguments.address_offset;
+      offset = address_(written.origin, offset);
+    }
+    for (Operand* operand : {&written.arguments.operand, &written.arguments.compare,
+                             &written.arguments.address_offset}) {
+      if (operand->from != Operand::From::kResult) continue;
+      const OpId now = end_[operand->op.value];
+      if (!now.valid()) {
+        throw InputError(fmt::format("{} uses the result of {}, which was passed over",
+                                     describe(schedule_, written.origin),
+                                     describe(schedule_, operand->op)));
+      }
+      operand->op = now;
+    }
+  }
+
+  Unrolled build() {
+    ScheduleBuilder builder(schedule_.rank_count());
+    builder.set_title(schedule_.title());
+    builder.set_message_bytes(schedule_.message_bytes());
+    for (const Buffer& buffer : schedule_.buffers()) builder.add_buffer(buffer.rank, buffer.bytes);
+    for (const Channel& channel : schedule_.channels()) builder.add_channel(channel);
+    builder.add_slices(schedule_.slices());
+    std::vector<OpId> origin;
+    origin.reserve(written_.size());
+    for (const Written& written : written_) {
+      const bool plain = written.arguments == OpArguments{};
+      plain ? builder.add(written.op) : builder.add(written.op, written.arguments);
+      origin.push_back(written.origin);
+    }
+    for (const Edge& edge : edges_) builder.add_edge(edge.pred, edge.succ, edge.on);
+    for (const auto& [put, turns] : flags_) {
+      const auto& [puts, polls] = turns;
+      if (puts.size() != polls.size()) {
+        throw InputError(fmt::format("{} runs {} times, but its poll {}", describe(schedule_, put),
+                                     puts.size(), polls.size()));
+      }
+      for (std::size_t i = 0; i < puts.size(); ++i) builder.add_flag_match(puts[i], polls[i]);
+    }
+    for (const Fact& fact : schedule_.contract().pre) builder.add_pre(fact);
+    for (const Fact& fact : schedule_.contract().post) builder.add_post(fact);
+    return {builder.build(), std::move(origin)};
+  }
+
+  const Schedule& schedule_;
+  const Decide& decide_;
+  const Address& address_;
+  RegionTree tree_;
+  std::vector<std::vector<Arc>> arcs_;  // by region, those outside all last
+  std::vector<OpId> begin_;             // of every node, what it became the last time
+  std::vector<OpId> end_;
+  std::vector<Written> written_;
+  std::vector<Edge> edges_;
+  std::map<OpId, std::pair<std::vector<OpId>, std::vector<OpId>>> flags_;  // by put: puts, polls
+};
+
+}  // namespace
+
+Unrolled unroll(const Schedule& schedule, const Decide& decide, const Address& address) {
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& op = schedule.ops()[i];
+    if (!op.channel.valid() || schedule.channel(op.channel).bundle == Bundle::kNone) continue;
+    throw Unsupported(fmt::format("unroll takes no bundles: {} is on channel {}, which has them",
+                                  describe(schedule, OpId(i)), op.channel.value));
+  }
+  return Unroller(schedule, decide, address).result();
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,81 @@
+#include "sched/region_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sched/error.h"
+
+namespace slackline::sched {
+
+
+RegionTree::RegionTree(const sched::Schedule& schedule)
+    : schedule_(schedule), ops_(schedule.op_count()) {
+  const auto regions = schedule.regions();
+  if (regions.empty()) return;
+  parent_.assign(regions.size(), kNone);
+  depth_.assign(regions.size(), 0);
+  of_op_.assign(ops_, kNone);
+  const auto end = [&](std::uint32_t r) { return regions[r].entry.value + regions[r].count; };
+  std::vector<std::uint32_t> order(regions.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (regions[a].entry != regions[b].entry) return regions[a].entry < regions[b].entry;
+    return end(a) > end(b);
+  });
+  std::vector<std::uint32_t> open;  // those around the one at hand, the innermost last
+  for (const std::uint32_t r : order) {
+    while (!open.empty() && end(open.back()) <= regions[r].entry.value) open.pop_back();
+    if (!open.empty()) {
+      if (end(r) > end(open.back())) {
+        throw InputError(fmt::format("{} begins within {} and ends after it; expected one inside "
+                                     "the other, or neither",
+                                     describe(r), describe(open.back())));
+      }
+      parent_[r] = open.back();
+      depth_[r] = depth_[open.back()] + 1;
+    }
+    open.push_back(r);
+    for (std::uint32_t i = regions[r].entry.value; i < end(r); ++i) of_op_[i] = r;
+  }
+  child_begin_.assign(regions.size() + 1, 0);
+  const auto each_child = [&](auto&& visit) {
+    for (std::uint32_t i = 0; i < ops_; ++i) {
+      if (of_op_[i] != kNone) visit(of_op_[i], i);
+    }
+    for (std::uint32_t r = 0; r < parent_.size(); ++r) {
+      if (parent_[r] != kNone) visit(parent_[r], node_of(r));
+    }
+  };
+  each_child([&](std::uint32_t region, std::uint32_t) { ++child_begin_[region + 1]; });
+  std::partial_sum(child_begin_.begin(), child_begin_.end(), child_begin_.begin());
+  children_.resize(child_begin_.back());
+  std::vector<std::uint32_t> fill(child_begin_.begin(), child_begin_.end() - 1);
+  each_child([&](std::uint32_t region, std::uint32_t node) { children_[fill[region]++] = node; });
+}
+
+std::pair<std::uint32_t, std::uint32_t> RegionTree::lifted(OpId pred, OpId succ) const {
+  std::uint32_t a = pred.value;
+  std::uint32_t b = succ.value;
+  if (parent_.empty()) return {a, b};
+  const auto depth = [&](std::uint32_t node) {  // of what is around it, counted from 1
+    const std::uint32_t region = around(node);
+    return region == kNone ? 0 : depth_[region] + 1;
+  };
+  while (around(a) != around(b)) {
+    const std::uint32_t da = depth(a);
+    const std::uint32_t db = depth(b);
+    if (da >= db) a = node_of(around(a));
+    if (db >= da) b = node_of(around(b));
+  }
+  return {a, b};
+}
+
+std::string RegionTree::describe(std::uint32_t region) const {
+  const Region& r = schedule_.regions()[region];
+  return fmt::format("region {} ({}, from {})", region, name(r.kind),
+                     sched::describe(schedule_, r.entry));
+}
+
+}  // namespace slackline::sched

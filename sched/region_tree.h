@@ -1,0 +1,56 @@
+// The regions of a schedule as a tree: which stand inside which, and what each of them holds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+/// A *node* is an operation, by its id, or a region, as op_count() + its number. Regions of one
+/// range of operations stand inside each other in the order of the schedule's table.
+class RegionTree {
+ public:
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+
+  /// Throws InputError, naming both, if two regions overlap and neither holds the other. Keeps a
+  /// reference.
+  explicit RegionTree(const Schedule& schedule);
+
+  bool empty() const { return parent_.empty(); }
+  std::uint32_t node_of(std::uint32_t region) const { return ops_ + region; }
+  bool is_region(std::uint32_t node) const { return node >= ops_; }
+  std::uint32_t region_of(std::uint32_t node) const { return node - ops_; }
+
+  /// The innermost region around a node, kNone if there is none.
+  std::uint32_t around(std::uint32_t node) const {
+    if (parent_.empty()) return kNone;
+    return is_region(node) ? parent_[region_of(node)] : of_op_[node];
+  }
+  /// The nodes that stand in the region and in no region inside it, in order.
+  std::span<const std::uint32_t> children(std::uint32_t region) const {
+    return std::span(children_).subspan(child_begin_[region],
+                                        child_begin_[region + 1] - child_begin_[region]);
+  }
+  /// What an arc between two operations joins: each of them, or the outermost region around it
+  /// that is not around the other.
+  std::pair<std::uint32_t, std::uint32_t> lifted(OpId pred, OpId succ) const;
+
+  /// How the region is named to people: "region 0 (retry, from op 2 (compare_swap, rank 0))".
+  std::string describe(std::uint32_t region) const;
+
+ private:
+  const Schedule& schedule_;
+  std::uint32_t ops_;
+  std::vector<std::uint32_t> of_op_;
+  std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> depth_;
+  std::vector<std::uint32_t> child_begin_;
+  std::vector<std::uint32_t> children_;
+};
+
+}  // namespace slackline::sched

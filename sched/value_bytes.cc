@@ -1,0 +1,49 @@
+#include "sched/value_bytes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace slackline::sched {
+namespace {
+
+// Eight bytes of a value: SplitMix64's finalizer over the word's number.
+std::uint64_t value_word(ValueId value, std::uint64_t word) {
+  std::uint64_t x = word + 0x9e3779b97f4a7c15u * (std::uint64_t{value.value} + 1);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// The same without zero bytes: those become 0xa5.
+std::uint64_t visible_word(ValueId value, std::uint64_t number) {
+  const std::uint64_t word = value_word(value, number);
+  constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7fu;
+  const std::uint64_t zeros = ~(((word & kLow) + kLow) | word | kLow);  // 0x80 where a byte is 0
+  return word | (zeros >> 7) * 0xa5;
+}
+
+static_assert(std::endian::native == std::endian::little, "values are words in this order");
+
+}  // namespace
+
+std::byte value_byte(ValueId value, std::uint64_t offset) {
+  return static_cast<std::byte>(visible_word(value, offset / 8) >> (8 * (offset % 8)) & 0xff);
+}
+
+void write_value(ValueId value, std::uint64_t offset, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::uint64_t word = visible_word(value, offset / 8);
+    const std::size_t skipped = offset % 8;
+    const std::size_t count = std::min<std::size_t>(8 - skipped, bytes.size());
+    if (count == 8) {
+      std::memcpy(bytes.data(), &word, 8);
+    } else {
+      std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(&word) + skipped, count);
+    }
+    offset += count;
+    bytes = bytes.subspan(count);
+  }
+}
+
+}  // namespace slackline::sched
