@@ -14,18 +14,8 @@ struct BrokenSchedule {
   std::string message;
 };
 
-inline std::vector<BrokenSchedule> dynamic_schedules() {
+inline std::vector<BrokenSchedule> bundled_schedules() {
   std::vector<BrokenSchedule> all;
-  {
-    Program p(2);
-    p.join(0);
-    const OpId put = p.put(p.channel(0, 1), 10);
-    sched::Region retry;
-    retry.entry = put;
-    retry.count = 1;
-    p.builder().add_region(retry);
-    all.push_back({"retry region", p.build(), "op 1 (put, rank 0)"});
-  }
   {
     Program p(2);
     const ChannelId c = p.channel(0, 1);

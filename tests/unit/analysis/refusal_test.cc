@@ -30,30 +30,11 @@ void expect_refused(const BrokenSchedule& broken) {
   by([&] { analysis::run_analytic(broken.schedule, platform); }, "analytic engine");
 }
 
-TEST(Refusal, DynamicSchedules) {
-  for (const BrokenSchedule& broken : testing::dynamic_schedules()) {
+TEST(Refusal, Bundles) {
+  for (const BrokenSchedule& broken : testing::bundled_schedules()) {
     expect_refused<Unsupported>(broken);
     EXPECT_THROW(analysis::longest_path(broken.schedule, {}), Unsupported) << broken.name;
   }
-}
-
-TEST(Refusal, AtomicsWhoseWordIsOnlyKnownInARun) {
-  sched::ScheduleBuilder builder(2);
-  const sched::SliceRange word =
-      builder.add_slice({builder.add_buffer(sched::RankId(1), 16), 0, 8});
-  sched::Channel channel;
-  channel.src = sched::RankId(0);
-  channel.dst = sched::RankId(1);
-  sched::Op op;
-  op.kind = sched::OpKind::kFetchAdd;
-  op.rank = sched::RankId(0);
-  op.channel = builder.add_channel(channel);
-  op.reads = op.writes = word;
-  sched::OpArguments arguments;
-  arguments.address_offset = {sched::Operand::From::kLiteral, {}, 8};
-  builder.add(op, arguments);
-  expect_refused<Unsupported>(
-      {"atomic with an offset", builder.build(), "op 0 (fetch_add, rank 0)"});
 }
 
 TEST(Refusal, UnmatchedMessages) {
