@@ -17,7 +17,9 @@ sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platfo
 
 /// The times of every operation, exact for serial NICs on a star; elsewhere `contended` in the
 /// trace says if sharing was left out. The trace's engine is "longest-path" or "event": who
-/// answered.
+/// answered. Of a schedule with regions it is the best case (machine/static_forms.h) that is
+/// priced, by either, and the engine is "best-case"; throws Unsupported for one with delays or by
+/// slack.
 sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
                           const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
                           const machine::IssueOrder& order = {});

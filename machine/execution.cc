@@ -27,10 +27,10 @@ void require_decided(const sched::Schedule& schedule, const sched::RegionTree& t
           return o.kind == OpKind::kCompareSwap;
         });
     if (decided) continue;
-    throw InputError(fmt::format("{} has an actual outcome, but nothing decides it; expected a "
-                                 "compare_swap {}",
-                                 tree.describe(i),
-                                 alt ? "outside with an edge into it" : "in it"));
+    throw InputError(
+        fmt::format("{} has an actual outcome, but nothing decides it; expected a "
+                    "compare_swap {}",
+                    tree.describe(i), alt ? "outside with an edge into it" : "in it"));
   }
 }
 

@@ -75,7 +75,8 @@ class Execution {
   using Event = ExecutionEvent;
   using Kind = ExecutionEvent::Kind;
 
-  /// All references, and what `record` points to, must outlive this. Throws as sched::RegionTree does.
+  /// All references, and what `record` points to, must outlive this. Throws as sched::RegionTree
+  /// does.
   Execution(const sched::Schedule& schedule, const Platform& platform, const Delays& delays,
             const Paths& paths, const IssueOrder& order, const RunRecord& record, Network& network);
 
@@ -199,7 +200,7 @@ class Execution {
   std::span<sched::OpTimes> times_;
   std::span<double> request_s_;
   sched::RegionTree tree_;
-  ExecutionGraph graph_;       // waiting_for: those not there yet
+  ExecutionGraph graph_;  // waiting_for: those not there yet
   RegionRun regions_;
   Meetings meetings_;
   const bool has_regions_;

@@ -55,7 +55,8 @@ void RegionRun::begin_attempt(std::uint32_t region) {
 
 void RegionRun::fail(OpId op) {
   std::uint32_t region = tree_.around(op.value);
-  while (region != sched::RegionTree::kNone && schedule_.regions()[region].kind != RegionKind::kRetry) {
+  while (region != sched::RegionTree::kNone &&
+         schedule_.regions()[region].kind != RegionKind::kRetry) {
     region = tree_.around(tree_.node_of(region));
   }
   if (region != sched::RegionTree::kNone) states_[region].failed = true;

@@ -13,8 +13,8 @@
 namespace slackline::machine {
 namespace {
 
-using sched::OpId;
 using sched::Operand;
+using sched::OpId;
 using sched::Outcome;
 using sched::Region;
 using sched::RegionKind;
@@ -103,8 +103,7 @@ sched::Unrolled realise(const sched::Schedule& schedule, const sched::Trace& tra
       [&](OpId, const Operand& offset) {
         if (offset.from != Operand::From::kResult || trace.results.empty()) return offset;
         if (trace.ops[offset.op.value].attempts != 1) return offset;
-        return Operand{
-            Operand::From::kLiteral, {}, trace.results[offset.op.value] * offset.value};
+        return Operand{Operand::From::kLiteral, {}, trace.results[offset.op.value] * offset.value};
       });
 }
 

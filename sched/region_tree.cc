@@ -9,7 +9,6 @@
 
 namespace slackline::sched {
 
-
 RegionTree::RegionTree(const sched::Schedule& schedule)
     : schedule_(schedule), ops_(schedule.op_count()) {
   const auto regions = schedule.regions();
@@ -29,9 +28,10 @@ RegionTree::RegionTree(const sched::Schedule& schedule)
     while (!open.empty() && end(open.back()) <= regions[r].entry.value) open.pop_back();
     if (!open.empty()) {
       if (end(r) > end(open.back())) {
-        throw InputError(fmt::format("{} begins within {} and ends after it; expected one inside "
-                                     "the other, or neither",
-                                     describe(r), describe(open.back())));
+        throw InputError(
+            fmt::format("{} begins within {} and ends after it; expected one inside "
+                        "the other, or neither",
+                        describe(r), describe(open.back())));
       }
       parent_[r] = open.back();
       depth_[r] = depth_[open.back()] + 1;

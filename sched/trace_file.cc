@@ -76,7 +76,8 @@ std::string write_trace(const Trace& trace) {
   }
   if (!trace.results.empty()) {
     std::size_t i = 0;
-    list(out, "results", trace, [&](const OpTimes&) -> nlohmann::json { return trace.results[i++]; });
+    list(out, "results", trace,
+         [&](const OpTimes&) -> nlohmann::json { return trace.results[i++]; });
   }
   return out + "}\n";
 }

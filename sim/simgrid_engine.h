@@ -21,9 +21,8 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
 
 /// SimGrid keeps one engine, one clock and one configuration per process, so each run takes place
 /// in a forked child: any number may follow each other, and nothing of SimGrid stays behind. Not to
-/// be called while other threads hold locks. Throws Unsupported for dynamic schedules, InputError
-/// for ones that cannot finish, EnvironmentError if there can be no child, InternalError if it
-/// dies.
+/// be called while other threads hold locks. Throws what run_events() does, EnvironmentError if
+/// there can be no child, InternalError if it dies.
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
                          const machine::IssueOrder& order = {});

@@ -9,6 +9,7 @@
 #include "machine/static_forms.h"
 #include "sched/error.h"
 #include "sched/verify.h"
+#include "tests/support/dynamic_interpreter.h"
 #include "tests/support/random_dynamic.h"
 
 namespace slackline {
@@ -102,6 +103,39 @@ TEST(Dynamic, ActualOutcomesRunAsTheyAreRealised) {
                 "seed " + std::to_string(seed));
   }
   EXPECT_GT(contended, 100u);
+}
+
+// Where no port keeps anybody waiting.
+TEST(Dynamic, RunsAsTheSemanticsSay) {
+  std::uint32_t repeated = 0;
+  for (std::uint32_t seed = 0; seed < 1'500 && !HasFatalFailure(); ++seed) {
+    Dice dice(seed);
+    const std::uint32_t ranks = 1 + dice.below(3);
+    const std::uint32_t blocks = 1 + dice.below(5);
+    const Schedule schedule = RandomDynamic(dice, ranks, blocks, dice.one_in(2)).build();
+    Platform platform = testing::random_platform(dice, NicDiscipline::kFair);
+    platform.gap = sched::Time{0};
+    platform.interleave_bytes = 1 << 20;
+    if (platform.latency.count() == 0)
+      platform.latency = testing::us(0.3);  // nothing takes no time
+    DelayPlan plan;
+    plan.seed = seed;
+    const Trace trace = analysis::run_events(schedule, platform, plan);
+    const auto seen = testing::DynamicInterpreter(schedule, platform, seed).run();
+    const double near_s = 1e-9 * trace.makespan_s();
+    for (std::uint32_t i = 0; i < seen.size(); ++i) {
+      const std::string what = "seed " + std::to_string(seed) + ", op " + std::to_string(i);
+      ASSERT_EQ(trace.ops[i].attempts, seen[i].times) << what;
+      if (seen[i].times == 0) continue;
+      repeated += seen[i].times > 1 ? 1 : 0;
+      ASSERT_NEAR(trace.ops[i].issued_s, seen[i].issued_s, near_s) << what;
+      ASSERT_NEAR(trace.ops[i].done_s, seen[i].done_s, near_s) << what;
+      if (sched::is_atomic(schedule.ops()[i].kind)) {
+        ASSERT_EQ(trace.results[i], seen[i].result) << what;
+      }
+    }
+  }
+  EXPECT_GT(repeated, 500u);
 }
 
 TEST(Dynamic, TheSameSeedGivesTheSameTrace) {

@@ -130,8 +130,8 @@ class RandomDynamic {
     const OpId recv = program_.recv(c, immediate ? 0 : bytes);
     const OpId after = program_.calc(b, duration());
     repeated(b, recv, after, true);
-    const OpId send = immediate ? program_.put(c, bytes, sched::Notify::kImm)
-                                : program_.send(c, bytes);
+    const OpId send =
+        immediate ? program_.put(c, bytes, sched::Notify::kImm) : program_.send(c, bytes);
     const OpId calc = program_.calc(a, duration());
     repeated(a, send, calc, random_.one_in(2));
   }

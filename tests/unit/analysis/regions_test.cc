@@ -6,7 +6,9 @@
 #include <functional>
 #include <string>
 
+#include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "machine/static_forms.h"
 #include "sched/error.h"
 #include "sched/value_bytes.h"
 #include "tests/unit/analysis/message_case.h"
@@ -20,11 +22,11 @@ using sched::Operand;
 using sched::OpKind;
 using sched::Region;
 using sched::RegionKind;
+using ::testing::HasSubstr;
 using testing::OpId;
 using testing::Program;
 using testing::RankId;
 using testing::us;
-using ::testing::HasSubstr;
 
 Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, value}; }
 Operand result(OpId op, std::uint64_t times = 1) { return {Operand::From::kResult, op, times}; }
@@ -37,8 +39,7 @@ OpId atomic(Program& p, OpKind kind, sched::ChannelId c, std::uint64_t word,
   op.kind = kind;
   op.rank = channel.src;
   op.channel = c;
-  op.reads = op.writes =
-      p.builder().add_slice({sched::BufferId(channel.dst.value), 8 * word, 8});
+  op.reads = op.writes = p.builder().add_slice({sched::BufferId(channel.dst.value), 8 * word, 8});
   return p.builder().add(op, arguments);
 }
 OpId swap(Program& p, sched::ChannelId c, std::uint64_t expected, std::uint64_t value) {
@@ -63,9 +64,7 @@ Region region(RegionKind kind, OpId entry, std::uint32_t count, std::uint32_t at
   return r;
 }
 
-sched::Trace run(Program& p) {
-  return analysis::run_events(p.build(), testing::round_platform());
-}
+sched::Trace run(Program& p) { return analysis::run_events(p.build(), testing::round_platform()); }
 
 std::string error_of(Program& p) {
   try {
@@ -190,11 +189,81 @@ TEST(Regions, MessagesMeetInOrder) {
   expect_us(t.ops[send.value].done_s, 20);
 }
 
+TEST(StaticForms, RegionsAreWrittenOut) {
+  Program p(2);
+  const auto c = p.channel(0, 1);
+  const OpId add = fetch(p, OpKind::kFetchAdd, c, 1);
+  const OpId calc = p.calc(0, us(1));
+  p.after({add}, calc);
+  const OpId after = p.put(c, 100);
+  Region r = region(RegionKind::kRepeat, add, 2, 2);
+  r.backoff = us(3);
+  p.builder().add_region(r);
+  const sched::Schedule schedule = p.build();
+  const sched::Unrolled fixed = machine::unroll(schedule, 0);
+  const OpId none;
+  // A join, an attempt, the backoff, an attempt, a join; the put waits for it on its channel.
+  EXPECT_EQ(fixed.origin, (std::vector<OpId>{none, add, calc, none, add, calc, none, after}));
+  EXPECT_EQ(fixed.schedule.op(OpId(3)).kind, OpKind::kDelay);
+  ASSERT_EQ(fixed.schedule.edges_into(OpId(7)).size(), 1u);
+  EXPECT_EQ(fixed.schedule.edges_into(OpId(7)).front().pred, OpId(6));
+  EXPECT_TRUE(fixed.schedule.is_static());
+}
+
+TEST(StaticForms, ActualOutcomesAreForARunToTell) {
+  Program p(2);
+  const OpId tried = swap(p, p.channel(0, 1), 0, 1);
+  Region r = region(RegionKind::kRetry, tried, 1, 9);
+  r.outcome = sched::Outcome::kActual;
+  p.builder().add_region(r);
+  EXPECT_THROW(machine::unroll(p.build(), 0), Unsupported);
+}
+
+// What the verifier refuses of a dynamic schedule it proves of the one that ran.
+TEST(StaticForms, AddressesOfARunAreFixed) {
+  Program p(2);
+  const auto c = p.channel(0, 1);
+  const OpId ticket = fetch(p, OpKind::kFetchAdd, c, 3);
+  const OpId again = fetch(p, OpKind::kFetchAdd, c, 3);
+  OpArguments arguments;
+  arguments.address_offset = result(again, 16);
+  const OpId moved = atomic(p, OpKind::kFetchAdd, c, 1, arguments);
+  p.after({ticket}, again);
+  p.after({again}, moved);
+  const sched::Schedule schedule = p.build();
+  const sched::Trace t = analysis::run_events(schedule, testing::round_platform());
+  const sched::Unrolled ran = machine::realise(schedule, t);
+  EXPECT_EQ(ran.schedule.arguments(ran.schedule.op(moved)).address_offset, literal(48));
+}
+
+TEST(Analytic, PricesTheBestCase) {
+  Program p(2);
+  const auto c = p.channel(0, 1);
+  const OpId add = fetch(p, OpKind::kFetchAdd, c, 1);
+  const OpId maybe = p.calc(0, us(100));
+  const OpId after = p.calc(0, us(1));
+  p.after({add}, maybe);
+  p.after({maybe}, after);
+  Region retry = region(RegionKind::kRetry, add, 1, 9);
+  retry.p.value = 1;
+  p.builder().add_region(retry);
+  Region alt = region(RegionKind::kAlt, maybe, 1, 1);
+  alt.p.value = 999'999;
+  p.builder().add_region(alt);
+  const sched::Schedule schedule = p.build();
+  const sched::Trace t = analysis::run_analytic(schedule, testing::round_platform());
+  EXPECT_EQ(t.engine, "best-case");
+  EXPECT_EQ(t.schedule, schedule.digest());
+  EXPECT_EQ(t.ops[add.value].attempts, 1u);
+  EXPECT_EQ(t.ops[maybe.value].attempts, 0u);
+  expect_us(t.makespan_s(), 15.008);
+}
+
 TEST(Operands, ResultsAreAddendsExpectedValuesAndAddresses) {
   Program p(2);
   const auto c = p.channel(0, 1);
-  const OpId first = fetch(p, OpKind::kFetchAdd, c, 3);   // 0, then 3
-  const OpId second = fetch(p, OpKind::kFetchOr, c, 4);   // 3, then 7
+  const OpId first = fetch(p, OpKind::kFetchAdd, c, 3);  // 0, then 3
+  const OpId second = fetch(p, OpKind::kFetchOr, c, 4);  // 3, then 7
   OpArguments arguments;
   arguments.compare = literal(7);
   arguments.operand = result(second, 30);

@@ -38,6 +38,7 @@ Trace random_trace(std::uint64_t seed) {
     if (random() % 3 != 0) op.cause = OpId(static_cast<std::uint32_t>(random() % n));
     trace.ops.push_back(op);
     if (seed % 3 == 0) trace.request_s.push_back(time());
+    if (seed % 3 == 0) trace.results.push_back(random());
   }
   return trace;
 }
