@@ -127,7 +127,8 @@ class DynamicInterpreter {
     const std::uint32_t region = child(pred, scope);
     if (region != kOutside) return regions_[region].stage == Stage::kOver;
     const Phase phase = ops_[pred].phase;
-    return phase == Phase::kDone || (!on_done && phase == Phase::kIssued);
+    if (phase == Phase::kDone || on_done) return phase == Phase::kDone;
+    return phase == Phase::kIssued || (phase == Phase::kOnLane && !is_posted(pred));
   }
   // All arcs into `op` from outside of `except` (an operation's own region: everything).
   bool arcs_hold(std::uint32_t op, std::uint32_t scope, std::uint32_t except) const {
@@ -211,10 +212,10 @@ class DynamicInterpreter {
       const sched::Op& o = s_.ops()[i];
       if (ops_[i].phase != Phase::kReady || !now(lane_free_s_[o.rank.value])) continue;
       const bool posted = sched::is_initiator(o.kind) || o.kind == sched::OpKind::kRecv;
-      const double hold_s =
-          posted                            ? sched::seconds(p_.o_post)
-          : o.kind == sched::OpKind::kCalc ? sched::seconds(s_.arguments(o).duration)
-                                            : p_.copy_s(s_.payload_bytes(o));
+      const double hold_s = posted ? sched::seconds(p_.o_post)
+                            : o.kind == sched::OpKind::kCalc
+                                ? sched::seconds(s_.arguments(o).duration)
+                                : p_.copy_s(s_.payload_bytes(o));
       ops_[i].phase = Phase::kOnLane;
       ops_[i].lane_end_s = lane_free_s_[o.rank.value] = now_s_ + hold_s;
       if (!posted) ops_[i].seen.issued_s = now_s_;
@@ -223,6 +224,11 @@ class DynamicInterpreter {
     return false;
   }
 
+  // Issued at the end of its time on the lane, not at its beginning.
+  bool is_posted(std::uint32_t op) const {
+    const sched::OpKind kind = s_.ops()[op].kind;
+    return sched::is_initiator(kind) || kind == sched::OpKind::kRecv;
+  }
   bool holds_lane(std::uint32_t op) const {
     const sched::OpKind kind = s_.ops()[op].kind;
     return kind != sched::OpKind::kDelay && kind != sched::OpKind::kJoin;
