@@ -16,6 +16,25 @@ namespace {
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 63;
 
+std::string name_of(const sched::Fact& fact) {
+  if (fact.terms == 1) return fmt::format("value {}", fact.value.value);
+  return fmt::format("the sum of values {} to {}", fact.value.value,
+                     fact.value.value + (fact.terms - 1));
+}
+
+// The same of what a post fact says: of its value, or of its sum.
+void write_expected(const sched::Fact& fact, std::uint64_t begin, std::span<std::byte> bytes) {
+  sched::write_value(fact.value, fact.value_offset + begin, bytes);
+  std::vector<std::byte> term(fact.terms > 1 ? bytes.size() : 0);
+  for (std::uint32_t i = 1; i < fact.terms; ++i) {
+    sched::write_value(sched::ValueId(fact.value.value + i), fact.value_offset + begin, term);
+    for (std::size_t b = 0; b < term.size(); ++b) {
+      bytes[b] = static_cast<std::byte>(std::to_integer<unsigned>(bytes[b]) +
+                                        std::to_integer<unsigned>(term[b]));
+    }
+  }
+}
+
 }  // namespace
 
 RankMemory::RankMemory(const sched::Schedule& schedule, sched::RankId rank,
@@ -92,15 +111,14 @@ std::optional<std::string> RankMemory::first_breach() {
     const std::span<const std::byte> bytes = at(fact.slice);
     for (std::size_t begin = 0; begin < bytes.size(); begin += expected.size()) {
       const auto piece = bytes.subspan(begin, std::min(expected.size(), bytes.size() - begin));
-      write_value(fact.value, fact.value_offset + begin, std::span(expected).first(piece.size()));
+      write_expected(fact, begin, std::span(expected).first(piece.size()));
       if (std::memcmp(piece.data(), expected.data(), piece.size()) == 0) continue;
       const auto found = std::mismatch(piece.begin(), piece.end(), expected.begin());
       const std::size_t i = begin + static_cast<std::size_t>(found.first - piece.begin());
       return fmt::format(
-          "rank {}: byte {} of buffer {} is {:#04x}; expected {:#04x}, byte {} of value {}",
-          rank_.value, fact.slice.offset + i, fact.slice.buffer.value,
-          std::to_integer<unsigned>(*found.first), std::to_integer<unsigned>(*found.second),
-          fact.value_offset + i, fact.value.value);
+          "rank {}: byte {} of buffer {} is {:#04x}; expected {:#04x}, byte {} of {}", rank_.value,
+          fact.slice.offset + i, fact.slice.buffer.value, std::to_integer<unsigned>(*found.first),
+          std::to_integer<unsigned>(*found.second), fact.value_offset + i, name_of(fact));
     }
   }
   return std::nullopt;

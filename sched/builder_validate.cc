@@ -269,6 +269,13 @@ class Validator {
       report({}, fmt::format("a {} fact goes past the end of buffer {}, which has {} bytes", side,
                              fact.slice.buffer.value, size));
     }
+    const bool pre = side == "pre";
+    if (fact.terms == 0 || (pre && fact.terms != 1) ||
+        (fact.terms > 1 && fact.value.value > ValueId::none().value - fact.terms)) {
+      report({},
+             fmt::format("a {} fact is about {} values from {} on; expected {}", side, fact.terms,
+                         fact.value.value, pre ? "1" : "1 or more, below 2^32 - 1"));
+    }
   }
 
   void report(OpId op, std::string message) {

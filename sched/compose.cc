@@ -185,9 +185,9 @@ class Composer {
       std::uint32_t values = 0;
       for (const auto* facts : {&schedule.contract().pre, &schedule.contract().post}) {
         for (Fact fact : *facts) {
-          values = std::max(values, fact.value.value + 1);
+          values = std::max(values, fact.value.value + fact.terms);
           fact.slice = moved(fact.slice, next);
-          if (fact.value.value >= kNowhere - next.value) {
+          if (fact.value.value + (fact.terms - 1) >= kNowhere - next.value) {
             throw InputError(fmt::format("part {}: its values do not fit behind the others'", p));
           }
           fact.value.value += next.value;

@@ -87,6 +87,15 @@ void add(DigestWriter& out, std::span<const Fact> facts) {
   }
 }
 
+// Sums come last and only where there are any, so that they change no other schedule's digest.
+void add_sums(DigestWriter& out, std::span<const Fact> facts) {
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (facts[i].terms == 1) continue;
+    out.add_u64(i);
+    out.add_u32(facts[i].terms);
+  }
+}
+
 }  // namespace
 
 // An operation's first fields stand in memory as the encoding has them: kind, notify (8 bits each),
@@ -151,6 +160,7 @@ Digest digest_of(const Schedule& schedule) {
   }
   add(out, schedule.contract().pre);
   add(out, schedule.contract().post);
+  add_sums(out, schedule.contract().post);
   return out.finish();
 }
 

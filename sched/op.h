@@ -182,11 +182,18 @@ struct Region {
   Time backoff{0};  // between attempts
 };
 
-/// "These bytes of this value stand in this slice": value bytes [value_offset, +slice.bytes).
+/// "These bytes of this value stand in this slice": value bytes [value_offset, +slice.bytes). With
+/// `terms` > 1 what stands there was reduced: it is the sum of the values value … value + terms −
+/// 1, each of them once, byte by byte modulo 256. Only post facts speak of sums.
 struct Fact {
   Slice slice;
   ValueId value;
+  std::uint32_t terms = 1;
   std::uint64_t value_offset = 0;
+
+  Fact() = default;
+  Fact(Slice where, ValueId what, std::uint64_t from, std::uint32_t summed = 1)
+      : slice(where), value(what), terms(summed), value_offset(from) {}
 };
 
 constexpr bool is_atomic(OpKind kind) {

@@ -30,11 +30,12 @@
 //          [operand VALUE] [compare VALUE] [offset VALUE] [sees PUT] [after done:OP|issued:OP …]
 //   region retry|alt|repeat entry OP count N [attempts N] [p PPM] [outcome sampled|actual]
 //          [backoff TIME]
-//   pre|post PIECE value N [at OFFSET]
+//   pre PIECE value N [at OFFSET]
+//   post PIECE value N [terms COUNT] [at OFFSET]
 //
 // VALUE is a number, or result:OP or result:OP*N for the result of an earlier operation times N.
 // `offset` is added to the address of the remote piece; `sees` names the put whose flag a poll
-// waits for.
+// waits for; `terms` says that the values N … N + COUNT − 1 were summed.
 #pragma once
 
 #include <cstdint>

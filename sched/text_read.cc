@@ -344,6 +344,10 @@ class Reader {
     f.slice = piece();
     in_.expect("value");
     f.value = ValueId(in_.number32("value"));
+    if (in_.peek() == "terms") {
+      in_.expect("terms");
+      f.terms = in_.number32("terms");
+    }
     if (!in_.at_end()) {
       in_.expect("at");
       f.value_offset = in_.bytes("at");

@@ -144,6 +144,7 @@ class Writer {
   void fact(std::string_view side, const Fact& f) {
     put(side);
     piece(f.slice).put(" value ").number(f.value.value);
+    if (f.terms != 1) put(" terms ").number(f.terms);
     if (f.value_offset != 0) put(" at ").bytes(f.value_offset);
   }
 

@@ -26,9 +26,11 @@ struct VerifyOptions {
 /// left out where there is a race, since what memory holds then depends on who wins it.
 ///
 /// Values are symbols. A message, copy, put or get carries (value, offset) pieces unchanged. A
-/// reduce and an atomic make new values, of which all that is known is which operation made them: a
-/// post fact cannot name these, so it never holds of them. What stands in a word of atomics that
-/// are not ordered among themselves is one such value; that is no race.
+/// reduce of values of the contract, or of sums of them, from one offset on makes a sum, which is
+/// known by its terms: a post fact holds of it if each of its terms is in it once and no other is.
+/// Any other reduce, and an atomic, makes a new value of which all that is known is which operation
+/// made it: a post fact cannot name these, so it never holds of them. What stands in a word of
+/// atomics that are not ordered among themselves is one such value; that is no race.
 ///
 /// Neither throws nor prints, but for Unsupported, naming the operation, when the schedule is not
 /// static or the address of a one-sided access is another operation's result (and at 2^31 slices).

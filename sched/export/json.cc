@@ -82,6 +82,7 @@ Json fact(const Fact& f) {
   Json out = piece(f.slice);
   out["value"] = f.value.value;
   out["value_offset"] = f.value_offset;
+  if (f.terms != 1) out["terms"] = f.terms;
   return out;
 }
 

@@ -14,10 +14,10 @@
 //    "regions":  [{"kind": "retry", "entry": 2, "count": 1, "max_attempts": 5, "p_ppm": 250000,
 //                  "outcome": "sampled", "backoff_ps": 1000000}, …],
 //    "pre":      [{"buffer": 0, "offset": 0, "bytes": 2097152, "value": 0, "value_offset": 0}, …],
-//    "post":     […]}
+//    "post":     [{…, "terms": 4}, …]}
 //
-// A bundle delay of null waits for ever. `credit_on`, `channel`, `match` and `arguments` are there
-// only where they mean something.
+// A bundle delay of null waits for ever. `credit_on`, `channel`, `match`, `arguments` and `terms`
+// are there only where they mean something.
 #pragma once
 
 #include <string>

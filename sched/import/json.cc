@@ -185,6 +185,7 @@ class Reader {
     f.slice = piece(entry);
     f.value = ValueId(entry.at("value").number32());
     if (entry.has("value_offset")) f.value_offset = entry.at("value_offset").number();
+    if (entry.has("terms")) f.terms = entry.at("terms").number32();
     return f;
   }
 

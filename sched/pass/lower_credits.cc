@@ -128,8 +128,10 @@ class CreditLowering {
   // A value that no fact of the contract speaks of.
   ValueId flag_value() const {
     std::uint32_t value = 0;
-    for (const Fact& fact : in_.contract().pre) value = std::max(value, fact.value.value + 1);
-    for (const Fact& fact : in_.contract().post) value = std::max(value, fact.value.value + 1);
+    for (const Fact& fact : in_.contract().pre)
+      value = std::max(value, fact.value.value + fact.terms);
+    for (const Fact& fact : in_.contract().post)
+      value = std::max(value, fact.value.value + fact.terms);
     return ValueId(value);
   }
 

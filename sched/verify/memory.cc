@@ -10,6 +10,7 @@
 #include "sched/verify/access.h"
 #include "sched/verify/conflicts.h"
 #include "sched/verify/segments.h"
+#include "sched/verify/sums.h"
 #include "sched/verify/values.h"
 
 namespace slackline::sched {
@@ -47,11 +48,15 @@ class MemoryChecker {
 
   std::string who(OpId id) const { return describe(schedule_, id); }
 
+  std::string text(const Value& value) const {
+    return value.origin == Value::Origin::kSum ? sums_.describe(value) : describe(schedule_, value);
+  }
+
   void place_pre_facts() {
     for (const Fact& fact : schedule_.contract().pre) {
       const Value value{fact.value_offset, fact.value.value, Value::Origin::kContract};
       // What an earlier fact left in place does not match unless both say the same.
-      if (const auto clash = values_.mismatch(fact);
+      if (const auto clash = values_.mismatch(fact.slice, value);
           clash && clash->found.origin != Value::Origin::kNothing) {
         findings_.error(
             Code::kStructure, OpId::none(),
@@ -89,9 +94,9 @@ class MemoryChecker {
         write_values(id, op);
         break;
       case OpKind::kReduce:
-        read_all(id, op);
+        combine(id, op);
         write_access(id, op);
-        write_fresh(id, op, Value::Origin::kReduced);
+        write_values(id, op);
         break;
       case OpKind::kPoll:
         segments_.for_each_read(op, [&](Run run) { conflicts_.access(id, run, Access::kRead); });
@@ -131,6 +136,20 @@ class MemoryChecker {
     });
   }
 
+  // Sums what the operation reads into payload_.
+  void combine(OpId id, const Op& op) {
+    Pieces sum;
+    bool first = true;
+    segments_.for_each_read(op, [&](Run run) {
+      payload_.clear();
+      conflicts_.access(id, run, Access::kRead);
+      read(id, run);
+      sum = first ? payload_ : add(sums_, sum, payload_, id);
+      first = false;
+    });
+    payload_ = std::move(sum);
+  }
+
   void read(OpId id, Run run) {
     const auto missing = values_.gather(run, id, payload_);
     if (!missing) return;
@@ -151,7 +170,8 @@ class MemoryChecker {
         flagged ? schedule_.slices(schedule_.op(op.match).reads) : std::span<const Slice>());
     segments_.for_each_write(op, [&](Run run) { scatter.into(run); });
     // A flag is there to be written again.
-    if (scatter.unchanged_bytes() == 0 || op.kind == OpKind::kCopy || op.notify == Notify::kFlag ||
+    const bool local = op.kind == OpKind::kCopy || op.kind == OpKind::kReduce;
+    if (scatter.unchanged_bytes() == 0 || local || op.notify == Notify::kFlag ||
         !value_findings_.takes_warnings()) {
       return;
     }
@@ -181,17 +201,16 @@ class MemoryChecker {
   }
 
   void check_post(const Fact& fact) {
-    const auto wrong = values_.mismatch(fact);
+    const auto wrong = values_.mismatch(fact.slice, sums_.expected(fact));
     if (!wrong) return;
     std::string writer;
     if (const OpId op = conflicts_.last_writer(segments_.holding(wrong->slice)); op.valid()) {
       writer = fmt::format(", last written by {}", who(op));
     }
-    findings_.error(
-        Code::kPost, OpId::none(),
-        fmt::format("{} should hold {} at the end, but what stands there is {}{}",
-                    describe(schedule_, wrong->slice), describe(schedule_, wrong->expected),
-                    describe(schedule_, wrong->found), writer));
+    findings_.error(Code::kPost, OpId::none(),
+                    fmt::format("{} should hold {} at the end, but what stands there is {}{}",
+                                describe(schedule_, wrong->slice), text(wrong->expected),
+                                text(wrong->found), writer));
   }
 
   const Schedule& schedule_;
@@ -201,6 +220,7 @@ class MemoryChecker {
   SegmentTable segments_;
   ConflictChecker conflicts_;
   ValueMap values_;
+  SumTable sums_;
   Pieces payload_;
   // Messages on their way to receives that are not issued yet.
   std::vector<std::uint32_t> snapshot_of_;  // by operation

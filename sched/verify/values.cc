@@ -119,17 +119,17 @@ void ValueMap::set(Run run, Value value) {
   }
 }
 
-std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Fact& fact) const {
+std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Slice& slice, const Value& value) const {
   std::optional<Mismatch> first;
-  const Run run = segments_.run(fact.slice);
+  const Run run = segments_.run(slice);
   for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
     std::uint64_t at = segments_.begin(segment);
     for_each_piece(segment, [&](const Piece& piece) {
-      const Value expected{fact.value_offset + (at - fact.slice.offset), fact.value.value,
-                           Value::Origin::kContract};
+      Value expected = value;
+      expected.offset += at - slice.offset;
       if (piece.value != expected) {
         if (!first) {
-          first = Mismatch{{fact.slice.buffer, at, piece.bytes}, expected, piece.value};
+          first = Mismatch{{slice.buffer, at, piece.bytes}, expected, piece.value};
         } else if (first->slice.offset + first->slice.bytes == at) {
           first->slice.bytes += piece.bytes;
         }
@@ -146,6 +146,8 @@ std::string describe(const Schedule& schedule, const Value& value) {
       return "nothing";
     case Value::Origin::kContract:
       return fmt::format("value {} from byte {}", value.id, value.offset);
+    case Value::Origin::kSum:
+      return fmt::format("a sum of values, from byte {}", value.offset);
     case Value::Origin::kReduced:
       return fmt::format("what {} wrote, from byte {}", describe(schedule, OpId(value.id)),
                          value.offset);

@@ -17,7 +17,8 @@ struct Value {
   enum class Origin : std::uint8_t {
     kNothing,   // never written
     kContract,  // value `id` of the contract
-    kReduced,   // what op `id` (reduce) wrote
+    kSum,       // entry `id` of the table of sums
+    kReduced,   // what op `id` (reduce) wrote, where it is no sum of the contract's values
     kWord,      // what op `id` and the atomics beside it left in the remote word
     kFetched,   // the local result of op `id` (an atomic)
     kUnknown,   // what op `id` read where nothing stood
@@ -74,14 +75,14 @@ class ValueMap {
   /// Fills a slice with one value, from its offset on.
   void set(Run run, Value value);
 
-  /// The first run of bytes of a fact's slice where something else stands, and what stands at its
-  /// beginning.
+  /// The first run of bytes of a slice where something else stands than `value` from its beginning
+  /// on, and what stands at the run's beginning.
   struct Mismatch {
     Slice slice;
     Value expected;
     Value found;
   };
-  std::optional<Mismatch> mismatch(const Fact& fact) const;
+  std::optional<Mismatch> mismatch(const Slice& slice, const Value& value) const;
 
  private:
   struct Mix {
@@ -99,7 +100,8 @@ class ValueMap {
   Pieces mixed_;               // their pieces
 };
 
-/// "value 0 from byte 512", "what op 3 (reduce, rank 0) wrote, from byte 0", "nothing".
+/// "value 0 from byte 512", "what op 3 (reduce, rank 0) wrote, from byte 0", "nothing". Sums are
+/// described by their table.
 std::string describe(const Schedule& schedule, const Value& value);
 
 }  // namespace slackline::sched

@@ -71,6 +71,33 @@ class BruteForceVerifier {
   std::vector<std::vector<std::pair<std::uint32_t, bool>>> arcs_;
   std::vector<Bits> reach_;
   std::set<sched::Code> found_;
+  // The sums of contract values, by their terms; symbols of kind 3.
+  std::uint32_t sum_number(const std::vector<std::uint32_t>& terms) {
+    const auto found = std::find(sums_.begin(), sums_.end(), terms);
+    if (found == sums_.end()) sums_.push_back(terms);
+    return static_cast<std::uint32_t>(std::find(sums_.begin(), sums_.end(), terms) - sums_.begin());
+  }
+  std::vector<Symbol> sum_of(const std::vector<Symbol>& operands, std::size_t bytes,
+                             std::uint32_t op) {
+    std::vector<Symbol> out;
+    if (operands.size() == bytes) return operands;
+    for (std::size_t b = 0; b < bytes; ++b) {
+      std::vector<std::uint32_t> terms;
+      bool known = true;
+      for (std::size_t at = b; at < operands.size(); at += bytes) {
+        const auto [kind, id, offset] = operands[at];
+        known = known && (kind == 1 || kind == 3) && offset == std::get<2>(operands[b]);
+        if (kind == 3) terms.insert(terms.end(), sums_[id].begin(), sums_[id].end());
+        if (kind == 1) terms.push_back(id);
+      }
+      std::sort(terms.begin(), terms.end());
+      out.push_back(known ? Symbol{3, sum_number(terms), std::get<2>(operands[b])}
+                          : Symbol{2, op, b});
+    }
+    return out;
+  }
+
+  std::vector<std::vector<std::uint32_t>> sums_;
   std::map<Place, Symbol> memory_;
   bool delivered_twice_ = false;
 };
@@ -423,7 +450,9 @@ inline void BruteForceVerifier::play(std::uint64_t seed) {
         }
         payload[i].push_back(symbol);
       }
-      if (op.kind == OpKind::kReduce || is_atomic(op.kind)) {
+      if (op.kind == OpKind::kReduce) {
+        payload[i] = sum_of(payload[i], places(writes(i)).size(), i);
+      } else if (is_atomic(op.kind)) {
         payload[i].clear();
         for (std::uint64_t b = 0; b < places(writes(i)).size(); ++b)
           payload[i].push_back({2, i, b});
@@ -443,8 +472,13 @@ inline void BruteForceVerifier::play(std::uint64_t seed) {
     }
   }
   for (const sched::Fact& fact : s_.contract().post) {
+    std::vector<std::uint32_t> terms;
+    for (std::uint32_t t = 0; t < fact.terms; ++t) terms.push_back(fact.value.value + t);
     for (std::uint64_t b = 0; b < fact.slice.bytes; ++b) {
-      if (memory_[{fact.slice.buffer.value, fact.slice.offset + b}] != fact_symbol(fact, b)) {
+      const Symbol expected = terms.size() == 1
+                                  ? fact_symbol(fact, b)
+                                  : Symbol{3, sum_number(terms), fact.value_offset + b};
+      if (memory_[{fact.slice.buffer.value, fact.slice.offset + b}] != expected) {
         found_.insert(Code::kPost);
       }
     }
