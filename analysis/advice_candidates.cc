@@ -29,10 +29,13 @@ struct Racks {
 };
 
 void require_pattern(const std::string& name) {
-  if (sched::find_pattern(name) != nullptr || sched::find_series_pattern(name) != nullptr) return;
+  const sched::SeriesEntry* series = sched::find_series_pattern(name);
+  if (sched::find_pattern(name) != nullptr || (series != nullptr && series->multicast)) return;
   std::vector<std::string_view> names;
   for (const sched::PatternEntry& entry : sched::patterns()) names.push_back(entry.name);
-  for (const sched::SeriesEntry& entry : sched::series_patterns()) names.push_back(entry.name);
+  for (const sched::SeriesEntry& entry : sched::series_patterns()) {
+    if (entry.multicast) names.push_back(entry.name);
+  }
   throw InputError(sched::unknown_name("pattern", name, names));
 }
 

@@ -184,7 +184,7 @@ class Advise : public Command {
     } else {
       for (const sched::PatternEntry& e : sched::patterns()) request.patterns.emplace_back(e.name);
       for (const sched::SeriesEntry& e : sched::series_patterns()) {
-        request.patterns.emplace_back(e.name);
+        if (e.multicast) request.patterns.emplace_back(e.name);
       }
     }
     if (blocks_) {

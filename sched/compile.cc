@@ -32,7 +32,9 @@ Schedule series_of(const Schedule& schedule, std::uint32_t messages) {
 
 Schedule compile(const Spec& spec) {
   if (const SeriesEntry* series = find_series_pattern(spec.pattern)) {
-    return series->make(series_options(spec));
+    Schedule schedule = series->make(series_options(spec));
+    const bool whole = spec.messages == 1 || !series->one_message;
+    return whole ? std::move(schedule) : series_of(schedule, spec.messages);
   }
   Schedule schedule = one_message(spec);
   return spec.messages == 1 ? std::move(schedule) : series_of(schedule, spec.messages);

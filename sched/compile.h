@@ -28,9 +28,11 @@ enum class Order : std::uint8_t {
 struct Spec {
   std::string pattern;
   MulticastOptions multicast;
-  std::uint32_t messages = 1;  // one after the other; each of multicast.bytes
-  std::uint32_t slots = 16;    // ring-buffer: at each receiver
-  bool copy_out = true;        // ring-buffer: each message is copied out of its slot
+  std::uint32_t messages = 1;    // one after the other; each of multicast.bytes
+  std::uint32_t slots = 16;      // for messages or operands at each receiver
+  bool copy_out = true;          // ring-buffer: each message is copied out of its slot
+  std::string by = "circulant";  // collectives: the multicast that they are made of
+  CallOptions call;              // remote invocations
   Order order = Order::kAsync;
   TransferOptions transfers;
   CreditOptions credits;

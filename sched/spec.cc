@@ -37,11 +37,21 @@ constexpr std::array kOptions = {
     SpecOption{"window", "1 or more", "receives posted ahead; 1"},
     SpecOption{"order", "async|lockstep", "a barrier between steps, or none; async"},
     SpecOption{"messages", "1 or more", "how many, one after the other; 1"},
-    SpecOption{"slots", "1 or more", "ring-buffer: room for messages at each receiver; 16"},
+    SpecOption{"slots", "1 or more", "room for messages or operands at each receiver; 16"},
     SpecOption{"consume", "copy|in-place", "ring-buffer: messages are copied out, or not; copy"},
+    SpecOption{"by", "a pattern", "collectives: the multicast they are made of; circulant"},
+    SpecOption{"via", "write|send", "calls: one-sided into chunks, or two-sided into slots; write"},
+    SpecOption{"chunk", "a size, 1 or more", "calls: of a receive buffer; 16MiB"},
+    SpecOption{"chunks", "1 or more", "calls: receive buffers obtained at a time; 2"},
+    SpecOption{"chunk-limit", "1 or more", "calls: receive buffers of one channel; 16"},
+    SpecOption{"notify", "transmit|consume", "calls: once a call is sent, or has run; transmit"},
+    SpecOption{"signal", "0 or more", "calls: posts per one that is waited for, 0: none; 64"},
+    SpecOption{"handler", "a time, 0 or more", "calls: how long each runs; 0ns"},
 };
-constexpr std::array<std::string_view, 6> kSeriesOptions = {"ranks",    "bytes", "root",
-                                                            "messages", "slots", "consume"};
+// These only patterns take that make their schedule themselves.
+constexpr std::array<std::string_view, 10> kOfSeries = {
+    "slots",  "consume",     "by",     "via",    "chunk",
+    "chunks", "chunk-limit", "notify", "signal", "handler"};
 
 template <class Value>
 struct Choice {
@@ -59,6 +69,10 @@ constexpr std::array kStarts = {Choice<Start>{"pairwise", Start::kPairwise},
 constexpr std::array kOrders = {Choice<Order>{"async", Order::kAsync},
                                 Choice<Order>{"lockstep", Order::kLockstep}};
 constexpr std::array kConsumes = {Choice<bool>{"copy", true}, Choice<bool>{"in-place", false}};
+constexpr std::array kVias = {Choice<CallVia>{"write", CallVia::kWrite},
+                              Choice<CallVia>{"send", CallVia::kSend}};
+constexpr std::array kNotifies = {Choice<CallNotify>{"transmit", CallNotify::kTransmit},
+                                  Choice<CallNotify>{"consume", CallNotify::kConsume}};
 
 template <class Entry, std::size_t n>
 std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
@@ -78,31 +92,38 @@ std::vector<std::string_view> pattern_names() {
 // What of a pattern decides which options it takes.
 struct PatternTraits {
   std::string_view name;
-  bool series = false;
+  const SeriesEntry* series = nullptr;
   bool takes_racks = false;
+
+  bool takes(std::string_view key) const {
+    return series == nullptr ||
+           std::find(series->options.begin(), series->options.end(), key) != series->options.end();
+  }
 };
 std::optional<PatternTraits> traits_of(std::string_view name) {
   if (const PatternEntry* entry = find_pattern(name))
-    return {{entry->name, false, entry->takes_racks}};
-  if (const SeriesEntry* entry = find_series_pattern(name)) return {{entry->name, true, false}};
+    return {{entry->name, nullptr, entry->takes_racks}};
+  if (const SeriesEntry* entry = find_series_pattern(name)) return {{entry->name, entry, false}};
   return std::nullopt;
 }
 
 // Throws InputError if the pattern does not take the option.
 void require_taken(const PatternTraits& pattern, std::string_view key) {
-  if (pattern.series) {
-    if (std::find(kSeriesOptions.begin(), kSeriesOptions.end(), key) != kSeriesOptions.end())
-      return;
+  if (pattern.series != nullptr) {
+    if (pattern.takes(key)) return;
     throw InputError(fmt::format("{}: not an option of {}; it takes {}", key, pattern.name,
-                                 fmt::join(kSeriesOptions, ", ")));
+                                 fmt::join(pattern.series->options, ", ")));
   }
   if ((key == "racks" || key == "rack-map") && !pattern.takes_racks) {
     throw InputError(fmt::format("{}: not an option of {}; hybrid takes it", key, pattern.name));
   }
-  if (key == "slots" || key == "consume") {
-    throw InputError(
-        fmt::format("{}: not an option of {}; ring-buffer takes it", key, pattern.name));
+  if (std::find(kOfSeries.begin(), kOfSeries.end(), key) == kOfSeries.end()) return;
+  std::vector<std::string_view> takers;
+  for (const SeriesEntry& entry : series_patterns()) {
+    if (PatternTraits{entry.name, &entry}.takes(key)) takers.push_back(entry.name);
   }
+  throw InputError(fmt::format("{}: not an option of {}; {} {} it", key, pattern.name,
+                               fmt::join(takers, ", "), takers.size() == 1 ? "takes" : "take"));
 }
 
 // The values as written, by key.
@@ -190,6 +211,23 @@ void check_size(const Spec& spec) {
                   spec.messages > 1 ? " or fewer messages" : ""));
 }
 
+void read_call(const Values& values, CallOptions& call) {
+  read_choice(values, "via", kVias, call.via);
+  if (const auto chunk = find_value(values, "chunk")) {
+    call.chunk_bytes = parse_bytes(*chunk, "chunk");
+  }
+  read_count(values, "chunks", 1, kMaxCount, call.chunks);
+  read_count(values, "chunk-limit", 1, kMaxCount, call.chunk_limit);
+  read_choice(values, "notify", kNotifies, call.notify);
+  read_count(values, "signal", 0, kMaxCount, call.signal);
+  if (const auto handler = find_value(values, "handler")) {
+    call.handler = parse_time(*handler, "handler");
+    if (call.handler < Time{0} || call.handler == kForever) {
+      throw InputError(fmt::format("handler: '{}'; expected a time of 0 or more", *handler));
+    }
+  }
+}
+
 void read_racks(const Values& values, Spec& spec) {
   const std::uint32_t ranks = spec.multicast.ranks;
   std::uint32_t racks = default_rack_count(ranks);
@@ -254,7 +292,9 @@ Spec parse_spec_of_any_size(std::string_view text) {
   MulticastOptions& multicast = spec.multicast;
   multicast.ranks = static_cast<std::uint32_t>(
       parse_count(required(values, "ranks", "16"), "ranks", 1, kMaxRanks));
-  multicast.bytes = parse_bytes(required(values, "bytes", "256MiB"), "bytes");
+  if (pattern->takes("bytes")) {
+    multicast.bytes = parse_bytes(required(values, "bytes", "256MiB"), "bytes");
+  }
   multicast.block_bytes = kDefaultBlock;
   if (const auto block = find_value(values, "block")) {
     multicast.block_bytes = parse_bytes(*block, "block");
@@ -272,13 +312,20 @@ Spec parse_spec_of_any_size(std::string_view text) {
   read_count(values, "messages", 1, kMaxCount, spec.messages);
   read_count(values, "slots", 1, kMaxCount, spec.slots);
   read_choice(values, "consume", kConsumes, spec.copy_out);
+  if (const auto by = find_value(values, "by")) spec.by = *by;
+  read_call(values, spec.call);
   if (pattern->takes_racks) read_racks(values, spec);
   return spec;
 }
 
 SeriesOptions series_options(const Spec& spec) {
-  return {format_spec(spec), spec.multicast.ranks, spec.multicast.bytes, spec.multicast.root,
-          spec.messages,     spec.slots,           spec.copy_out};
+  SeriesOptions options{format_spec(spec),   spec.multicast.ranks, spec.multicast.bytes,
+                        spec.multicast.root, spec.messages,        spec.slots,
+                        spec.copy_out};
+  options.collective = {spec.by, spec.multicast.block_bytes, spec.transfers.in_flight,
+                        spec.credits};
+  options.call = spec.call;
+  return options;
 }
 
 std::optional<std::uint64_t> block_count(const Spec& spec) {
@@ -301,8 +348,11 @@ std::uint64_t most_ops(const Spec& spec) {
 std::string format_spec(const Spec& spec) {
   const Spec defaults;
   const MulticastOptions& multicast = spec.multicast;
-  std::string text = fmt::format("{}:ranks={},bytes={}", spec.pattern, multicast.ranks,
-                                 format_bytes(multicast.bytes));
+  std::string text = fmt::format("{}:ranks={}", spec.pattern, multicast.ranks);
+  const auto traits = traits_of(spec.pattern);
+  if (!traits || traits->takes("bytes")) {
+    text += fmt::format(",bytes={}", format_bytes(multicast.bytes));
+  }
   const auto add = [&](bool differs, std::string_view key, const auto& value) {
     if (differs) text += fmt::format(",{}={}", key, value);
   };
@@ -323,6 +373,15 @@ std::string format_spec(const Spec& spec) {
   add(spec.messages != defaults.messages, "messages", spec.messages);
   add(spec.slots != defaults.slots, "slots", spec.slots);
   add(spec.copy_out != defaults.copy_out, "consume", name_of(kConsumes, spec.copy_out));
+  add(spec.by != defaults.by, "by", spec.by);
+  const CallOptions& call = spec.call;
+  add(call.via != defaults.call.via, "via", name_of(kVias, call.via));
+  add(call.chunk_bytes != defaults.call.chunk_bytes, "chunk", format_bytes(call.chunk_bytes));
+  add(call.chunks != defaults.call.chunks, "chunks", call.chunks);
+  add(call.chunk_limit != defaults.call.chunk_limit, "chunk-limit", call.chunk_limit);
+  add(call.notify != defaults.call.notify, "notify", name_of(kNotifies, call.notify));
+  add(call.signal != defaults.call.signal, "signal", call.signal);
+  add(call.handler != defaults.call.handler, "handler", format_time(call.handler));
   return text;
 }
 

@@ -10,8 +10,10 @@
 #include "sched/pattern/binary_tree.h"
 #include "sched/pattern/binomial_pipeline.h"
 #include "sched/pattern/binomial_tree.h"
+#include "sched/pattern/call.h"
 #include "sched/pattern/chain.h"
 #include "sched/pattern/circulant.h"
+#include "sched/pattern/collective_series.h"
 #include "sched/pattern/double_tree.h"
 #include "sched/pattern/hybrid.h"
 #include "sched/pattern/ring_buffer.h"
@@ -38,9 +40,50 @@ constexpr std::array kPatterns = {
                  double_tree},
 };
 
+constexpr std::array<std::string_view, 6> kRingOptions = {"ranks",    "bytes", "root",
+                                                          "messages", "slots", "consume"};
+// No `start`: the receives of operands wait for slots, and those of sums for what stood there, so
+// that a rank cannot post the first of every channel at once.
+constexpr std::array<std::string_view, 10> kReduceOptions = {
+    "ranks", "bytes", "block", "root", "by", "in-flight", "ready", "window", "messages", "slots"};
+constexpr std::array<std::string_view, 9> kAllgatherOptions = {
+    "ranks", "bytes", "block", "by", "in-flight", "ready", "start", "window", "messages"};
+constexpr std::array<std::string_view, 7> kBarrierOptions = {
+    "ranks", "by", "in-flight", "ready", "start", "window", "messages"};
+
+constexpr std::array<std::string_view, 12> kCallOptions = {
+    "ranks", "bytes",  "root",        "messages", "slots",  "via",
+    "chunk", "chunks", "chunk-limit", "notify",   "signal", "handler"};
+
 constexpr std::array kSeriesPatterns = {
     SeriesEntry{"ring-buffer", "small messages written into bounded buffers, one per receiver",
-                ring_buffer, ring_buffer_ops},
+                ring_buffer, ring_buffer_ops, kRingOptions, true},
+    SeriesEntry{"reduce", "a multicast backwards: the sum of all ranks' values at the root", reduce,
+                reduce_ops, kReduceOptions, false, true},
+    SeriesEntry{"allreduce", "a reduce, then the multicast of its sum", allreduce, allreduce_ops,
+                kReduceOptions, false, true},
+    SeriesEntry{"allgather", "every rank's bytes to all, as multicasts from all ranks at once",
+                allgather, allgather_ops, kAllgatherOptions, false, true},
+    SeriesEntry{"barrier", "no rank leaves before every rank has come", barrier, barrier_ops,
+                kBarrierOptions, false, true},
+    SeriesEntry{"call", "Seriema's call: the root has every other rank run a function", call,
+                call_ops, kCallOptions},
+    SeriesEntry{"call-buffer", "a call with its buffer transmitted in it", call, call_ops,
+                kCallOptions},
+    SeriesEntry{"call-buffer-write", "a buffer written into the target's, and then the call",
+                call_buffer_write, call_ops, kCallOptions},
+    SeriesEntry{"call-buffer-read", "a call whose target reads the caller's buffer first",
+                call_buffer_read, call_ops, kCallOptions},
+    SeriesEntry{"call-return", "a call whose result is written back to the caller", call_return,
+                call_ops, kCallOptions},
+    SeriesEntry{"broadcast", "a call to all ranks along a binomial tree", broadcast, call_ops,
+                kCallOptions},
+    SeriesEntry{"broadcast-buffer", "a broadcast with its buffer transmitted in it", broadcast,
+                call_ops, kCallOptions},
+    SeriesEntry{"broadcast-buffer-write", "buffers written down the tree, each before its call",
+                broadcast_buffer_write, call_ops, kCallOptions},
+    SeriesEntry{"broadcast-buffer-read", "a broadcast in which each rank reads its parent's buffer",
+                broadcast_buffer_read, call_ops, kCallOptions},
 };
 
 template <class Entry, std::size_t n>

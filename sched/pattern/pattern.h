@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sched/pass/lower_credits.h"
 #include "sched/pattern/step_source.h"
 #include "sched/plan.h"
 #include "sched/schedule.h"
@@ -61,6 +62,30 @@ const PatternEntry* find_pattern(std::string_view name);
 /// The pattern's steps: in their own form, or else from its Plan. Throws InputError as either does.
 std::unique_ptr<StepSource> steps_of(const PatternEntry& pattern, const MulticastOptions& options);
 
+/// What collectives are told beside.
+struct CollectiveOptions {
+  std::string by = "circulant";            // the multicast that they are made of
+  std::uint64_t block_bytes = 1ull << 20;  // ≥ 1
+  std::uint32_t in_flight = 1;             // messages a rank has under way at once; 0: no bound
+  CreditOptions credits;
+};
+
+/// How a call's record travels: by messages, or by one-sided writes.
+enum class CallVia : std::uint8_t { kSend, kWrite };
+/// What a caller is notified of: that its call is transmitted, or that the target has run it.
+enum class CallNotify : std::uint8_t { kTransmit, kConsume };
+
+/// What remote invocations are told beside (sched/pattern/call.h).
+struct CallOptions {
+  CallVia via = CallVia::kWrite;
+  CallNotify notify = CallNotify::kTransmit;
+  Time handler{0};                          // how long each call runs; ≥ 0
+  std::uint64_t chunk_bytes = 16ull << 20;  // of a receive buffer: eight pages of 2 MiB
+  std::uint32_t chunks = 2;                 // obtained at a time (Seriema's c), ≥ 1
+  std::uint32_t chunk_limit = 16;           // of one channel (c_max), ≥ 1
+  std::uint32_t signal = 64;  // every so many posts one is waited for (u_max); 0: none
+};
+
 /// What a pattern is told that makes the schedule of a series of messages itself.
 struct SeriesOptions {
   std::string title;        // what made it, for people
@@ -70,6 +95,8 @@ struct SeriesOptions {
   std::uint32_t messages = 1;  // ≥ 1
   std::uint32_t slots = 16;    // for messages at each receiver, ≥ 1
   bool copy_out = true;        // each message is copied out of its slot
+  CollectiveOptions collective{};
+  CallOptions call{};
 };
 
 using SeriesPattern = Schedule (*)(const SeriesOptions&);
@@ -78,7 +105,10 @@ struct SeriesEntry {
   std::string_view name;
   std::string_view summary;  // one line, for `list patterns`
   SeriesPattern make;
-  std::uint64_t (*op_count)(const SeriesOptions&);
+  std::uint64_t (*op_count)(const SeriesOptions&);  // about; never less
+  std::span<const std::string_view> options;        // of a spec, that it takes
+  bool multicast = false;                           // brings every message to every rank
+  bool one_message = false;  // makes one; a series is composed of as many schedules
 };
 
 /// Every pattern of this kind; find_pattern() and patterns() have the others.

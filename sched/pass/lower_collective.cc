@@ -1,0 +1,248 @@
+#include "sched/pass/lower_collective.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sched/builder.h"
+#include "sched/error.h"
+
+namespace slackline::sched {
+namespace {
+
+using Message = CollectivePlan::Message;
+using Piece = CollectivePlan::Piece;
+
+class Lowering {
+ public:
+  Lowering(const CollectivePlan& plan, const CollectiveLowering& options)
+      : plan_(plan),
+        options_(options),
+        builder_(plan.ranks),
+        of_rank_(plan.ranks),
+        channel_(plan.messages.size()),
+        held_by_(plan.units()),
+        read_by_(plan.units()) {
+    if (options.slots == 0) throw InputError("slots: 0; expected at least 1");
+  }
+
+  ScheduleBuilder& run() {
+    builder_.set_title(plan_.title);
+    builder_.set_message_bytes(plan_.bytes());
+    for (std::uint32_t r = 0; r < plan_.ranks; ++r) {
+      builder_.add_buffer(RankId(r), plan_.bytes());
+    }
+    add_contract();
+    add_channels();
+    for (std::uint32_t r = 0; r < plan_.ranks; ++r) add_program(RankId(r));
+    return builder_;
+  }
+
+ private:
+  void add_contract() {
+    if (plan_.bytes() == 0) return;
+    const std::uint64_t share = plan_.bytes() / plan_.ranks;
+    for (std::uint32_t r = 0; r < plan_.ranks; ++r) {
+      const Slice whole{BufferId(r), 0, plan_.bytes()};
+      const Slice own{BufferId(r), r * share, share};
+      builder_.add_pre({plan_.own_share ? own : whole, ValueId(r), 0});
+      if (!plan_.at_all && RankId(r) != plan_.root) continue;
+      if (!plan_.own_share) builder_.add_post({whole, ValueId(0), 0, plan_.ranks});
+      for (std::uint32_t s = 0; s < plan_.ranks && plan_.own_share; ++s) {
+        builder_.add_post({{BufferId(r), s * share, share}, ValueId(s), 0});
+      }
+    }
+  }
+
+  void add_channels() {
+    std::map<std::pair<RankId, RankId>, ChannelId> towards;
+    for (std::uint32_t m = 0; m < plan_.messages.size(); ++m) {
+      const Message& message = plan_.messages[m];
+      const auto [found, added] = towards.try_emplace({message.src, message.dst});
+      if (added) {
+        Channel channel;
+        channel.src = message.src;
+        channel.dst = message.dst;
+        found->second = builder_.add_channel(channel);
+      }
+      channel_[m] = found->second;
+      of_rank_[message.src.value].push_back(m);
+      of_rank_[message.dst.value].push_back(m);
+    }
+  }
+
+  std::uint64_t bytes_of(const Piece& piece) const {
+    return plan_.begin[piece.first + piece.count] - plan_.begin[piece.first];
+  }
+  std::span<const Piece> pieces_of(const Message& message) const {
+    return std::span(plan_.pieces).subspan(message.first_piece, message.pieces);
+  }
+  std::uint64_t bytes_of(const Message& message) const {
+    std::uint64_t bytes = 0;
+    for (const Piece& piece : pieces_of(message)) bytes += bytes_of(piece);
+    return bytes;
+  }
+  SliceRange at(RankId rank, const Message& message) {
+    std::vector<Slice> slices;
+    for (const Piece& piece : pieces_of(message)) {
+      slices.push_back({BufferId(rank.value), plan_.begin[piece.first], bytes_of(piece)});
+    }
+    if (bytes_of(message) == 0) slices.resize(1);
+    return builder_.add_slices(slices);
+  }
+  template <class Visit>
+  void for_each_unit(const Message& message, Visit&& visit) const {
+    for (const Piece& piece : pieces_of(message)) {
+      for (std::uint32_t u = piece.first; u < piece.first + piece.count; ++u) visit(u);
+    }
+  }
+
+  // The receives of a step stand before its sends.
+  void add_program(RankId rank) {
+    std::fill(held_by_.begin(), held_by_.end(), OpId::none());
+    std::fill(read_by_.begin(), read_by_.end(), OpId::none());
+    sent_.clear();
+    added_.clear();
+    arrived_.clear();
+    landing_ = BufferId::none();
+    std::vector<std::uint32_t>& mine = of_rank_[rank.value];
+    const auto key = [&](std::uint32_t m) {
+      const Message& message = plan_.messages[m];
+      return std::pair(message.step, message.src == rank);
+    };
+    std::stable_sort(mine.begin(), mine.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    add_landing(rank, mine);
+    came_ = plan_.marks_ends ? add_join(rank, 0) : OpId::none();
+    for (const std::uint32_t m : mine) {
+      const Message& message = plan_.messages[m];
+      message.src == rank ? add_send(m) : message.combines ? add_operand(m) : add_receive(m);
+    }
+    if (!plan_.marks_ends) return;
+    const OpId leaves = add_join(rank, plan_.steps == 0 ? 0 : plan_.steps - 1);
+    builder_.add_edge(came_, leaves);
+    for (const OpId op : arrived_) builder_.add_edge(op, leaves);
+  }
+
+  void add_landing(RankId rank, const std::vector<std::uint32_t>& mine) {
+    stride_ = 0;
+    std::uint64_t operands = 0;
+    for (const std::uint32_t m : mine) {
+      const Message& message = plan_.messages[m];
+      if (message.src == rank || !message.combines) continue;
+      stride_ = std::max(stride_, bytes_of(message));
+      ++operands;
+    }
+    if (stride_ == 0) return;
+    landing_ =
+        builder_.add_buffer(rank, stride_ * std::min<std::uint64_t>(operands, options_.slots));
+  }
+
+  OpId add_join(RankId rank, std::uint32_t step) {
+    Op op;
+    op.kind = OpKind::kJoin;
+    op.rank = rank;
+    op.step = step;
+    return builder_.add(op);
+  }
+
+  Op receive_of(std::uint32_t m) const {
+    Op op;
+    op.kind = OpKind::kRecv;
+    op.rank = plan_.messages[m].dst;
+    op.channel = channel_[m];
+    op.step = plan_.messages[m].step;
+    return op;
+  }
+
+  void add_receive(std::uint32_t m) {
+    const Message& message = plan_.messages[m];
+    Op op = receive_of(m);
+    op.writes = at(message.dst, message);
+    const OpId receive = builder_.add(op);
+    arrived_.push_back(receive);
+    for_each_unit(message, [&](std::uint32_t unit) {
+      // Partial sums have left before the sum takes their place.
+      if (plan_.bytes() != 0 && read_by_[unit].valid()) builder_.add_edge(read_by_[unit], receive);
+      held_by_[unit] = receive;
+    });
+  }
+
+  void add_operand(std::uint32_t m) {
+    const Message& message = plan_.messages[m];
+    const std::uint32_t unit = pieces_of(message).front().first;
+    const std::uint64_t bytes = bytes_of(message);
+    Op op = receive_of(m);
+    Slice landed;
+    if (bytes != 0) {
+      landed = {landing_, added_.size() % options_.slots * stride_, bytes};
+      op.writes = builder_.add_slice(landed);
+    }
+    const OpId receive = builder_.add(op);
+    arrived_.push_back(receive);
+    if (bytes != 0 && added_.size() >= options_.slots) {
+      builder_.add_edge(added_[added_.size() - options_.slots], receive);
+    }
+    op.channel = {};
+    op.kind = bytes != 0 ? OpKind::kReduce : OpKind::kJoin;
+    op.writes = {};
+    if (bytes != 0) {
+      const Slice sum{BufferId(message.dst.value), plan_.begin[unit], bytes};
+      op.reads = builder_.add_slices(std::vector<Slice>{sum, landed});
+      op.writes = builder_.add_slice(sum);
+    }
+    const OpId added = builder_.add(op);
+    builder_.add_edge(receive, added);
+    if (held_by_[unit].valid()) builder_.add_edge(held_by_[unit], added);
+    held_by_[unit] = added;
+    added_.push_back(added);
+  }
+
+  void add_send(std::uint32_t m) {
+    const Message& message = plan_.messages[m];
+    Op op;
+    op.kind = OpKind::kSend;
+    op.rank = message.src;
+    op.channel = channel_[m];
+    op.step = message.step;
+    op.reads = at(message.src, message);
+    const OpId send = builder_.add(op);
+    if (came_.valid()) builder_.add_edge(came_, send);
+    for_each_unit(message, [&](std::uint32_t unit) {
+      if (held_by_[unit].valid()) builder_.add_edge(held_by_[unit], send);
+      read_by_[unit] = send;
+    });
+    if (options_.in_flight != 0 && sent_.size() >= options_.in_flight) {
+      builder_.add_edge(sent_[sent_.size() - options_.in_flight], send);
+    }
+    sent_.push_back(send);
+  }
+
+  const CollectivePlan& plan_;
+  const CollectiveLowering& options_;
+  ScheduleBuilder builder_;
+  std::vector<std::vector<std::uint32_t>> of_rank_;  // the messages with an end there
+  std::vector<ChannelId> channel_;                   // of every message
+  // Of the rank whose program is being written:
+  std::vector<OpId> held_by_;  // by unit: after which it stands there as it is sent
+  std::vector<OpId> read_by_;  // by unit: its last send
+  std::vector<OpId> sent_;
+  std::vector<OpId> added_;    // reduces, or joins
+  std::vector<OpId> arrived_;  // receives
+  OpId came_;
+  BufferId landing_;
+  std::uint64_t stride_ = 0;  // of the places there
+};
+
+}  // namespace
+
+Schedule draft_collective(const CollectivePlan& plan, const CollectiveLowering& options) {
+  return Lowering(plan, options).run().build_draft();
+}
+
+Schedule lower_collective(const CollectivePlan& plan, const CollectiveLowering& options) {
+  return Lowering(plan, options).run().build();
+}
+
+}  // namespace slackline::sched

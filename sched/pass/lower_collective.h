@@ -1,0 +1,28 @@
+// A collective's plan becomes sends, receives and reduces.
+#pragma once
+
+#include <cstdint>
+
+#include "sched/pattern/collective.h"
+#include "sched/schedule.h"
+
+namespace slackline::sched {
+
+struct CollectiveLowering {
+  std::uint32_t in_flight = 1;  // messages that a rank has under way at once; 0: no bound
+  std::uint32_t slots = 16;     // where operands land at each rank until they are added, ≥ 1
+};
+
+/// A draft (ScheduleBuilder::build_draft), for the next pass. One channel per ordered pair of
+/// ranks; one buffer per rank, in place: it holds the rank's own value before, and partial sums on
+/// the way. What combines lands in one of `slots` places and is added by a reduce, or by a join if
+/// it has no bytes. A message waits for all that it carries.
+///
+/// The contract: rank r holds value r before, all of it or its own share. After, the sum of all
+/// values (Fact::terms) or every share stands at the root, or at all ranks.
+Schedule draft_collective(const CollectivePlan& plan, const CollectiveLowering& options = {});
+
+/// The same, checked and with its digest.
+Schedule lower_collective(const CollectivePlan& plan, const CollectiveLowering& options = {});
+
+}  // namespace slackline::sched

@@ -1,0 +1,50 @@
+// Remote invocation: the primitives of Seriema's Table 1 as schedules of their own.
+#pragma once
+
+#include "sched/pattern/pattern.h"
+
+namespace slackline::sched {
+
+/// The root makes `messages` calls to every other rank: directly, or (broadcasts) along a binomial
+/// tree, in which case it runs them too. What a call is made of is a record: the function's
+/// identifier (8 bytes) and what goes with it.
+///
+///   call                   func() with `bytes` of captured variables in the record
+///   call-buffer            func(buffer): `bytes` transmitted with the call, in the record
+///   call-buffer-write      `bytes` written into the target's buffer, and only then the call
+///   call-buffer-read       the target reads `bytes` from the caller's buffer before it runs func
+///   call-return            as call; `bytes` of func's result are written back to the caller
+///   broadcast, broadcast-buffer, broadcast-buffer-write, broadcast-buffer-read
+///                          the same along the tree; each rank passes a call on before it runs it
+///
+/// How a record travels (section 4): `via=write` into chunks at the target, of CallOptions::
+/// chunk_bytes, with a mark behind it that the target polls for. Chunks are obtained by service
+/// calls that the target's service thread (lane 1) answers, `chunks` at a time up to `chunk_limit`,
+/// and then used in turn: the target writes its consumed offset back only when a chunk is used up,
+/// and only where the caller waits for it. A static schedule takes the target for slow: the caller
+/// always grows to the limit before it uses a chunk again. `via=send` into `slots` receives that
+/// the service thread posts, with no flow control.
+///
+/// The handler is a calc of CallOptions::handler on the target's lane 0, and then a reduce that
+/// adds the record to the target's state: handlers run in the order of their channel. Every
+/// `signal`-th post of a channel is waited for before the next one (selective signalling,
+/// section 4.1; 0: none is). The caller's last operation joins its notifications: with
+/// notify=transmit the last completion of every channel, with notify=consume a word per call that
+/// each target writes after its handler. The result of call-return stands for that word. A step is
+/// a call.
+///
+/// The contract: every target's state is the sum of all records, each once, and every buffer is
+/// there. Result m of call-return is the sum of what calls 0 … m carried, which also says in what
+/// order they ran. Throw InputError for options out of their range.
+Schedule call(const SeriesOptions& options);
+Schedule call_buffer_write(const SeriesOptions& options);
+Schedule call_buffer_read(const SeriesOptions& options);
+Schedule call_return(const SeriesOptions& options);
+Schedule broadcast(const SeriesOptions& options);
+Schedule broadcast_buffer_write(const SeriesOptions& options);
+Schedule broadcast_buffer_read(const SeriesOptions& options);
+
+/// How many operations they make, or a few more.
+std::uint64_t call_ops(const SeriesOptions& options);
+
+}  // namespace slackline::sched

@@ -1,0 +1,204 @@
+// Remote invocations: proved for all small series, and what they promise held in runs.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analysis/event_engine.h"
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "sched/pattern/call.h"
+#include "sched/verify.h"
+#include "tests/property/random_runs.h"
+#include "tests/support/draft.h"
+
+namespace slackline::testing {
+namespace {
+
+const std::vector<std::string> kCalls = {"call",
+                                         "call-buffer",
+                                         "call-buffer-write",
+                                         "call-buffer-read",
+                                         "call-return",
+                                         "broadcast",
+                                         "broadcast-buffer",
+                                         "broadcast-buffer-write",
+                                         "broadcast-buffer-read"};
+
+class Calls : public ::testing::TestWithParam<std::string> {};
+
+std::string defect(const std::string& text) {
+  const Diagnostics found = verify(compile(parse_spec(text)));
+  return found.empty() ? "" : fmt::format("{}: {}", text, found.front().message);
+}
+
+TEST_P(Calls, AreProvedForAllSmallSeries) {
+  for (std::uint32_t n = 1; n <= 9; ++n) {
+    for (const std::uint32_t m : {1u, 2u, 5u, 13u}) {
+      for (const char* via : {"write", "send"}) {
+        for (const char* notify : {"transmit", "consume"}) {
+          for (const char* room : {"", ",chunk=100,chunks=1,chunk-limit=2,slots=3,signal=4",
+                                   ",chunk=64,chunks=2,chunk-limit=3,slots=2",
+                                   ",chunk=40,chunk-limit=1,slots=1,signal=1"}) {
+            ASSERT_EQ(
+                defect(fmt::format("{}:ranks={},bytes={},messages={},root={},via={},notify={}{}",
+                                   GetParam(), n, n * m % 3 * 10, m, m % n, via, notify, room)),
+                "");
+          }
+        }
+      }
+    }
+  }
+}
+
+// A call that reads another record, is left out of the state or is added twice, or a buffer that
+// comes to another place, breaks the contract.
+TEST_P(Calls, EveryCallIsRunOnce) {
+  for (const char* via : {"write", "send"}) {
+    const Schedule sound = compile(
+        parse_spec(fmt::format("{}:ranks=4,bytes=16,messages=4,via={},signal=0", GetParam(), via)));
+    std::uint32_t handlers = 0;
+    for (std::uint32_t i = 0; i < sound.op_count(); ++i) {
+      if (sound.ops()[i].kind != OpKind::kReduce) continue;
+      ++handlers;
+      for (const bool twice : {false, true}) {
+        Draft draft = Draft::from(sound);
+        std::vector<Slice>& reads = draft.ops[i].reads;
+        twice ? reads.push_back(reads.back()) : reads.pop_back();
+        const Diagnostics found = verify(draft.build());
+        ASSERT_FALSE(found.empty()) << GetParam() << " op " << i;
+        EXPECT_EQ(found.front().code, Code::kPost);
+      }
+    }
+    EXPECT_EQ(handlers, (GetParam().starts_with("broadcast") ? 4u : 3u) * 3);
+  }
+}
+
+// Where a chunk is used again only because its consumed offset came back, the proof fails without.
+TEST(CallChunks, RestOnTheConsumedOffset) {
+  const Schedule sound =
+      compile(parse_spec("call:ranks=3,bytes=8,messages=12,chunk=48,chunks=1,chunk-limit=2"));
+  std::uint32_t waits = 0;
+  for (std::size_t e = 0; e < sound.edges().size(); ++e) {
+    const Edge edge = sound.edges()[e];
+    if (sound.op(edge.pred).kind != OpKind::kPoll || sound.op(edge.succ).kind != OpKind::kPut) {
+      continue;
+    }
+    ++waits;
+    Draft draft = Draft::from(sound);
+    draft.edges.erase(draft.edges.begin() + static_cast<std::ptrdiff_t>(e));
+    EXPECT_FALSE(verify(draft.build()).empty()) << describe(sound, edge.succ);
+  }
+  EXPECT_EQ(waits, 2u * 4);  // to each target: six uses of two chunks
+}
+
+std::uint32_t count(const Schedule& schedule, OpKind kind, RankId rank) {
+  std::uint32_t found = 0;
+  for (const Op& op : schedule.ops()) found += op.kind == kind && op.rank == rank ? 1 : 0;
+  return found;
+}
+
+TEST(CallChunks, AreObtainedAFewAtATimeAndReportedWhenUsedUp) {
+  const auto made = [](const std::string& room) {
+    return compile(parse_spec("call:ranks=2,bytes=8,messages=40," + room));
+  };
+  // Records of 16 bytes and a mark: two to a chunk of 50 bytes, 20 uses.
+  Schedule s = made("chunk=50,chunks=2,chunk-limit=16");
+  EXPECT_EQ(count(s, OpKind::kSend, RankId(0)), 8u);  // service calls
+  EXPECT_EQ(count(s, OpKind::kPut, RankId(1)), 4u);   // consumed offsets
+  s = made("chunk=50,chunks=3,chunk-limit=4");
+  EXPECT_EQ(count(s, OpKind::kSend, RankId(0)), 2u);
+  EXPECT_EQ(count(s, OpKind::kPut, RankId(1)), 16u);
+  s = made("chunks=2");  // 16 MiB hold them all
+  EXPECT_EQ(count(s, OpKind::kSend, RankId(0)), 1u);
+  EXPECT_EQ(count(s, OpKind::kPut, RankId(1)), 0u);
+}
+
+TEST(CallNotify, TellsOfTransmissionOrOfConsumption) {
+  const std::string text = "call:ranks=5,bytes=8,messages=6,notify=";
+  EXPECT_EQ(count(compile(parse_spec(text + "transmit")), OpKind::kPut, RankId(2)), 0u);
+  EXPECT_EQ(count(compile(parse_spec(text + "consume")), OpKind::kPut, RankId(2)), 6u);
+  const machine::Platform platform = machine::load_platform("fractus");
+  const auto sync_s = [&](const std::string& notify) {
+    const Schedule s = compile(parse_spec(text + notify + ",handler=10us"));
+    const OpId last(s.end_op(RankId(0)).value - 1);
+    EXPECT_EQ(s.op(last).kind, OpKind::kJoin);
+    return analysis::run_events(s, platform).ops[last.value].done_s;
+  };
+  EXPECT_LT(sync_s("transmit"), 60e-6);
+  EXPECT_GT(sync_s("consume"), 60e-6);  // six handlers one after the other
+}
+
+TEST(CallSignal, HoldsEveryNthPostBack) {
+  for (const std::uint32_t every : {0u, 1u, 4u}) {
+    const Schedule s =
+        compile(parse_spec(fmt::format("call:ranks=2,bytes=8,messages=12,signal={}", every)));
+    std::uint32_t waited_for = 0;
+    for (const Edge& e : s.edges()) {
+      waited_for += s.op(e.pred).kind == OpKind::kPut && s.op(e.succ).kind == OpKind::kPut ? 1 : 0;
+    }
+    EXPECT_EQ(waited_for, every == 0 ? 0u : 11 / every);
+  }
+}
+
+// Handlers run one at a time and in the order of the calls, whatever delays there are.
+TEST_P(Calls, RunInTheOrderOfTheirChannel) {
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    Dice dice(seed);
+    const Schedule s = compile(parse_spec(fmt::format(
+        "{}:ranks={},bytes={},messages={},via={},handler={}ns,chunk=8KiB,chunk-limit=2,slots=2",
+        GetParam(), 2 + dice.below(6), dice.below(4000), 1 + dice.below(20),
+        dice.one_in(2) ? "send" : "write", dice.below(5000))));
+    const sched::Trace trace = analysis::run_events(
+        s, random_platform(dice, machine::NicDiscipline::kSerial), random_delays(dice, s));
+    std::vector<double> free_s(s.rank_count(), 0);
+    std::vector<std::uint32_t> next(s.rank_count(), 0);
+    for (std::uint32_t i = 0; i < s.op_count(); ++i) {
+      const Op& op = s.ops()[i];
+      if (op.kind != OpKind::kCalc) continue;
+      EXPECT_EQ(op.step, next[op.rank.value]++);
+      EXPECT_GE(trace.ops[i].issued_s, free_s[op.rank.value]);
+      free_s[op.rank.value] = trace.ops[i].done_s;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Primitives, Calls, ::testing::ValuesIn(kCalls), [](const auto& named) {
+  std::string name = named.param;
+  for (char& c : name) {
+    if (c == '-') c = '_';
+  }
+  return name;
+});
+
+TEST(CallSpec, RoundTripsAndSaysWhatIsWrong) {
+  for (const char* text :
+       {"call:ranks=4,bytes=64,messages=100,notify=consume,handler=1us",
+        "call-buffer-read:ranks=2,bytes=4KiB,root=1,via=send",
+        "broadcast:ranks=16,bytes=8,chunk=4KiB,chunks=1,chunk-limit=4,signal=16"}) {
+    const Spec spec = parse_spec(text);
+    EXPECT_EQ(format_spec(spec), text);
+    const Schedule schedule = compile(spec);
+    EXPECT_EQ(schedule.title(), text);
+    EXPECT_GE(most_ops(spec), schedule.op_count());
+  }
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      compile(parse_spec(text));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(error_of("call:ranks=2,bytes=100,chunk=64"), HasSubstr("chunk: 64 bytes; expected"));
+  EXPECT_THAT(error_of("call:ranks=2,bytes=8,via=mail"), HasSubstr("expected write or send"));
+  EXPECT_THAT(error_of("call:ranks=2,bytes=8,block=8"), HasSubstr("block: not an option of call"));
+  EXPECT_THAT(error_of("call:ranks=2,bytes=8,handler=-1us"), HasSubstr("handler:"));
+  EXPECT_THAT(error_of("call:ranks=9,bytes=8,messages=2147483648"), HasSubstr("operations"));
+}
+
+}  // namespace
+}  // namespace slackline::testing
