@@ -213,9 +213,8 @@ void check_size(const Spec& spec) {
 
 void read_call(const Values& values, CallOptions& call) {
   read_choice(values, "via", kVias, call.via);
-  if (const auto chunk = find_value(values, "chunk")) {
+  if (const auto chunk = find_value(values, "chunk"))
     call.chunk_bytes = parse_bytes(*chunk, "chunk");
-  }
   read_count(values, "chunks", 1, kMaxCount, call.chunks);
   read_count(values, "chunk-limit", 1, kMaxCount, call.chunk_limit);
   read_choice(values, "notify", kNotifies, call.notify);
@@ -349,13 +348,11 @@ std::string format_spec(const Spec& spec) {
   const Spec defaults;
   const MulticastOptions& multicast = spec.multicast;
   std::string text = fmt::format("{}:ranks={}", spec.pattern, multicast.ranks);
-  const auto traits = traits_of(spec.pattern);
-  if (!traits || traits->takes("bytes")) {
-    text += fmt::format(",bytes={}", format_bytes(multicast.bytes));
-  }
   const auto add = [&](bool differs, std::string_view key, const auto& value) {
     if (differs) text += fmt::format(",{}={}", key, value);
   };
+  const auto traits = traits_of(spec.pattern);
+  add(!traits || traits->takes("bytes"), "bytes", format_bytes(multicast.bytes));
   add(multicast.block_bytes != kDefaultBlock, "block", format_bytes(multicast.block_bytes));
   add(multicast.root != RankId(0), "root", multicast.root.value);
   text += format_racks(spec);

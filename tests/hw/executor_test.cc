@@ -101,6 +101,23 @@ TEST_P(Providers, FlagsInRingsAreUsedAgain) {
   run_and_prove(GetParam(), "ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,consume=in-place");
 }
 
+TEST_P(Providers, SumsAndCallsProveTheirBytes) {
+  for (const char* const spec :
+       {"reduce:ranks=7,bytes=20000,block=3000",
+        "reduce:ranks=4,bytes=999,block=100,by=binary-tree",
+        "allreduce:ranks=5,bytes=3000,block=1000", "allgather:ranks=6,bytes=5000,block=1000",
+        "barrier:ranks=6",
+        "call:ranks=4,bytes=64,messages=40,chunk=512,chunk-limit=2,notify=consume",
+        "call-return:ranks=3,bytes=24,messages=30,chunk=256,chunk-limit=3,handler=2us",
+        "call-buffer-read:ranks=3,bytes=3000,messages=9",
+        "broadcast-buffer-write:ranks=7,bytes=3000,messages=20,chunk=128,chunks=1,chunk-limit=2",
+        "broadcast:ranks=4,bytes=8,messages=40,via=send,slots=4"}) {
+    if (is_slow() && std::string(spec).starts_with("broadcast")) continue;
+    run_and_prove(GetParam(), spec);
+    if (HasFailure()) return;
+  }
+}
+
 TEST_P(Providers, MoreReceivesArePostedThanAProviderHolds) {
   run_and_prove(GetParam(), "chain:ranks=3,bytes=64KiB,block=16,ready=none,in-flight=0");
   run_and_prove(GetParam(), "sequential:ranks=4,bytes=30000,block=10,ready=none,in-flight=0");
