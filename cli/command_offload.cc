@@ -10,8 +10,10 @@
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/traced_schedule.h"
+#include "hw/offload_run.h"
 #include "offload/compile_queues.h"
 #include "offload/emulate_timed.h"
+#include "offload/encode_queues.h"
 #include "offload/message_graph.h"
 #include "offload/queue_dot.h"
 #include "offload/queue_names.h"
@@ -59,6 +61,10 @@ class Offload : public Command {
     options_.declare(arguments);
     arguments.option("--encode", "FOLDER", folder_,
                      "write there, for every rank, the queues as an mlx5 NIC reads them");
+    arguments.option("--run", "raw|devx", run_,
+                     "run it on a ConnectX, all ranks on one port: raw entries through libibverbs "
+                     "(sq-wait), or objects made by DevX. Nobody has tried");
+    arguments.option("--device", "NAME[:PORT]", device_, "the NIC (default: the first that can)");
     arguments.option("-o,--output", "FILE", output_, "write the queue program there, as text");
     arguments.option("--dot", "FILE", dot_, "draw it there, for Graphviz");
     arguments.flag("--json", json_, "print one JSON document");
@@ -78,12 +84,13 @@ class Offload : public Command {
     const offload::QueueProgram program =
         written ? *written : compile_queues(loaded.schedule, queues_);
     const offload::MessageGraph graph(loaded.schedule);
-    OffloadAnswer answer{subject_of(loaded), program, costs_of(program), {}, {}, {}};
+    OffloadAnswer answer{subject_of(loaded), program, costs_of(program), {}, {}, {}, {}};
     console.phase("proving");
     answer.diagnostics = check_queues(program, loaded.schedule, graph, {queues_.limits, 100});
     if (emulate_ && can_be_emulated(answer.diagnostics))
       answer.runs = emulate(loaded, program, graph, *setting, console);
     console.phase("writing");
+    if (path_ && answer.diagnostics.empty()) answer.real = run_for_real(loaded, program, console);
     if (output_) write_output_file(*output_, write_queues(program));
     if (dot_) write_output_file(*dot_, write_dot(program));
     if (folder_) {
@@ -127,7 +134,34 @@ class Offload : public Command {
                                    diagnostics.front().code != offload::QueueCode::kProducer);
   }
 
+  // The NIC's numbers become the encoder's.
+  hw::OffloadRun run_for_real(const LoadedSchedule& loaded, const offload::QueueProgram& program,
+                              Console& console) const {
+    console.phase("running");
+    return hw::run_offloaded(
+        program, loaded.schedule, *path_, device_.value_or(""), [&](const hw::NicObjects& objects) {
+          offload::NicNumbers numbers{objects.qpn, objects.cqn, {}};
+          for (const hw::NicObjects::Memory& memory : objects.memory) {
+            numbers.memory.push_back({memory.address, memory.local_key, memory.remote_key});
+          }
+          std::vector<hw::QueueBytes> queues;
+          for (offload::EncodedQueue& encoded : encode_queues(program, numbers)) {
+            if (program.queue(encoded.queue).kind == offload::QueueKind::kReceive) continue;
+            queues.push_back({encoded.queue, std::move(encoded.bytes)});
+          }
+          return queues;
+        });
+  }
+
   void check() {
+    if (run_) {
+      if (*run_ != "raw" && *run_ != "devx") {
+        throw InputError(fmt::format("--run: '{}'; expected raw or devx", *run_));
+      }
+      path_ = *run_ == "raw" ? hw::OffloadPath::kRaw : hw::OffloadPath::kDevx;
+    } else if (device_) {
+      throw InputError("--device speaks of a run on a NIC; expected --run beside it");
+    }
     queues_.mode = named(mode_, offload::Mode::kSqWait, "--mode", offload::mode_named,
                          "sq-wait, mq-enable or rdmc-mq");
     queues_.readiness = named(readiness_, offload::default_readiness(queues_.mode), "--readiness",
@@ -191,13 +225,14 @@ class Offload : public Command {
   ScheduleSource source_;
   RunOptions options_{"analytic"};
   std::optional<std::string> schedule_, mode_, readiness_, ahead_, depth_, timings_, egress_,
-      entry_time_, folder_, output_, dot_;
+      entry_time_, folder_, output_, dot_, run_, device_;
   bool no_split_ = false;
   bool emulate_ = false;
   bool json_ = false;
   // As check() reads them.
   offload::QueueOptions queues_;
   offload::NicTiming timing_;
+  std::optional<hw::OffloadPath> path_;
   std::uint64_t timings_count_ = 500;
 };
 

@@ -132,7 +132,12 @@ std::string offload_report(const OffloadAnswer& answer) {
     }
   }
   if (answer.folder) text += fmt::format("\nwrote {}\n", *answer.folder);
-  text += "No card has run this; times are the machine model's.\n";
+  if (answer.real) {
+    text += fmt::format("run on {}: {}, bytes as the contract says\n", answer.real->device,
+                        sched::human_seconds(answer.real->time_s));
+  } else {
+    text += "No card has run this; times are the machine model's.\n";
+  }
   return text;
 }
 
@@ -175,6 +180,10 @@ std::string offload_document(const OffloadAnswer& answer) {
     document.set("offload_makespan_s", runs.offload_s);
     document.set("software_makespan_s", runs.software_s);
     document.set("messages_not_ready", runs.not_ready);
+  }
+  if (answer.real) {
+    document.set("device", answer.real->device);
+    document.set("real_makespan_s", answer.real->time_s);
   }
   document.set("folder", answer.folder);
   return document.text();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/subject.h"
+#include "hw/offload_run.h"
 #include "offload/check_queues.h"
 #include "offload/costs.h"
 #include "offload/queue_program.h"
@@ -33,7 +34,8 @@ struct OffloadAnswer {
   std::vector<offload::RankCosts> costs;
   offload::QueueDiagnostics diagnostics;
   std::optional<OffloadRuns> runs;
-  std::optional<std::string> folder;  // where the bytes were written
+  std::optional<hw::OffloadRun> real;  // on a NIC
+  std::optional<std::string> folder;   // where the bytes were written
 
   bool sound() const {
     return diagnostics.empty() && (!runs || (runs->fault.empty() && runs->faults.empty()));

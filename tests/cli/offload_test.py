@@ -119,6 +119,18 @@ class Offload(ProgramCase):
         self.assertIn("op 0 (put, rank 0)", self.bad("offload", "ring-buffer:ranks=3,bytes=64"))
         self.assertIn("nic=serial", self.bad("offload", CHAIN, "--emulate", "-p", "star:nic=fair"))
 
+    def test_a_run_on_a_nic_says_what_is_missing(self):
+        for path in ("raw", "devx"):
+            done = self.run_program("offload", CHAIN, "--run", path)
+            if done.code == 0:
+                self.skipTest("this machine has a ConnectX")
+            self.assertEqual(done.code, 3, done)
+            self.assertTrue(done.err.startswith("slackline: offload: "), done)
+            self.assertEqual(done.err.count("\n"), 1, done)
+            self.bad("offload", CHAIN, "--run", path, "--device", "nowhere0", code=3)
+        self.bad("offload", CHAIN, "--run", "x")
+        self.bad("offload", CHAIN, "--device", "mlx5_0")
+
     def test_bad_options(self):
         for arguments in (["--mode", "x"], ["--readiness", "x"], ["--egress", "x", "--emulate"],
                           ["--ahead", "2"], ["--depth", "3"], ["--timings", "3"], ["-p", "fractus"],
