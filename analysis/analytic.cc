@@ -27,6 +27,7 @@ sched::Trace run_best_case(const sched::Schedule& schedule, const machine::Platf
   result.engine = "best-case";
   result.ops.assign(schedule.op_count(), {0, 0, 0, 0, 0, {}});
   result.results.clear();
+  result.memory.clear();
   if (!trace.request_s.empty()) result.request_s.assign(schedule.op_count(), 0);
   for (std::size_t i = 0; i < best.origin.size(); ++i) {
     if (!best.origin[i].valid()) continue;

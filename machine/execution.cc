@@ -22,14 +22,13 @@ void require_decided(const sched::Schedule& schedule, const sched::RegionTree& t
     if (r.outcome != sched::Outcome::kActual || r.kind == sched::RegionKind::kRepeat) continue;
     const bool alt = r.kind == sched::RegionKind::kAlt;
     const auto body = schedule.ops().subspan(r.entry.value, r.count);
-    const bool decided =
-        alt ? !deciding[i].empty() : std::any_of(body.begin(), body.end(), [](const Op& o) {
-          return o.kind == OpKind::kCompareSwap;
-        });
+    const bool decided = alt ? !deciding[i].empty()
+                             : std::any_of(body.begin(), body.end(),
+                                           [&](const Op& o) { return is_tested(schedule, o); });
     if (decided) continue;
     throw InputError(
         fmt::format("{} has an actual outcome, but nothing decides it; expected a "
-                    "compare_swap {}",
+                    "compare_swap or a test {}",
                     tree.describe(i), alt ? "outside with an edge into it" : "in it"));
   }
 }
@@ -69,8 +68,9 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
   trace.ops.resize(schedule.op_count());
   trace.request_s.resize(request_count(schedule));
   trace.results.resize(trace.request_s.size());
+  trace.memory.assign(KeptMemory(schedule).bytes(), std::byte{0});
   trace.seed = seed;
-  return {trace.ops, trace.request_s, trace.results, seed};
+  return {trace.ops, trace.request_s, trace.results, trace.memory, seed};
 }
 
 void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,

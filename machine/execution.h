@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "machine/atomic_words.h"
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/execution_graph.h"
@@ -30,6 +29,8 @@
 #include "machine/platform.h"
 #include "machine/port_arbiter.h"
 #include "machine/region_run.h"
+#include "machine/run_memory.h"
+#include "machine/word_queues.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -63,6 +64,7 @@ struct RunRecord {
   std::span<sched::OpTimes> times;   // of every operation; infinite where one never came
   std::span<double> request_s;       // Trace::request_s, of request_count() zeros
   std::span<std::uint64_t> results;  // Trace::results, likewise
+  std::span<std::byte> memory;       // Trace::memory, zeros
   std::uint64_t seed = 0;
 };
 
@@ -95,7 +97,6 @@ class Execution {
   using OpId = sched::OpId;
   using OpKind = sched::OpKind;
   using RankId = sched::RankId;
-  using Word = AtomicWords::Word;
 
   struct Waiting {
     double place;  // the least goes first; 0 for the in-order policy
@@ -157,7 +158,7 @@ class Execution {
   void meet(OpId id, double arrival_s);
   void land(OpId receive, OpId source);
   void arrived(OpId id);
-  void serve_word(Word& word);
+  void serve_atomic(OpId id);
   void served(OpId id);
 
   // execution_regions.h
@@ -214,7 +215,9 @@ class Execution {
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
-  AtomicWords words_;
+  const KeptMemory kept_;
+  RunMemory memory_;
+  WordQueues words_;
   std::vector<Event> ended_now_;
   std::vector<Event> batch_;
   bool shared_ = false;
@@ -250,7 +253,8 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       small_(schedule.rank_count()),
       large_out_(serial_ ? 0 : schedule.rank_count(), 0),
       large_in_(serial_ ? 0 : schedule.rank_count(), 0),
-      words_(schedule, record.results) {
+      kept_(schedule),
+      memory_(schedule, kept_, record.results, record.memory) {
   require_complete(order_, schedule.op_count());
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::fill(times_.begin(), times_.end(),

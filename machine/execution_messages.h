@@ -111,6 +111,7 @@ void Execution<Network>::sent(OpId id) {
   } else if (!sched::is_fifo_source(o)) {
     acknowledge(id, arrival_s);
   }
+  if (o.kind == OpKind::kPut && memory_.moves(id)) end_at(arrival_s, {id, Kind::kArrived});
   if (meetings_.holds(id)) {
     meet(id, arrival_s);
   } else if (o.match.valid()) {
@@ -146,6 +147,9 @@ void Execution<Network>::land(OpId receive, OpId source_id) {
   if (message_last) t.cause = source_id;
   done_at(receive, landed_s + o_complete_s_);
   const Op& source = op(source_id);
+  if (source.kind == OpKind::kSend && memory_.moves(source_id)) {
+    memory_.receive(source_id, receive);
+  }
   if (o.kind == OpKind::kRecv &&
       schedule_.channel(source.channel).service == sched::Service::kReliable) {
     if (!message_last) times(source_id).cause = receive;
@@ -156,25 +160,20 @@ void Execution<Network>::land(OpId receive, OpId source_id) {
 template <class Network>
 void Execution<Network>::arrived(OpId id) {
   if (paths_.may_fail() && is_gone(ends(id, false).second)) return;
-  if (op(id).kind == OpKind::kGet) {
+  const OpKind kind = op(id).kind;
+  if (!sched::is_atomic(kind) && memory_.moves(id)) memory_.move(id);
+  if (kind == OpKind::kPut) return;
+  if (kind == OpKind::kGet) {
     replying_[id.value] = 1;
     queue_message(id);
-    return;
+  } else if (words_.arrive(memory_.address_of(id), id)) {
+    serve_atomic(id);
   }
-  Word& word = words_.word_of(id);
-  word.queue.push_back(id);
-  serve_word(word);
 }
 
+// The atomic has its word to itself.
 template <class Network>
-void Execution<Network>::serve_word(Word& word) {
-  if (word.busy || word.head == word.queue.size()) return;
-  word.busy = true;
-  const OpId id = word.queue[word.head++];
-  if (word.head == word.queue.size()) {
-    word.queue.clear();
-    word.head = 0;
-  }
+void Execution<Network>::serve_atomic(OpId id) {
   if (atomic_s_ > 0) {
     network_.at(now_s_ + atomic_s_, {id, Kind::kServed});
   } else {
@@ -184,12 +183,11 @@ void Execution<Network>::serve_word(Word& word) {
 
 template <class Network>
 void Execution<Network>::served(OpId id) {
-  Word& word = words_.word_of(id);
-  words_.apply(id);
-  word.busy = false;
+  memory_.apply(id);
   replying_[id.value] = 1;
   queue_message(id);
-  serve_word(word);
+  const OpId next = words_.leave(memory_.address_of(id));
+  if (next.valid()) serve_atomic(next);
 }
 
 }  // namespace slackline::machine

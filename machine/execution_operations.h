@@ -144,10 +144,8 @@ void Execution<Network>::issue(OpId id) {
       t.wire_s = now_s_;
       break;
     default:
-      if (sched::is_atomic(o.kind)) {
-        words_.post(id, times_, now_s_);
-      } else if (o.arguments != sched::kNoArguments) {
-        words_.check_address(id, times_, now_s_);
+      if (o.arguments != sched::kNoArguments || sched::is_atomic(o.kind)) {
+        memory_.post(id, times_, now_s_);
       }
       meetings_.initiated(id);
       queue_message(id);
@@ -157,6 +155,8 @@ void Execution<Network>::issue(OpId id) {
 template <class Network>
 void Execution<Network>::done(OpId id) {
   times(id).done_s = now_s_;
+  const OpKind kind = op(id).kind;
+  if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
   if (is_bounded(id)) {
     const std::uint32_t rank = op(id).rank.value;
     --in_flight_[rank];
@@ -173,7 +173,7 @@ void Execution<Network>::done(OpId id) {
     if (graph_.out[i].on_done) release(graph_.out[i].succ, id);
   }
   if (!has_regions_) return;
-  if (sched::is_atomic(op(id).kind) && !words_.succeeded(id)) regions_.fail(id);
+  if (sched::has_reply(kind) && !memory_.succeeded(id)) regions_.fail(id);
   const std::uint32_t around = tree_.around(id.value);
   if (around != sched::RegionTree::kNone) ended_within(around, id);
 }

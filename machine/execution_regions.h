@@ -11,8 +11,8 @@ template <class Network>
 void Execution<Network>::enter(std::uint32_t region) {
   const sched::Region& r = schedule_.regions()[region];
   if (paths_.may_fail() && is_gone(op(r.entry).rank)) return;
-  if (regions_.is_taken(region,
-                        [&](OpId id) { return times(id).attempts != 0 && words_.succeeded(id); })) {
+  if (regions_.is_taken(
+          region, [&](OpId id) { return times(id).attempts != 0 && memory_.succeeded(id); })) {
     begin_attempt(region);
   } else {
     pass_over(region);

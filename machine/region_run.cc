@@ -5,6 +5,7 @@
 #include <map>
 
 #include "machine/draw.h"
+#include "machine/run_memory.h"
 #include "sched/error.h"
 
 namespace slackline::machine {
@@ -80,7 +81,7 @@ std::vector<std::vector<OpId>> deciding_swaps(const sched::Schedule& schedule,
   std::vector<std::vector<OpId>> deciding(schedule.regions().size());
   if (tree.empty()) return deciding;
   for (const sched::Edge& edge : schedule.edges()) {
-    if (schedule.op(edge.pred).kind != sched::OpKind::kCompareSwap) continue;
+    if (!is_tested(schedule, schedule.op(edge.pred))) continue;
     if (edge.on != sched::On::kDone) continue;
     for (std::uint32_t region = tree.around(edge.succ.value); region != sched::RegionTree::kNone;
          region = tree.around(tree.node_of(region))) {

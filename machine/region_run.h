@@ -45,7 +45,7 @@ class RegionRun {
   void set_cause(std::uint32_t region, sched::OpId cause) { states_[region].cause = cause; }
 
   /// Whether its operations are to run. An alt's outcome is drawn, or it is that of the
-  /// compare_swaps outside that it waits for: all have swapped, as `succeeded(op)` says.
+  /// tested operations outside that it waits for: all have succeeded, as `succeeded(op)` says.
   template <class Succeeded>
   bool is_taken(std::uint32_t region, const Succeeded& succeeded) {
     const sched::Region& r = schedule_.regions()[region];
@@ -58,7 +58,7 @@ class RegionRun {
   }
 
   void begin_attempt(std::uint32_t region);
-  /// A compare_swap has not swapped: the innermost retry around it fails, if that is what decides.
+  /// A test has failed: so does the innermost retry around it, if that is what decides.
   void fail(sched::OpId op);
   /// Something that stands in the region itself has ended; whether it was the last of the attempt.
   bool ended_within(std::uint32_t region) { return --states_[region].left == 0; }
@@ -82,7 +82,7 @@ class RegionRun {
   std::vector<std::vector<sched::OpId>> deciding_;
 };
 
-/// The compare_swaps that decide an actual alt: those outside it with an edge into it.
+/// The tested operations that decide an actual alt: those outside it with an edge into it.
 std::vector<std::vector<sched::OpId>> deciding_swaps(const sched::Schedule& schedule,
                                                      const sched::RegionTree& tree);
 

@@ -101,9 +101,12 @@ sched::Unrolled realise(const sched::Schedule& schedule, const sched::Trace& tra
         return ++asked[region] % attempts[region] == 0;
       },
       [&](OpId, const Operand& offset) {
-        if (offset.from != Operand::From::kResult || trace.results.empty()) return offset;
-        if (trace.ops[offset.op.value].attempts != 1) return offset;
-        return Operand{Operand::From::kLiteral, {}, trace.results[offset.op.value] * offset.value};
+        if (!offset.is_dynamic()) return offset;
+        const std::uint64_t times = trace.ops[offset.op.value].attempts;
+        const bool result = offset.from == Operand::From::kResult;
+        if (times != 1 || (result && trace.results.empty())) return offset;
+        return Operand{
+            Operand::From::kLiteral, {}, offset.of(result ? trace.results[offset.op.value] : 0)};
       });
 }
 

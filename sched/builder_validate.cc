@@ -185,22 +185,53 @@ class Validator {
     if (arguments.duration.count() < 0 || (arguments.duration.count() != 0 && !timed)) {
       report(id, fmt::format("op {} ({}) has a duration it cannot have", i, name(op.kind)));
     } else if ((!absent(arguments.operand) && !is_atomic(op.kind)) ||
-               (!absent(arguments.compare) && op.kind != OpKind::kCompareSwap) ||
+               (!absent(arguments.compare) && !has_reply(op.kind)) ||
                (!absent(arguments.address_offset) &&
                 (op.kind == OpKind::kSend || !is_initiator(op.kind)))) {
       report(id, fmt::format("op {} ({}) has an operand it cannot have", i, name(op.kind)));
     }
+    check_test(id, op, arguments);
     for (const Operand* operand :
          {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
-      if (operand->from != Operand::From::kResult) continue;
-      if (operand->op.value >= ops_.size() || ops_[operand->op.value].rank != op.rank ||
-          !is_atomic(ops_[operand->op.value].kind)) {
-        report(id, fmt::format("op {} ({}) uses the result of op {}, which is not an atomic of its "
-                               "rank",
-                               i, name(op.kind), operand->op.value));
-        return;
-      }
+      if (!check_operand(id, op, *operand)) return;
     }
+  }
+
+  void check_test(OpId id, const Op& op, const OpArguments& arguments) {
+    const OpArguments defaults;
+    const bool plain =
+        arguments.compare_mask == defaults.compare_mask && arguments.expect == defaults.expect;
+    const bool tested = arguments.compare.from != Operand::From::kAbsent;
+    if (!plain && (!tested || op.kind == OpKind::kCompareSwap)) {
+      report(id, fmt::format("op {} ({}) has a mask or an expectation it cannot have", id.value,
+                             name(op.kind)));
+    } else if (tested && op.kind == OpKind::kGet && !in_one_word(op.reads)) {
+      report(id, fmt::format("op {} (get) is tested, but does not read one piece of 1 to 8 bytes",
+                             id.value));
+    }
+  }
+
+  bool in_one_word(SliceRange range) const {
+    if (range.count != 1 || range.first >= slices_.size()) return false;
+    return slices_[range.first].bytes >= 1 && slices_[range.first].bytes <= 8;
+  }
+
+  bool check_operand(OpId id, const Op& op, const Operand& operand) {
+    if (!operand.is_dynamic()) {
+      if (operand.addend == 0 && operand.modulus == 0) return true;
+      report(id, fmt::format("op {} ({}) has a literal operand with more than its value", id.value,
+                             name(op.kind)));
+      return false;
+    }
+    const bool result = operand.from == Operand::From::kResult;
+    if (operand.op.value >= ops_.size() || ops_[operand.op.value].rank != op.rank ||
+        (result && !has_reply(ops_[operand.op.value].kind))) {
+      report(id, fmt::format("op {} ({}) uses the {} of op {}, which is not {} of its rank",
+                             id.value, name(op.kind), result ? "result" : "attempt",
+                             operand.op.value, result ? "a get or an atomic" : "an operation"));
+      return false;
+    }
+    return true;
   }
 
   void check_edge(const Edge& edge) {

@@ -71,11 +71,30 @@ void add(DigestWriter& out, std::span<const Slice> slices) {
   for (const Slice& slice : slices) add(out, slice);
 }
 
+// What was added to the encoding of an operand is marked in its first byte.
+constexpr unsigned kMoved = 0x10;
+constexpr unsigned kTest = 0x20;
+
 void add(DigestWriter& out, const Operand& operand) {
-  out.add_u8(static_cast<std::uint8_t>(operand.from));
+  const bool moved = operand.addend != 0 || operand.modulus != 0;
+  out.add_u8(static_cast<std::uint8_t>(static_cast<unsigned>(operand.from) | (moved ? kMoved : 0)));
   if (operand.from == Operand::From::kAbsent) return;
-  if (operand.from == Operand::From::kResult) out.add_u32(operand.op.value);
+  if (operand.is_dynamic()) out.add_u32(operand.op.value);
   out.add_u64(operand.value);
+  if (!moved) return;
+  out.add_u64(operand.addend);
+  out.add_u64(operand.modulus);
+}
+
+// A test by other than equality of all bits says so before the value that it compares with.
+void add_test(DigestWriter& out, const OpArguments& arguments) {
+  const bool plain =
+      arguments.expect == Expect::kEqual && arguments.compare_mask == ~std::uint64_t{0};
+  if (!plain) {
+    out.add_u8(static_cast<std::uint8_t>(kTest | static_cast<unsigned>(arguments.expect)));
+    out.add_u64(arguments.compare_mask);
+  }
+  add(out, arguments.compare);
 }
 
 void add(DigestWriter& out, std::span<const Fact> facts) {
@@ -139,7 +158,7 @@ Digest digest_of(const Schedule& schedule) {
     const OpArguments& arguments = schedule.arguments(op);
     out.add_u64(static_cast<std::uint64_t>(arguments.duration.count()));
     add(out, arguments.operand);
-    add(out, arguments.compare);
+    add_test(out, arguments);
     add(out, arguments.address_offset);
   }
   out.add_u64(schedule.edges().size());

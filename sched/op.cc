@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, 3> kBundleNames = {"none", "trad", "ovfl"
 constexpr std::array<std::string_view, 2> kOnNames = {"issued", "done"};
 constexpr std::array<std::string_view, 3> kRegionNames = {"retry", "alt", "repeat"};
 constexpr std::array<std::string_view, 2> kOutcomeNames = {"sampled", "actual"};
+constexpr std::array<std::string_view, 2> kExpectNames = {"equal", "unequal"};
 
 template <class Enum, std::size_t n>
 std::optional<Enum> find(const std::array<std::string_view, n>& names, std::string_view text) {
@@ -32,6 +33,7 @@ std::string_view name(Bundle bundle) { return kBundleNames[static_cast<std::size
 std::string_view name(On on) { return kOnNames[static_cast<std::size_t>(on)]; }
 std::string_view name(RegionKind kind) { return kRegionNames[static_cast<std::size_t>(kind)]; }
 std::string_view name(Outcome outcome) { return kOutcomeNames[static_cast<std::size_t>(outcome)]; }
+std::string_view name(Expect expect) { return kExpectNames[static_cast<std::size_t>(expect)]; }
 
 std::optional<OpKind> op_kind_named(std::string_view text) {
   return find<OpKind>(kKindNames, text);
@@ -51,6 +53,9 @@ std::optional<RegionKind> region_kind_named(std::string_view text) {
 }
 std::optional<Outcome> outcome_named(std::string_view text) {
   return find<Outcome>(kOutcomeNames, text);
+}
+std::optional<Expect> expect_named(std::string_view text) {
+  return find<Expect>(kExpectNames, text);
 }
 
 }  // namespace slackline::sched

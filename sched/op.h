@@ -25,7 +25,11 @@
 // sides of a copy, put or get carry the same number of bytes. An atomic writes first the remote
 // word, then its local result. A reduce reads its operands, each as long as its single write, and
 // combines them there. An operation's result may be an operand of a later one on the same rank
-// (OpArguments).
+// (OpArguments): what an atomic fetched, or the first 8 bytes of what a get did, little endian.
+//
+// What has a reply may be tested: a compare_swap succeeds if it finds what it expects, a get of up
+// to 8 bytes and the other atomics if their result, under a mask, equals `compare` (or does not). A
+// test that fails fails the innermost retry of actual outcome around it.
 //
 // Order. These arcs hold, and no others:
 //   (a) issued(o) → done(o);
@@ -95,22 +99,38 @@ struct SliceRange {
   friend constexpr bool operator==(SliceRange, SliceRange) = default;
 };
 
-/// An operation's argument: absent, a literal, or the 64-bit result of an earlier operation of the
-/// same rank (its atomic's fetched value) times `value`.
+/// An operation's argument: absent, a literal, or what became of an operation of the same rank: its
+/// 64-bit result, or how often it had run before the last time (0 in its first attempt). A literal
+/// is `value`; the others are (x · value + addend) mod modulus. An operation's own result is that
+/// of the time before, 0 at first.
 struct Operand {
-  enum class From : std::uint8_t { kAbsent, kLiteral, kResult };
+  enum class From : std::uint8_t { kAbsent, kLiteral, kResult, kAttempt };
   From from = From::kAbsent;
-  OpId op;                  // kResult: whose result
-  std::uint64_t value = 0;  // kLiteral: the value; kResult: the multiplier
+  OpId op;                    // kResult, kAttempt: whose
+  std::uint64_t value = 0;    // kLiteral: the value; else the multiplier
+  std::uint64_t addend = 0;   // kResult, kAttempt
+  std::uint64_t modulus = 0;  // likewise; 0 is 2^64
+
+  /// Whether it depends on a run.
+  constexpr bool is_dynamic() const { return from == From::kResult || from == From::kAttempt; }
+  /// Its value, `x` being the result or the attempt; modulo 2^64 before the modulus is taken.
+  constexpr std::uint64_t of(std::uint64_t x) const {
+    const std::uint64_t sum = x * value + addend;
+    return modulus == 0 ? sum : sum % modulus;
+  }
   friend constexpr bool operator==(Operand, Operand) = default;
 };
+
+enum class Expect : std::uint8_t { kEqual, kUnequal };
 
 /// What only few operations carry, kept apart from Op.
 struct OpArguments {
   Time duration{0};        // calc, delay
   Operand operand;         // fetch_*: the operand; compare_swap: the value to swap in
-  Operand compare;         // compare_swap: the expected value
+  Operand compare;         // compare_swap: the expected value; get, fetch_*: what tests the result
   Operand address_offset;  // one-sided: bytes added to the remote slice's offset
+  std::uint64_t compare_mask = ~std::uint64_t{0};  // get, fetch_*: the bits that are tested
+  Expect expect = Expect::kEqual;                  // get, fetch_*
   friend constexpr bool operator==(OpArguments, OpArguments) = default;
 };
 
@@ -221,6 +241,7 @@ std::string_view name(Bundle bundle);
 std::string_view name(On on);
 std::string_view name(RegionKind kind);
 std::string_view name(Outcome outcome);
+std::string_view name(Expect expect);
 
 /// The inverse of name(); nothing if there is no such name.
 std::optional<OpKind> op_kind_named(std::string_view text);
@@ -230,5 +251,6 @@ std::optional<Bundle> bundle_named(std::string_view text);
 std::optional<On> on_named(std::string_view text);
 std::optional<RegionKind> region_kind_named(std::string_view text);
 std::optional<Outcome> outcome_named(std::string_view text);
+std::optional<Expect> expect_named(std::string_view text);
 
 }  // namespace slackline::sched

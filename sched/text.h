@@ -27,13 +27,15 @@
 //   channel N from RANK to RANK [service rc|ud] [window N] [credit_on CHANNEL] [credit_batch N]
 //           [bundle none|trad|ovfl] [bundle_bytes SIZE] [bundle_delay TIME|forever]
 //   N KIND [lane N] [step N] [on CHANNEL] [imm|flag] [reads PIECE…] [writes PIECE…] [for TIME]
-//          [operand VALUE] [compare VALUE] [offset VALUE] [sees PUT] [after done:OP|issued:OP …]
+//          [operand VALUE] [compare VALUE] [mask N] [expect equal|unequal] [offset VALUE]
+//          [sees PUT] [after done:OP|issued:OP …]
 //   region retry|alt|repeat entry OP count N [attempts N] [p PPM] [outcome sampled|actual]
 //          [backoff TIME]
 //   pre PIECE value N [at OFFSET]
 //   post PIECE value N [terms COUNT] [at OFFSET]
 //
-// VALUE is a number, or result:OP or result:OP*N for the result of an earlier operation times N.
+// VALUE is a number, or result:OP or attempt:OP for an operation's result or attempt; behind it *N
+// for times N, +N for plus N and %N for modulo N.
 // `offset` is added to the address of the remote piece; `sees` names the put whose flag a poll
 // waits for; `terms` says that the values N … N + COUNT − 1 were summed.
 #pragma once

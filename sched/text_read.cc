@@ -209,28 +209,35 @@ class Reader {
   }
 
   Operand operand(std::string_view what) {
-    const std::string_view text = in_.word("a number or result:OP");
+    const std::string_view text = in_.word("a number, result:OP or attempt:OP");
     std::string_view left = text;
     Operand value;
     std::uint64_t number = 0;
     bool good = true;
-    if (left.starts_with("result:")) {
-      left.remove_prefix(7);
-      value.from = Operand::From::kResult;
+    const bool result = left.starts_with("result:");
+    if (result || left.starts_with("attempt:")) {
+      left.remove_prefix(left.find(':') + 1);
+      value.from = result ? Operand::From::kResult : Operand::From::kAttempt;
       value.value = 1;
       good = take_number(left, number);
-      if (good && left.starts_with("*")) {
+      const auto part = [&](char mark, std::uint64_t& into) {
+        if (!good || !left.starts_with(mark)) return;
         left.remove_prefix(1);
-        good = take_number(left, value.value);
-      }
+        good = take_number(left, into);
+      };
+      part('*', value.value);
+      part('+', value.addend);
+      part('%', value.modulus);
       if (good) value.op = op_number(number);
     } else {
       value.from = Operand::From::kLiteral;
       good = take_number(left, value.value);
     }
     if (!good || !left.empty()) {
-      in_.fail(fmt::format("{}: {} is not a value; expected a number, result:OP or result:OP*N",
-                           what, in_quotes(text)));
+      in_.fail(
+          fmt::format("{}: {} is not a value; expected a number, result:OP or attempt:OP with "
+                      "*N, +N and %N in this order",
+                      what, in_quotes(text)));
     }
     return value;
   }
@@ -309,13 +316,19 @@ class Reader {
       } else if (keyword == "offset") {
         once(in_, seen, 10, keyword);
         rare().address_offset = operand(keyword);
+      } else if (keyword == "mask") {
+        once(in_, seen, 12, keyword);
+        rare().compare_mask = in_.number(keyword, ~std::uint64_t{0});
+      } else if (keyword == "expect") {
+        once(in_, seen, 13, keyword);
+        rare().expect = named(in_, expect_named, "equal or unequal");
       } else if (keyword == "sees") {
         once(in_, seen, 11, keyword);
         builder_->add_flag_match(op_number(in_.number(keyword, kMaxId)), id);
       } else {
         in_.fail(
             fmt::format("{} is not known; expected lane, step, on, imm, flag, reads, writes, "
-                        "for, operand, compare, offset, sees or after",
+                        "for, operand, compare, mask, expect, offset, sees or after",
                         in_quotes(keyword)));
       }
     }

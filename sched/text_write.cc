@@ -96,8 +96,10 @@ class Writer {
       number(value.value);
       return;
     }
-    put("result:").number(value.op.value);
+    put(value.from == Operand::From::kResult ? "result:" : "attempt:").number(value.op.value);
     if (value.value != 1) put("*").number(value.value);
+    if (value.addend != 0) put("+").number(value.addend);
+    if (value.modulus != 0) put("%").number(value.modulus);
   }
 
   void op(OpId id) {
@@ -121,6 +123,11 @@ class Writer {
       }
       operand(" operand ", arguments.operand);
       operand(" compare ", arguments.compare);
+      const OpArguments defaults;
+      if (arguments.compare_mask != defaults.compare_mask) {
+        put(" mask ").number(arguments.compare_mask);
+      }
+      if (arguments.expect != defaults.expect) put(" expect ").put(name(arguments.expect));
       operand(" offset ", arguments.address_offset);
     }
     if (o.kind == OpKind::kPoll && o.match.valid()) put(" sees ").number(o.match.value);

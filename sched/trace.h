@@ -1,6 +1,7 @@
 // What an engine or a real run reports: when each operation was ready, issued and done, and why.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -35,8 +36,12 @@ struct Trace {
   /// When the requests of gets and atomics began to leave; 0 for other operations. Empty if the
   /// schedule has neither or nobody looked.
   std::vector<double> request_s;
-  /// What each atomic fetched, the last time it ran; 0 for other operations. Empty likewise.
+  /// What each atomic fetched, and the first 8 bytes of what each get did whose source is kept, the
+  /// last time it ran; 0 for other operations. Empty likewise.
   std::vector<std::uint64_t> results;
+  /// The final bytes of what a run keeps (machine/kept_memory.h). Neither part of the digest nor of
+  /// the file. Empty if nothing is kept or nobody looked.
+  std::vector<std::byte> memory;
 
   /// The last done, 0 without operations; infinity if one never happened.
   double makespan_s() const;

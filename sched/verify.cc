@@ -20,11 +20,11 @@ void require_fixed_addresses(const Schedule& schedule) {
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const Op& op = schedule.ops()[i];
     const Operand& offset = schedule.arguments(op).address_offset;
-    if (offset.from != Operand::From::kResult) continue;
-    throw Unsupported(
-        fmt::format("the verifier takes fixed addresses only: {} takes its address from the result "
-                    "of {}",
-                    describe(schedule, OpId(i)), describe(schedule, offset.op)));
+    if (!offset.is_dynamic()) continue;
+    throw Unsupported(fmt::format(
+        "the verifier takes fixed addresses only: {} takes its address from the {} of {}",
+        describe(schedule, OpId(i)), offset.from == Operand::From::kResult ? "result" : "attempt",
+        describe(schedule, offset.op)));
   }
 }
 

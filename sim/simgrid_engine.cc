@@ -366,11 +366,14 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const SharedMemory result_memory(requests * sizeof(std::uint64_t));
   const std::span<std::uint64_t> results(static_cast<std::uint64_t*>(result_memory.data()),
                                          requests);
+  const std::size_t kept = machine::KeptMemory(schedule).bytes();
+  const SharedMemory kept_memory(kept);
+  const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept);
   run_in_child([&] {
     quiet();
     Network network(platform, wiring, paths);
     machine::Execution<Network> execution(schedule, platform, delays, paths, order,
-                                          {times, request_s, results, plan.seed}, network);
+                                          {times, request_s, results, bytes, plan.seed}, network);
     network.run(execution);
   });
   sched::Trace trace = blank_trace(schedule, platform);
@@ -379,6 +382,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   trace.ops.assign(times.begin(), times.end());
   trace.request_s.assign(request_s.begin(), request_s.end());
   trace.results.assign(results.begin(), results.end());
+  trace.memory.assign(bytes.begin(), bytes.end());
   machine::require_finished(schedule, trace, paths);
   return trace;
 }

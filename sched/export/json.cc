@@ -24,9 +24,14 @@ Json operand(const Operand& value) {
     case Operand::From::kLiteral:
       return {{"value", value.value}};
     case Operand::From::kResult:
-      return {{"result_of", value.op.value}, {"times", value.value}};
+    case Operand::From::kAttempt:
+      break;
   }
-  return nullptr;
+  const char* const of = value.from == Operand::From::kResult ? "result_of" : "attempt_of";
+  Json out = {{of, value.op.value}, {"times", value.value}};
+  if (value.addend != 0) out["plus"] = value.addend;
+  if (value.modulus != 0) out["modulo"] = value.modulus;
+  return out;
 }
 
 Json channel(const Schedule& schedule, std::uint32_t id) {
@@ -63,6 +68,11 @@ Json op(const Schedule& schedule, OpId id) {
                         {"operand", operand(arguments.operand)},
                         {"compare", operand(arguments.compare)},
                         {"offset", operand(arguments.address_offset)}};
+    const OpArguments defaults;
+    if (arguments.compare_mask != defaults.compare_mask) {
+      out["arguments"]["compare_mask"] = arguments.compare_mask;
+    }
+    if (arguments.expect != defaults.expect) out["arguments"]["expect"] = name(arguments.expect);
   }
   Json after = Json::array();
   for (const Edge& edge : schedule.edges_into(id)) {

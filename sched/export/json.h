@@ -9,7 +9,9 @@
 //                  "notify": "none", "match": 4,
 //                  "reads": [{"buffer": 0, "offset": 0, "bytes": 1048576}], "writes": [],
 //                  "arguments": {"duration_ps": 0, "operand": {"value": 1},
-//                                "compare": {"result_of": 3, "times": 1}, "offset": null},
+//                                "compare": {"result_of": 3, "times": 1, "plus": 1},
+//                                "offset": {"attempt_of": 1, "times": 8, "modulo": 4096},
+//                                "compare_mask": 255, "expect": "unequal"},
 //                  "after": [{"on": "done", "op": 0}]}, …],
 //    "regions":  [{"kind": "retry", "entry": 2, "count": 1, "max_attempts": 5, "p_ppm": 250000,
 //                  "outcome": "sampled", "backoff_ps": 1000000}, …],
@@ -17,7 +19,8 @@
 //    "post":     [{…, "terms": 4}, …]}
 //
 // A bundle delay of null waits for ever. `credit_on`, `channel`, `match`, `arguments` and `terms`
-// are there only where they mean something.
+// are there only where they mean something; `plus`, `modulo`, `compare_mask` and `expect` where
+// they differ from 0, 2^64, all ones and equal.
 #pragma once
 
 #include <string>

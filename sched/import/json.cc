@@ -119,10 +119,13 @@ class Reader {
     Operand value;
     if (!arguments.has(key)) return value;
     const JsonPlace place = arguments.at(key);
-    if (place.has("result_of")) {
-      value.from = Operand::From::kResult;
-      value.op = OpId(place.at("result_of").number32(kMaxId));
+    const bool result = place.has("result_of");
+    if (result || place.has("attempt_of")) {
+      value.from = result ? Operand::From::kResult : Operand::From::kAttempt;
+      value.op = OpId(place.at(result ? "result_of" : "attempt_of").number32(kMaxId));
       value.value = place.has("times") ? place.at("times").number() : 1;
+      if (place.has("plus")) value.addend = place.at("plus").number();
+      if (place.has("modulo")) value.modulus = place.at("modulo").number();
     } else {
       value.from = Operand::From::kLiteral;
       value.value = place.at("value").number();
@@ -155,6 +158,8 @@ class Reader {
       arguments.operand = operand(place, "operand");
       arguments.compare = operand(place, "compare");
       arguments.address_offset = operand(place, "offset");
+      if (place.has("compare_mask")) arguments.compare_mask = place.at("compare_mask").number();
+      if (place.has("expect")) arguments.expect = named(place.at("expect"), expect_named);
       builder_.add(o, arguments);
     } else {
       builder_.add(o);

@@ -11,7 +11,7 @@ void require_no_results(const Schedule& schedule, std::string_view pass) {
     const OpArguments& arguments = schedule.arguments(schedule.ops()[i]);
     for (const Operand* operand :
          {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
-      if (operand->from == Operand::From::kResult) {
+      if (operand->is_dynamic()) {
         throw Unsupported(fmt::format("{}: {} uses another operation's result", pass,
                                       describe(schedule, OpId(i))));
       }

@@ -28,8 +28,15 @@ class Unroller {
         tree_(schedule),
         arcs_(schedule.regions().size() + 1),
         begin_(schedule.op_count() + schedule.regions().size()),
-        end_(begin_.size()) {
+        end_(begin_.size()),
+        named_(schedule.op_count(), false) {
     collect_arcs();
+    for (const OpArguments& arguments : schedule.argument_table()) {
+      for (const Operand* operand :
+           {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+        if (operand->is_dynamic()) named_[operand->op.value] = true;
+      }
+    }
   }
 
   Unrolled result() {
@@ -103,6 +110,7 @@ class Unroller {
         const Op& op = schedule_.op(OpId(node));
         begin_[node] = end_[node] = write({op, schedule_.arguments(op), OpId(node)});
         if (gate.valid()) edges_.push_back({gate, begin_[node], On::kDone});
+        if (named_[node]) times_[OpId(node)].push_back(begin_[node]);
         note_flag(OpId(node));
       }
     }
@@ -182,14 +190,25 @@ class Unroller {
     }
     for (Operand* operand : {&written.arguments.operand, &written.arguments.compare,
                              &written.arguments.address_offset}) {
-      if (operand->from != Operand::From::kResult) continue;
-      const OpId now = end_[operand->op.value];
-      if (!now.valid()) {
+      if (!operand->is_dynamic()) continue;
+      const std::vector<OpId>& times = times_[operand->op];
+      if (times.empty()) {
         throw InputError(fmt::format("{} uses the result of {}, which was passed over",
                                      describe(schedule_, written.origin),
                                      describe(schedule_, operand->op)));
       }
-      operand->op = now;
+      const auto literal = [&](std::uint64_t x) {
+        *operand = Operand{Operand::From::kLiteral, {}, operand->of(x)};
+      };
+      // What each attempt is now stands on its own. An operation's own result is the time before's.
+      const bool own = operand->op == written.origin;
+      if (operand->from == Operand::From::kAttempt) {
+        literal(times.size() - 1);
+      } else if (own && times.size() == 1) {
+        literal(0);
+      } else {
+        operand->op = times[times.size() - (own ? 2 : 1)];
+      }
     }
   }
 
@@ -228,6 +247,8 @@ class Unroller {
   std::vector<std::vector<Arc>> arcs_;  // by region, those outside all last
   std::vector<OpId> begin_;             // of every node, what it became the last time
   std::vector<OpId> end_;
+  std::vector<bool> named_;                  // by operation: operands name it
+  std::map<OpId, std::vector<OpId>> times_;  // of those, what each time became
   std::vector<Written> written_;
   std::vector<Edge> edges_;
   std::map<OpId, std::pair<std::vector<OpId>, std::vector<OpId>>> flags_;  // by put: puts, polls

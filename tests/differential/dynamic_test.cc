@@ -18,6 +18,7 @@ using testing::Dice;
 
 TEST(Simgrid, AgreesWithEventsOnDynamicSchedules) {
   std::uint32_t repeated = 0;
+  std::uint32_t kept = 0;
   for (std::uint32_t seed = 0; seed < 400 && !HasFatalFailure(); ++seed) {
     Dice dice(seed);
     const std::uint32_t ranks = 1 + dice.below(4);
@@ -32,12 +33,15 @@ TEST(Simgrid, AgreesWithEventsOnDynamicSchedules) {
     const std::string what = "seed " + std::to_string(seed);
     testing::expect_equal(simgrid, events, what);
     ASSERT_EQ(simgrid.results, events.results) << what;
+    ASSERT_EQ(simgrid.memory, events.memory) << what;
+    kept += events.memory.empty() ? 0 : 1;
     for (std::size_t i = 0; i < events.ops.size(); ++i) {
       ASSERT_EQ(simgrid.ops[i].attempts, events.ops[i].attempts) << what << ", op " << i;
       repeated += events.ops[i].attempts > 1 ? 1 : 0;
     }
   }
   EXPECT_GT(repeated, 100u);
+  EXPECT_GT(kept, 100u);
 }
 
 TEST(Simgrid, ReportsRetriesThatCannotSucceed) {

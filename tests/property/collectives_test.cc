@@ -106,7 +106,9 @@ TEST(CollectiveSteps, AreOptimalOnTheCirculant) {
       std::vector<RankId> target(std::size_t{n} * steps, RankId::none());
       for (const CollectivePlan::Message& m : gather.messages) {
         RankId& here = target[m.step * n + m.src.value];
-        if (here.valid()) EXPECT_EQ(here, m.dst);
+        if (here.valid()) {
+          EXPECT_EQ(here, m.dst);
+        }
         here = m.dst;
       }
     }

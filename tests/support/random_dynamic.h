@@ -143,7 +143,7 @@ class RandomDynamic {
     swap.kind = sched::OpKind::kCompareSwap;
     swap.rank = RankId(a);
     swap.channel = c;
-    const sched::Slice word{sched::BufferId(b), 8 * (4 + random_.below(2)), 8};
+    const sched::Slice word = program_.word(b, 4 + random_.below(2));
     swap.reads = swap.writes = program_.builder().add_slice(word);
     sched::OpArguments arguments;
     arguments.operand = {sched::Operand::From::kLiteral, {}, 1};

@@ -18,12 +18,14 @@ constexpr sched::Time us(double microseconds) {
 }
 
 /// Operations are numbered in the order they are added, provided that ranks are added in order.
-/// Every rank has one buffer of a mebibyte; what overlaps in it does not matter to time.
+/// Every rank has one buffer of a mebibyte, in which it does not matter to time what overlaps, and
+/// one of words for atomics.
 class Program {
  public:
   static constexpr std::uint64_t kBufferBytes = 1 << 20;
 
-  explicit Program(std::uint32_t ranks) : builder_(ranks) {
+  explicit Program(std::uint32_t ranks) : ranks_(ranks), builder_(ranks) {
+    for (std::uint32_t r = 0; r < ranks; ++r) builder_.add_buffer(RankId(r), kBufferBytes);
     for (std::uint32_t r = 0; r < ranks; ++r) builder_.add_buffer(RankId(r), kBufferBytes);
   }
 
@@ -72,11 +74,14 @@ class Program {
     }
     return builder_.add(op);
   }
-  /// `word` numbers the 64-bit words of the target's buffer.
+  /// The 64-bit words that atomics of `rank` act on, numbered from 0.
+  sched::Slice word(std::uint32_t rank, std::uint64_t number) const {
+    return {sched::BufferId(ranks_ + rank), 8 * number, 8};
+  }
+  /// `word` numbers the target's words.
   OpId fetch_add(ChannelId channel, std::uint64_t word, std::uint16_t lane = 0) {
     sched::Op op = on(channel, sched::OpKind::kFetchAdd, lane);
-    op.reads = slice(dst(channel), 8 * word, 8);
-    op.writes = slice(dst(channel), 8 * word, 8);
+    op.reads = op.writes = builder_.add_slice(this->word(dst(channel).value, word));
     return builder_.add(op);
   }
   OpId copy(std::uint32_t rank, std::uint64_t bytes, std::uint16_t lane = 0) {
@@ -133,6 +138,7 @@ class Program {
     return arguments;
   }
 
+  std::uint32_t ranks_;
   sched::ScheduleBuilder builder_;
 };
 

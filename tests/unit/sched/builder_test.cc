@@ -1,5 +1,6 @@
 #include "sched/builder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -297,13 +298,30 @@ TEST(Builder, RefusesArgumentsThatDoNotFit) {
   EXPECT_EQ(with(OpKind::kJoin, lasting(5)), "op 0 (join) has a duration it cannot have");
   EXPECT_EQ(with(OpKind::kPut, operand(literal)), "op 0 (put) has an operand it cannot have");
   EXPECT_EQ(with(OpKind::kFetchAdd, operand(literal)), "");
-  EXPECT_EQ(with(OpKind::kFetchAdd, compare(literal)),
-            "op 0 (fetch_add) has an operand it cannot have");
+  EXPECT_EQ(with(OpKind::kFetchAdd, compare(literal)), "");
+  EXPECT_EQ(with(OpKind::kPut, compare(literal)), "op 0 (put) has an operand it cannot have");
+  EXPECT_EQ(with(OpKind::kGet, compare(literal)),
+            "op 0 (get) is tested, but does not read one piece of 1 to 8 bytes");
+  const auto masked = [](const Operand& o) {
+    return OpArguments{Time{0}, {}, o, {}, 255, Expect::kUnequal};
+  };
+  EXPECT_EQ(with(OpKind::kFetchAdd, masked(literal)), "");
+  for (const auto& [kind, compared] :
+       {std::pair{OpKind::kFetchAdd, Operand{}}, std::pair{OpKind::kCompareSwap, literal}}) {
+    EXPECT_EQ(with(kind, masked(compared)),
+              fmt::format("op 0 ({}) has a mask or an expectation it cannot have", name(kind)));
+  }
+  const Operand attempt{Operand::From::kAttempt, OpId(0), 8, 16, 4096};
+  EXPECT_EQ(with(OpKind::kPut, address(attempt)), "");
+  EXPECT_EQ(with(OpKind::kPut, address({Operand::From::kAttempt, OpId(7), 1})),
+            "op 0 (put) uses the attempt of op 7, which is not an operation of its rank");
+  EXPECT_EQ(with(OpKind::kPut, address({Operand::From::kLiteral, {}, 1, 2})),
+            "op 0 (put) has a literal operand with more than its value");
   EXPECT_EQ(with(OpKind::kCompareSwap, compare(literal)), "");
   EXPECT_EQ(with(OpKind::kPut, address(literal)), "");
   EXPECT_EQ(with(OpKind::kSend, address(literal)), "op 0 (send) has an operand it cannot have");
   EXPECT_EQ(with(OpKind::kPut, address(result)),
-            "op 0 (put) uses the result of op 0, which is not an atomic of its rank");
+            "op 0 (put) uses the result of op 0, which is not a get or an atomic of its rank");
 }
 
 TEST(Builder, RefusesEdgesThatDoNotFit) {

@@ -117,8 +117,10 @@ class RandomSchedule {
     value.value = chance(30) ? 1 : random_();
     value.from = Operand::From::kLiteral;
     if (!results.empty() && chance(60)) {
-      value.from = Operand::From::kResult;
+      value.from = chance(50) ? Operand::From::kResult : Operand::From::kAttempt;
       value.op = results[below(static_cast<std::uint32_t>(results.size()))];
+      if (chance(30)) value.addend = random_();
+      if (chance(30)) value.modulus = random_();
     }
     return value;
   }
@@ -152,7 +154,11 @@ class RandomSchedule {
       if (chance(60)) writes.push_back(slice_of(rank));
       op.writes = builder_.add_slices(writes);
       arguments.operand = operand(rank);
-      if (op.kind == OpKind::kCompareSwap) arguments.compare = operand(rank);
+      arguments.compare = operand(rank);
+      if (op.kind != OpKind::kCompareSwap && arguments.compare.from != Operand::From::kAbsent) {
+        if (chance(40)) arguments.compare_mask = random_();
+        if (chance(40)) arguments.expect = Expect::kUnequal;
+      }
       arguments.address_offset = operand(rank);
       has_arguments = true;
     } else {
