@@ -100,7 +100,7 @@ void RankMemory::fill() {
   if (!own().empty()) std::memset(own().data(), 0, own().size());
   for (const sched::Fact& fact : schedule_.contract().pre) {
     if (!is_mine(fact.slice.buffer) || places_[fact.slice.buffer.value].given) continue;
-    write_value(fact.value, fact.value_offset, at(fact.slice));
+    sched::write_value(fact.value, fact.value_offset, at(fact.slice));
   }
 }
 

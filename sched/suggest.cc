@@ -43,7 +43,11 @@ std::string_view nearest_name(std::string_view given, std::span<const std::strin
 
 std::string unknown_name(std::string_view what, std::string_view given,
                          std::span<const std::string_view> names) {
+  constexpr std::size_t kMostNames = 24;  // beyond, a line that helps no more
   const std::string_view nearest = nearest_name(given, names);
+  if (!nearest.empty() && names.size() > kMostNames) {
+    return fmt::format("unknown {} '{}': did you mean '{}'?", what, given, nearest);
+  }
   return fmt::format("unknown {} '{}'{}; known: {}", what, given,
                      nearest.empty() ? "" : fmt::format(": did you mean '{}'?", nearest),
                      fmt::join(names, ", "));
