@@ -7,9 +7,13 @@
 #include "cli/output_file.h"
 #include "cli/schedule_source.h"
 #include "cli/table.h"
+#include "machine/static_forms.h"
 #include "sched/error.h"
 #include "sched/export/json.h"
+#include "sched/file.h"
 #include "sched/text.h"
+#include "sched/trace_file.h"
+#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -21,6 +25,10 @@ class Compile : public Command {
     source_.declare_proof(arguments, Proof::kAlways);
     arguments.option("-o,--output", "FILE", output_,
                      "where the schedule goes; - for standard output (default: nowhere)");
+    arguments.option("--unroll", "SEED", unroll_,
+                     "write out its regions, as a run with this seed decides");
+    arguments.option("--realise", "TRACE", realise_,
+                     "write out its regions, as the run of this trace decided");
     arguments.option("--format", "text|json", format_, "the file's form (default: text)");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB -o pipeline.sched");
@@ -31,7 +39,7 @@ class Compile : public Command {
     if (format != "text" && format != "json") {
       throw InputError(fmt::format("--format: '{}'; expected text or json", format));
     }
-    const LoadedSchedule loaded = source_.load_proved(console);
+    const LoadedSchedule loaded = load(console);
     std::string contents;
     if (output_) {
       console.phase("writing");
@@ -64,6 +72,24 @@ class Compile : public Command {
   }
 
  private:
+  // Proved once it is static: what a run decides no proof can foresee.
+  LoadedSchedule load(Console& console) const {
+    if (!unroll_ && !realise_) return source_.load_proved(console);
+    if (unroll_ && realise_) {
+      throw InputError("--unroll stands beside --realise; expected one of them");
+    }
+    LoadedSchedule loaded = source_.load(console);
+    loaded.schedule =
+        unroll_ ? machine::unroll(loaded.schedule,
+                                  sched::parse_count(*unroll_, "--unroll", 0, ~std::uint64_t{0}))
+                      .schedule
+                : machine::realise(loaded.schedule,
+                                   sched::read_trace(sched::read_file(*realise_), *realise_))
+                      .schedule;
+    source_.prove(loaded, console);
+    return loaded;
+  }
+
   std::string summary(const LoadedSchedule& loaded) const {
     const sched::Schedule& schedule = loaded.schedule;
     const std::uint64_t bytes = schedule.message_bytes();
@@ -83,6 +109,8 @@ class Compile : public Command {
   ScheduleSource source_;
   std::optional<std::string> output_;
   std::optional<std::string> format_;
+  std::optional<std::string> unroll_;
+  std::optional<std::string> realise_;
   bool json_ = false;
 };
 

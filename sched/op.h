@@ -46,11 +46,12 @@
 // A cycle of these arcs is a deadlock. Edges join operations of one rank, so that every rank can
 // carry out its part with local knowledge alone.
 //
-// Memory. A receive owns what it writes from its issue to its done; a put owns its target from its
-// issue to its match's done, or to its own done if nothing notifies; every other operation owns
-// what it touches from its issue to its done. Two operations that touch a byte, one of them
-// writing, must be ordered by a path of arcs (a), (b), (c) and (e) from the first's release to the
-// second's issue.
+// Memory holds zeros where neither a pre fact speaks nor anything was written; only atomics and
+// tested gets may look at such bytes. A receive owns what it writes from its issue to its done; a
+// put owns its target from its issue to its match's done, or to its own done if nothing notifies;
+// every other operation owns what it touches from its issue to its done. Two operations that touch
+// a byte, one of them writing, must be ordered by a path of arcs (a), (b), (c) and (e) from the
+// first's release to the second's issue.
 //
 // Window. A channel with window w > 0 promises that its k-th message is issued only after its k-th
 // receive is posted, and after its (k−w)-th receive is done: at most w receives wait, and never a

@@ -110,7 +110,6 @@ class MemoryChecker {
     const Run word = segments_.run(atomic_word(schedule_, op));
     payload_.clear();
     conflicts_.access(id, word, Access::kAtomic);
-    read(id, word);
     values_.set(word, {0, id.value, Value::Origin::kWord});
     write_access(id, op);
     write_fresh(id, op, Value::Origin::kFetched);
@@ -121,6 +120,13 @@ class MemoryChecker {
     for (const Operand* operand : {&arguments.operand, &arguments.compare}) {
       if (operand->from == Operand::From::kResult) conflicts_.check_operand(id, operand->op);
     }
+  }
+
+  // Whether it may meet memory that nothing wrote, which holds zeros.
+  bool looks_for_zeros(OpId id) const {
+    const Op& op = schedule_.op(id);
+    return op.kind == OpKind::kGet &&
+           schedule_.arguments(op).compare.from != Operand::From::kAbsent;
   }
 
   bool issued_before(OpId first, OpId second) const {
@@ -152,7 +158,7 @@ class MemoryChecker {
 
   void read(OpId id, Run run) {
     const auto missing = values_.gather(run, id, payload_);
-    if (!missing) return;
+    if (!missing || looks_for_zeros(id)) return;
     value_findings_.error(
         Code::kUninitialised, id,
         fmt::format("{} reads {}, which nothing wrote", who(id), describe(schedule_, *missing)));

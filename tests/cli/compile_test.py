@@ -7,7 +7,59 @@ import re
 from program_case import BLOCK_PATTERNS, CHAIN, PIPELINE, ProgramCase, main
 
 
+# Two ranks spin for a lock at the third: a word that is swapped from 0 to 1.
+LOCK = """slackline schedule 1
+ranks 3
+buffer 0 rank 2 bytes 8
+channel 0 from 0 to 2
+channel 1 from 1 to 2
+rank 0
+  0 compare_swap on 0 reads 0[0+8] writes 0[0+8] operand 1 compare 0
+  1 calc for 10us after done:0
+  2 fetch_and on 0 reads 0[0+8] writes 0[0+8] operand 0 after done:1
+rank 1
+  3 compare_swap on 1 reads 0[0+8] writes 0[0+8] operand 1 compare 0
+  4 fetch_and on 1 reads 0[0+8] writes 0[0+8] operand 0 after done:3
+region retry entry 0 count 1 attempts 100 outcome actual
+region retry entry 3 count 1 attempts 100 outcome actual
+"""
+MAYBE = """slackline schedule 1
+ranks 1
+rank 0
+  0 calc for 1us
+region retry entry 0 count 1 attempts 100 p 200000
+"""
+
+
 class Compile(ProgramCase):
+    def test_what_ran_is_written_out(self):
+        (self.folder / "lock.slackline").write_text(LOCK)
+        for engine in ("simgrid", "analytic"):
+            done = self.run_program("simulate", "lock.slackline", "--engine", engine, "--trace", "t",
+                                    "--platform", "fractus", "--json")
+            self.assertEqual(done.code, 0, done)
+            self.assertIn("not proved", done.err)
+            self.assertFalse(json.loads(done.out)["proved"])
+            if engine == "analytic":  # the best case
+                continue
+            makespan_s = json.loads(done.out)["makespan_s"]
+            self.assertTrue(self.document("compile", "lock.slackline", "--realise", "t", "-o",
+                                          "ran.slackline")["proved"])
+            again = self.document("simulate", "ran.slackline", "--platform", "fractus")
+            self.assertAlmostEqual(again["makespan_s"], makespan_s, delta=1e-9 * makespan_s)
+            self.assertGreater(makespan_s, 10e-6)
+            self.good("slack", "ran.slackline", "--platform", "fractus")
+
+    def test_chance_is_written_out(self):
+        (self.folder / "maybe.slackline").write_text(MAYBE)
+        ops = {self.document("compile", "maybe.slackline", "--unroll", seed)["ops"]
+               for seed in range(20)}
+        self.assertGreater(len(ops), 3)
+        self.assertEqual(self.good("compile", "maybe.slackline", "--unroll", 7, "-o", "-"),
+                         self.good("compile", "maybe.slackline", "--unroll", 7, "-o", "-"))
+        for bad in (("--unroll", 1, "--realise", "t"), ("--unroll", "x"), ("--realise", "t")):
+            self.assertEqual(self.run_program("compile", "maybe.slackline", *bad).code, 2, bad)
+
     def test_the_table(self):
         out = self.good("compile", "binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB")
         for name, value in (("ranks", "16"), ("blocks", "256"), ("steps", "259"),

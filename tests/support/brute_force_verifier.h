@@ -445,7 +445,9 @@ inline void BruteForceVerifier::play(std::uint64_t seed) {
       for (const Place& place : places(reads(i))) {
         Symbol symbol = memory_[place];
         if (std::get<0>(symbol) == 0) {
-          found_.insert(Code::kUninitialised);
+          const bool tested = op.kind == OpKind::kGet &&
+                              s_.arguments(op).compare.from != sched::Operand::From::kAbsent;
+          if (!tested && !is_atomic(op.kind)) found_.insert(Code::kUninitialised);
           symbol = {2, i, payload[i].size()};
         }
         payload[i].push_back(symbol);
