@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "machine/atomic_service.h"
 #include "machine/execution.h"
 #include "machine/lane.h"
 #include "sched/error.h"
@@ -42,6 +43,46 @@ struct Passage {
   double wire_s;
 };
 
+// An atomic at its word.
+struct Served {
+  double wire_at_s;  // when its reply left its word's queue, as the trace has it
+  NodeId wire;
+  double service_s;
+  bool local;
+  friend auto operator<=>(const Served&, const Served&) = default;
+};
+
+// From the arrival of a request until it is answered, if nobody else is at the word.
+double asked_s(const machine::Platform& platform, const machine::Paths& paths, const Op& op) {
+  const bool local = paths[paths.of(op.channel, false)].local;
+  const double read_s = machine::read_s(platform, local);
+  return sched::is_atomic(op.kind) ? read_s + machine::service_s(platform, local) : read_s;
+}
+
+// Some atomics take as long as those before them make them.
+void require_own_service(const sched::Schedule& schedule, const machine::Platform& platform) {
+  if (!machine::service_depends_on_others(platform)) return;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    if (!sched::is_atomic(schedule.ops()[i].kind)) continue;
+    throw Unsupported(
+        fmt::format("slack takes atomics of a fixed time only: with atomic_service_shared or "
+                    "cpu_atomic_sharer that of {} depends on who came before",
+                    describe(schedule, OpId(i))));
+  }
+}
+
+// Of a word that both its NIC and CPUs serve the trace does not tell the order: an answer may wait
+// for the NIC while a later one is there.
+void require_one_server(const sched::Schedule& schedule, const std::vector<Served>& served) {
+  for (const Served& other : served) {
+    if (other.local == served.front().local) continue;
+    throw Unsupported(fmt::format(
+        "slack takes words that either NICs or the machine's own ranks use: {} and {} "
+        "are of both kinds",
+        describe(schedule, served.front().wire.op()), describe(schedule, other.wire.op())));
+  }
+}
+
 // The ports for messages of one class, large or small.
 struct Ports {
   std::vector<std::vector<Passage>> out;
@@ -63,6 +104,7 @@ ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine:
                                  const machine::Delays& delays, const machine::Paths& paths,
                                  const sched::Trace& trace, WireTimes wire, KeptOrder kept)
     : ops_(schedule.op_count()), source_s_(node_count(), 0) {
+  require_own_service(schedule, platform);
   const std::vector<double> wire_s = wire_times_s(schedule, platform, paths, trace, wire);
   constraints_.reserve(schedule.edges().size() + 6 * std::size_t{ops_});
   weights_.reserve(constraints_.capacity());
@@ -135,8 +177,7 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
     const double back_s = paths[paths.of(op.channel, true)].latency_s;
     const double wire_s = wire_time_s[i];
     if (has_reply(op.kind)) {
-      const double service_s =
-          op.kind == OpKind::kGet ? 0 : sched::seconds(platform.atomic_service);
+      const double service_s = asked_s(platform, paths, op);
       add(request, wire, latency_s + service_s, Weight::kRequest);
       add(wire, done, wire_s + back_s + complete_s, Weight::kReply);
       continue;
@@ -233,7 +274,6 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
                                 std::span<const double> wire_time_s, bool keep_gaps) {
   const double gap_s = sched::seconds(platform.gap);
   const double complete_s = sched::seconds(platform.o_complete);
-  const double service_s = sched::seconds(platform.atomic_service);
   const bool serial = platform.nic == machine::NicDiscipline::kSerial;
   const std::uint32_t ranks = schedule.rank_count();
   Ports classes[2];
@@ -242,7 +282,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     ports.in.resize(serial ? ranks : 0);
     ports.held = keep_gaps;
   }
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::pair<double, NodeId>>> words;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
   const auto pass = [&](const Passage& passage, RankId src, RankId dst, std::uint64_t bytes) {
     Ports& ports = classes[bytes > platform.interleave_bytes ? 0 : 1];
     ports.out[src.value].push_back(passage);
@@ -254,13 +294,21 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     const Op& op = schedule.op(id);
     if (!sched::is_initiator(op.kind)) continue;
     const sched::OpTimes& times = trace.ops[i];
-    const RankId src = schedule.channel(op.channel).src;
-    const RankId dst = schedule.channel(op.channel).dst;
+    const machine::Path& way = paths[paths.of(op.channel, false)];
+    const RankId src = way.src_nic;
+    const RankId dst = way.dst_nic;
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const NodeId issued = NodeId::of(id, Moment::kIssued);
     const NodeId wire = NodeId::of(id, Moment::kWire);
-    const double latency_s = paths[paths.of(op.channel, false)].latency_s;
+    const double latency_s = way.latency_s + machine::read_s(platform, way.local);
     const double wire_s = wire_time_s[i];
+    const bool atomic = sched::is_atomic(op.kind);
+    const double service_s = atomic ? machine::service_s(platform, way.local) : 0;
+    if (service_s > 0) {
+      const sched::Slice& word = schedule.slices(op.reads).front();
+      words[{word.buffer.value, word.offset}].push_back({times.wire_s, wire, service_s, way.local});
+    }
+    if (way.local) continue;
     if (!has_reply(op.kind)) {
       pass({wire, 0, times.wire_s, times.issued_s, issued, wire_s}, src, dst, bytes);
       continue;
@@ -276,9 +324,6 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     const NodeId done = NodeId::of(id, Moment::kDone);
     const double lead_s = wire_s + paths[paths.of(op.channel, true)].latency_s + complete_s;
     pass({done, lead_s, times.wire_s, times.wire_s, wire, wire_s}, dst, src, bytes);
-    if (service_s == 0) continue;
-    const sched::Slice& word = schedule.slices(op.reads).front();
-    words[{word.buffer.value, word.offset}].push_back({times.wire_s, wire});
   }
   std::vector<std::uint32_t> depth;
   for (Ports& ports : classes) {
@@ -328,8 +373,9 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
   // Replies leave in the order in which their requests were served.
   for (auto& [word, served] : words) {
     std::sort(served.begin(), served.end());
+    require_one_server(schedule, served);
     for (std::size_t i = 1; i < served.size(); ++i) {
-      add(served[i - 1].second, served[i].second, service_s, Weight::kFixed);
+      add(served[i - 1].wire, served[i].wire, served[i].service_s, Weight::kFixed);
     }
   }
 }

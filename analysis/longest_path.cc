@@ -393,7 +393,7 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
   machine::require_executable(schedule, "the analytic engine");
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
-  if (paths.may_fail()) return std::nullopt;
+  if (paths.may_fail() || platform.node.is_shared()) return std::nullopt;
   Pass pass(schedule, platform, delays, paths);
   if (!pass.run()) return std::nullopt;
   sched::Trace trace;

@@ -20,8 +20,8 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
 /// NIC sends in program order and no two messages meet at an in-port; and in the same pass the
 /// check that this is what the machine model does. Nothing if it is not: then only the event engine
 /// knows. For fair NICs every message has its full rate, and `contended` says whether two large
-/// ones shared a port. Gets and atomics, which use their target's ports, are left to the event
-/// engine.
+/// ones shared a port. Gets and atomics, which use their target's ports, and nodes of
+/// several ranks, whose messages meet at one port, are left to the event engine.
 std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
                                          const machine::Platform& platform,
                                          const machine::Wiring& wiring,

@@ -79,12 +79,13 @@ double makespan_floor_s(const sched::Schedule& schedule, const machine::Platform
     const NodeId wire = NodeId::of(id, Moment::kWire);
     const double begin_s = head_s[wire.value];
     const double after_s = tail_s[wire.value] - wire_s;
+    if (paths[path].local) continue;
     if (serial || (large && has_ports)) {
       // Fair ports are shared; a message takes its bytes' share of them.
       const double use_s =
           serial ? wire_s : static_cast<double>(bytes) / platform.rate.bytes_per_second();
-      ports[4 * paths[path].src.value + (large ? 0 : 1)].add(begin_s, use_s, after_s);
-      ports[4 * paths[path].dst.value + (large ? 2 : 3)].add(begin_s, use_s, after_s);
+      ports[4 * paths[path].src_nic.value + (large ? 0 : 1)].add(begin_s, use_s, after_s);
+      ports[4 * paths[path].dst_nic.value + (large ? 2 : 3)].add(begin_s, use_s, after_s);
     }
     if (!large) continue;
     const std::span<const LinkId> way = paths.links(path);

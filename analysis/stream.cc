@@ -97,6 +97,7 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
   if (spec.transfers.in_flight > 1) return "in-flight is above 1";
   if (platform.topology.kind() != machine::TopologyKind::kStar) return "the network is no star";
   if (platform.placement != machine::Placement{}) return "ranks have places, which may be wrong";
+  if (platform.node.is_shared()) return "ranks share nodes";
   if (spec.transfers.in_flight == 0 && platform.nic != machine::NicDiscipline::kSerial) {
     return "fair NICs share among blocks in flight";
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "machine/atomic_service.h"
 #include "machine/lane.h"
 #include "sched/error.h"
 
@@ -136,9 +137,10 @@ void WeightLines::set_least() {
   switch (parameter_.kind) {
     case Kind::kLatency:
       least_ = -sched::seconds(platform_.latency);
-      for (std::uint32_t p = 0; p < paths_.size(); ++p) {
+      for (std::uint32_t p = 0, seen = 0; p < paths_.size(); ++p) {
+        if (paths_[machine::PathId(p)].local) continue;
         const double latency_s = paths_[machine::PathId(p)].latency_s;
-        least_ = p == 0 ? -latency_s : std::max(least_, -latency_s);
+        least_ = seen++ == 0 ? -latency_s : std::max(least_, -latency_s);
       }
       break;
     case Kind::kPost:
@@ -173,8 +175,8 @@ KeptOrder WeightLines::kept_order() const {
 }
 
 Line WeightLines::latency(OpId id, bool back) const {
-  const double latency_s = paths_[paths_.of(schedule_.op(id).channel, back)].latency_s;
-  return {latency_s, parameter_.kind == Kind::kLatency ? 1.0 : 0};
+  const machine::Path& way = paths_[paths_.of(schedule_.op(id).channel, back)];
+  return {way.latency_s, parameter_.kind == Kind::kLatency && !way.local ? 1.0 : 0};
 }
 
 Line WeightLines::hold(OpId id) const {
@@ -243,8 +245,10 @@ Lines WeightLines::weight(const Constraint& c, Weight weight) const {
       return Lines(complete_);
     case Weight::kRequest: {
       const bool atomic = schedule_.op(tail).kind != OpKind::kGet;
-      const Line service{atomic ? sched::seconds(platform_.atomic_service) : 0, 0};
-      return Lines(latency(tail, false) + service);
+      const bool local = paths_[paths_.of(schedule_.op(tail).channel, false)].local;
+      const double read_s = machine::read_s(platform_, local);
+      const Line asked{atomic ? read_s + machine::service_s(platform_, local) : read_s, 0};
+      return Lines(latency(tail, false) + asked);
     }
     case Weight::kReply:
       return schedule_.op(tail).kind == OpKind::kGet ? reply(tail) : Lines{};

@@ -5,7 +5,7 @@
 
 namespace slackline::cli {
 
-LinkUse link_use(const sched::Schedule& schedule) {
+LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node) {
   LinkUse use;
   use.out_bytes.resize(schedule.rank_count());
   use.in_bytes.resize(schedule.rank_count());
@@ -14,6 +14,7 @@ LinkUse link_use(const sched::Schedule& schedule) {
     const sched::Channel& channel = schedule.channel(op.channel);
     sched::RankId from = channel.src;
     sched::RankId to = channel.dst;
+    if (node.is_local(from, to)) continue;
     if (op.kind == sched::OpKind::kGet || sched::is_atomic(op.kind)) std::swap(from, to);
     const std::uint64_t bytes = schedule.payload_bytes(op);
     use.out_bytes[from.value] += bytes;
@@ -28,15 +29,22 @@ std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes, bool in
   std::vector<double> rates(bytes.size());
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
     const machine::PathId id(p);
+    if (paths[id].local) continue;
     const auto links = paths.links(id);
     const machine::Link& nic = wiring.links()[(in ? links.back() : links.front()).value];
-    double& rate = rates[(in ? paths[id].dst : paths[id].src).value];
+    double& rate = rates[(in ? paths[id].dst_nic : paths[id].src_nic).value];
     rate = std::max(rate, nic.rate.bytes_per_second());
   }
+  const auto nic_of = [&](std::size_t rank) {
+    return wiring.node().first(sched::RankId(static_cast<std::uint32_t>(rank))).value;
+  };
+  std::vector<std::uint64_t> of_nic(bytes.size());
+  for (std::size_t r = 0; r < bytes.size(); ++r) of_nic[nic_of(r)] += bytes[r];
   std::vector<double> shares(bytes.size());
   for (std::size_t r = 0; r < bytes.size(); ++r) {
-    if (bytes[r] == 0 || makespan_s <= 0) continue;
-    shares[r] = static_cast<double>(bytes[r]) / rates[r] / makespan_s;
+    const std::uint32_t nic = nic_of(r);
+    if (of_nic[nic] == 0 || makespan_s <= 0) continue;
+    shares[r] = static_cast<double>(of_nic[nic]) / rates[nic] / makespan_s;
   }
   return shares;
 }

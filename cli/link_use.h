@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/node.h"
 #include "machine/paths.h"
 #include "machine/wiring.h"
 #include "sched/schedule.h"
@@ -16,11 +17,12 @@ struct LinkUse {
   std::vector<std::uint64_t> in_bytes;
 };
 
-/// The payload that the schedule's messages take out of and into each NIC; answers of gets and
-/// atomics leave from their target.
-LinkUse link_use(const sched::Schedule& schedule);
+/// The payload that each rank's messages take out of and into its NIC; answers of gets and atomics
+/// leave from their target. What stays within a machine does not count.
+LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {});
 
-/// The share of `makespan_s` in which each NIC moves its `bytes` at its rate; 0 in no time. A NIC
+/// The share of `makespan_s` in which each rank's NIC moves the `bytes` of all ranks that it serves
+/// at its rate; 0 in no time. A NIC
 /// is the first link of the ways that begin at its rank, or the last of those that end there with
 /// `in`: the fastest of them, where a SimGrid file has several.
 std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes, bool in,

@@ -77,7 +77,7 @@ struct LinkRate {
 };
 
 /// A link, or a rank's whole host, that is gone from `at` on. What is on its way over it then, and
-/// what would go over it later, is lost; a rank whose host is gone starts nothing more.
+/// what would go over it later, is lost; the ranks whose host is gone start nothing more.
 struct Failure {
   std::string link;                            // empty: a host
   sched::RankId rank = sched::RankId::none();  // none(): a link

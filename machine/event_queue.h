@@ -27,7 +27,7 @@ class ExecutionEvent {
     kReplyOutFree,  // the same, after the answer to a get or an atomic
     kSent,          // its message has left the wire
     kLost,          // its way was cut before its message had left
-    kArrived,       // its request is at the target
+    kArrived,       // its request is at the target, whose NIC has read what it asks for
     kServed,        // the target has carried out the atomic
     kDone,
     kEnter,  // a region, named by its node, begins an attempt

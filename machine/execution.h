@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/atomic_service.h"
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/execution_graph.h"
@@ -122,7 +123,8 @@ class Execution {
   }
   bool is_gone(RankId rank) const { return now_s_ + kInstant_s > paths_.gone_s(rank); }
   PathId path_of(OpId id, bool reply) const { return paths_.of(op(id).channel, reply); }
-  double latency_s(OpId id, bool reply) const { return paths_[path_of(id, reply)].latency_s; }
+  const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
+  double latency_s(OpId id, bool reply) const { return way_of(id, reply).latency_s; }
 
   // What was begun in order mostly ends in order.
   static void in_order(std::vector<Event>& events) {
@@ -148,6 +150,7 @@ class Execution {
 
   // execution_messages.h
   void queue_message(OpId id);
+  void copy_message(OpId id, bool reply);
   void start_message(const PortArbiter::Start& start, bool large);
   void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
   void sent(OpId id);
@@ -194,7 +197,7 @@ class Execution {
   // The platform's times, in seconds.
   const double o_complete_s_;
   const double gap_s_;
-  const double atomic_s_;
+  const double read_s_;
   const bool serial_;
 
   double now_s_ = 0;
@@ -211,13 +214,14 @@ class Execution {
   std::vector<std::uint32_t> dirty_lanes_;
   std::vector<std::uint32_t> in_flight_;       // of every rank, if there is a bound
   std::vector<std::vector<Waiting>> bounded_;  // of every rank, ready but for the bound: heaps
-  PortArbiter large_;
+  PortArbiter large_;                          // a machine's ports go by its first rank
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
   const KeptMemory kept_;
   RunMemory memory_;
   WordQueues words_;
+  AtomicService service_;
   std::vector<Event> ended_now_;
   std::vector<Event> batch_;
   bool shared_ = false;
@@ -235,7 +239,7 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       network_(network),
       o_complete_s_(sched::seconds(platform.o_complete)),
       gap_s_(sched::seconds(platform.gap)),
-      atomic_s_(sched::seconds(platform.atomic_service)),
+      read_s_(read_s(platform, false)),
       serial_(platform.nic == NicDiscipline::kSerial),
       times_(record.times),
       request_s_(record.request_s),
@@ -254,7 +258,8 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       large_out_(serial_ ? 0 : schedule.rank_count(), 0),
       large_in_(serial_ ? 0 : schedule.rank_count(), 0),
       kept_(schedule),
-      memory_(schedule, kept_, record.results, record.memory) {
+      memory_(schedule, kept_, record.results, record.memory),
+      service_(schedule, platform, paths) {
   require_complete(order_, schedule.op_count());
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::fill(times_.begin(), times_.end(),
@@ -323,7 +328,7 @@ void Execution<Network>::handle(const Event& event) {
     case Kind::kOutFree:
     case Kind::kReplyOutFree: {
       const bool reply = event.kind() == Kind::kReplyOutFree;
-      ports_of(message_bytes(id, reply)).free_out(now_s_, ends(id, reply).first);
+      ports_of(message_bytes(id, reply)).free_out(now_s_, way_of(id, reply).src_nic);
       break;
     }
     case Kind::kSent:

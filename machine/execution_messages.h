@@ -9,8 +9,21 @@ namespace slackline::machine {
 template <class Network>
 void Execution<Network>::queue_message(OpId id) {
   const bool reply = replying_[id.value] != 0;
-  const auto [src, dst] = ends(id, reply);
-  ports_of(message_bytes(id, reply)).join(now_s_, id, src, dst);
+  const Path& way = way_of(id, reply);
+  if (way.local) return copy_message(id, reply);
+  ports_of(message_bytes(id, reply)).join(now_s_, id, way.src_nic, way.dst_nic);
+}
+
+// Within a machine, through its memory: past the NIC, and at once.
+template <class Network>
+void Execution<Network>::copy_message(OpId id, bool reply) {
+  times(id).wire_s = now_s_;
+  if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
+  const PathId path = path_of(id, reply);
+  const double sent_s = paths_.sent_s(now_s_, path, message_bytes(id, reply));
+  const bool cut = paths_.may_fail() && sent_s + kInstant_s > paths_[path].cut_s;
+  const double end_s = cut ? std::max(now_s_, paths_[path].cut_s) : sent_s;
+  end_at(end_s, {id, cut ? Kind::kLost : Kind::kSent});
 }
 
 template <class Network>
@@ -18,7 +31,8 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
   const OpId id = start.op;
   const bool reply = replying_[id.value] != 0;
   PortArbiter& ports = large ? large_ : small_;
-  if (paths_.may_fail() && is_gone(start.src)) {  // what its NIC still has queued never leaves
+  if (paths_.may_fail() &&
+      is_gone(ends(id, reply).first)) {  // what its NIC still has queued never leaves
     ports.free_in(start.dst);
     return;
   }
@@ -74,15 +88,16 @@ void Execution<Network>::free_out_after_gap(OpId id, bool reply, PortArbiter& po
 // A message that has left, or was lost, gives back what it held.
 template <class Network>
 void Execution<Network>::leave_ports(OpId id, bool reply) {
-  const auto [src, dst] = ends(id, reply);
+  const Path& way = way_of(id, reply);
+  if (way.local) return;
   const std::uint64_t bytes = message_bytes(id, reply);
   if (serial_ && bytes != 0) {
     PortArbiter& ports = ports_of(bytes);
-    ports.free_in(dst);
-    free_out_after_gap(id, reply, ports, src);
+    ports.free_in(way.dst_nic);
+    free_out_after_gap(id, reply, ports, way.src_nic);
   } else if (!serial_ && is_large(bytes)) {
-    --large_out_[src.value];
-    --large_in_[dst.value];
+    --large_out_[way.src_nic.value];
+    --large_in_[way.dst_nic.value];
   }
 }
 
@@ -103,7 +118,7 @@ void Execution<Network>::sent(OpId id) {
     return;
   }
   if (sched::has_reply(o.kind)) {
-    end_at(arrival_s, {id, Kind::kArrived});
+    end_at(arrival_s + (way_of(id, false).local ? 0 : read_s_), {id, Kind::kArrived});
     return;
   }
   if (schedule_.channel(o.channel).service == sched::Service::kDatagram) {
@@ -166,16 +181,20 @@ void Execution<Network>::arrived(OpId id) {
   if (kind == OpKind::kGet) {
     replying_[id.value] = 1;
     queue_message(id);
-  } else if (words_.arrive(memory_.address_of(id), id)) {
-    serve_atomic(id);
+    return;
   }
+  service_.arrived(id, now_s_);
+  if (words_.arrive(memory_.address_of(id), id)) serve_atomic(id);
 }
 
 // The atomic has its word to itself.
 template <class Network>
 void Execution<Network>::serve_atomic(OpId id) {
-  if (atomic_s_ > 0) {
-    network_.at(now_s_ + atomic_s_, {id, Kind::kServed});
+  const sched::BufferId buffer = schedule_.slices(op(id).reads).front().buffer;
+  const std::uint64_t offset = memory_.address_of(id) - kept_.begin_of(buffer);
+  const double service_s = service_.serve_s(id, buffer, offset, now_s_);
+  if (service_s > 0) {
+    network_.at(now_s_ + service_s, {id, Kind::kServed});
   } else {
     ended_now_.push_back({id, Kind::kServed});
   }

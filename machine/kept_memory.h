@@ -24,6 +24,8 @@ class KeptMemory {
   bool keeps(sched::BufferId buffer) const {
     return !begin_.empty() && begin_[buffer.value] != kNotKept;
   }
+  /// Where a kept buffer's bytes begin among all of them.
+  std::uint64_t begin_of(sched::BufferId buffer) const { return begin_[buffer.value]; }
   /// A kept buffer's bytes in `memory`, which holds bytes().
   std::span<std::byte> of(sched::BufferId buffer, std::span<std::byte> memory) const {
     return memory.subspan(begin_[buffer.value], size_[buffer.value]);

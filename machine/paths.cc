@@ -85,7 +85,10 @@ void Paths::read_failures(const Wiring& wiring, const DelayPlan& plan) {
                                    failure.rank.value, wiring.rank_count() - 1));
     }
     gone_s_.resize(wiring.rank_count(), kNever);
-    gone_s_[failure.rank.value] = std::min(gone_s_[failure.rank.value], at_s);
+    // With everybody who is on it.
+    const std::uint32_t first = wiring.node().first(failure.rank).value;
+    const std::uint32_t past = std::min(wiring.rank_count(), first + wiring.node().ranks);
+    for (std::uint32_t r = first; r < past; ++r) gone_s_[r] = std::min(gone_s_[r], at_s);
   }
 }
 
@@ -95,6 +98,9 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
   Path path;
   path.src = src;
   path.dst = dst;
+  path.src_nic = wiring.node().first(src);
+  path.dst_nic = wiring.node().first(dst);
+  path.local = route.local;
   path.latency_s = sched::seconds(route.latency);
   path.first_link = static_cast<std::uint32_t>(links_.size());
   path.link_count = static_cast<std::uint32_t>(route.links.size());
@@ -102,7 +108,12 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
   const auto pair = std::find_if(plan.pairs.begin(), plan.pairs.end(),
                                  [&](const PairRate& p) { return p.src == src && p.dst == dst; });
   if (pair != plan.pairs.end()) path.pair_bytes_per_s = pair->rate.bytes_per_second();
-  add_changes(path, wiring);
+  double most_bytes_per_s = std::numeric_limits<double>::infinity();
+  if (path.pair_bytes_per_s > 0) most_bytes_per_s = path.pair_bytes_per_s;
+  if (path.local) {
+    most_bytes_per_s = std::min(most_bytes_per_s, route.copy_rate.bytes_per_second());
+  }
+  add_changes(path, wiring, most_bytes_per_s);
   path.cut_s = std::min(gone_s(src), gone_s(dst));
   if (!link_gone_s_.empty()) {
     for (const LinkId link : route.links) {
@@ -115,7 +126,7 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
 
 // The least of its links' rates (of a shared link that it passes twice it has half), at the start
 // and at every moment that one of them changes.
-void Paths::add_changes(Path& path, const Wiring& wiring) {
+void Paths::add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s) {
   const std::span<const LinkId> links = std::span(links_).last(path.link_count);
   const auto changes_of = [&](LinkId link) {
     return std::equal_range(
@@ -132,8 +143,7 @@ void Paths::add_changes(Path& path, const Wiring& wiring) {
   path.first_change = static_cast<std::uint32_t>(changes_.size());
   double current = 0;
   for (const double moment : moments) {
-    double slowest =
-        path.pair_bytes_per_s > 0 ? path.pair_bytes_per_s : std::numeric_limits<double>::infinity();
+    double slowest = most_bytes_per_s;
     for (const LinkId link : links) {
       double rate = wiring.links()[link.value].rate.bytes_per_second();
       const auto [first, last] = changes_of(link);

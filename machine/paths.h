@@ -25,8 +25,11 @@ struct RateChange {
 struct Path {
   sched::RankId src;
   sched::RankId dst;
+  sched::RankId src_nic;  // the first rank of its end's machine, which stands for the NIC
+  sched::RankId dst_nic;
+  bool local = false;  // through the memory of one machine: no links, and no port is asked for
   double latency_s = 0;
-  double bytes_per_s = 0;       // of its slowest link, at first
+  double bytes_per_s = 0;       // of its slowest link, or of its memory, at first
   double pair_bytes_per_s = 0;  // the plan's own rate for this pair; 0: none
   double cut_s = std::numeric_limits<double>::infinity();  // when a link or end of it fails
   std::uint32_t first_change = 0;                          // in changes(), …
@@ -90,7 +93,7 @@ class Paths {
   void read_changes(const Wiring& wiring, const DelayPlan& plan);
   void read_failures(const Wiring& wiring, const DelayPlan& plan);
   PathId add(sched::RankId src, sched::RankId dst, const Wiring& wiring, const DelayPlan& plan);
-  void add_changes(Path& path, const Wiring& wiring);
+  void add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s);
 
   std::vector<Path> paths_;
   std::vector<PathId> of_channel_;

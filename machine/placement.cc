@@ -69,17 +69,17 @@ std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ran
                                    hosts.count));
     }
     if (taken[*host]) {
-      throw InputError(fmt::format("{}:{}: {} stands twice; expected one rank on a host",
-                                   quoted(file), number, quoted(line)));
+      throw InputError(fmt::format("{}:{}: {} stands twice; expected one {} on a host",
+                                   quoted(file), number, quoted(line), hosts.of));
     }
     taken[*host] = true;
     placed.push_back(*host);
   }
   if (placed.size() < ranks) {
     throw InputError(
-        fmt::format("placement file {}: {} hosts for {} ranks; expected a host for "
-                    "each rank, one per line",
-                    quoted(file), placed.size(), ranks));
+        fmt::format("placement file {}: {} hosts for {} {}s; expected a host for "
+                    "each {}, one per line",
+                    quoted(file), placed.size(), ranks, hosts.of, hosts.of));
   }
   placed.resize(ranks);
   return placed;
@@ -123,8 +123,8 @@ std::string format_placement(const Placement& placement) {
 std::vector<std::uint32_t> place_ranks(const Placement& placement, std::uint32_t ranks,
                                        const HostSet& hosts, std::string_view what) {
   if (ranks > hosts.count) {
-    throw InputError(fmt::format("{}: {} ranks on {} hosts; expected no more ranks than hosts",
-                                 what, ranks, hosts.count));
+    throw InputError(fmt::format("{0}: {1} {3}s on {2} hosts; expected no more {3}s than hosts",
+                                 what, ranks, hosts.count, hosts.of));
   }
   if (placement.kind == Placement::Kind::kRandom) {
     return random_hosts(placement.seed, ranks, hosts.count);

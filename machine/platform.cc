@@ -27,6 +27,13 @@ Halves halves_of(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1), true};
 }
 
+// Specs of patterns have dashes in their keys, those of platforms underscores: who mixes them up is
+// understood.
+bool is_key(std::string_view text, std::string_view key) {
+  return std::equal(text.begin(), text.end(), key.begin(), key.end(),
+                    [](char a, char b) { return a == b || (a == '-' && b == '_'); });
+}
+
 void set_figures(Platform& platform, std::string_view text, std::string_view whole) {
   const std::string where = "platform " + quoted(whole);
   const auto figures = figures_of(platform.topology);
@@ -42,7 +49,7 @@ void set_figures(Platform& platform, std::string_view text, std::string_view who
     }
     const std::string_view key = item.substr(0, equals);
     const auto found = std::find_if(figures.begin(), figures.end(),
-                                    [&](const PlatformFigure* f) { return f->key == key; });
+                                    [&](const PlatformFigure* f) { return is_key(key, f->key); });
     if (found == figures.end()) refuse_key(platform, key, where);
     if (std::find(seen.begin(), seen.end(), *found) != seen.end()) {
       throw InputError(fmt::format("{}: {} stands twice; expected it once", where, key));

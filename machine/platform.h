@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "machine/node.h"
 #include "machine/placement.h"
 #include "machine/topology.h"
 #include "sched/units.h"
@@ -37,9 +38,13 @@ struct Platform {
   Time poll_cost{0};                      // CPU time of one empty poll
   Time interrupt_cost{0};                 // CPU time of one interrupt
   std::uint64_t interleave_bytes = 4096;  // messages up to this travel between others' packets
+  Time atomic_service_shared{0};          // added for an atomic that had to wait for its word
+  Time nic_read{0};                       // of the target's memory by its NIC: gets and atomics
+  Node node;
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
-  /// the topology's own first; a placement other than packed last. Same platform, same text;
+  /// the topology's own first. `atomic_service_shared`, `nic_read`, the node's figures and, last,
+  /// the placement stand there only if they are not what Platform has. Same platform, same text;
   /// parse_platform_spec() reads it back.
   std::string spec() const;
 
@@ -61,10 +66,10 @@ inline constexpr std::string_view kDefaultPlatform = "fractus";
 /// The newest `schema` that platform_from_toml() reads.
 inline constexpr std::uint32_t kPlatformSchema = 1;
 
-/// Reads `star:key=value,…` with the keys of spec() in any order; a figure left out keeps the
-/// default of Platform. The name is `text` itself. Throws InputError on an unknown topology or key,
-/// a key that the topology does not take, a key given twice, a value without unit, below 0 or out
-/// of range, or figures that make no network.
+/// Reads `star:key=value,…` with the keys of spec() in any order, in which - may stand for _; a
+/// figure left out keeps the default of Platform. The name is `text` itself. Throws InputError on
+/// an unknown topology or key, a key that the topology does not take, a key given twice, a value
+/// without unit, below 0 or out of range, or figures that make no network.
 Platform parse_platform_spec(std::string_view text);
 
 /// Reads a platform file (docs and machine/presets/*.toml show the form); a figure left out keeps

@@ -12,6 +12,7 @@
 namespace slackline::machine {
 namespace {
 
+constexpr std::uint32_t kMaxNodeRanks = 65'536;
 constexpr std::string_view kATime = "a time such as \"1.5us\"";
 constexpr std::string_view kARate = "a rate such as \"100Gbps\"";
 
@@ -54,7 +55,49 @@ std::string get_discipline(const Platform& platform) {
   return platform.nic == NicDiscipline::kSerial ? "serial" : "fair";
 }
 
-constexpr std::array<PlatformFigure, 12> kFigures = {{
+// Those of what most platforms do without: not written where they are the default.
+template <Time Platform::*member>
+constexpr PlatformFigure rare_time(std::string_view key, std::string_view section) {
+  PlatformFigure figure = time_figure<member>(key, section);
+  figure.get = [](const Platform& platform) {
+    return platform.*member == Time{0} ? "" : sched::format_time(platform.*member);
+  };
+  return figure;
+}
+
+template <Time Node::*member>
+constexpr PlatformFigure node_time(std::string_view key) {
+  return {key,
+          "node",
+          key,
+          kATime,
+          [](Platform& platform, std::string_view text, std::string_view what) {
+            platform.node.*member = parse_bounded_time(text, what);
+          },
+          [](const Platform& platform) {
+            return platform.node.*member == Node{}.*member
+                       ? ""
+                       : sched::format_time(platform.node.*member);
+          }};
+}
+
+template <std::uint32_t Node::*member>
+constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_key) {
+  return {key,
+          "node",
+          toml_key,
+          "a whole number from 1 to 65536",
+          [](Platform& platform, std::string_view text, std::string_view what) {
+            platform.node.*member =
+                static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxNodeRanks));
+          },
+          [](const Platform& platform) {
+            return platform.node.*member == 1 ? "" : fmt::format("{}", platform.node.*member);
+          },
+          FigureForm::kWhole};
+}
+
+constexpr std::array<PlatformFigure, 21> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -70,6 +113,15 @@ constexpr std::array<PlatformFigure, 12> kFigures = {{
        platform.interleave_bytes = sched::parse_bytes(text, what);
      },
      [](const Platform& platform) { return sched::format_bytes(platform.interleave_bytes); }},
+    rare_time<&Platform::atomic_service_shared>("atomic_service_shared", "nic"),
+    rare_time<&Platform::nic_read>("nic_read", "nic"),
+    node_count<&Node::ranks>("ranks_per_node", "ranks"),
+    node_count<&Node::threads>("threads_per_process", "threads_per_process"),
+    node_count<&Node::zones>("zones_per_node", "zones"),
+    node_time<&Node::memory_latency>("memory_latency"),
+    node_time<&Node::zone_latency>("zone_latency"),
+    node_time<&Node::cpu_atomic>("cpu_atomic"),
+    node_time<&Node::cpu_atomic_sharer>("cpu_atomic_sharer"),
     {"placement", "network", "placement", "a placement such as \"round-robin\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.placement = parse_placement(text, what);
@@ -117,6 +169,12 @@ void set_topology(Platform& platform, std::string_view text, std::string_view wh
 
 void check_topology(const Platform& platform, std::string_view what) {
   entry_of(platform.topology).check(platform, what);
+  const Node& node = platform.node;
+  if (node.ranks % node.threads != 0) {
+    throw InputError(
+        fmt::format("{}: threads_per_process is {}; expected a divisor of ranks_per_node, {}", what,
+                    node.threads, node.ranks));
+  }
 }
 
 void check_exclusions(std::span<const PlatformFigure* const> given, std::string_view where) {

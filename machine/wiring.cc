@@ -33,16 +33,21 @@ std::optional<std::uint32_t> generated_host(std::string_view name, std::uint32_t
 
 }  // namespace
 
-// A generated network, with the host of every rank; or, without one, the hosts' names and the
+// A generated network, with the host of every node; or, without one, the hosts' names and the
 // routes that were told.
 struct Wiring::Contents {
   std::unique_ptr<Network> network;
-  std::vector<std::uint32_t> host_of_rank;
+  std::vector<std::uint32_t> host_of_node;
+  std::uint32_t ranks = 0;
   std::vector<std::string> fixed_names;
   std::map<std::pair<sched::RankId, sched::RankId>, Route> fixed;
   std::vector<Link> links;
   Time latency{0};
   Time hop_latency{0};
+  Node node;
+  Rate copy_rate;
+
+  std::uint32_t host_of(sched::RankId rank) const { return host_of_node[node.of(rank)]; }
 
   // Of a way past `switches`; what is too long for a Time is the longest one.
   Time way_latency(std::size_t switches) const {
@@ -57,7 +62,10 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
     : contents_(std::make_unique<Contents>()) {
   const std::string where = "platform " + quoted(platform.name);
   check_topology(platform, where);
-  contents_->network = entry_of(platform.topology).network(platform, ranks);
+  contents_->node = platform.node;
+  contents_->copy_rate = platform.copy_rate;
+  const std::uint32_t nodes = platform.node.count_for(ranks);
+  contents_->network = entry_of(platform.topology).network(platform, nodes);
   contents_->latency = platform.latency;
   contents_->hop_latency = platform.topology.hop_latency;
   const std::uint32_t hosts = contents_->network->host_count();
@@ -66,7 +74,9 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   set.per_unit = contents_->network->unit_hosts();
   set.find = [hosts](std::string_view name) { return generated_host(name, hosts); };
   set.name_form = hosts > 0 ? fmt::format("host-0 … host-{}", hosts - 1) : "";
-  contents_->host_of_rank = place_ranks(platform.placement, ranks, set, where);
+  if (platform.node.is_shared()) set.of = "node";
+  contents_->host_of_node = place_ranks(platform.placement, nodes, set, where);
+  contents_->ranks = ranks;
   const std::vector<Link> inner = contents_->network->inner_links();
   contents_->links.reserve(2 * std::size_t{hosts} + inner.size());
   for (std::uint32_t h = 0; h < hosts; ++h) {
@@ -77,8 +87,11 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
 }
 
 Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
-               std::vector<FixedRoute> routes)
+               std::vector<FixedRoute> routes, const Node& node, Rate copy_rate)
     : contents_(std::make_unique<Contents>()) {
+  contents_->node = node;
+  contents_->copy_rate = copy_rate;
+  contents_->ranks = static_cast<std::uint32_t>(host_of_rank.size());
   contents_->fixed_names = std::move(host_of_rank);
   contents_->links = std::move(links);
   for (FixedRoute& fixed : routes) {
@@ -90,19 +103,18 @@ Wiring::~Wiring() = default;
 Wiring::Wiring(Wiring&&) noexcept = default;
 Wiring& Wiring::operator=(Wiring&&) noexcept = default;
 
-std::uint32_t Wiring::rank_count() const {
-  return static_cast<std::uint32_t>(contents_->network ? contents_->host_of_rank.size()
-                                                       : contents_->fixed_names.size());
-}
+std::uint32_t Wiring::rank_count() const { return contents_->ranks; }
+
+const Node& Wiring::node() const { return contents_->node; }
 
 std::string Wiring::host_name(sched::RankId rank) const {
-  return contents_->network ? generated_name(contents_->host_of_rank[rank.value])
+  return contents_->network ? generated_name(contents_->host_of(rank))
                             : contents_->fixed_names[rank.value];
 }
 
 std::uint32_t Wiring::rack(sched::RankId rank) const {
   if (!contents_->network) return 0;
-  return contents_->host_of_rank[rank.value] / contents_->network->unit_hosts();
+  return contents_->host_of(rank) / contents_->network->unit_hosts();
 }
 
 std::span<const Link> Wiring::links() const { return contents_->links; }
@@ -118,9 +130,11 @@ std::optional<LinkId> Wiring::find_link(std::string_view name) const {
 }
 
 Route Wiring::route(sched::RankId src, sched::RankId dst) const {
+  const Node& node = contents_->node;
+  if (node.is_local(src, dst)) return {{}, node.latency(src, dst), true, contents_->copy_rate};
   if (contents_->network) {
-    const std::uint32_t from = contents_->host_of_rank[src.value];
-    const std::uint32_t to = contents_->host_of_rank[dst.value];
+    const std::uint32_t from = contents_->host_of(src);
+    const std::uint32_t to = contents_->host_of(dst);
     Route route;
     route.links.push_back(LinkId(2 * from));
     if (from != to) contents_->network->append_way(from, to, route.links);

@@ -24,15 +24,18 @@ struct Link {
 };
 
 struct Route {
-  std::vector<LinkId> links;  // in the order they are passed, NICs included
-  Time latency{0};            // one way, from NIC to NIC
+  std::vector<LinkId> links;  // in the order they are passed, NICs included; none if local
+  Time latency{0};            // one way, from NIC to NIC or from rank to rank
+  bool local = false;         // through the memory of a machine that both ranks are on, …
+  Rate copy_rate{};           // …which has this rate
 };
 
 /// Immutable; routes are computed when they are asked for, so that a large network costs no more
 /// than its links.
 class Wiring {
  public:
-  /// Lays out the platform's topology and places the ranks on its hosts. Host h's NIC sends over
+  /// Lays out the platform's topology and places the ranks, or the nodes of several ranks that they
+  /// fill in order, on its hosts. Host h's NIC sends over
   /// link 2h, "host-h.out", and receives over link 2h + 1, "host-h.in". A way's latency is the
   /// platform's, and its hop latency for each switch after the first. Throws InputError if the
   /// ranks cannot be placed (more than hosts, or a bad placement file) or the topology's figures
@@ -44,13 +47,15 @@ class Wiring {
     sched::RankId dst;
     Route route;
   };
+  /// Local routes need not be told: `node` and `copy_rate` say them.
   Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
-         std::vector<FixedRoute> routes);
+         std::vector<FixedRoute> routes, const Node& node = {}, Rate copy_rate = {});
   ~Wiring();
   Wiring(Wiring&&) noexcept;
   Wiring& operator=(Wiring&&) noexcept;
 
   std::uint32_t rank_count() const;
+  const Node& node() const;
   /// The name of the host that a rank is on.
   std::string host_name(sched::RankId rank) const;
   /// The rack, leaf switch or group that a rank's host is in, as the topology numbers them; 0 where
@@ -59,7 +64,8 @@ class Wiring {
   std::span<const Link> links() const;
   /// Nothing if no link has that name.
   std::optional<LinkId> find_link(std::string_view name) const;
-  /// The way of a message from src to dst. A rank's way to itself passes its own NIC, out and in.
+  /// The way of a message from src to dst. A rank's way to itself passes its own NIC, out and in,
+  /// unless the rank shares its machine.
   /// Throws InternalError for a fixed wiring that was not told this route.
   Route route(sched::RankId src, sched::RankId dst) const;
 

@@ -326,6 +326,9 @@ Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& sche
   if (platform.nic != machine::NicDiscipline::kSerial) {
     throw Unsupported("offload: NICs that share their ports fairly; expected nic=serial");
   }
+  if (platform.node.is_shared()) {
+    throw Unsupported("offload: nodes of several ranks; expected ranks_per_node=1");
+  }
   if (!delays.failures.empty()) {
     throw Unsupported("offload: a delay plan with failures; expected delays only");
   }

@@ -33,7 +33,8 @@ struct NicTiming {
 /// strikes the network counts: what strikes CPUs does not touch a program that NICs run alone.
 ///
 /// Exact where the event engine is: serial NICs on a star. On other networks every message gets the
-/// rate of its slowest link, whoever shares it. Throws Unsupported for fair NICs and for failures.
+/// rate of its slowest link, whoever shares it. Throws Unsupported for fair NICs, for nodes of
+/// several ranks and for failures.
 Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
                         const MessageGraph& graph, const machine::Platform& platform,
                         const machine::Wiring& wiring, const machine::DelayPlan& delays = {},

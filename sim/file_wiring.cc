@@ -101,7 +101,7 @@ std::string packed(const Found& found) {
   return packer.bytes();
 }
 
-Wiring unpacked(std::string_view bytes) {
+Wiring unpacked(std::string_view bytes, const machine::Platform& platform) {
   Unpacker unpacker(bytes);
   Found found;
   for (auto count = unpacker.get<std::size_t>(); count > 0; --count) {
@@ -122,13 +122,16 @@ Wiring unpacked(std::string_view bytes) {
       fixed.route.links.push_back(LinkId(unpacker.get<std::uint32_t>()));
     }
   }
-  return Wiring(std::move(found.host_of_rank), std::move(found.links), std::move(found.routes));
+  return Wiring(std::move(found.host_of_rank), std::move(found.links), std::move(found.routes),
+                platform.node, platform.copy_rate);
 }
 
-// The pairs of ranks that messages and what comes back go between.
-std::set<std::pair<RankId, RankId>> pairs_of(const sched::Schedule& schedule) {
+// The pairs of ranks that messages and what comes back go between, unless through memory.
+std::set<std::pair<RankId, RankId>> pairs_of(const sched::Schedule& schedule,
+                                             const machine::Node& node) {
   std::set<std::pair<RankId, RankId>> pairs;
   for (const sched::Channel& channel : schedule.channels()) {
+    if (node.is_local(channel.src, channel.dst)) continue;
     pairs.emplace(channel.src, channel.dst);
     pairs.emplace(channel.dst, channel.src);
   }
@@ -177,8 +180,13 @@ class LoadedFile {
       return found->second;
     };
     if (!hosts_.empty()) set.name_form = host_name(0) + " … " + host_name(set.count - 1);
-    return machine::place_ranks(platform.placement, ranks, set,
-                                "platform " + quoted(platform.name));
+    if (platform.node.is_shared()) set.of = "node";
+    const auto host_of_node =
+        machine::place_ranks(platform.placement, platform.node.count_for(ranks), set,
+                             "platform " + quoted(platform.name));
+    std::vector<std::uint32_t> hosts(ranks);
+    for (std::uint32_t r = 0; r < ranks; ++r) hosts[r] = host_of_node[platform.node.of(RankId(r))];
+    return hosts;
   }
 
   std::string host_name(std::uint32_t host) const {
@@ -325,7 +333,7 @@ void find_out(const machine::Platform& platform, const sched::Schedule& schedule
   const std::vector<std::uint32_t> host = loaded.place(platform, schedule.rank_count());
   Found found;
   for (const std::uint32_t h : host) found.host_of_rank.push_back(loaded.host_name(h));
-  for (const auto& [src, dst] : pairs_of(schedule)) {
+  for (const auto& [src, dst] : pairs_of(schedule, platform.node)) {
     found.routes.push_back({src, dst, loaded.route(host[src.value], host[dst.value], about)});
   }
   found.links = loaded.take_links();
@@ -368,7 +376,7 @@ machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedu
     // SimGrid has ended the child.
     throw InputError(refusal(said.contents(), copy.path(), file, about));
   }
-  return unpacked(answer.contents());
+  return unpacked(answer.contents(), platform);
 }
 
 }  // namespace slackline::sim

@@ -32,10 +32,11 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
   s4u::NetZone* zone = s4u::create_star_zone("star");
   std::vector<s4u::Host*> hosts;
   std::vector<s4u::SplitDuplexLink*> nics;
-  for (std::uint32_t r = 0; r < wiring.rank_count(); ++r) {
-    hosts.push_back(zone->create_host(fmt::format("rank-{}", r), 1e9));
-    const double rate = wiring.links()[2 * r].rate.bytes_per_second();
-    nics.push_back(zone->create_split_duplex_link(fmt::format("nic-{}", r), rate * kGrain));
+  const auto host_count = static_cast<std::uint32_t>(wiring.links().size() / 2);
+  for (std::uint32_t h = 0; h < host_count; ++h) {
+    hosts.push_back(zone->create_host(fmt::format("host-{}", h), 1e9));
+    const double rate = wiring.links()[2 * h].rate.bytes_per_second();
+    nics.push_back(zone->create_split_duplex_link(fmt::format("nic-{}", h), rate * kGrain));
     nics.back()->set_latency(0);
     nics.back()->seal();
     zone->add_route(hosts.back()->get_netpoint(), nullptr, nullptr, nullptr,
@@ -45,16 +46,22 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
   }
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
     const machine::Path& path = paths[PathId(i)];
-    s4u::Host* source = hosts[path.src.value];
+    if (path.local) {
+      ends_.emplace_back(nullptr, nullptr);
+      continue;
+    }
+    const std::uint32_t from = paths.links(PathId(i)).front().value / 2;
+    const std::uint32_t to = paths.links(PathId(i)).back().value / 2;
+    s4u::Host* source = hosts[from];
     if (path.pair_bytes_per_s > 0) {
       const std::string name = fmt::format("{}-{}", path.src.value, path.dst.value);
       source = zone->create_host("slow-" + name, 1e9);
       s4u::Link* link = sealed(zone->create_link("rate-" + name, path.pair_bytes_per_s * kGrain));
-      zone->add_route(
-          source->get_netpoint(), nullptr, nullptr, nullptr,
-          {s4u::LinkInRoute(link), {nics[path.src.value], s4u::LinkInRoute::Direction::UP}}, false);
+      zone->add_route(source->get_netpoint(), nullptr, nullptr, nullptr,
+                      {s4u::LinkInRoute(link), {nics[from], s4u::LinkInRoute::Direction::UP}},
+                      false);
     }
-    ends_.emplace_back(source, hosts[path.dst.value]);
+    ends_.emplace_back(source, hosts[to]);
   }
   zone->seal();
 }
@@ -74,6 +81,10 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
   }
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
     const machine::Path& path = paths[PathId(i)];
+    if (path.local) {
+      ends_.emplace_back(nullptr, nullptr);
+      continue;
+    }
     std::vector<s4u::LinkInRoute> route;
     if (path.pair_bytes_per_s > 0) {
       route.emplace_back(

@@ -25,6 +25,7 @@ class Zones {
   Zones(const machine::Platform& platform, const machine::Wiring& wiring,
         const machine::Paths& paths);
 
+  /// Null of local paths, which carry no flows.
   simgrid::s4u::Host* source(machine::PathId path) const { return ends_[path.value].first; }
   simgrid::s4u::Host* destination(machine::PathId path) const { return ends_[path.value].second; }
   /// Gives a link another rate, from now on.

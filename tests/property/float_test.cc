@@ -83,6 +83,31 @@ TEST(Float, IsExactOnPatterns) {
   }
 }
 
+// Machines of several ranks, but for atomics that cost what those before them make them.
+Sample random_nodes(std::uint32_t seed) {
+  Sample sample = seed % 2 == 0 ? random_program(seed) : random_pattern(seed);
+  Dice dice(seed);
+  testing::random_node(dice, sample.platform);
+  sample.platform.node.ranks = 1 + dice.below(4);
+  sample.platform.node.cpu_atomic_sharer = sample.platform.atomic_service_shared = {};
+  // Several ranks may post in one instant.
+  if (sample.platform.gap.count() == 0) sample.platform.gap = testing::us(0.05);
+  sample.what += " on " + sample.platform.spec();
+  return sample;
+}
+
+TEST(Float, IsExactOnNodes) {
+  int refused = 0;
+  for (std::uint32_t seed = 0; seed < 1'200 && !HasFatalFailure(); ++seed) {
+    try {
+      expect_floats(random_nodes(seed));
+    } catch (const Unsupported&) {
+      ++refused;  // a word of both kinds
+    }
+  }
+  EXPECT_LT(refused, 400);
+}
+
 TEST(Float, EveryRunIsExplained) {
   for (std::uint32_t seed = 1'000; seed < 6'000; ++seed) {
     const Sample sample = seed % 2 == 0 ? random_program(seed) : random_pattern(seed);

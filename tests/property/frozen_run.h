@@ -115,18 +115,39 @@ class FrozenRun {
     arcs_.push_back({node(tail_op, tail), node(head_op, head), weight_s});
   }
 
+  bool local(std::uint32_t i) const {
+    if (!sched::is_initiator(op(i).kind)) return false;
+    const sched::Channel& channel = schedule_.channel(op(i).channel);
+    const std::uint32_t per_node = platform_.node.ranks;
+    return per_node > 1 && channel.src.value / per_node == channel.dst.value / per_node;
+  }
+  // The same both ways.
+  double latency_s(std::uint32_t i) const {
+    if (!local(i)) return s(platform_.latency);
+    const sched::Channel& channel = schedule_.channel(op(i).channel);
+    const auto zone = [&](sched::RankId rank) {
+      return rank.value % platform_.node.ranks * platform_.node.zones / platform_.node.ranks;
+    };
+    const bool far = zone(channel.src) != zone(channel.dst);
+    return s(platform_.node.memory_latency) + (far ? s(platform_.node.zone_latency) : 0);
+  }
+  double read_s(std::uint32_t i) const { return local(i) ? 0 : s(platform_.nic_read); }
+  double service_s(std::uint32_t i) const {
+    if (!sched::is_atomic(op(i).kind)) return 0;
+    return s(local(i) ? platform_.node.cpu_atomic : platform_.atomic_service);
+  }
+
   void add_operation(std::uint32_t i) {
-    const double latency_s = s(platform_.latency);
+    const double latency_s = this->latency_s(i);
     const double complete_s = s(platform_.o_complete);
     const Kind kind = op(i).kind;
     source_s_[node(i, kIssued)] = into_s(i);
     for (const sched::Edge& edge : schedule_.edges_into(sched::OpId(i))) {
       arc(edge.pred.value, edge.on == sched::On::kDone ? kDone : kIssued, i, kIssued, into_s(i));
     }
-    const double service_s = sched::is_atomic(kind) ? s(platform_.atomic_service) : 0;
     const bool reply = kind == Kind::kGet || sched::is_atomic(kind);
     arc(i, kIssued, i, kRequest, 0);
-    arc(i, kRequest, i, kServed, reply ? latency_s + service_s : 0);
+    arc(i, kRequest, i, kServed, reply ? latency_s + read_s(i) + service_s(i) : 0);
     arc(i, kServed, i, kWire, 0);
     if (!sched::is_initiator(kind)) {
       double end_s = hold_s(i);
@@ -153,7 +174,12 @@ class FrozenRun {
   }
 
   double wire(std::uint32_t i, sched::RankId src, sched::RankId dst) const {
-    return platform_.transfer_s(schedule_.payload_bytes(op(i)), delays_.pair_rate(src, dst));
+    const std::uint64_t bytes = schedule_.payload_bytes(op(i));
+    const machine::Rate pair = delays_.pair_rate(src, dst);
+    if (!local(i)) return platform_.transfer_s(bytes, pair);
+    const machine::Rate copy = platform_.copy_rate;
+    const bool slow = pair.bits_per_second != 0 && pair.bits_per_second < copy.bits_per_second;
+    return static_cast<double>(bytes) / (slow ? pair : copy).bytes_per_second();
   }
 
   // The initiators of a channel issue in order, and its receives.
@@ -192,16 +218,17 @@ class FrozenRun {
   }
 
   void add_ports() {
-    using Port = std::pair<std::uint32_t, bool>;  // of a rank, for large messages or for small ones
+    using Port = std::pair<std::uint32_t, bool>;  // of a node, for large messages or for small ones
     std::map<Port, std::vector<Passage>> out;
     std::map<Port, std::vector<Passage>> in;
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::pair<double, std::uint32_t>>>
-        words;
+    // When its reply left, its node, and what it was served for.
+    using Served = std::tuple<double, std::uint32_t, double>;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
     const auto pass = [&](std::uint32_t src, std::uint32_t dst, std::uint64_t bytes,
                           const Passage& passage) {
       const bool large = bytes > platform_.interleave_bytes;
-      out[{src, large}].push_back(passage);
-      in[{dst, large}].push_back(passage);
+      out[{src / platform_.node.ranks, large}].push_back(passage);
+      in[{dst / platform_.node.ranks, large}].push_back(passage);
     };
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
       if (!sched::is_initiator(op(i).kind)) continue;
@@ -210,6 +237,12 @@ class FrozenRun {
       const std::uint32_t dst = channel.dst.value;
       const std::uint64_t bytes = schedule_.payload_bytes(op(i));
       const sched::OpTimes& t = trace_.ops[i];
+      if (service_s(i) > 0) {
+        const sched::Slice& word = schedule_.slices(op(i).reads).front();
+        words[{word.buffer.value, word.offset}].push_back(
+            {t.wire_s, node(i, kServed), service_s(i)});
+      }
+      if (local(i)) continue;
       if (op(i).kind != Kind::kGet && !sched::is_atomic(op(i).kind)) {
         pass(src, dst, bytes,
              {node(i, kWire), t.wire_s, t.issued_s, wire(i, channel.src, channel.dst)});
@@ -218,12 +251,8 @@ class FrozenRun {
       const double request_s = trace_.request_s[i];
       pass(src, dst, 0, {node(i, kRequest), request_s, t.issued_s, 0});
       pass(dst, src, bytes,
-           {node(i, kWire), t.wire_s, request_s + s(platform_.latency),
+           {node(i, kWire), t.wire_s, request_s + latency_s(i) + read_s(i),
             wire(i, channel.dst, channel.src)});
-      if (sched::is_atomic(op(i).kind)) {
-        const sched::Slice& word = schedule_.slices(op(i).reads).front();
-        words[{word.buffer.value, word.offset}].push_back({t.wire_s, node(i, kServed)});
-      }
     }
     // A queue is left in its order, and the port is held for the gap at least. Messages that never
     // wait for each other, since none of their class takes any time, have no order to keep.
@@ -256,11 +285,11 @@ class FrozenRun {
         }
       }
     }
-    if (platform_.atomic_service.count() == 0) return;
     for (auto& [word, served] : words) {
       std::sort(served.begin(), served.end());
       for (std::size_t i = 1; i < served.size(); ++i) {
-        arcs_.push_back({served[i - 1].second, served[i].second, s(platform_.atomic_service)});
+        arcs_.push_back(
+            {std::get<1>(served[i - 1]), std::get<1>(served[i]), std::get<2>(served[i])});
       }
     }
   }

@@ -47,6 +47,18 @@ inline machine::Platform random_platform(Dice& random, machine::NicDiscipline ni
   return p;
 }
 
+/// Up to eight ranks a machine; any figure may be zero.
+inline void random_node(Dice& random, machine::Platform& p) {
+  p.node.ranks = 1 + random.below(8);
+  p.node.zones = 1 + random.below(3);
+  p.node.memory_latency = sched::Time{random.pick({0, 100'000, 350'000})};
+  p.node.zone_latency = sched::Time{random.pick({0, 80'000})};
+  p.node.cpu_atomic = sched::Time{random.pick({0, 30'000})};
+  p.node.cpu_atomic_sharer = sched::Time{random.pick({0, 20'000})};
+  p.atomic_service_shared = sched::Time{random.pick({0, 600'000})};
+  p.nic_read = sched::Time{random.pick({0, 500'000})};
+}
+
 /// A spec of `pattern` with random options: up to `max_ranks` ranks and `max_blocks` blocks.
 inline std::string random_spec(Dice& random, std::string_view pattern, std::uint32_t max_ranks,
                                std::uint32_t max_blocks) {

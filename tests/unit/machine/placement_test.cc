@@ -50,6 +50,40 @@ TEST(Placement, RoundRobinDealsOverRacksLeavesAndGroups) {
   EXPECT_THAT(placed("star:placement=round-robin", 3), ElementsAre("host-0", "host-1", "host-2"));
 }
 
+TEST(Placement, PlacesNodesOfSeveralRanks) {
+  EXPECT_THAT(placed("two-level:racks=2,hosts=2,ranks_per_node=2,placement=round-robin", 5),
+              ElementsAre("host-0", "host-0", "host-2", "host-2", "host-1"));
+  EXPECT_THAT(placed("star:ranks_per_node=3", 4),
+              ElementsAre("host-0", "host-0", "host-0", "host-1"));
+  const Platform nodes = parse_platform_spec(
+      "star:ranks_per_node=8,threads_per_process=2,zones_per_node=3,memory_latency=100ns,"
+      "zone_latency=50ns,copy_rate=64Gbps");
+  const Wiring wiring(nodes, 20);
+  EXPECT_EQ(wiring.links().size(), 6u);  // of three hosts, the last not full
+  std::vector<std::uint32_t> zones;
+  std::vector<std::uint32_t> processes;
+  for (std::uint32_t r = 8; r < 16; ++r) {
+    zones.push_back(nodes.node.zone_of(RankId(r)));
+    processes.push_back(nodes.node.process_of(RankId(r)));
+  }
+  EXPECT_THAT(zones, ElementsAre(0, 0, 0, 1, 1, 1, 2, 2));
+  EXPECT_THAT(processes, ElementsAre(4, 4, 5, 5, 6, 6, 7, 7));
+  const Route near = wiring.route(RankId(8), RankId(10));
+  EXPECT_TRUE(near.local && near.links.empty());
+  EXPECT_EQ(near.latency, Time{100'000});
+  EXPECT_EQ(near.copy_rate, nodes.copy_rate);
+  EXPECT_EQ(wiring.route(RankId(8), RankId(11)).latency, Time{150'000});
+  const Route far = wiring.route(RankId(7), RankId(8));
+  EXPECT_FALSE(far.local);
+  EXPECT_EQ(far.links, (std::vector{LinkId(0), LinkId(3)}));
+  try {
+    placed("two-level:racks=2,hosts=2,ranks_per_node=2", 9);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("5 nodes on 4 hosts; expected no more nodes than hosts"));
+  }
+}
+
 TEST(Placement, TakesRoutesFromTheRanksHosts) {
   const Wiring wiring(parse_platform_spec("two-level:racks=2,hosts=3,placement=round-robin"), 6);
   EXPECT_EQ(wiring.route(RankId(0), RankId(1)).links,

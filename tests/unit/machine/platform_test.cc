@@ -140,6 +140,17 @@ Platform random_platform(std::mt19937_64& random) {
   platform.interrupt_cost = time();
   platform.interleave_bytes = random() >> (1 + random() % 63);
   random_network(random, platform);
+  const auto maybe_time = [&] { return random() % 2 == 0 ? Time{0} : time(); };
+  platform.atomic_service_shared = maybe_time();
+  platform.nic_read = maybe_time();
+  if (random() % 2 == 0) return platform;
+  platform.node.threads = static_cast<std::uint32_t>(1 + random() % 8);
+  platform.node.ranks = platform.node.threads * static_cast<std::uint32_t>(1 + random() % 8);
+  platform.node.zones = static_cast<std::uint32_t>(1 + random() % 8);
+  platform.node.memory_latency = maybe_time();
+  platform.node.zone_latency = maybe_time();
+  platform.node.cpu_atomic = maybe_time();
+  platform.node.cpu_atomic_sharer = maybe_time();
   return platform;
 }
 
@@ -148,7 +159,9 @@ bool same_figures(const Platform& a, const Platform& b) {
          a.rate == b.rate && a.latency == b.latency && a.o_post == b.o_post &&
          a.o_complete == b.o_complete && a.gap == b.gap && a.atomic_service == b.atomic_service &&
          a.copy_rate == b.copy_rate && a.poll_cost == b.poll_cost &&
-         a.interrupt_cost == b.interrupt_cost && a.interleave_bytes == b.interleave_bytes;
+         a.interrupt_cost == b.interrupt_cost && a.interleave_bytes == b.interleave_bytes &&
+         a.atomic_service_shared == b.atomic_service_shared && a.nic_read == b.nic_read &&
+         a.node == b.node;
 }
 
 TEST(PlatformSpec, StatesEveryFigureInAFixedOrder) {
@@ -168,6 +181,40 @@ TEST(PlatformSpec, ReadsKeysInAnyOrderAndDefaultsTheRest) {
   expected.nic = NicDiscipline::kFair;
   EXPECT_TRUE(same_figures(platform, expected)) << platform.spec();
   EXPECT_EQ(platform.name, "star:o_post=300ns,interleave=0,rate=5GBps,nic=fair");
+}
+
+TEST(PlatformSpec, StatesWhatNodesOfSeveralRanksAre) {
+  const Platform platform = parse_platform_spec(
+      "star:ranks-per-node=32,threads_per_process=4,zones_per_node=2,memory_latency=90ns,"
+      "zone_latency=60ns,cpu-atomic=20ns,cpu_atomic_sharer=5ns,atomic_service_shared=1us,"
+      "nic_read=500ns,placement=random:7");
+  EXPECT_THAT(platform.spec(),
+              ::testing::EndsWith(
+                  ",interleave=4KiB,atomic_service_shared=1us,nic_read=500ns,ranks_per_node=32,"
+                  "threads_per_process=4,zones_per_node=2,memory_latency=90ns,zone_latency=60ns,"
+                  "cpu_atomic=20ns,cpu_atomic_sharer=5ns,placement=random:7"));
+  EXPECT_EQ(platform_from_toml(
+                "[nic]\natomic_service_shared = \"1us\"\nnic_read = \"500ns\"\n"
+                "[node]\nranks = 32\nthreads_per_process = 4\nzones = 2\n"
+                "memory_latency = \"90ns\"\nzone_latency = \"60ns\"\ncpu_atomic = \"20ns\"\n"
+                "cpu_atomic_sharer = \"5ns\"\n[network]\nplacement = \"random:7\"\n",
+                "p.toml")
+                .spec(),
+            platform.spec());
+  const auto error = [](const std::string& text) {
+    return error_of([&] { parse_platform_spec(text); });
+  };
+  EXPECT_EQ(error("star:ranks_per_node=6,threads-per-process=4"),
+            "platform 'star:ranks_per_node=6,threads-per-process=4': threads_per_process is 4; "
+            "expected a divisor of ranks_per_node, 6");
+  EXPECT_THAT(error("star:ranks_per_node=0"),
+              HasSubstr("'0' is not a whole number from 1 to 65536"));
+  EXPECT_THAT(error("star:zones_per_node=65537"), HasSubstr("from 1 to 65536"));
+  EXPECT_THAT(error("star:ranks_per_node=2,ranks-per-node=2"), HasSubstr("stands twice"));
+  EXPECT_THAT(error("star:cpu_atomic=1"), HasSubstr("cpu_atomic"));
+  EXPECT_THAT(error("star:ranks=2"), HasSubstr("unknown key 'ranks'; expected one of"));
+  EXPECT_THAT(error_of([&] { platform_from_toml("[node]\nrank = 2\n", "p.toml"); }),
+              StartsWith("p.toml:2"));
 }
 
 TEST(PlatformSpec, TextAndPlatformDetermineEachOther) {
@@ -204,6 +251,15 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.poll_cost += Time{1}; });
     with([](Platform& p) { p.interrupt_cost += Time{1}; });
     with([](Platform& p) { p.interleave_bytes += 1; });
+    with([](Platform& p) { p.atomic_service_shared += Time{1}; });
+    with([](Platform& p) { p.nic_read += Time{1}; });
+    with([](Platform& p) { p.node.ranks += p.node.threads; });
+    with([](Platform& p) { p.node.ranks *= p.node.threads += 1; });
+    with([](Platform& p) { p.node.zones += 1; });
+    with([](Platform& p) { p.node.memory_latency += Time{1}; });
+    with([](Platform& p) { p.node.zone_latency += Time{1}; });
+    with([](Platform& p) { p.node.cpu_atomic += Time{1}; });
+    with([](Platform& p) { p.node.cpu_atomic_sharer += Time{1}; });
     with([](Platform& p) { p.placement = {Placement::Kind::kRandom, ~p.placement.seed, ""}; });
     with([](Platform& p) { p.topology = {Torus{{7}}, {}, {}}; });
     with([](Platform& p) { p.topology = {Torus{{7}}, Rate{1}, {}}; });
@@ -218,7 +274,7 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.topology = {FatTree{{7, 7}, {1, 1}, {1, 2}}, {}, {}}; });
     with([](Platform& p) { p.topology = {SimgridFile{"other.xml"}, {}, {}}; });
     const bool by_simgrid = base.topology.kind() == TopologyKind::kSimgridFile;
-    ASSERT_EQ(texts.size(), by_simgrid ? 23u : 25u) << base.spec();
+    ASSERT_EQ(texts.size(), by_simgrid ? 32u : 34u) << base.spec();
   }
 }
 

@@ -1,0 +1,52 @@
+// A machine that several ranks share: who sits where in it. What that costs is stated in
+// docs/architecture.md, "The machine model".
+#pragma once
+
+#include <cstdint>
+
+#include "sched/ids.h"
+#include "sched/units.h"
+
+namespace slackline::machine {
+
+/// Ranks fill one machine after another and, within each, its processes and its zones in equal runs
+/// (of zones as equal as they can be).
+struct Node {
+  std::uint32_t ranks = 1;                    // of one machine: they share its NIC and its memory
+  std::uint32_t threads = 1;                  // of one process; divides `ranks`
+  std::uint32_t zones = 1;                    // NUMA zones
+  sched::Time memory_latency{100'000};        // from a rank to another of its zone, one way
+  sched::Time zone_latency{0};                // added between zones
+  sched::Time cpu_atomic{0};                  // an atomic's service by a CPU of the machine
+  sched::Time cpu_atomic_sharer{0};           // added for every other rank that used its line
+  static constexpr std::uint64_t kLine = 64;  // bytes of a cache line
+
+  bool is_shared() const { return ranks > 1; }
+  std::uint32_t of(sched::RankId rank) const { return rank.value / ranks; }
+  /// How many machines so many ranks take.
+  std::uint32_t count_for(std::uint32_t rank_count) const {
+    return rank_count / ranks + (rank_count % ranks != 0 ? 1 : 0);
+  }
+  /// The first rank of its machine, which stands for the machine's NIC.
+  sched::RankId first(sched::RankId rank) const {
+    return sched::RankId(rank.value - rank.value % ranks);
+  }
+  /// Numbered over all machines.
+  std::uint32_t process_of(sched::RankId rank) const { return rank.value / threads; }
+  /// Numbered within the machine.
+  std::uint32_t zone_of(sched::RankId rank) const {
+    return static_cast<std::uint32_t>(std::uint64_t{rank.value % ranks} * zones / ranks);
+  }
+  /// Whether a message from one to the other goes through memory, and past the NIC. What a rank
+  /// that has a machine to itself sends itself goes through the NIC.
+  bool is_local(sched::RankId src, sched::RankId dst) const {
+    return is_shared() && of(src) == of(dst);
+  }
+  /// Of a local message.
+  sched::Time latency(sched::RankId src, sched::RankId dst) const {
+    return zone_of(src) == zone_of(dst) ? memory_latency : memory_latency + zone_latency;
+  }
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+}  // namespace slackline::machine

@@ -1,0 +1,107 @@
+// Machines of several ranks on both simulators.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/analytic.h"
+#include "analysis/event_engine.h"
+#include "analysis/makespan_floor.h"
+#include "sched/compile.h"
+#include "sim/simgrid_engine.h"
+#include "tests/differential/agreement.h"
+#include "tests/support/random_dynamic.h"
+
+namespace slackline {
+namespace {
+
+using machine::NicDiscipline;
+using machine::Platform;
+using sched::Schedule;
+using sched::Trace;
+using testing::Dice;
+
+// A star, or two racks whose uplinks hold all that crosses them.
+Platform random_nodes(Dice& dice, NicDiscipline nic) {
+  Platform platform = testing::random_platform(dice, nic);
+  testing::random_node(dice, platform);
+  if (dice.one_in(3)) {
+    platform.topology.shape = machine::TwoLevel{2, 32, {}, 1};
+    platform.topology.hop_latency = sched::Time{150'000};
+  }
+  if (dice.one_in(2)) {
+    platform.placement = {machine::Placement::Kind::kRandom, dice.below(100), ""};
+  }
+  return platform;
+}
+
+Schedule random_schedule(Dice& dice, std::uint32_t seed) {
+  if (seed % 3 == 0) {
+    return testing::RandomDynamic(dice, 2 + dice.below(8), 1 + dice.below(8), seed % 2 == 0)
+        .build();
+  }
+  if (seed % 3 == 1) return testing::RandomSchedule(dice, 12, 40).build();
+  const sched::PatternEntry& pattern = sched::patterns()[seed / 3 % sched::patterns().size()];
+  return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 30, 8)));
+}
+
+TEST(Nodes, AreTheSameOnSimgridAndWithEvents) {
+  int compared = 0;
+  int shared = 0;
+  for (std::uint32_t seed = 0; seed < 450 && !HasFatalFailure(); ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_schedule(dice, seed);
+    const Platform platform =
+        random_nodes(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
+    machine::DelayPlan plan =
+        dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
+    plan.seed = seed;
+    const std::string what =
+        "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+    const Trace events = analysis::run_events(schedule, platform, plan);
+    if (events.contended) continue;  // more than the event engine knows
+    const Trace simgrid = sim::run_simgrid(schedule, platform, plan);
+    testing::expect_equal(simgrid, events, what);
+    ASSERT_EQ(simgrid.results, events.results) << what;
+    ++compared;
+    shared += platform.node.is_shared() ? 1 : 0;
+  }
+  EXPECT_GT(compared, 350);
+  EXPECT_GT(shared, 300);
+}
+
+TEST(Nodes, OfOneRankAreWhatRanksWere) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_schedule(dice, seed);
+    const Platform plain = testing::random_platform(dice, NicDiscipline::kSerial);
+    Platform node = plain;
+    node.node.zones = 2;
+    node.node.memory_latency = sched::Time{7};
+    node.node.cpu_atomic = node.node.cpu_atomic_sharer = sched::Time{900'000};
+    const Trace a = analysis::run_events(schedule, plain);
+    const Trace b = analysis::run_events(schedule, node);
+    for (std::size_t i = 0; i < a.ops.size(); ++i) {
+      ASSERT_EQ(a.ops[i].issued_s, b.ops[i].issued_s);
+      ASSERT_EQ(a.ops[i].wire_s, b.ops[i].wire_s);
+      ASSERT_EQ(a.ops[i].done_s, b.ops[i].done_s);
+    }
+  }
+}
+
+TEST(Nodes, HaveAFloorThatNoRunBeats) {
+  int close = 0;
+  for (std::uint32_t seed = 0; seed < 600; ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_schedule(dice, 1 + 3 * seed + seed % 2);
+    const Platform platform = random_nodes(dice, NicDiscipline::kSerial);
+    const machine::Wiring wiring(platform, schedule.rank_count());
+    const double floor_s = analysis::makespan_floor_s(schedule, platform, wiring);
+    const double run_s = analysis::run_analytic(schedule, platform, wiring).makespan_s();
+    ASSERT_LE(floor_s, run_s * (1 + 1e-12)) << seed << " on " << platform.spec();
+    close += floor_s > 0.8 * run_s ? 1 : 0;
+  }
+  EXPECT_GT(close, 100);
+}
+
+}  // namespace
+}  // namespace slackline
