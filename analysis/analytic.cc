@@ -54,7 +54,7 @@ sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platfo
                           const machine::Wiring& wiring, const machine::DelayPlan& delays,
                           const machine::IssueOrder& order) {
   if (!schedule.regions().empty()) return run_best_case(schedule, platform, wiring, delays, order);
-  if (order.is_program_order()) {
+  if (order.is_program_order() && !schedule.has_bundles()) {
     if (auto trace = longest_path(schedule, platform, wiring, delays)) return *std::move(trace);
   }
   return run_events(schedule, platform, wiring, delays, order);

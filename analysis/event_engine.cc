@@ -41,7 +41,7 @@ sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform
 sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
                         const machine::Wiring& wiring, const machine::DelayPlan& plan,
                         const machine::IssueOrder& order) {
-  machine::require_executable(schedule, "the event engine");
+  machine::require_executable(schedule);
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
   FreeNetwork network(paths);

@@ -390,7 +390,7 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
                                          const machine::Wiring& wiring,
                                          const machine::DelayPlan& plan) {
   sched::require_static(schedule, "the longest path");
-  machine::require_executable(schedule, "the analytic engine");
+  machine::require_executable(schedule);
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
   if (paths.may_fail() || platform.node.is_shared()) return std::nullopt;

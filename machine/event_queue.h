@@ -23,7 +23,10 @@ class ExecutionEvent {
     kHeldBack,      // the delay plan lets the operation go
     kIssue,         // an operation without a lane is issued
     kLaneEnd,       // its lane has finished with it
+    kBundlePosted,  // its lane has posted the bundle that it is the oldest of
+    kBundleDue,     // that bundle has waited long enough
     kOutFree,       // the NIC may send the next message
+    kLargeOutFree,  // the same, after a large one
     kReplyOutFree,  // the same, after the answer to a get or an atomic
     kSent,          // its message has left the wire
     kLost,          // its way was cut before its message had left
@@ -38,10 +41,7 @@ class ExecutionEvent {
   sched::OpId op() const { return sched::OpId(static_cast<std::uint32_t>(bits_ >> 8)); }
   Kind kind() const { return static_cast<Kind>(bits_ & 0xff); }
   /// It happens on the operation's own rank, not in its NIC, the network or at the other end.
-  bool is_local() const {
-    return kind() == Kind::kHeldBack || kind() == Kind::kIssue || kind() == Kind::kLaneEnd ||
-           kind() == Kind::kDone;
-  }
+  bool is_local() const { return kind() <= Kind::kBundleDue || kind() == Kind::kDone; }
   friend auto operator<=>(ExecutionEvent, ExecutionEvent) = default;
 
  private:

@@ -35,7 +35,7 @@ void require_decided(const sched::Schedule& schedule, const sched::RegionTree& t
 
 }  // namespace
 
-void require_executable(const sched::Schedule& schedule, std::string_view engine) {
+void require_executable(const sched::Schedule& schedule) {
   const sched::RegionTree tree(schedule);
   const Meetings meetings(schedule, tree);
   require_decided(schedule, tree);
@@ -43,13 +43,6 @@ void require_executable(const sched::Schedule& schedule, std::string_view engine
     const Op& op = schedule.ops()[i];
     const bool needs_match = sched::is_fifo_source(op) || op.kind == OpKind::kRecv ||
                              op.kind == OpKind::kPoll || op.notify == sched::Notify::kFlag;
-    if (op.channel.valid() && schedule.channel(op.channel).bundle != sched::Bundle::kNone) {
-      throw Unsupported(
-          fmt::format("{} cannot run {}: it is on channel {}, which gathers messages into {} "
-                      "bundles",
-                      engine, describe(schedule, OpId(i)), op.channel.value,
-                      name(schedule.channel(op.channel).bundle)));
-    }
     if (needs_match && !op.match.valid() && !meetings.holds(OpId(i))) {
       throw InputError(
           fmt::format("{} has no match; `check` lists what is wrong", describe(schedule, OpId(i))));
@@ -78,6 +71,13 @@ void require_finished(const sched::Schedule& schedule, const sched::Trace& trace
   if (paths.may_fail()) return;
   for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
     if (!std::isfinite(trace.ops[i].done_s)) {
+      const Op& op = schedule.ops()[i];
+      const bool message = op.kind == OpKind::kSend || op.kind == OpKind::kPut;
+      if (message && schedule.channel(op.channel).bundle != sched::Bundle::kNone &&
+          std::isfinite(trace.ops[i].issued_s) && !std::isfinite(trace.ops[i].wire_s)) {
+        throw InputError(fmt::format("{} never leaves the bundle of channel {}: expected a flush",
+                                     describe(schedule, OpId(i)), op.channel.value));
+      }
       throw InputError(
           fmt::format("{} never finishes: the schedule deadlocks; `check` names the cycle",
                       describe(schedule, OpId(i))));

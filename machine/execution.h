@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "machine/atomic_service.h"
+#include "machine/bundles.h"
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/execution_graph.h"
@@ -37,10 +38,9 @@
 
 namespace slackline::machine {
 
-/// Throws Unsupported, naming the operation, on channels that gather messages, and InputError on a
-/// message without its other half or a region that nothing decides: what a run could neither finish
-/// nor explain.
-void require_executable(const sched::Schedule& schedule, std::string_view engine);
+/// Throws InputError on a message without its other half or a region that nothing decides: what a
+/// run could neither finish nor explain.
+void require_executable(const sched::Schedule& schedule);
 
 /// The length of Trace::request_s and Trace::results: every operation's place if there are gets or
 /// atomics, else 0.
@@ -102,7 +102,8 @@ class Execution {
   struct Waiting {
     double place;  // the least goes first; 0 for the in-order policy
     OpId op;
-    double offered_s;  // to its lane
+    std::uint32_t bundle;  // not 0: this one is to be posted, of which the operation is the oldest
+    double offered_s;      // to its lane
   };
   struct Lane {
     std::vector<Waiting> ready;  // a heap
@@ -148,6 +149,18 @@ class Execution {
   void done_at(OpId id, double time_s);
   void end_at(double time_s, Event event);
 
+  // execution_bundles.h
+  bool serve_bundle(Lane& lane, const Waiting& turn);
+  void post_bundle(OpId oldest, double wait_s);
+  void bundle_posted(OpId oldest);
+  void gather_or_send(OpId id);
+  void bundle_due(sched::ChannelId channel);
+  void bundle_old(OpId oldest);
+  void done_in_window(OpId id);
+  bool is_stale(const Waiting& turn) {
+    return turn.bundle != 0 && bundles_.open(op(turn.op).channel).serial != turn.bundle;
+  }
+
   // execution_messages.h
   void queue_message(OpId id);
   void copy_message(OpId id, bool reply);
@@ -178,9 +191,11 @@ class Execution {
     if (sched::has_reply(o.kind)) {
       return reply ? schedule_.payload_bytes(o) : 0;
     }
-    return schedule_.payload_bytes(o);
+    return bundled_ ? bundles_.bytes(id) : schedule_.payload_bytes(o);
   }
   PortArbiter& ports_of(std::uint64_t bytes) { return is_large(bytes) ? large_ : small_; }
+  // In one bundle; they travel as one.
+  OpId behind(OpId id) const { return bundled_ ? bundles_.next(id) : OpId::none(); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
   std::pair<RankId, RankId> ends(OpId id, bool reply) const {
     const sched::Channel& channel = schedule_.channel(op(id).channel);
@@ -195,6 +210,7 @@ class Execution {
   Network& network_;
 
   // The platform's times, in seconds.
+  const double o_post_s_;
   const double o_complete_s_;
   const double gap_s_;
   const double read_s_;
@@ -208,6 +224,8 @@ class Execution {
   RegionRun regions_;
   Meetings meetings_;
   const bool has_regions_;
+  Bundles bundles_;
+  const bool bundled_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
   LaneIndex lane_index_;
   std::vector<Lane> lanes_;
@@ -237,6 +255,7 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       paths_(paths),
       order_(order),
       network_(network),
+      o_post_s_(sched::seconds(platform.o_post)),
       o_complete_s_(sched::seconds(platform.o_complete)),
       gap_s_(sched::seconds(platform.gap)),
       read_s_(read_s(platform, false)),
@@ -248,6 +267,8 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       regions_(schedule, tree_, graph_.waiting_for, record.seed),
       meetings_(schedule, tree_),
       has_regions_(!tree_.empty()),
+      bundles_(schedule),
+      bundled_(bundles_.any()),
       replying_(schedule.op_count(), 0),
       lane_index_(schedule),
       lanes_(lane_index_.count),
@@ -322,17 +343,27 @@ void Execution<Network>::handle(const Event& event) {
       const std::uint32_t lane = lane_index_.of(id, op(id));
       lanes_[lane].busy = false;
       touch(lane);
-      is_posted(op(id).kind) ? issue(id) : done(id);
+      is_posted(op(id).kind) || op(id).kind == OpKind::kFlush ? issue(id) : done(id);
       break;
     }
+    case Kind::kBundlePosted:
+      bundle_posted(id);
+      break;
+    case Kind::kBundleDue:
+      bundle_old(id);
+      break;
     case Kind::kOutFree:
-    case Kind::kReplyOutFree: {
-      const bool reply = event.kind() == Kind::kReplyOutFree;
-      ports_of(message_bytes(id, reply)).free_out(now_s_, way_of(id, reply).src_nic);
+      small_.free_out(now_s_, way_of(id, false).src_nic);
       break;
-    }
+    case Kind::kLargeOutFree:
+      large_.free_out(now_s_, way_of(id, false).src_nic);
+      break;
+    case Kind::kReplyOutFree:
+      ports_of(message_bytes(id, true)).free_out(now_s_, way_of(id, true).src_nic);
+      break;
     case Kind::kSent:
       sent(id);
+      for (OpId m = behind(id); m.valid(); m = behind(m)) sent(m);
       break;
     case Kind::kLost:
       lost(id);
@@ -353,6 +384,7 @@ void Execution<Network>::handle(const Event& event) {
 
 }  // namespace slackline::machine
 
+#include "machine/execution_bundles.h"
 #include "machine/execution_messages.h"
 #include "machine/execution_operations.h"
 #include "machine/execution_regions.h"

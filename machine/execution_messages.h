@@ -18,6 +18,7 @@ void Execution<Network>::queue_message(OpId id) {
 template <class Network>
 void Execution<Network>::copy_message(OpId id, bool reply) {
   times(id).wire_s = now_s_;
+  for (OpId m = behind(id); m.valid(); m = behind(m)) times(m).wire_s = now_s_;
   if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
   const PathId path = path_of(id, reply);
   const double sent_s = paths_.sent_s(now_s_, path, message_bytes(id, reply));
@@ -38,8 +39,10 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
   }
   const std::uint64_t bytes = message_bytes(id, reply);
   sched::OpTimes& t = times(id);
-  if (!reply && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;
+  // What is in a bundle was issued earlier than what it may be behind: that would go in circles.
+  if (!reply && !bundled_ && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;
   t.wire_s = now_s_;
+  for (OpId m = behind(id); m.valid(); m = behind(m)) times(m).wire_s = now_s_;
   if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
   const bool held_to_the_end = serial_ && bytes != 0;
   if (!held_to_the_end) {
@@ -81,7 +84,8 @@ void Execution<Network>::free_out_after_gap(OpId id, bool reply, PortArbiter& po
   if (free_s < now_s_ + kInstant_s) {
     ports.free_out(now_s_, src);
   } else {
-    network_.at(free_s, {id, reply ? Kind::kReplyOutFree : Kind::kOutFree});
+    const Kind freed = &ports == &large_ ? Kind::kLargeOutFree : Kind::kOutFree;
+    network_.at(free_s, {id, reply ? Kind::kReplyOutFree : freed});
   }
 }
 
@@ -90,6 +94,7 @@ template <class Network>
 void Execution<Network>::leave_ports(OpId id, bool reply) {
   const Path& way = way_of(id, reply);
   if (way.local) return;
+  if (bundled_ && !bundles_.stands_for_all(id)) return;
   const std::uint64_t bytes = message_bytes(id, reply);
   if (serial_ && bytes != 0) {
     PortArbiter& ports = ports_of(bytes);

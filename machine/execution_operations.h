@@ -33,11 +33,11 @@ void Execution<Network>::make_ready(OpId id) {
 
 template <class Network>
 void Execution<Network>::offer(OpId id) {
-  if (!holds_lane(op(id).kind)) {
+  if (!holds_lane(op(id).kind) && !(bundled_ && bundles_.concern(op(id)))) {
     ended_now_.push_back({id, Kind::kIssue});
     return;
   }
-  to_lane({place_of(id), id, now_s_});
+  to_lane({place_of(id), id, 0, now_s_});
 }
 
 template <class Network>
@@ -59,7 +59,7 @@ void Execution<Network>::touch(std::uint32_t lane) {
 template <class Network>
 bool Execution<Network>::is_bounded(OpId id) const {
   return !in_flight_.empty() && (op(id).kind == OpKind::kSend || op(id).kind == OpKind::kPut) &&
-         is_large(schedule_.payload_bytes(op(id)));
+         is_large(schedule_.payload_bytes(op(id))) && !(bundled_ && bundles_.concern(op(id)));
 }
 
 // Whether the rank has too much under way to post this too. If not, it counts from now on.
@@ -86,9 +86,10 @@ void Execution<Network>::serve(Lane& lane) {
     std::pop_heap(lane.ready.begin(), lane.ready.end(), after);
     next = lane.ready.back();
     lane.ready.pop_back();
-  } while (hold_back(next));
+  } while (is_stale(next) || hold_back(next));
   const OpId id = next.op;
   sched::OpTimes& t = times(id);
+  if (bundled_ && serve_bundle(lane, next)) return;
   if (lane.last.valid() && next.offered_s < now_s_) t.cause = lane.last;
   const double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
   if (!is_posted(op(id).kind)) issue(id);
@@ -133,8 +134,10 @@ void Execution<Network>::issue(OpId id) {
       }
       break;
     }
-    case OpKind::kJoin:
     case OpKind::kFlush:
+      if (bundled_ && bundles_.kept(id).valid()) bundle_posted(bundles_.kept(id));
+      [[fallthrough]];
+    case OpKind::kJoin:
       t.wire_s = now_s_;
       ended_now_.push_back({id, Kind::kDone});
       break;
@@ -148,6 +151,7 @@ void Execution<Network>::issue(OpId id) {
         memory_.post(id, times_, now_s_);
       }
       meetings_.initiated(id);
+      if (bundled_ && bundles_.concern(o)) return gather_or_send(id);
       queue_message(id);
   }
 }
@@ -169,6 +173,7 @@ void Execution<Network>::done(OpId id) {
       to_lane(next);
     }
   }
+  if (bundled_ && bundles_.counts(op(id))) done_in_window(id);
   for (std::uint32_t i = graph_.out_begin[id.value]; i < graph_.out_begin[id.value + 1]; ++i) {
     if (graph_.out[i].on_done) release(graph_.out[i].succ, id);
   }
@@ -183,7 +188,7 @@ template <class Network>
 void Execution<Network>::done_at(OpId id, double time_s) {
   if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
   const bool awaited = graph_.out_begin[id.value] != graph_.out_begin[id.value + 1];
-  if (!awaited && !is_bounded(id) && !has_regions_) {
+  if (!awaited && !is_bounded(id) && !has_regions_ && !(bundled_ && bundles_.counts(op(id)))) {
     times(id).done_s = time_s;
   } else {
     end_at(time_s, {id, Kind::kDone});

@@ -13,17 +13,22 @@ std::optional<std::string> Schedule::dynamic_reason() const {
     const Region& region = regions_.front();
     return fmt::format("{} opens a {} region", describe(*this, region.entry), name(region.kind));
   }
+  const OpId bundled = first_bundled();
+  if (!bundled.valid()) return std::nullopt;
+  return fmt::format("{} is on channel {}, which gathers messages into {} bundles",
+                     describe(*this, bundled), op(bundled).channel.value,
+                     name(channel(op(bundled).channel).bundle));
+}
+
+OpId Schedule::first_bundled() const {
   const bool bundles = std::any_of(channels_.begin(), channels_.end(),
                                    [](const Channel& c) { return c.bundle != Bundle::kNone; });
   for (std::uint32_t i = 0; bundles && i < ops_.size(); ++i) {
-    if (!ops_[i].channel.valid()) continue;
-    if (channel(ops_[i].channel).bundle != Bundle::kNone) {
-      return fmt::format("{} is on channel {}, which gathers messages into {} bundles",
-                         describe(*this, OpId(i)), ops_[i].channel.value,
-                         name(channel(ops_[i].channel).bundle));
+    if (ops_[i].channel.valid() && channel(ops_[i].channel).bundle != Bundle::kNone) {
+      return OpId(i);
     }
   }
-  return std::nullopt;
+  return OpId::none();
 }
 
 std::vector<bool> Schedule::control_channels() const {

@@ -79,6 +79,10 @@ class Schedule {
 
   Digest digest() const { return digest_; }
 
+  /// Whether an operation is on a channel that gathers messages into bundles; the first of them.
+  bool has_bundles() const { return first_bundled().valid(); }
+  OpId first_bundled() const;
+
   /// Static: no regions, no bundles. Otherwise the reason, naming the operation.
   bool is_static() const { return !dynamic_reason().has_value(); }
   std::optional<std::string> dynamic_reason() const;

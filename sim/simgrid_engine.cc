@@ -286,7 +286,7 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
                                       const machine::IssueOrder& order,
                                       const machine::PlanRuns& runs,
                                       const machine::TraceReading& reading) {
-  machine::require_executable(schedule, "SimGrid");
+  machine::require_executable(schedule);
   if (runs.count == 0) return {};
   const machine::DelayPlan first = runs.plan(0);
   const machine::Paths paths(schedule, wiring, first);
@@ -354,7 +354,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
 sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
                          const machine::Wiring& wiring, const machine::DelayPlan& plan,
                          const machine::IssueOrder& order) {
-  machine::require_executable(schedule, "SimGrid");
+  machine::require_executable(schedule);
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
   const std::size_t ops = schedule.op_count();

@@ -257,12 +257,6 @@ class Unroller {
 }  // namespace
 
 Unrolled unroll(const Schedule& schedule, const Decide& decide, const Address& address) {
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const Op& op = schedule.ops()[i];
-    if (!op.channel.valid() || schedule.channel(op.channel).bundle == Bundle::kNone) continue;
-    throw Unsupported(fmt::format("unroll takes no bundles: {} is on channel {}, which has them",
-                                  describe(schedule, OpId(i)), op.channel.value));
-  }
   return Unroller(schedule, decide, address).result();
 }
 

@@ -25,8 +25,7 @@ struct Unrolled {
 /// between attempts there is a join, or a delay for the backoff. A run of the result takes the same
 /// times as one of the schedule that decides likewise. Throws InputError as RegionTree does, for a
 /// retry that never succeeds, an operand that is the result of an operation passed over, and flags
-/// not put as often as polled; Unsupported, naming the operation, for channels that gather
-/// messages.
+/// not put as often as polled. Channels that gather messages do so in the result too.
 Unrolled unroll(const Schedule& schedule, const Decide& decide, const Address& address = {});
 
 }  // namespace slackline::sched

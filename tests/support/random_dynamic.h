@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/property/random_runs.h"
+#include "tests/support/random_bundles.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::testing {
@@ -21,6 +22,13 @@ class RandomDynamic {
       for (std::uint32_t b = 0; b < ranks; ++b) channels_.push_back(program_.channel(a, b));
     }
     for (std::uint32_t i = 0; i < blocks; ++i) add_block();
+  }
+
+  /// Channels gather messages; the delay is finite, so that nothing waits for a flush.
+  void gather() {
+    for (const ChannelId c : channels_) {
+      gather_randomly(random_, program_.builder().channel(c), true);
+    }
   }
 
   sched::Schedule build() { return program_.build(); }

@@ -20,6 +20,7 @@ inline std::vector<BrokenSchedule> bundled_schedules() {
     Program p(2);
     const ChannelId c = p.channel(0, 1);
     p.builder().channel(c).bundle = sched::Bundle::kTraditional;
+    p.builder().channel(c).bundle_bytes = 100;
     p.join(0);
     p.join(0);
     p.put(c, 10);

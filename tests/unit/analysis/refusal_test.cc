@@ -32,7 +32,7 @@ void expect_refused(const BrokenSchedule& broken) {
 
 TEST(Refusal, Bundles) {
   for (const BrokenSchedule& broken : testing::bundled_schedules()) {
-    expect_refused<Unsupported>(broken);
+    expect_refused<InputError>(broken);
     EXPECT_THROW(analysis::longest_path(broken.schedule, {}), Unsupported) << broken.name;
   }
 }

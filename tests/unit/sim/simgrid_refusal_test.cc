@@ -36,7 +36,7 @@ void expect_refused(const std::vector<BrokenSchedule>& all) {
   }
 }
 
-TEST(SimgridRefusal, Bundles) { expect_refused<Unsupported>(testing::bundled_schedules()); }
+TEST(SimgridRefusal, Bundles) { expect_refused<InputError>(testing::bundled_schedules()); }
 TEST(SimgridRefusal, UnmatchedMessages) {
   expect_refused<InputError>(testing::unmatched_schedules());
 }

@@ -1,0 +1,111 @@
+// The part of machine/execution.h that gathers messages into bundles and posts them. Included
+// there, and nowhere else.
+//
+// A send or put is gathered by holding its lane for the copy, and is issued then. The bundle is
+// posted, for o_post, by whoever fills it, as the rest of its own turn; by a flush; before a get or
+// an atomic, by that; and, when it is old enough or the window has room, by the lane of its oldest
+// message, in that message's place among what waits for the lane.
+#pragma once
+
+#include "machine/execution.h"
+
+namespace slackline::machine {
+
+// Answers whether it has taken care of the turn.
+template <class Network>
+bool Execution<Network>::serve_bundle(Lane& lane, const Waiting& turn) {
+  const OpId id = turn.op;
+  const Op& o = op(id);
+  if (turn.bundle != 0) {
+    lane.busy = true;
+    lane.last = id;
+    post_bundle(bundles_.take(o.channel, lane_index_.of(id, o)), 0);
+    return true;
+  }
+  if (!bundles_.concern(o)) return false;
+  if (lane.last.valid() && turn.offered_s < now_s_) times(id).cause = lane.last;
+  double hold_s = delays_.lane_delay_s(id);
+  if (bundles_.decide(id)) {
+    hold_s += platform_.copy_s(schedule_.payload_bytes(o));
+  } else if (o.kind == OpKind::kFlush) {
+    const OpId taken = bundles_.take(o.channel, Bundles::kNone);
+    bundles_.keep(id, taken);
+    if (taken.valid()) hold_s += o_post_s_;
+  } else {
+    const OpId ahead = bundles_.take(o.channel, Bundles::kNone);
+    if (ahead.valid()) {
+      post_bundle(ahead, hold_s);
+      hold_s += o_post_s_;
+    }
+    hold_s += o_post_s_;
+  }
+  lane.busy = true;
+  if (hold_s > 0) lane.last = id;
+  end_at(now_s_ + hold_s, {id, Kind::kLaneEnd});
+  return true;
+}
+
+// It is with the NIC when the lane has posted it, from `wait_s` on.
+template <class Network>
+void Execution<Network>::post_bundle(OpId oldest, double wait_s) {
+  end_at(now_s_ + wait_s + o_post_s_, {oldest, Kind::kBundlePosted});
+}
+
+template <class Network>
+void Execution<Network>::bundle_posted(OpId oldest) {
+  const std::uint32_t lane = bundles_.held_lane(oldest);
+  if (lane != Bundles::kNone) {
+    lanes_[lane].busy = false;
+    touch(lane);
+  }
+  bundles_.under_way(oldest);
+  queue_message(oldest);
+}
+
+// An initiator of a channel that gathers is issued.
+template <class Network>
+void Execution<Network>::gather_or_send(OpId id) {
+  if (!bundles_.is_gathered(id)) {
+    bundles_.alone(id);
+    queue_message(id);
+    return;
+  }
+  const sched::ChannelId channel = op(id).channel;
+  bundles_.add(id, now_s_);
+  const Bundles::Open& open = bundles_.open(channel);
+  if (bundles_.is_full(channel)) {
+    const std::uint32_t lane = lane_index_.of(id, op(id));
+    lanes_[lane].busy = true;  // still
+    if (o_post_s_ > 0) lanes_[lane].last = id;
+    post_bundle(bundles_.take(channel, lane), 0);
+  } else if (bundles_.has_room(channel)) {
+    bundle_due(channel);
+  } else if (open.oldest == id && std::isfinite(open.due_s)) {
+    end_at(open.due_s, {id, Kind::kBundleDue});
+  }
+}
+
+template <class Network>
+void Execution<Network>::bundle_due(sched::ChannelId channel) {
+  Bundles::Open& open = bundles_.open(channel);
+  if (!open.oldest.valid() || open.awaits_lane) return;
+  open.awaits_lane = true;
+  to_lane({place_of(open.oldest), open.oldest, open.serial, now_s_});
+}
+
+// The oldest message of a bundle has waited as long as it may, if that bundle is still there.
+template <class Network>
+void Execution<Network>::bundle_old(OpId oldest) {
+  const sched::ChannelId channel = op(oldest).channel;
+  const Bundles::Open& open = bundles_.open(channel);
+  if (open.oldest == oldest && now_s_ + kInstant_s > open.due_s) bundle_due(channel);
+}
+
+// A message's end makes room in the window.
+template <class Network>
+void Execution<Network>::done_in_window(OpId id) {
+  bundles_.done(id);
+  if (bundles_.has_room(op(id).channel)) bundle_due(op(id).channel);
+}
+
+}  // namespace slackline::machine
