@@ -35,12 +35,14 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       transport_(transport),
       options_(std::move(options)),
       program_(schedule, rank),
+      times_(program_.size()),
+      operands_(program_, times_),
       memory_(schedule, rank, options_.memory, RequestMaker::scratch_bytes(program_),
               transport.numa_node()),
-      maker_(program_, memory_, transport, options_.first_channel, options_.number),
+      maker_(program_, memory_, operands_, transport, options_.first_channel, options_.number),
       lanes_(program_, options_.order, options_.interleave_bytes),
-      times_(program_.size()),
-      waits_(program_.size()),
+      has_regions_(!program_.regions().empty()),
+      waits_(program_.regions().nodes()),
       completions_left_(program_.size(), 0),
       silent_(program_.size(), false),
       done_before_(program_.size(), false) {
@@ -72,16 +74,20 @@ void Executor::connect(std::span<const Greeting> greetings) {
 
 void Executor::reset(bool refill) {
   if (refill) memory_.fill();
-  for (std::uint32_t i = 0; i < program_.size(); ++i) {
-    waits_[i] = program_.waits(i);
-    times_[i] = {kNever, kNever, kNever, kNever, 1, sched::OpId::none()};
+  for (std::uint32_t node = 0; node < waits_.size(); ++node) waits_[node] = program_.waits(node);
+  const std::uint32_t attempts = has_regions_ ? 0 : 1;
+  for (sched::OpTimes& times : times_) {
+    times = {kNever, kNever, kNever, kNever, attempts, sched::OpId::none()};
   }
   std::fill(done_before_.begin(), done_before_.end(), false);
+  operands_.reset();
+  maker_.reset();
   lanes_.clear();
   left_ = program_.size();
   finish_s_ = kNever;
   clock_reads_ = 0;
   events_ = 0;
+  if (has_regions_) begin_regions();
 }
 
 void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0).value] = true; }
@@ -96,21 +102,40 @@ void Executor::begin(Clock::time_point zero) {
     waits_[i] = std::numeric_limits<std::uint32_t>::max();
     times_[i].ready_s = times_[i].issued_s = times_[i].wire_s = 0;
   }
-  for (std::uint32_t i = 0; i < program_.size(); ++i) {
-    if (waits_[i] == 0) make_ready(i);
+  for (std::uint32_t node = 0; node < waits_.size(); ++node) {
+    if (waits_[node] != 0) continue;
+    if (program_.regions().around(node) != RankRegions::kNoRegion) continue;
+    if (program_.is_region(node)) {
+      release_region(node, sched::OpId::none());
+    } else {
+      make_ready(node);
+    }
   }
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
     if (!done_before_[i]) continue;
-    for (const std::uint32_t next : program_.after_issued(i)) release(next, i);
+    for (const std::uint32_t next : program_.after_issued(i)) release(next, program_.id(i));
     done(i);
   }
 }
 
 bool Executor::progress() {
+  if (abandoned_) return drain();
   bool moved = options_.polls && see_completions();
   moved = see_timers() || moved;
   moved = see_flags() || moved;
+  if (!again_.empty()) {
+    // An attempt in a round, so that peers are served and losses seen between them.
+    event();
+    free_.insert(free_.end(), again_.begin(), again_.end());
+    again_.clear();
+  }
   return issue_ready() || moved;
+}
+
+// Peers may still need this rank's progress.
+bool Executor::drain() {
+  std::array<Completion, kBatch> completions;
+  return options_.polls && transport_.poll(completions) != 0;
 }
 
 sched::OpId Executor::first_unfinished() const {
@@ -134,14 +159,16 @@ void Executor::event() {
   event_s_ = std::chrono::duration<double>(event_at_ - start_).count();
 }
 
-void Executor::release(std::uint32_t op, std::uint32_t by) {
-  if (--waits_[op] != 0) return;
-  times_[op].cause = program_.id(by);
-  make_ready(op);
+void Executor::release(std::uint32_t node, sched::OpId by) {
+  if (--waits_[node] != 0) return;
+  if (program_.is_region(node)) return release_region(node, by);
+  times_[node].cause = by;
+  make_ready(node);
 }
 
 void Executor::make_ready(std::uint32_t op) {
   times_[op].ready_s = event_s_;
+  if (has_regions_) ++times_[op].attempts;
   const double delay_s =
       options_.delays == nullptr ? 0 : options_.delays->post_delay_s(program_.id(op));
   if (delay_s > 0) {
@@ -170,21 +197,32 @@ void Executor::set_timer(std::uint32_t op, double wait_s, Timer::What what) {
 
 void Executor::issued(std::uint32_t op) {
   times_[op].issued_s = times_[op].wire_s = event_s_;
-  for (const std::uint32_t next : program_.after_issued(op)) release(next, op);
+  for (const std::uint32_t next : program_.after_issued(op)) release(next, program_.id(op));
 }
 
 void Executor::done(std::uint32_t op) {
   times_[op].done_s = event_s_;
-  if (--left_ == 0) {
-    finish_s_ = options_.timestamps ? event_s_
-                                    : std::chrono::duration<double>(Clock::now() - start_).count();
-  }
+  if (!has_regions_) ended();
   const std::uint32_t next_large = done_before_[op] ? kNoOp : lanes_.done(op);
   if (next_large != kNoOp) {
     times_[next_large].cause = program_.id(op);
     lanes_.add(next_large, events_);
   }
-  for (const std::uint32_t next : program_.after_done(op)) release(next, op);
+  for (const std::uint32_t next : program_.after_done(op)) release(next, program_.id(op));
+  if (has_regions_) done_within(op);
+}
+
+// One of those that stand outside of regions.
+void Executor::ended() {
+  if (--left_ != 0) return;
+  finish_s_ = event_s_;
+  if (!options_.timestamps) {
+    finish_s_ = std::chrono::duration<double>(Clock::now() - start_).count();
+  } else if (has_regions_) {
+    // What ended last may be an alt that did nothing.
+    finish_s_ = 0;
+    for (const sched::OpTimes& times : times_) finish_s_ = std::max(finish_s_, times.done_s);
+  }
 }
 
 // Where requests of a channel complete in order, one that completes speaks for those before it.
@@ -204,15 +242,26 @@ void Executor::take(const Completion& completion) {
 void Executor::complete(const Completion& completion) {
   const auto i = static_cast<std::uint32_t>(completion.tag);
   const Op& op = program_.op(i);
-  if (op.kind == OpKind::kRecv && completion.immediate != program_.message(i)) {
+  if (op.kind == OpKind::kRecv && completion.immediate != maker_.message(i)) {
     throw InternalError(fmt::format("{} took message {} of its channel; expected message {}",
                                     describe(schedule_, program_.id(i)), completion.immediate,
-                                    program_.message(i)));
+                                    maker_.message(i)));
   }
   if (op.kind != OpKind::kRecv) silent_done_before(i);
   if (--completions_left_[i] != 0) return;
-  if (sched::is_atomic(op.kind)) maker_.deliver_result(i);
+  if (sched::has_reply(op.kind) && !maker_.deliver_result(i, queue_)) {
+    completions_left_[i] = 1;
+    post_queued();
+    return;
+  }
   done(i);
+}
+
+std::optional<std::string> Executor::first_breach() { return memory().first_breach(); }
+
+RankMemory& Executor::memory() {
+  if (has_regions_) restore_flags();
+  return memory_;
 }
 
 bool Executor::issue_ready() {
@@ -263,6 +312,7 @@ bool Executor::serve(std::size_t lane) {
 
 // Operations that hold no lane: issued in the very event that released them.
 void Executor::issue(std::uint32_t i) {
+  if (program_.is_region(i)) return enter(i);
   const Op& op = program_.op(i);
   issued(i);
   if (op.kind == OpKind::kPoll) {
@@ -338,6 +388,9 @@ bool Executor::see_timers() {
       case Timer::What::kDone:
         done(timer.op);
         break;
+      case Timer::What::kEnter:
+        free_.push_back(timer.op);
+        break;
     }
   }
   return moved;
@@ -347,9 +400,13 @@ bool Executor::see_flags() {
   bool moved = false;
   for (std::size_t p = 0; p < polls_.size();) {
     const std::uint32_t op = polls_[p];
-    if (!see_flag(program_, memory_, op)) {
+    if (!is_flag_up(program_, memory_, op)) {
       ++p;
       continue;
+    }
+    if (program_.clears_flag(op)) {
+      if (has_regions_) keep_flag(op);
+      lower_flag(program_, memory_, op);
     }
     polls_[p] = polls_.back();
     polls_.pop_back();

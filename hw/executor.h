@@ -6,6 +6,9 @@
 // delayed alone comes to its lane later; one whose lane is delayed holds it as long before it is
 // posted, and what is behind it waits. Nobody is kept busy by a delay: it is a timer, and messages
 // arrive meanwhile.
+//
+// Regions run as docs/dynamic.md says, and decide as the simulation does: the same seed draws the
+// same outcomes, and actual ones are what the atomics found (machine/region_run.h).
 #pragma once
 
 #include <chrono>
@@ -20,11 +23,13 @@
 #include "hw/greeting.h"
 #include "hw/lanes.h"
 #include "hw/memory.h"
+#include "hw/operands.h"
 #include "hw/program.h"
 #include "hw/requests.h"
 #include "hw/transport.h"
 #include "machine/delays.h"
 #include "machine/issue_policy.h"
+#include "machine/region_run.h"
 #include "sched/trace.h"
 
 namespace slackline::hw {
@@ -47,6 +52,8 @@ struct ExecutorOptions {
   std::uint64_t interleave_bytes = 4096;
   /// Of the schedule; must outlive the executor. Its pair rates are not looked at.
   const machine::Delays* delays = nullptr;
+  /// Of what sampled regions draw.
+  std::uint64_t seed = 0;
   /// false: the clock is read for timers only, and times() has no more than what is done: 0.
   bool timestamps = true;
 };
@@ -81,8 +88,9 @@ class Executor {
   void begin(Clock::time_point zero = Clock::now());
 
   /// One round: see what has completed, issue what is ready. Never waits. Answers whether anything
-  /// happened. Throws InternalError if a message is not the one whose turn it is, and as the
-  /// transport does.
+  /// happened. Throws InputError when a retry has failed for the last time, when an operand is not
+  /// there and when an address leaves its buffer: then only abandon() may follow. Throws
+  /// InternalError if a message is not the one whose turn it is, and as the transport does.
   bool progress();
   /// One completion whose tag has this executor's number.
   void take(const Completion& completion);
@@ -97,34 +105,41 @@ class Executor {
   /// Whether an operation waits for memory to change, of which no completion will tell.
   bool watches_memory() const { return !polls_.empty(); }
 
+  /// Nothing more is issued. progress() goes on serving peers, and forgets what completes.
+  void abandon() { abandoned_ = true; }
+
   /// When all ranks are through: closes the channels that the constructor opened.
   void close();
 
-  /// Another iteration: everything as after connect(). `refill`: the memory too.
+  /// Another iteration: everything as after connect(). `refill`: the memory too, without which a
+  /// schedule with regions does not start as it did.
   void reset(bool refill);
 
   /// Whether the rank's bytes are those that the contract promises: nothing if so, else one line.
-  std::optional<std::string> first_breach() { return memory_.first_breach(); }
+  std::optional<std::string> first_breach();
 
   /// The times of the rank's operations, in their order; infinite where one never came. Of posted
   /// operations issued_s is just before the transport took their last request. Where nobody waits
   /// for an operation, and the transport completes in order, its done_s is that of the next
   /// signalled operation of its channel: it was done then, or earlier.
+  /// With regions, see sched::OpTimes.
   std::span<const sched::OpTimes> times() const { return times_; }
+  /// What each operation fetched last: Trace::results, of this rank. Empty if none fetches.
+  std::span<const std::uint64_t> results() const { return operands_.results(); }
   /// When the last operation was done, in seconds from time zero; infinite before.
   double finish_s() const { return finish_s_; }
   /// How often the clock was read for times() since begin().
   std::uint64_t clock_reads() const { return clock_reads_; }
 
   const RankProgram& program() const { return program_; }
-  /// The rank's memory, for tests.
-  RankMemory& memory() { return memory_; }
+  /// The rank's memory. When all ranks are through, it is as the schedule leaves it.
+  RankMemory& memory();
 
  private:
   struct Timer {
-    enum class What : std::uint8_t { kHeldBack, kLaneEnd, kDone };
+    enum class What : std::uint8_t { kHeldBack, kLaneEnd, kDone, kEnter };
     Clock::time_point at;
-    std::uint32_t op;
+    std::uint32_t op;  // kEnter: a region's node
     What what;
     // The earliest on top of a priority queue; among equals the lowest operation.
     friend bool operator<(const Timer& a, const Timer& b) {
@@ -132,14 +147,28 @@ class Executor {
     }
   };
   void event();
-  void release(std::uint32_t op, std::uint32_t by);
+  void release(std::uint32_t node, sched::OpId by);
   void make_ready(std::uint32_t op);
   void offer(std::uint32_t op);
   void set_timer(std::uint32_t op, double wait_s, Timer::What what);
   void issued(std::uint32_t op);
   void done(std::uint32_t op);
+  void ended();
   void silent_done_before(std::uint32_t op);
   void complete(const Completion& completion);
+  bool drain();
+
+  // executor_regions.cc
+  void begin_regions();
+  void release_region(std::uint32_t node, sched::OpId cause);
+  void enter(std::uint32_t node);
+  void begin_attempt(std::uint32_t node);
+  void done_within(std::uint32_t op);
+  void ended_within(std::uint32_t node, sched::OpId last);
+  void leave(std::uint32_t node, sched::OpId last);
+  void pass_over(std::uint32_t node);
+  void keep_flag(std::uint32_t poll);
+  void restore_flags();
 
   bool issue_ready();
   bool serve(std::size_t lane);
@@ -159,6 +188,8 @@ class Executor {
   Transport& transport_;
   const ExecutorOptions options_;
   RankProgram program_;
+  std::vector<sched::OpTimes> times_;
+  Operands operands_;
   RankMemory memory_;
   RequestMaker maker_;
   Lanes lanes_;
@@ -170,15 +201,25 @@ class Executor {
   std::uint64_t events_ = 0;
   double finish_s_ = std::numeric_limits<double>::infinity();
   std::uint64_t clock_reads_ = 0;
-  std::vector<sched::OpTimes> times_;
-  std::vector<std::uint32_t> waits_;
+  const bool has_regions_;
+  bool abandoned_ = false;
+  std::optional<machine::RegionRun> regions_;
+  std::vector<std::uint32_t> again_;  // regions whose next attempt begins with the next round
+  std::vector<std::uint32_t> waits_;  // of nodes
   std::vector<std::uint32_t> completions_left_;
   std::vector<bool> silent_;  // posted without a signal, and not known to be done
   std::vector<bool> done_before_;
-  std::uint32_t left_ = 0;
-  std::vector<std::uint32_t> free_;  // ready, and hold no lane
+  std::uint32_t left_ = 0;           // nodes outside of regions that have not ended
+  std::vector<std::uint32_t> free_;  // ready, and hold no lane: operations, and regions
   std::priority_queue<Timer> timers_;
   std::vector<std::uint32_t> polls_;
+  // With regions, flags that were cleared so that their polls can come again: as they were seen,
+  // the latest last.
+  struct SeenFlag {
+    std::uint32_t poll;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<SeenFlag> seen_flags_;
   RequestQueue queue_;
 };
 

@@ -135,6 +135,14 @@ bool FabricEndpoint::has_atomics() const {
          fi_compare_atomicvalid(ep_.get(), FI_UINT64, FI_CSWAP, &count) == 0 && count >= 1;
 }
 
+bool FabricEndpoint::has_bitwise_atomics() const {
+  constexpr std::array kOperations{FI_BAND, FI_BOR, FI_BXOR};
+  return has_atomics() && std::ranges::all_of(kOperations, [&](fi_op operation) {
+    std::size_t count = 0;
+    return fi_fetch_atomicvalid(ep_.get(), FI_UINT64, operation, &count) == 0 && count >= 1;
+  });
+}
+
 void FabricEndpoint::wait(std::chrono::nanoseconds timeout, int also) {
   if (queue_descriptor_ >= 0) {
     fid* queue = &cq_->fid;

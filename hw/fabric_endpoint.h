@@ -55,6 +55,8 @@ class FabricEndpoint {
 
   /// Some providers claim the capability and lack the calls.
   bool has_atomics() const;
+  /// And, or and xor.
+  bool has_bitwise_atomics() const;
 
   /// Sleeps until there may be something in the queue, the descriptor `also` is readable, or the
   /// time is over. Of a provider that wakes nobody, a short nap.

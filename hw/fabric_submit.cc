@@ -49,6 +49,19 @@ ssize_t submit_one_sided(fid_ep* ep, const Submission& s, Vectors& vectors, std:
   return fi_writemsg(ep, &message, flags);
 }
 
+fi_op operation_of(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::kFetchAnd:
+      return FI_BAND;
+    case RequestKind::kFetchOr:
+      return FI_BOR;
+    case RequestKind::kFetchXor:
+      return FI_BXOR;
+    default:
+      return FI_SUM;
+  }
+}
+
 ssize_t submit_atomic(fid_ep* ep, const Submission& s) {
   const WorkRequest& request = s.request;
   if (request.local.size() != 1 || request.local[0].bytes != 8) {
@@ -57,10 +70,10 @@ ssize_t submit_atomic(fid_ep* ep, const Submission& s) {
   *s.operands = {request.operand, request.compare};
   void* const result = request.local[0].data;
   void* const descriptor = s.descriptors[0];
-  if (request.kind == RequestKind::kFetchAdd) {
+  if (request.kind != RequestKind::kCompareSwap) {
     return fi_fetch_atomic(ep, &s.operands->value, 1, nullptr, result, descriptor, s.peer,
-                           request.remote.address, request.remote.key, FI_UINT64, FI_SUM,
-                           s.context);
+                           request.remote.address, request.remote.key, FI_UINT64,
+                           operation_of(request.kind), s.context);
   }
   return fi_compare_atomic(ep, &s.operands->value, 1, nullptr, &s.operands->compare, nullptr,
                            result, descriptor, s.peer, request.remote.address, request.remote.key,
@@ -87,6 +100,9 @@ ssize_t submit(fid_ep* ep, const Submission& s) {
     case RequestKind::kRead:
       return submit_one_sided(ep, s, vectors, bytes);
     case RequestKind::kFetchAdd:
+    case RequestKind::kFetchAnd:
+    case RequestKind::kFetchOr:
+    case RequestKind::kFetchXor:
     case RequestKind::kCompareSwap:
       return submit_atomic(ep, s);
   }

@@ -7,9 +7,11 @@
 #include <array>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "hw/fabric_atomics.h"
 #include "hw/fabric_endpoint.h"
 #include "hw/fabric_library.h"
 #include "hw/fabric_submit.h"
@@ -31,15 +33,15 @@ struct Channel {
   bool initiates = false;
   bool receives = false;
   std::uint32_t peer = 0;              // rank, of the side that initiates
+  std::uint32_t source = 0;            // rank, of the side that receives
   std::size_t posted = 0;              // receives that the provider has
   std::deque<Held> held;               // and those behind them
   std::deque<std::uint64_t> expected;  // tags of receives that wait for writes with immediate
   std::deque<std::uint32_t> early;     // immediates of writes that came before their receives
 };
 
-// What the provider hands back with a completion. The context must come first.
-struct Pending {
-  fi_context2 context;
+// What the provider hands back with a completion.
+struct Pending : FabricContext {
   std::uint64_t tag = 0;
   Channel* channel = nullptr;  // of a receive
   RequestKind kind = RequestKind::kSend;
@@ -54,12 +56,24 @@ class FabricTransport final : public Transport {
         max_segments_(std::clamp<std::size_t>(
             std::min(endpoint_.info().tx_attr->iov_limit, endpoint_.info().rx_attr->iov_limit), 1,
             kMostFabricSegments)),
-        inject_bytes_(endpoint_.info().tx_attr->inject_size) {}
+        inject_bytes_(endpoint_.info().tx_attr->inject_size),
+        bitwise_(endpoint_.has_bitwise_atomics()) {
+    if (endpoint_.has_atomics()) return;
+    atomics_.emplace(endpoint_, [this](std::uint32_t number) {
+      const Channel& channel = channels_[number];
+      if (!channel.receives || channel.source >= peers_.size()) {
+        throw InternalError(fmt::format("channel {} does not end here", number));
+      }
+      return peers_[channel.source].place;
+    });
+  }
 
   std::string_view name() const override { return endpoint_.provider(); }
   std::size_t max_segments() const override { return max_segments_; }
   bool completes_in_order() const override { return false; }
-  bool has_atomics() const override { return endpoint_.has_atomics(); }
+  // The provider's own, or made of messages.
+  bool has_atomics() const override { return true; }
+  bool has_bitwise_atomics() const override { return atomics_ || bitwise_; }
   void wait(std::chrono::nanoseconds timeout, int also) override {
     if (ready_.empty()) endpoint_.wait(timeout, also);
   }
@@ -71,6 +85,10 @@ class FabricTransport final : public Transport {
     local.remote.key = fi_mr_key(region.get());
     const bool by_address = (endpoint_.info().domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     local.remote.address = by_address ? reinterpret_cast<std::uint64_t>(memory.data()) : 0;
+    if (atomics_) {
+      if (by_address) throw InternalError("atomics made of messages count from the memory's start");
+      atomics_->add_memory(local.remote.key, memory);
+    }
     const auto unused = std::find(regions_.begin(), regions_.end(), nullptr);
     local.handle = static_cast<std::uint32_t>(unused - regions_.begin());
     if (unused == regions_.end()) {
@@ -83,6 +101,7 @@ class FabricTransport final : public Transport {
 
   void unregister_memory(const LocalMemory& memory) override {
     if (memory.handle < regions_.size()) regions_[memory.handle].reset();
+    if (atomics_) atomics_->remove_memory(memory.remote.key);
   }
 
   Address open(std::span<const ChannelEnd> ends) override {
@@ -90,7 +109,7 @@ class FabricTransport final : public Transport {
       Channel& channel = channels_[end.channel];
       channel.number = end.channel;
       (end.initiates ? channel.initiates : channel.receives) = true;
-      if (end.initiates) channel.peer = end.peer;
+      (end.initiates ? channel.peer : channel.source) = end.peer;
     }
     share_receives();
     return endpoint_.address();
@@ -118,6 +137,7 @@ class FabricTransport final : public Transport {
 
   std::size_t poll(std::span<Completion> completions) override {
     std::size_t filled = 0;
+    if (atomics_) atomics_->flush();
     while (true) {
       while (filled < completions.size() && !ready_.empty()) {
         completions[filled++] = ready_.front();
@@ -180,6 +200,7 @@ class FabricTransport final : public Transport {
     }
     const fi_addr_t peer = peers_[channel.peer].place;
     if (request.kind == RequestKind::kSend && is_small(request)) return inject(request, peer);
+    if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer);
     return give(request, peer, nullptr);
   }
 
@@ -235,7 +256,7 @@ class FabricTransport final : public Transport {
     pending->signalled = request.signalled;
     const ssize_t answer =
         submit(endpoint_.ep(), {request, std::span(descriptors).first(request.local.size()), peer,
-                                pending, &pending->operands});
+                                static_cast<FabricContext*>(pending), &pending->operands});
     if (answer == 0) return true;
     free_.push_back(pending);
     if (answer != -FI_EAGAIN) fail_to_post(request, answer);
@@ -268,7 +289,12 @@ class FabricTransport final : public Transport {
 
   void complete(const fi_cq_tagged_entry& entry) {
     if ((entry.flags & FI_REMOTE_WRITE) != 0) return written(entry.data);
-    auto* const pending = static_cast<Pending*>(entry.op_context);
+    auto* const context = static_cast<FabricContext*>(entry.op_context);
+    if (context->of_atomics) {
+      if (const auto completion = atomics_->received(context)) ready_.push_back(*completion);
+      return;
+    }
+    auto* const pending = static_cast<Pending*>(context);
     const bool received = pending->kind == RequestKind::kRecv;
     if (received) {
       Channel& channel = *pending->channel;
@@ -306,6 +332,7 @@ class FabricTransport final : public Transport {
   FabricEndpoint endpoint_;
   const std::size_t max_segments_;
   const std::size_t inject_bytes_;
+  const bool bitwise_;
   std::uint64_t next_key_ = 1;
   std::vector<Fid<fid_mr>> regions_;  // by handle; closed before the endpoint's domain
   std::vector<Peer> peers_;           // by rank
@@ -315,6 +342,7 @@ class FabricTransport final : public Transport {
   std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
   std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
   std::deque<Completion> ready_;
+  std::optional<FabricAtomics> atomics_;  // where the provider has none
 };
 
 }  // namespace

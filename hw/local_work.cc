@@ -34,20 +34,20 @@ void reduce(const RankProgram& program, RankMemory& memory, std::uint32_t op) {
   std::copy(sum.begin(), sum.end(), target.begin());
 }
 
-bool see_flag(const RankProgram& program, RankMemory& memory, std::uint32_t op) {
-  const std::span<const Slice> slices = program.schedule().slices(program.op(op).reads);
-  for (const Slice& slice : slices) {
+bool is_flag_up(const RankProgram& program, RankMemory& memory, std::uint32_t op) {
+  for (const Slice& slice : program.schedule().slices(program.op(op).reads)) {
     for (const volatile std::byte& byte : memory.at(slice)) {
       if (byte == std::byte{0}) return false;
     }
   }
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (program.clears_flag(op)) {
-    for (const Slice& slice : slices) {
-      std::memset(memory.at(slice).data(), 0, slice.bytes);
-    }
-  }
   return true;
+}
+
+void lower_flag(const RankProgram& program, RankMemory& memory, std::uint32_t op) {
+  for (const Slice& slice : program.schedule().slices(program.op(op).reads)) {
+    std::memset(memory.at(slice).data(), 0, slice.bytes);
+  }
 }
 
 }  // namespace slackline::hw

@@ -17,7 +17,10 @@ void copy(const RankProgram& program, RankMemory& memory, std::uint32_t op);
 void reduce(const RankProgram& program, RankMemory& memory, std::uint32_t op);
 
 /// Whether the bytes of a poll's flag are all there. Values have no zero bytes, and a flag's memory
-/// is zero until its put. Clears the flag if the program says that it is used again.
-bool see_flag(const RankProgram& program, RankMemory& memory, std::uint32_t op);
+/// is zero until its put.
+bool is_flag_up(const RankProgram& program, RankMemory& memory, std::uint32_t op);
+
+/// For a flag that is used again: zeros.
+void lower_flag(const RankProgram& program, RankMemory& memory, std::uint32_t op);
 
 }  // namespace slackline::hw

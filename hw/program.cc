@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "machine/execution.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -17,15 +18,18 @@ RankProgram::RankProgram(const sched::Schedule& schedule, sched::RankId rank)
       rank_(rank),
       first_(schedule.first_op(rank).value),
       size_(schedule.end_op(rank).value - first_),
-      waits_(size_, 0),
+      regions_(schedule, rank),
+      waits_(regions_.nodes(), 0),
       previous_(size_, kNoOp),
       waited_for_(size_, false),
       message_(size_, 0),
-      clears_flag_(size_, false) {
-  sched::require_static(schedule, "run");
+      clears_flag_(size_, false),
+      expects_put_(size_, false) {
   require_supported();
+  if (!regions_.tree().empty()) machine::require_executable(schedule, "run");
   count_events();
   mark_flags();
+  mark_puts();
 }
 
 void RankProgram::require_supported() const {
@@ -37,12 +41,14 @@ void RankProgram::require_supported() const {
     };
     const bool needs_match = sched::is_fifo_source(o) || o.kind == OpKind::kRecv ||
                              o.kind == OpKind::kPoll || o.notify == sched::Notify::kFlag;
-    if (needs_match && !o.match.valid()) {
+    if (sched::has_channel(o.kind) && schedule_.channel(o.channel).bundle != sched::Bundle::kNone) {
+      refuse(fmt::format("its channel {} gathers messages into {} bundles", o.channel.value,
+                         name(schedule_.channel(o.channel).bundle)));
+    }
+    // Where regions decide, messages meet as they come.
+    if (needs_match && !o.match.valid() && regions_.tree().empty()) {
       throw InputError(
           fmt::format("{} has no match; `check` lists what is wrong", describe(schedule_, id(i))));
-    }
-    if (o.kind == OpKind::kFetchAnd || o.kind == OpKind::kFetchOr || o.kind == OpKind::kFetchXor) {
-      refuse("transports have fetch_add and compare_swap only");
     }
     if (sched::has_channel(o.kind) &&
         schedule_.channel(o.channel).service != sched::Service::kReliable) {
@@ -61,26 +67,29 @@ void RankProgram::count_events() {
     std::uint32_t messages = 0;
   };
   std::map<std::pair<std::uint32_t, bool>, Side> sides;
+  const auto add_arc = [&](std::uint32_t from, std::uint32_t to, bool done) {
+    const auto [pred, succ] = regions_.lifted(from, to);
+    (done || is_region(pred) ? on_done : on_issued).push_back({pred, succ});
+    ++waits_[succ];
+  };
   for (std::uint32_t i = 0; i < size_; ++i) {
     for (const sched::Edge& edge : schedule_.edges_into(id(i))) {
-      (edge.on == sched::On::kDone ? on_done : on_issued).push_back({edge.pred.value - first_, i});
-      ++waits_[i];
+      add_arc(edge.pred.value - first_, i, edge.on == sched::On::kDone);
     }
     const Op& o = op(i);
     const bool receives = o.kind == OpKind::kRecv;
     if (!receives && !sched::is_initiator(o.kind)) continue;
     const auto [side, fresh] = sides.try_emplace({o.channel.value, !receives});
     if (!fresh) {
-      on_issued.push_back({side->second.last, i});
+      add_arc(side->second.last, i, false);
       previous_[i] = side->second.last;
-      ++waits_[i];
     }
     side->second.last = i;
     if (receives || sched::is_fifo_source(o)) message_[i] = side->second.messages++;
   }
-  after_issued_ = lists_of(size_, on_issued);
-  after_done_ = lists_of(size_, on_done);
-  for (const Release& release : on_done) waited_for_[release.from] = true;
+  after_issued_ = lists_of(regions_.nodes(), on_issued);
+  after_done_ = lists_of(regions_.nodes(), on_done);
+  mark_waited_for(on_done);
   for (const auto& [key, side] : sides) {
     waited_for_[side.last] = true;
     const sched::Channel& channel = schedule_.channel(sched::ChannelId(key.first));
@@ -97,12 +106,30 @@ void RankProgram::count_events() {
   }
 }
 
+// The end of a region tells when its operations are done. And before an operation that may be left
+// out, or that has nothing to post, the chain of those that complete in silence must end.
+void RankProgram::mark_waited_for(std::span<const Release> on_done) {
+  for (const Release& release : on_done) {
+    if (!is_region(release.from)) waited_for_[release.from] = true;
+  }
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    const bool in_region = regions_.around(i) != RankRegions::kNoRegion;
+    if (in_region) waited_for_[i] = true;
+    if (previous_[i] == kNoOp) continue;
+    const bool one_sided = op(i).kind == OpKind::kPut || op(i).kind == OpKind::kGet;
+    const bool empty = one_sided && op(i).notify != sched::Notify::kImm &&
+                       schedule_.payload_bytes(op(i)) == 0;
+    if (in_region || empty) waited_for_[previous_[i]] = true;
+  }
+}
+
 // Flags of one schedule are the same bytes or different ones: they are compared by where they
 // begin.
 void RankProgram::mark_flags() {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> last;
   for (std::uint32_t i = 0; i < size_; ++i) {
     if (op(i).kind != OpKind::kPoll) continue;
+    if (regions_.around(i) != RankRegions::kNoRegion) clears_flag_[i] = true;
     for (const sched::Slice& slice : schedule_.slices(op(i).reads)) {
       if (slice.bytes == 0) continue;
       const auto [before, fresh] = last.try_emplace({slice.buffer.value, slice.offset}, i);
@@ -110,6 +137,29 @@ void RankProgram::mark_flags() {
       clears_flag_[before->second] = true;
       before->second = i;
     }
+  }
+}
+
+void RankProgram::mark_puts() {
+  constexpr OpKind kNone = OpKind::kJoin;
+  std::map<std::uint32_t, OpKind> unmatched;  // by channel
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (op(i).kind != OpKind::kRecv) continue;
+    if (op(i).match.valid()) {
+      expects_put_[i] = schedule_.op(op(i).match).kind == OpKind::kPut;
+    } else {
+      unmatched.emplace(op(i).channel.value, kNone);
+    }
+  }
+  if (unmatched.empty()) return;
+  for (const Op& o : schedule_.ops()) {
+    if (!sched::is_fifo_source(o)) continue;
+    const auto found = unmatched.find(o.channel.value);
+    if (found != unmatched.end()) found->second = o.kind;
+  }
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (op(i).kind != OpKind::kRecv || op(i).match.valid()) continue;
+    expects_put_[i] = unmatched.at(op(i).channel.value) == OpKind::kPut;
   }
 }
 

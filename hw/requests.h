@@ -8,6 +8,7 @@
 
 #include "hw/greeting.h"
 #include "hw/memory.h"
+#include "hw/operands.h"
 #include "hw/program.h"
 #include "hw/transport.h"
 
@@ -61,13 +62,18 @@ class RequestQueue {
 };
 
 /// Makes the requests of one rank's operations.
+///
+/// fetch_and, fetch_or and fetch_xor are a request of their own where the transport has them
+/// (libfabric's providers). Elsewhere (verbs) they are compare_swaps: each swaps what the word
+/// would become, had it the value that was seen last, and the operation is complete when one finds
+/// that value. Whenever one fails, somebody else's atomic on the word has succeeded.
 class RequestMaker {
  public:
   /// Channel c of the schedule is `first_channel` + c in the transport; requests' tags are
   /// `number` · 2^32 + the operation's number within the rank. All references must outlive this.
   /// Throws Unsupported, naming the operation, for what this transport cannot do.
-  RequestMaker(const RankProgram& program, RankMemory& memory, Transport& transport,
-               std::uint32_t first_channel, std::uint32_t number);
+  RequestMaker(const RankProgram& program, RankMemory& memory, Operands& operands,
+               Transport& transport, std::uint32_t first_channel, std::uint32_t number);
 
   /// Bytes that the program's atomics need as scratch: a word each.
   static std::uint64_t scratch_bytes(const RankProgram& program);
@@ -75,30 +81,49 @@ class RequestMaker {
   /// The peers' greetings by rank.
   void connect(std::span<const Greeting> greetings);
 
+  /// No message is numbered.
+  void reset();
+
   /// Adds the operation's requests to the queue; answers how many completions they will have, none
   /// if not `signalled`. Nothing: there is nothing to post, and the operation is done at once.
+  /// Throws as Operands::read().
   std::optional<std::uint32_t> make(std::uint32_t op, bool signalled, RequestQueue& queue);
 
-  /// For atomics, when they are complete: puts the result where the operation wants it.
-  void deliver_result(std::uint32_t op);
+  /// The number, on its channel and modulo 2^32, of the message that the operation sent or waits
+  /// for the last time it was posted: with regions, the k-th posted meets the k-th posted.
+  std::uint32_t message(std::uint32_t op) const {
+    return number_.empty() ? program_.message(op) : number_[op];
+  }
+
+  /// For gets and atomics, when they are complete: puts the result where the operation wants it.
+  /// False if another request is needed, which is in the queue then and has one completion.
+  bool deliver_result(std::uint32_t op, RequestQueue& queue);
 
  private:
+  void number_messages();
   WorkRequest request_of(std::uint32_t op) const;
   void make_message(std::uint32_t op, bool signalled, RequestQueue& queue);
   std::uint32_t make_one_sided(std::uint32_t op, bool signalled, RequestQueue& queue);
   void make_atomic(std::uint32_t op, RequestQueue& queue);
-  RemoteMemory remote(const sched::Slice& slice, std::uint64_t further) const;
-  std::byte* result(std::uint32_t op);
-  std::uint64_t value_of(const sched::Operand& operand);
+  RemoteMemory remote(const sched::Slice& slice, std::uint64_t shift) const;
+  WorkRequest swap_request(std::uint32_t op);
+  bool is_swapped(sched::OpKind kind) const;
+  std::byte* landed(std::uint32_t op);
 
   const RankProgram& program_;
   const sched::Schedule& schedule_;
   RankMemory& memory_;
+  Operands& operands_;
   std::uint32_t first_channel_;
   std::uint64_t tag_;
   std::size_t max_segments_;
   bool in_order_;
+  bool bitwise_;
   std::vector<std::uint32_t> word_of_op_;  // atomics: their word of scratch; empty without any
+  std::vector<std::uint64_t> seen_;        // and what was seen of their word last
+  std::vector<std::uint32_t> side_of_op_;  // with regions, if it has a message: whose count it is
+  std::vector<std::uint32_t> sides_;       // the messages so far
+  std::vector<std::uint32_t> number_;
   std::vector<RemoteMemory> remote_;       // by buffer
   std::vector<RemoteMemory> any_of_rank_;  // for messages without bytes
   std::vector<Segment> segments_;

@@ -70,9 +70,16 @@ enum class RequestKind : std::uint8_t {
   kWrite,
   kWriteImm,
   kRead,
-  kFetchAdd,     // the remote 64-bit word += operand; its old value lands locally
-  kCompareSwap,  // if the remote word == compare, it becomes operand; its old value lands locally
+  // Of the remote 64-bit word. Its old value lands locally. All of them are atomic among
+  // themselves, from whichever rank they come, the word's own included.
+  kFetchAdd,     // += operand
+  kFetchAnd,     // &= operand
+  kFetchOr,      // |= operand
+  kFetchXor,     // ^= operand
+  kCompareSwap,  // becomes operand if it is `compare`
 };
+
+constexpr bool is_atomic(RequestKind kind) { return kind >= RequestKind::kFetchAdd; }
 
 /// One request. `local` and what it points to belong to the caller; the span is read during post()
 /// only, the memory until the completion.
@@ -163,6 +170,9 @@ class Transport {
 
   /// Whether it takes kFetchAdd and kCompareSwap.
   virtual bool has_atomics() const = 0;
+  /// Whether it takes kFetchAnd, kFetchOr and kFetchXor too. Verbs does not: there compare_swap,
+  /// tried until it finds what was there, makes them (hw/requests.h).
+  virtual bool has_bitwise_atomics() const { return false; }
 };
 
 }  // namespace slackline::hw

@@ -48,19 +48,18 @@ ibv_wr_opcode opcode_of(RequestKind kind) {
       return IBV_WR_ATOMIC_FETCH_AND_ADD;
     case RequestKind::kCompareSwap:
       return IBV_WR_ATOMIC_CMP_AND_SWP;
+    case RequestKind::kFetchAnd:
+    case RequestKind::kFetchOr:
+    case RequestKind::kFetchXor:
     case RequestKind::kRecv:
       break;
   }
-  throw InternalError("a receive where a channel starts");
+  throw InternalError("a request that verbs does not have where a channel starts");
 }
 
 bool carries_bytes(RequestKind kind) {
   return kind == RequestKind::kSend || kind == RequestKind::kWrite ||
          kind == RequestKind::kWriteImm;
-}
-
-bool is_atomic(RequestKind kind) {
-  return kind == RequestKind::kFetchAdd || kind == RequestKind::kCompareSwap;
 }
 
 std::uint64_t bytes_of(const WorkRequest& request) {
