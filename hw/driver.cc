@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "sched/error.h"
 
@@ -28,6 +29,7 @@ std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
   for (const sched::OpArguments& arguments : schedule.argument_table()) {
     sum_s += sched::seconds(arguments.duration);
   }
+  for (const sched::Region& region : schedule.regions()) sum_s += sched::seconds(region.backoff);
   for (std::uint32_t i = 0; i < schedule.op_count() && !delays.empty(); ++i) {
     const sched::OpId op(i);
     sum_s += delays.post_delay_s(op) + delays.lane_delay_s(op);
@@ -54,12 +56,13 @@ void require_nobody_lost(const Mesh& mesh) {
 }
 
 Driver::Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
-               std::chrono::duration<double> patience)
+               std::chrono::duration<double> patience, std::function<void()> listen)
     : mesh_(mesh),
       transport_(transport),
       executor_(executor),
       options_(options),
-      patience_(patience) {}
+      patience_(patience),
+      listen_(std::move(listen)) {}
 
 void Driver::restart() {
   idle_ = 0;
@@ -72,6 +75,8 @@ bool Driver::progress() {
     return executor_.progress();
   } catch (const InternalError&) {
     throw;
+  } catch (const InputError&) {
+    throw;
   } catch (const Error&) {
     // A transport often notices first, and seldom knows who it was.
     const auto deadline = Clock::now() + options_.failure_timeout;
@@ -83,12 +88,18 @@ bool Driver::progress() {
   }
 }
 
+void Driver::glance() {
+  require_nobody_lost(mesh_);
+  listen_();
+}
+
 void Driver::idle() {
   require_nobody_lost(mesh_);
   ++idle_;
   if (idle_ == 1 || sleepy_ || idle_ % kRoundsPerLook == 0) {
     const Clock::time_point now = Clock::now();
     if (idle_ == 1) last_moved_ = now;
+    listen_();
     require_movement(now);
     sleepy_ = options_.waiting == Waiting::kInterrupt ||
               (options_.waiting == Waiting::kHybrid && now - last_moved_ >= options_.poll_for);

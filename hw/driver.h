@@ -23,9 +23,10 @@ void sleep_until(Executor::Clock::time_point at);
 
 class Driver {
  public:
-  /// `patience`: how long nothing may happen. All references must outlive this.
+  /// `patience`: how long nothing may happen. `listen` is called now and then, and while nothing
+  /// happens: for what other ranks have to tell. All references must outlive this.
   Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
-         std::chrono::duration<double> patience);
+         std::chrono::duration<double> patience, std::function<void()> listen);
 
   /// Makes progress until there() says so, which is asked often and should be cheap. Throws
   /// PeerLost, naming who the mesh says is lost; Stalled; and what the transport throws while
@@ -37,6 +38,7 @@ class Driver {
       if (progress()) {
         idle_ = 0;
         sleepy_ = false;
+        if (++busy_ % kRoundsPerGlance == 0) glance();
       } else {
         idle();
       }
@@ -45,8 +47,11 @@ class Driver {
 
  private:
   using Clock = Executor::Clock;
+  // Who is busy for ever, as with a lock that nobody gives back, learns of losses all the same.
+  static constexpr std::uint64_t kRoundsPerGlance = 4096;
 
   void restart();
+  void glance();
   bool progress();
   void idle();
   void sleep(Clock::time_point now);
@@ -57,7 +62,9 @@ class Driver {
   Executor& executor_;
   const RunOptions& options_;
   const std::chrono::duration<double> patience_;
+  const std::function<void()> listen_;
   std::uint64_t idle_ = 0;  // rounds in a row
+  std::uint64_t busy_ = 0;  // rounds
   bool sleepy_ = false;
   Clock::time_point last_moved_;  // as far as somebody looked at the clock
 };

@@ -112,6 +112,7 @@ void follow(Mesh& mesh, Transport& transport) {
       session.run(*schedule, options);
     } catch (const InputError&) {
       // Rank 0 throws the same, and tells its caller.
+      if (session.is_broken()) throw;
     } catch (const Unsupported&) {
     }
   }

@@ -6,6 +6,8 @@
 #include <array>
 #include <limits>
 
+#include "machine/execution.h"
+
 namespace slackline::hw {
 namespace {
 
@@ -42,16 +44,19 @@ double RunResult::median_makespan_s() const {
 }
 
 sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
-                            std::span<const std::vector<sched::OpTimes>> times) {
+                            std::span<const RankRecord> records) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   sched::Trace trace;
   trace.schedule = schedule.digest();
   trace.title = schedule.title();
   trace.engine = fmt::format("run:{}", transport);
   trace.ops.assign(schedule.op_count(), {kNever, kNever, kNever, kNever, 1, sched::OpId::none()});
-  for (std::uint32_t r = 0; r < times.size(); ++r) {
+  trace.results.assign(machine::request_count(schedule), 0);
+  for (std::uint32_t r = 0; r < records.size(); ++r) {
     const std::uint32_t first = schedule.first_op(sched::RankId(r)).value;
-    std::copy(times[r].begin(), times[r].end(), trace.ops.begin() + first);
+    const auto& [times, results] = records[r];
+    std::copy(times.begin(), times.end(), trace.ops.begin() + first);
+    std::copy(results.begin(), results.end(), trace.results.begin() + first);
   }
   return trace;
 }

@@ -83,10 +83,16 @@ class Stalled : public Error {
   explicit Stalled(const std::string& message) : Error(message, 1) {}
 };
 
-/// The trace of a run, from the times of every rank (empty for ranks that told none). Its engine is
-/// "run:" and the transport's name.
+/// What a rank saw of its operations, in their order; empty of ranks that told nothing.
+struct RankRecord {
+  std::vector<sched::OpTimes> times;
+  std::vector<std::uint64_t> results;  // empty, too, if none of them fetches anything
+};
+
+/// The trace of a run, from the records of every rank. Its engine is "run:" and the transport's
+/// name.
 sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
-                            std::span<const std::vector<sched::OpTimes>> times);
+                            std::span<const RankRecord> records);
 
 /// Called with the number of iterations that are through and that there are, warm-up included.
 using RunProgress = std::function<void(std::uint32_t done, std::uint32_t all)>;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hw/bytes.h"
+#include "hw/conclusion.h"
 #include "hw/driver.h"
 #include "hw/executor.h"
 #include "machine/delays.h"
@@ -19,7 +20,7 @@ using Clock = Executor::Clock;
 
 // Topics of the mesh. Each message is answered or awaited before the next of its topic, so that
 // runs do not mix.
-enum Topic : std::uint32_t { kStart = 0x5200, kFinished, kAllFinished, kTimes };
+enum Topic : std::uint32_t { kStart = 0x5200, kTimes };
 
 // Between the word to start and the start.
 constexpr double kLead_s = 0.001;
@@ -33,43 +34,6 @@ double seconds_of(Clock::time_point time) {
 Clock::time_point time_of(double seconds) {
   return Clock::time_point(
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
-}
-
-// What a rank has to say of an iteration.
-struct Finish {
-  double finish_s = 0;
-  double late_s = 0;
-  std::uint64_t clock_reads = 0;
-};
-
-// Carries an error between ranks, so that all throw alike. One that only this rank has seen would
-// leave the others waiting.
-enum class Fault : std::uint8_t { kNone, kInput, kUnsupported, kEnvironment, kInternal };
-
-struct Failed {
-  Fault fault = Fault::kNone;
-  std::string message;
-};
-
-Failed describe_failure(const Error& error) {
-  Fault fault = Fault::kInternal;
-  if (dynamic_cast<const InputError*>(&error) != nullptr) fault = Fault::kInput;
-  if (dynamic_cast<const Unsupported*>(&error) != nullptr) fault = Fault::kUnsupported;
-  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) fault = Fault::kEnvironment;
-  return {fault, error.what()};
-}
-
-[[noreturn]] void rethrow(const Failed& failed) {
-  switch (failed.fault) {
-    case Fault::kInput:
-      throw InputError(failed.message);
-    case Fault::kUnsupported:
-      throw Unsupported(failed.message);
-    case Fault::kEnvironment:
-      throw EnvironmentError(failed.message);
-    default:
-      throw InternalError(failed.message);
-  }
 }
 
 // The cost of one reading.
@@ -96,25 +60,32 @@ class Run {
  public:
   Run(Mesh& mesh, Transport& transport, const sched::Schedule& schedule, const RunOptions& options,
       std::uint32_t first_channel)
-      : mesh_(mesh), transport_(transport), schedule_(schedule), options_(options) {
+      : mesh_(mesh),
+        transport_(transport),
+        schedule_(schedule),
+        options_(options),
+        conclusion_(mesh) {
     set_up(first_channel);
   }
 
   RunResult run(const RunProgress& progress);
   // What this rank has seen, if it had begun.
   std::optional<sched::Trace> partial() const;
+  // Whether requests may be under way.
+  bool has_begun() const { return begun_; }
 
  private:
   void set_up(std::uint32_t first_channel);
   void connect(const Failed& failed);
   Clock::time_point agree_on_start(std::uint32_t iteration);
-  std::vector<Finish> iterate(std::uint32_t iteration);
-  std::vector<Finish> exchange(const Finish& own);
-  void keep(const std::vector<Finish>& finishes, RunResult& result);
+  void iterate(std::uint32_t iteration);
+  void conclude(double late_s);
+  void keep(RunResult& result);
   void choose_median(RunResult& result) const;
   void gather_breach(RunResult& result);
   void gather_times(RunResult& result);
-  sched::Trace trace_of(std::span<const std::vector<sched::OpTimes>> times) const;
+  RankRecord record() const;
+  sched::Trace trace_of(std::span<const RankRecord> records) const;
 
   Mesh& mesh_;
   Transport& transport_;
@@ -123,13 +94,14 @@ class Run {
   machine::Delays delays_;
   std::optional<Executor> executor_;
   std::optional<Driver> driver_;
+  Conclusion conclusion_;
   ClockOffset clock_;
   double clock_read_s_ = 0;
   bool begun_ = false;
   std::string breach_;
   std::uint32_t most_kept_ = 1;
-  std::vector<std::vector<sched::OpTimes>> kept_;  // of the first iterations that are told of
-  std::vector<std::vector<Finish>> finishes_;      // by iteration, by rank
+  std::vector<RankRecord> kept_;               // of the first iterations that are told of
+  std::vector<std::vector<Finish>> finishes_;  // by iteration, by rank
 };
 
 void Run::set_up(std::uint32_t first_channel) {
@@ -142,6 +114,7 @@ void Run::set_up(std::uint32_t first_channel) {
     options.order = options_.order;
     options.interleave_bytes = options_.platform.interleave_bytes;
     options.delays = delays_.empty() ? nullptr : &delays_;
+    options.seed = options_.delays.seed;
     options.timestamps = options_.timestamps;
     executor_.emplace(schedule_, sched::RankId(mesh_.rank()), transport_, std::move(options));
   } catch (const Error& error) {
@@ -149,7 +122,8 @@ void Run::set_up(std::uint32_t first_channel) {
   }
   connect(failed);
   driver_.emplace(mesh_, transport_, *executor_, options_,
-                  longest_quiet(schedule_, delays_) + options_.stall_timeout);
+                  longest_quiet(schedule_, delays_) + options_.stall_timeout,
+                  [this] { conclusion_.listen(); });
   clock_ = mesh_.measure_clock();
   clock_read_s_ = options_.timestamps ? clock_read_s() : 0;
   std::uint64_t most_ops = 1;
@@ -159,7 +133,8 @@ void Run::set_up(std::uint32_t first_channel) {
     most_ops = std::max<std::uint64_t>(most_ops, ops);
   }
   most_kept_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      kMostKept / (most_ops * sizeof(sched::OpTimes)), 1, options_.iterations));
+      kMostKept / (most_ops * (sizeof(sched::OpTimes) + sizeof(std::uint64_t))), 1,
+      options_.iterations));
 }
 
 // Ranks greet each other, or tell why they cannot: then all throw the first one's reason.
@@ -174,9 +149,9 @@ void Run::connect(const Failed& failed) {
   for (std::uint32_t r = 0; r < answers.size(); ++r) {
     ByteReader reader(answers[r]);
     Failed theirs;
-    theirs.fault = reader.get<Fault>();
+    theirs.fault = reader.get<Failed::Fault>();
     theirs.message = reader.text();
-    if (theirs.fault != Fault::kNone) {
+    if (theirs.fault != Failed::Fault::kNone) {
       if (executor_) executor_->close();
       rethrow(theirs);
     }
@@ -195,8 +170,8 @@ RunResult Run::run(const RunProgress& progress) {
   RunResult result;
   const std::uint32_t all = options_.warm_up + options_.iterations;
   for (std::uint32_t i = 0; i < all; ++i) {
-    const std::vector<Finish> finishes = iterate(i);
-    if (i >= options_.warm_up) keep(finishes, result);
+    iterate(i);
+    if (i >= options_.warm_up) keep(result);
     if (progress) progress(i + 1, all);
   }
   begun_ = false;
@@ -210,7 +185,9 @@ RunResult Run::run(const RunProgress& progress) {
 
 // All ranks are ready when rank 0 names the time.
 Clock::time_point Run::agree_on_start(std::uint32_t iteration) {
-  if (iteration != 0) executor_->reset(options_.prove);
+  // Words begin as the contract says, too, and decide what regions do.
+  const bool refill = options_.prove || !schedule_.regions().empty();
+  if (iteration != 0) executor_->reset(refill);
   mesh_.barrier();
   double start_s = 0;  // on rank 0's clock
   if (mesh_.rank() == 0) {
@@ -224,53 +201,41 @@ Clock::time_point Run::agree_on_start(std::uint32_t iteration) {
   return time_of(start_s - clock_.offset_s);
 }
 
-std::vector<Finish> Run::iterate(std::uint32_t iteration) {
+void Run::iterate(std::uint32_t iteration) {
   const Clock::time_point start = agree_on_start(iteration);
   sleep_until(start);
-  Finish own;
-  own.late_s = std::chrono::duration<double>(Clock::now() - start).count();
+  const double late_s = std::chrono::duration<double>(Clock::now() - start).count();
   begun_ = true;
+  conclusion_.begin();
   executor_->begin(start);
-  driver_->until([&] { return executor_->finished(); });
-  own.finish_s = executor_->finish_s();
-  own.clock_reads = executor_->clock_reads();
-  std::vector<Finish> finishes = exchange(own);
-  if (options_.prove && breach_.empty()) {
-    if (const auto breach = executor_->first_breach()) {
-      breach_ = fmt::format("iteration {}: {}", iteration, *breach);
-    }
+  conclude(late_s);
+  if (!options_.prove || !breach_.empty()) return;
+  if (const auto breach = executor_->first_breach()) {
+    breach_ = fmt::format("iteration {}: {}", iteration, *breach);
   }
-  return finishes;
 }
 
-// Until all ranks are through, peers may need this one's progress.
-std::vector<Finish> Run::exchange(const Finish& own) {
-  std::vector<Finish> finishes(mesh_.ranks());
-  if (mesh_.rank() != 0) {
-    mesh_.send(0, kFinished, std::as_bytes(std::span(&own, 1)));
-    std::optional<Bytes> told;
-    driver_->until([&] { return (told = mesh_.try_receive(0, kAllFinished)).has_value(); });
-    ByteReader reader(*told);
-    for (Finish& finish : finishes) finish = reader.get<Finish>();
-    return finishes;
-  }
-  finishes[0] = own;
-  std::uint32_t next = 1;
-  driver_->until([&] {
-    while (next < mesh_.ranks()) {
-      const std::optional<Bytes> told = mesh_.try_receive(next, kFinished);
-      if (!told) return false;
-      finishes[next++] = ByteReader(*told).get<Finish>();
+// Returns when all ranks are through, since they may need this one's progress. Throws what any of
+// them comes to, at all of them.
+void Run::conclude(double late_s) {
+  try {
+    driver_->until([&] { return executor_->finished() || conclusion_.failed(); });
+    if (!conclusion_.failed()) {
+      conclusion_.tell(Finish{executor_->finish_s(), late_s, executor_->clock_reads()});
     }
-    return true;
-  });
-  for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) {
-    mesh_.send(r, kAllFinished, std::as_bytes(std::span<const Finish>(finishes)));
+  } catch (const InputError& error) {
+    conclusion_.tell(describe_failure(error));
   }
-  return finishes;
+  if (!executor_->finished()) executor_->abandon();
+  driver_->until([&] { return conclusion_.is_over(); });
+  if (!conclusion_.failed()) return;
+  // Nobody leaves before all know why.
+  mesh_.barrier();
+  rethrow(conclusion_.failure());
 }
 
-void Run::keep(const std::vector<Finish>& finishes, RunResult& result) {
+void Run::keep(RunResult& result) {
+  const std::vector<Finish>& finishes = conclusion_.finishes();
   double makespan_s = 0;
   for (const Finish& finish : finishes) {
     makespan_s = std::max(makespan_s, finish.finish_s);
@@ -279,7 +244,7 @@ void Run::keep(const std::vector<Finish>& finishes, RunResult& result) {
   result.makespans_s.push_back(makespan_s);
   finishes_.push_back(finishes);
   if (kept_.size() < most_kept_) {
-    kept_.emplace_back(executor_->times().begin(), executor_->times().end());
+    kept_.push_back(record());
   }
 }
 
@@ -325,30 +290,39 @@ void Run::gather_breach(RunResult& result) {
 }
 
 void Run::gather_times(RunResult& result) {
-  std::vector<std::vector<sched::OpTimes>> times(mesh_.ranks());
-  times[mesh_.rank()] = std::move(kept_[result.traced_iteration]);
+  std::vector<RankRecord> records(mesh_.ranks());
+  RankRecord& own = records[mesh_.rank()];
+  own = std::move(kept_[result.traced_iteration]);
   if (mesh_.rank() == 0) {
     for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) {
       const Bytes bytes = mesh_.receive(r, kTimes);
-      times[r] = ByteReader(bytes).list<sched::OpTimes>();
+      ByteReader reader(bytes);
+      records[r].times = reader.list<sched::OpTimes>();
+      records[r].results = reader.list<std::uint64_t>();
     }
   } else {
     ByteWriter writer;
-    writer.add_list(std::span<const sched::OpTimes>(times[mesh_.rank()]));
+    writer.add_list(std::span<const sched::OpTimes>(own.times));
+    writer.add_list(std::span<const std::uint64_t>(own.results));
     mesh_.send(0, kTimes, writer.take());
   }
-  result.trace = trace_of(times);
+  result.trace = trace_of(records);
 }
 
 std::optional<sched::Trace> Run::partial() const {
   if (!begun_ || !executor_) return std::nullopt;
-  std::vector<std::vector<sched::OpTimes>> times(mesh_.ranks());
-  times[mesh_.rank()].assign(executor_->times().begin(), executor_->times().end());
-  return trace_of(times);
+  std::vector<RankRecord> records(mesh_.ranks());
+  records[mesh_.rank()] = record();
+  return trace_of(records);
 }
 
-sched::Trace Run::trace_of(std::span<const std::vector<sched::OpTimes>> times) const {
-  sched::Trace trace = assemble_trace(schedule_, transport_.name(), times);
+RankRecord Run::record() const {
+  return {{executor_->times().begin(), executor_->times().end()},
+          {executor_->results().begin(), executor_->results().end()}};
+}
+
+sched::Trace Run::trace_of(std::span<const RankRecord> records) const {
+  sched::Trace trace = assemble_trace(schedule_, transport_.name(), records);
   trace.delays = options_.delays.text();
   trace.seed = options_.delays.seed;
   return trace;
@@ -360,6 +334,7 @@ Session::Session(Mesh& mesh, Transport& transport) : mesh_(mesh), transport_(tra
 
 RunResult Session::run(const sched::Schedule& schedule, const RunOptions& options,
                        const RunProgress& progress) {
+  if (broken_) throw InternalError("a session that has failed is run again");
   partial_.reset();
   Run run(mesh_, transport_, schedule, options, next_channel_);
   next_channel_ += static_cast<std::uint32_t>(schedule.channels().size());
@@ -367,6 +342,7 @@ RunResult Session::run(const sched::Schedule& schedule, const RunOptions& option
     return run.run(progress);
   } catch (...) {
     partial_ = run.partial();
+    broken_ = run.has_begun();
     throw;
   }
 }

@@ -24,20 +24,23 @@ class Session {
   /// - Unsupported for what no real run can do: pair rates, link rates and failures of a delay
   /// plan,
   ///   and as Executor does; then the session may still be used.
-  /// Afterwards it may not: PeerLost, naming the rank, once a rank is gone; Stalled;
-  /// EnvironmentError as the transport throws.
+  /// Afterwards it may not: InputError as Executor::progress() does at any rank; PeerLost, naming
+  /// the rank, once a rank is gone; Stalled; EnvironmentError as the transport throws.
   RunResult run(const sched::Schedule& schedule, const RunOptions& options,
                 const RunProgress& progress = {});
 
   /// After run() has thrown: what this rank saw of the iteration that it was in. Nothing if it had
   /// not begun.
   const std::optional<sched::Trace>& partial() const { return partial_; }
+  /// Whether run() has thrown what ends a session.
+  bool is_broken() const { return broken_; }
 
  private:
   Mesh& mesh_;
   Transport& transport_;
   std::uint32_t next_channel_ = 0;
   std::optional<sched::Trace> partial_;
+  bool broken_ = false;
 };
 
 }  // namespace slackline::hw

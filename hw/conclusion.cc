@@ -1,0 +1,125 @@
+#include "hw/conclusion.h"
+
+#include <optional>
+#include <span>
+
+#include "hw/bytes.h"
+
+namespace slackline::hw {
+namespace {
+
+// Of the mesh. What is told of an iteration is heard before the next begins.
+enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished };
+
+void write_failure(const Failed& failed, ByteWriter& writer) {
+  writer.add(failed.fault);
+  writer.add_text(failed.message);
+}
+
+Failed read_failure(ByteReader& reader) {
+  Failed failed;
+  failed.fault = reader.get<Failed::Fault>();
+  failed.message = reader.text();
+  return failed;
+}
+
+}  // namespace
+
+Failed describe_failure(const Error& error) {
+  Failed::Fault fault = Failed::Fault::kInternal;
+  if (dynamic_cast<const InputError*>(&error) != nullptr) fault = Failed::Fault::kInput;
+  if (dynamic_cast<const Unsupported*>(&error) != nullptr) fault = Failed::Fault::kUnsupported;
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) fault = Failed::Fault::kEnvironment;
+  return {fault, error.what()};
+}
+
+void rethrow(const Failed& failed) {
+  switch (failed.fault) {
+    case Failed::Fault::kInput:
+      throw InputError(failed.message);
+    case Failed::Fault::kUnsupported:
+      throw Unsupported(failed.message);
+    case Failed::Fault::kEnvironment:
+      throw EnvironmentError(failed.message);
+    default:
+      throw InternalError(failed.message);
+  }
+}
+
+void Conclusion::begin() {
+  finishes_.assign(mesh_.ranks(), {});
+  heard_.assign(mesh_.ranks(), false);
+  left_ = mesh_.ranks();
+  next_ = 0;
+  failure_ = {};
+  over_ = false;
+}
+
+void Conclusion::tell(const Finish& finish) { tell({}, finish); }
+
+void Conclusion::tell(const Failed& failed) { tell(failed, {}); }
+
+void Conclusion::tell(const Failed& failed, const Finish& finish) {
+  if (mesh_.rank() == 0) return hear(0, failed, finish);
+  ByteWriter writer;
+  write_failure(failed, writer);
+  writer.add(finish);
+  mesh_.send(0, kFinished, writer.take());
+}
+
+void Conclusion::listen() {
+  if (mesh_.rank() != 0) {
+    is_over();
+    return;
+  }
+  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) listen_to(rank);
+}
+
+bool Conclusion::is_over() {
+  if (over_) return true;
+  if (mesh_.rank() == 0) {
+    while (next_ < mesh_.ranks() && (heard_[next_] || listen_to(next_))) ++next_;
+    return over_;
+  }
+  const std::optional<Bytes> told = mesh_.try_receive(0, kAllFinished);
+  if (!told) return false;
+  ByteReader reader(*told);
+  failure_ = read_failure(reader);
+  finishes_ = reader.list<Finish>();
+  over_ = true;
+  return true;
+}
+
+// Whether it was heard now.
+bool Conclusion::listen_to(std::uint32_t rank) {
+  if (over_ || heard_[rank]) return false;
+  const std::optional<Bytes> told = mesh_.try_receive(rank, kFinished);
+  if (!told) return false;
+  ByteReader reader(*told);
+  const Failed failed = read_failure(reader);
+  hear(rank, failed, reader.get<Finish>());
+  return true;
+}
+
+// At rank 0.
+void Conclusion::hear(std::uint32_t rank, const Failed& failed, const Finish& finish) {
+  if (over_) return;
+  heard_[rank] = true;
+  finishes_[rank] = finish;
+  --left_;
+  failure_ = failed;
+  if (this->failed() || left_ == 0) conclude();
+}
+
+void Conclusion::conclude() {
+  over_ = true;
+  ByteWriter writer;
+  write_failure(failure_, writer);
+  writer.add_list(std::span<const Finish>(finishes_));
+  const Bytes bytes = writer.take();
+  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) {
+    mesh_.send(rank, kAllFinished, bytes);
+  }
+}
+
+}  // namespace slackline::hw

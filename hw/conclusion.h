@@ -1,0 +1,71 @@
+// How an iteration ends, known to all ranks alike: each tells rank 0 that it has finished, or why
+// it cannot, and rank 0 tells all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hw/mesh.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+
+/// What a rank has to say of an iteration.
+struct Finish {
+  double finish_s = 0;
+  double late_s = 0;
+  std::uint64_t clock_reads = 0;
+};
+
+/// Carries an error between ranks, so that all throw alike. One that only one rank has seen would
+/// leave the others waiting.
+struct Failed {
+  enum class Fault : std::uint8_t { kNone, kInput, kUnsupported, kEnvironment, kInternal };
+  Fault fault = Fault::kNone;
+  std::string message;
+};
+Failed describe_failure(const Error& error);
+[[noreturn]] void rethrow(const Failed& failed);
+
+class Conclusion {
+ public:
+  /// The mesh must outlive this.
+  explicit Conclusion(Mesh& mesh) : mesh_(mesh) {}
+
+  /// An iteration begins. All ranks have heard how the one before ended.
+  void begin();
+
+  /// This rank has finished, or never will.
+  void tell(const Finish& finish);
+  void tell(const Failed& failed);
+
+  /// Hears what others have told. Never waits.
+  void listen();
+
+  /// Whether it is known how the iteration ended: all ranks have finished, or one has failed. Looks
+  /// for news, of one rank only: made to be asked often.
+  bool is_over();
+  /// Whether a rank has failed, as far as this one knows.
+  bool failed() const { return failure_.fault != Failed::Fault::kNone; }
+  /// The first failure that rank 0 learned of.
+  const Failed& failure() const { return failure_; }
+  /// By rank, when all have finished.
+  const std::vector<Finish>& finishes() const { return finishes_; }
+
+ private:
+  void tell(const Failed& failed, const Finish& finish);
+  void hear(std::uint32_t rank, const Failed& failed, const Finish& finish);
+  bool listen_to(std::uint32_t rank);
+  void conclude();
+
+  Mesh& mesh_;
+  std::vector<Finish> finishes_;
+  std::vector<bool> heard_;  // rank 0: by rank
+  std::uint32_t left_ = 0;   // rank 0: ranks that were not heard
+  std::uint32_t next_ = 0;   // rank 0: the first of them
+  Failed failure_;
+  bool over_ = false;
+};
+
+}  // namespace slackline::hw
