@@ -1,0 +1,141 @@
+#include "hw/call.h"
+
+#include <fmt/format.h>
+
+#include "sched/error.h"
+
+namespace slackline::hw {
+
+Synchronizer::Synchronizer(Calls& calls, Notify notify) : calls_(calls), notify_(notify) {}
+
+Synchronizer::~Synchronizer() {
+  if (state_.pending != 0) calls_.core_.forget(&state_);
+}
+
+void Synchronizer::wait() { calls_.core_.wait(state_, "a synchroniser"); }
+
+RegisteredBuffer::RegisteredBuffer(CallPort& port, std::uint64_t bytes) : port_(&port) {
+  port.with_transport([&](Transport& transport) {
+    pages_ = Pages(bytes, transport.numa_node());
+    registered_ = transport.register_memory(pages_.bytes());
+  });
+}
+
+RegisteredBuffer& RegisteredBuffer::operator=(RegisteredBuffer&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  port_ = std::exchange(other.port_, nullptr);
+  pages_ = std::exchange(other.pages_, Pages());
+  registered_ = other.registered_;
+  return *this;
+}
+
+void RegisteredBuffer::reset() {
+  if (port_ == nullptr) return;
+  port_->with_transport([&](Transport& transport) { transport.unregister_memory(registered_); });
+  port_ = nullptr;
+  pages_ = Pages();
+}
+
+RegisteredBuffer Calls::registered(std::uint64_t bytes) {
+  if (bytes == 0) throw InputError("calls: registered memory of 0 bytes; expected 1 or more");
+  return {core_.port(), bytes};
+}
+
+RemoteBuffer Calls::allocate(std::uint32_t where, std::uint64_t bytes) {
+  static_cast<void>(core_.line(where));
+  const ServiceAnswer answer =
+      core_.service().ask(where, {ServiceRequest::Kind::kAllocate, bytes, 1});
+  return {where, answer.id, answer.memory.at(0), bytes};
+}
+
+void Calls::free(const RemoteBuffer& buffer) {
+  static_cast<void>(core_.line(buffer.rank));
+  core_.service().ask(buffer.rank, {ServiceRequest::Kind::kFree, 0, buffer.id});
+}
+
+std::span<std::byte> Calls::bytes_of(const RemoteBuffer& buffer) {
+  const std::span<std::byte> bytes =
+      buffer.rank == rank() ? core_.service().memory(buffer.id) : std::span<std::byte>();
+  if (bytes.size() < buffer.bytes || bytes.empty()) {
+    throw InputError(fmt::format("calls: memory {} of rank {} is not here at rank {}", buffer.id,
+                                 buffer.rank, rank()));
+  }
+  return bytes.first(buffer.bytes);
+}
+
+void Calls::require_consumption(const Synchronizer& sync) {
+  if (sync.notify_ != Notify::kConsumed) {
+    throw InputError(
+        "calls: call_return: the synchroniser counts transmission; expected one of "
+        "consumption, by which the result is there");
+  }
+}
+
+void Calls::require_within(std::uint32_t rank, const RemoteBuffer& buffer, std::uint64_t offset,
+                           std::uint64_t bytes) {
+  if (buffer.rank != rank) {
+    throw InputError(
+        fmt::format("calls: memory of rank {}; expected rank {}'s", buffer.rank, rank));
+  }
+  if (bytes > buffer.bytes || offset > buffer.bytes - bytes) {
+    throw InputError(fmt::format("calls: {} bytes at {} of {} bytes of memory at rank {}", bytes,
+                                 offset, buffer.bytes, buffer.rank));
+  }
+}
+
+CallTarget Calls::place_of(const RemoteBuffer& buffer, std::uint64_t offset) {
+  CallTarget target{buffer.memory, nullptr};
+  if (core_.line(buffer.rank).copies()) target.here = bytes_of(buffer).data();
+  return target + offset;
+}
+
+void Calls::put(const RegisteredBuffer& from, const RemoteBuffer& to, std::uint64_t offset,
+                Synchronizer& sync) {
+  require_within(to.rank, to, offset, from.bytes().size());
+  const CallTarget target = place_of(to, offset);
+  SyncState* const state = &sync.state_;
+  ++state->pending;
+  core_.line(to.rank).write(from.segment(), target, {&state, 1});
+}
+
+void Calls::get(RegisteredBuffer& to, const RemoteBuffer& from, std::uint64_t offset,
+                Synchronizer& sync) {
+  require_within(from.rank, from, offset, to.bytes().size());
+  const CallTarget target = place_of(from, offset);
+  ++sync.state_.pending;
+  core_.line(from.rank).read(to.segment(), target, &sync.state_);
+}
+
+bool Calls::has_atomics() {
+  return core_.port().with_transport([](Transport& transport) { return transport.has_atomics(); });
+}
+
+void Calls::atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offset,
+                   std::uint64_t operand, std::uint64_t compare, RegisteredBuffer& old,
+                   Synchronizer& sync) {
+  require_within(at.rank, at, offset, 8);
+  if (offset % 8 != 0 || old.bytes().size() < 8) {
+    throw InputError(
+        "calls: an atomic's word begins at a multiple of 8, and its old value takes 8 "
+        "bytes");
+  }
+  if (!has_atomics()) throw Unsupported("calls: the transport has no atomics");
+  Segment result = old.segment();
+  result.bytes = 8;
+  const CallTarget target = place_of(at, offset);
+  ++sync.state_.pending;
+  core_.line(at.rank).atomic(kind, result, target, operand, compare, &sync.state_);
+}
+
+void Calls::fetch_add(const RemoteBuffer& at, std::uint64_t offset, std::uint64_t operand,
+                      RegisteredBuffer& old, Synchronizer& sync) {
+  atomic(RequestKind::kFetchAdd, at, offset, operand, 0, old, sync);
+}
+
+void Calls::compare_swap(const RemoteBuffer& at, std::uint64_t offset, std::uint64_t compare,
+                         std::uint64_t operand, RegisteredBuffer& old, Synchronizer& sync) {
+  atomic(RequestKind::kCompareSwap, at, offset, operand, compare, old, sync);
+}
+
+}  // namespace slackline::hw
