@@ -33,6 +33,7 @@ struct Spec {
   bool copy_out = true;          // ring-buffer: each message is copied out of its slot
   std::string by = "circulant";  // collectives: the multicast that they are made of
   CallOptions call;              // remote invocations
+  IrregularOptions irregular;    // random accesses, searches
   Order order = Order::kAsync;
   TransferOptions transfers;
   CreditOptions credits;

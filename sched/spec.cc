@@ -107,6 +107,13 @@ std::optional<PatternTraits> traits_of(std::string_view name) {
   return std::nullopt;
 }
 
+const IrregularOption* find_irregular(std::string_view key) {
+  const auto all = irregular_options();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& option) { return option.key == key; });
+  return found == all.end() ? nullptr : &*found;
+}
+
 // Throws InputError if the pattern does not take the option.
 void require_taken(const PatternTraits& pattern, std::string_view key) {
   if (pattern.series != nullptr) {
@@ -117,13 +124,20 @@ void require_taken(const PatternTraits& pattern, std::string_view key) {
   if ((key == "racks" || key == "rack-map") && !pattern.takes_racks) {
     throw InputError(fmt::format("{}: not an option of {}; hybrid takes it", key, pattern.name));
   }
-  if (std::find(kOfSeries.begin(), kOfSeries.end(), key) == kOfSeries.end()) return;
+  if (std::find(kOfSeries.begin(), kOfSeries.end(), key) == kOfSeries.end() &&
+      find_irregular(key) == nullptr) {
+    return;
+  }
   std::vector<std::string_view> takers;
   for (const SeriesEntry& entry : series_patterns()) {
     if (PatternTraits{entry.name, &entry}.takes(key)) takers.push_back(entry.name);
   }
   throw InputError(fmt::format("{}: not an option of {}; {} {} it", key, pattern.name,
                                fmt::join(takers, ", "), takers.size() == 1 ? "takes" : "take"));
+}
+
+std::string_view default_by(std::string_view pattern) {
+  return pattern == "random-access" ? "delegate" : "circulant";
 }
 
 // The values as written, by key.
@@ -141,7 +155,8 @@ Values split_values(std::string_view text, const PatternTraits& pattern) {
       throw InputError(
           fmt::format("{}: a comma without an option; expected key=value,key=value", pattern.name));
     }
-    const auto names = names_of(kOptions);
+    std::vector<std::string_view> names;
+    for (const SpecOption& option : spec_options()) names.push_back(option.name);
     if (std::find(names.begin(), names.end(), key) == names.end()) {
       throw InputError(fmt::format("{}: {}", pattern.name, unknown_name("option", key, names)));
     }
@@ -254,7 +269,16 @@ std::string format_racks(const Spec& spec) {
 
 }  // namespace
 
-std::span<const SpecOption> spec_options() { return kOptions; }
+std::span<const SpecOption> spec_options() {
+  static const std::vector<SpecOption> all = [] {
+    std::vector<SpecOption> options(kOptions.begin(), kOptions.end());
+    for (const IrregularOption& o : irregular_options()) {
+      options.push_back({o.key, o.values, o.meaning});
+    }
+    return options;
+  }();
+  return all;
+}
 
 bool looks_like_spec(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -311,7 +335,11 @@ Spec parse_spec_of_any_size(std::string_view text) {
   read_count(values, "messages", 1, kMaxCount, spec.messages);
   read_count(values, "slots", 1, kMaxCount, spec.slots);
   read_choice(values, "consume", kConsumes, spec.copy_out);
-  if (const auto by = find_value(values, "by")) spec.by = *by;
+  spec.by = find_value(values, "by").value_or(default_by(spec.pattern));
+  for (const IrregularOption& option : irregular_options()) {
+    const auto value = find_value(values, option.key);
+    if (value) option.read(option.key, *value, spec.irregular);
+  }
   read_call(values, spec.call);
   if (pattern->takes_racks) read_racks(values, spec);
   return spec;
@@ -324,6 +352,7 @@ SeriesOptions series_options(const Spec& spec) {
   options.collective = {spec.by, spec.multicast.block_bytes, spec.transfers.in_flight,
                         spec.credits};
   options.call = spec.call;
+  options.irregular = spec.irregular;
   return options;
 }
 
@@ -370,7 +399,7 @@ std::string format_spec(const Spec& spec) {
   add(spec.messages != defaults.messages, "messages", spec.messages);
   add(spec.slots != defaults.slots, "slots", spec.slots);
   add(spec.copy_out != defaults.copy_out, "consume", name_of(kConsumes, spec.copy_out));
-  add(spec.by != defaults.by, "by", spec.by);
+  add(spec.by != default_by(spec.pattern), "by", spec.by);
   const CallOptions& call = spec.call;
   add(call.via != defaults.call.via, "via", name_of(kVias, call.via));
   add(call.chunk_bytes != defaults.call.chunk_bytes, "chunk", format_bytes(call.chunk_bytes));
@@ -379,6 +408,10 @@ std::string format_spec(const Spec& spec) {
   add(call.notify != defaults.call.notify, "notify", name_of(kNotifies, call.notify));
   add(call.signal != defaults.call.signal, "signal", call.signal);
   add(call.handler != defaults.call.handler, "handler", format_time(call.handler));
+  for (const IrregularOption& option : irregular_options()) {
+    const std::string value = option.format(spec.irregular);
+    add(value != option.format(defaults.irregular), option.key, value);
+  }
   return text;
 }
 

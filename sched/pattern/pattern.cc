@@ -10,15 +10,19 @@
 #include "sched/pattern/binary_tree.h"
 #include "sched/pattern/binomial_pipeline.h"
 #include "sched/pattern/binomial_tree.h"
+#include "sched/pattern/breadth_first_search.h"
 #include "sched/pattern/call.h"
 #include "sched/pattern/chain.h"
 #include "sched/pattern/circulant.h"
 #include "sched/pattern/collective_series.h"
 #include "sched/pattern/double_tree.h"
+#include "sched/pattern/hex_search.h"
 #include "sched/pattern/hybrid.h"
+#include "sched/pattern/random_access.h"
 #include "sched/pattern/ring_buffer.h"
 #include "sched/pattern/scatter_allgather.h"
 #include "sched/pattern/sequential.h"
+#include "sched/pattern/tree_search.h"
 
 namespace slackline::sched {
 namespace {
@@ -55,6 +59,20 @@ constexpr std::array<std::string_view, 12> kCallOptions = {
     "ranks", "bytes",  "root",        "messages", "slots",  "via",
     "chunk", "chunks", "chunk-limit", "notify",   "signal", "handler"};
 
+constexpr std::array<std::string_view, 18> kAccessOptions = {
+    "ranks",    "by",          "handler", "seed",  "tasks",   "switch",
+    "record",   "aggregation", "flush",   "age",   "cores",   "group",
+    "accesses", "words",       "access",  "cache", "address", "cache-bytes"};
+constexpr std::array<std::string_view, 14> kTreeOptions = {
+    "ranks", "handler", "seed",  "tasks", "switch", "record", "aggregation",
+    "flush", "age",     "cores", "group", "work",   "tree",   "depth"};
+constexpr std::array<std::string_view, 14> kBreadthOptions = {
+    "ranks", "handler", "seed",  "tasks", "switch", "record",      "aggregation",
+    "flush", "age",     "cores", "group", "scale",  "edge-factor", "threshold"};
+constexpr std::array<std::string_view, 15> kHexOptions = {
+    "ranks", "handler", "seed",  "tasks", "switch",   "record",   "aggregation", "flush",
+    "age",   "cores",   "group", "work",  "rollouts", "playouts", "bundle"};
+
 constexpr std::array kSeriesPatterns = {
     SeriesEntry{"ring-buffer", "small messages written into bounded buffers, one per receiver",
                 ring_buffer, ring_buffer_ops, kRingOptions, true},
@@ -84,6 +102,14 @@ constexpr std::array kSeriesPatterns = {
                 broadcast_buffer_write, call_ops, kCallOptions},
     SeriesEntry{"broadcast-buffer-read", "a broadcast in which each rank reads its parent's buffer",
                 broadcast_buffer_read, call_ops, kCallOptions},
+    SeriesEntry{"random-access", "uniform random access to global memory, by many tasks a core",
+                random_access, random_access_ops, kAccessOptions},
+    SeriesEntry{"tree-search", "an unbalanced tree of the UTS benchmark, by tasks that steal work",
+                tree_search, tree_search_ops, kTreeOptions},
+    SeriesEntry{"breadth-first-search", "a Kronecker graph, level by level, by parallel loops",
+                breadth_first_search, breadth_first_search_ops, kBreadthOptions},
+    SeriesEntry{"hex-search", "a Monte-Carlo tree search over Hex, its vertices spread at random",
+                hex_search, hex_search_ops, kHexOptions},
 };
 
 template <class Entry, std::size_t n>

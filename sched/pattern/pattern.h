@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sched/pass/lower_credits.h"
+#include "sched/pattern/irregular_options.h"
 #include "sched/pattern/step_source.h"
 #include "sched/plan.h"
 #include "sched/schedule.h"
@@ -97,6 +98,7 @@ struct SeriesOptions {
   bool copy_out = true;        // each message is copied out of its slot
   CollectiveOptions collective{};
   CallOptions call{};
+  IrregularOptions irregular{};
 };
 
 using SeriesPattern = Schedule (*)(const SeriesOptions&);

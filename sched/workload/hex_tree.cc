@@ -57,7 +57,11 @@ std::uint32_t HexTree::add_child(std::uint32_t id) {
 
 HexTree::Step HexTree::descend(std::uint32_t id) {
   ++vertices_[id].under_way;
-  if (!vertices_[id].untried.empty()) return {add_child(id), true};
+  if (!vertices_[id].untried.empty()) {
+    const std::uint32_t child = add_child(id);
+    ++vertices_[child].under_way;
+    return {child, true};
+  }
   if (vertices_[id].children.empty()) return {id, true};
   const HexVertex& here = vertices_[id];
   std::uint32_t best = here.children.front();
@@ -90,7 +94,7 @@ std::uint32_t HexTree::play_out(std::uint32_t id, std::uint32_t playouts, std::u
 
 void HexTree::update(std::uint32_t id, std::uint32_t playouts, std::uint32_t first_wins) {
   HexVertex& here = vertices_[id];
-  if (here.under_way > 0) --here.under_way;
+  --here.under_way;
   here.visits += playouts;
   here.wins += here.mover == HexPlayer::kFirst ? first_wins : playouts - first_wins;
 }

@@ -1,0 +1,181 @@
+#include "sched/pattern/breadth_first_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sched/error.h"
+#include "sched/pattern/global_address.h"
+#include "sched/pattern/task_program.h"
+#include "sched/workload/kronecker.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint64_t kWord = 8;
+constexpr std::uint32_t kMostScale = 24;
+
+const IrregularOptions& checked(const IrregularOptions& o) {
+  if (o.scale == 0 || o.scale > kMostScale) {
+    throw InputError(fmt::format("scale: {}; expected 1 to {}", o.scale, kMostScale));
+  }
+  if (o.edge_factor == 0 || o.edge_factor > 1024) {
+    throw InputError(fmt::format("edge-factor: {}; expected 1 to 1024", o.edge_factor));
+  }
+  if (o.threshold == 0) throw InputError("threshold: 0 iterations; expected at least 1");
+  return o;
+}
+
+class BreadthFirstSearch : public TaskPattern {
+ public:
+  explicit BreadthFirstSearch(const SeriesOptions& options)
+      : o_(checked(options.irregular)),
+        handler_(options.call.handler),
+        graph_(graph_of(1u << o_.scale, kronecker_edges(o_.scale, o_.edge_factor, o_.seed))),
+        parents_(graph_.vertices(), kUnreached),
+        program_(options, *this),
+        loops_(std::size_t{options.ranks} * o_.tasks),
+        left_(options.ranks, 0),
+        frontier_(options.ranks),
+        next_(options.ranks) {
+    const std::uint64_t bytes = striped_share(graph_.vertices() * kWord, options.ranks);
+    for (std::uint32_t r = 0; r < options.ranks; ++r) {
+      words_.push_back(program_.memory().take(r, bytes));
+    }
+  }
+
+  Schedule make() {
+    const std::uint32_t root = busiest_vertex(graph_);
+    parents_[root] = root;
+    next_[home(root).rank].push_back(root);
+    begin_level();
+    return program_.make();
+  }
+  std::vector<std::uint32_t> parents() && { return std::move(parents_); }
+
+  void run(TaskId task) override {
+    if (over_) return program_.finish(task);
+    const std::uint32_t rank = program_.rank_of(task);
+    Loop& loop = loops_[task];
+    while (!ask_next_neighbour(task)) {
+      if (loop.running) {
+        loop.running = false;
+        left_[rank] -= loop.vertices;
+        if (left_[rank] == 0) program_.wake_idle(rank);
+      }
+      const auto work = program_.take_work(task);
+      if (!work) return left_[rank] == 0 ? program_.wait_barrier(task) : program_.idle(task);
+      begin_loop(task, work->begin, work->end);
+    }
+  }
+
+  void handle(const TaskMessage& message, OpId after) override {
+    const auto v = static_cast<std::uint32_t>(message.argument >> 32);
+    const auto value = static_cast<TaskMemory::Value>(message.argument & 0xffffffffu);
+    OpId last = program_.busy(message.dst, handler_, after);
+    if (parents_[v] == kUnreached) {
+      parents_[v] = loops_[message.task].vertex;
+      next_[message.dst].push_back(v);
+      const LocalPiece at = home(v);
+      const Slice word{words_[at.rank].buffer, words_[at.rank].offset + at.offset, kWord};
+      const Slice parent{message.record.buffer, message.record.offset, kWord};
+      last = program_.handler(message.dst, OpKind::kCopy, {{parent}}, word, {last});
+      program_.memory().expect(word, value);
+    }
+    program_.reply(message, {}, {&last, 1});
+  }
+
+  void passed_barrier() override { begin_level(); }
+
+ private:
+  // A task's run of iterations over the frontier of its core.
+  struct Loop {
+    std::uint64_t at = 0;
+    std::uint64_t end = 0;
+    std::uint64_t vertices = 0;
+    std::uint64_t neighbour = 0;  // of the vertex at `at`
+    std::uint32_t vertex = 0;     // whose neighbour was asked last
+    bool running = false;
+  };
+
+  LocalPiece home(std::uint32_t vertex) const {
+    return GlobalAddress::linear(vertex * kWord).delegated(kWord, program_.ranks());
+  }
+
+  void begin_level() {
+    program_.set_step(level_++);
+    over_ = true;
+    for (std::uint32_t r = 0; r < program_.ranks(); ++r) {
+      frontier_[r] = std::move(next_[r]);
+      next_[r].clear();
+      left_[r] = frontier_[r].size();
+      if (left_[r] == 0) continue;
+      over_ = false;
+      program_.add_work(r, {0, left_[r], OpId::none(), Slice{}});
+    }
+  }
+
+  void begin_loop(TaskId task, std::uint64_t begin, std::uint64_t end) {
+    while (end - begin > o_.threshold) {
+      const std::uint64_t middle = begin + (end - begin) / 2;
+      program_.spawn(task, {middle, end, OpId::none(), Slice{}});
+      end = middle;
+    }
+    loops_[task] = {begin, end, end - begin, 0, 0, true};
+  }
+
+  // False if the task's loop is over.
+  bool ask_next_neighbour(TaskId task) {
+    Loop& loop = loops_[task];
+    const std::uint32_t rank = program_.rank_of(task);
+    for (; loop.running && loop.at < loop.end; ++loop.at, loop.neighbour = 0) {
+      const std::uint32_t u = frontier_[rank][loop.at];
+      const auto near = graph_.neighbours(u);
+      if (loop.neighbour == near.size()) continue;
+      const std::uint32_t v = near[loop.neighbour++];
+      loop.vertex = u;
+      const Slice record = program_.memory().take(rank, o_.record);
+      const std::uint64_t value = program_.memory().add_value(record);
+      program_.delegate(task, home(v).rank, 0, std::uint64_t{v} << 32 | value, record);
+      return true;
+    }
+    return false;
+  }
+
+  const IrregularOptions& o_;
+  const Time handler_;
+  const Graph graph_;
+  std::vector<std::uint32_t> parents_;
+  TaskProgram program_;
+  std::vector<Loop> loops_;          // by task
+  std::vector<std::uint64_t> left_;  // by rank: vertices of this level not done with
+  std::vector<std::vector<std::uint32_t>> frontier_;
+  std::vector<std::vector<std::uint32_t>> next_;
+  std::vector<Slice> words_;
+  std::uint32_t level_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace
+
+Schedule breadth_first_search(const SeriesOptions& options) {
+  return BreadthFirstSearch(options).make();
+}
+
+std::vector<std::uint32_t> breadth_first_parents(const SeriesOptions& options) {
+  BreadthFirstSearch search(options);
+  search.make();
+  return std::move(search).parents();
+}
+
+// Of an edge, both ways: a switch, a handler's two, a spawn's joins, and two messages. Levels are
+// few: a barrier's operations are counted as if there were 64.
+std::uint64_t breadth_first_search_ops(const SeriesOptions& options) {
+  const IrregularOptions& o = checked(options.irregular);
+  const std::uint64_t edges = std::uint64_t{o.edge_factor} << o.scale;
+  const std::uint64_t barrier = std::uint64_t{options.ranks} * (2 + 3 * 32 + o.tasks);
+  return 2 * edges * (6 + 2 * message_ops(options)) + (2ull << o.scale) + 64 * barrier;
+}
+
+}  // namespace slackline::sched
