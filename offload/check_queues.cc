@@ -82,6 +82,8 @@ ProgramIndex::ProgramIndex(const QueueProgram& program_in, const sched::Schedule
       }
     }
   }
+  elsewhere_ =
+      last_elsewhere(graph, [&](MessageId id) { return entry_of(graph.message(id).source).queue; });
 }
 
 void ProgramIndex::place_entries(QueueFindings& findings) {
@@ -178,14 +180,31 @@ std::vector<Need> ProgramIndex::needs_of_message(QueueId queue, std::uint32_t en
   if (ready.cq.valid()) all.push_back(ready);
   const OpId op = program.entries(program.queue(queue))[entry].op;
   if (!op.valid()) return all;
-  for (const OpId need : graph.needs(graph.of(op))) {
-    const EntryRef at = entry_of(need);
-    const Queue& q = program.queue(at.queue);
-    const std::uint64_t count = completions.count_of(q.first + at.entry);
-    // A completion that is never written is one that never comes.
-    all.push_back({q.cq, count == 0 ? ~std::uint64_t{0} : count});
+  const MessageId id = graph.of(op);
+  // Who takes over a channel from another queue does so when all is acknowledged there; so whoever
+  // has its messages has those before. RDMC's order waits for every one of them instead.
+  const bool in_turn = program.mode() != Mode::kRdmcMq;
+  const MessageId before = graph.previous(id);
+  if (in_turn && before.valid() && before == elsewhere_[id.value]) {
+    all.push_back(done(graph.message(before).source));
+  }
+  for (const OpId need : graph.needs(id)) {
+    all.push_back(done(need));
+    if (in_turn) continue;
+    const bool receives = schedule.op(need).kind == sched::OpKind::kRecv;
+    for (MessageId at = elsewhere_[graph.of(need).value]; at.valid(); at = elsewhere_[at.value]) {
+      all.push_back(done(receives ? graph.message(at).receive : graph.message(at).source));
+    }
   }
   return all;
+}
+
+Need ProgramIndex::done(OpId op) const {
+  const EntryRef at = entry_of(op);
+  const Queue& q = program.queue(at.queue);
+  const std::uint64_t count = completions.count_of(q.first + at.entry);
+  // A completion that is never written is one that never comes.
+  return {q.cq, count == 0 ? ~std::uint64_t{0} : count};
 }
 
 QueueDiagnostics check_queues(const QueueProgram& program, const sched::Schedule& schedule,

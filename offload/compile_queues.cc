@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "offload/edge_queues.h"
 #include "offload/message_graph.h"
 #include "offload/refusals.h"
 #include "sched/error.h"
@@ -18,25 +19,14 @@ using sched::OpId;
 using sched::RankId;
 using sched::Schedule;
 
-// A run of one channel's messages that has a queue pair of its own.
-struct Part {
-  QueueId send;
-  QueueId receive;
-  QueueId ready;  // at the sender: receives handshakes or credits
-  QueueId grant;  // at the receiver: sends them
-  std::uint32_t messages = 0;
-};
-
 class QueueCompiler {
  public:
-  QueueCompiler(const Schedule& schedule, const QueueOptions& options)
+  QueueCompiler(const Schedule& schedule, const MessageGraph& graph, const QueueOptions& options)
       : schedule_(schedule),
         options_(options),
-        graph_(schedule),
+        graph_(graph),
         out_(schedule.rank_count()),
-        part_(graph_.messages().size()),
-        place_(graph_.messages().size()),
-        signaled_(graph_.messages().size(), 0),
+        edges_(schedule, graph, options, out_),
         manager_(schedule.rank_count()) {}
 
   QueueProgram run() {
@@ -47,8 +37,6 @@ class QueueCompiler {
                        options_.readiness == Readiness::kWindow ? options_.window : 0);
     for (const auto& buffer : schedule_.buffers()) out_.add_buffer(buffer.rank, buffer.bytes);
     out_.add_slices(schedule_.slices());
-    cut_channels();
-    mark_signaled();
     for (const MessageId id : graph_.order()) {
       add_message(id);
       add_receive(id);
@@ -61,122 +49,6 @@ class QueueCompiler {
   }
 
  private:
-  std::uint32_t depth() const { return options_.limits.queue_depth; }
-  const Part& part(MessageId id) const { return parts_[part_[id.value]]; }
-
-  // The most entries that a message may take in any queue of its part.
-  std::uint32_t entries_of(MessageId id) const {
-    std::uint32_t entries = 1;
-    if (options_.mode == Mode::kSqWait) {
-      entries += static_cast<std::uint32_t>(graph_.needs(id).size());
-      if (options_.readiness != Readiness::kNone) ++entries;
-    }
-    if (options_.readiness == Readiness::kWindow) entries = std::max(entries, 3u);
-    return entries;
-  }
-
-  void cut_channels() {
-    std::vector<std::uint32_t> current(schedule_.channels().size(), 0);  // part + 1
-    std::vector<std::uint32_t> used(schedule_.channels().size(), 0);
-    for (std::uint32_t i = 0; i < graph_.messages().size(); ++i) {
-      const Message& m = graph_.messages()[i];
-      if (schedule_.payload_bytes(schedule_.op(m.source)) > options_.limits.message_bytes) {
-        refuse(m.source, fmt::format("a message has at most {}",
-                                     sched::format_bytes(options_.limits.message_bytes)));
-      }
-      std::uint32_t& at = current[m.channel.value];
-      std::uint32_t& entries = used[m.channel.value];
-      const std::uint32_t more = entries_of(MessageId(i));
-      if (more > depth()) refuse(m.source, "it waits for more than a queue holds");
-      if (at == 0 || entries + more > depth()) {
-        if (at != 0 && !options_.split) {
-          refuse(m.source, fmt::format("its channel takes more than the {} entries of a queue, and "
-                                       "splitting is off",
-                                       depth()));
-        }
-        parts_.push_back(new_part(m));
-        at = static_cast<std::uint32_t>(parts_.size());
-        entries = 0;
-      }
-      entries += more;
-      part_[i] = at - 1;
-      place_[i] = parts_[at - 1].messages++;
-    }
-  }
-
-  [[noreturn]] void refuse(OpId op, std::string_view reason) const {
-    throw Unsupported(fmt::format("offload: {}: {}", describe(schedule_, op), reason));
-  }
-
-  QueueId new_queue(RankId rank, QueueKind kind, Purpose purpose, std::uint32_t pair) {
-    Queue q;
-    q.rank = rank;
-    q.kind = kind;
-    q.purpose = purpose;
-    q.pair = pair;
-    q.start = options_.queue_start;
-    q.cq = out_.add_cq({rank, options_.cq_start});
-    return out_.add_queue(q);
-  }
-
-  // The two ends of one direction.
-  std::pair<QueueId, QueueId> connect(RankId src, RankId dst, Purpose purpose,
-                                      std::uint32_t src_pair, std::uint32_t dst_pair) {
-    const QueueId send = new_queue(src, QueueKind::kSend, purpose, src_pair);
-    const QueueId receive = new_queue(dst, QueueKind::kReceive, purpose, dst_pair);
-    out_.queue(send).peer = receive;
-    out_.queue(receive).peer = send;
-    return {send, receive};
-  }
-
-  Part new_part(const Message& m) {
-    Part part;
-    const std::uint32_t here = pairs_++;
-    const std::uint32_t there = pairs_++;
-    std::tie(part.send, part.receive) = connect(m.src, m.dst, Purpose::kData, here, there);
-    out_.queue(part.send).managed = options_.mode != Mode::kSqWait;
-    out_.queue(part.receive).managed =
-        options_.mode == Mode::kRdmcMq || options_.readiness == Readiness::kWindow;
-    if (options_.readiness == Readiness::kHandshake) {
-      std::tie(part.grant, part.ready) = connect(m.dst, m.src, Purpose::kReady, there, here);
-    } else if (options_.readiness == Readiness::kWindow) {
-      const std::uint32_t from = pairs_++;
-      const std::uint32_t to = pairs_++;
-      std::tie(part.grant, part.ready) = connect(m.dst, m.src, Purpose::kCredit, from, to);
-    }
-    if (part.grant.valid()) {
-      out_.queue(part.grant).serves = part.receive;
-      out_.queue(part.ready).serves = part.send;
-    }
-    return part;
-  }
-
-  // The completions that somebody waits for: barriers, the collector, and all in RDMC's order.
-  void mark_signaled() {
-    for (std::uint32_t i = 0; i < graph_.messages().size(); ++i) {
-      const bool last = place_[i] + 1 == part(MessageId(i)).messages;
-      if (last || options_.mode == Mode::kRdmcMq) signaled_[i] = 1;
-      for (const OpId need : graph_.needs(MessageId(i))) {
-        if (schedule_.op(need).kind != sched::OpKind::kRecv) signaled_[graph_.of(need).value] = 1;
-      }
-    }
-    sent_count_.resize(signaled_.size());
-    std::vector<std::uint64_t> counts(parts_.size(), options_.cq_start);
-    for (std::uint32_t i = 0; i < signaled_.size(); ++i) {
-      counts[part_[i]] += signaled_[i];
-      sent_count_[i] = counts[part_[i]];
-    }
-  }
-
-  // Where and at which count an operation is known to be done.
-  std::pair<CqId, std::uint64_t> completion_of(OpId op) {
-    const MessageId id = graph_.of(op);
-    if (schedule_.op(op).kind == sched::OpKind::kRecv) {
-      return {out_.queue(part(id).receive).cq, options_.cq_start + place_[id.value] + 1};
-    }
-    return {out_.queue(part(id).send).cq, sent_count_[id.value]};
-  }
-
   Entry wait(CqId cq, std::uint64_t count, MessageId behind) const {
     Entry entry;
     entry.kind = EntryKind::kWait;
@@ -210,22 +82,26 @@ class QueueCompiler {
 
   void add_message(MessageId id) {
     const Message& m = graph_.message(id);
-    const Part& p = part(id);
+    const EdgeQueues::Part& p = edges_.of(id);
     if (options_.mode != Mode::kRdmcMq) {
       const QueueId waits = options_.mode == Mode::kSqWait ? p.send : manager(m.src);
       if (p.ready.valid()) {
         wait_once(waits, out_.queue(p.ready).cq,
-                  options_.cq_start + grants_before(place_[id.value]), id);
+                  options_.cq_start + grants_before(edges_.place(id)), id);
+      }
+      if (const MessageId before = edges_.takes_over(id); before.valid()) {
+        const auto [cq, count] = edges_.completion_of(graph_.message(before).source);
+        wait_once(waits, cq, count, id);
       }
       for (const OpId need : graph_.needs(id)) {
-        const auto [cq, count] = completion_of(need);
+        const auto [cq, count] = edges_.completion_of(need);
         wait_once(waits, cq, count, id);
       }
     }
     const sched::Op& op = schedule_.op(m.source);
     Entry entry;
     entry.kind = op.kind == sched::OpKind::kPut ? EntryKind::kWrite : EntryKind::kSend;
-    entry.signaled = signaled_[id.value] != 0;
+    entry.signaled = edges_.is_signaled(id);
     entry.local = op.reads;
     if (entry.kind == EntryKind::kWrite) entry.remote = op.writes;
     entry.op = m.source;
@@ -233,7 +109,7 @@ class QueueCompiler {
     entry.latest = m.latest;
     out_.add(p.send, entry);
     if (options_.mode == Mode::kMqEnable) {
-      out_.add(manager(m.src), enable(EntryKind::kSendEnable, p.send, place_[id.value] + 1, id));
+      out_.add(manager(m.src), enable(EntryKind::kSendEnable, p.send, edges_.place(id) + 1, id));
     }
   }
 
@@ -245,12 +121,13 @@ class QueueCompiler {
     entry.op = graph_.message(id).receive;
     entry.step = op.step;
     entry.latest = graph_.message(id).latest;
-    out_.add(part(id).receive, entry);
+    out_.add(edges_.of(id).receive, entry);
   }
 
   QueueId manager(RankId rank) {
     QueueId& queue = manager_[rank.value];
-    if (!queue.valid()) queue = new_queue(rank, QueueKind::kManagement, Purpose::kOrder, pairs_++);
+    if (!queue.valid())
+      queue = edges_.add_queue(rank, QueueKind::kManagement, Purpose::kOrder, edges_.new_pair());
     return queue;
   }
 
@@ -279,15 +156,16 @@ class QueueCompiler {
             if (items[i].receives != receives) continue;
             const MessageId id = items[i].id;
             const auto kind = receives ? EntryKind::kRecvEnable : EntryKind::kSendEnable;
-            out_.add(manager(RankId(r)), enable(kind, receives ? part(id).receive : part(id).send,
-                                                place_[id.value] + 1, id));
+            out_.add(manager(RankId(r)),
+                     enable(kind, receives ? edges_.of(id).receive : edges_.of(id).send,
+                            edges_.place(id) + 1, id));
           }
         }
         for (const bool receives : {true, false}) {
           for (std::size_t i = begin; i < end; ++i) {
             if (items[i].receives != receives) continue;
             const Message& m = graph_.message(items[i].id);
-            const auto [cq, count] = completion_of(receives ? m.receive : m.source);
+            const auto [cq, count] = edges_.completion_of(receives ? m.receive : m.source);
             out_.add(manager(RankId(r)), wait(cq, count, items[i].id));
           }
         }
@@ -304,7 +182,7 @@ class QueueCompiler {
   }
 
   void add_grants() {
-    for (const Part& p : parts_) {
+    for (const EdgeQueues::Part& p : edges_.parts()) {
       if (!p.grant.valid()) continue;
       Entry send;
       send.kind = EntryKind::kSend;
@@ -333,15 +211,14 @@ class QueueCompiler {
       const RankId rank = out_.queue(from).rank;
       QueueId& queue = collector[rank.value];
       if (!queue.valid()) {
-        queue = new_queue(rank, QueueKind::kManagement, Purpose::kCollect, pairs_++);
+        queue =
+            edges_.add_queue(rank, QueueKind::kManagement, Purpose::kCollect, edges_.new_pair());
       }
       out_.add(queue, wait(out_.queue(from).cq, count, MessageId::none()));
     };
-    std::vector<std::uint64_t> sent(parts_.size());
-    for (std::uint32_t i = 0; i < part_.size(); ++i) sent[part_[i]] = sent_count_[i];
-    for (std::uint32_t i = 0; i < parts_.size(); ++i) {
-      collect(parts_[i].receive, options_.cq_start + parts_[i].messages);
-      collect(parts_[i].send, sent[i]);
+    for (const EdgeQueues::Part& p : edges_.parts()) {
+      collect(p.receive, options_.cq_start + p.messages);
+      collect(p.send, p.sent);
     }
     for (const QueueId queue : collector) {
       if (!queue.valid()) continue;
@@ -354,48 +231,48 @@ class QueueCompiler {
   // What is too long goes on in a queue that its last entry enables.
   void fit(QueueId id) {
     const std::size_t size = out_.entries(id).size();
-    if (size <= depth()) return;
+    const std::size_t depth = options_.limits.queue_depth;
+    if (size <= depth) return;
     const Queue queue = out_.queue(id);
     if (queue.kind != QueueKind::kManagement) {
       throw InternalError(fmt::format("a {} queue of {} entries is longer than the depth {}",
-                                      name(queue.purpose), size, depth()));
+                                      name(queue.purpose), size, depth));
     }
     if (!options_.split) {
       throw Unsupported(
           fmt::format("offload: the {} queue of rank {} has {} entries, more than the {} of a "
                       "queue, and splitting is off",
-                      name(queue.purpose), queue.rank.value, size, depth()));
+                      name(queue.purpose), queue.rank.value, size, depth));
     }
-    const QueueId next = new_queue(queue.rank, queue.kind, queue.purpose, pairs_++);
+    const QueueId next = edges_.add_queue(queue.rank, queue.kind, queue.purpose, edges_.new_pair());
     out_.queue(next).managed = true;
     std::vector<Entry>& all = out_.entries(id);
-    const std::vector<Entry> rest(all.begin() + depth() - 1, all.end());
-    all.resize(depth() - 1);
+    const std::vector<Entry> rest(all.begin() + static_cast<std::ptrdiff_t>(depth) - 1, all.end());
+    all.resize(depth - 1);
     for (const Entry& entry : rest) out_.add(next, entry);
-    out_.add(id, enable(EntryKind::kSendEnable, next, std::min<std::size_t>(rest.size(), depth()),
-                        MessageId::none()));
+    out_.add(id,
+             enable(EntryKind::kSendEnable, next, std::min(rest.size(), depth), MessageId::none()));
   }
 
   const Schedule& schedule_;
   const QueueOptions& options_;
-  MessageGraph graph_;
+  const MessageGraph& graph_;
   QueueProgramBuilder out_;
-  std::vector<Part> parts_;
-  std::uint32_t pairs_ = 0;
-  // By message:
-  std::vector<std::uint32_t> part_;
-  std::vector<std::uint32_t> place_;  // in its part
-  std::vector<std::uint8_t> signaled_;
-  std::vector<std::uint64_t> sent_count_;  // of its send's completion queue, once it is done
-  std::vector<QueueId> manager_;           // by rank
+  EdgeQueues edges_;
+  std::vector<QueueId> manager_;                                            // by rank
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> known_;  // queue, cq: count
 };
 
 }  // namespace
 
 QueueProgram compile_queues(const Schedule& schedule, const QueueOptions& options) {
+  return compile_queues(schedule, MessageGraph(schedule), options);
+}
+
+QueueProgram compile_queues(const Schedule& schedule, const MessageGraph& graph,
+                            const QueueOptions& options) {
   require_in_range(options);
-  return QueueCompiler(schedule, options).run();
+  return QueueCompiler(schedule, graph, options).run();
 }
 
 }  // namespace slackline::offload

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "offload/message_graph.h"
 #include "offload/nic_limits.h"
 #include "offload/queue_program.h"
 #include "sched/schedule.h"
@@ -34,6 +35,9 @@ struct QueueOptions {
 /// Throws Unsupported, naming the operation, on what cannot be offloaded, and on what does not fit
 /// the limits; InputError on options out of range.
 QueueProgram compile_queues(const sched::Schedule& schedule, const QueueOptions& options = {});
+/// With the schedule's graph, for who compiles it in several ways.
+QueueProgram compile_queues(const sched::Schedule& schedule, const MessageGraph& graph,
+                            const QueueOptions& options = {});
 
 /// What `mode` uses if nothing is asked for.
 constexpr Readiness default_readiness(Mode mode) {

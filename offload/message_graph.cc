@@ -59,6 +59,7 @@ MessageGraph::MessageGraph(const Schedule& schedule) : is_credit_(credit_channel
 
 void MessageGraph::collect(const Schedule& schedule) {
   of_op_.resize(schedule.op_count());
+  std::vector<MessageId> last(schedule.channels().size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_fifo_source(op) || is_credit_[op.channel.value]) continue;
@@ -67,6 +68,7 @@ void MessageGraph::collect(const Schedule& schedule) {
     messages_.push_back({OpId(i), op.match, op.channel, channel.src, channel.dst, op.step, 0});
     of_op_[i] = id;
     of_op_[op.match.value] = id;
+    previous_.push_back(std::exchange(last[op.channel.value], id));
   }
 }
 

@@ -46,6 +46,9 @@ class MessageGraph {
                                      needs_begin_[id.value + 1] - needs_begin_[id.value]);
   }
 
+  /// The message before it on its channel, if any.
+  MessageId previous(MessageId id) const { return previous_[id.value]; }
+
   /// All messages in an order that keeps needs and the order of every channel; among those that
   /// may come next the one with the least (step, latest, operation). Queues that follow it, each
   /// its part, cannot wait in a circle.
@@ -67,11 +70,26 @@ class MessageGraph {
 
   std::vector<char> is_credit_;  // by channel
   std::vector<Message> messages_;
+  std::vector<MessageId> previous_;
   std::vector<MessageId> of_op_;
   std::vector<std::uint32_t> needs_begin_;
   std::vector<sched::OpId> needs_;
   std::vector<MessageId> order_;
   bool by_steps_ = true;
 };
+
+/// Where several queue pairs share a channel: by message, the last one before it that goes through
+/// another queue than its own, if any. Queue pairs do not keep each other's order, so who needs a
+/// message must know of that one, too. `queue_of` says which queue a message goes through.
+template <class QueueOf>
+std::vector<MessageId> last_elsewhere(const MessageGraph& graph, QueueOf&& queue_of) {
+  std::vector<MessageId> all(graph.messages().size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const MessageId before = graph.previous(MessageId(i));
+    if (!before.valid()) continue;
+    all[i] = queue_of(before) == queue_of(MessageId(i)) ? all[before.value] : before;
+  }
+  return all;
+}
 
 }  // namespace slackline::offload

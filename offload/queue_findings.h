@@ -61,12 +61,14 @@ class ProgramIndex {
 
  private:
   void place_entries(QueueFindings& findings);
+  Need done(sched::OpId op) const;
   void check_message(QueueId queue, std::uint32_t entry, QueueFindings& findings);
 
   std::vector<EntryRef> entry_of_;
   std::vector<std::uint32_t> place_;
   std::vector<std::uint32_t> turn_;
-  std::vector<QueueId> ready_of_;  // by data send queue, the receive queue of its grants
+  std::vector<MessageId> elsewhere_;  // last_elsewhere()
+  std::vector<QueueId> ready_of_;     // by data send queue, the receive queue of its grants
 };
 
 /// Enables, order, and waits for more than is needed.

@@ -27,12 +27,14 @@ struct Tally {
 
 class Subject {
  public:
-  Subject(const std::string& spec, Mode mode, Readiness readiness, std::uint32_t window = 1)
+  Subject(const std::string& spec, Mode mode, Readiness readiness, std::uint32_t window = 1,
+          std::uint32_t depth = 1u << 15)
       : schedule(sched::compile(sched::parse_spec(spec))), graph(schedule), program([&] {
           QueueOptions options;
           options.mode = mode;
           options.readiness = readiness;
           options.window = window;
+          options.limits.queue_depth = depth;
           return compile_queues(schedule, options);
         }()) {}
 
@@ -81,6 +83,12 @@ std::vector<Subject> subjects() {
     all.emplace_back(spec, Mode::kSqWait, Readiness::kWindow, 1);
     all.emplace_back(spec, Mode::kMqEnable, Readiness::kWindow, 2);
     all.emplace_back(spec, Mode::kRdmcMq, Readiness::kNone);
+  }
+  // Channels that go on in a second queue pair.
+  for (const char* spec : {"binomial-tree:ranks=5,bytes=80,block=16",
+                           "binomial-pipeline:ranks=4,bytes=128,block=16"}) {
+    all.emplace_back(spec, Mode::kSqWait, Readiness::kHandshake, 1, 8);
+    all.emplace_back(spec, Mode::kMqEnable, Readiness::kHandshake, 1, 4);
   }
   return all;
 }
