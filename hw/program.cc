@@ -26,7 +26,7 @@ RankProgram::RankProgram(const sched::Schedule& schedule, sched::RankId rank)
       clears_flag_(size_, false),
       expects_put_(size_, false) {
   require_supported();
-  if (!regions_.tree().empty()) machine::require_executable(schedule, "run");
+  if (!regions_.tree().empty()) machine::require_executable(schedule);
   count_events();
   mark_flags();
   mark_puts();

@@ -34,6 +34,7 @@ struct Spec {
   std::string by = "circulant";  // collectives: the multicast that they are made of
   CallOptions call;              // remote invocations
   IrregularOptions irregular;    // random accesses, searches
+  StructureOptions structure;    // data structures
   Order order = Order::kAsync;
   TransferOptions transfers;
   CreditOptions credits;

@@ -40,18 +40,31 @@ constexpr std::array kOptions = {
     SpecOption{"slots", "1 or more", "room for messages or operands at each receiver; 16"},
     SpecOption{"consume", "copy|in-place", "ring-buffer: messages are copied out, or not; copy"},
     SpecOption{"by", "a pattern", "collectives: the multicast they are made of; circulant"},
-    SpecOption{"via", "write|send", "calls: one-sided into chunks, or two-sided into slots; write"},
+    SpecOption{"via", "write|send, rdma|am",
+               "calls: into chunks or slots; structures; write, rdma"},
     SpecOption{"chunk", "a size, 1 or more", "calls: of a receive buffer; 16MiB"},
     SpecOption{"chunks", "1 or more", "calls: receive buffers obtained at a time; 2"},
     SpecOption{"chunk-limit", "1 or more", "calls: receive buffers of one channel; 16"},
     SpecOption{"notify", "transmit|consume", "calls: once a call is sent, or has run; transmit"},
     SpecOption{"signal", "0 or more", "calls: posts per one that is waited for, 0: none; 64"},
     SpecOption{"handler", "a time, 0 or more", "calls: how long each runs; 0ns"},
+    SpecOption{"operations", "1 or more", "structures: of each client; 1"},
+    SpecOption{"op", "insert|find|push|pop|both", "structures: what clients do; both"},
+    SpecOption{"phases", "1|2", "structures: writes and reads in turns, or in phases; 2"},
+    SpecOption{"level", "crw|cw|cr|cl|checksum", "structures: what may run beside; crw"},
+    SpecOption{"load", "above 0, at most 1", "hash-table: keys a slot, fullest part; 0.5"},
+    SpecOption{"seed", "0 or more", "structures: draws targets and keys; 0"},
+    SpecOption{"clients", "1 to ranks", "structures: how many ranks operate; all"},
+    SpecOption{"queues", "each|one", "queue: on every rank, or on rank 0 alone; each"},
+    SpecOption{"compute", "a time, 0 or more", "structures: before each operation; 0ns"},
+    SpecOption{"progress", "main|thread", "structures: who runs handlers; main"},
+    SpecOption{"contention", "a time, 0 or more", "structures: a handler on the thread more; 0ns"},
 };
 // These only patterns take that make their schedule themselves.
-constexpr std::array<std::string_view, 10> kOfSeries = {
-    "slots",  "consume",     "by",     "via",    "chunk",
-    "chunks", "chunk-limit", "notify", "signal", "handler"};
+constexpr std::array<std::string_view, 21> kOfSeries = {
+    "slots",  "consume", "by",         "via",    "chunk",   "chunks",   "chunk-limit",
+    "notify", "signal",  "handler",    "op",     "phases",  "level",    "load",
+    "seed",   "clients", "operations", "queues", "compute", "progress", "contention"};
 
 template <class Value>
 struct Choice {
@@ -226,8 +239,20 @@ void check_size(const Spec& spec) {
                   spec.messages > 1 ? " or fewer messages" : ""));
 }
 
-void read_call(const Values& values, CallOptions& call) {
-  read_choice(values, "via", kVias, call.via);
+// Of a pattern that takes "operations", `via` and `slots` mean something of their own.
+bool is_structure(const PatternTraits& pattern) {
+  return pattern.series != nullptr && pattern.takes("operations");
+}
+
+void read_structure(const Values& values, std::string_view pattern, StructureOptions& structure) {
+  for (const std::string_view key : structure_keys()) {
+    const auto value = find_value(values, key);
+    if (value) read_structure_option(pattern, key, *value, structure);
+  }
+}
+
+void read_call(const Values& values, bool of_structure, CallOptions& call) {
+  if (!of_structure) read_choice(values, "via", kVias, call.via);
   if (const auto chunk = find_value(values, "chunk"))
     call.chunk_bytes = parse_bytes(*chunk, "chunk");
   read_count(values, "chunks", 1, kMaxCount, call.chunks);
@@ -333,14 +358,19 @@ Spec parse_spec_of_any_size(std::string_view text) {
   read_count(values, "window", 1, kMaxCount, spec.credits.window);
   read_choice(values, "order", kOrders, spec.order);
   read_count(values, "messages", 1, kMaxCount, spec.messages);
-  read_count(values, "slots", 1, kMaxCount, spec.slots);
+  const bool structure = is_structure(*pattern);
+  if (!structure) read_count(values, "slots", 1, kMaxCount, spec.slots);
   read_choice(values, "consume", kConsumes, spec.copy_out);
   spec.by = find_value(values, "by").value_or(default_by(spec.pattern));
-  for (const IrregularOption& option : irregular_options()) {
-    const auto value = find_value(values, option.key);
-    if (value) option.read(option.key, *value, spec.irregular);
+  read_call(values, structure, spec.call);
+  if (structure) {
+    read_structure(values, spec.pattern, spec.structure);
+  } else {
+    for (const IrregularOption& option : irregular_options()) {
+      const auto value = find_value(values, option.key);
+      if (value) option.read(option.key, *value, spec.irregular);
+    }
   }
-  read_call(values, spec.call);
   if (pattern->takes_racks) read_racks(values, spec);
   return spec;
 }
@@ -353,6 +383,7 @@ SeriesOptions series_options(const Spec& spec) {
                         spec.credits};
   options.call = spec.call;
   options.irregular = spec.irregular;
+  options.structure = spec.structure;
   return options;
 }
 
@@ -408,6 +439,10 @@ std::string format_spec(const Spec& spec) {
   add(call.notify != defaults.call.notify, "notify", name_of(kNotifies, call.notify));
   add(call.signal != defaults.call.signal, "signal", call.signal);
   add(call.handler != defaults.call.handler, "handler", format_time(call.handler));
+  if (traits && is_structure(*traits)) {
+    text += format_structure_options(spec.pattern, spec.structure);
+    return text;
+  }
   for (const IrregularOption& option : irregular_options()) {
     const std::string value = option.format(spec.irregular);
     add(value != option.format(defaults.irregular), option.key, value);

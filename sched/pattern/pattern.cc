@@ -16,8 +16,10 @@
 #include "sched/pattern/circulant.h"
 #include "sched/pattern/collective_series.h"
 #include "sched/pattern/double_tree.h"
+#include "sched/pattern/hash_table.h"
 #include "sched/pattern/hex_search.h"
 #include "sched/pattern/hybrid.h"
+#include "sched/pattern/queue.h"
 #include "sched/pattern/random_access.h"
 #include "sched/pattern/ring_buffer.h"
 #include "sched/pattern/scatter_allgather.h"
@@ -72,6 +74,12 @@ constexpr std::array<std::string_view, 14> kBreadthOptions = {
 constexpr std::array<std::string_view, 15> kHexOptions = {
     "ranks", "handler", "seed",  "tasks", "switch",   "record",   "aggregation", "flush",
     "age",   "cores",   "group", "work",  "rollouts", "playouts", "bundle"};
+constexpr std::array<std::string_view, 15> kTableOptions = {
+    "ranks", "operations", "op",      "phases",   "level",      "via",     "slots",    "load",
+    "seed",  "clients",    "compute", "progress", "contention", "handler", "in-flight"};
+constexpr std::array<std::string_view, 15> kQueueOptions = {
+    "ranks", "operations", "op",      "phases",   "level",      "via",     "slots",    "queues",
+    "seed",  "clients",    "compute", "progress", "contention", "handler", "in-flight"};
 
 constexpr std::array kSeriesPatterns = {
     SeriesEntry{"ring-buffer", "small messages written into bounded buffers, one per receiver",
@@ -110,6 +118,10 @@ constexpr std::array kSeriesPatterns = {
                 breadth_first_search, breadth_first_search_ops, kBreadthOptions},
     SeriesEntry{"hex-search", "a Monte-Carlo tree search over Hex, its vertices spread at random",
                 hex_search, hex_search_ops, kHexOptions},
+    SeriesEntry{"hash-table", "inserts and finds in a distributed table, by RDMA or by call",
+                hash_table, structure_ops, kTableOptions},
+    SeriesEntry{"queue", "pushes and pops of hosted queues, by RDMA or by call", queue,
+                structure_ops, kQueueOptions},
 };
 
 template <class Entry, std::size_t n>

@@ -13,6 +13,7 @@
 #include "sched/pass/lower_credits.h"
 #include "sched/pattern/irregular_options.h"
 #include "sched/pattern/step_source.h"
+#include "sched/pattern/structure_options.h"
 #include "sched/plan.h"
 #include "sched/schedule.h"
 
@@ -99,6 +100,7 @@ struct SeriesOptions {
   CollectiveOptions collective{};
   CallOptions call{};
   IrregularOptions irregular{};
+  StructureOptions structure{};
 };
 
 using SeriesPattern = Schedule (*)(const SeriesOptions&);

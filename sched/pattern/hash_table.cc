@@ -1,0 +1,94 @@
+#include "sched/pattern/hash_table.h"
+
+#include "sched/pattern/structure_writer.h"
+
+namespace slackline::sched {
+namespace {
+
+Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, value}; }
+
+class TableWriter : public StructureWriter {
+ public:
+  explicit TableWriter(const SeriesOptions& series)
+      : StructureWriter(series, table_workload(series), true) {}
+
+ private:
+  void add_part(RankId rank, StructurePart& part) override {
+    part.entries = words(rank, slots());
+    if (!by_call()) part.flags = words(rank, slots());
+  }
+
+  void operate(StructureOp& op) override {
+    if (op.access == Access::kInsert) {
+      insert(op);
+    } else {
+      find(op);
+    }
+  }
+
+  // The bucket of the attempt that `probe` is in.
+  Operand bucket(const StructureOp& op, OpId probe) const {
+    return {Operand::From::kAttempt, probe, 8, 8 * op.home, 8 * slots()};
+  }
+  Slice flag(const StructureOp& op) const { return {part(op.target).flags, 0, 8}; }
+  Slice entry(const StructureOp& op) const { return {part(op.target).entries, 0, 8}; }
+
+  void insert(StructureOp& op) {
+    const bool marks = op.level == Promise::kReadWrite;
+    OpArguments arguments;
+    arguments.compare = literal(0);
+    arguments.operand = literal(marks ? kTaken | kWriting : kTaken);
+    arguments.address_offset = bucket(op, next_op());
+    op.first = add_atomic(OpKind::kCompareSwap, op, flag(op), arguments);
+    add_retry(op.first, 1, slots());
+    after(op.after, op.first);
+    OpArguments there;
+    there.address_offset = bucket(op, op.first);
+    op.last = add_put(op, entry(op), there);
+    after(op.first, op.last);
+    if (!marks) return;
+    there.operand = literal(~kWriting);
+    const OpId marked = add_atomic(OpKind::kFetchAnd, op, flag(op), there);
+    after(op.last, marked);
+    op.last = marked;
+  }
+
+  void find(StructureOp& op) {
+    const bool locks = op.level == Promise::kReadWrite;
+    const std::uint64_t bit = std::uint64_t{1} << (kFirstReadBit + op.rank.value % kReadBits);
+    OpArguments probe;
+    probe.address_offset = bucket(op, next_op());
+    if (locks) {
+      probe.operand = literal(bit);
+      op.first = add_atomic(OpKind::kFetchOr, op, flag(op), probe);
+      probe.address_offset = bucket(op, op.first);
+      probe.operand = {};
+    }
+    probe.compare = literal(key_of(op.entry));
+    probe.compare_mask = kKeyMask;
+    op.get = add_get(op, entry(op), landing(op, 8), probe);
+    op.last = op.get;
+    if (locks) {
+      after(op.first, op.get);
+      OpArguments unlock;
+      unlock.address_offset = bucket(op, op.first);
+      unlock.operand = literal(~bit);
+      op.last = add_atomic(OpKind::kFetchAnd, op, flag(op), unlock);
+      after(op.get, op.last);
+    } else {
+      op.first = op.get;
+    }
+    add_retry(op.first, locks ? 3 : 1, slots());
+    after(op.after, op.first);
+  }
+};
+
+}  // namespace
+
+StructureProgram hash_table_program(const SeriesOptions& options) {
+  return TableWriter(options).run();
+}
+
+Schedule hash_table(const SeriesOptions& options) { return hash_table_program(options).schedule; }
+
+}  // namespace slackline::sched

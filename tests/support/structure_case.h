@@ -1,0 +1,67 @@
+// A data structure's program from its spec.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/structure_check.h"
+#include "sched/compile.h"
+#include "sched/pattern/queue.h"
+
+namespace slackline::testing {
+
+inline sched::StructureProgram structure_of(const std::string& text) {
+  const sched::Spec spec = sched::parse_spec(text);
+  return sched::structure_program(spec.pattern, sched::series_options(spec));
+}
+
+inline analysis::FinalMemory memory_in(const std::vector<std::vector<std::byte>>& memory) {
+  return [&memory](sched::BufferId id) -> std::span<const std::byte> { return memory[id.value]; };
+}
+
+inline std::string first_of(const std::vector<analysis::Finding>& found) {
+  if (found.empty()) return "";
+  return std::string(analysis::name(found.front().breach)) + ": " + found.front().message;
+}
+
+/// Every operation, level and way, small.
+inline const std::vector<std::string>& structure_specs() {
+  static const std::vector<std::string> kSpecs = {
+      "hash-table:ranks=4,operations=6,op=insert",
+      "hash-table:ranks=4,operations=6,op=insert,level=cw,load=1",
+      "hash-table:ranks=4,operations=6,op=find",
+      "hash-table:ranks=4,operations=6,op=find,level=cr,load=1",
+      "hash-table:ranks=3,operations=5,load=1",
+      "hash-table:ranks=5,operations=5,level=cw,load=0.9",
+      "hash-table:ranks=4,operations=8,phases=1,load=1",
+      "hash-table:ranks=2,operations=20,phases=1,slots=20",
+      "hash-table:ranks=4,operations=9,load=1,in-flight=3,seed=5",
+      "hash-table:ranks=4,operations=3,clients=1,compute=2us",
+      "hash-table:ranks=4,operations=6,via=am",
+      "hash-table:ranks=4,operations=6,via=am,phases=1,load=1",
+      "hash-table:ranks=3,operations=6,via=am,op=find,progress=thread,contention=1us",
+      "hash-table:ranks=3,operations=9,via=am,op=insert,in-flight=4,handler=1us",
+      "queue:ranks=4,operations=6,op=push",
+      "queue:ranks=4,operations=6,op=push,level=cw",
+      "queue:ranks=4,operations=6,op=push,level=checksum",
+      "queue:ranks=4,operations=6,op=push,level=cl",
+      "queue:ranks=4,operations=6,op=pop",
+      "queue:ranks=4,operations=6,op=pop,level=cr",
+      "queue:ranks=4,operations=6,op=pop,level=cl",
+      "queue:ranks=4,operations=6,op=pop,level=checksum",
+      "queue:ranks=4,operations=6",
+      "queue:ranks=4,operations=6,level=cw,queues=one",
+      "queue:ranks=4,operations=6,level=cl",
+      "queue:ranks=4,operations=6,level=cl,phases=1,slots=2",
+      "queue:ranks=4,operations=6,level=checksum",
+      "queue:ranks=4,operations=12,level=checksum,phases=1",
+      "queue:ranks=4,operations=16,phases=1,slots=4,queues=one",
+      "queue:ranks=4,operations=8,in-flight=2,seed=3",
+      "queue:ranks=4,operations=6,via=am,op=push",
+      "queue:ranks=4,operations=6,via=am,phases=1,queues=one",
+      "queue:ranks=3,operations=6,via=am,op=pop,progress=thread,compute=1us",
+  };
+  return kSpecs;
+}
+
+}  // namespace slackline::testing
