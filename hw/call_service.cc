@@ -14,7 +14,7 @@ namespace {
 
 // How long the thread sleeps: after something happened, and at most.
 constexpr std::chrono::microseconds kShortNap{50};
-constexpr std::chrono::microseconds kLongNap{1000};
+constexpr std::chrono::microseconds kLongNap{250};
 // More than any machine has; keeps sums from overflowing.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
 

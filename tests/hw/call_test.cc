@@ -322,6 +322,7 @@ TEST_P(Call, MemoryOneSided) {
 std::string name_of_variant(const ::testing::TestParamInfo<Variant>& info) {
   const std::string provider = info.param.provider;
   constexpr const char* kNames[] = {"Plain", "Trad", "Ovfl"};
+  if (provider == "net+ordered") return "ordered";
   return (provider == "tcp;ofi_rxm" ? "rxm" : provider) +
          kNames[static_cast<int>(info.param.aggregate)];
 }
@@ -332,7 +333,8 @@ INSTANTIATE_TEST_SUITE_P(OnEach, Call,
                                            Variant{"net", hw::Aggregate::kNone},
                                            Variant{"net", hw::Aggregate::kTrad},
                                            Variant{"net", hw::Aggregate::kOvfl},
-                                           Variant{"tcp;ofi_rxm", hw::Aggregate::kNone}),
+                                           Variant{"tcp;ofi_rxm", hw::Aggregate::kNone},
+                                           Variant{"net+ordered", hw::Aggregate::kNone}),
                          name_of_variant);
 
 }  // namespace
