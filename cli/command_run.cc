@@ -56,7 +56,7 @@ class Run : public Command {
 
   int run(Console& console) override {
     hw::RunOptions options = resolve();
-    const LoadedSchedule loaded = source_.load_proved(console);
+    const LoadedSchedule loaded = source_.load_proved_if_static(console);
     joining_.check(loaded.schedule.rank_count());
     machine::validate(options.delays, loaded.schedule);
     std::vector<double> slack_s;
@@ -162,7 +162,7 @@ class Run : public Command {
                       std::string(transport.name()),
                       options,
                       result,
-                      link_use(loaded.schedule),
+                      link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
     console.print(json_ ? run_document(run) : run_report(run, all_));
   }

@@ -5,18 +5,21 @@
 
 namespace slackline::cli {
 
-LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node) {
+LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
+                 const sched::Trace* trace) {
   LinkUse use;
   use.out_bytes.resize(schedule.rank_count());
   use.in_bytes.resize(schedule.rank_count());
-  for (const sched::Op& op : schedule.ops()) {
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
     const sched::Channel& channel = schedule.channel(op.channel);
     sched::RankId from = channel.src;
     sched::RankId to = channel.dst;
     if (node.is_local(from, to)) continue;
     if (op.kind == sched::OpKind::kGet || sched::is_atomic(op.kind)) std::swap(from, to);
-    const std::uint64_t bytes = schedule.payload_bytes(op);
+    const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
+    const std::uint64_t bytes = schedule.payload_bytes(op) * times;
     use.out_bytes[from.value] += bytes;
     use.in_bytes[to.value] += bytes;
   }

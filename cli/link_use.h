@@ -8,6 +8,7 @@
 #include "machine/paths.h"
 #include "machine/wiring.h"
 #include "sched/schedule.h"
+#include "sched/trace.h"
 
 namespace slackline::cli {
 
@@ -18,8 +19,10 @@ struct LinkUse {
 };
 
 /// The payload that each rank's messages take out of and into its NIC; answers of gets and atomics
-/// leave from their target. What stays within a machine does not count.
-LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {});
+/// leave from their target. What stays within a machine does not count. With a trace, as often as
+/// they ran.
+LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {},
+                 const sched::Trace* trace = nullptr);
 
 /// The share of `makespan_s` in which each rank's NIC moves the `bytes` of all ranks that it serves
 /// at its rate; 0 in no time. A NIC

@@ -122,6 +122,17 @@ LoadedSchedule ScheduleSource::load_proved(Console& console) const {
   return loaded;
 }
 
+LoadedSchedule ScheduleSource::load_proved_if_static(Console& console) const {
+  check_proof_options();
+  LoadedSchedule loaded = load(console);
+  try {
+    prove(loaded, console);
+  } catch (const Unsupported&) {
+    if (prove_) throw;
+  }
+  return loaded;
+}
+
 void ScheduleSource::check_proof_options() const {
   if (prove_ && no_proof_) {
     throw InputError("--prove stands beside --no-proof; expected one of them");

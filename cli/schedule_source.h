@@ -56,6 +56,9 @@ class ScheduleSource {
   LoadedSchedule load(Console& console) const;
   /// The same with the proof. Throws InputError, with the first defect, if it does not hold.
   LoadedSchedule load_proved(Console& console) const;
+  /// The same for what proves the bytes of a run itself: a schedule that the verifier does not take
+  /// is proved only where --prove asks for it.
+  LoadedSchedule load_proved_if_static(Console& console) const;
   /// Proves what came from elsewhere as load_proved() would.
   void prove(LoadedSchedule& loaded, Console& console) const;
 

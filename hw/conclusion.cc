@@ -8,8 +8,9 @@
 namespace slackline::hw {
 namespace {
 
-// Of the mesh. What is told of an iteration is heard before the next begins.
-enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished };
+// Of the mesh. How an iteration ends is heard before the next begins; kMoving may come late, and
+// does no harm then.
+enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished, kMoving };
 
 void write_failure(const Failed& failed, ByteWriter& writer) {
   writer.add(failed.fault);
@@ -67,12 +68,34 @@ void Conclusion::tell(const Failed& failed, const Finish& finish) {
   mesh_.send(0, kFinished, writer.take());
 }
 
-void Conclusion::listen() {
-  if (mesh_.rank() != 0) {
+bool Conclusion::listen(bool moved) {
+  if (mesh_.rank() == 0) {
+    for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) listen_to(rank);
+  } else {
     is_over();
-    return;
   }
-  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) listen_to(rank);
+  if (interval_ == Clock::duration::zero()) return false;
+  const bool heard = hear_of_movement();
+  moved_ = moved_ || moved || (heard && mesh_.rank() == 0);
+  if (moved_ && Clock::now() - told_at_ >= interval_) tell_of_movement();
+  return heard;
+}
+
+bool Conclusion::hear_of_movement() {
+  bool heard = false;
+  const std::uint32_t end = mesh_.rank() == 0 ? mesh_.ranks() : 1;
+  for (std::uint32_t from = mesh_.rank() == 0 ? 1 : 0; from < end; ++from) {
+    while (mesh_.try_receive(from, kMoving)) heard = true;
+  }
+  return heard;
+}
+
+// To rank 0, which tells all.
+void Conclusion::tell_of_movement() {
+  told_at_ = Clock::now();
+  moved_ = false;
+  if (mesh_.rank() != 0) return mesh_.send(0, kMoving, {});
+  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) mesh_.send(rank, kMoving, {});
 }
 
 bool Conclusion::is_over() {

@@ -1,7 +1,9 @@
 // How an iteration ends, known to all ranks alike: each tells rank 0 that it has finished, or why
-// it cannot, and rank 0 tells all.
+// it cannot, and rank 0 tells all. Before, those that move tell those that wait for them: how long a
+// rank takes over what is repeated is not known beforehand.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,8 +32,11 @@ Failed describe_failure(const Error& error);
 
 class Conclusion {
  public:
-  /// The mesh must outlive this.
-  explicit Conclusion(Mesh& mesh) : mesh_(mesh) {}
+  using Clock = std::chrono::steady_clock;
+
+  /// The mesh must outlive this. Who moves tells so after each `interval`; zero: never.
+  explicit Conclusion(Mesh& mesh, Clock::duration interval = {})
+      : mesh_(mesh), interval_(interval) {}
 
   /// An iteration begins. All ranks have heard how the one before ended.
   void begin();
@@ -40,8 +45,9 @@ class Conclusion {
   void tell(const Finish& finish);
   void tell(const Failed& failed);
 
-  /// Hears what others have told. Never waits.
-  void listen();
+  /// Hears what others have told. Never waits. `moved`: this rank has, since it was asked last.
+  /// Answers whether another has, as far as was told.
+  bool listen(bool moved);
 
   /// Whether it is known how the iteration ended: all ranks have finished, or one has failed. Looks
   /// for news, of one rank only: made to be asked often.
@@ -58,8 +64,13 @@ class Conclusion {
   void hear(std::uint32_t rank, const Failed& failed, const Finish& finish);
   bool listen_to(std::uint32_t rank);
   void conclude();
+  bool hear_of_movement();
+  void tell_of_movement();
 
   Mesh& mesh_;
+  const Clock::duration interval_;
+  Clock::time_point told_at_{};
+  bool moved_ = false;  // and has not told, or not passed on
   std::vector<Finish> finishes_;
   std::vector<bool> heard_;  // rank 0: by rank
   std::uint32_t left_ = 0;   // rank 0: ranks that were not heard

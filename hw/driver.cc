@@ -56,7 +56,7 @@ void require_nobody_lost(const Mesh& mesh) {
 }
 
 Driver::Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
-               std::chrono::duration<double> patience, std::function<void()> listen)
+               std::chrono::duration<double> patience, Listen listen)
     : mesh_(mesh),
       transport_(transport),
       executor_(executor),
@@ -90,16 +90,19 @@ bool Driver::progress() {
 
 void Driver::glance() {
   require_nobody_lost(mesh_);
-  listen_();
+  listen();
 }
+
+// Whether another rank has moved.
+bool Driver::listen() { return listen_(std::exchange(told_, busy_) != busy_); }
 
 void Driver::idle() {
   require_nobody_lost(mesh_);
   ++idle_;
   if (idle_ == 1 || sleepy_ || idle_ % kRoundsPerLook == 0) {
     const Clock::time_point now = Clock::now();
-    if (idle_ == 1) last_moved_ = now;
-    listen_();
+    // Not each time that there is nothing to do for a moment.
+    if (idle_ == 1 || listen()) last_moved_ = now;
     require_movement(now);
     sleepy_ = options_.waiting == Waiting::kInterrupt ||
               (options_.waiting == Waiting::kHybrid && now - last_moved_ >= options_.poll_for);

@@ -23,10 +23,13 @@ void sleep_until(Executor::Clock::time_point at);
 
 class Driver {
  public:
-  /// `patience`: how long nothing may happen. `listen` is called now and then, and while nothing
-  /// happens: for what other ranks have to tell. All references must outlive this.
+  /// Hears what other ranks have to tell; is told whether this one has moved since it was called
+  /// last, and answers whether another has. Called now and then, and while nothing happens.
+  using Listen = std::function<bool(bool moved)>;
+
+  /// `patience`: how long nothing may happen. All references must outlive this.
   Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
-         std::chrono::duration<double> patience, std::function<void()> listen);
+         std::chrono::duration<double> patience, Listen listen);
 
   /// Makes progress until there() says so, which is asked often and should be cheap. Throws
   /// PeerLost, naming who the mesh says is lost; Stalled; and what the transport throws while
@@ -52,6 +55,7 @@ class Driver {
 
   void restart();
   void glance();
+  bool listen();
   bool progress();
   void idle();
   void sleep(Clock::time_point now);
@@ -62,9 +66,10 @@ class Driver {
   Executor& executor_;
   const RunOptions& options_;
   const std::chrono::duration<double> patience_;
-  const std::function<void()> listen_;
+  const Listen listen_;
   std::uint64_t idle_ = 0;  // rounds in a row
   std::uint64_t busy_ = 0;  // rounds
+  std::uint64_t told_ = 0;  // of them
   bool sleepy_ = false;
   Clock::time_point last_moved_;  // as far as somebody looked at the clock
 };

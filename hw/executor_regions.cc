@@ -1,4 +1,6 @@
 // The part of the executor that repeats regions, or passes them over.
+#include <sched.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -70,7 +72,10 @@ void Executor::ended_within(std::uint32_t node, OpId last) {
   if (!regions_->ended_within(region)) return;
   if (regions_->is_over(region)) return leave(node, last);
   regions_->set_cause(region, last);
-  const double backoff_s = sched::seconds(schedule_.regions()[region].backoff);
+  const sched::Region& r = schedule_.regions()[region];
+  // Cores may be fewer than ranks, and who it waits for may need this one.
+  if (r.kind == sched::RegionKind::kRetry && r.outcome == sched::Outcome::kActual) sched_yield();
+  const double backoff_s = sched::seconds(r.backoff);
   backoff_s > 0 ? set_timer(node, backoff_s, Timer::What::kEnter) : again_.push_back(node);
 }
 

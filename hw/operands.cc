@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "machine/run_memory.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -25,7 +26,12 @@ Operands::Operands(const RankProgram& program, std::span<const sched::OpTimes> t
         any_arguments || (sched::is_initiator(op.kind) && op.arguments != sched::kNoArguments);
   }
   if (any_reply || any_arguments) values_.resize(program.size());
-  if (any_reply) results_.resize(program.size(), 0);
+  if (!any_reply) return;
+  results_.resize(program.size(), 0);
+  tested_.resize(program.size());
+  for (std::uint32_t i = 0; i < program.size(); ++i) {
+    tested_[i] = machine::is_tested(schedule_, program.op(i));
+  }
 }
 
 void Operands::reset() { std::fill(results_.begin(), results_.end(), 0); }
@@ -43,20 +49,25 @@ const Operands::Values& Operands::read(std::uint32_t op) {
 }
 
 bool Operands::succeeded(std::uint32_t op) const {
-  return program_.op(op).kind != OpKind::kCompareSwap || results_[op] == values_[op].compare;
+  if (tested_.empty() || !tested_[op]) return true;
+  const sched::OpArguments& arguments = schedule_.arguments(program_.op(op));
+  const std::uint64_t differs = (results_[op] ^ values_[op].compare) & arguments.compare_mask;
+  return (differs == 0) == (arguments.expect == sched::Expect::kEqual);
 }
 
 std::uint64_t Operands::value_of(std::uint32_t op, const Operand& operand) const {
   if (operand.from == Operand::From::kAbsent) return 0;
   if (operand.from == Operand::From::kLiteral) return operand.value;
-  const std::uint32_t fetched = operand.op.value - program_.id(0).value;
-  const bool done = times_[fetched].done_s != std::numeric_limits<double>::infinity();
-  if (times_[fetched].attempts == 0 || !done) {
+  const bool result = operand.from == Operand::From::kResult;
+  const std::uint32_t of = operand.op.value - program_.id(0).value;
+  const bool done = times_[of].done_s != std::numeric_limits<double>::infinity();
+  if (of != op && (times_[of].attempts == 0 || !done)) {
     throw InputError(fmt::format(
-        "{} uses the result of {} when it is not there; expected an edge that waits for it",
-        describe(schedule_, program_.id(op)), describe(schedule_, operand.op)));
+        "{} uses the {} of {} when it is not there; expected an edge that waits for it",
+        describe(schedule_, program_.id(op)), result ? "result" : "attempt",
+        describe(schedule_, operand.op)));
   }
-  return results_[fetched] * operand.value;
+  return operand.of(result ? results_[of] : times_[of].attempts - 1);
 }
 
 std::uint64_t Operands::shift_of(std::uint32_t op) const {

@@ -1,4 +1,5 @@
-// What operations of a rank are told by others of it: results as operands and addresses.
+// What operations of a rank are told by others of it, results and attempts as operands and
+// addresses, and what their own results tell.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace slackline::hw {
 
 /// The results of one rank's atomics and gets, and what is made of them. The rules and the texts
-/// are those of machine/atomic_words.h.
+/// are those of machine/run_memory.h.
 class Operands {
  public:
   /// What an operation is told when it is posted.
@@ -39,7 +40,7 @@ class Operands {
   /// What each operation fetched last; 0 for those that fetch nothing. Empty if none does.
   std::span<const std::uint64_t> results() const { return results_; }
   /// Whether an operation, of which the result is there, did what it was to do: a compare_swap
-  /// found what it expected. All others always do.
+  /// found what it expected, a tested result is as expected. All others always do.
   bool succeeded(std::uint32_t op) const;
 
  private:
@@ -51,6 +52,7 @@ class Operands {
   std::span<const sched::OpTimes> times_;
   std::vector<Values> values_;          // of every operation, if any has arguments or a result
   std::vector<std::uint64_t> results_;  // likewise, if any has a result
+  std::vector<bool> tested_;            // likewise
 };
 
 }  // namespace slackline::hw

@@ -235,7 +235,7 @@ std::uint32_t RequestMaker::make_one_sided(std::uint32_t i, bool signalled, Requ
   const auto reads = schedule_.slices(op.reads);
   const auto writes = schedule_.slices(op.writes);
   std::uint32_t pieces = 0;
-  for_each_piece(reads, writes, [&](const Slice&, const Slice&) { ++pieces; });
+  sched::for_each_piece(reads, writes, [&](const Slice&, const Slice&) { ++pieces; });
   WorkRequest request = request_of(i);
   request.signalled = signalled;
   if (pieces == 0) {
@@ -247,7 +247,7 @@ std::uint32_t RequestMaker::make_one_sided(std::uint32_t i, bool signalled, Requ
     return 1;
   }
   std::uint32_t piece = 0;
-  for_each_piece(reads, writes, [&](const Slice& from, const Slice& to) {
+  sched::for_each_piece(reads, writes, [&](const Slice& from, const Slice& to) {
     const bool last = ++piece == pieces;
     request.kind = !put          ? RequestKind::kRead
                    : imm && last ? RequestKind::kWriteImm

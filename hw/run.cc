@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "machine/execution.h"
+#include "machine/kept_memory.h"
 
 namespace slackline::hw {
 namespace {
@@ -18,6 +19,29 @@ struct WaitingName {
 constexpr std::array kWaitings{WaitingName{Waiting::kPolling, "polling"},
                                WaitingName{Waiting::kInterrupt, "interrupt"},
                                WaitingName{Waiting::kHybrid, "hybrid"}};
+
+// A simulated run knows what gets fetch from kept memory only, and only that memory at the end.
+void add_kept(const sched::Schedule& schedule, std::span<const RankRecord> records,
+              sched::Trace& trace) {
+  const machine::KeptMemory kept(schedule);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (op.kind != sched::OpKind::kGet) continue;
+    const auto from = schedule.slices(op.reads);
+    if (from.empty() || !kept.keeps(from.front().buffer)) trace.results[i] = 0;
+  }
+  trace.memory.assign(kept.bytes(), std::byte{0});
+  std::vector<std::size_t> used(records.size(), 0);
+  for (std::uint32_t b = 0; b < schedule.buffers().size(); ++b) {
+    if (!kept.keeps(sched::BufferId(b))) continue;
+    const std::uint32_t rank = schedule.buffers()[b].rank.value;
+    const auto to = kept.of(sched::BufferId(b), std::span(trace.memory));
+    if (records[rank].memory.size() < used[rank] + to.size()) continue;
+    std::copy_n(records[rank].memory.begin() + static_cast<std::ptrdiff_t>(used[rank]), to.size(),
+                to.begin());
+    used[rank] += to.size();
+  }
+}
 
 }  // namespace
 
@@ -54,10 +78,11 @@ sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view tr
   trace.results.assign(machine::request_count(schedule), 0);
   for (std::uint32_t r = 0; r < records.size(); ++r) {
     const std::uint32_t first = schedule.first_op(sched::RankId(r)).value;
-    const auto& [times, results] = records[r];
+    const auto& [times, results, memory] = records[r];
     std::copy(times.begin(), times.end(), trace.ops.begin() + first);
     std::copy(results.begin(), results.end(), trace.results.begin() + first);
   }
+  if (!trace.results.empty()) add_kept(schedule, records, trace);
   return trace;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -53,7 +54,8 @@ struct RunOptions {
 /// their own operations.
 struct RunResult {
   /// Of the iteration with the median makespan; times are from the common start, on rank 0's clock.
-  /// Its engine is "run:NET". See Executor::times() for what they mean.
+  /// Its engine is "run:NET". See Executor::times() for what they mean. Results and memory are as
+  /// an engine's, so that they can be held against each other (machine/kept_memory.h).
   sched::Trace trace;
   /// By iteration: when the last operation of any rank was done.
   std::vector<double> makespans_s;
@@ -87,6 +89,7 @@ class Stalled : public Error {
 struct RankRecord {
   std::vector<sched::OpTimes> times;
   std::vector<std::uint64_t> results;  // empty, too, if none of them fetches anything
+  std::vector<std::byte> memory;       // of its kept buffers, in their order: Trace::memory
 };
 
 /// The trace of a run, from the records of every rank. Its engine is "run:" and the transport's

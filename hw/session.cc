@@ -12,6 +12,7 @@
 #include "hw/driver.h"
 #include "hw/executor.h"
 #include "machine/delays.h"
+#include "machine/kept_memory.h"
 
 namespace slackline::hw {
 namespace {
@@ -64,13 +65,15 @@ class Run {
         transport_(transport),
         schedule_(schedule),
         options_(options),
-        conclusion_(mesh) {
+        // Of static schedules it is known how long they may be quiet.
+        conclusion_(mesh, schedule.regions().empty() ? Clock::duration::zero()
+                                                     : options.stall_timeout / 4) {
     set_up(first_channel);
   }
 
   RunResult run(const RunProgress& progress);
   // What this rank has seen, if it had begun.
-  std::optional<sched::Trace> partial() const;
+  std::optional<sched::Trace> partial();
   // Whether requests may be under way.
   bool has_begun() const { return begun_; }
 
@@ -84,7 +87,7 @@ class Run {
   void choose_median(RunResult& result) const;
   void gather_breach(RunResult& result);
   void gather_times(RunResult& result);
-  RankRecord record() const;
+  RankRecord record();
   sched::Trace trace_of(std::span<const RankRecord> records) const;
 
   Mesh& mesh_;
@@ -95,6 +98,7 @@ class Run {
   std::optional<Executor> executor_;
   std::optional<Driver> driver_;
   Conclusion conclusion_;
+  std::optional<machine::KeptMemory> kept_memory_;
   ClockOffset clock_;
   double clock_read_s_ = 0;
   bool begun_ = false;
@@ -109,6 +113,7 @@ void Run::set_up(std::uint32_t first_channel) {
   try {
     require_options(schedule_, options_, mesh_.ranks());
     delays_ = machine::Delays(options_.delays, schedule_, options_.platform);
+    kept_memory_.emplace(schedule_);
     ExecutorOptions options;
     options.first_channel = first_channel;
     options.order = options_.order;
@@ -123,18 +128,22 @@ void Run::set_up(std::uint32_t first_channel) {
   connect(failed);
   driver_.emplace(mesh_, transport_, *executor_, options_,
                   longest_quiet(schedule_, delays_) + options_.stall_timeout,
-                  [this] { conclusion_.listen(); });
+                  [this](bool moved) { return conclusion_.listen(moved); });
   clock_ = mesh_.measure_clock();
   clock_read_s_ = options_.timestamps ? clock_read_s() : 0;
-  std::uint64_t most_ops = 1;
-  for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) {
-    const std::uint32_t ops =
-        schedule_.end_op(sched::RankId(r)).value - schedule_.first_op(sched::RankId(r)).value;
-    most_ops = std::max<std::uint64_t>(most_ops, ops);
+  std::vector<std::uint64_t> bytes(mesh_.ranks(), 1);  // of a record
+  for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {
+    const sched::Buffer& buffer = schedule_.buffers()[b];
+    if (kept_memory_->keeps(sched::BufferId(b))) bytes[buffer.rank.value] += buffer.bytes;
   }
-  most_kept_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      kMostKept / (most_ops * (sizeof(sched::OpTimes) + sizeof(std::uint64_t))), 1,
-      options_.iterations));
+  for (std::uint32_t r = 0; r < mesh_.ranks(); ++r) {
+    const std::uint64_t ops =
+        schedule_.end_op(sched::RankId(r)).value - schedule_.first_op(sched::RankId(r)).value;
+    bytes[r] += ops * (sizeof(sched::OpTimes) + sizeof(std::uint64_t));
+  }
+  const std::uint64_t most = *std::max_element(bytes.begin(), bytes.end());
+  most_kept_ = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kMostKept / most, 1, options_.iterations));
 }
 
 // Ranks greet each other, or tell why they cannot: then all throw the first one's reason.
@@ -299,26 +308,36 @@ void Run::gather_times(RunResult& result) {
       ByteReader reader(bytes);
       records[r].times = reader.list<sched::OpTimes>();
       records[r].results = reader.list<std::uint64_t>();
+      records[r].memory = reader.list<std::byte>();
     }
   } else {
     ByteWriter writer;
     writer.add_list(std::span<const sched::OpTimes>(own.times));
     writer.add_list(std::span<const std::uint64_t>(own.results));
+    writer.add_list(std::span<const std::byte>(own.memory));
     mesh_.send(0, kTimes, writer.take());
   }
   result.trace = trace_of(records);
 }
 
-std::optional<sched::Trace> Run::partial() const {
+std::optional<sched::Trace> Run::partial() {
   if (!begun_ || !executor_) return std::nullopt;
   std::vector<RankRecord> records(mesh_.ranks());
   records[mesh_.rank()] = record();
   return trace_of(records);
 }
 
-RankRecord Run::record() const {
-  return {{executor_->times().begin(), executor_->times().end()},
-          {executor_->results().begin(), executor_->results().end()}};
+RankRecord Run::record() {
+  RankRecord record;
+  record.times.assign(executor_->times().begin(), executor_->times().end());
+  record.results.assign(executor_->results().begin(), executor_->results().end());
+  for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {
+    const sched::Buffer& buffer = schedule_.buffers()[b];
+    if (buffer.rank.value != mesh_.rank() || !kept_memory_->keeps(sched::BufferId(b))) continue;
+    const auto bytes = executor_->memory().at({sched::BufferId(b), 0, buffer.bytes});
+    record.memory.insert(record.memory.end(), bytes.begin(), bytes.end());
+  }
+  return record;
 }
 
 sched::Trace Run::trace_of(std::span<const RankRecord> records) const {

@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
+#include "hw/run.h"
 #include "hw/verbs_transport.h"
 #include "sched/compile.h"
 #include "tests/hw/dataflow.h"
 #include "tests/hw/legal_order.h"
 #include "tests/hw/local_ranks.h"
+#include "tests/hw/racing_schedules.h"
 
 namespace slackline {
 namespace {
@@ -73,6 +76,27 @@ TEST(Schedules, FlagsInRingsAreUsedAgain) {
 }
 
 TEST(Schedules, GetsAtomicsAndTheirResults) { run_and_prove(testing::dataflow(sched::ValueId(0))); }
+
+// Swaps until they succeed, tickets, a lock, and bitwise atomics, which verbs makes of swaps: ranks
+// race, and nothing is lost.
+TEST(Schedules, RegionsRaceForWordsAndLoseNothing) {
+  constexpr std::uint32_t kRanks = 3;
+  const auto run_and_judge = [](const sched::Schedule& schedule, auto&& judge) {
+    const auto reports = testing::run_locally(
+        schedule, [] { return hw::make_verbs_transport({}); }, std::chrono::seconds(60));
+    std::vector<hw::RankRecord> records;
+    for (const testing::RankReport& report : reports) {
+      EXPECT_EQ(report.error, "");
+      records.push_back({report.times, report.results, report.memory});
+    }
+    if (::testing::Test::HasFailure()) return;
+    EXPECT_EQ(judge(schedule, hw::assemble_trace(schedule, "verbs", records)), "");
+  };
+  run_and_judge(testing::tickets(kRanks, 10), testing::judge_tickets);
+  run_and_judge(testing::locked_counter(kRanks, 5), testing::judge_locked_counter);
+  run_and_judge(testing::own_bits(kRanks, 5), testing::judge_own_bits);
+  run_and_judge(testing::swapped_counter(kRanks, 5), testing::judge_swapped_counter);
+}
 
 TEST(Schedules, MoreIsPostedThanAQueuePairHolds) {
   run_and_prove("chain:ranks=3,bytes=20000,block=10,ready=none,in-flight=0");

@@ -20,6 +20,7 @@
 
 #include "hw/executor.h"
 #include "hw/fabric_transport.h"
+#include "machine/kept_memory.h"
 #include "sched/schedule.h"
 
 namespace slackline::testing {
@@ -30,6 +31,8 @@ using TransportFactory = std::function<std::unique_ptr<hw::Transport>()>;
 struct RankReport {
   std::string error;  // empty if the rank proved its bytes
   std::vector<sched::OpTimes> times;
+  std::vector<std::uint64_t> results;
+  std::vector<std::byte> memory;  // hw::RankRecord::memory, when all ranks were through
   // On the steady clock, which is one for all processes of a host: time zero of `times` lies
   // between these.
   double begun_after_s = 0;
@@ -100,8 +103,21 @@ inline double steady_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What a rank does. Its messages to the parent: greeting; then error, transport, when it began, and
-// times.
+inline std::vector<std::byte> kept_bytes(const sched::Schedule& schedule, std::uint32_t rank,
+                                         hw::Executor& executor) {
+  const machine::KeptMemory kept(schedule);
+  std::vector<std::byte> bytes;
+  for (std::uint32_t b = 0; b < schedule.buffers().size(); ++b) {
+    const sched::Buffer& buffer = schedule.buffers()[b];
+    if (buffer.rank.value != rank || !kept.keeps(sched::BufferId(b))) continue;
+    const auto of_it = executor.memory().at({sched::BufferId(b), 0, buffer.bytes});
+    bytes.insert(bytes.end(), of_it.begin(), of_it.end());
+  }
+  return bytes;
+}
+
+// What a rank does. Its messages to the parent: greeting; then error, transport, when it began,
+// times and results; and when all have told that, memory.
 inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
                     const TransportFactory& make_transport) {
   std::string error;
@@ -137,10 +153,18 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
     send_bytes(fd, transport_name.data(), transport_name.size());
     send_bytes(fd, begun, sizeof begun);
     send_bytes(fd, times.data(), times.size() * sizeof(sched::OpTimes));
+    send_bytes(fd, executor.results().data(), executor.results().size_bytes());
     // Peers may still need this rank's progress.
-    while (!readable(fd, 0)) {
-      if (!executor.progress()) sched_yield();
-    }
+    const auto serve = [&] {
+      while (!readable(fd, 0)) {
+        if (!executor.progress()) sched_yield();
+      }
+    };
+    serve();
+    if (!receive_bytes(fd, word)) return;
+    const Bytes memory = kept_bytes(schedule, rank, executor);
+    send_bytes(fd, memory.data(), memory.size());
+    serve();
     return;
   } catch (const std::exception& thrown) {
     error = thrown.what();
@@ -209,7 +233,9 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     Bytes transport;
     Bytes begun;
     Bytes times;
-    if (!receive(r, error) || !receive(r, transport) || !receive(r, begun) || !receive(r, times)) {
+    Bytes results;
+    if (!receive(r, error) || !receive(r, transport) || !receive(r, begun) || !receive(r, times) ||
+        !receive(r, results)) {
       all = false;
       continue;
     }
@@ -219,7 +245,11 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     std::memcpy(&reports[r].begun_before_s, begun.data() + sizeof(double), sizeof(double));
     reports[r].times.resize(times.size() / sizeof(sched::OpTimes));
     std::memcpy(static_cast<void*>(reports[r].times.data()), times.data(), times.size());
+    reports[r].results.resize(results.size() / sizeof(std::uint64_t));
+    std::memcpy(reports[r].results.data(), results.data(), results.size());
   }
+  for (std::uint32_t r = 0; all && r < ranks; ++r) send_bytes(fds[r], nullptr, 0);
+  for (std::uint32_t r = 0; all && r < ranks; ++r) all = receive(r, reports[r].memory);
   // Closing is the word to leave. Who is stuck cannot hear it.
   for (std::uint32_t r = 0; r < ranks; ++r) {
     close(fds[r]);

@@ -35,6 +35,8 @@ class LoopTransport final : public hw::Transport {
   explicit LoopTransport(Loop& loop) : loop_(loop) {}
 
   bool in_order = false;
+  bool atomics = true;
+  bool bitwise = true;                  // and, or and xor among them
   bool held = false;                    // completions stay where they are
   std::size_t room = 1000;              // requests taken per poll
   std::vector<hw::WorkRequest> posted;  // without their segments, in order
@@ -56,7 +58,8 @@ class LoopTransport final : public hw::Transport {
   void wait(std::chrono::nanoseconds, int) override {}
   std::size_t max_segments() const override { return 4; }
   bool completes_in_order() const override { return in_order; }
-  bool has_atomics() const override { return false; }
+  bool has_atomics() const override { return atomics; }
+  bool has_bitwise_atomics() const override { return bitwise; }
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
     std::size_t taken = 0;
@@ -101,7 +104,35 @@ class LoopTransport final : public hw::Transport {
     }
   }
 
+  static void act(const hw::WorkRequest& request, std::byte* result) {
+    std::byte* const place = std::bit_cast<std::byte*>(request.remote.address);
+    std::uint64_t word = 0;
+    std::memcpy(&word, place, 8);
+    std::memcpy(result, &word, 8);
+    switch (request.kind) {
+      case hw::RequestKind::kFetchAdd:
+        word += request.operand;
+        break;
+      case hw::RequestKind::kFetchAnd:
+        word &= request.operand;
+        break;
+      case hw::RequestKind::kFetchOr:
+        word |= request.operand;
+        break;
+      case hw::RequestKind::kFetchXor:
+        word ^= request.operand;
+        break;
+      default:
+        if (word == request.compare) word = request.operand;
+    }
+    std::memcpy(place, &word, 8);
+  }
+
   void start(const Loop::Half& half) {
+    if (is_atomic(half.request.kind)) {
+      act(half.request, half.segments.at(0).data);
+      return complete(half);
+    }
     Loop::Channel& channel = loop_.channels[half.request.channel];
     switch (half.request.kind) {
       case hw::RequestKind::kSend:

@@ -80,6 +80,69 @@ class Run(RankCase):
         self.assert_gone([rank.pid for rank in ranks], since)
 
 
+class Dynamic(RankCase):
+    """Schedules of which only a run tells what they do."""
+
+    # Rank 0 tries until it succeeds, then counts as often as a repeat says, at both ranks.
+    TEXT = """slackline schedule 1
+ranks 2
+buffer 0 rank 0 bytes 16
+buffer 1 rank 1 bytes 64
+channel 0 from 0 to 1
+channel 1 from 1 to 1
+rank 0
+  0 put on 0 reads 0[0+8] writes 1[0+8]
+  1 fetch_add on 0 reads 1[16+8] writes 1[16+8] operand attempt:0+1 after done:0
+  2 compare_swap on 0 reads 1[24+8] writes 1[24+8] operand result:1 compare 0 after done:1
+rank 1
+  3 fetch_xor on 1 reads 1[32+8] writes 1[32+8] operand 5
+region retry entry 0 count 1 attempts 1000 p 200000
+region repeat entry 1 count 1 attempts 4
+region alt entry 3 count 1 p 500000
+pre 0[0+16] value 1
+post 1[0+8] value 1
+"""
+
+    def trace(self, *arguments):
+        self.good(*arguments, "--trace", "out.trace")
+        return json.loads(self.read("out.trace"))
+
+    def test_it_draws_and_fetches_what_the_simulation_does(self):
+        name = self.write("d.sched", self.TEXT)
+        seen = set()
+        for seed in range(6):
+            simulated = self.trace("simulate", name, "--no-proof", "--seed", seed)
+            for transport in TRANSPORTS:
+                run = self.trace("run", name, "--transport", transport, "--seed", seed)
+                self.assertEqual(run["attempts"], simulated["attempts"])
+                self.assertEqual(run["results"], simulated["results"])
+            seen.add(tuple(run["attempts"]))
+        self.assertGreater(len(seen), 2)
+
+    def test_its_bytes_are_proved_all_the_same(self):
+        name = self.write("d.sched", self.TEXT)
+        document = self.document("run", name, "--iterations", 3)
+        self.assertTrue(document["bytes_proved"])
+        self.assertFalse(document["proved"])
+        wrong = self.write("w.sched", self.TEXT.replace("post 1[0+8] value 1",
+                                                        "post 1[0+8] value 2"))
+        self.assertIn("byte 0 of buffer 1", self.bad("run", wrong, code=1))
+        self.assertIn("--no-proof", self.bad("run", name, "--prove"))
+
+    def test_what_cannot_succeed_is_reported(self):
+        text = self.TEXT.replace("attempts 1000 p 200000", "attempts 3 p 0 backoff 1ms")
+        name = self.write("d.sched", text)
+        for transport in TRANSPORTS:
+            said = self.bad("run", name, "--transport", transport)
+            self.assertIn("region 0 (retry, from op 0 (put, rank 0)) has failed all of its 3 "
+                          "attempts", said)
+        ranks = self.start_ranks(2, name)
+        for rank in ranks:
+            done = rank.wait()
+            self.assertEqual(done.code, 2, done)
+            self.assertIn("has failed all of its 3 attempts", done.err)
+
+
 class PartialTraces(RankCase):
     def test_survivors_keep_what_they_saw(self):
         # The root stops half-way for longer than the test waits: all that came before is done.
