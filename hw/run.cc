@@ -24,7 +24,7 @@ constexpr std::array kWaitings{WaitingName{Waiting::kPolling, "polling"},
 void add_kept(const sched::Schedule& schedule, std::span<const RankRecord> records,
               sched::Trace& trace) {
   const machine::KeptMemory kept(schedule);
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+  for (std::uint32_t i = 0; i < trace.results.size(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (op.kind != sched::OpKind::kGet) continue;
     const auto from = schedule.slices(op.reads);
@@ -82,7 +82,7 @@ sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view tr
     std::copy(times.begin(), times.end(), trace.ops.begin() + first);
     std::copy(results.begin(), results.end(), trace.results.begin() + first);
   }
-  if (!trace.results.empty()) add_kept(schedule, records, trace);
+  add_kept(schedule, records, trace);
   return trace;
 }
 

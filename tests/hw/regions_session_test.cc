@@ -84,8 +84,8 @@ TEST_P(RegionsOn, RunAsTheySimulate) {
           [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
             for (std::uint32_t seed = 0; seed < schedules; ++seed) {
               testing::Dice dice(1000 * ranks + seed);
-              // Locks are raced for, by others than those that count.
-              const bool locks = seed % 4 == 3;
+              // Locks are raced for. Large messages that nobody expects stop net.
+              const bool locks = seed % 4 == 3 && GetParam() != std::string("net");
               const std::uint32_t blocks = 2 + dice.below(8);
               const sched::Schedule schedule =
                   locks ? testing::RandomDynamic(dice, ranks, blocks, true).build()
