@@ -137,7 +137,8 @@ SimulationResult result_of(const sched::Schedule& schedule, const machine::Platf
   SimulationResult result;
   result.makespan_s = trace.makespan_s();
   result.finish_s = machine::rank_finish_s(schedule, trace.ops);
-  result.use = link_use(schedule, wiring.node());
+  const bool counted = trace.ops.size() == schedule.op_count();
+  result.use = link_use(schedule, wiring.node(), counted ? &trace : nullptr);
   const machine::Paths paths(schedule, wiring, delays);
   result.out_share = utilisation(result.use.out_bytes, false, wiring, paths, result.makespan_s);
   result.in_share = utilisation(result.use.in_bytes, true, wiring, paths, result.makespan_s);
