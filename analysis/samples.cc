@@ -5,6 +5,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/in_threads.h"
+#include "analysis/plan_runs.h"
 
 namespace slackline::analysis {
 
@@ -47,6 +48,17 @@ void run_analytic_samples(const sched::Schedule& schedule, const machine::Platfo
   in_threads(static_cast<std::uint32_t>(which.size()), runs.jobs, run, [&](std::uint32_t done) {
     if (runs.progress) runs.progress(before + done);
   });
+}
+
+machine::Samples run_event_samples(const sched::Schedule& schedule,
+                                   const machine::Platform& platform, const machine::Wiring& wiring,
+                                   const machine::DelayPlan& plan, const machine::IssueOrder& order,
+                                   const machine::SampleRuns& runs) {
+  return machine::samples_of(
+      [&](const machine::PlanRuns& plans, const machine::TraceReading& reading) {
+        return run_event_plans(schedule, platform, wiring, order, plans, reading);
+      },
+      schedule, plan, runs);
 }
 
 }  // namespace slackline::analysis

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analysis/analytic.h"
+#include "analysis/event_engine.h"
 #include "analysis/plan_runs.h"
 #include "analysis/samples.h"
 #include "sched/error.h"
@@ -21,6 +22,8 @@ constexpr std::array kEngines = {
 #endif
     EngineEntry{"analytic", analysis::run_analytic, analysis::run_analytic_samples,
                 analysis::run_analytic_plans},
+    EngineEntry{"event", analysis::run_events, analysis::run_event_samples,
+                analysis::run_event_plans},
 };
 
 }  // namespace
@@ -34,10 +37,10 @@ const EngineEntry& engine_named(std::string_view name, std::string_view option) 
   if (name == "simgrid") {
     throw EnvironmentError(
         fmt::format("{0} simgrid: this program was built without SimGrid; install it (Debian: "
-                    "libsimgrid-dev) and build again, or use {0} analytic",
+                    "libsimgrid-dev) and build again, or use {0} event",
                     option));
   }
-  throw InputError(fmt::format("{}: '{}'; expected simgrid or analytic", option, name));
+  throw InputError(fmt::format("{}: '{}'; expected simgrid, analytic or event", option, name));
 }
 
 }  // namespace slackline::cli

@@ -1,6 +1,6 @@
 // How an iteration ends, known to all ranks alike: each tells rank 0 that it has finished, or why
-// it cannot, and rank 0 tells all. Before, those that move tell those that wait for them: how long a
-// rank takes over what is repeated is not known beforehand.
+// it cannot, and rank 0 tells all. Before, those that move tell those that wait for them: how long
+// a rank takes over what is repeated is not known beforehand.
 #pragma once
 
 #include <chrono>

@@ -92,8 +92,8 @@ void Executor::pass_over(std::uint32_t node) {
   for (std::uint32_t i = first; i < first + r.count; ++i) {
     sched::OpTimes& t = times_[i];
     if (t.attempts != 0) continue;
-    t = {event_s_,  event_s_, event_s_,
-         event_s_,  0,        regions_->cause(program_.regions().region(node))};
+    t = {event_s_, event_s_, event_s_,
+         event_s_, 0,        regions_->cause(program_.regions().region(node))};
   }
 }
 

@@ -34,9 +34,9 @@ FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, SourceOf source_of)
     : endpoint_(endpoint), source_of_(std::move(source_of)) {
   static_assert(std::is_trivially_copyable_v<Message>);
   if (endpoint_.info().tx_attr->inject_size < sizeof(Message)) {
-    throw EnvironmentError(fmt::format("libfabric {}: messages of {} bytes are injected; expected {}",
-                                       endpoint_.provider(),
-                                       endpoint_.info().tx_attr->inject_size, sizeof(Message)));
+    throw EnvironmentError(
+        fmt::format("libfabric {}: messages of {} bytes are injected; expected {}",
+                    endpoint_.provider(), endpoint_.info().tx_attr->inject_size, sizeof(Message)));
   }
   // Keys of other memory count up from 1.
   constexpr std::uint64_t kKey = 0;
@@ -49,10 +49,10 @@ FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, SourceOf source_of)
 }
 
 void FabricAtomics::listen(Receive& receive) {
-  endpoint_.require(fi_recv(endpoint_.ep(), &receive.message, sizeof receive.message,
-                            fi_mr_desc(region_.get()), FI_ADDR_UNSPEC,
-                            static_cast<FabricContext*>(&receive)),
-                    "listening for atomics");
+  endpoint_.require(
+      fi_recv(endpoint_.ep(), &receive.message, sizeof receive.message, fi_mr_desc(region_.get()),
+              FI_ADDR_UNSPEC, static_cast<FabricContext*>(&receive)),
+      "listening for atomics");
 }
 
 void FabricAtomics::add_memory(std::uint64_t key, std::span<std::byte> memory) {
@@ -133,8 +133,7 @@ std::optional<Completion> FabricAtomics::finish(const Message& answer) {
 void FabricAtomics::flush() {
   while (!answers_.empty()) {
     const Answer& next = answers_.front();
-    const ssize_t answer =
-        fi_inject(endpoint_.ep(), &next.message, sizeof next.message, next.peer);
+    const ssize_t answer = fi_inject(endpoint_.ep(), &next.message, sizeof next.message, next.peer);
     if (answer == -FI_EAGAIN) return;
     endpoint_.require(answer, "answering an atomic");
     answers_.pop_front();

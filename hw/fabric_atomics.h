@@ -83,9 +83,9 @@ class FabricAtomics {
   SourceOf source_of_;
   std::map<std::uint64_t, std::span<std::byte>> memory_;  // by key
   std::array<Receive, 32> receives_;
-  Fid<fid_mr> region_;             // of them
-  std::deque<Answer> answers_;     // not yet sent
-  std::deque<Waiting> waiting_;    // requests under way, and free places among them
+  Fid<fid_mr> region_;           // of them
+  std::deque<Answer> answers_;   // not yet sent
+  std::deque<Waiting> waiting_;  // requests under way, and free places among them
   std::deque<std::uint64_t> free_;
 };
 

@@ -138,9 +138,9 @@ bool FabricEndpoint::has_atomics() const {
 bool FabricEndpoint::has_bitwise_atomics() const {
   constexpr std::array kOperations{FI_BAND, FI_BOR, FI_BXOR};
   return has_atomics() && std::ranges::all_of(kOperations, [&](fi_op operation) {
-    std::size_t count = 0;
-    return fi_fetch_atomicvalid(ep_.get(), FI_UINT64, operation, &count) == 0 && count >= 1;
-  });
+           std::size_t count = 0;
+           return fi_fetch_atomicvalid(ep_.get(), FI_UINT64, operation, &count) == 0 && count >= 1;
+         });
 }
 
 void FabricEndpoint::wait(std::chrono::nanoseconds timeout, int also) {

@@ -11,10 +11,11 @@ using sched::Slice;
 
 void copy(const RankProgram& program, RankMemory& memory, std::uint32_t op) {
   const sched::Schedule& schedule = program.schedule();
-  sched::for_each_piece(schedule.slices(program.op(op).reads), schedule.slices(program.op(op).writes),
-                 [&](const Slice& from, const Slice& to) {
-                   std::memmove(memory.at(to).data(), memory.at(from).data(), from.bytes);
-                 });
+  sched::for_each_piece(schedule.slices(program.op(op).reads),
+                        schedule.slices(program.op(op).writes),
+                        [&](const Slice& from, const Slice& to) {
+                          std::memmove(memory.at(to).data(), memory.at(from).data(), from.bytes);
+                        });
 }
 
 void reduce(const RankProgram& program, RankMemory& memory, std::uint32_t op) {

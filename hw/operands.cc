@@ -62,10 +62,10 @@ std::uint64_t Operands::value_of(std::uint32_t op, const Operand& operand) const
   const std::uint32_t of = operand.op.value - program_.id(0).value;
   const bool done = times_[of].done_s != std::numeric_limits<double>::infinity();
   if (of != op && (times_[of].attempts == 0 || !done)) {
-    throw InputError(fmt::format(
-        "{} uses the {} of {} when it is not there; expected an edge that waits for it",
-        describe(schedule_, program_.id(op)), result ? "result" : "attempt",
-        describe(schedule_, operand.op)));
+    throw InputError(
+        fmt::format("{} uses the {} of {} when it is not there; expected an edge that waits for it",
+                    describe(schedule_, program_.id(op)), result ? "result" : "attempt",
+                    describe(schedule_, operand.op)));
   }
   return operand.of(result ? results_[of] : times_[of].attempts - 1);
 }

@@ -117,8 +117,8 @@ void RankProgram::mark_waited_for(std::span<const Release> on_done) {
     if (in_region) waited_for_[i] = true;
     if (previous_[i] == kNoOp) continue;
     const bool one_sided = op(i).kind == OpKind::kPut || op(i).kind == OpKind::kGet;
-    const bool empty = one_sided && op(i).notify != sched::Notify::kImm &&
-                       schedule_.payload_bytes(op(i)) == 0;
+    const bool empty =
+        one_sided && op(i).notify != sched::Notify::kImm && schedule_.payload_bytes(op(i)) == 0;
     if (in_region || empty) waited_for_[previous_[i]] = true;
   }
 }

@@ -59,8 +59,7 @@ std::size_t RequestQueue::post_batch(Transport& transport) {
 }
 
 RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory, Operands& operands,
-                           Transport& transport, std::uint32_t first_channel,
-                           std::uint32_t number)
+                           Transport& transport, std::uint32_t first_channel, std::uint32_t number)
     : program_(program),
       schedule_(program.schedule()),
       memory_(memory),
@@ -290,8 +289,8 @@ WorkRequest RequestMaker::swap_request(std::uint32_t i) {
 }
 
 bool RequestMaker::is_swapped(OpKind kind) const {
-  return !bitwise_ && (kind == OpKind::kFetchAnd || kind == OpKind::kFetchOr ||
-                       kind == OpKind::kFetchXor);
+  return !bitwise_ &&
+         (kind == OpKind::kFetchAnd || kind == OpKind::kFetchOr || kind == OpKind::kFetchXor);
 }
 
 RemoteMemory RequestMaker::remote(const Slice& slice, std::uint64_t shift) const {

@@ -85,7 +85,7 @@ class CommandLines(ProgramCase):
                 (["list", "colours"], "unknown topic 'colours'"),
                 (["convert", "t"], "no --to"),
                 (["convert", "t", "--to", "paje"], "unknown format 'paje'"),
-                (["simulate", CHAIN, "--engine", "ns3"], "simgrid or analytic"),
+                (["simulate", CHAIN, "--engine", "ns3"], "simgrid, analytic or event"),
                 (["simulate", CHAIN, "--policy", "random"], "in-order, ready or least-slack"),
                 (["simulate", CHAIN, "--samples", "0"], "--samples"),
                 (["simulate", CHAIN, "--samples", "-3"], "--samples"),

@@ -63,10 +63,11 @@ inline sched::Schedule tickets(std::uint32_t ranks, std::uint32_t times) {
   text += racing::channels(ranks);
   for (std::uint32_t r = 0; r < ranks; ++r) {
     const std::uint32_t op = 2 * r;
-    text += fmt::format("rank {0}\n  {1} fetch_add on {0} reads 0[0+8] writes 0[0+8] operand 1\n"
-                        "  {2} put on {0} reads {3}[0+8] writes 1[0+8] offset result:{1}*8 "
-                        "after done:{1}\n",
-                        r, op, op + 1, 2 + r);
+    text += fmt::format(
+        "rank {0}\n  {1} fetch_add on {0} reads 0[0+8] writes 0[0+8] operand 1\n"
+        "  {2} put on {0} reads {3}[0+8] writes 1[0+8] offset result:{1}*8 "
+        "after done:{1}\n",
+        r, op, op + 1, 2 + r);
   }
   for (std::uint32_t r = 0; r < ranks; ++r) {
     text += fmt::format("region repeat entry {} count 2 attempts {}\n", 2 * r, times);
@@ -113,9 +114,10 @@ inline sched::Schedule locked_counter(std::uint32_t ranks, std::uint32_t times) 
         r, op, op + 1, op + 2, op + 3, op + 4, op + 5, r + 1, 2 + r);
   }
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    text += fmt::format("region repeat entry {0} count 5 attempts {1}\n"
-                        "region retry entry {0} count 1 attempts 100000000 outcome actual\n",
-                        6 * r, times);
+    text += fmt::format(
+        "region repeat entry {0} count 5 attempts {1}\n"
+        "region retry entry {0} count 1 attempts 100000000 outcome actual\n",
+        6 * r, times);
   }
   for (std::uint32_t r = 0; r < ranks; ++r) {
     text += fmt::format("pre {}[8+8] value {}\n", 2 + r, r);
@@ -152,8 +154,9 @@ inline sched::Schedule own_bits(std::uint32_t ranks, std::uint32_t times) {
     const std::uint32_t op = 5 * r;
     const std::uint64_t own = std::uint64_t{255} << (8 * r);
     text += fmt::format("rank {0}\n  {1} fetch_or on {0} {2} operand {3}\n", r, op, kWord, own);
-    text += fmt::format("  {0} fetch_xor on {1} {2} operand {3} compare {3} mask {3} after done:{4}\n",
-                        op + 1, r, kWord, own, op);
+    text +=
+        fmt::format("  {0} fetch_xor on {1} {2} operand {3} compare {3} mask {3} after done:{4}\n",
+                    op + 1, r, kWord, own, op);
     text += fmt::format("  {} fetch_or on {} {} operand {} compare 0 mask {} after done:{}\n",
                         op + 2, r, kWord, own, own, op + 1);
     text += fmt::format("  {} fetch_and on {} {} operand {} compare {} mask {} after done:{}\n",
@@ -162,9 +165,10 @@ inline sched::Schedule own_bits(std::uint32_t ranks, std::uint32_t times) {
                         std::uint64_t{5} << (8 * r), op + 3);
   }
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    text += fmt::format("region repeat entry {0} count 4 attempts {1}\n"
-                        "region retry entry {0} count 4 attempts 1 outcome actual\n",
-                        5 * r, times);
+    text += fmt::format(
+        "region repeat entry {0} count 4 attempts {1}\n"
+        "region retry entry {0} count 4 attempts 1 outcome actual\n",
+        5 * r, times);
   }
   return sched::read_text(text);
 }
@@ -181,14 +185,16 @@ inline std::string judge_own_bits(const sched::Schedule& schedule, const sched::
 inline sched::Schedule swapped_counter(std::uint32_t ranks, std::uint32_t times) {
   std::string text = racing::head(ranks) + "buffer 0 rank 0 bytes 8\n" + racing::channels(ranks);
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    text += fmt::format("rank {0}\n  {0} compare_swap on {0} reads 0[0+8] writes 0[0+8] "
-                        "operand result:{0}+1 compare result:{0}\n",
-                        r);
+    text += fmt::format(
+        "rank {0}\n  {0} compare_swap on {0} reads 0[0+8] writes 0[0+8] "
+        "operand result:{0}+1 compare result:{0}\n",
+        r);
   }
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    text += fmt::format("region repeat entry {0} count 1 attempts {1}\n"
-                        "region retry entry {0} count 1 attempts 100000000 outcome actual\n",
-                        r, times + r);
+    text += fmt::format(
+        "region repeat entry {0} count 1 attempts {1}\n"
+        "region retry entry {0} count 1 attempts 100000000 outcome actual\n",
+        r, times + r);
   }
   return sched::read_text(text);
 }

@@ -52,7 +52,9 @@ class RandomWords {
 
   // Eight words of rank a at rank b, and one more that only ever holds 0 to 4.
   sched::Slice word_of(std::uint32_t a, std::uint32_t b) { return {words_[b], 128ull * a, 8}; }
-  sched::Slice small_of(std::uint32_t a, std::uint32_t b) { return {words_[b], 128ull * a + 64, 8}; }
+  sched::Slice small_of(std::uint32_t a, std::uint32_t b) {
+    return {words_[b], 128ull * a + 64, 8};
+  }
   sched::Slice any_back(std::uint32_t a) {
     return {own_[a], kValueBytes + 8 * random_.below(8), 8};
   }

@@ -87,8 +87,7 @@ TEST(Regions, RunAsTheySimulate) {
     SCOPED_TRACE(seed);
     testing::Dice dice(seed);
     const std::uint32_t ranks = 1 + dice.below(4);
-    const sched::Schedule schedule =
-        testing::RandomWords(dice, ranks, 2 + dice.below(8)).build();
+    const sched::Schedule schedule = testing::RandomWords(dice, ranks, 2 + dice.below(8)).build();
     const Setting setting{seed, seed % 2 == 0, seed % 3 != 0, seed % 5 == 0 ? 1u : 1000u};
     const sched::Trace trace = run_as_simulated(schedule, setting);
     kept += trace.memory.size();
@@ -187,10 +186,11 @@ TEST(Regions, WhatCannotGoOnIsReportedAsInSimulation) {
 }
 
 TEST(Regions, AnAbandonedRankServesItsPeersOnly) {
-  const sched::Schedule schedule = sched::read_text(
-      std::string(kTwo) + "  0 compare_swap on 0 reads 1[0+8] writes 1[0+8] operand 1 compare 5\n"
-                          "  1 put on 0 reads 0[0+8] writes 1[0+8] after done:0\n"
-                          "region retry entry 0 count 1 attempts 2 outcome actual\n");
+  const sched::Schedule schedule =
+      sched::read_text(std::string(kTwo) +
+                       "  0 compare_swap on 0 reads 1[0+8] writes 1[0+8] operand 1 compare 5\n"
+                       "  1 put on 0 reads 0[0+8] writes 1[0+8] after done:0\n"
+                       "region retry entry 0 count 1 attempts 2 outcome actual\n");
   Loop loop;
   LoopRanks ranks(schedule, loop);
   ranks.set_up();
@@ -209,8 +209,8 @@ TEST(Regions, TheSilentAreNotForgotten) {
        {"  1 put on 0 reads 0[0+8] writes 1[0+8]\n  2 put on 0 reads 0[8+8] writes 1[8+8]\n"
         "region alt entry 1 count 1 p 0\n",
         "  1 put on 0\n  2 put on 0 reads 0[8+8] writes 1[8+8]\n"}) {
-    const sched::Schedule schedule = sched::read_text(
-        std::string(kTwo) + "  0 put on 0 reads 0[0+8] writes 1[0+8]\n" + between);
+    const sched::Schedule schedule =
+        sched::read_text(std::string(kTwo) + "  0 put on 0 reads 0[0+8] writes 1[0+8]\n" + between);
     Loop loop;
     LoopRanks ranks(schedule, loop);
     ranks.transport(0).in_order = true;

@@ -119,11 +119,9 @@ struct Race {
 std::vector<Race> races(std::uint32_t ranks) {
   std::vector<Race> all;
   all.push_back({"tickets", testing::tickets(ranks, 20), testing::judge_tickets, 1});
-  all.push_back({"lock", testing::locked_counter(ranks, 10), testing::judge_locked_counter,
-                 1});
+  all.push_back({"lock", testing::locked_counter(ranks, 10), testing::judge_locked_counter, 1});
   all.push_back({"bits", testing::own_bits(ranks, 10), testing::judge_own_bits, 0});
-  all.push_back({"swaps", testing::swapped_counter(ranks, 10), testing::judge_swapped_counter,
-                 0});
+  all.push_back({"swaps", testing::swapped_counter(ranks, 10), testing::judge_swapped_counter, 0});
   return all;
 }
 
@@ -284,13 +282,12 @@ TEST(Regions, WhoIsSlowIsNotTakenForStuck) {
       "rank 0\nrank 1\n  0 delay for 100ms\n  1 send on 0 after done:0\n"
       "rank 2\n  2 recv on 0\nregion repeat entry 0 count 1 attempts 45\n");
   MeshRanks processes;
-  start(processes, "shm", 3,
-        [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-          hw::RunOptions options;
-          options.warm_up = 0;
-          options.stall_timeout = std::chrono::seconds(3);
-          say(session.run(schedule, options).breach.value_or(""));
-        });
+  start(processes, "shm", 3, [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+    hw::RunOptions options;
+    options.warm_up = 0;
+    options.stall_timeout = std::chrono::seconds(3);
+    say(session.run(schedule, options).breach.value_or(""));
+  });
   for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(processes.next(r), "");
 }
 
@@ -329,8 +326,8 @@ TEST(Leader, FollowersOfARunThatCannotGoOnEnd) {
     const auto net = transport_named("shm");
     if (mesh.rank() != 0) return hw::follow(mesh, *net);
     hw::Leader leader(mesh, *net);
-    leader.run(sched::read_text(never(
-                   "compare_swap on 0 reads 0[0+8] writes 0[0+8] operand 1 compare 9", "5")),
+    leader.run(sched::read_text(
+                   never("compare_swap on 0 reads 0[0+8] writes 0[0+8] operand 1 compare 9", "5")),
                {});
   });
   for (std::uint32_t r = 0; r < 3; ++r) {
