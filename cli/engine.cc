@@ -16,14 +16,20 @@
 namespace slackline::cli {
 namespace {
 
+std::string drive_alone(const machine::Platform& /*platform*/, const machine::Wiring& /*wiring*/,
+                        const machine::Paths& paths, const machine::MakeRun& make) {
+  return machine::drive_alone(paths, make);
+}
+
 constexpr std::array kEngines = {
 #ifdef SLACKLINE_HAVE_SIMGRID
-    EngineEntry{"simgrid", sim::run_simgrid, sim::run_simgrid_samples, sim::run_simgrid_plans},
+    EngineEntry{"simgrid", sim::run_simgrid, sim::run_simgrid_samples, sim::run_simgrid_plans,
+                sim::drive_in_simgrid},
 #endif
     EngineEntry{"analytic", analysis::run_analytic, analysis::run_analytic_samples,
-                analysis::run_analytic_plans},
+                analysis::run_analytic_plans, drive_alone},
     EngineEntry{"event", analysis::run_events, analysis::run_event_samples,
-                analysis::run_event_plans},
+                analysis::run_event_plans, drive_alone},
 };
 
 }  // namespace

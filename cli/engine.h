@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "machine/delay_plan.h"
+#include "machine/driven_run.h"
 #include "machine/issue_policy.h"
+#include "machine/paths.h"
 #include "machine/plan_runs.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
@@ -27,6 +29,9 @@ struct EngineEntry {
   std::vector<double> (*run_plans)(const sched::Schedule&, const machine::Platform&,
                                    const machine::Wiring&, const machine::IssueOrder&,
                                    const machine::PlanRuns&, const machine::TraceReading&);
+  /// Of a run that is no schedule's (machine/driven_run.h).
+  std::string (*drive)(const machine::Platform&, const machine::Wiring&, const machine::Paths&,
+                       const machine::MakeRun&);
 };
 
 /// Every engine of this build.

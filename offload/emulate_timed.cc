@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <queue>
+#include <iterator>
+#include <memory>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "machine/driven_run.h"
 #include "machine/event_queue.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
+#include "offload/packed_run.h"
 #include "sched/error.h"
 
 namespace slackline::offload {
@@ -18,39 +23,38 @@ using machine::kInstant_s;
 using sched::OpId;
 using sched::RankId;
 
-// What ends; in one instant in the order of this list, then of queues or ranks.
-enum class What : std::uint8_t {
-  kEntryEnds,     // of a queue
-  kSent,          // a queue's message has left
-  kSmallOutFree,  // of a rank: its out-port for small messages, …
-  kLargeOutFree,  // …and for large ones
-  kArrived,       // a queue's first message on the wire
-  kAcknowledged,  // a queue's first message that landed
-};
+using machine::ExecutionEvent;
+using Kind = ExecutionEvent::Kind;
 
-struct Event {
-  double time_s;
-  What what;
-  std::uint32_t subject;  // queue or rank
-  std::uint64_t number;   // in the order in which they were made
-  friend bool operator>(const Event& a, const Event& b) {
-    return std::tie(a.time_s, a.what, a.subject, a.number) >
-           std::tie(b.time_s, b.what, b.subject, b.number);
-  }
-};
+// An event's id is a queue or, for ports, a rank. What ends in one instant does so in this order,
+// then in that of ids.
+constexpr Kind kEntryEnds = Kind::kLaneEnd;
+constexpr Kind kSent = Kind::kSent;                  // a queue's message has left
+constexpr Kind kSmallOutFree = Kind::kOutFree;       // the out-port for small messages, …
+constexpr Kind kLargeOutFree = Kind::kReplyOutFree;  // …and for large ones
+constexpr Kind kArrived = Kind::kArrived;            // a queue's first message on the wire
+constexpr Kind kAcknowledged = Kind::kDone;          // a queue's first message that landed
 
-class TimedRun {
+constexpr std::uint32_t turn(Kind kind) {
+  constexpr Kind kOrder[] = {kEntryEnds, kSent, kSmallOutFree, kLargeOutFree, kArrived};
+  std::uint32_t turn = 0;
+  while (turn < std::size(kOrder) && kOrder[turn] != kind) ++turn;
+  return turn;
+}
+
+class TimedRun final : public machine::DrivenRun {
  public:
   TimedRun(const QueueProgram& program, const sched::Schedule& schedule, const MessageGraph& graph,
-           const machine::Platform& platform, const machine::Wiring& wiring,
-           const machine::DelayPlan& delays, const NicTiming& timing)
+           const machine::Platform& platform, const machine::Paths& paths, const NicTiming& timing,
+           machine::RunClock& clock)
       : program_(program),
         schedule_(schedule),
         platform_(platform),
         timing_(timing),
         memory_(program, schedule),
         nic_(program, schedule, graph, memory_),
-        paths_(schedule, wiring, delays),
+        paths_(paths),
+        clock_(clock),
         gap_s_(sched::seconds(platform.gap)),
         entry_s_(sched::seconds(timing.entry_time)),
         queues_(program.queues().size()),
@@ -59,27 +63,23 @@ class TimedRun {
     find_ways();
   }
 
-  Emulation run() {
+  void start() override {
     for (std::uint32_t r = 0; r < program_.rank_count(); ++r) nic_.start(RankId(r));
     settle();
-    while (!events_.empty()) {
-      nic_.now_s = events_.top().time_s;
-      const double until_s = nic_.now_s + kInstant_s;
-      while (!events_.empty() &&
-             (events_.top().time_s <= nic_.now_s || events_.top().time_s < until_s)) {
-        const Event event = events_.top();
-        events_.pop();
-        handle(event);
-      }
-      settle();
-    }
+  }
+
+  void instant(double now_s, std::vector<ExecutionEvent>& events) override {
+    nic_.now_s = now_s;
+    std::sort(events.begin(), events.end(), [](ExecutionEvent a, ExecutionEvent b) {
+      return std::pair(turn(a.kind()), a.op()) < std::pair(turn(b.kind()), b.op());
+    });
+    for (const ExecutionEvent event : events) handle(event);
+    settle();
+  }
+
+  std::string result() override {
     nic_.finish();
-    Emulation result;
-    result.faults = nic_.faults();
-    result.not_ready = nic_.not_ready();
-    result.stuck = nic_.stuck();
-    result.trace.ops = std::move(nic_.times);
-    return result;
+    return pack(nic_);
   }
 
  private:
@@ -129,32 +129,34 @@ class TimedRun {
   std::uint64_t head_bytes(QueueId queue) const { return program_.bytes(head(queue).local); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
 
-  void push(double time_s, What what, std::uint32_t subject) {
-    events_.push({time_s, what, subject, number_++});
-  }
+  // As the clock names queues and ranks.
+  static OpId id(QueueId queue) { return OpId(queue.value); }
+  static OpId id(RankId rank) { return OpId(rank.value); }
 
-  void handle(const Event& event) {
-    const QueueId queue(event.subject);
-    switch (event.what) {
-      case What::kEntryEnds:
+  void handle(ExecutionEvent event) {
+    const QueueId queue(event.op().value);
+    switch (event.kind()) {
+      case kEntryEnds:
         state(queue).busy = false;
         nic_.do_local(queue);
         nic_.woken().push_back(queue);
         break;
-      case What::kSent:
+      case kSent:
         sent(queue);
         break;
-      case What::kSmallOutFree:
-      case What::kLargeOutFree:
-        free_out(RankId(event.subject), event.what == What::kLargeOutFree);
+      case kSmallOutFree:
+      case kLargeOutFree:
+        free_out(RankId(event.op().value), event.kind() == kLargeOutFree);
         break;
-      case What::kArrived:
+      case kArrived:
         --state(queue).on_wire;
         land(queue);
         break;
-      case What::kAcknowledged:
+      case kAcknowledged:
         nic_.acknowledge(queue);
         break;
+      default:
+        throw InternalError("offload: an event that no NIC has");
     }
   }
 
@@ -186,7 +188,7 @@ class TimedRun {
         offer(queue);
       } else if (entry_s_ > 0 && head(queue).kind != EntryKind::kNop) {
         state(queue).busy = true;
-        push(nic_.now_s + entry_s_, What::kEntryEnds, queue.value);
+        clock_.at(nic_.now_s + entry_s_, {id(queue), kEntryEnds});
       } else {
         nic_.do_local(queue);
       }
@@ -196,7 +198,7 @@ class TimedRun {
   // What has arrived lands in order, as far as receives are posted.
   void land(QueueId queue) {
     while (nic_.under_way(queue) > state(queue).on_wire && nic_.arrive(queue)) {
-      push(nic_.now_s + paths_[state(queue).way_back].latency_s, What::kAcknowledged, queue.value);
+      clock_.at(nic_.now_s + paths_[state(queue).way_back].latency_s, {id(queue), kAcknowledged});
     }
   }
 
@@ -251,12 +253,15 @@ class TimedRun {
     }
     s.began_s = nic_.now_s;
     ++s.on_wire;
-    const double sent_s = s.bytes == 0 ? nic_.now_s : paths_.sent_s(nic_.now_s, s.way, s.bytes);
     if (s.bytes == 0) {
       ports.arbiter.free_in(start.dst);
       free_out_after_gap(queue);
+      clock_.at(nic_.now_s, {id(queue), kSent});
+    } else if (!is_large(s.bytes)) {
+      clock_.at(paths_.sent_s(nic_.now_s, s.way, s.bytes), {id(queue), kSent});
+    } else {
+      clock_.transmit(nic_.now_s, s.way, s.bytes, id(queue));
     }
-    push(sent_s, What::kSent, queue.value);
   }
 
   void sent(QueueId queue) {
@@ -266,7 +271,7 @@ class TimedRun {
       ports_[is_large(s.bytes)].arbiter.free_in(program_.queue(q.peer).rank);
       free_out_after_gap(queue);
     }
-    push(nic_.now_s + paths_[s.way].latency_s, What::kArrived, queue.value);
+    clock_.at(nic_.now_s + paths_[s.way].latency_s, {id(queue), kArrived});
     s.busy = false;
     nic_.woken().push_back(queue);
   }
@@ -279,7 +284,7 @@ class TimedRun {
     if (free_s < nic_.now_s + kInstant_s) {
       free_out(rank, large);
     } else {
-      push(free_s, large ? What::kLargeOutFree : What::kSmallOutFree, rank.value);
+      clock_.at(free_s, {id(rank), large ? kLargeOutFree : kSmallOutFree});
     }
   }
 
@@ -296,14 +301,13 @@ class TimedRun {
   const NicTiming& timing_;
   const MemoryMap memory_;
   NicQueues nic_;
-  const machine::Paths paths_;
+  const machine::Paths& paths_;
+  machine::RunClock& clock_;
   const double gap_s_;
   const double entry_s_;
   std::vector<State> queues_;
   std::vector<QueueId> queue_of_;  // by message id
   std::array<Ports, 2> ports_;     // small, large
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::uint64_t number_ = 0;
 };
 
 constexpr std::array<std::string_view, 3> kEgressNames = {"fifo", "round-robin", "least-slack"};
@@ -322,7 +326,7 @@ std::optional<Egress> egress_named(std::string_view text) {
 Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
                         const MessageGraph& graph, const machine::Platform& platform,
                         const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                        const NicTiming& timing) {
+                        const NicTiming& timing, const NicClock& clock) {
   if (platform.nic != machine::NicDiscipline::kSerial) {
     throw Unsupported("offload: NICs that share their ports fairly; expected nic=serial");
   }
@@ -332,11 +336,14 @@ Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& sche
   if (!delays.failures.empty()) {
     throw Unsupported("offload: a delay plan with failures; expected delays only");
   }
-  Emulation result = TimedRun(program, schedule, graph, platform, wiring, delays, timing).run();
+  const machine::Paths paths(schedule, wiring, delays);
+  Emulation result = unpack(clock.drive(paths, [&](machine::RunClock& time) {
+    return std::make_unique<TimedRun>(program, schedule, graph, platform, paths, timing, time);
+  }));
   result.trace.schedule = schedule.digest();
   result.trace.platform = platform.spec();
   result.trace.delays = delays.text();
-  result.trace.engine = "offload:timed";
+  result.trace.engine = clock.engine;
   result.trace.title = schedule.title();
   fill_in(schedule, graph, result.trace);
   return result;

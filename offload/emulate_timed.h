@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "machine/delay_plan.h"
+#include "machine/driven_run.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "offload/emulate.h"
@@ -27,17 +29,24 @@ struct NicTiming {
   sched::Time entry_time{0};  // what a NIC takes for a wait or an enable, once it can do it
 };
 
+/// Who keeps the time of the queues, and how the trace names it.
+struct NicClock {
+  machine::Driver drive = machine::drive_alone;
+  std::string engine = "offload:timed";
+};
+
 /// The machine model of docs/architecture.md, but for the CPU: posting was done beforehand, so
 /// neither o_post nor o_complete is paid anywhere; a completion is there when its message has
 /// landed, or its acknowledgement has come back. All hosts start at 0. Of `delays`, only what
 /// strikes the network counts: what strikes CPUs does not touch a program that NICs run alone.
 ///
-/// Exact where the event engine is: serial NICs on a star. On other networks every message gets the
-/// rate of its slowest link, whoever shares it. Throws Unsupported for fair NICs, for nodes of
-/// several ranks and for failures.
+/// With drive_alone() exact where the event engine is: serial NICs on a star. On other networks
+/// every message then gets the rate of its slowest link, whoever shares it; a driver inside a
+/// simulator shares links between them. Throws Unsupported for fair NICs, nodes of several ranks and
+/// failures, and what the driver does.
 Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
                         const MessageGraph& graph, const machine::Platform& platform,
                         const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
-                        const NicTiming& timing = {});
+                        const NicTiming& timing = {}, const NicClock& clock = {});
 
 }  // namespace slackline::offload

@@ -1,10 +1,13 @@
 // Runs a schedule on SimGrid: large messages are its flows, everything else is the machine model's.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "machine/delay_plan.h"
+#include "machine/driven_run.h"
 #include "machine/issue_policy.h"
+#include "machine/paths.h"
 #include "machine/plan_runs.h"
 #include "machine/platform.h"
 #include "machine/samples.h"
@@ -49,5 +52,10 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
                                      const machine::IssueOrder& order,
                                      const machine::SampleRuns& runs);
+
+/// Any other run inside SimGrid (machine/driven_run.h), in a child: `make` is called there, and
+/// what it makes leaves nothing but its result(). `paths` is of `wiring`. Throws as run_simgrid().
+std::string drive_in_simgrid(const machine::Platform& platform, const machine::Wiring& wiring,
+                             const machine::Paths& paths, const machine::MakeRun& make);
 
 }  // namespace slackline::sim

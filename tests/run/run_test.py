@@ -127,7 +127,7 @@ post 1[0+8] value 1
         wrong = self.write("w.sched", self.TEXT.replace("post 1[0+8] value 1",
                                                         "post 1[0+8] value 2"))
         self.assertIn("byte 0 of buffer 1", self.bad("run", wrong, code=1))
-        self.assertIn("--no-proof", self.bad("run", name, "--prove"))
+        self.assertIn("static schedules only", self.bad("run", name, "--prove"))
 
     def test_what_cannot_succeed_is_reported(self):
         text = self.TEXT.replace("attempts 1000 p 200000", "attempts 3 p 0 backoff 1ms")
