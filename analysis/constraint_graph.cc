@@ -282,6 +282,9 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     ports.in.resize(serial ? ranks : 0);
     ports.held = keep_gaps;
   }
+  const bool any_served =
+      machine::service_s(platform, false) > 0 ||
+      (platform.node.is_shared() && machine::service_s(platform, true) > 0);
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
   const auto pass = [&](const Passage& passage, RankId src, RankId dst, std::uint64_t bytes) {
     Ports& ports = classes[bytes > platform.interleave_bytes ? 0 : 1];
@@ -304,7 +307,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
     const double wire_s = wire_time_s[i];
     const bool atomic = sched::is_atomic(op.kind);
     const double service_s = atomic ? machine::service_s(platform, way.local) : 0;
-    if (service_s > 0) {
+    if (atomic && any_served) {
       const sched::Slice& word = schedule.slices(op.reads).front();
       words[{word.buffer.value, word.offset}].push_back({times.wire_s, wire, service_s, way.local});
     }
@@ -374,6 +377,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
   for (auto& [word, served] : words) {
     std::sort(served.begin(), served.end());
     require_one_server(schedule, served);
+    if (served.front().service_s == 0) continue;
     for (std::size_t i = 1; i < served.size(); ++i) {
       add(served[i - 1].wire, served[i].wire, served[i].service_s, Weight::kFixed);
     }

@@ -5,6 +5,8 @@
 
 #include "experiments/offload-preemption/preemption.h"
 #include "experiments/priority-inversion-offload/egress.h"
+#include "experiments/rdma-vs-rpc-fig3/fig3.h"
+#include "experiments/rdma-vs-rpc-table1/table1.h"
 #include "experiments/rdmc-fig10/fig10.h"
 #include "experiments/rdmc-fig11/fig11.h"
 #include "experiments/rdmc-fig12/fig12.h"
@@ -48,6 +50,10 @@ constexpr std::array kExperiments = {
     Experiment{"rdmc-small", "small messages into ring buffers, or by RDMC", rdmc_small},
     Experiment{"rdmc-lockstep", "asynchronous steps against lockstep, under noise", rdmc_lockstep},
     Experiment{"rdmc-inversion", "posting as soon as possible, or by slack", rdmc_inversion},
+    Experiment{"rdma-vs-rpc-table1", "what one-sided operations cost on 64 nodes",
+               rdma_vs_rpc_table1},
+    Experiment{"rdma-vs-rpc-fig3", "component latencies against nodes, Aries and InfiniBand",
+               rdma_vs_rpc_fig3},
     Experiment{"offload-preemption", "relaying in the NIC, as software grows slower",
                offload_preemption},
     Experiment{"priority-inversion-offload", "the order in which a NIC serves its queues",

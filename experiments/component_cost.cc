@@ -1,0 +1,85 @@
+#include "experiments/component_cost.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "analysis/event_engine.h"
+#include "sched/units.h"
+
+namespace slackline::experiments {
+namespace {
+
+using sched::Access;
+
+constexpr double kPutUs = 3.0;  // table I
+constexpr std::uint64_t kSeed = 1;
+// An insertion into a local hash table, some 100 instructions and a cache miss.
+constexpr sched::Time kHandler{200'000};
+
+constexpr std::array kComponents = {
+    Component{"put", Access::kPut, 1},
+    Component{"get", Access::kGet, kVariables},
+    Component{"single CAS", Access::kCompareSwap, kVariables},
+    Component{"persistent CAS", Access::kPersistentCompareSwap, kVariables},
+    Component{"FAD", Access::kFetchAdd, kVariables},
+    Component{"FAD, single variable", Access::kFetchAdd, 1},
+    Component{"active message", Access::kActiveMessage, 1},
+};
+
+}  // namespace
+
+std::span<const Component> components() { return kComponents; }
+
+double component_us(const Component& component, const machine::Platform& platform,
+                    std::uint32_t nodes, std::uint32_t operations) {
+  sched::OneSidedOptions options;
+  options.ranks = nodes * kProcessesPerNode;
+  options.operations = kWarmUp + operations;
+  options.access = component.access;
+  options.variables = component.variables;
+  options.seed = kSeed;
+  options.handler = kHandler;
+  const sched::Schedule schedule = sched::one_sided(options);
+  const sched::Trace trace = analysis::run_events(schedule, platform);
+  double total_s = 0;  // from the end of the warm-up to that of the last operation
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const std::uint32_t step = schedule.ops()[i].step;
+    // Of an active message the poll of its answer, which comes after its put.
+    const bool ends = component.access != Access::kActiveMessage ||
+                      schedule.ops()[i].kind == sched::OpKind::kPoll;
+    if (!ends) continue;
+    if (step == kWarmUp - 1) total_s -= trace.ops[i].done_s;
+    if (step == options.operations - 1) total_s += trace.ops[i].done_s;
+  }
+  return 1e6 * total_s / options.ranks / operations;
+}
+
+machine::Platform calibrated_cori(std::uint32_t operations) {
+  machine::Platform cori = machine::load_platform("cori");
+  cori.node.ranks = kProcessesPerNode;
+  // A post's time is in every operation once; what it changes of queues at the NICs is little.
+  for (int round = 0; round < 2; ++round) {
+    const double missing_us = kPutUs - component_us(kComponents[0], cori, 64, operations);
+    cori.o_post += sched::Time{static_cast<std::int64_t>(std::round(missing_us * 1e3)) * 1'000};
+  }
+  return cori;
+}
+
+std::vector<Constant> component_constants(const machine::Platform& platform,
+                                          std::uint32_t operations) {
+  return {
+      {"machine", "preset cori, packed", "stated and assumed; in the preset"},
+      {"processes a node", fmt::to_string(kProcessesPerNode), "stated: one a core"},
+      {"o_post", sched::format_time(platform.o_post),
+       "calibrated to the put of table I, 3.0 us on 64 nodes: the library's part of a post"},
+      {"operations", fmt::format("{} of each process", operations),
+       "ours: a million, of which each takes as long"},
+      {"variables", fmt::format("{} a process", kVariables),
+       "ours for the stated 100,000: either way hardly two operations are at one at a time"},
+      {"handler", sched::format_time(kHandler), "assumed: an insertion into a local hash table"},
+  };
+}
+
+}  // namespace slackline::experiments

@@ -1,0 +1,247 @@
+#include "sched/pattern/component_access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sched/builder.h"
+#include "sched/error.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::array<std::string_view, 6> kNames = {
+    "put", "get", "fetch-add", "compare-swap", "persistent-compare-swap", "active-message"};
+constexpr std::uint64_t kWord = 8;
+constexpr std::uint64_t kPayload = 4;             // of a put or a get
+constexpr std::uint32_t kMostAttempts = 100'000;  // more is no contention, but a mistake
+constexpr std::uint64_t kMostOps = 1ull << 30;
+
+// A bijection of 64 bits (SplitMix64's finaliser).
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+// A pure function of where it is drawn.
+std::uint32_t drawn(std::uint64_t seed, std::uint32_t rank, std::uint32_t index, std::uint32_t site,
+                    std::uint32_t below) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ull;
+  std::uint64_t x = mixed(seed + kGolden);
+  x = mixed(x + kGolden * (std::uint64_t{rank} << 32 | index));
+  x = mixed(x + kGolden * (site + 1));
+  return static_cast<std::uint32_t>((x >> 32) * below >> 32);
+}
+
+void check(const OneSidedOptions& options) {
+  if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
+  if (options.operations == 0) throw InputError("operations: 0; expected at least 1");
+  if (options.variables == 0) throw InputError("variables: 0; expected at least 1");
+  if (options.handler.count() < 0) throw InputError("handler: below 0; expected 0 or more");
+  if (one_sided_ops(options) > kMostOps) {
+    throw InputError(fmt::format("operations: {} of {} ranks make {}; expected at most {}",
+                                 options.operations, options.ranks, one_sided_ops(options),
+                                 kMostOps));
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(const OneSidedOptions& options)
+      : options_(options), out_(options.ranks), incoming_(options.ranks, 0) {
+    out_.set_title(options.title);
+  }
+
+  Schedule run() {
+    for (std::uint32_t r = 0; r < options_.ranks; ++r) {
+      for (std::uint32_t i = 0; i < options_.operations; ++i) ++incoming_[target(r, i)];
+    }
+    for (std::uint32_t r = 0; r < options_.ranks; ++r) add_memory(r);
+    std::fill(incoming_.begin(), incoming_.end(), 0);
+    for (std::uint32_t r = 0; r < options_.ranks; ++r) add_program(r);
+    return out_.build();
+  }
+
+ private:
+  std::uint32_t target(std::uint32_t rank, std::uint32_t i) const {
+    return drawn(options_.seed, rank, i, 0, options_.ranks);
+  }
+  bool is_atomic() const {
+    return options_.access != Access::kPut && options_.access != Access::kGet &&
+           options_.access != Access::kActiveMessage;
+  }
+  bool is_message() const { return options_.access == Access::kActiveMessage; }
+  bool has_variables() const { return is_atomic() || options_.access == Access::kGet; }
+
+  // What others reach, and what is the rank's own.
+  void add_memory(std::uint32_t r) {
+    const RankId rank(r);
+    const std::uint64_t slots = has_variables() ? options_.variables : incoming_[r];
+    const std::uint64_t slot = is_message() ? 2 * kWord : kWord;
+    shared_.push_back(out_.add_buffer(rank, std::max<std::uint64_t>(1, slots * slot)));
+    own_.push_back(out_.add_buffer(rank, (options_.operations + 2) * kWord));
+    if (has_variables()) out_.add_pre({{shared_[r], 0, slots * slot}, ValueId(2 * r), 0});
+    out_.add_pre({source(r), ValueId(2 * r + 1), 0});
+  }
+  // What is sent: a word, and a mark that is never zero.
+  Slice source(std::uint32_t r) const {
+    return {own_[r], options_.operations * kWord, 2 * kWord};
+  }
+  Slice own(std::uint32_t r, std::uint32_t i) const { return {own_[r], i * kWord, kWord}; }
+
+  ChannelId channel(std::uint32_t src, std::uint32_t dst, bool reply) {
+    const auto [found, fresh] = channels_.try_emplace({src, dst, reply});
+    if (fresh) {
+      Channel channel;
+      channel.src = RankId(src);
+      channel.dst = RankId(dst);
+      found->second = out_.add_channel(channel);
+    }
+    return found->second;
+  }
+
+  void add_program(std::uint32_t r) {
+    OpId before;
+    for (std::uint32_t i = 0; i < options_.operations; ++i) {
+      const std::uint32_t to = target(r, i);
+      before = is_message() ? add_message(r, i, to, before) : add_access(r, i, to, before);
+    }
+  }
+
+  OpId add(const Op& op, OpId before, const OpArguments& arguments = {}) {
+    const OpId id = arguments == OpArguments{} ? out_.add(op) : out_.add(op, arguments);
+    ++ops_;
+    if (before.valid()) out_.add_edge(before, id);
+    return id;
+  }
+
+  Op op_of(OpKind kind, std::uint32_t rank, std::uint32_t step) const {
+    Op op;
+    op.kind = kind;
+    op.rank = RankId(rank);
+    op.step = step;
+    return op;
+  }
+
+  OpId add_access(std::uint32_t r, std::uint32_t i, std::uint32_t to, OpId before) {
+    constexpr std::array kKinds = {OpKind::kPut, OpKind::kGet, OpKind::kFetchAdd,
+                                   OpKind::kCompareSwap, OpKind::kCompareSwap};
+    Op op = op_of(kKinds[static_cast<std::size_t>(options_.access)], r, i);
+    op.channel = channel(r, to, false);
+    if (options_.access == Access::kPut) {
+      Slice from = source(r);
+      from.bytes = kPayload;
+      op.reads = out_.add_slice(from);
+      op.writes = out_.add_slice({shared_[to], incoming_[to]++ * kWord, kPayload});
+      return add(op, before);
+    }
+    const std::uint64_t place = drawn(options_.seed, r, i, 1, options_.variables) * kWord;
+    if (options_.access == Access::kGet) {
+      op.reads = out_.add_slice({shared_[to], place, kPayload});
+      Slice landed = own(r, i);
+      landed.bytes = kPayload;
+      op.writes = out_.add_slice(landed);
+      return add(op, before);
+    }
+    const Slice word{shared_[to], place, kWord};
+    const Slice both[] = {word, own(r, i)};
+    op.reads = out_.add_slice(word);
+    op.writes = out_.add_slices(both);
+    OpArguments arguments;
+    arguments.operand = {Operand::From::kLiteral, {}, 1};
+    if (options_.access == Access::kFetchAdd) return add(op, before, arguments);
+    arguments.operand.value = r + std::uint64_t{1};
+    arguments.compare = {Operand::From::kLiteral, {}, 0};
+    if (options_.access == Access::kCompareSwap) return add(op, before, arguments);
+    // Its own result: what the time before fetched, 0 at first.
+    arguments.compare = {Operand::From::kResult, OpId(ops_), 1};
+    const OpId swap = add(op, before, arguments);
+    Region region;
+    region.entry = swap;
+    region.count = 1;
+    region.max_attempts = kMostAttempts;
+    region.outcome = Outcome::kActual;
+    out_.add_region(region);
+    return swap;
+  }
+
+  // A write that the target looks for, its handler, and a write back. Answers have channels of
+  // their own, or they would wait for the target's later messages.
+  OpId add_message(std::uint32_t r, std::uint32_t i, std::uint32_t to, OpId before) {
+    const std::uint64_t place = 2 * kWord * incoming_[to]++;
+    const std::uint32_t there = options_.operations + i;
+    Op op = op_of(OpKind::kPut, r, i);
+    op.channel = channel(r, to, false);
+    op.notify = Notify::kFlag;
+    op.reads = out_.add_slice(source(r));
+    op.writes = out_.add_slice({shared_[to], place, 2 * kWord});
+    const OpId request = add(op, before);
+
+    op = op_of(OpKind::kPoll, to, there);
+    op.reads = out_.add_slice({shared_[to], place + kWord, kWord});
+    const OpId seen = add(op, {});
+    out_.add_flag_match(request, seen);
+    OpArguments handler;
+    handler.duration = options_.handler;
+    const OpId ran = add(op_of(OpKind::kCalc, to, there), seen, handler);
+    op = op_of(OpKind::kPut, to, there);
+    op.channel = channel(to, r, true);
+    op.notify = Notify::kFlag;
+    Slice mark = source(to);
+    mark.offset += kWord;
+    mark.bytes = kWord;
+    op.reads = out_.add_slice(mark);
+    op.writes = out_.add_slice(own(r, i));
+    const OpId answer = add(op, ran);
+
+    op = op_of(OpKind::kPoll, r, i);
+    op.reads = out_.add_slice(own(r, i));
+    const OpId back = add(op, {});
+    out_.add_edge(request, back, On::kIssued);
+    out_.add_flag_match(answer, back);
+    return back;
+  }
+
+  const OneSidedOptions& options_;
+  ScheduleBuilder out_;
+  std::uint32_t ops_ = 0;
+  std::vector<std::uint32_t> incoming_;  // of every rank, how many operations come to it
+  std::vector<BufferId> shared_;
+  std::vector<BufferId> own_;
+  struct Ends {
+    std::uint32_t src;
+    std::uint32_t dst;
+    bool reply;
+    friend auto operator<=>(const Ends&, const Ends&) = default;
+  };
+  std::map<Ends, ChannelId> channels_;
+};
+
+}  // namespace
+
+Schedule one_sided(const OneSidedOptions& options) {
+  check(options);
+  return Writer(options).run();
+}
+
+std::uint64_t one_sided_ops(const OneSidedOptions& options) {
+  const std::uint64_t each = options.access == Access::kActiveMessage ? 5 : 1;
+  return each * options.ranks * options.operations;
+}
+
+std::string_view name(Access access) { return kNames[static_cast<std::size_t>(access)]; }
+
+std::span<const std::string_view> access_names() { return kNames; }
+
+std::optional<Access> access_named(std::string_view text) {
+  const auto found = std::find(kNames.begin(), kNames.end(), text);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<Access>(found - kNames.begin());
+}
+
+}  // namespace slackline::sched
