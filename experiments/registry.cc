@@ -24,6 +24,8 @@
 #include "experiments/rdmc-small/small.h"
 #include "experiments/rdmc-steps/steps.h"
 #include "experiments/rdmc-table1/table1.h"
+#include "experiments/seriema-fig2/fig2.h"
+#include "experiments/seriema-table2/table2.h"
 #include "sched/error.h"
 #include "sched/suggest.h"
 
@@ -58,6 +60,8 @@ constexpr std::array kExperiments = {
                offload_preemption},
     Experiment{"priority-inversion-offload", "the order in which a NIC serves its queues",
                priority_inversion_offload},
+    Experiment{"seriema-fig2", "writes a second, and selective signalling", seriema_fig2},
+    Experiment{"seriema-table2", "calls by send, by write, and aggregated", seriema_table2},
 };
 
 }  // namespace

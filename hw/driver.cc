@@ -30,6 +30,13 @@ std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
     sum_s += sched::seconds(arguments.duration);
   }
   for (const sched::Region& region : schedule.regions()) sum_s += sched::seconds(region.backoff);
+  const bool bundles = schedule.has_bundles();
+  for (std::uint32_t i = 0; i < schedule.op_count() && bundles; ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!op.channel.valid() || op.kind == sched::OpKind::kRecv) continue;
+    const sched::Time delay = schedule.channel(op.channel).bundle_delay;
+    if (delay != sched::kForever) sum_s += sched::seconds(delay);
+  }
   for (std::uint32_t i = 0; i < schedule.op_count() && !delays.empty(); ++i) {
     const sched::OpId op(i);
     sum_s += delays.post_delay_s(op) + delays.lane_delay_s(op);

@@ -37,9 +37,13 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       program_(schedule, rank),
       times_(program_.size()),
       operands_(program_, times_),
-      memory_(schedule, rank, options_.memory, RequestMaker::scratch_bytes(program_),
+      memory_(schedule, rank, options_.memory,
+              RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_),
               transport.numa_node()),
       maker_(program_, memory_, operands_, transport, options_.first_channel, options_.number),
+      bundles_(program_, memory_, maker_, operands_, transport,
+               RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_),
+               options_.first_channel, options_.number),
       lanes_(program_, options_.order, options_.interleave_bytes),
       has_regions_(!program_.regions().empty()),
       waits_(program_.regions().nodes()),
@@ -49,7 +53,7 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
   if (!memory_.own().empty()) memory_.set_registered(transport.register_memory(memory_.own()));
   greeting_.memory = memory_.remote();
   if (options_.opens_channels) {
-    greeting_.address = transport.open(ends_from(program_.ends(), options_.first_channel));
+    greeting_.address = transport.open(ends());
   }
   reset(true);
 }
@@ -58,9 +62,15 @@ Executor::~Executor() {
   if (!memory_.own().empty()) transport_.unregister_memory(memory_.registered());
 }
 
+std::vector<ChannelEnd> Executor::ends() const {
+  std::vector<ChannelEnd> ends = ends_from(program_.ends(), options_.first_channel);
+  ends.insert(ends.end(), bundles_.ends().begin(), bundles_.ends().end());
+  return ends;
+}
+
 void Executor::close() {
   if (options_.opens_channels) {
-    transport_.close(ends_from(program_.ends(), options_.first_channel));
+    transport_.close(ends());
   }
 }
 
@@ -96,6 +106,7 @@ void Executor::begin(Clock::time_point zero) {
   start_ = event_at_ = zero;
   event_s_ = 0;
   if (left_ == 0) finish_s_ = 0;
+  if (bundles_.any()) bundles_.begin(queue_);
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
     if (!done_before_[i]) continue;
     // Its predecessors, if they are not done before too, are nobody's business any more.
@@ -122,6 +133,7 @@ bool Executor::progress() {
   if (abandoned_) return drain();
   bool moved = options_.polls && see_completions();
   moved = see_timers() || moved;
+  if (bundles_.next_due() && bundles_.flush_old(Clock::now(), queue_)) moved = true;
   moved = see_flags() || moved;
   if (!again_.empty()) {
     // An attempt in a round, so that peers are served and losses seen between them.
@@ -146,8 +158,9 @@ sched::OpId Executor::first_unfinished() const {
 }
 
 std::optional<Executor::Clock::time_point> Executor::next_timer() const {
-  if (timers_.empty()) return std::nullopt;
-  return timers_.top().at;
+  std::optional<Clock::time_point> next = bundles_.next_due();
+  if (!timers_.empty() && (!next || timers_.top().at < *next)) next = timers_.top().at;
+  return next;
 }
 
 // Something happened: what follows from it happens at the same time.
@@ -241,6 +254,10 @@ void Executor::take(const Completion& completion) {
 
 void Executor::complete(const Completion& completion) {
   const auto i = static_cast<std::uint32_t>(completion.tag);
+  if (i >= Bundles::kFirstTag) {
+    bundles_.complete(completion, queue_);
+    return take_bundled();
+  }
   const Op& op = program_.op(i);
   if (op.kind == OpKind::kRecv && completion.immediate != maker_.message(i)) {
     throw InternalError(fmt::format("{} took message {} of its channel; expected message {}",
@@ -316,11 +333,16 @@ void Executor::issue(std::uint32_t i) {
   const Op& op = program_.op(i);
   issued(i);
   if (op.kind == OpKind::kPoll) {
-    polls_.push_back(i);
+    // What a bundle brought is seen at once, without a round of progress for each.
+    if (!see_flag(i)) polls_.push_back(i);
   } else if (op.kind == OpKind::kDelay) {
     set_timer(i, sched::seconds(schedule_.arguments(op).duration), Timer::What::kDone);
   } else {
-    done(i);  // joins; and flushes: bundles are dynamic, and here nothing is ever held back
+    if (op.kind == OpKind::kFlush && bundles_.any()) {
+      bundles_.flush(i, queue_);
+      take_bundled();
+    }
+    done(i);
   }
 }
 
@@ -330,11 +352,18 @@ void Executor::work(std::uint32_t i) {
   if (machine::is_posted(kind)) return post(i);
   if (kind == OpKind::kCopy) copy(program_, memory_, i);
   if (kind == OpKind::kReduce) reduce(program_, memory_, i);
-  event();
+  if (kind != OpKind::kCalc) event();  // whose time was the lane's
   done(i);
 }
 
 void Executor::post(std::uint32_t i) {
+  if (bundles_.any() && bundles_.takes(i, queue_)) {
+    event();
+    bundles_.add(i, options_.timestamps ? event_at_ : Clock::now(), queue_);
+    take_bundled();
+    post_queued();
+    return;
+  }
   const bool silent = transport_.completes_in_order() && sched::is_initiator(program_.op(i).kind) &&
                       !sched::is_atomic(program_.op(i).kind) && !program_.is_waited_for(i) &&
                       !lanes_.is_bounded(i);
@@ -347,6 +376,14 @@ void Executor::post(std::uint32_t i) {
   completions_left_[i] = *completions;
   silent_[i] = silent;
   post_queued();
+}
+
+// What bundles say was issued or is done.
+void Executor::take_bundled() {
+  for (const std::uint32_t op : bundles_.issued) issued(op);
+  bundles_.issued.clear();
+  for (const std::uint32_t op : bundles_.done) done(op);
+  bundles_.done.clear();
 }
 
 // Answers whether the transport took any.
@@ -404,17 +441,22 @@ bool Executor::see_flags() {
       ++p;
       continue;
     }
-    if (program_.clears_flag(op)) {
-      if (has_regions_) keep_flag(op);
-      lower_flag(program_, memory_, op);
-    }
     polls_[p] = polls_.back();
     polls_.pop_back();
-    event();
-    done(op);
-    moved = true;
+    moved = see_flag(op);
   }
   return moved;
+}
+
+bool Executor::see_flag(std::uint32_t op) {
+  if (!is_flag_up(program_, memory_, op)) return false;
+  if (program_.clears_flag(op)) {
+    if (has_regions_) keep_flag(op);
+    lower_flag(program_, memory_, op);
+  }
+  event();
+  done(op);
+  return true;
 }
 
 }  // namespace slackline::hw

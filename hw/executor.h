@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/bundles.h"
 #include "hw/greeting.h"
 #include "hw/lanes.h"
 #include "hw/memory.h"
@@ -176,9 +177,12 @@ class Executor {
   void work(std::uint32_t op);
   void post(std::uint32_t op);
   bool post_queued();
+  void take_bundled();
+  std::vector<ChannelEnd> ends() const;
   bool see_completions();
   bool see_timers();
   bool see_flags();
+  bool see_flag(std::uint32_t op);
 
   double lane_delay_s(std::uint32_t op) const {
     return options_.delays == nullptr ? 0 : options_.delays->lane_delay_s(program_.id(op));
@@ -192,6 +196,7 @@ class Executor {
   Operands operands_;
   RankMemory memory_;
   RequestMaker maker_;
+  Bundles bundles_;
   Lanes lanes_;
   Greeting greeting_;
 

@@ -41,10 +41,6 @@ void RankProgram::require_supported() const {
     };
     const bool needs_match = sched::is_fifo_source(o) || o.kind == OpKind::kRecv ||
                              o.kind == OpKind::kPoll || o.notify == sched::Notify::kFlag;
-    if (sched::has_channel(o.kind) && schedule_.channel(o.channel).bundle != sched::Bundle::kNone) {
-      refuse(fmt::format("its channel {} gathers messages into {} bundles", o.channel.value,
-                         name(schedule_.channel(o.channel).bundle)));
-    }
     // Where regions decide, messages meet as they come.
     if (needs_match && !o.match.valid() && regions_.tree().empty()) {
       throw InputError(
@@ -78,7 +74,13 @@ void RankProgram::count_events() {
     }
     const Op& o = op(i);
     const bool receives = o.kind == OpKind::kRecv;
-    if (!receives && !sched::is_initiator(o.kind)) continue;
+    const bool bundled =
+        o.channel.valid() && schedule_.channel(o.channel).bundle != sched::Bundle::kNone;
+    // Flushes have their place among what they flush.
+    if (!receives && !sched::is_initiator(o.kind) && !(bundled && o.kind == OpKind::kFlush)) {
+      continue;
+    }
+    if (bundled) waited_for_[i] = true;
     const auto [side, fresh] = sides.try_emplace({o.channel.value, !receives});
     if (!fresh) {
       add_arc(side->second.last, i, false);

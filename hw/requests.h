@@ -99,13 +99,15 @@ class RequestMaker {
   /// False if another request is needed, which is in the queue then and has one completion.
   bool deliver_result(std::uint32_t op, RequestQueue& queue);
 
+  /// Where a peer's slice is, `shift` bytes on.
+  RemoteMemory remote(const sched::Slice& slice, std::uint64_t shift) const;
+
  private:
   void number_messages();
   WorkRequest request_of(std::uint32_t op) const;
   void make_message(std::uint32_t op, bool signalled, RequestQueue& queue);
   std::uint32_t make_one_sided(std::uint32_t op, bool signalled, RequestQueue& queue);
   void make_atomic(std::uint32_t op, RequestQueue& queue);
-  RemoteMemory remote(const sched::Slice& slice, std::uint64_t shift) const;
   WorkRequest swap_request(std::uint32_t op);
   bool is_swapped(sched::OpKind kind) const;
   std::byte* landed(std::uint32_t op);

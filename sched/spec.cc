@@ -48,6 +48,8 @@ constexpr std::array kOptions = {
     SpecOption{"notify", "transmit|consume", "calls: once a call is sent, or has run; transmit"},
     SpecOption{"signal", "0 or more", "calls: posts per one that is waited for, 0: none; 64"},
     SpecOption{"handler", "a time, 0 or more", "calls: how long each runs; 0ns"},
+    SpecOption{"aggregation", "none|trad|ovfl", "calls: gathered always, or where none fit; none"},
+    SpecOption{"flush", "a size", "calls: what is gathered is sent when it is as much; 4KiB"},
     SpecOption{"operations", "1 or more", "structures: of each client; 1"},
     SpecOption{"op", "insert|find|push|pop|both", "structures: what clients do; both"},
     SpecOption{"phases", "1|2", "structures: writes and reads in turns, or in phases; 2"},
@@ -61,10 +63,11 @@ constexpr std::array kOptions = {
     SpecOption{"contention", "a time, 0 or more", "structures: a handler on the thread more; 0ns"},
 };
 // These only patterns take that make their schedule themselves.
-constexpr std::array<std::string_view, 21> kOfSeries = {
+constexpr std::array<std::string_view, 23> kOfSeries = {
     "slots",  "consume", "by",         "via",    "chunk",   "chunks",   "chunk-limit",
     "notify", "signal",  "handler",    "op",     "phases",  "level",    "load",
-    "seed",   "clients", "operations", "queues", "compute", "progress", "contention"};
+    "seed",   "clients", "operations", "queues", "compute", "progress", "contention",
+    "aggregation", "flush"};
 
 template <class Value>
 struct Choice {
@@ -86,6 +89,9 @@ constexpr std::array kVias = {Choice<CallVia>{"write", CallVia::kWrite},
                               Choice<CallVia>{"send", CallVia::kSend}};
 constexpr std::array kNotifies = {Choice<CallNotify>{"transmit", CallNotify::kTransmit},
                                   Choice<CallNotify>{"consume", CallNotify::kConsume}};
+constexpr std::array kAggregations = {Choice<Bundle>{"none", Bundle::kNone},
+                                      Choice<Bundle>{"trad", Bundle::kTraditional},
+                                      Choice<Bundle>{"ovfl", Bundle::kOverflow}};
 
 template <class Entry, std::size_t n>
 std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
@@ -259,6 +265,10 @@ void read_call(const Values& values, bool of_structure, CallOptions& call) {
   read_count(values, "chunk-limit", 1, kMaxCount, call.chunk_limit);
   read_choice(values, "notify", kNotifies, call.notify);
   read_count(values, "signal", 0, kMaxCount, call.signal);
+  read_choice(values, "aggregation", kAggregations, call.aggregation);
+  if (const auto flush = find_value(values, "flush")) {
+    call.flush_bytes = parse_bytes(*flush, "flush");
+  }
   if (const auto handler = find_value(values, "handler")) {
     call.handler = parse_time(*handler, "handler");
     if (call.handler < Time{0} || call.handler == kForever) {
@@ -439,6 +449,9 @@ std::string format_spec(const Spec& spec) {
   add(call.notify != defaults.call.notify, "notify", name_of(kNotifies, call.notify));
   add(call.signal != defaults.call.signal, "signal", call.signal);
   add(call.handler != defaults.call.handler, "handler", format_time(call.handler));
+  add(call.aggregation != defaults.call.aggregation, "aggregation",
+      name_of(kAggregations, call.aggregation));
+  add(call.flush_bytes != defaults.call.flush_bytes, "flush", format_bytes(call.flush_bytes));
   if (traits && is_structure(*traits)) {
     text += format_structure_options(spec.pattern, spec.structure);
     return text;

@@ -154,7 +154,7 @@ class CallPrograms {
   OpId pass_on(CallNode& node, CallNode& child, std::uint32_t m, OpId ready) {
     OpId written;
     if (memory_.shape().carries == Carries::kWritten) {
-      Op op = message(OpKind::kPut, node, child.calls, m);
+      Op op = message(OpKind::kPut, node, child.writes, m);
       op.reads = out_.add_slice(memory_.buffer(node, m));
       op.writes = out_.add_slice(memory_.buffer(child, m));
       written = post(child, op, ready);
@@ -178,13 +178,20 @@ class CallPrograms {
     after(written, sent);
     after(room, sent);  // the later ones of the chunk follow by the order of their channel
     child.sent.push_back(sent);
+    if (aggregates() && needs_flush(m)) out_.add(message(OpKind::kFlush, node, child.calls, m));
     return sent;
+  }
+
+  bool aggregates() const { return options_.call.aggregation != Bundle::kNone; }
+  // What the target waits for before it gives room for more must not be kept back.
+  bool needs_flush(std::uint32_t m) const {
+    return m + 1 == memory_.calls() || (memory_.one_sided() && memory_.chunks().is_last(m));
   }
 
   OpId post(CallNode& child, const Op& op, OpId ready) {
     const OpId posted = out_.add(op);
     after(ready, posted);
-    const std::uint32_t every = options_.call.signal;
+    const std::uint32_t every = aggregates() ? 0 : options_.call.signal;
     if (every != 0 && !child.posts.empty() && child.posts.size() % every == 0) {
       after(child.posts.back(), posted);
     }
@@ -335,10 +342,11 @@ Schedule broadcast_buffer_read(const SeriesOptions& options) {
 
 // Of a call to one target: its post, its arrival, its handler's two, and up to three for a result
 // or a notification, or one for the buffer and two for the notification. Chunks: four for a service
-// call, two for an offset, and no more of them than calls.
+// call, two for an offset, and no more of them than calls, nor of flushes.
 std::uint64_t call_ops(const SeriesOptions& options) {
   const std::uint64_t chunks = options.call.via == CallVia::kWrite ? 4 : 0;
-  return options.ranks * (std::uint64_t{7} + chunks) * options.messages + 1;
+  const std::uint64_t flush = options.call.aggregation == Bundle::kNone ? 0 : 1;
+  return options.ranks * (std::uint64_t{7} + chunks + flush) * options.messages + 1;
 }
 
 }  // namespace slackline::sched

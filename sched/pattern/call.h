@@ -33,6 +33,11 @@ namespace slackline::sched {
 /// each target writes after its handler. The result of call-return stands for that word. A step is
 /// a call.
 ///
+/// With CallOptions::aggregation, records are gathered (Channel::bundle) and sent when they are
+/// flush_bytes together, at the end of a chunk, and after the last; buffers that are written go by
+/// a channel of their own. `trad` gathers always, `ovfl` while `signal` records are under way. Then
+/// no record is waited for: `signal` is the executor's.
+///
 /// The contract: every target's state is the sum of all records, each once, and every buffer is
 /// there. Result m of call-return is the sum of what calls 0 … m carried, which also says in what
 /// order they ran. Throw InputError for options out of their range.

@@ -66,6 +66,14 @@ void CallMemory::add_channels(CallNode& node) {
   const RankId parent = nodes_[node.parent].rank;
   const bool pushes = one_sided_ && chunks_.pushes() != 0;
   node.calls = channel(parent, node.rank);
+  node.writes = node.calls;
+  if (options_.call.aggregation != Bundle::kNone) {
+    Channel& calls = out_.channel(node.calls);
+    calls.bundle = options_.call.aggregation;
+    calls.bundle_bytes = options_.call.flush_bytes;
+    if (calls.bundle == Bundle::kOverflow) calls.window = std::max(options_.call.signal, 1u);
+    if (shape_.carries == Carries::kWritten) node.writes = channel(parent, node.rank);
+  }
   if (pushes || shape_.carries == Carries::kReturned || shape_.carries == Carries::kRead) {
     node.back = channel(node.rank, parent);
   }

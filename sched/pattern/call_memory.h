@@ -33,6 +33,7 @@ struct CallNode {
   BufferId results;   // on their way back; at the root where they arrive, of all callees
   BufferId mark;      // a word that is never zero
   ChannelId calls;    // from the parent
+  ChannelId writes;   // from the parent, of buffers; `calls` itself if records are not aggregated
   ChannelId back;     // to the parent
   ChannelId sync;     // to the root
   ChannelId answers;  // to the parent: of the service thread

@@ -1,0 +1,63 @@
+#include "experiments/seriema_stream.h"
+
+#include <fmt/format.h>
+
+#include "analysis/event_engine.h"
+#include "sched/builder.h"
+#include "sched/compile.h"
+
+namespace slackline::experiments {
+
+using sched::OpId;
+using sched::OpKind;
+
+double writes_per_s(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages,
+                    std::uint32_t u_max, Signalling signalling) {
+  sched::ScheduleBuilder builder(2);
+  const sched::BufferId source = builder.add_buffer(sched::RankId(0), bytes);
+  const sched::BufferId target = builder.add_buffer(sched::RankId(1), bytes);
+  sched::Channel to;
+  to.src = sched::RankId(0);
+  to.dst = sched::RankId(1);
+  sched::Op put;
+  put.kind = OpKind::kPut;
+  put.rank = to.src;
+  put.channel = builder.add_channel(to);
+  put.reads = builder.add_slice({source, 0, bytes});
+  put.writes = builder.add_slice({target, 0, bytes});
+  sched::Op look;
+  look.kind = OpKind::kCalc;
+  look.rank = to.src;
+  sched::OpArguments cost;
+  cost.duration = platform.poll_cost;
+  OpId asked;    // signalled, and not looked for
+  OpId looked;   // what the next post waits for
+  for (std::uint32_t m = 0; m < messages; ++m) {
+    const OpId posted = builder.add(put);
+    if (looked.valid()) builder.add_edge(looked, posted);
+    looked = OpId::none();
+    if (signalling == Signalling::kAll) {
+      looked = builder.add(look, cost);
+      builder.add_edge(posted, looked, sched::On::kIssued);
+    } else if ((m + 1) % u_max == 0) {
+      const OpId due = signalling == Signalling::kAutomatic ? posted : asked;
+      if (due.valid()) {
+        looked = builder.add(look, cost);
+        builder.add_edge(due, looked);
+        builder.add_edge(posted, looked, sched::On::kIssued);
+      }
+      asked = posted;
+    }
+  }
+  return messages / analysis::run_events(builder.build(), platform).makespan_s();
+}
+
+double calls_per_s(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages,
+                   std::uint32_t u_max, std::string_view options) {
+  const sched::Schedule schedule = sched::compile(sched::parse_spec(
+      fmt::format("call:ranks=2,bytes={},messages={},signal={}{}{}", bytes, messages, u_max,
+                  options.empty() ? "" : ",", options)));
+  return messages / analysis::run_events(schedule, platform).makespan_s();
+}
+
+}  // namespace slackline::experiments
