@@ -71,8 +71,8 @@ Report rdma_vs_rpc_fig3(const Options& options) {
                 {},
                 {},
                 {}};
-  const std::uint32_t doublings = options.quick ? 4 : 6;
-  const std::uint32_t operations = options.quick ? 8 : 16;
+  const std::uint32_t doublings = options.quick ? 4 : 7;
+  const std::uint32_t operations = options.quick ? 8 : 12;
   const machine::Platform cori = calibrated_cori(8);
   machine::Platform infiniband = machine::load_platform("fdr-4node");
   infiniband.node.ranks = kProcessesPerNode;
@@ -108,22 +108,28 @@ Report rdma_vs_rpc_fig3(const Options& options) {
       component_us(components()[kOneVariable], infiniband, nodes, operations) /
       component_us(components()[kFad], infiniband, nodes, operations);
   const double on_aries = aries[kOneVariable].back() / aries[kFad].back();
-  facts.at_least("FAD on a single variable against random ones, Aries (\"much higher\")",
-                 Source::kStated, 1.25, on_aries);
+  facts
+      .at_least("FAD on a single variable against random ones, Aries (\"much higher\")",
+                Source::kStated, 1.25, on_aries)
+      .known_gap =
+      "each process has one variable, so that few find theirs in use (one in twenty), and what Aries "
+      "then does is nowhere published: the two crossings of PCIe that preset cori assumes are 1 us. "
+      "From some 4 us on it would come out; fitting that would be fitting the fact";
   facts.between("the same on InfiniBand (\"no difference\")", Source::kStated, 0.95, 1.05,
                 on_infiniband);
   // What it would take.
+  const std::uint32_t swept = std::min(nodes, 32u);
   Table sweep{fmt::format("FAD on a single variable against random ones, {} nodes, by what an "
                           "atomic that had to wait for its variable takes longer",
-                          nodes),
+                          swept),
               {"atomic_service_shared, us", "times"},
               {}};
   for (const int us : {0, 1, 2, 3, 4}) {
     machine::Platform varied = cori;
     varied.atomic_service_shared = sched::Time{us * std::int64_t{1'000'000}};
     sweep.add({static_cast<double>(us),
-               component_us(components()[kOneVariable], varied, nodes, operations) /
-                   component_us(components()[kFad], varied, nodes, operations)});
+               component_us(components()[kOneVariable], varied, swept, operations) /
+                   component_us(components()[kFad], varied, swept, operations)});
   }
   report.tables.push_back(std::move(sweep));
   report.constants = component_constants(cori, operations);
