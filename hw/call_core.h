@@ -104,6 +104,7 @@ class CallCore {
                const std::byte* closure, std::span<std::byte> buffer);
   void reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
              std::span<const std::byte> bytes);
+  void require_may_wait(std::string_view what) const;
   void until(const std::function<bool()>& there, std::string_view what);
   std::array<std::uint64_t, 2> sum_over_ranks(std::array<std::uint64_t, 2> own);
   void settle_quietly();

@@ -164,11 +164,14 @@ void CallCore::reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
   ++sent_;
 }
 
+void CallCore::require_may_wait(std::string_view what) const {
+  if (!in_call_) return;
+  throw InputError(
+      fmt::format("calls: a call waits for {}, and holds up the progress for that", what));
+}
+
 void CallCore::until(const std::function<bool()>& there, std::string_view what) {
-  if (in_call_) {
-    throw InputError(
-        fmt::format("calls: a call waits for {}, and holds up the progress for that", what));
-  }
+  require_may_wait(what);
   CallRest rest(port_, what);
   while (!there()) {
     if (turn()) {
@@ -213,9 +216,12 @@ std::array<std::uint64_t, 2> CallCore::sum_over_ranks(std::array<std::uint64_t, 
 // Two rounds in which all ranks together have made and run the same number of calls, nothing having
 // been added between: then none is under way (Mattern's four counters).
 void CallCore::settle_quietly() {
+  require_may_wait("the other ranks");
   flush();
   std::array<std::uint64_t, 2> before{1, 0};
   while (true) {
+    while (turn()) {
+    }
     const std::array<std::uint64_t, 2> now = sum_over_ranks({sent_, run_});
     if (now == before && now[0] == now[1]) return;
     before = now;

@@ -274,6 +274,21 @@ TEST_P(Call, FunctionsMayCall) {
   });
 }
 
+TEST_P(Call, OneRankAlone) {
+  expect_right(1, [](Calls& calls, Checks& check) {
+    Seen seen;
+    calls.set_local(seen);
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      calls.call(0, [i](CallContext& here) {
+        here.local<Seen>().numbers.push_back(i);
+        if (i % 2 == 0) here.calls().call(0, [] {});
+      });
+    }
+    calls.settle();
+    check(seen.numbers.size() == 1000, "settle without others");
+  });
+}
+
 TEST_P(Call, MemoryOneSided) {
   expect_right(3, [](Calls& calls, Checks& check) {
     // All add to a word of rank 0, and put a word of their own behind it.

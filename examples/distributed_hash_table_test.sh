@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What was inserted is there, and nothing else; and the check notices an insert that is lost, and a
+# call that runs twice.
+set -euo pipefail
+program=$1
+transport=$2
+one_sided=$3  # what is said of that style
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+  echo "$*" >&2
+  cat "$folder/said" >&2
+  exit 1
+}
+
+there='all are there, with their values, and nothing else'
+for ranks in 1 2 4; do
+  "$program" --ranks "$ranks" --keys 300 --transport "$transport" >"$folder/said" 2>&1 ||
+    fail "$ranks ranks"
+  grep -q "^calls: $((300 * ranks)) keys of $ranks ranks: $there\$" "$folder/said" || fail "calls"
+  grep -q "^one-sided: .*$one_sided" "$folder/said" || fail "one-sided"
+done
+for aggregate in trad ovfl; do
+  "$program" --ranks 3 --keys 5000 --style calls --transport "$transport" \
+    --aggregate "$aggregate" >"$folder/said" 2>&1 || fail "$aggregate"
+  grep -q "$there" "$folder/said" || fail "$aggregate"
+done
+
+status=0
+"$program" --ranks 3 --keys 200 --lose 100 --transport "$transport" >"$folder/said" 2>&1 ||
+  status=$?
+[ "$status" -eq 1 ] || fail "an insert was lost: status $status; expected 1"
+grep -q '^calls: .* WRONG$' "$folder/said" || fail "a lost insert was not noticed"
+
+status=0
+"$program" --ranks 2 --keys 200 --style calls --run-twice 100 --transport "$transport" \
+  >"$folder/said" 2>&1 || status=$?
+[ "$status" -eq 70 ] || fail "a call ran twice: status $status; expected 70"
+grep -q 'a call is answered that was never made, or twice' "$folder/said" || fail "not noticed"
+
+status=0
+"$program" --style none >"$folder/said" 2>&1 || status=$?
+[ "$status" -eq 2 ] || fail "status $status for a style that is none; expected 2"
