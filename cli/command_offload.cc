@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cli/network.h"
 #include "cli/offload_report.h"
 #include "cli/output_file.h"
 #include "cli/queue_file.h"
@@ -52,7 +53,7 @@ class Offload : public Command {
     arguments.flag("--no-split", no_split_, "refuse what does not fit one queue");
     arguments.flag("--emulate", emulate_,
                    "run the queues: first under many timings, then with the platform's figures, "
-                   "beside the same schedule relayed by software");
+                   "beside the same schedule relayed by software, both with --engine");
     arguments.option("--timings", "N", timings_, "how many (default: 500)");
     arguments.option("--egress", "ORDER", egress_,
                      "which queue a NIC serves next: fifo (default), round-robin, least-slack");
@@ -146,8 +147,8 @@ class Offload : public Command {
           }
           std::vector<hw::QueueBytes> queues;
           for (offload::EncodedQueue& encoded : encode_queues(program, numbers)) {
-            if (program.queue(encoded.queue).kind == offload::QueueKind::kReceive) continue;
-            queues.push_back({encoded.queue, std::move(encoded.bytes)});
+            queues.push_back({encoded.queue, encoded.stride, std::move(encoded.bytes),
+                              encoded.doorbell_record, encoded.doorbell});
           }
           return queues;
         });
@@ -209,9 +210,14 @@ class Offload : public Command {
       break;
     }
     console.phase("simulating");
-    const machine::Wiring wiring(setting.platform, loaded.schedule.rank_count());
+    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
+    offload::NicClock clock;
+    if (setting.engine->name == "simgrid") clock.engine = "offload:simgrid";
+    clock.drive = [&](const machine::Paths& paths, const machine::MakeRun& make) {
+      return setting.engine->drive(setting.platform, wiring, paths, make);
+    };
     const offload::Emulation timed = emulate_timed(
-        program, loaded.schedule, graph, setting.platform, wiring, setting.delays, timing_);
+        program, loaded.schedule, graph, setting.platform, wiring, setting.delays, timing_, clock);
     runs.faults = timed.faults;
     runs.not_ready = timed.not_ready;
     runs.offload_s = timed.trace.makespan_s();

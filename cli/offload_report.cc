@@ -121,9 +121,10 @@ std::string offload_report(const OffloadAnswer& answer) {
     }
     for (const std::string& fault : runs.faults) text += fmt::format("  timed: {}\n", fault);
     Table clock({Align::kLeft, Align::kRight, Align::kLeft});
-    clock.add({"offloaded", sched::human_seconds(runs.offload_s),
-               fmt::format("emulated, egress {}; {}", runs.egress,
-                           times(runs.offload_s, runs.software_s))});
+    clock.add(
+        {"offloaded", sched::human_seconds(runs.offload_s),
+         fmt::format("emulated{}, egress {}; {}", runs.engine == "simgrid" ? " inside SimGrid" : "",
+                     runs.egress, times(runs.offload_s, runs.software_s))});
     clock.add({"relayed by software", sched::human_seconds(runs.software_s),
                fmt::format("{} engine", runs.engine)});
     text += fmt::format("\non {}\n{}", runs.platform, clock.text());

@@ -2,8 +2,10 @@
 // against rdma-core, and not tried: it takes an mlx5 NIC (ConnectX-4 or later).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +33,13 @@ struct NicObjects {
   std::vector<Memory> memory;      // by buffer
 };
 
-/// A send or management queue as the NIC reads it: entries of 64 bytes.
+/// A queue as the NIC reads it (offload/encode_queues.h).
 struct QueueBytes {
   offload::QueueId queue;
+  std::uint32_t stride = 0;  // bytes of an entry: 64, or for receives 16, 32 or 64
   std::vector<std::uint8_t> bytes;
+  std::optional<std::uint32_t> doorbell_record;         // none of managed queues
+  std::optional<std::array<std::uint8_t, 8>> doorbell;  // of send and management queues
 };
 using QueueEncoder = std::function<std::vector<QueueBytes>(const NicObjects&)>;
 
@@ -46,8 +51,8 @@ struct OffloadRun {
 /// `device` as for verbs. The program must have been proved (offload/check_queues.h). Throws
 /// EnvironmentError, in one line that says what is missing, unless there is an mlx5 NIC with all
 /// that the path needs, and when the NIC reports an error or is not done within ten seconds;
-/// Unsupported for queues that the path cannot make: managed ones by kRaw, and, since it is not
-/// written yet, all by kDevx.
+/// Unsupported for queues that the path cannot make, managed ones by kRaw, and for programs whose
+/// counts do not begin at 0, as those of new objects do.
 OffloadRun run_offloaded(const offload::QueueProgram& program, const sched::Schedule& schedule,
                          OffloadPath path, const std::string& device, const QueueEncoder& encode);
 

@@ -35,6 +35,14 @@ Mlx5Library load() {
   find(library, "mlx5dv_qp_ex_from_ibv_qp_ex", calls.raw_of);
   find(library, "mlx5dv_init_obj", calls.init_object);
   find(library, "mlx5dv_devx_general_cmd", calls.command);
+  find(library, "mlx5dv_devx_obj_create", calls.make_object);
+  find(library, "mlx5dv_devx_obj_modify", calls.modify_object);
+  find(library, "mlx5dv_devx_obj_destroy", calls.destroy_object);
+  find(library, "mlx5dv_devx_umem_reg", calls.show_memory);
+  find(library, "mlx5dv_devx_umem_dereg", calls.hide_memory);
+  find(library, "mlx5dv_devx_alloc_uar", calls.open_page);
+  find(library, "mlx5dv_devx_free_uar", calls.close_page);
+  find(library, "mlx5dv_devx_query_eqn", calls.event_queue);
   return calls;
 }
 

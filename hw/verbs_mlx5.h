@@ -14,6 +14,14 @@ struct Mlx5Library {
   decltype(&mlx5dv_qp_ex_from_ibv_qp_ex) raw_of = nullptr;
   decltype(&mlx5dv_init_obj) init_object = nullptr;
   decltype(&mlx5dv_devx_general_cmd) command = nullptr;
+  decltype(&mlx5dv_devx_obj_create) make_object = nullptr;
+  decltype(&mlx5dv_devx_obj_modify) modify_object = nullptr;
+  decltype(&mlx5dv_devx_obj_destroy) destroy_object = nullptr;
+  decltype(&mlx5dv_devx_umem_reg) show_memory = nullptr;
+  decltype(&mlx5dv_devx_umem_dereg) hide_memory = nullptr;
+  decltype(&mlx5dv_devx_alloc_uar) open_page = nullptr;
+  decltype(&mlx5dv_devx_free_uar) close_page = nullptr;
+  decltype(&mlx5dv_devx_query_eqn) event_queue = nullptr;
 };
 
 /// Throws EnvironmentError, with the cure.

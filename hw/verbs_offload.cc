@@ -14,6 +14,7 @@
 
 #include "hw/memory.h"
 #include "hw/verbs_device.h"
+#include "hw/verbs_devx.h"
 #include "hw/verbs_mlx5.h"
 #include "sched/error.h"
 
@@ -95,7 +96,9 @@ class RawRun {
     for (std::uint32_t q = 0; q < program_.queues().size(); ++q) {
       if (program_.queues()[q].kind == QueueKind::kReceive) post_receives(QueueId(q));
     }
-    for (const QueueBytes& queue : queues) post(queue);
+    for (const QueueBytes& queue : queues) {
+      if (program_.queue(queue.queue).kind != QueueKind::kReceive) post(queue);
+    }
     const auto begin = Clock::now();
     await_collectors(begin + kPatience);
     const std::chrono::duration<double> took = Clock::now() - begin;
@@ -335,12 +338,12 @@ class RawRun {
 OffloadRun run_on_mlx5(const QueueProgram& program, const sched::Schedule& schedule,
                        OffloadPath path, const std::string& device, const QueueEncoder& encode) {
   const std::string nic = find_nic(device, path);
-  if (path == OffloadPath::kDevx) {
-    throw Unsupported(fmt::format(
-        "offload: {} has what the path devx needs, but queues are not made by DevX yet; expected "
-        "the path raw",
-        nic));
+  const auto begins_late = [](const auto& counted) { return counted.start != 0; };
+  if (std::ranges::any_of(program.queues(), begins_late) ||
+      std::ranges::any_of(program.cqs(), begins_late)) {
+    throw Unsupported("offload: a program whose counts do not begin at 0, as new queues' do");
   }
+  if (path == OffloadPath::kDevx) return run_by_devx(program, schedule, nic, encode);
   return RawRun(program, schedule, nic).run(encode);
 }
 
