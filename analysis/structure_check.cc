@@ -16,9 +16,9 @@
 namespace slackline::analysis {
 namespace {
 
-using sched::Access;
 using sched::OpId;
 using sched::Promise;
+using sched::StructureAccess;
 using sched::StructureOp;
 
 constexpr double kInstant_s = 1e-12;
@@ -29,7 +29,7 @@ std::string describe(const StructureOp& op) {
 }
 
 // Whether `level` lets `other`, of another rank or its own, run beside.
-bool allows(Promise level, Access other, bool same_rank) {
+bool allows(Promise level, StructureAccess other, bool same_rank) {
   switch (level) {
     case Promise::kWrite:
       return sched::is_write(other);

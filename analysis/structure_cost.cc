@@ -6,20 +6,24 @@
 namespace slackline::analysis {
 namespace {
 
-using sched::Access;
 using sched::Promise;
+using sched::StructureAccess;
 
 constexpr std::array kRows = {
-    CostRow{"II", Access::kInsert, Promise::kReadWrite, "A_CAS + W + A_FAO", 1, 0, 1, 1, 0, 0},
-    CostRow{"II", Access::kInsert, Promise::kWrite, "A_CAS + W", 1, 0, 1, 0, 0, 0},
-    CostRow{"II", Access::kFind, Promise::kReadWrite, "A_FAO + R + A_FAO", 0, 1, 0, 2, 0, 0},
-    CostRow{"II", Access::kFind, Promise::kRead, "R", 0, 1, 0, 0, 0, 0},
-    CostRow{"III", Access::kPush, Promise::kReadWrite, "A_FAO + W + A_CAS-P", 1, 0, 0, 1, 1, 0},
-    CostRow{"III", Access::kPush, Promise::kWrite, "A_FAO + W", 1, 0, 0, 1, 0, 0},
-    CostRow{"III", Access::kPush, Promise::kLocal, "l", 0, 0, 0, 0, 0, 1},
-    CostRow{"III", Access::kPop, Promise::kReadWrite, "A_FAO + R + A_CAS-P", 0, 1, 0, 1, 1, 0},
-    CostRow{"III", Access::kPop, Promise::kRead, "A_FAO + R", 0, 1, 0, 1, 0, 0},
-    CostRow{"III", Access::kPop, Promise::kLocal, "l", 0, 0, 0, 0, 0, 1},
+    CostRow{"II", StructureAccess::kInsert, Promise::kReadWrite, "A_CAS + W + A_FAO", 1, 0, 1, 1, 0,
+            0},
+    CostRow{"II", StructureAccess::kInsert, Promise::kWrite, "A_CAS + W", 1, 0, 1, 0, 0, 0},
+    CostRow{"II", StructureAccess::kFind, Promise::kReadWrite, "A_FAO + R + A_FAO", 0, 1, 0, 2, 0,
+            0},
+    CostRow{"II", StructureAccess::kFind, Promise::kRead, "R", 0, 1, 0, 0, 0, 0},
+    CostRow{"III", StructureAccess::kPush, Promise::kReadWrite, "A_FAO + W + A_CAS-P", 1, 0, 0, 1,
+            1, 0},
+    CostRow{"III", StructureAccess::kPush, Promise::kWrite, "A_FAO + W", 1, 0, 0, 1, 0, 0},
+    CostRow{"III", StructureAccess::kPush, Promise::kLocal, "l", 0, 0, 0, 0, 0, 1},
+    CostRow{"III", StructureAccess::kPop, Promise::kReadWrite, "A_FAO + R + A_CAS-P", 0, 1, 0, 1, 1,
+            0},
+    CostRow{"III", StructureAccess::kPop, Promise::kRead, "A_FAO + R", 0, 1, 0, 1, 0, 0},
+    CostRow{"III", StructureAccess::kPop, Promise::kLocal, "l", 0, 0, 0, 0, 0, 1},
 };
 
 struct Way {
@@ -63,7 +67,7 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
 }
 
 double CostRow::price_s(const ComponentCosts& costs, bool single) const {
-  const bool queue = access == Access::kPush || access == Access::kPop;
+  const bool queue = access == StructureAccess::kPush || access == StructureAccess::kPop;
   return puts * costs.put_s + gets * costs.get_s + swaps * costs.swap_s +
          fetches * (single && queue ? costs.single_fetch_s : costs.fetch_s) +
          persistent * costs.persistent_s + local * costs.local_s;
@@ -71,7 +75,7 @@ double CostRow::price_s(const ComponentCosts& costs, bool single) const {
 
 std::span<const CostRow> cost_rows() { return kRows; }
 
-const CostRow* find_cost_row(Access access, Promise level) {
+const CostRow* find_cost_row(StructureAccess access, Promise level) {
   const auto* const found = std::find_if(kRows.begin(), kRows.end(), [&](const CostRow& row) {
     return row.access == access && row.level == level;
   });
@@ -79,11 +83,12 @@ const CostRow* find_cost_row(Access access, Promise level) {
 }
 
 double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
-                   sched::RankId src, sched::RankId dst, Access access, sched::Time handler) {
+                   sched::RankId src, sched::RankId dst, StructureAccess access,
+                   sched::Time handler) {
   const Way way = way_between(wiring, src, dst);
   const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
   const double mark = static_cast<double>(sched::kMarkBytes);
-  const double asked = mark + (access == Access::kPop ? 8 : 16);
+  const double asked = mark + (access == StructureAccess::kPop ? 8 : 16);
   const double told = mark + (sched::is_write(access) ? 0 : 8);
   const double effect_s = platform.copy_s(8) * (sched::is_write(access) ? 2 : 1);
   return 2 * one_way_s + way.there_s + way.back_s + asked / way.there_bytes_per_s +

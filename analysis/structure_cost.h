@@ -35,7 +35,7 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
 /// A row of table II or III.
 struct CostRow {
   std::string_view table;  // "II", "III"
-  sched::Access access;
+  sched::StructureAccess access;
   sched::Promise level;
   std::string_view formula;  // "A_CAS + W + A_FAO"
   int puts = 0;
@@ -52,11 +52,12 @@ struct CostRow {
 std::span<const CostRow> cost_rows();
 
 /// The row of an operation; nothing for those that the tables do not have (checksum).
-const CostRow* find_cost_row(sched::Access access, sched::Promise level);
+const CostRow* find_cost_row(sched::StructureAccess access, sched::Promise level);
 
 /// By call, the first to its target, which is idle and looks: request, handler, what it does to
 /// memory, reply.
 double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
-                   sched::RankId src, sched::RankId dst, sched::Access access, sched::Time handler);
+                   sched::RankId src, sched::RankId dst, sched::StructureAccess access,
+                   sched::Time handler);
 
 }  // namespace slackline::analysis

@@ -44,7 +44,7 @@ class QueueCheck {
 
   void add(const StructureOp& op) {
     level_ = op.level;
-    if (op.access == sched::Access::kPush) {
+    if (op.access == sched::StructureAccess::kPush) {
       elements_[op.entry] = {&op, op.value, op.place, 0, 0};
       ++pushes_;
     } else {

@@ -96,7 +96,7 @@ std::vector<Finding> check_table(const sched::StructureProgram& program, const s
     }
   }
   for (const StructureOp& op : program.ops) {
-    if (op.access == sched::Access::kInsert) {
+    if (op.access == sched::StructureAccess::kInsert) {
       expected[op.target.value][op.entry] = {op.first, op.home, op.place, 0};
       continue;
     }

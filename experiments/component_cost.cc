@@ -11,7 +11,7 @@
 namespace slackline::experiments {
 namespace {
 
-using sched::Access;
+using sched::ComponentKind;
 
 constexpr double kPutUs = 3.0;  // table I
 constexpr std::uint64_t kSeed = 1;
@@ -19,13 +19,13 @@ constexpr std::uint64_t kSeed = 1;
 constexpr sched::Time kHandler{200'000};
 
 constexpr std::array kComponents = {
-    Component{"put", Access::kPut, 1},
-    Component{"get", Access::kGet, kVariables},
-    Component{"single CAS", Access::kCompareSwap, kVariables},
-    Component{"persistent CAS", Access::kPersistentCompareSwap, kVariables},
-    Component{"FAD", Access::kFetchAdd, kVariables},
-    Component{"FAD, single variable", Access::kFetchAdd, 1},
-    Component{"active message", Access::kActiveMessage, 1},
+    Component{"put", ComponentKind::kPut, 1},
+    Component{"get", ComponentKind::kGet, kVariables},
+    Component{"single CAS", ComponentKind::kCompareSwap, kVariables},
+    Component{"persistent CAS", ComponentKind::kPersistentCompareSwap, kVariables},
+    Component{"FAD", ComponentKind::kFetchAdd, kVariables},
+    Component{"FAD, single variable", ComponentKind::kFetchAdd, 1},
+    Component{"active message", ComponentKind::kActiveMessage, 1},
 };
 
 }  // namespace
@@ -47,7 +47,7 @@ double component_us(const Component& component, const machine::Platform& platfor
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const std::uint32_t step = schedule.ops()[i].step;
     // Of an active message the poll of its answer, which comes after its put.
-    const bool ends = component.access != Access::kActiveMessage ||
+    const bool ends = component.access != ComponentKind::kActiveMessage ||
                       schedule.ops()[i].kind == sched::OpKind::kPoll;
     if (!ends) continue;
     if (step == kWarmUp - 1) total_s -= trace.ops[i].done_s;

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kVariables = 1'000;
 
 struct Component {
   std::string_view name;
-  sched::Access access;
+  sched::ComponentKind access;
   std::uint32_t variables;
 };
 /// Those of the paper's figure 3, in its text's order.

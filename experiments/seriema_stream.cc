@@ -30,8 +30,8 @@ double writes_per_s(const machine::Platform& platform, std::uint64_t bytes, std:
   look.rank = to.src;
   sched::OpArguments cost;
   cost.duration = platform.poll_cost;
-  OpId asked;    // signalled, and not looked for
-  OpId looked;   // what the next post waits for
+  OpId asked;   // signalled, and not looked for
+  OpId looked;  // what the next post waits for
   for (std::uint32_t m = 0; m < messages; ++m) {
     const OpId posted = builder.add(put);
     if (looked.valid()) builder.add_edge(looked, posted);
@@ -54,9 +54,9 @@ double writes_per_s(const machine::Platform& platform, std::uint64_t bytes, std:
 
 double calls_per_s(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages,
                    std::uint32_t u_max, std::string_view options) {
-  const sched::Schedule schedule = sched::compile(sched::parse_spec(
-      fmt::format("call:ranks=2,bytes={},messages={},signal={}{}{}", bytes, messages, u_max,
-                  options.empty() ? "" : ",", options)));
+  const sched::Schedule schedule = sched::compile(
+      sched::parse_spec(fmt::format("call:ranks=2,bytes={},messages={},signal={}{}{}", bytes,
+                                    messages, u_max, options.empty() ? "" : ",", options)));
   return messages / analysis::run_events(schedule, platform).makespan_s();
 }
 

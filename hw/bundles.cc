@@ -85,8 +85,8 @@ std::uint64_t Bundles::scratch_bytes(const RankProgram& program) {
 }
 
 Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
-                 Operands& operands, const Transport& transport, std::uint64_t scratch, std::uint32_t first_channel,
-                 std::uint32_t number)
+                 Operands& operands, const Transport& transport, std::uint64_t scratch,
+                 std::uint32_t first_channel, std::uint32_t number)
     : program_(program),
       schedule_(program.schedule()),
       memory_(memory),
@@ -166,9 +166,9 @@ void Bundles::begin(RequestQueue& queue) {
 }
 
 void Bundles::post_acknowledgement(const Line& line, std::uint32_t slot, RequestQueue& queue) {
-  queue.add(request(RequestKind::kRecv, data_channel(line.channel) + 1,
-                    line.first_tag + kSlots + slot),
-            {}, false);
+  queue.add(
+      request(RequestKind::kRecv, data_channel(line.channel) + 1, line.first_tag + kSlots + slot),
+      {}, false);
 }
 
 void Bundles::post_receive(const Target& target, std::uint32_t slot, RequestQueue& queue) {
@@ -183,8 +183,8 @@ bool Bundles::takes(std::uint32_t i, RequestQueue& queue) {
   if (op.kind == OpKind::kRecv) return target_of_[op.channel.value] != kNoOp;
   if (line_of_[op.channel.value] == kNoOp) return false;
   const bool gathered = op.kind == OpKind::kSend || op.kind == OpKind::kPut;
-  const bool large = lines_[line_of_[op.channel.value]].written &&
-                     schedule_.payload_bytes(op) > kLargePut;
+  const bool large =
+      lines_[line_of_[op.channel.value]].written && schedule_.payload_bytes(op) > kLargePut;
   if (gathered && !large) return true;
   flush(i, queue);
   return false;
@@ -324,8 +324,8 @@ void Bundles::write(Line& line, std::uint32_t index, RequestQueue& queue) {
   }
   for (std::size_t r = 0; r < slot.runs.size(); ++r) {
     const Run& run = slot.runs[r];
-    WorkRequest write = request(RequestKind::kWrite, first_channel_ + line.channel.value,
-                                line.first_tag + index);
+    WorkRequest write =
+        request(RequestKind::kWrite, first_channel_ + line.channel.value, line.first_tag + index);
     write.signalled = !in_order_ || r + 1 == slot.runs.size();
     write.remote = run.target;
     const Segment segment{slot.data + run.at, run.bytes, memory_.scratch_handle()};

@@ -40,8 +40,8 @@ class Bundles {
 
   /// Its memory are the last scratch_bytes() of `scratch`. Transport channels from `first_channel`
   /// + the schedule's channels on are its own. All references must outlive this.
-  Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
-          Operands& operands, const Transport& transport, std::uint64_t scratch, std::uint32_t first_channel,
+  Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker, Operands& operands,
+          const Transport& transport, std::uint64_t scratch, std::uint32_t first_channel,
           std::uint32_t number);
 
   bool any() const { return !lines_.empty() || !targets_.empty(); }
@@ -80,9 +80,9 @@ class Bundles {
   struct Slot {
     std::byte* data = nullptr;
     std::vector<std::uint32_t> ops;
-    std::vector<Run> runs;       // written
+    std::vector<Run> runs;  // written
     std::uint64_t bytes = 0;
-    std::uint32_t awaited = 0;   // completions; told: and the acknowledgement
+    std::uint32_t awaited = 0;  // completions; told: and the acknowledgement
   };
   // A channel from here.
   struct Line {
@@ -95,7 +95,7 @@ class Bundles {
     std::uint32_t open = kNoOp;      // slot
     std::uint32_t stalled = kNoOp;   // operation
     std::uint32_t under_way = 0;
-    std::uint32_t first_tag = 0;     // of its slots, then of its acknowledgements
+    std::uint32_t first_tag = 0;  // of its slots, then of its acknowledgements
     Clock::time_point due = Clock::time_point::max();
   };
   // A channel that is told here.

@@ -3,6 +3,8 @@
 // does all of a rank's, so they are atomic among themselves; the rank's own go the same way.
 #pragma once
 
+#include <rdma/fabric.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -42,8 +42,8 @@ struct NicClock {
 ///
 /// With drive_alone() exact where the event engine is: serial NICs on a star. On other networks
 /// every message then gets the rate of its slowest link, whoever shares it; a driver inside a
-/// simulator shares links between them. Throws Unsupported for fair NICs, nodes of several ranks and
-/// failures, and what the driver does.
+/// simulator shares links between them. Throws Unsupported for fair NICs, nodes of several ranks
+/// and failures, and what the driver does.
 Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
                         const MessageGraph& graph, const machine::Platform& platform,
                         const machine::Wiring& wiring, const machine::DelayPlan& delays = {},

@@ -64,10 +64,10 @@ constexpr std::array kOptions = {
 };
 // These only patterns take that make their schedule themselves.
 constexpr std::array<std::string_view, 23> kOfSeries = {
-    "slots",  "consume", "by",         "via",    "chunk",   "chunks",   "chunk-limit",
-    "notify", "signal",  "handler",    "op",     "phases",  "level",    "load",
-    "seed",   "clients", "operations", "queues", "compute", "progress", "contention",
-    "aggregation", "flush"};
+    "slots",       "consume",  "by",         "via",         "chunk",      "chunks",
+    "chunk-limit", "notify",   "signal",     "handler",     "op",         "phases",
+    "level",       "load",     "seed",       "clients",     "operations", "queues",
+    "compute",     "progress", "contention", "aggregation", "flush"};
 
 template <class Value>
 struct Choice {

@@ -53,8 +53,9 @@ void add_facts(const Curves& aries, Facts& facts) {
     widest = std::max(widest, high / low);
     least_persistent = std::min(least_persistent, aries[kPersistent][d] / aries[kSingle][d]);
   }
-  facts.at_least("the cheapest of get, FAD and single CAS against a put, at any number of nodes > 1",
-                 Source::kStated, 1.01, least_over_put);
+  facts.at_least(
+      "the cheapest of get, FAD and single CAS against a put, at any number of nodes > 1",
+      Source::kStated, 1.01, least_over_put);
   facts.at_most("get, FAD and single CAS: \"a cluster of similar cost\", dearest against cheapest",
                 Source::kStated, 1.15, widest);
   facts.at_least("persistent against single CAS, the least (\"much more expensive\")",
@@ -112,8 +113,10 @@ Report rdma_vs_rpc_fig3(const Options& options) {
       .at_least("FAD on a single variable against random ones, Aries (\"much higher\")",
                 Source::kStated, 1.25, on_aries)
       .known_gap =
-      "each process has one variable, so that few find theirs in use (one in twenty), and what Aries "
-      "then does is nowhere published: the two crossings of PCIe that preset cori assumes are 1 us. "
+      "each process has one variable, so that few find theirs in use (one in twenty), and what "
+      "Aries "
+      "then does is nowhere published: the two crossings of PCIe that preset cori assumes are 1 "
+      "us. "
       "From some 4 us on it would come out; fitting that would be fitting the fact";
   facts.between("the same on InfiniBand (\"no difference\")", Source::kStated, 0.95, 1.05,
                 on_infiniband);

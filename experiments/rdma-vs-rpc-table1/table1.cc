@@ -30,7 +30,7 @@ Report rdma_vs_rpc_table1(const Options& options) {
     const double us = component_us(row.component, cori, 64, operations);
     table.add({row.name, row.paper_us, us});
     // The put is what the platform was calibrated to, so it is no fact.
-    if (row.component.access == sched::Access::kPut) continue;
+    if (row.component.access == sched::ComponentKind::kPut) continue;
     facts.equal(std::string(row.name) + ", us", Source::kStated, row.paper_us, us, 0.1);
   }
   report.tables.push_back(table);

@@ -65,9 +65,10 @@ Report seriema_fig2(const Options& options) {
       {"seeing a completion", "the preset's poll_cost", "assumed; in the preset"},
   };
   Facts facts(report);
-  facts.at_least("automatic selective signalling against by hand, at the least of all sizes "
-                 "(about as fast)",
-                 Source::kStated, 0.95, least);
+  facts.at_least(
+      "automatic selective signalling against by hand, at the least of all sizes "
+      "(about as fast)",
+      Source::kStated, 0.95, least);
   Fact& peak = facts.equal("MB/s at 4 KB", Source::kStated, 5464, mb_per_s, 0.1);
   if (!peak.ok) {
     peak.known_gap =

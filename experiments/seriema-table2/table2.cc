@@ -57,13 +57,13 @@ Report seriema_table2(const Options& options) {
     const Row& paper = kPaper[i];
     const Row& r = rows[i] = measure(platform, paper.bytes, messages);
     table.add({static_cast<double>(r.bytes), both(r.send, paper.send), both(r.write, paper.write),
-               both(r.trad, paper.trad), both(r.ovfl, paper.ovfl),
-               both(r.max_raw, paper.max_raw)});
+               both(r.trad, paper.trad), both(r.ovfl, paper.ovfl), both(r.max_raw, paper.max_raw)});
   }
   report.tables.push_back(std::move(table));
   report.constants = {
       {"machine", "preset fdr-4node but for the rate", "stated and assumed; in the preset"},
-      {"rate of a NIC", "5464 MB/s", "calibrated to the paper's writes of 4 KB, and to nothing else"},
+      {"rate of a NIC", "5464 MB/s",
+       "calibrated to the paper's writes of 4 KB, and to nothing else"},
       {"u_max", fmt::format("{}", kUMax), "assumed"},
       {"flush of trad", "4 KiB", "stated"},
       {"a record", "8 bytes of identifier, the arguments, 8 bytes of mark", "assumed"},
@@ -77,8 +77,8 @@ Report seriema_table2(const Options& options) {
     facts.between(at + "million writes a second", Source::kDerived, 4.4, 4.8, r.write / bytes);
     Fact& sends =
         facts.between(at + "million sends a second", Source::kDerived, 1.4, 1.8, r.send / bytes);
-    Fact& ratio = facts.between(at + "write against send", Source::kDerived, 2.7, 3.2,
-                                r.write / r.send);
+    Fact& ratio =
+        facts.between(at + "write against send", Source::kDerived, 2.7, 3.2, r.write / r.send);
     for (Fact* fact : {&sends, &ratio}) {
       if (fact->ok) continue;
       fact->known_gap =

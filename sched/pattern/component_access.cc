@@ -72,11 +72,11 @@ class Writer {
     return drawn(options_.seed, rank, i, 0, options_.ranks);
   }
   bool is_atomic() const {
-    return options_.access != Access::kPut && options_.access != Access::kGet &&
-           options_.access != Access::kActiveMessage;
+    return options_.access != ComponentKind::kPut && options_.access != ComponentKind::kGet &&
+           options_.access != ComponentKind::kActiveMessage;
   }
-  bool is_message() const { return options_.access == Access::kActiveMessage; }
-  bool has_variables() const { return is_atomic() || options_.access == Access::kGet; }
+  bool is_message() const { return options_.access == ComponentKind::kActiveMessage; }
+  bool has_variables() const { return is_atomic() || options_.access == ComponentKind::kGet; }
 
   // What others reach, and what is the rank's own.
   void add_memory(std::uint32_t r) {
@@ -89,9 +89,7 @@ class Writer {
     out_.add_pre({source(r), ValueId(2 * r + 1), 0});
   }
   // What is sent: a word, and a mark that is never zero.
-  Slice source(std::uint32_t r) const {
-    return {own_[r], options_.operations * kWord, 2 * kWord};
-  }
+  Slice source(std::uint32_t r) const { return {own_[r], options_.operations * kWord, 2 * kWord}; }
   Slice own(std::uint32_t r, std::uint32_t i) const { return {own_[r], i * kWord, kWord}; }
 
   ChannelId channel(std::uint32_t src, std::uint32_t dst, bool reply) {
@@ -133,7 +131,7 @@ class Writer {
                                    OpKind::kCompareSwap, OpKind::kCompareSwap};
     Op op = op_of(kKinds[static_cast<std::size_t>(options_.access)], r, i);
     op.channel = channel(r, to, false);
-    if (options_.access == Access::kPut) {
+    if (options_.access == ComponentKind::kPut) {
       Slice from = source(r);
       from.bytes = kPayload;
       op.reads = out_.add_slice(from);
@@ -141,7 +139,7 @@ class Writer {
       return add(op, before);
     }
     const std::uint64_t place = drawn(options_.seed, r, i, 1, options_.variables) * kWord;
-    if (options_.access == Access::kGet) {
+    if (options_.access == ComponentKind::kGet) {
       op.reads = out_.add_slice({shared_[to], place, kPayload});
       Slice landed = own(r, i);
       landed.bytes = kPayload;
@@ -154,10 +152,10 @@ class Writer {
     op.writes = out_.add_slices(both);
     OpArguments arguments;
     arguments.operand = {Operand::From::kLiteral, {}, 1};
-    if (options_.access == Access::kFetchAdd) return add(op, before, arguments);
+    if (options_.access == ComponentKind::kFetchAdd) return add(op, before, arguments);
     arguments.operand.value = r + std::uint64_t{1};
     arguments.compare = {Operand::From::kLiteral, {}, 0};
-    if (options_.access == Access::kCompareSwap) return add(op, before, arguments);
+    if (options_.access == ComponentKind::kCompareSwap) return add(op, before, arguments);
     // Its own result: what the time before fetched, 0 at first.
     arguments.compare = {Operand::From::kResult, OpId(ops_), 1};
     const OpId swap = add(op, before, arguments);
@@ -230,18 +228,18 @@ Schedule one_sided(const OneSidedOptions& options) {
 }
 
 std::uint64_t one_sided_ops(const OneSidedOptions& options) {
-  const std::uint64_t each = options.access == Access::kActiveMessage ? 5 : 1;
+  const std::uint64_t each = options.access == ComponentKind::kActiveMessage ? 5 : 1;
   return each * options.ranks * options.operations;
 }
 
-std::string_view name(Access access) { return kNames[static_cast<std::size_t>(access)]; }
+std::string_view name(ComponentKind access) { return kNames[static_cast<std::size_t>(access)]; }
 
 std::span<const std::string_view> access_names() { return kNames; }
 
-std::optional<Access> access_named(std::string_view text) {
+std::optional<ComponentKind> access_named(std::string_view text) {
   const auto found = std::find(kNames.begin(), kNames.end(), text);
   if (found == kNames.end()) return std::nullopt;
-  return static_cast<Access>(found - kNames.begin());
+  return static_cast<ComponentKind>(found - kNames.begin());
 }
 
 }  // namespace slackline::sched

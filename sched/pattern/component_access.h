@@ -13,7 +13,7 @@
 
 namespace slackline::sched {
 
-enum class Access : std::uint8_t {
+enum class ComponentKind : std::uint8_t {
   kPut,                    // "put": of 4 bytes
   kGet,                    // "get": of 4 bytes
   kFetchAdd,               // "fetch-add": of 1
@@ -26,7 +26,7 @@ struct OneSidedOptions {
   std::string title;             // what made it, for people
   std::uint32_t ranks = 1;       // ≥ 1
   std::uint32_t operations = 1;  // of each rank, ≥ 1
-  Access access = Access::kPut;
+  ComponentKind access = ComponentKind::kPut;
   std::uint32_t variables = 1'000;  // of 8 bytes at each rank, ≥ 1; not of puts and messages
   std::uint64_t seed = 0;
   Time handler{0};  // active-message: how long it runs at the target, ≥ 0
@@ -43,9 +43,9 @@ Schedule one_sided(const OneSidedOptions& options);
 /// About how many operations that makes; never less.
 std::uint64_t one_sided_ops(const OneSidedOptions& options);
 
-std::string_view name(Access access);
+std::string_view name(ComponentKind access);
 std::span<const std::string_view> access_names();
 /// Nothing if there is no such name.
-std::optional<Access> access_named(std::string_view text);
+std::optional<ComponentKind> access_named(std::string_view text);
 
 }  // namespace slackline::sched

@@ -19,7 +19,7 @@ class TableWriter : public StructureWriter {
   }
 
   void operate(StructureOp& op) override {
-    if (op.access == Access::kInsert) {
+    if (op.access == StructureAccess::kInsert) {
       insert(op);
     } else {
       find(op);

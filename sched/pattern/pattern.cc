@@ -58,9 +58,8 @@ constexpr std::array<std::string_view, 7> kBarrierOptions = {
     "ranks", "by", "in-flight", "ready", "start", "window", "messages"};
 
 constexpr std::array<std::string_view, 14> kCallOptions = {
-    "ranks", "bytes",  "root",        "messages", "slots",  "via",
-    "chunk", "chunks", "chunk-limit", "notify",   "signal", "handler",
-    "aggregation", "flush"};
+    "ranks",  "bytes",       "root",   "messages", "slots",   "via",         "chunk",
+    "chunks", "chunk-limit", "notify", "signal",   "handler", "aggregation", "flush"};
 
 constexpr std::array<std::string_view, 18> kAccessOptions = {
     "ranks",    "by",          "handler", "seed",  "tasks",   "switch",

@@ -85,7 +85,7 @@ struct CallOptions {
   std::uint64_t chunk_bytes = 16ull << 20;  // of a receive buffer: eight pages of 2 MiB
   std::uint32_t chunks = 2;                 // obtained at a time (Seriema's c), ≥ 1
   std::uint32_t chunk_limit = 16;           // of one channel (c_max), ≥ 1
-  std::uint32_t signal = 64;  // every so many posts one is waited for (u_max); 0: none
+  std::uint32_t signal = 64;           // every so many posts one is waited for (u_max); 0: none
   Bundle aggregation = Bundle::kNone;  // of records
   std::uint64_t flush_bytes = 4096;    // aggregated: sent when it is as much
 };

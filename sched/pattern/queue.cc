@@ -28,7 +28,7 @@ class QueueWriter : public StructureWriter {
 
   void operate(StructureOp& op) override {
     if (op.level == Promise::kLocal) return operate_locally(op);
-    const bool push = op.access == Access::kPush;
+    const bool push = op.access == StructureAccess::kPush;
     OpArguments one;
     one.operand = literal(1);
     op.first = op.ticket = add_atomic(OpKind::kFetchAdd, op,
@@ -89,7 +89,7 @@ class QueueWriter : public StructureWriter {
     op.first = add_calc(op_of(OpKind::kCalc, op), local_);
     after(op.after, op.first);
     Op copy = op_of(OpKind::kCopy, op);
-    const bool push = op.access == Access::kPush;
+    const bool push = op.access == StructureAccess::kPush;
     copy.reads = builder().add_slice(push ? source(op, 8) : entry_slice(op));
     copy.writes = builder().add_slice(push ? entry_slice(op) : landing(op, 8));
     op.last = add(copy);

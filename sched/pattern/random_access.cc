@@ -112,7 +112,7 @@ class FetchAdds : public Accesses {
   void run(TaskId task) override {
     const auto k = next_access(task);
     if (!k) return program_.finish(task);
-    const Access a = access_of(o_.seed, program_.rank_of(task), *k, words_.count());
+    const WordAccess a = access_of(o_.seed, program_.rank_of(task), *k, words_.count());
     const LocalPiece home = words_.home(a.word);
     program_.fetch_add(task, home.rank, slice_of(home), a.value);
   }

@@ -12,12 +12,12 @@
 
 namespace slackline::sched {
 
-enum class Access : std::uint8_t { kInsert, kFind, kPush, kPop };
-constexpr bool is_write(Access access) {
-  return access == Access::kInsert || access == Access::kPush;
+enum class StructureAccess : std::uint8_t { kInsert, kFind, kPush, kPop };
+constexpr bool is_write(StructureAccess access) {
+  return access == StructureAccess::kInsert || access == StructureAccess::kPush;
 }
 /// "insert", "find", "push", "pop".
-std::string_view name(Access access);
+std::string_view name(StructureAccess access);
 
 /// A bucket's flag: 0 while it is free; the reader's bit is kFirstReadBit + rank mod kReadBits.
 inline constexpr std::uint64_t kTaken = 1;
@@ -40,7 +40,7 @@ struct StructureOp {
   RankId rank;
   std::uint32_t index = 0;  // among its rank's
   std::uint32_t phase = 0;
-  Access access = Access::kInsert;
+  StructureAccess access = StructureAccess::kInsert;
   Promise level = Promise::kReadWrite;
   std::uint32_t structure = 0;  // the table, or the rank of the queue
   RankId target;                // whose memory it acts on

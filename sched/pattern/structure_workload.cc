@@ -74,8 +74,12 @@ class Workload {
   bool reads() const { return options_.work != StructureWork::kWrite; }
   bool is_local() const { return options_.level == Promise::kLocal; }
   bool by_call() const { return options_.via == StructureVia::kAm; }
-  std::string_view write_name() const { return name(table_ ? Access::kInsert : Access::kPush); }
-  std::string_view read_name() const { return name(table_ ? Access::kFind : Access::kPop); }
+  std::string_view write_name() const {
+    return name(table_ ? StructureAccess::kInsert : StructureAccess::kPush);
+  }
+  std::string_view read_name() const {
+    return name(table_ ? StructureAccess::kFind : StructureAccess::kPop);
+  }
 
   void check() const {
     if (series_.ranks == 0) throw InputError("ranks: 0; expected at least 1");
@@ -252,7 +256,7 @@ class Workload {
     return elements_[std::size_t{client} * options_.operations + i];
   }
 
-  StructureOp& add(std::uint32_t client, const Element& e, Access access) {
+  StructureOp& add(std::uint32_t client, const Element& e, StructureAccess access) {
     StructureOp op;
     op.rank = RankId(rank_of(client));
     op.index = out_.ops.empty() || out_.ops.back().rank != op.rank ? 0 : out_.ops.back().index + 1;
@@ -268,13 +272,13 @@ class Workload {
   }
 
   void add_write(std::uint32_t client, std::uint32_t i) {
-    add(client, element(client, i), table_ ? Access::kInsert : Access::kPush).level =
-        options_.level;
+    add(client, element(client, i), table_ ? StructureAccess::kInsert : StructureAccess::kPush)
+        .level = options_.level;
   }
 
   void add_read(std::uint32_t client, std::uint32_t i, std::uint32_t phase) {
     StructureOp& op = add(client, table_ ? sought(client, i) : element(client, i),
-                          table_ ? Access::kFind : Access::kPop);
+                          table_ ? StructureAccess::kFind : StructureAccess::kPop);
     op.level = options_.level == Promise::kWrite ? Promise::kRead : options_.level;
     op.phase = phase;
     if (!table_ && !by_call() && !is_local()) op.value = ValueId::none();
@@ -305,7 +309,7 @@ class Workload {
 
 }  // namespace
 
-std::string_view name(Access access) {
+std::string_view name(StructureAccess access) {
   constexpr std::array<std::string_view, 4> kNames = {"insert", "find", "push", "pop"};
   return kNames[static_cast<std::size_t>(access)];
 }

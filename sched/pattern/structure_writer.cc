@@ -284,7 +284,7 @@ void StructureWriter::add_facts() {
       continue;
     }
     const std::uint64_t at = record_ * op.index;
-    if (op.access != Access::kPop) {
+    if (op.access != StructureAccess::kPop) {
       builder_.add_pre({{sources_[op.rank.value], at, 8}, op.value, 0});
     }
     const ValueId first = senders_[{op.target, op.rank}].ticket;

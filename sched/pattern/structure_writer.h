@@ -93,7 +93,7 @@ class StructureWriter {
   OpId add_barrier(RankId rank, std::span<const OpId> ended);
   void add_facts();
   std::uint64_t argument_bytes(const StructureOp& op) const {
-    return op.access == Access::kPop ? 8 : 16;
+    return op.access == StructureAccess::kPop ? 8 : 16;
   }
   Slice mark(RankId rank) const { return {marks_[rank.value], 0, kMarkBytes}; }
 

@@ -7,14 +7,14 @@
 
 namespace slackline::sched {
 
-struct Access {
+struct WordAccess {
   std::uint64_t word = 0;   // of all words, 0 … words − 1
   std::uint64_t value = 0;  // what is added or written; 1 … 2^16
 };
 
 /// The k-th access of a rank; 1 ≤ words < 2^32.
-inline Access access_of(std::uint64_t seed, std::uint32_t rank, std::uint64_t k,
-                        std::uint64_t words) {
+inline WordAccess access_of(std::uint64_t seed, std::uint32_t rank, std::uint64_t k,
+                            std::uint64_t words) {
   const std::uint64_t bits = draw(seed, {rank, k});
   return {below(bits, static_cast<std::uint32_t>(words)), 1 + (bits & 0xffff)};
 }

@@ -14,40 +14,40 @@ namespace slackline {
 namespace {
 
 using analysis::find_cost_row;
-using sched::Access;
 using sched::Op;
 using sched::OpKind;
 using sched::Promise;
 using sched::RankId;
+using sched::StructureAccess;
 using ::testing::HasSubstr;
 using testing::structure_of;
 
-double stated_us(Access access, Promise level) {
+double stated_us(StructureAccess access, Promise level) {
   return 1e6 * find_cost_row(access, level)->price_s(analysis::stated_costs());
 }
 
 TEST(StructureCost, TableOneGivesThePapersPrices) {
-  EXPECT_NEAR(stated_us(Access::kInsert, Promise::kReadWrite), 10.7, 1e-9);
-  EXPECT_NEAR(stated_us(Access::kInsert, Promise::kWrite), 6.8, 1e-9);
-  EXPECT_NEAR(stated_us(Access::kFind, Promise::kReadWrite), 11.5, 1e-9);
-  EXPECT_NEAR(stated_us(Access::kFind, Promise::kRead), 3.7, 1e-9);
-  EXPECT_NEAR(stated_us(Access::kPush, Promise::kReadWrite), 3.9 + 3.0 + 3.8, 1e-9);
-  EXPECT_NEAR(stated_us(Access::kPush, Promise::kWrite), 6.9, 1e-9);
-  EXPECT_NEAR(stated_us(Access::kPop, Promise::kReadWrite), 3.9 + 3.7 + 3.8, 1e-9);
-  EXPECT_NEAR(stated_us(Access::kPop, Promise::kRead), 7.6, 1e-9);
-  EXPECT_EQ(stated_us(Access::kPush, Promise::kLocal), 0);
-  EXPECT_EQ(find_cost_row(Access::kPush, Promise::kChecksum), nullptr);
+  EXPECT_NEAR(stated_us(StructureAccess::kInsert, Promise::kReadWrite), 10.7, 1e-9);
+  EXPECT_NEAR(stated_us(StructureAccess::kInsert, Promise::kWrite), 6.8, 1e-9);
+  EXPECT_NEAR(stated_us(StructureAccess::kFind, Promise::kReadWrite), 11.5, 1e-9);
+  EXPECT_NEAR(stated_us(StructureAccess::kFind, Promise::kRead), 3.7, 1e-9);
+  EXPECT_NEAR(stated_us(StructureAccess::kPush, Promise::kReadWrite), 3.9 + 3.0 + 3.8, 1e-9);
+  EXPECT_NEAR(stated_us(StructureAccess::kPush, Promise::kWrite), 6.9, 1e-9);
+  EXPECT_NEAR(stated_us(StructureAccess::kPop, Promise::kReadWrite), 3.9 + 3.7 + 3.8, 1e-9);
+  EXPECT_NEAR(stated_us(StructureAccess::kPop, Promise::kRead), 7.6, 1e-9);
+  EXPECT_EQ(stated_us(StructureAccess::kPush, Promise::kLocal), 0);
+  EXPECT_EQ(find_cost_row(StructureAccess::kPush, Promise::kChecksum), nullptr);
   EXPECT_EQ(analysis::cost_rows().size(), 10u);
 }
 
 TEST(StructureCost, OnlyQueuesHaveSingleVariables) {
   analysis::ComponentCosts costs = analysis::stated_costs();
   costs.single_fetch_s = 10e-6;
-  const auto us = [&](Access access, Promise level) {
+  const auto us = [&](StructureAccess access, Promise level) {
     return 1e6 * find_cost_row(access, level)->price_s(costs, true);
   };
-  EXPECT_NEAR(us(Access::kPush, Promise::kWrite), 13.0, 1e-9);
-  EXPECT_NEAR(us(Access::kFind, Promise::kReadWrite), 11.5, 1e-9);
+  EXPECT_NEAR(us(StructureAccess::kPush, Promise::kWrite), 13.0, 1e-9);
+  EXPECT_NEAR(us(StructureAccess::kFind, Promise::kReadWrite), 11.5, 1e-9);
 }
 
 // One operation of one client, on platforms with every kind of cost.
@@ -62,7 +62,8 @@ TEST(StructureCost, AnOperationAloneTakesTheSumOfItsMessages) {
     const analysis::ComponentCosts costs =
         analysis::idle_costs(platform, wiring, RankId(1), RankId(0), handler);
     for (const analysis::CostRow& row : analysis::cost_rows()) {
-      const bool table = row.access == Access::kInsert || row.access == Access::kFind;
+      const bool table =
+          row.access == StructureAccess::kInsert || row.access == StructureAccess::kFind;
       const std::string spec =
           (table ? "hash-table" : "queue") +
           (":ranks=2,clients=1,handler=400ns,op=" + std::string(name(row.access))) +
@@ -72,8 +73,9 @@ TEST(StructureCost, AnOperationAloneTakesTheSumOfItsMessages) {
       const double took_s = trace.ops[program.ops.front().last.value].done_s;
       EXPECT_NEAR(took_s, row.price_s(costs), 1e-9 * took_s) << text << ": " << spec;
     }
-    for (const Access access : {Access::kInsert, Access::kFind, Access::kPush, Access::kPop}) {
-      const bool table = access == Access::kInsert || access == Access::kFind;
+    for (const StructureAccess access : {StructureAccess::kInsert, StructureAccess::kFind,
+                                         StructureAccess::kPush, StructureAccess::kPop}) {
+      const bool table = access == StructureAccess::kInsert || access == StructureAccess::kFind;
       const sched::StructureProgram program =
           structure_of((table ? "hash-table" : "queue") +
                        (":ranks=2,clients=1,via=am,handler=400ns,op=" + std::string(name(access))));
