@@ -87,6 +87,26 @@ void add_figure(Report& report, const std::vector<Case>& cases) {
   report.figures.push_back(std::move(figure));
 }
 
+// The two patterns with inversions, under each order.
+void add_cure(Report& report, const std::vector<Case>& cases) {
+  Figure figure{"priority-inversion-offload-cure",
+                "mq-enable: the inversion, and least slack first, which cures it",
+                {"nodes, the sender included", 2},
+                {"time over the ideal", 0},
+                {},
+                false};
+  for (const char* pattern : {"binomial-tree", "scatter-allgather"}) {
+    for (std::size_t o = 0; o < kOrders.size(); ++o) {
+      Series series{fmt::format("{}, {}", title_of(pattern), name(kOrders[o])), {}, {}, false};
+      for (const Case& c : cases) {
+        if (c.pattern == pattern && c.mode == Mode::kMqEnable) series.add(c.nodes, c.ratio(o));
+      }
+      figure.series.push_back(std::move(series));
+    }
+  }
+  report.figures.push_back(std::move(figure));
+}
+
 void add_facts(Report& report, const std::vector<Case>& cases) {
   double tree = 0;
   double pipeline = 0;
@@ -136,6 +156,7 @@ Report priority_inversion_offload(const Options& options) {
   const std::vector<Case> cases = measure(most, blocks);
   add_tables(report, cases);
   add_figure(report, cases);
+  add_cure(report, cases);
   report.constants = {
       {"machine", "only blocks take time", "assumed: so that every wait is an inversion's"},
       {"message", fmt::format("{} blocks", blocks), "assumed"},

@@ -43,6 +43,28 @@ class Offload(ProgramCase):
         self.assertLess(cheap[1], dear[1])
         self.assertLess(dear[1], preempted[1])
 
+    def test_inside_simgrid_links_are_shared(self):
+        spec = "chain:ranks=8,bytes=4MiB,block=256KiB"
+
+        def document(platform, engine):
+            done = self.run_program("offload", spec, "--emulate", "--timings", "1", "-p", platform,
+                                    "--engine", engine, "--json")
+            if engine == "simgrid" and done.code == 3:
+                self.skipTest("built without SimGrid")
+            self.assertEqual(done.code, 0, done)
+            return json.loads(done.out)
+
+        star = "star:rate=100Gbps,latency=1us"
+        alone, inside = (document(star, engine) for engine in ("analytic", "simgrid"))
+        self.assertEqual(inside["engine"], "simgrid")
+        self.assertAlmostEqual(inside["offload_makespan_s"] / alone["offload_makespan_s"], 1, 9)
+        racks = "two-level:racks=2,hosts=4,oversubscription=4,placement=round-robin"
+        alone, inside = (document(racks, engine) for engine in ("analytic", "simgrid"))
+        self.assertGreater(inside["offload_makespan_s"], 1.5 * alone["offload_makespan_s"])
+        self.assertLess(inside["offload_makespan_s"], inside["software_makespan_s"])
+        self.assertIn("inside SimGrid", self.good("offload", spec, "--emulate", "--timings", "1",
+                                                  "-p", star, "--engine", "simgrid"))
+
     def test_egress_matters_to_trees(self):
         def makespan(egress):
             return self.document("offload", "binomial-tree:ranks=16,bytes=16MiB,block=1MiB",

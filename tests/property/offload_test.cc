@@ -77,7 +77,7 @@ TEST_P(OffloadPatterns, AreSoundWhenSmall) {
   for (std::uint32_t ranks = 2; ranks <= 7; ++ranks) {
     for (std::uint32_t blocks = 1; blocks <= 5; ++blocks) {
       for (const Way& way : ways()) {
-        expect_sound(spec(GetParam(), ranks, blocks), way, 500);
+        expect_sound(spec(GetParam(), ranks, blocks), way, 100);
         if (HasFatalFailure()) return;
       }
     }
