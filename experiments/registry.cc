@@ -3,6 +3,10 @@
 #include <array>
 #include <vector>
 
+#include "experiments/grappa-aggregation/aggregation.h"
+#include "experiments/grappa-bfs/bfs.h"
+#include "experiments/grappa-hierarchy/hierarchy.h"
+#include "experiments/grappa-uts/uts.h"
 #include "experiments/offload-preemption/preemption.h"
 #include "experiments/priority-inversion-offload/egress.h"
 #include "experiments/rdma-vs-rpc-fig3/fig3.h"
@@ -62,6 +66,12 @@ constexpr std::array kExperiments = {
                priority_inversion_offload},
     Experiment{"seriema-fig2", "writes a second, and selective signalling", seriema_fig2},
     Experiment{"seriema-table2", "calls by send, by write, and aggregated", seriema_table2},
+    Experiment{"grappa-aggregation", "small messages, alone or gathered, by many tasks a core",
+               grappa_aggregation},
+    Experiment{"grappa-hierarchy", "queues for every end point, or by nodes and groups",
+               grappa_hierarchy},
+    Experiment{"grappa-uts", "unbalanced tree search by tasks that steal work", grappa_uts},
+    Experiment{"grappa-bfs", "breadth-first search over a Kronecker graph", grappa_bfs},
 };
 
 }  // namespace

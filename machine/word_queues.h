@@ -2,9 +2,10 @@
 // arrival.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
+#include <vector>
 
 #include "sched/ids.h"
 
@@ -15,24 +16,28 @@ class WordQueues {
   /// An atomic has come to the word at `address`; whether it is served at once.
   bool arrive(std::uint64_t address, sched::OpId op) {
     const auto [found, free] = waiting_.try_emplace(address);
-    if (!free) found->second.push_back(op);
+    if (!free) found->second.behind.push_back(op);
     return free;
   }
   /// The word's service has ended: whose turn it is, none() if nobody's.
   sched::OpId leave(std::uint64_t address) {
     const auto found = waiting_.find(address);
-    if (found->second.empty()) {
+    Queue& queue = found->second;
+    if (queue.head == queue.behind.size()) {
       waiting_.erase(found);
       return sched::OpId::none();
     }
-    const sched::OpId next = found->second.front();
-    found->second.pop_front();
-    return next;
+    return queue.behind[queue.head++];
   }
 
  private:
+  // Nearly always empty, and then without memory of its own.
+  struct Queue {
+    std::vector<sched::OpId> behind;
+    std::size_t head = 0;
+  };
   // Words that somebody is at, each with those behind. Never walked through.
-  std::unordered_map<std::uint64_t, std::deque<sched::OpId>> waiting_;
+  std::unordered_map<std::uint64_t, Queue> waiting_;
 };
 
 }  // namespace slackline::machine

@@ -234,6 +234,10 @@ std::string_view name_of(const std::array<Choice<Value>, n>& choices, Value valu
 void check_size(const Spec& spec) {
   const std::uint64_t ops = most_ops(spec);
   if (ops <= kMaxOps) return;
+  if (!traits_of(spec.pattern)->takes("messages")) {
+    throw InputError(
+        fmt::format("{}: up to {} operations; expected at most {}", spec.pattern, ops, kMaxOps));
+  }
   if (find_series_pattern(spec.pattern) != nullptr) {
     throw InputError(fmt::format("messages: {} to {} ranks make {} operations; expected at most {}",
                                  spec.messages, spec.multicast.ranks - 1, ops, kMaxOps));

@@ -38,6 +38,7 @@ class BreadthFirstSearch : public TaskPattern {
         loops_(std::size_t{options.ranks} * o_.tasks),
         left_(options.ranks, 0),
         frontier_(options.ranks),
+        first_edge_(options.ranks),
         next_(options.ranks) {
     const std::uint64_t bytes = striped_share(graph_.vertices() * kWord, options.ranks);
     for (std::uint32_t r = 0; r < options.ranks; ++r) {
@@ -61,7 +62,7 @@ class BreadthFirstSearch : public TaskPattern {
     while (!ask_next_neighbour(task)) {
       if (loop.running) {
         loop.running = false;
-        left_[rank] -= loop.vertices;
+        left_[rank] -= loop.edges;
         if (left_[rank] == 0) program_.wake_idle(rank);
       }
       const auto work = program_.take_work(task);
@@ -89,13 +90,12 @@ class BreadthFirstSearch : public TaskPattern {
   void passed_barrier() override { begin_level(); }
 
  private:
-  // A task's run of iterations over the frontier of its core.
+  // A task's run of iterations over the edges that leave the frontier of its core.
   struct Loop {
     std::uint64_t at = 0;
     std::uint64_t end = 0;
-    std::uint64_t vertices = 0;
-    std::uint64_t neighbour = 0;  // of the vertex at `at`
-    std::uint32_t vertex = 0;     // whose neighbour was asked last
+    std::uint64_t edges = 0;
+    std::uint32_t vertex = 0;  // whose neighbour was asked last
     bool running = false;
   };
 
@@ -109,7 +109,11 @@ class BreadthFirstSearch : public TaskPattern {
     for (std::uint32_t r = 0; r < program_.ranks(); ++r) {
       frontier_[r] = std::move(next_[r]);
       next_[r].clear();
-      left_[r] = frontier_[r].size();
+      first_edge_[r].assign(1, 0);
+      for (const std::uint32_t v : frontier_[r]) {
+        first_edge_[r].push_back(first_edge_[r].back() + graph_.neighbours(v).size());
+      }
+      left_[r] = first_edge_[r].back();
       if (left_[r] == 0) continue;
       over_ = false;
       program_.add_work(r, {0, left_[r], OpId::none(), Slice{}});
@@ -122,25 +126,24 @@ class BreadthFirstSearch : public TaskPattern {
       program_.spawn(task, {middle, end, OpId::none(), Slice{}});
       end = middle;
     }
-    loops_[task] = {begin, end, end - begin, 0, 0, true};
+    loops_[task] = {begin, end, end - begin, 0, true};
   }
 
   // False if the task's loop is over.
   bool ask_next_neighbour(TaskId task) {
     Loop& loop = loops_[task];
     const std::uint32_t rank = program_.rank_of(task);
-    for (; loop.running && loop.at < loop.end; ++loop.at, loop.neighbour = 0) {
-      const std::uint32_t u = frontier_[rank][loop.at];
-      const auto near = graph_.neighbours(u);
-      if (loop.neighbour == near.size()) continue;
-      const std::uint32_t v = near[loop.neighbour++];
-      loop.vertex = u;
-      const Slice record = program_.memory().take(rank, o_.record);
-      const std::uint64_t value = program_.memory().add_value(record);
-      program_.delegate(task, home(v).rank, 0, std::uint64_t{v} << 32 | value, record);
-      return true;
-    }
-    return false;
+    if (!loop.running || loop.at == loop.end) return false;
+    const std::vector<std::uint64_t>& first = first_edge_[rank];
+    const auto after = std::upper_bound(first.begin(), first.end(), loop.at);
+    const auto place = static_cast<std::size_t>(after - first.begin()) - 1;
+    const std::uint32_t u = frontier_[rank][place];
+    const std::uint32_t v = graph_.neighbours(u)[loop.at++ - first[place]];
+    loop.vertex = u;
+    const Slice record = program_.memory().take(rank, o_.record);
+    const std::uint64_t value = program_.memory().add_value(record);
+    program_.delegate(task, home(v).rank, 0, std::uint64_t{v} << 32 | value, record);
+    return true;
   }
 
   const IrregularOptions& o_;
@@ -149,8 +152,9 @@ class BreadthFirstSearch : public TaskPattern {
   std::vector<std::uint32_t> parents_;
   TaskProgram program_;
   std::vector<Loop> loops_;          // by task
-  std::vector<std::uint64_t> left_;  // by rank: vertices of this level not done with
+  std::vector<std::uint64_t> left_;  // by rank: edges of this level not done with
   std::vector<std::vector<std::uint32_t>> frontier_;
+  std::vector<std::vector<std::uint64_t>> first_edge_;  // of each vertex of the frontier
   std::vector<std::vector<std::uint32_t>> next_;
   std::vector<Slice> words_;
   std::uint32_t level_ = 0;

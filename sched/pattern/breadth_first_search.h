@@ -11,9 +11,9 @@ namespace slackline::sched {
 /// The graph has 2^scale vertices and edge-factor · 2^scale drawn edges (sched/workload/
 /// kronecker.h); a vertex's neighbours, and its word for its parent, are at home at one rank:
 /// words stand at linear addresses. The search starts at the busiest vertex and goes level by
-/// level, a barrier of all cores after each. In a level every core runs a parallel loop over those
-/// of its vertices that were reached last, split in halves, recursively, into tasks of at most
-/// `threshold` vertices. For every neighbour the task sends a delegate to the neighbour's home,
+/// level, a barrier of all cores after each. In a level every core runs a parallel loop over the
+/// edges of those of its vertices that were reached last, split in halves, recursively, into tasks
+/// of at most `threshold` edges. For each the task sends a delegate to the neighbour's home,
 /// which makes the vertex its parent if it has none, and waits for the answer. A step is a level.
 ///
 /// The contract: the word of every vertex that was reached holds its parent's number, as the record

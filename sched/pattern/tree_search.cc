@@ -14,7 +14,7 @@
 namespace slackline::sched {
 namespace {
 
-constexpr std::uint64_t kMostVertices = 1u << 26;
+constexpr std::uint64_t kMostVertices = 1u << 24;
 constexpr std::uint64_t kDescriptor = 24;  // bytes: a digest and the number of children
 constexpr std::uint64_t kCount = 8;
 

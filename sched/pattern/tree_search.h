@@ -16,7 +16,7 @@ namespace slackline::sched {
 /// it.
 ///
 /// The contract: every vertex's count is the sum of its value and one visit's record. Throws
-/// InputError for options out of their range, and for more than 2^26 vertices.
+/// InputError for options out of their range, and for more than 2^24 vertices.
 Schedule tree_search(const SeriesOptions& options);
 
 /// About as many as it makes: failed steals are not known beforehand.

@@ -1,0 +1,126 @@
+#include "analysis/run_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sched/value_bytes.h"
+
+namespace slackline::analysis {
+
+using sched::Code;
+using sched::Diagnostics;
+using sched::Fact;
+using sched::Operand;
+using sched::OpId;
+using sched::OpKind;
+using sched::Slice;
+
+namespace {
+
+struct Word {
+  std::uint64_t value = 0;  // at the start
+  std::vector<OpId> adds;
+  bool known = true;  // nothing but fetch_adds that can be followed
+};
+using Words = std::map<std::pair<std::uint32_t, std::uint64_t>, Word>;
+
+Words words_of(const sched::Schedule& schedule, const sched::Trace& trace) {
+  Words words;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_atomic(op.kind)) continue;
+    const Slice& at = schedule.slices(op.reads).front();
+    const sched::OpArguments& arguments = schedule.arguments(op);
+    Word& word = words[{at.buffer.value, at.offset}];
+    word.adds.emplace_back(i);
+    word.known = word.known && op.kind == OpKind::kFetchAdd && trace.ops[i].attempts == 1 &&
+                 arguments.operand.from == Operand::From::kLiteral &&
+                 arguments.address_offset.from == Operand::From::kAbsent;
+  }
+  return words;
+}
+
+// The bytes of the contract, zeros where it says nothing.
+void read_given(const sched::Schedule& schedule, Words& words) {
+  for (const Fact& fact : schedule.contract().pre) {
+    const Slice& given = fact.slice;
+    const std::uint64_t end = given.offset + given.bytes;
+    auto word = words.lower_bound({given.buffer.value, given.offset < 7 ? 0 : given.offset - 7});
+    for (;
+         word != words.end() && word->first.first == given.buffer.value && word->first.second < end;
+         ++word) {
+      const std::uint64_t at = word->first.second;
+      const std::uint64_t from = std::max(at, given.offset);
+      const std::uint64_t to = std::min(at + 8, end);
+      if (from >= to) continue;
+      auto bytes = std::bit_cast<std::array<std::byte, 8>>(word->second.value);
+      sched::write_value(fact.value, fact.value_offset + (from - given.offset),
+                         std::span(bytes).subspan(from - at, to - from));
+      word->second.value = std::bit_cast<std::uint64_t>(bytes);
+    }
+  }
+}
+
+}  // namespace
+
+Diagnostics check_ran_once(const sched::Schedule& schedule, const sched::Trace& trace) {
+  Diagnostics found;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::OpTimes& times = trace.ops[i];
+    if (times.attempts == 1 && std::isfinite(times.done_s)) continue;
+    const std::string how =
+        times.attempts == 1 ? "never ended" : fmt::format("ran {} times", times.attempts);
+    found.push_back({Code::kStructure, sched::Severity::kError, OpId(i),
+                     fmt::format("{} {}; expected once", describe(schedule, OpId(i)), how)});
+  }
+  return found;
+}
+
+// Sums only grow, so the order can be told from what was fetched; of equal ones, those that add
+// nothing come first.
+Diagnostics check_fetch_adds(const sched::Schedule& schedule, const sched::Trace& trace) {
+  Diagnostics found;
+  if (trace.results.empty()) return found;
+  Words words = words_of(schedule, trace);
+  read_given(schedule, words);
+  for (auto& [place, word] : words) {
+    if (!word.known) continue;
+    struct Add {
+      std::uint64_t before;  // what had been added when it came
+      std::uint64_t operand;
+      OpId op;
+    };
+    std::vector<Add> adds;
+    for (const OpId id : word.adds) {
+      adds.push_back({trace.results[id.value] - word.value,
+                      schedule.arguments(schedule.op(id)).operand.value, id});
+    }
+    std::sort(adds.begin(), adds.end(), [](const Add& a, const Add& b) {
+      return std::pair(a.before, a.operand) < std::pair(b.before, b.operand);
+    });
+    std::uint64_t sum = 0;
+    for (const Add& add : adds) {
+      if (add.before == sum) {
+        sum += add.operand;
+        continue;
+      }
+      found.push_back(
+          {Code::kPost, sched::Severity::kError, add.op,
+           fmt::format("{} fetched {} more than the word at {} of buffer {} began "
+                       "with; expected {}, what others had added",
+                       describe(schedule, add.op), add.before, place.second, place.first, sum)});
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,21 @@
+// Whether what ran did what the schedule says, from the run's trace alone: simulated or real.
+#pragma once
+
+#include "sched/diagnostic.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::analysis {
+
+/// Every operation of a static schedule ran exactly once, and ended: one finding for each that did
+/// not (`structure`). With the contract, which says that each handler's record is in its word once,
+/// this is that every delegate ran exactly once.
+sched::Diagnostics check_ran_once(const sched::Schedule& schedule, const sched::Trace& trace);
+
+/// No update of a word by fetch_add was lost, and none acted twice: in some order of the word's
+/// fetch_adds each fetched what those before it had added to the word's bytes of the contract
+/// (`post`, one finding for each word where no order does). Looks at words on which there are only
+/// fetch_adds with literal operands that ran once; a sum of 2^64 and more is beyond it.
+sched::Diagnostics check_fetch_adds(const sched::Schedule& schedule, const sched::Trace& trace);
+
+}  // namespace slackline::analysis

@@ -1,0 +1,55 @@
+#include "experiments/irregular.h"
+
+#include <vector>
+
+#include "analysis/event_engine.h"
+#include "sched/builder.h"
+#include "sched/compile.h"
+
+namespace slackline::experiments {
+
+IrregularRun run_irregular(const std::string& spec, const machine::Platform& platform) {
+  const sched::Schedule schedule = sched::compile(sched::parse_spec(spec));
+  IrregularRun run;
+  run.ops = schedule.op_count();
+  run.channels = schedule.channels().size();
+  for (const sched::Op& op : schedule.ops()) {
+    run.writes += op.kind == sched::OpKind::kPut ? 1 : 0;
+    run.polls += op.kind == sched::OpKind::kPoll ? 1 : 0;
+  }
+  run.makespan_s = analysis::run_events(schedule, platform).makespan_s();
+  return run;
+}
+
+double share_of_peak(const machine::Platform& platform, std::uint32_t ranks, std::uint64_t bytes,
+                     std::uint32_t messages) {
+  sched::ScheduleBuilder out(ranks);
+  std::vector<sched::BufferId> buffers;
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    buffers.push_back(out.add_buffer(sched::RankId(r), 2 * bytes));
+  }
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    std::vector<sched::ChannelId> channels;
+    for (std::uint32_t other = 1; other < ranks; ++other) {
+      sched::Channel channel;
+      channel.src = sched::RankId(r);
+      channel.dst = sched::RankId((r + other) % ranks);
+      channels.push_back(out.add_channel(channel));
+    }
+    for (std::uint32_t m = 0; m < messages; ++m) {
+      const std::uint32_t to = m % (ranks - 1);
+      sched::Op put;
+      put.kind = sched::OpKind::kPut;
+      put.rank = sched::RankId(r);
+      put.channel = channels[to];
+      put.reads = out.add_slice({buffers[r], 0, bytes});
+      put.writes = out.add_slice({buffers[(r + to + 1) % ranks], bytes, bytes});
+      out.add(put);
+    }
+  }
+  const sched::Schedule schedule = out.build();
+  const double time_s = analysis::run_events(schedule, platform).makespan_s();
+  return static_cast<double>(bytes) * messages / time_s / platform.rate.bytes_per_second();
+}
+
+}  // namespace slackline::experiments
