@@ -59,7 +59,7 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
                         sched::seconds(platform.o_complete);
   ComponentCosts costs;
   costs.put_s = both_s + 8 / way.there_bytes_per_s;
-  costs.get_s = both_s + 8 / way.back_bytes_per_s;
+  costs.get_s = both_s + sched::seconds(platform.nic_read) + 8 / way.back_bytes_per_s;
   costs.swap_s = costs.get_s + sched::seconds(platform.atomic_service);
   costs.fetch_s = costs.persistent_s = costs.single_fetch_s = costs.swap_s;
   costs.local_s = sched::seconds(local) + platform.copy_s(8);

@@ -10,7 +10,11 @@
 #include "experiments/offload-preemption/preemption.h"
 #include "experiments/priority-inversion-offload/egress.h"
 #include "experiments/rdma-vs-rpc-fig3/fig3.h"
+#include "experiments/rdma-vs-rpc-fig4/fig4.h"
+#include "experiments/rdma-vs-rpc-fig5/fig5.h"
+#include "experiments/rdma-vs-rpc-fig6/fig6.h"
 #include "experiments/rdma-vs-rpc-table1/table1.h"
+#include "experiments/rdma-vs-rpc-tables2-3/tables2_3.h"
 #include "experiments/rdmc-fig10/fig10.h"
 #include "experiments/rdmc-fig11/fig11.h"
 #include "experiments/rdmc-fig12/fig12.h"
@@ -60,6 +64,12 @@ constexpr std::array kExperiments = {
                rdma_vs_rpc_table1},
     Experiment{"rdma-vs-rpc-fig3", "component latencies against nodes, Aries and InfiniBand",
                rdma_vs_rpc_fig3},
+    Experiment{"rdma-vs-rpc-tables2-3", "operations of hash tables and queues as sums of messages",
+               rdma_vs_rpc_tables2_3},
+    Experiment{"rdma-vs-rpc-fig4", "pushing to queues, by RDMA or by active messages",
+               rdma_vs_rpc_fig4},
+    Experiment{"rdma-vs-rpc-fig5", "hash tables, by RDMA or by active messages", rdma_vs_rpc_fig5},
+    Experiment{"rdma-vs-rpc-fig6", "attentiveness: calls between computations", rdma_vs_rpc_fig6},
     Experiment{"offload-preemption", "relaying in the NIC, as software grows slower",
                offload_preemption},
     Experiment{"priority-inversion-offload", "the order in which a NIC serves its queues",
