@@ -228,10 +228,7 @@ bool Bundles::gather(Line& line, std::uint32_t i, Clock::time_point now) {
     slot.bytes = 0;
     const sched::Time delay = channel_of(line).bundle_delay;
     line.due = Clock::time_point::max();
-    // Longer than anybody waits, and still within the clock's range.
-    if (delay < std::chrono::hours(1'000'000)) {
-      line.due = now + std::chrono::ceil<Clock::duration>(delay);
-    }
+    if (delay != sched::kForever) line.due = now + std::chrono::ceil<Clock::duration>(delay);
   }
   Slot& slot = line.slots[line.open];
   const Op& op = program_.op(i);

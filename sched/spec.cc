@@ -48,8 +48,6 @@ constexpr std::array kOptions = {
     SpecOption{"notify", "transmit|consume", "calls: once a call is sent, or has run; transmit"},
     SpecOption{"signal", "0 or more", "calls: posts per one that is waited for, 0: none; 64"},
     SpecOption{"handler", "a time, 0 or more", "calls: how long each runs; 0ns"},
-    SpecOption{"aggregation", "none|trad|ovfl", "calls: gathered always, or where none fit; none"},
-    SpecOption{"flush", "a size", "calls: what is gathered is sent when it is as much; 4KiB"},
     SpecOption{"operations", "1 or more", "structures: of each client; 1"},
     SpecOption{"op", "insert|find|push|pop|both", "structures: what clients do; both"},
     SpecOption{"phases", "1|2", "structures: writes and reads in turns, or in phases; 2"},
@@ -63,11 +61,10 @@ constexpr std::array kOptions = {
     SpecOption{"contention", "a time, 0 or more", "structures: a handler on the thread more; 0ns"},
 };
 // These only patterns take that make their schedule themselves.
-constexpr std::array<std::string_view, 23> kOfSeries = {
-    "slots",       "consume",  "by",         "via",         "chunk",      "chunks",
-    "chunk-limit", "notify",   "signal",     "handler",     "op",         "phases",
-    "level",       "load",     "seed",       "clients",     "operations", "queues",
-    "compute",     "progress", "contention", "aggregation", "flush"};
+constexpr std::array<std::string_view, 21> kOfSeries = {
+    "slots",  "consume", "by",         "via",    "chunk",   "chunks",   "chunk-limit",
+    "notify", "signal",  "handler",    "op",     "phases",  "level",    "load",
+    "seed",   "clients", "operations", "queues", "compute", "progress", "contention"};
 
 template <class Value>
 struct Choice {
@@ -261,6 +258,19 @@ void read_structure(const Values& values, std::string_view pattern, StructureOpt
   }
 }
 
+// Calls aggregate in their own way, under the names that irregular patterns have for theirs.
+bool is_call(const PatternTraits& pattern) {
+  return pattern.series != nullptr && pattern.takes("signal") && pattern.takes("aggregation");
+}
+bool is_aggregation(std::string_view key) { return key == "aggregation" || key == "flush"; }
+
+void read_call_aggregation(const Values& values, CallOptions& call) {
+  read_choice(values, "aggregation", kAggregations, call.aggregation);
+  if (const auto flush = find_value(values, "flush")) {
+    call.flush_bytes = parse_bytes(*flush, "flush");
+  }
+}
+
 void read_call(const Values& values, bool of_structure, CallOptions& call) {
   if (!of_structure) read_choice(values, "via", kVias, call.via);
   if (const auto chunk = find_value(values, "chunk"))
@@ -269,10 +279,6 @@ void read_call(const Values& values, bool of_structure, CallOptions& call) {
   read_count(values, "chunk-limit", 1, kMaxCount, call.chunk_limit);
   read_choice(values, "notify", kNotifies, call.notify);
   read_count(values, "signal", 0, kMaxCount, call.signal);
-  read_choice(values, "aggregation", kAggregations, call.aggregation);
-  if (const auto flush = find_value(values, "flush")) {
-    call.flush_bytes = parse_bytes(*flush, "flush");
-  }
   if (const auto handler = find_value(values, "handler")) {
     call.handler = parse_time(*handler, "handler");
     if (call.handler < Time{0} || call.handler == kForever) {
@@ -313,6 +319,9 @@ std::span<const SpecOption> spec_options() {
     std::vector<SpecOption> options(kOptions.begin(), kOptions.end());
     for (const IrregularOption& o : irregular_options()) {
       options.push_back({o.key, o.values, o.meaning});
+      if (o.key == "aggregation") {
+        options.back().values = "none|trad|ovfl (calls), none|destination|hierarchical";
+      }
     }
     return options;
   }();
@@ -377,11 +386,13 @@ Spec parse_spec_of_any_size(std::string_view text) {
   read_choice(values, "consume", kConsumes, spec.copy_out);
   spec.by = find_value(values, "by").value_or(default_by(spec.pattern));
   read_call(values, structure, spec.call);
+  if (is_call(*pattern)) read_call_aggregation(values, spec.call);
   if (structure) {
     read_structure(values, spec.pattern, spec.structure);
   } else {
     for (const IrregularOption& option : irregular_options()) {
       const auto value = find_value(values, option.key);
+      if (is_call(*pattern) && is_aggregation(option.key)) continue;
       if (value) option.read(option.key, *value, spec.irregular);
     }
   }
