@@ -63,7 +63,11 @@ int main() {
   const hw::LocalPort port;
   hw::RankProcesses ranks(0, 2, [&](std::uint32_t rank) -> hw::RankEnd {
     try {
-      hw::Mesh mesh({.rank = rank, .ranks = 2, .root = port.address()});
+      hw::MeshOptions options;
+      options.rank = rank;
+      options.ranks = 2;
+      options.root = port.address();
+      hw::Mesh mesh(options);
       be_rank(mesh);
       return {};
     } catch (const Error& error) {

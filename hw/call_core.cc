@@ -63,7 +63,8 @@ CallCore::CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transpor
 }
 
 CallCore::~CallCore() {
-  if (!finished_) {
+  // Of a rank that is lost everybody hears in any case.
+  if (!finished_ && !mesh_.any_lost()) {
     try {
       service_->leave();
     } catch (const std::exception&) {

@@ -43,6 +43,14 @@ void CallPort::require_all_here() {
 }
 
 // A transport often notices first that a rank is gone, and seldom knows which.
+void CallPort::require_all_stay() {
+  const auto deadline = std::chrono::steady_clock::now() + failure_timeout_;
+  do {
+    require_all_here();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  } while (std::chrono::steady_clock::now() < deadline);
+}
+
 template <class Do>
 auto CallPort::guarded(Do&& something) {
   try {
@@ -51,11 +59,7 @@ auto CallPort::guarded(Do&& something) {
   } catch (const InternalError&) {
     throw;
   } catch (const Error&) {
-    const auto deadline = std::chrono::steady_clock::now() + failure_timeout_;
-    do {
-      require_all_here();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } while (std::chrono::steady_clock::now() < deadline);
+    require_all_stay();
     throw;
   }
 }

@@ -53,6 +53,8 @@ class CallPort {
   bool progress();
   /// Throws PeerLost if a rank is lost, or has left.
   void require_all_here();
+  /// …or is seen to be within the failure timeout: the transport has failed.
+  void require_all_stay();
 
  private:
   template <class Do>

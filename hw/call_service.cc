@@ -59,7 +59,7 @@ void CallService::run() {
 
 void CallService::require_running() {
   if (!failed_.load(std::memory_order_acquire)) return;
-  port_.require_all_here();
+  port_.require_all_stay();
   const std::lock_guard lock(mutex_);
   std::rethrow_exception(failure_);
 }

@@ -9,7 +9,8 @@ int main() {
   using namespace slackline;
   try {
     hw::Mesh mesh({});
-    hw::Calls calls(mesh, hw::make_transport("shm", {}));
+    if (hw::transports().empty()) return 0;  // it was built without any
+    hw::Calls calls(mesh, hw::make_transport(hw::transports().front().name, {}));
     int ran = 0;
     calls.set_local(ran);
     hw::Synchronizer done(calls);
