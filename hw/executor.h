@@ -155,8 +155,14 @@ class Executor {
   void issued(std::uint32_t op);
   void done(std::uint32_t op);
   void ended();
-  void silent_done_before(std::uint32_t op);
+
+  // executor_events.cc
+  bool see_completions();
+  bool see_timers();
+  bool see_flags();
+  bool see_flag(std::uint32_t op);
   void complete(const Completion& completion);
+  void silent_done_before(std::uint32_t op);
   bool drain();
 
   // executor_regions.cc
@@ -179,10 +185,6 @@ class Executor {
   bool post_queued();
   void take_bundled();
   std::vector<ChannelEnd> ends() const;
-  bool see_completions();
-  bool see_timers();
-  bool see_flags();
-  bool see_flag(std::uint32_t op);
 
   double lane_delay_s(std::uint32_t op) const {
     return options_.delays == nullptr ? 0 : options_.delays->lane_delay_s(program_.id(op));

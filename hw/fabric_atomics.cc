@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "hw/fabric_endpoint.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -41,7 +42,9 @@ FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, SourceOf source_of)
   // Keys of other memory count up from 1.
   constexpr std::uint64_t kKey = 0;
   const std::span<std::byte> memory = std::as_writable_bytes(std::span(receives_));
-  region_ = endpoint_.register_memory(memory, kKey);
+  auto region = std::make_shared<Fid<fid_mr>>(endpoint_.register_memory(memory, kKey));
+  descriptor_ = fi_mr_desc(region->get());
+  region_ = std::move(region);
   for (Receive& receive : receives_) {
     receive.of_atomics = true;
     listen(receive);
@@ -49,10 +52,9 @@ FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, SourceOf source_of)
 }
 
 void FabricAtomics::listen(Receive& receive) {
-  endpoint_.require(
-      fi_recv(endpoint_.ep(), &receive.message, sizeof receive.message, fi_mr_desc(region_.get()),
-              FI_ADDR_UNSPEC, static_cast<FabricContext*>(&receive)),
-      "listening for atomics");
+  endpoint_.require(fi_recv(endpoint_.ep(), &receive.message, sizeof receive.message, descriptor_,
+                            FI_ADDR_UNSPEC, static_cast<FabricContext*>(&receive)),
+                    "listening for atomics");
 }
 
 void FabricAtomics::add_memory(std::uint64_t key, std::span<std::byte> memory) {

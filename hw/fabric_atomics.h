@@ -11,13 +11,15 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 
-#include "hw/fabric_endpoint.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
+
+class FabricEndpoint;
 
 /// What every request given to libfabric begins with, so that its completion can be told from
 /// others.
@@ -85,7 +87,8 @@ class FabricAtomics {
   SourceOf source_of_;
   std::map<std::uint64_t, std::span<std::byte>> memory_;  // by key
   std::array<Receive, 32> receives_;
-  Fid<fid_mr> region_;           // of them
+  std::shared_ptr<void> region_;  // of them, as registered
+  void* descriptor_ = nullptr;
   std::deque<Answer> answers_;   // not yet sent
   std::deque<Waiting> waiting_;  // requests under way, and free places among them
   std::deque<std::uint64_t> free_;

@@ -32,7 +32,8 @@ std::optional<Waiting> waiting_named(std::string_view text);
 struct RunOptions {
   std::uint32_t iterations = 1;  // ≥ 1
   std::uint32_t warm_up = 1;     // iterations before those; in the first, transports connect
-  /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes.
+  /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes,
+  /// and only schedules with regions, which go by them, have them filled.
   bool prove = true;
   Waiting waiting = Waiting::kPolling;
   std::chrono::milliseconds poll_for{50};

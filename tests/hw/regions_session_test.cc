@@ -14,14 +14,12 @@
 
 #include "analysis/event_engine.h"
 #include "hw/leader.h"
-#include "hw/session.h"
-#include "hw/transports.h"
 #include "machine/kept_memory.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
-#include "tests/hw/mesh_ranks.h"
 #include "tests/hw/racing_schedules.h"
 #include "tests/hw/random_words.h"
+#include "tests/hw/session_ranks.h"
 #include "tests/support/random_dynamic.h"
 
 namespace slackline {
@@ -29,23 +27,8 @@ namespace {
 
 using sched::OpId;
 using testing::MeshRanks;
-
-std::unique_ptr<hw::Transport> transport_named(const std::string& name) {
-  hw::TransportOptions options;
-  if (name != "shm") options.host = "127.0.0.1";
-  return hw::make_transport(name, options);
-}
-
-using Body = std::function<void(hw::Session&, hw::Mesh&, const MeshRanks::Say&)>;
-void start(MeshRanks& processes, const std::string& transport, std::uint32_t ranks,
-           const Body& body) {
-  processes.start_all(ranks, [=](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
-    hw::Mesh mesh(mesh_options);
-    const auto net = transport_named(transport);
-    hw::Session session(mesh, *net);
-    body(session, mesh, say);
-  });
-}
+using testing::start_session;
+using testing::transport_named;
 
 // Where a run is not what was simulated, in words; empty if nowhere. `attempts`: of what may race,
 // only that it ran.
@@ -80,28 +63,28 @@ TEST_P(RegionsOn, RunAsTheySimulate) {
   const std::uint32_t schedules = is_slow() ? 6 : 40;
   for (std::uint32_t ranks = 2; ranks <= 4; ranks += is_slow() ? 2 : 1) {
     MeshRanks processes;
-    start(processes, GetParam(), ranks,
-          [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
-            for (std::uint32_t seed = 0; seed < schedules; ++seed) {
-              testing::Dice dice(1000 * ranks + seed);
-              // Locks are raced for. Large messages that nobody expects stop net.
-              const bool locks = seed % 4 == 3 && GetParam() != std::string("net");
-              const std::uint32_t blocks = 2 + dice.below(8);
-              const sched::Schedule schedule =
-                  locks ? testing::RandomDynamic(dice, ranks, blocks, true).build()
-                        : testing::RandomWords(dice, ranks, blocks).build();
-              hw::RunOptions options;
-              options.delays.seed = seed;
-              options.waiting = static_cast<hw::Waiting>(seed % 3);
-              options.poll_for = std::chrono::milliseconds(1);
-              options.iterations = 2;
-              const hw::RunResult result = session.run(schedule, options);
-              if (mesh.rank() != 0) continue;
-              const sched::Trace simulated =
-                  analysis::run_events(schedule, machine::Platform{}, options.delays);
-              say(first_difference(schedule, result.trace, simulated, !locks));
-            }
-          });
+    start_session(processes, GetParam(), ranks,
+                  [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
+                    for (std::uint32_t seed = 0; seed < schedules; ++seed) {
+                      testing::Dice dice(1000 * ranks + seed);
+                      // Locks are raced for. Large messages that nobody expects stop net.
+                      const bool locks = seed % 4 == 3 && GetParam() != std::string("net");
+                      const std::uint32_t blocks = 2 + dice.below(8);
+                      const sched::Schedule schedule =
+                          locks ? testing::RandomDynamic(dice, ranks, blocks, true).build()
+                                : testing::RandomWords(dice, ranks, blocks).build();
+                      hw::RunOptions options;
+                      options.delays.seed = seed;
+                      options.waiting = static_cast<hw::Waiting>(seed % 3);
+                      options.poll_for = std::chrono::milliseconds(1);
+                      options.iterations = 2;
+                      const hw::RunResult result = session.run(schedule, options);
+                      if (mesh.rank() != 0) continue;
+                      const sched::Trace simulated =
+                          analysis::run_events(schedule, machine::Platform{}, options.delays);
+                      say(first_difference(schedule, result.trace, simulated, !locks));
+                    }
+                  });
     for (std::uint32_t seed = 0; seed < schedules; ++seed) {
       ASSERT_EQ(processes.next(0), "") << GetParam() << ", ranks " << ranks << ", seed " << seed;
     }
@@ -129,17 +112,17 @@ TEST_P(RegionsOn, NothingIsLostWhereRanksRace) {
   constexpr std::uint32_t kRanks = 4;
   const std::size_t count = races(kRanks).size();
   MeshRanks processes;
-  start(processes, GetParam(), kRanks,
-        [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
-          for (const Race& race : races(kRanks)) {
-            hw::RunOptions options;
-            options.iterations = is_slow() ? 1 : 5;
-            const hw::RunResult result = session.run(race.schedule, options);
-            if (mesh.rank() != 0) continue;
-            const std::string judged = race.judge(race.schedule, result.trace);
-            say(judged.empty() ? judged : race.name + ": " + judged);
-          }
-        });
+  start_session(processes, GetParam(), kRanks,
+                [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
+                  for (const Race& race : races(kRanks)) {
+                    hw::RunOptions options;
+                    options.iterations = is_slow() ? 1 : 5;
+                    const hw::RunResult result = session.run(race.schedule, options);
+                    if (mesh.rank() != 0) continue;
+                    const std::string judged = race.judge(race.schedule, result.trace);
+                    say(judged.empty() ? judged : race.name + ": " + judged);
+                  }
+                });
   for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(processes.next(0), "");
 }
 
@@ -160,17 +143,17 @@ void expect_ended_alike(const std::string& transport, const std::string& text,
                         const std::string& expected) {
   const sched::Schedule schedule = sched::read_text(text);
   MeshRanks processes;
-  start(processes, transport, schedule.rank_count(),
-        [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-          try {
-            session.run(schedule, {});
-            say("no error");
-          } catch (const InputError& error) {
-            say(error.what());
-          }
-          say(session.is_broken() ? "broken" : "whole");
-          say(session.partial() ? "partial" : "nothing");
-        });
+  start_session(processes, transport, schedule.rank_count(),
+                [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+                  try {
+                    session.run(schedule, {});
+                    say("no error");
+                  } catch (const InputError& error) {
+                    say(error.what());
+                  }
+                  say(session.is_broken() ? "broken" : "whole");
+                  say(session.partial() ? "partial" : "nothing");
+                });
   for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
     EXPECT_EQ(processes.next(r), expected) << transport << ", rank " << r;
     EXPECT_EQ(processes.next(r), "broken");
@@ -226,12 +209,12 @@ TEST_P(RegionsOn, AtomicsPassMessagesThatNobodyReceivesYet) {
         "pre 0[0+{0}] value 0\npost 1[0+{0}] value 0\n",
         bytes));
     MeshRanks processes;
-    start(processes, GetParam(), 2,
-          [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-            hw::RunOptions options;
-            options.stall_timeout = std::chrono::seconds(5);
-            say(session.run(schedule, options).breach.value_or(""));
-          });
+    start_session(processes, GetParam(), 2,
+                  [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+                    hw::RunOptions options;
+                    options.stall_timeout = std::chrono::seconds(5);
+                    say(session.run(schedule, options).breach.value_or(""));
+                  });
     for (std::uint32_t r = 0; r < 2; ++r) EXPECT_EQ(processes.next(r), "") << bytes;
   }
 }
@@ -249,16 +232,16 @@ TEST_P(RegionsOn, WhoIsLostInARegionIsNamedByAll) {
         std::string(backoff) + "\nregion retry entry 1 count 1 outcome actual attempts " + backoff +
         "\nregion retry entry 2 count 1 outcome actual attempts " + backoff + "\n");
     MeshRanks processes;
-    start(processes, GetParam(), 3,
-          [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-            say("begins");
-            try {
-              session.run(schedule, {});
-              say("no error");
-            } catch (const hw::PeerLost& error) {
-              say(fmt::format("lost {}", error.rank()));
-            }
-          });
+    start_session(processes, GetParam(), 3,
+                  [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+                    say("begins");
+                    try {
+                      session.run(schedule, {});
+                      say("no error");
+                    } catch (const hw::PeerLost& error) {
+                      say(fmt::format("lost {}", error.rank()));
+                    }
+                  });
     for (std::uint32_t r = 0; r < 3; ++r) ASSERT_EQ(processes.next(r), "begins");
     std::this_thread::sleep_for(std::chrono::milliseconds(is_slow() ? 2000 : 300));
     processes.signal(2, SIGKILL);
@@ -282,12 +265,13 @@ TEST(Regions, WhoIsSlowIsNotTakenForStuck) {
       "rank 0\nrank 1\n  0 delay for 100ms\n  1 send on 0 after done:0\n"
       "rank 2\n  2 recv on 0\nregion repeat entry 0 count 1 attempts 45\n");
   MeshRanks processes;
-  start(processes, "shm", 3, [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-    hw::RunOptions options;
-    options.warm_up = 0;
-    options.stall_timeout = std::chrono::seconds(3);
-    say(session.run(schedule, options).breach.value_or(""));
-  });
+  start_session(processes, "shm", 3,
+                [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+                  hw::RunOptions options;
+                  options.warm_up = 0;
+                  options.stall_timeout = std::chrono::seconds(3);
+                  say(session.run(schedule, options).breach.value_or(""));
+                });
   for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(processes.next(r), "");
 }
 

@@ -1,81 +1,28 @@
-// Sessions of real processes: what a run gives, for every pattern on every provider, and what it
-// does when something goes wrong.
+// Sessions of real processes: what a run gives, for every pattern on every provider.
 #include "hw/session.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "hw/leader.h"
-#include "hw/transports.h"
 #include "sched/builder.h"
-#include "sched/compile.h"
-#include "sched/event_graph.h"
-#include "tests/hw/mesh_ranks.h"
+#include "tests/hw/session_ranks.h"
 
 namespace slackline {
 namespace {
 
-using sched::EventId;
 using sched::OpId;
 using sched::OpKind;
 using sched::RankId;
+using testing::compiled;
+using testing::first_fault;
 using testing::MeshRanks;
-
-sched::Schedule compiled(const std::string& spec) {
-  return sched::compile(sched::parse_spec(spec));
-}
-
-std::unique_ptr<hw::Transport> transport_named(const std::string& name) {
-  hw::TransportOptions options;
-  if (name != "shm") options.host = "127.0.0.1";
-  return hw::make_transport(name, options);
-}
-
-// The first arc that a trace breaks, in words; empty if none.
-std::string first_disorder(const sched::Schedule& schedule, const hw::RunResult& result) {
-  const sched::ChannelOrder order = sched::channel_order(schedule);
-  const auto time = [&](EventId event) {
-    const sched::OpTimes& times = result.trace.ops[event.op().value];
-    return event.is_done() ? times.done_s : times.issued_s;
-  };
-  std::string found;
-  for (std::uint32_t e = 0; e < 2 * schedule.op_count() && found.empty(); ++e) {
-    const EventId event{e};
-    if (!(time(event) < 1e3)) found = describe(schedule, event.op()) + " never came";
-    sched::for_each_arc_into(schedule, order, event, false, [&](EventId pred) {
-      const bool here = schedule.op(pred.op()).rank == schedule.op(event.op()).rank;
-      const double error_s = here ? 0 : result.clock_error_s;
-      if (time(pred) <= time(event) + error_s || !found.empty()) return;
-      found = fmt::format("{} {} at {}, after {} {} at {}", describe(schedule, pred.op()),
-                          pred.is_done() ? "done" : "issued", time(pred),
-                          describe(schedule, event.op()), event.is_done() ? "done" : "issued",
-                          time(event));
-    });
-  }
-  return found;
-}
-
-// What is wrong with the result of a run, seen at rank 0.
-std::string first_fault(const sched::Schedule& schedule, const hw::RunOptions& options,
-                        const hw::RunResult& result) {
-  if (result.breach) return *result.breach;
-  if (result.makespans_s.size() != options.iterations) return "not every iteration is told of";
-  if (result.trace.schedule != schedule.digest()) return "the trace is of another schedule";
-  if (result.rank_finish_s.size() != schedule.rank_count()) return "not every rank finished";
-  const double makespan_s = result.makespans_s[result.traced_iteration];
-  if (schedule.op_count() != 0 && result.trace.makespan_s() != makespan_s) {
-    return fmt::format("the trace's makespan is {}; expected {}", result.trace.makespan_s(),
-                       makespan_s);
-  }
-  return first_disorder(schedule, result);
-}
+using testing::start_session;
+using testing::transport_named;
 
 // Runs the specs in one session; what rank 0 says of each.
 void run_all(const std::string& transport, std::uint32_t ranks,
@@ -142,18 +89,6 @@ INSTANTIATE_TEST_SUITE_P(All, SessionOn, ::testing::Values("shm", "net", "tcp;of
                            return std::string(tested.param) == "tcp;ofi_rxm" ? "rxm" : tested.param;
                          });
 
-// One session of processes on shm; `body` is what each does.
-using Body = std::function<void(hw::Session&, hw::Mesh&, const MeshRanks::Say&)>;
-void start(MeshRanks& processes, std::uint32_t ranks, const Body& body) {
-  transport_named("shm");
-  processes.start_all(ranks, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
-    hw::Mesh mesh(mesh_options);
-    const auto net = transport_named("shm");
-    hw::Session session(mesh, *net);
-    body(session, mesh, say);
-  });
-}
-
 TEST(Session, WrongBytesAreToldAtEveryRank) {
   // The contract promises rank 1 another value than it is sent.
   sched::ScheduleBuilder builder(2);
@@ -178,12 +113,13 @@ TEST(Session, WrongBytesAreToldAtEveryRank) {
   builder.add_post({{to, 0, 8}, sched::ValueId(1), 0});
   const sched::Schedule schedule = builder.build();
   MeshRanks processes;
-  start(processes, 2, [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-    hw::RunOptions options;
-    say(session.run(schedule, options).breach.value_or("none"));
-    options.prove = false;
-    say(session.run(schedule, options).breach.value_or("none"));
-  });
+  start_session(processes, "shm", 2,
+                [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+                  hw::RunOptions options;
+                  say(session.run(schedule, options).breach.value_or("none"));
+                  options.prove = false;
+                  say(session.run(schedule, options).breach.value_or("none"));
+                });
   for (std::uint32_t r = 0; r < 2; ++r) {
     EXPECT_THAT(processes.next(r),
                 ::testing::StartsWith("iteration 0: rank 1: byte 0 of buffer 1"));
@@ -194,30 +130,31 @@ TEST(Session, WrongBytesAreToldAtEveryRank) {
 TEST(Session, WhatANetworkCannotBeToldIsRefusedAndTheSessionGoesOn) {
   const sched::Schedule schedule = compiled("chain:ranks=3,bytes=1000,block=100");
   MeshRanks processes;
-  start(processes, 3, [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
-    const auto attempt = [&](const hw::RunOptions& options) {
-      try {
-        say(first_fault(schedule, options, session.run(schedule, options)));
-      } catch (const InputError& error) {
-        say(error.what());
-      } catch (const Unsupported& error) {
-        say(error.what());
-      }
-    };
-    hw::RunOptions options;
-    options.delays.pairs.push_back({RankId(0), RankId(1), sched::Rate{1000}});
-    attempt(options);
-    options.delays = {};
-    options.delays.failures.push_back({"", RankId(2), sched::Time{5}});
-    attempt(options);
-    options.delays = {};
-    // Only rank 1 finds fault with it.
-    options.iterations = mesh.rank() == 1 ? 0 : 1;
-    attempt(options);
-    options.iterations = 1;
-    if (mesh.rank() == 0) attempt(options);
-    if (mesh.rank() != 0) say(session.run(schedule, options).breach.value_or(""));
-  });
+  start_session(processes, "shm", 3,
+                [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
+                  const auto attempt = [&](const hw::RunOptions& options) {
+                    try {
+                      say(first_fault(schedule, options, session.run(schedule, options)));
+                    } catch (const InputError& error) {
+                      say(error.what());
+                    } catch (const Unsupported& error) {
+                      say(error.what());
+                    }
+                  };
+                  hw::RunOptions options;
+                  options.delays.pairs.push_back({RankId(0), RankId(1), sched::Rate{1000}});
+                  attempt(options);
+                  options.delays = {};
+                  options.delays.failures.push_back({"", RankId(2), sched::Time{5}});
+                  attempt(options);
+                  options.delays = {};
+                  // Only rank 1 finds fault with it.
+                  options.iterations = mesh.rank() == 1 ? 0 : 1;
+                  attempt(options);
+                  options.iterations = 1;
+                  if (mesh.rank() == 0) attempt(options);
+                  if (mesh.rank() != 0) say(session.run(schedule, options).breach.value_or(""));
+                });
   for (std::uint32_t r = 0; r < 3; ++r) {
     EXPECT_EQ(processes.next(r),
               "run cannot apply the rate from rank 0 to rank 1: a real network cannot be told to; "
@@ -230,9 +167,10 @@ TEST(Session, WhatANetworkCannotBeToldIsRefusedAndTheSessionGoesOn) {
 
 TEST(Session, DifferentSchedulesAreRefused) {
   MeshRanks processes;
-  start(processes, 2, [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say&) {
-    session.run(compiled(fmt::format("chain:ranks=2,bytes={}", 1000 + mesh.rank())), {});
-  });
+  start_session(
+      processes, "shm", 2, [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say&) {
+        session.run(compiled(fmt::format("chain:ranks=2,bytes={}", 1000 + mesh.rank())), {});
+      });
   for (std::uint32_t r = 0; r < 2; ++r) {
     EXPECT_THAT(processes.next(r), ::testing::MatchesRegex("! 2 rank . has schedule .*"));
   }
@@ -246,20 +184,21 @@ TEST(Session, DelaysAreApplied) {
     if (op.kind == OpKind::kSend && op.reads.count != 0) last = id;
   }
   MeshRanks processes;
-  start(processes, 3, [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
-    hw::RunOptions options;
-    options.iterations = 3;
-    options.delays.ops.push_back({last, sched::Time{50'000'000'000}, false, RankId(1)});
-    const hw::RunResult result = session.run(schedule, options);
-    if (mesh.rank() != 0) return;
-    say(first_fault(schedule, options, result));
-    const sched::OpTimes& times = result.trace.ops[last.value];
-    say(times.issued_s - times.ready_s >= 0.05 ? "late" : "not late");
-    for (const double makespan_s : result.makespans_s) {
-      say(makespan_s >= 0.05 ? "late" : "not late");
-    }
-    say(result.trace.delays.empty() ? "no delays" : "delays");
-  });
+  start_session(
+      processes, "shm", 3, [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
+        hw::RunOptions options;
+        options.iterations = 3;
+        options.delays.ops.push_back({last, sched::Time{50'000'000'000}, false, RankId(1)});
+        const hw::RunResult result = session.run(schedule, options);
+        if (mesh.rank() != 0) return;
+        say(first_fault(schedule, options, result));
+        const sched::OpTimes& times = result.trace.ops[last.value];
+        say(times.issued_s - times.ready_s >= 0.05 ? "late" : "not late");
+        for (const double makespan_s : result.makespans_s) {
+          say(makespan_s >= 0.05 ? "late" : "not late");
+        }
+        say(result.trace.delays.empty() ? "no delays" : "delays");
+      });
   EXPECT_EQ(processes.next(0), "");
   for (int i = 0; i < 4; ++i) EXPECT_EQ(processes.next(0), "late");
   EXPECT_EQ(processes.next(0), "delays");
@@ -268,147 +207,21 @@ TEST(Session, DelaysAreApplied) {
 TEST(Session, NothingIsTimedWithoutTimestamps) {
   const sched::Schedule schedule = compiled("chain:ranks=2,bytes=1000,block=100");
   MeshRanks processes;
-  start(processes, 2, [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-    hw::RunOptions options;
-    const hw::RunResult timed = session.run(schedule, options);
-    say(timed.clock_reads > 0 && timed.timestamp_overhead_s > 0 ? "read" : "not read");
-    options.timestamps = false;
-    const hw::RunResult bare = session.run(schedule, options);
-    say(bare.clock_reads > 0 || bare.timestamp_overhead_s > 0 ? "read" : "not read");
-    say(bare.makespans_s[0] > 0 ? "timed" : "not timed");
-  });
+  start_session(
+      processes, "shm", 2, [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+        hw::RunOptions options;
+        const hw::RunResult timed = session.run(schedule, options);
+        say(timed.clock_reads > 0 && timed.timestamp_overhead_s > 0 ? "read" : "not read");
+        options.timestamps = false;
+        const hw::RunResult bare = session.run(schedule, options);
+        say(bare.clock_reads > 0 || bare.timestamp_overhead_s > 0 ? "read" : "not read");
+        say(bare.makespans_s[0] > 0 ? "timed" : "not timed");
+      });
   for (std::uint32_t r = 0; r < 2; ++r) {
     EXPECT_EQ(processes.next(r), "read");
     EXPECT_EQ(processes.next(r), "not read");
     EXPECT_EQ(processes.next(r), "timed");
   }
-}
-
-TEST(Session, SurvivorsNameWhoIsLostAndKeepWhatTheySaw) {
-  const sched::Schedule schedule = compiled("chain:ranks=3,bytes=1000,block=100");
-  const std::pair<const char*, hw::Waiting> cases[] = {{"shm", hw::Waiting::kPolling},
-                                                       {"shm", hw::Waiting::kInterrupt},
-                                                       {"net", hw::Waiting::kHybrid},
-                                                       {"net", hw::Waiting::kPolling},
-                                                       {"tcp;ofi_rxm", hw::Waiting::kInterrupt}};
-  for (const auto& [transport, waiting] : cases) {
-    MeshRanks processes;
-    processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
-      hw::Mesh mesh(mesh_options);
-      const auto net = transport_named(transport);
-      hw::Session session(mesh, *net);
-      hw::RunOptions options;
-      options.waiting = waiting;
-      options.poll_for = std::chrono::milliseconds(1);
-      session.run(schedule, options);
-      // The second time, rank 1 is late with everything, for a minute.
-      machine::Straggler slow;
-      slow.rank = RankId(1);
-      slow.by = sched::Time{60'000'000'000'000};
-      options.delays.stragglers.push_back(slow);
-      options.warm_up = 0;
-      say("begins");
-      try {
-        session.run(schedule, options);
-        say("no error");
-      } catch (const hw::PeerLost& error) {
-        say(fmt::format("lost {}", error.rank()));
-      }
-      const auto& partial = session.partial();
-      if (!partial) {
-        say("nothing");
-        return;
-      }
-      const double first_s = partial->ops[schedule.first_op(RankId(mesh.rank())).value].ready_s;
-      say(first_s == 0 ? "partial" : "empty");
-    });
-    for (std::uint32_t r = 0; r < 3; ++r) ASSERT_EQ(processes.next(r), "begins");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    processes.signal(1, SIGKILL);
-    for (const std::uint32_t r : {0u, 2u}) {
-      EXPECT_EQ(processes.next(r), "lost 1") << transport;
-      EXPECT_EQ(processes.next(r), "partial") << transport;
-      EXPECT_EQ(processes.next(r), "(end)") << transport;
-    }
-  }
-}
-
-TEST(Session, WhoWaitsInVainSaysSo) {
-  // Each of two ranks sends only when it has received.
-  sched::ScheduleBuilder builder(2);
-  sched::ChannelId ways[2];
-  for (std::uint32_t r = 0; r < 2; ++r) {
-    sched::Channel channel;
-    channel.src = RankId(r);
-    channel.dst = RankId(1 - r);
-    ways[r] = builder.add_channel(channel);
-  }
-  for (std::uint32_t r = 0; r < 2; ++r) {
-    sched::Op op;
-    op.kind = OpKind::kRecv;
-    op.rank = RankId(r);
-    op.channel = ways[1 - r];
-    const OpId receive = builder.add(op);
-    op.kind = OpKind::kSend;
-    op.channel = ways[r];
-    builder.add_edge(receive, builder.add(op));
-  }
-  const sched::Schedule schedule = builder.build();
-  MeshRanks processes;
-  start(processes, 2, [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
-    hw::RunOptions options;
-    options.stall_timeout = std::chrono::milliseconds(300);
-    try {
-      session.run(schedule, options);
-    } catch (const hw::Stalled& error) {
-      say(error.what());
-    } catch (const hw::PeerLost&) {
-      say("the other one was first");
-    }
-  });
-  const std::string first = processes.next(0);
-  const std::string second = processes.next(1);
-  EXPECT_THAT(first + second, ::testing::HasSubstr("nothing happened for 0.3 s, and no rank is "
-                                                   "lost; op "));
-}
-
-TEST(Leader, FollowersRunWhatTheLeaderRuns) {
-  MeshRanks processes;
-  transport_named("shm");
-  processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
-    hw::Mesh mesh(mesh_options);
-    const auto net = transport_named("shm");
-    if (mesh.rank() != 0) {
-      hw::follow(mesh, *net);
-      say("told to end");
-      return;
-    }
-    hw::Leader leader(mesh, *net);
-    const sched::Schedule chain = compiled("chain:ranks=3,bytes=1000,block=100");
-    const sched::Schedule tree = compiled("double-tree:ranks=3,bytes=3000,block=100,lower=put");
-    hw::RunOptions options;
-    say(first_fault(chain, options, leader.run(chain, options)));
-    options.iterations = 3;
-    options.order.policy = machine::IssuePolicy::kLeastSlack;
-    const std::vector<double> slack_s(chain.op_count(), 1);
-    options.order.slack_s = slack_s;
-    options.delays.ops.push_back({OpId(0), sched::Time{1'000'000}, true, RankId::none()});
-    say(first_fault(chain, options, leader.run(chain, options)));
-    options.delays.link_rates.push_back({"tor", sched::Rate{5}, sched::Time{0}});
-    try {
-      leader.run(chain, options);
-    } catch (const Unsupported& error) {
-      say(error.what());
-    }
-    options = {};
-    say(first_fault(tree, options, leader.run(tree, options)));
-  });
-  EXPECT_EQ(processes.next(0), "");
-  EXPECT_EQ(processes.next(0), "");
-  EXPECT_THAT(processes.next(0), ::testing::HasSubstr("the rate of link tor"));
-  EXPECT_EQ(processes.next(0), "");
-  EXPECT_EQ(processes.next(1), "told to end");
-  EXPECT_EQ(processes.next(2), "told to end");
 }
 
 }  // namespace

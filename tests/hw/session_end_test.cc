@@ -1,0 +1,157 @@
+// Sessions of which a rank is lost, or waits in vain, and those that a leader leads.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "hw/leader.h"
+#include "sched/builder.h"
+#include "tests/hw/session_ranks.h"
+
+namespace slackline {
+namespace {
+
+using sched::OpId;
+using sched::OpKind;
+using sched::RankId;
+using testing::compiled;
+using testing::first_fault;
+using testing::MeshRanks;
+using testing::start_session;
+using testing::transport_named;
+
+TEST(Session, SurvivorsNameWhoIsLostAndKeepWhatTheySaw) {
+  const sched::Schedule schedule = compiled("chain:ranks=3,bytes=1000,block=100");
+  const std::pair<const char*, hw::Waiting> cases[] = {{"shm", hw::Waiting::kPolling},
+                                                       {"shm", hw::Waiting::kInterrupt},
+                                                       {"net", hw::Waiting::kHybrid},
+                                                       {"net", hw::Waiting::kPolling},
+                                                       {"tcp;ofi_rxm", hw::Waiting::kInterrupt}};
+  for (const auto& [transport, waiting] : cases) {
+    MeshRanks processes;
+    processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
+      hw::Mesh mesh(mesh_options);
+      const auto net = transport_named(transport);
+      hw::Session session(mesh, *net);
+      hw::RunOptions options;
+      options.waiting = waiting;
+      options.poll_for = std::chrono::milliseconds(1);
+      session.run(schedule, options);
+      // The second time, rank 1 is late with everything, for a minute.
+      machine::Straggler slow;
+      slow.rank = RankId(1);
+      slow.by = sched::Time{60'000'000'000'000};
+      options.delays.stragglers.push_back(slow);
+      options.warm_up = 0;
+      say("begins");
+      try {
+        session.run(schedule, options);
+        say("no error");
+      } catch (const hw::PeerLost& error) {
+        say(fmt::format("lost {}", error.rank()));
+      }
+      const auto& partial = session.partial();
+      if (!partial) {
+        say("nothing");
+        return;
+      }
+      const double first_s = partial->ops[schedule.first_op(RankId(mesh.rank())).value].ready_s;
+      say(first_s == 0 ? "partial" : "empty");
+    });
+    for (std::uint32_t r = 0; r < 3; ++r) ASSERT_EQ(processes.next(r), "begins");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    processes.signal(1, SIGKILL);
+    for (const std::uint32_t r : {0u, 2u}) {
+      EXPECT_EQ(processes.next(r), "lost 1") << transport;
+      EXPECT_EQ(processes.next(r), "partial") << transport;
+      EXPECT_EQ(processes.next(r), "(end)") << transport;
+    }
+  }
+}
+
+TEST(Session, WhoWaitsInVainSaysSo) {
+  // Each of two ranks sends only when it has received.
+  sched::ScheduleBuilder builder(2);
+  sched::ChannelId ways[2];
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    sched::Channel channel;
+    channel.src = RankId(r);
+    channel.dst = RankId(1 - r);
+    ways[r] = builder.add_channel(channel);
+  }
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    sched::Op op;
+    op.kind = OpKind::kRecv;
+    op.rank = RankId(r);
+    op.channel = ways[1 - r];
+    const OpId receive = builder.add(op);
+    op.kind = OpKind::kSend;
+    op.channel = ways[r];
+    builder.add_edge(receive, builder.add(op));
+  }
+  const sched::Schedule schedule = builder.build();
+  MeshRanks processes;
+  start_session(processes, "shm", 2,
+                [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+                  hw::RunOptions options;
+                  options.stall_timeout = std::chrono::milliseconds(300);
+                  try {
+                    session.run(schedule, options);
+                  } catch (const hw::Stalled& error) {
+                    say(error.what());
+                  } catch (const hw::PeerLost&) {
+                    say("the other one was first");
+                  }
+                });
+  const std::string first = processes.next(0);
+  const std::string second = processes.next(1);
+  EXPECT_THAT(first + second, ::testing::HasSubstr("nothing happened for 0.3 s, and no rank is "
+                                                   "lost; op "));
+}
+
+TEST(Leader, FollowersRunWhatTheLeaderRuns) {
+  MeshRanks processes;
+  transport_named("shm");
+  processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(mesh_options);
+    const auto net = transport_named("shm");
+    if (mesh.rank() != 0) {
+      hw::follow(mesh, *net);
+      say("told to end");
+      return;
+    }
+    hw::Leader leader(mesh, *net);
+    const sched::Schedule chain = compiled("chain:ranks=3,bytes=1000,block=100");
+    const sched::Schedule tree = compiled("double-tree:ranks=3,bytes=3000,block=100,lower=put");
+    hw::RunOptions options;
+    say(first_fault(chain, options, leader.run(chain, options)));
+    options.iterations = 3;
+    options.order.policy = machine::IssuePolicy::kLeastSlack;
+    const std::vector<double> slack_s(chain.op_count(), 1);
+    options.order.slack_s = slack_s;
+    options.delays.ops.push_back({OpId(0), sched::Time{1'000'000}, true, RankId::none()});
+    say(first_fault(chain, options, leader.run(chain, options)));
+    options.delays.link_rates.push_back({"tor", sched::Rate{5}, sched::Time{0}});
+    try {
+      leader.run(chain, options);
+    } catch (const Unsupported& error) {
+      say(error.what());
+    }
+    options = {};
+    say(first_fault(tree, options, leader.run(tree, options)));
+  });
+  EXPECT_EQ(processes.next(0), "");
+  EXPECT_EQ(processes.next(0), "");
+  EXPECT_THAT(processes.next(0), ::testing::HasSubstr("the rate of link tor"));
+  EXPECT_EQ(processes.next(0), "");
+  EXPECT_EQ(processes.next(1), "told to end");
+  EXPECT_EQ(processes.next(2), "told to end");
+}
+
+}  // namespace
+}  // namespace slackline

@@ -1,0 +1,81 @@
+// Sessions of real processes, and what their results are held to.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "hw/session.h"
+#include "hw/transports.h"
+#include "sched/compile.h"
+#include "sched/event_graph.h"
+#include "tests/hw/mesh_ranks.h"
+
+namespace slackline::testing {
+
+inline sched::Schedule compiled(const std::string& spec) {
+  return sched::compile(sched::parse_spec(spec));
+}
+
+inline std::unique_ptr<hw::Transport> transport_named(const std::string& name) {
+  hw::TransportOptions options;
+  if (name != "shm") options.host = "127.0.0.1";
+  return hw::make_transport(name, options);
+}
+
+/// The first arc that a trace breaks, in words; empty if none.
+inline std::string first_disorder(const sched::Schedule& schedule, const hw::RunResult& result) {
+  const sched::ChannelOrder order = sched::channel_order(schedule);
+  const auto time = [&](sched::EventId event) {
+    const sched::OpTimes& times = result.trace.ops[event.op().value];
+    return event.is_done() ? times.done_s : times.issued_s;
+  };
+  std::string found;
+  for (std::uint32_t e = 0; e < 2 * schedule.op_count() && found.empty(); ++e) {
+    const sched::EventId event{e};
+    if (!(time(event) < 1e3)) found = describe(schedule, event.op()) + " never came";
+    sched::for_each_arc_into(schedule, order, event, false, [&](sched::EventId pred) {
+      const bool here = schedule.op(pred.op()).rank == schedule.op(event.op()).rank;
+      const double error_s = here ? 0 : result.clock_error_s;
+      if (time(pred) <= time(event) + error_s || !found.empty()) return;
+      found = fmt::format("{} {} at {}, after {} {} at {}", describe(schedule, pred.op()),
+                          pred.is_done() ? "done" : "issued", time(pred),
+                          describe(schedule, event.op()), event.is_done() ? "done" : "issued",
+                          time(event));
+    });
+  }
+  return found;
+}
+
+/// What is wrong with the result of a run, seen at rank 0.
+inline std::string first_fault(const sched::Schedule& schedule, const hw::RunOptions& options,
+                               const hw::RunResult& result) {
+  if (result.breach) return *result.breach;
+  if (result.makespans_s.size() != options.iterations) return "not every iteration is told of";
+  if (result.trace.schedule != schedule.digest()) return "the trace is of another schedule";
+  if (result.rank_finish_s.size() != schedule.rank_count()) return "not every rank finished";
+  const double makespan_s = result.makespans_s[result.traced_iteration];
+  if (schedule.op_count() != 0 && result.trace.makespan_s() != makespan_s) {
+    return fmt::format("the trace's makespan is {}; expected {}", result.trace.makespan_s(),
+                       makespan_s);
+  }
+  return first_disorder(schedule, result);
+}
+
+/// One session of processes; `body` is what each does.
+using SessionBody = std::function<void(hw::Session&, hw::Mesh&, const MeshRanks::Say&)>;
+inline void start_session(MeshRanks& processes, const std::string& transport, std::uint32_t ranks,
+                          const SessionBody& body) {
+  // libfabric looks at all its providers when it is first used: here once, for all children.
+  transport_named("shm");
+  processes.start_all(ranks, [=](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(mesh_options);
+    const auto net = transport_named(transport);
+    hw::Session session(mesh, *net);
+    body(session, mesh, say);
+  });
+}
+
+}  // namespace slackline::testing
