@@ -113,7 +113,7 @@ TEST(Irregular, FetchAddsLoseNoUpdate) {
   std::map<std::uint64_t, std::uint64_t> sums;
   for (std::uint32_t r = 0; r < 4; ++r) {
     for (std::uint32_t k = 0; k < 100; ++k) {
-      const Access a = access_of(1, r, k, 24);
+      const WordAccess a = access_of(1, r, k, 24);
       sums[a.word] += a.value;
     }
   }
