@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/event_engine.h"
+#include "sched/pattern/pattern.h"
 #include "sched/units.h"
 
 namespace slackline::experiments {
@@ -34,13 +35,10 @@ std::span<const Component> components() { return kComponents; }
 
 double component_us(const Component& component, const machine::Platform& platform,
                     std::uint32_t nodes, std::uint32_t operations) {
-  sched::OneSidedOptions options;
+  sched::SeriesOptions options;
   options.ranks = nodes * kProcessesPerNode;
-  options.operations = kWarmUp + operations;
-  options.access = component.access;
-  options.variables = component.variables;
-  options.seed = kSeed;
-  options.handler = kHandler;
+  options.one_sided = {kWarmUp + operations, component.access, component.variables, kSeed};
+  options.call.handler = kHandler;
   const sched::Schedule schedule = sched::one_sided(options);
   const sched::Trace trace = analysis::run_events(schedule, platform);
   double total_s = 0;  // from the end of the warm-up to that of the last operation
@@ -51,7 +49,7 @@ double component_us(const Component& component, const machine::Platform& platfor
                       schedule.ops()[i].kind == sched::OpKind::kPoll;
     if (!ends) continue;
     if (step == kWarmUp - 1) total_s -= trace.ops[i].done_s;
-    if (step == options.operations - 1) total_s += trace.ops[i].done_s;
+    if (step == kWarmUp + operations - 1) total_s += trace.ops[i].done_s;
   }
   return 1e6 * total_s / options.ranks / operations;
 }

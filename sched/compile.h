@@ -35,6 +35,7 @@ struct Spec {
   CallOptions call;              // remote invocations
   IrregularOptions irregular;    // random accesses, searches
   StructureOptions structure;    // data structures
+  OneSidedOptions one_sided;     // one operation after the other, at random ranks
   Order order = Order::kAsync;
   TransferOptions transfers;
   CreditOptions credits;

@@ -48,12 +48,14 @@ constexpr std::array kOptions = {
     SpecOption{"notify", "transmit|consume", "calls: once a call is sent, or has run; transmit"},
     SpecOption{"signal", "0 or more", "calls: posts per one that is waited for, 0: none; 64"},
     SpecOption{"handler", "a time, 0 or more", "calls: how long each runs; 0ns"},
-    SpecOption{"operations", "1 or more", "structures: of each client; 1"},
-    SpecOption{"op", "insert|find|push|pop|both", "structures: what clients do; both"},
+    SpecOption{"operations", "1 or more", "structures, one-sided: of each client; 1"},
+    SpecOption{"op", "insert|find|push|pop|both, put|get|fetch-add|…",
+               "structures: what clients do; both; one-sided: put"},
+    SpecOption{"variables", "1 or more", "one-sided: of each rank, to choose from; 1000"},
     SpecOption{"phases", "1|2", "structures: writes and reads in turns, or in phases; 2"},
     SpecOption{"level", "crw|cw|cr|cl|checksum", "structures: what may run beside; crw"},
     SpecOption{"load", "above 0, at most 1", "hash-table: keys a slot, fullest part; 0.5"},
-    SpecOption{"seed", "0 or more", "structures: draws targets and keys; 0"},
+    SpecOption{"seed", "0 or more", "structures, one-sided: draws targets and keys; 0"},
     SpecOption{"clients", "1 to ranks", "structures: how many ranks operate; all"},
     SpecOption{"queues", "each|one", "queue: on every rank, or on rank 0 alone; each"},
     SpecOption{"compute", "a time, 0 or more", "structures: before each operation; 0ns"},
@@ -61,10 +63,11 @@ constexpr std::array kOptions = {
     SpecOption{"contention", "a time, 0 or more", "structures: a handler on the thread more; 0ns"},
 };
 // These only patterns take that make their schedule themselves.
-constexpr std::array<std::string_view, 21> kOfSeries = {
-    "slots",  "consume", "by",         "via",    "chunk",   "chunks",   "chunk-limit",
-    "notify", "signal",  "handler",    "op",     "phases",  "level",    "load",
-    "seed",   "clients", "operations", "queues", "compute", "progress", "contention"};
+constexpr std::array<std::string_view, 22> kOfSeries = {
+    "slots",       "consume",  "by",         "via",      "chunk",      "chunks",
+    "chunk-limit", "notify",   "signal",     "handler",  "op",         "phases",
+    "level",       "load",     "seed",       "clients",  "operations", "queues",
+    "compute",     "progress", "contention", "variables"};
 
 template <class Value>
 struct Choice {
@@ -248,7 +251,10 @@ void check_size(const Spec& spec) {
 
 // Of a pattern that takes "operations", `via` and `slots` mean something of their own.
 bool is_structure(const PatternTraits& pattern) {
-  return pattern.series != nullptr && pattern.takes("operations");
+  return pattern.series != nullptr && pattern.takes("operations") && !pattern.takes("variables");
+}
+bool is_one_sided(const PatternTraits& pattern) {
+  return pattern.series != nullptr && pattern.takes("variables");
 }
 
 void read_structure(const Values& values, std::string_view pattern, StructureOptions& structure) {
@@ -389,6 +395,11 @@ Spec parse_spec_of_any_size(std::string_view text) {
   if (is_call(*pattern)) read_call_aggregation(values, spec.call);
   if (structure) {
     read_structure(values, spec.pattern, spec.structure);
+  } else if (is_one_sided(*pattern)) {
+    for (const std::string_view key : one_sided_keys()) {
+      const auto value = find_value(values, key);
+      if (value) read_one_sided_option(key, *value, spec.one_sided);
+    }
   } else {
     for (const IrregularOption& option : irregular_options()) {
       const auto value = find_value(values, option.key);
@@ -409,6 +420,7 @@ SeriesOptions series_options(const Spec& spec) {
   options.call = spec.call;
   options.irregular = spec.irregular;
   options.structure = spec.structure;
+  options.one_sided = spec.one_sided;
   return options;
 }
 
@@ -471,6 +483,7 @@ std::string format_spec(const Spec& spec) {
     text += format_structure_options(spec.pattern, spec.structure);
     return text;
   }
+  if (traits && is_one_sided(*traits)) return text + format_one_sided_options(spec.one_sided);
   for (const IrregularOption& option : irregular_options()) {
     const std::string value = option.format(spec.irregular);
     add(value != option.format(defaults.irregular), option.key, value);

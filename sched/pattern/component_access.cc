@@ -10,12 +10,14 @@
 
 #include "sched/builder.h"
 #include "sched/error.h"
+#include "sched/pattern/pattern.h"
 
 namespace slackline::sched {
 namespace {
 
 constexpr std::array<std::string_view, 6> kNames = {
     "put", "get", "fetch-add", "compare-swap", "persistent-compare-swap", "active-message"};
+constexpr std::array<std::string_view, 4> kKeys = {"operations", "op", "variables", "seed"};
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kPayload = 4;             // of a put or a get
 constexpr std::uint32_t kMostAttempts = 100'000;  // more is no contention, but a mistake
@@ -38,38 +40,43 @@ std::uint32_t drawn(std::uint64_t seed, std::uint32_t rank, std::uint32_t index,
   return static_cast<std::uint32_t>((x >> 32) * below >> 32);
 }
 
-void check(const OneSidedOptions& options) {
+void check(const SeriesOptions& options) {
+  const OneSidedOptions& one_sided = options.one_sided;
   if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
-  if (options.operations == 0) throw InputError("operations: 0; expected at least 1");
-  if (options.variables == 0) throw InputError("variables: 0; expected at least 1");
-  if (options.handler.count() < 0) throw InputError("handler: below 0; expected 0 or more");
+  if (one_sided.operations == 0) throw InputError("operations: 0; expected at least 1");
+  if (one_sided.variables == 0) throw InputError("variables: 0; expected at least 1");
+  if (options.call.handler.count() < 0) throw InputError("handler: below 0; expected 0 or more");
   if (one_sided_ops(options) > kMostOps) {
     throw InputError(fmt::format("operations: {} of {} ranks make {}; expected at most {}",
-                                 options.operations, options.ranks, one_sided_ops(options),
+                                 one_sided.operations, options.ranks, one_sided_ops(options),
                                  kMostOps));
   }
 }
 
 class Writer {
  public:
-  explicit Writer(const OneSidedOptions& options)
-      : options_(options), out_(options.ranks), incoming_(options.ranks, 0) {
+  explicit Writer(const SeriesOptions& options)
+      : options_(options.one_sided),
+        ranks_(options.ranks),
+        handler_(options.call.handler),
+        out_(options.ranks),
+        incoming_(options.ranks, 0) {
     out_.set_title(options.title);
   }
 
   Schedule run() {
-    for (std::uint32_t r = 0; r < options_.ranks; ++r) {
+    for (std::uint32_t r = 0; r < ranks_; ++r) {
       for (std::uint32_t i = 0; i < options_.operations; ++i) ++incoming_[target(r, i)];
     }
-    for (std::uint32_t r = 0; r < options_.ranks; ++r) add_memory(r);
+    for (std::uint32_t r = 0; r < ranks_; ++r) add_memory(r);
     std::fill(incoming_.begin(), incoming_.end(), 0);
-    for (std::uint32_t r = 0; r < options_.ranks; ++r) add_program(r);
+    for (std::uint32_t r = 0; r < ranks_; ++r) add_program(r);
     return out_.build();
   }
 
  private:
   std::uint32_t target(std::uint32_t rank, std::uint32_t i) const {
-    return drawn(options_.seed, rank, i, 0, options_.ranks);
+    return drawn(options_.seed, rank, i, 0, ranks_);
   }
   bool is_atomic() const {
     return options_.access != ComponentKind::kPut && options_.access != ComponentKind::kGet &&
@@ -185,7 +192,7 @@ class Writer {
     const OpId seen = add(op, {});
     out_.add_flag_match(request, seen);
     OpArguments handler;
-    handler.duration = options_.handler;
+    handler.duration = handler_;
     const OpId ran = add(op_of(OpKind::kCalc, to, there), seen, handler);
     op = op_of(OpKind::kPut, to, there);
     op.channel = channel(to, r, true);
@@ -205,7 +212,9 @@ class Writer {
     return back;
   }
 
-  const OneSidedOptions& options_;
+  const OneSidedOptions options_;
+  const std::uint32_t ranks_;
+  const Time handler_;
   ScheduleBuilder out_;
   std::uint32_t ops_ = 0;
   std::vector<std::uint32_t> incoming_;  // of every rank, how many operations come to it
@@ -222,24 +231,47 @@ class Writer {
 
 }  // namespace
 
-Schedule one_sided(const OneSidedOptions& options) {
+std::span<const std::string_view> one_sided_keys() { return kKeys; }
+
+void read_one_sided_option(std::string_view key, std::string_view value, OneSidedOptions& options) {
+  if (key == "operations") {
+    options.operations = static_cast<std::uint32_t>(parse_count(value, key, 1, kMostOps));
+  } else if (key == "variables") {
+    options.variables = static_cast<std::uint32_t>(parse_count(value, key, 1, kMostOps));
+  } else if (key == "seed") {
+    options.seed = parse_count(value, key, 0, ~std::uint64_t{0});
+  } else if (key == "op") {
+    const auto found = std::find(kNames.begin(), kNames.end(), value);
+    if (found == kNames.end()) {
+      throw InputError(fmt::format("op: '{}'; expected {}", value, fmt::join(kNames, " or ")));
+    }
+    options.access = static_cast<ComponentKind>(found - kNames.begin());
+  }
+}
+
+std::string format_one_sided_options(const OneSidedOptions& options) {
+  const OneSidedOptions defaults;
+  std::string text;
+  const auto add = [&](bool differs, std::string_view key, const auto& value) {
+    if (differs) text += fmt::format(",{}={}", key, value);
+  };
+  add(options.operations != defaults.operations, "operations", options.operations);
+  add(options.access != defaults.access, "op", name(options.access));
+  add(options.variables != defaults.variables, "variables", options.variables);
+  add(options.seed != defaults.seed, "seed", options.seed);
+  return text;
+}
+
+Schedule one_sided(const SeriesOptions& options) {
   check(options);
   return Writer(options).run();
 }
 
-std::uint64_t one_sided_ops(const OneSidedOptions& options) {
-  const std::uint64_t each = options.access == ComponentKind::kActiveMessage ? 5 : 1;
-  return each * options.ranks * options.operations;
+std::uint64_t one_sided_ops(const SeriesOptions& options) {
+  const std::uint64_t each = options.one_sided.access == ComponentKind::kActiveMessage ? 5 : 1;
+  return each * options.ranks * options.one_sided.operations;
 }
 
 std::string_view name(ComponentKind access) { return kNames[static_cast<std::size_t>(access)]; }
-
-std::span<const std::string_view> access_names() { return kNames; }
-
-std::optional<ComponentKind> access_named(std::string_view text) {
-  const auto found = std::find(kNames.begin(), kNames.end(), text);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<ComponentKind>(found - kNames.begin());
-}
 
 }  // namespace slackline::sched

@@ -74,6 +74,8 @@ constexpr std::array<std::string_view, 14> kBreadthOptions = {
 constexpr std::array<std::string_view, 15> kHexOptions = {
     "ranks", "handler", "seed",  "tasks", "switch",   "record",   "aggregation", "flush",
     "age",   "cores",   "group", "work",  "rollouts", "playouts", "bundle"};
+constexpr std::array<std::string_view, 6> kOneSidedOptions = {"ranks",     "operations", "op",
+                                                              "variables", "seed",       "handler"};
 constexpr std::array<std::string_view, 15> kTableOptions = {
     "ranks", "operations", "op",      "phases",   "level",      "via",     "slots",    "load",
     "seed",  "clients",    "compute", "progress", "contention", "handler", "in-flight"};
@@ -118,6 +120,8 @@ constexpr std::array kSeriesPatterns = {
                 breadth_first_search, breadth_first_search_ops, kBreadthOptions},
     SeriesEntry{"hex-search", "a Monte-Carlo tree search over Hex, its vertices spread at random",
                 hex_search, hex_search_ops, kHexOptions},
+    SeriesEntry{"one-sided", "one operation after the other, each at a random rank", one_sided,
+                one_sided_ops, kOneSidedOptions},
     SeriesEntry{"hash-table", "inserts and finds in a distributed table, by RDMA or by call",
                 hash_table, structure_ops, kTableOptions},
     SeriesEntry{"queue", "pushes and pops of hosted queues, by RDMA or by call", queue,

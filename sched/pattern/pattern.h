@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sched/pass/lower_credits.h"
+#include "sched/pattern/component_access.h"
 #include "sched/pattern/irregular_options.h"
 #include "sched/pattern/step_source.h"
 #include "sched/pattern/structure_options.h"
@@ -103,6 +104,7 @@ struct SeriesOptions {
   CallOptions call{};
   IrregularOptions irregular{};
   StructureOptions structure{};
+  OneSidedOptions one_sided{};
 };
 
 using SeriesPattern = Schedule (*)(const SeriesOptions&);

@@ -95,6 +95,20 @@ TEST(LinkUse, Utilisation) {
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 0.0), (std::vector<double>{0, 0, 0}));
 }
 
+TEST(LinkUse, RanksOfANodeShareItsNic) {
+  const sched::Schedule schedule = schedule_of("sequential:ranks=4,bytes=1000,block=1000");
+  const machine::Wiring wiring(machine::parse_platform_spec("star:ranks_per_node=2,rate=8Gbps"), 4);
+  const machine::Paths paths(schedule, wiring, {});
+  const LinkUse use = link_use(schedule, wiring.node());
+  // What rank 1 gets stays within the node.
+  EXPECT_EQ(use.out_bytes, (std::vector<std::uint64_t>{2'000, 0, 0, 0}));
+  EXPECT_EQ(use.in_bytes, (std::vector<std::uint64_t>{0, 0, 1'000, 1'000}));
+  EXPECT_EQ(utilisation(use.out_bytes, false, wiring, paths, 8e-6),
+            (std::vector<double>{0.25, 0.25, 0, 0}));
+  EXPECT_EQ(utilisation(use.in_bytes, true, wiring, paths, 8e-6),
+            (std::vector<double>{0, 0, 0.25, 0.25}));
+}
+
 TEST(RequireSound, NamesTheFirstErrorAndHowManyMore) {
   using sched::Code;
   using sched::Severity;
