@@ -22,6 +22,19 @@ constexpr std::array<Row, 3> kPaper = {Row{8, 12.07, 38.39, 2116.78, 36.52, 35.8
                                        Row{256, 367.08, 1129.82, 5318.89, 1061.37, 1135.74}};
 constexpr std::uint32_t kUMax = 256;
 
+constexpr const char* kSendGap =
+    "What a send costs beyond its post and the receive's is the making and seeing of completions "
+    "and "
+    "the hand-over from the service thread to the caller's; the paper gives no figure for either, "
+    "and "
+    "the model has none.";
+constexpr const char* kTradGap =
+    "The target is the bottleneck: its handlers add each record to its state, which is how a run "
+    "proves "
+    "that every call ran once, and read 264 bytes twice for it at the assumed 8 GB/s; the paper's "
+    "empty "
+    "function reads nothing.";
+
 Row measure(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages) {
   const double mb = 1e-6 * static_cast<double>(bytes);
   const auto calls = [&](std::uint32_t count, std::string_view how) {
@@ -71,29 +84,28 @@ Report seriema_table2(const Options& options) {
        "assumed; the paper makes 65 million"},
   };
   Facts facts(report);
-  for (const Row& r : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& r = rows[i];
     const auto bytes = static_cast<double>(r.bytes);
     const std::string at = fmt::format("{} B: ", r.bytes);
-    facts.between(at + "million writes a second", Source::kDerived, 4.4, 4.8, r.write / bytes);
+    facts.equal(at + "million writes a second (4.4 to 4.8 over all sizes)", Source::kDerived,
+                kPaper[i].write / bytes, r.write / bytes, 0.1);
     Fact& sends =
         facts.between(at + "million sends a second", Source::kDerived, 1.4, 1.8, r.send / bytes);
+    if (!sends.ok) sends.known_gap = kSendGap;
     Fact& ratio =
         facts.between(at + "write against send", Source::kDerived, 2.7, 3.2, r.write / r.send);
-    for (Fact* fact : {&sends, &ratio}) {
-      if (fact->ok) continue;
-      fact->known_gap =
-          "What a send costs beyond its post and the receive's is the making and seeing of "
-          "completions and the hand-over from the service thread to the caller's; the paper gives "
-          "no figure for either, and the model has none.";
-    }
+    if (!ratio.ok) ratio.known_gap = kSendGap;
   }
   constexpr std::array<double, 3> kGain = {55, 14, 4.7};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    facts.equal(fmt::format("{} B: trad against write", rows[i].bytes), Source::kDerived, kGain[i],
-                rows[i].trad / rows[i].write, 0.25);
+    Fact& gain = facts.equal(fmt::format("{} B: trad against write", rows[i].bytes),
+                             Source::kDerived, kGain[i], rows[i].trad / rows[i].write, 0.25);
+    if (!gain.ok) gain.known_gap = kTradGap;
   }
-  facts.near("256 B: trad against the rate of 4 KB", Source::kDerived, 0.97, rows[2].trad / 5464,
-             0.05);
+  Fact& near_peak = facts.near("256 B: trad against the rate of 4 KB", Source::kDerived, 0.97,
+                               rows[2].trad / 5464, 0.05);
+  if (!near_peak.ok) near_peak.known_gap = kTradGap;
   for (const Row& r : rows) {
     facts.between(fmt::format("{} B: ovfl against write (within a tenth)", r.bytes),
                   Source::kDerived, 0.9, 1.1, r.ovfl / r.write);

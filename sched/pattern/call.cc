@@ -15,6 +15,8 @@ namespace slackline::sched {
 namespace {
 
 constexpr std::uint16_t kService = 1;  // the lane; handlers have lane 0
+// Aggregated records that a target polls for at once.
+constexpr std::uint32_t kLookedFor = 64;
 
 void check(const SeriesOptions& options) {
   const CallOptions& call = options.call;
@@ -125,7 +127,10 @@ class CallPrograms {
       mark.offset += memory_.record_bytes();
       mark.bytes = kCallWord;
       const OpId seen = poll(node, m, mark);
-      if (m > 0) after(node.arrivals.back(), seen);
+      // A bundle's records are looked for together: seeing one after another would take each its
+      // time.
+      const std::uint32_t ahead = aggregates() ? kLookedFor : 1;
+      if (m >= ahead) after(node.arrivals[m - ahead], seen);
       node.arrivals.push_back(seen);
       return seen;
     }
@@ -178,14 +183,17 @@ class CallPrograms {
     after(written, sent);
     after(room, sent);  // the later ones of the chunk follow by the order of their channel
     child.sent.push_back(sent);
-    if (aggregates() && needs_flush(m)) out_.add(message(OpKind::kFlush, node, child.calls, m));
+    if (aggregates() && needs_flush(node, m))
+      out_.add(message(OpKind::kFlush, node, child.calls, m));
     return sent;
   }
 
   bool aggregates() const { return options_.call.aggregation != Bundle::kNone; }
   // What the target waits for before it gives room for more must not be kept back.
-  bool needs_flush(std::uint32_t m) const {
-    return m + 1 == memory_.calls() || (memory_.one_sided() && memory_.chunks().is_last(m));
+  bool needs_flush(const CallNode& node, std::uint32_t m) const {
+    if (m + 1 == memory_.calls()) return true;
+    if (memory_.one_sided()) return memory_.chunks().is_last(m);
+    return !memory_.is_root(node) && (m + 1) % options_.slots == 0;
   }
 
   OpId post(CallNode& child, const Op& op, OpId ready) {
