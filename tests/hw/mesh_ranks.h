@@ -19,6 +19,7 @@
 #include "hw/descriptor.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
+#include "hw/shm_cleanup.h"
 #include "sched/error.h"
 
 namespace slackline::testing {
@@ -106,6 +107,8 @@ class MeshRanks {
       if (process.pid <= 0) continue;
       kill(process.pid, SIGKILL);
       waitpid(process.pid, nullptr, 0);
+      // Who is ended leaves them, for another process of that number to be taken for their owner.
+      hw::remove_shm_segments(process.pid, std::chrono::milliseconds(0));
       process.pid = 0;
     }
   }
