@@ -32,11 +32,12 @@ void TaskProgram::steal(TaskId task) {
   delegate(task, victim, kStealing, 0, memory_.mark(rank));
 }
 
-// The victim gives away the older half of what no task of its has begun.
+// The victim gives away the older half of what no task of its has begun. It keeps the last: two
+// cores could else take it from each other for ever.
 void TaskProgram::give_work(const TaskMessage& message, OpId after) {
   const std::uint32_t rank = message.dst;
   std::vector<TaskWork>& pool = cores_[rank].pool;
-  const std::size_t count = std::min((pool.size() + 1) / 2, kMostStolen);
+  const std::size_t count = std::min(pool.size() / 2, kMostStolen);
   std::vector<OpId> waits{busy(rank, options_.call.handler, after)};
   std::vector<Slice> data;
   for (std::size_t i = 0; i < count; ++i) {
