@@ -217,9 +217,9 @@ std::array<std::uint64_t, 2> CallCore::sum_over_ranks(std::array<std::uint64_t, 
 // been added between: then none is under way (Mattern's four counters).
 void CallCore::settle_quietly() {
   require_may_wait("the other ranks");
-  flush();
   std::array<std::uint64_t, 2> before{1, 0};
   while (true) {
+    flush();
     while (turn()) {
     }
     const std::array<std::uint64_t, 2> now = sum_over_ranks({sent_, run_});
