@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+
+#include "machine/atomic_service.h"
 
 namespace slackline::analysis {
 namespace {
@@ -31,10 +34,12 @@ struct Way {
   double back_s;
   double there_bytes_per_s;
   double back_bytes_per_s;
+  bool local;  // through the memory of a machine
 };
 
 double slowest(const machine::Wiring& wiring, const machine::Route& route) {
-  double rate = wiring.links()[route.links.front().value].rate.bytes_per_second();
+  if (route.local) return route.copy_rate.bytes_per_second();
+  double rate = std::numeric_limits<double>::infinity();
   for (const machine::LinkId link : route.links) {
     rate = std::min(rate, wiring.links()[link.value].rate.bytes_per_second());
   }
@@ -45,7 +50,7 @@ Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId 
   const machine::Route there = wiring.route(src, dst);
   const machine::Route back = wiring.route(dst, src);
   return {sched::seconds(there.latency), sched::seconds(back.latency), slowest(wiring, there),
-          slowest(wiring, back)};
+          slowest(wiring, back), there.local};
 }
 
 }  // namespace
@@ -59,8 +64,8 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
                         sched::seconds(platform.o_complete);
   ComponentCosts costs;
   costs.put_s = both_s + 8 / way.there_bytes_per_s;
-  costs.get_s = both_s + sched::seconds(platform.nic_read) + 8 / way.back_bytes_per_s;
-  costs.swap_s = costs.get_s + sched::seconds(platform.atomic_service);
+  costs.get_s = both_s + machine::read_s(platform, way.local) + 8 / way.back_bytes_per_s;
+  costs.swap_s = costs.get_s + machine::service_s(platform, way.local);
   costs.fetch_s = costs.persistent_s = costs.single_fetch_s = costs.swap_s;
   costs.local_s = sched::seconds(local) + platform.copy_s(8);
   return costs;
