@@ -33,6 +33,7 @@
 #include "experiments/rdmc-steps/steps.h"
 #include "experiments/rdmc-table1/table1.h"
 #include "experiments/seriema-fig2/fig2.h"
+#include "experiments/seriema-fig3/fig3.h"
 #include "experiments/seriema-table2/table2.h"
 #include "sched/error.h"
 #include "sched/suggest.h"
@@ -75,6 +76,7 @@ constexpr std::array kExperiments = {
     Experiment{"priority-inversion-offload", "the order in which a NIC serves its queues",
                priority_inversion_offload},
     Experiment{"seriema-fig2", "writes a second, and selective signalling", seriema_fig2},
+    Experiment{"seriema-fig3", "tree search over Hex on four machines", seriema_fig3},
     Experiment{"seriema-table2", "calls by send, by write, and aggregated", seriema_table2},
     Experiment{"grappa-aggregation", "small messages, alone or gathered, by many tasks a core",
                grappa_aggregation},

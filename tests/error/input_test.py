@@ -467,7 +467,7 @@ class Unsupported(ProgramCase):
 
     def test_dynamic_schedules_name_the_operation(self):
         text = re.sub(r"\ndigest .*", "", self.good("compile", CHAIN, "-o", "-"))
-        self.write("retry", text.replace("\npre ", "\nregion retry entry 1 count 1 p 500000\npre ", 1))
+        self.write("retry", text.replace("\npre ", "\nregion retry entry 1 count 1 p 1000000\npre ", 1))
         for use in USES:
             if use[0] in ("compile", "simulate"):  # they go on, and say what was not proved
                 done = self.run_program(use[0], "retry", *use[1:], "--engine", "event"
