@@ -22,6 +22,7 @@ constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kPayload = 4;             // of a put or a get
 constexpr std::uint32_t kMostAttempts = 100'000;  // more is no contention, but a mistake
 constexpr std::uint64_t kMostOps = 1ull << 30;
+constexpr std::uint64_t kMostVariables = 1ull << 27;  // of all ranks: a run keeps their bytes
 
 // A bijection of 64 bits (SplitMix64's finaliser).
 std::uint64_t mixed(std::uint64_t x) {
@@ -45,6 +46,10 @@ void check(const SeriesOptions& options) {
   if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
   if (one_sided.operations == 0) throw InputError("operations: 0; expected at least 1");
   if (one_sided.variables == 0) throw InputError("variables: 0; expected at least 1");
+  if (std::uint64_t{one_sided.variables} * options.ranks > kMostVariables) {
+    throw InputError(fmt::format("variables: {} at each of {} ranks; expected at most {} together",
+                                 one_sided.variables, options.ranks, kMostVariables));
+  }
   if (options.call.handler.count() < 0) throw InputError("handler: below 0; expected 0 or more");
   if (one_sided_ops(options) > kMostOps) {
     throw InputError(fmt::format("operations: {} of {} ranks make {}; expected at most {}",

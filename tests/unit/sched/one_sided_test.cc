@@ -97,6 +97,8 @@ TEST(OneSided, SaysWhatIsWrong) {
             "persistent-compare-swap or active-message");
   EXPECT_NE(error("ranks=2,operations=0").find("operations"), std::string::npos);
   EXPECT_NE(error("ranks=2,variables=0").find("variables"), std::string::npos);
+  EXPECT_EQ(error("ranks=200,variables=1000000"),
+            "variables: 1000000 at each of 200 ranks; expected at most 134217728 together");
   EXPECT_NE(error("ranks=2,bytes=8").find("not an option of one-sided"), std::string::npos);
   EXPECT_NE(error("ranks=1000000,operations=1000000").find("operations"), std::string::npos);
 }
