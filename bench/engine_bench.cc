@@ -75,6 +75,30 @@ void events(benchmark::State& state) {
   per_second(state, schedule);
 }
 
+// Small operations in no common rhythm: nearly every event is alone in its instant.
+constexpr const char* kIrregular[] = {
+    "random-access:ranks=64,accesses=20000,by=fetch-add",
+    "random-access:ranks=64,accesses=20000,access=add",
+    "random-access:ranks=64,accesses=20000",
+    "random-access:ranks=64,accesses=20000,tasks=1024,aggregation=destination",
+};
+
+void compile_irregular(benchmark::State& state) {
+  const sched::Spec spec = sched::parse_spec(kIrregular[state.range(0)]);
+  for (auto _ : state) benchmark::DoNotOptimize(compile(spec).op_count());
+  state.SetLabel(kIrregular[state.range(0)]);
+}
+
+void events_irregular(benchmark::State& state) {
+  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)]));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(analysis::run_events(schedule, platform).makespan_s());
+  }
+  per_second(state, schedule);
+  state.SetLabel(kIrregular[state.range(0)]);
+}
+
 void spec_to_makespan(benchmark::State& state) {
   const std::string text = spec_of(state);
   const Platform platform = machine::load_platform(machine::kDefaultPlatform);
@@ -120,6 +144,18 @@ void simgrid(benchmark::State& state) {
 }
 #endif
 
+#ifdef SLACKLINE_HAVE_SIMGRID
+void simgrid_irregular(benchmark::State& state) {
+  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)]));
+  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(sim::run_simgrid(schedule, platform).makespan_s());
+  }
+  per_second(state, schedule);
+  state.SetLabel(kIrregular[state.range(0)]);
+}
+#endif
+
 void sizes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"ranks", "blocks"})->Args({512, 256})->Args({1024, 1024});
   bench->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -129,11 +165,14 @@ BENCHMARK(longest_path)->Apply(sizes);
 BENCHMARK(stream_of_spec)->Apply(sizes);
 BENCHMARK(stream_samples)->Args({512, 256})->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(events)->Apply(sizes);
+BENCHMARK(compile_irregular)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
+BENCHMARK(events_irregular)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 BENCHMARK(spec_to_makespan)->Apply(sizes);
 BENCHMARK(slack)->Apply(sizes);
 BENCHMARK(tolerance)->Apply(sizes);
 #ifdef SLACKLINE_HAVE_SIMGRID
 BENCHMARK(simgrid)->Apply(sizes);
+BENCHMARK(simgrid_irregular)->DenseRange(0, 3)->UseRealTime()->Unit(benchmark::kMillisecond);
 #endif
 
 }  // namespace
