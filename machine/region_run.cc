@@ -18,6 +18,8 @@ using sched::RegionKind;
 
 constexpr std::uint64_t kFirstSite = std::uint64_t{1} << 32;  // below are those of noises
 constexpr std::uint64_t kCertain = 1'000'000;
+// A retry that draws and cannot succeed is not tried for hours to say so.
+constexpr std::uint32_t kHopelessAttempts = 1000;
 
 }  // namespace
 
@@ -72,6 +74,12 @@ bool RegionRun::is_over(std::uint32_t region) {
   if (state.attempts == r.max_attempts) {
     throw InputError(fmt::format("{} has failed all of its {} attempts", tree_.describe(region),
                                  r.max_attempts));
+  }
+  if (r.outcome == Outcome::kSampled && r.p.value == 0 && state.attempts == kHopelessAttempts) {
+    throw InputError(
+        fmt::format("{} has failed {} of its {} attempts; its chance of success is 0, "
+                    "expected more",
+                    tree_.describe(region), state.attempts, r.max_attempts));
   }
   return false;
 }

@@ -1,7 +1,6 @@
 #include "sched/pattern/structure_writer.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "sched/error.h"

@@ -90,5 +90,22 @@ TEST(StructureRuns, ARetryThatCannotSucceedEndsWithAReport) {
   }
 }
 
+// Four thousand million attempts would be a hang.
+TEST(StructureRuns, AChanceOfZeroIsReportedSoon) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 8\nbuffer 1 rank 1 bytes 8\n"
+      "channel 0 from 0 to 1\nrank 0\n  0 put on 0 reads 0[0+8] writes 1[0+8]\n"
+      "region retry entry 0 count 1 attempts 4000000000 p 0\n");
+  for (const bool events : {true, false}) {
+    try {
+      events ? analysis::run_events(schedule, machine::Platform{})
+             : sim::run_simgrid(schedule, machine::Platform{});
+      ADD_FAILURE();
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("its chance of success is 0"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace slackline
