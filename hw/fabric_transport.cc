@@ -15,6 +15,7 @@
 #include "hw/fabric_endpoint.h"
 #include "hw/fabric_library.h"
 #include "hw/fabric_submit.h"
+#include "hw/shm_cleanup.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -351,6 +352,7 @@ std::unique_ptr<Transport> make_fabric_transport(const FabricOptions& options) {
   std::vector<std::string> providers{options.provider};
   if (options.provider == "tcp") providers = {"net", "tcp;ofi_rxm"};
   for (const std::string& provider : providers) {
+    if (provider == "shm") remove_shm_segments_of_predecessors();
     if (FabricInfo info = find_provider(provider, options.host)) {
       return std::make_unique<FabricTransport>(std::move(info));
     }

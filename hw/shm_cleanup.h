@@ -18,7 +18,11 @@ bool has_ended(pid_t pid);
 /// answers how many. Nothing of processes that live, or of other users. Never fails.
 std::size_t remove_shm_segments(pid_t pid, std::chrono::milliseconds patience);
 
-/// The same for every other rank that is lost and was on this host. A rank's connection ends a
+/// Removes those that carry this process's number and are older than it: of one that was killed
+/// and had the same number, for which libfabric would refuse a new one. Never fails.
+std::size_t remove_shm_segments_of_predecessors();
+
+/// The first for every other rank that is lost and was on this host. A rank's connection ends a
 /// little before its process does: hence the patience.
 std::size_t remove_shm_segments_of_lost(
     const Mesh& mesh, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
