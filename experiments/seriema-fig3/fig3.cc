@@ -87,8 +87,9 @@ Report seriema_fig3(const Options& options) {
     facts.at_least(fmt::format("{}: m×2×8 scales with the machines, 1 to 4 (slope)", bundle),
                    Source::kStated, 0.75, slope("2×8", "4×2×8", bundle, 4));
   }
-  Fact& better = facts.at_least("4×2×8: trad pays off against ovfl at large thread counts",
-                                Source::kStated, 1, rate[{"4×2×8", "trad"}] / rate[{"4×2×8", "ovfl"}]);
+  Fact& better =
+      facts.at_least("4×2×8: trad pays off against ovfl at large thread counts", Source::kStated, 1,
+                     rate[{"4×2×8", "trad"}] / rate[{"4×2×8", "ovfl"}]);
   better.known_gap =
       "a playout of 10 us hides what a message alone costs, while a gathered one waits for others";
   report.notes.push_back(

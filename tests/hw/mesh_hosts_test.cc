@@ -143,8 +143,9 @@ TEST(MeshHosts, WhoDoesNotAnswerWhomIsTold) {
       ranks, hosts, 3, [](MeshOptions& options) { options.join_timeout = 2s; },
       [](const MeshOptions& own, const Say&) { Mesh mesh(own); });
   const std::string line = ranks.next(0);
-  EXPECT_THAT(line, AllOf(StartsWith("! 3 rank 2 cannot reach rank 1 at 10.77.0.2:"),
-                          HasSubstr(": no answer within 1.6 s; look at routes and firewalls")));
+  EXPECT_THAT(
+      line, AllOf(StartsWith("! 3 rank 2 cannot reach rank 1 at 10.77.0.2:"),
+                  HasSubstr(": no answer within "), HasSubstr(" s; look at routes and firewalls")));
   for (std::size_t r = 1; r < 3; ++r) EXPECT_EQ(ranks.next(r), line);
 }
 

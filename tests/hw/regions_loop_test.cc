@@ -262,22 +262,5 @@ TEST(Regions, FlagsAreLoweredBetweenTurnsAndStandInTheEnd) {
   ranks.expect_proved();
 }
 
-TEST(Regions, WhatIsGatheredIsRefused) {
-  const sched::Schedule schedule = sched::read_text(
-      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 8\nbuffer 1 rank 1 bytes 8\n"
-      "channel 0 from 0 to 1 bundle trad bundle_bytes 64\nrank 0\n"
-      "  0 put on 0 reads 0[0+8] writes 1[0+8]\n");
-  Loop loop;
-  LoopRanks ranks(schedule, loop);
-  try {
-    ranks.set_up();
-    ADD_FAILURE();
-  } catch (const Unsupported& error) {
-    EXPECT_STREQ(error.what(),
-                 "run cannot carry out op 0 (put, rank 0): its channel 0 gathers messages into "
-                 "trad bundles");
-  }
-}
-
 }  // namespace
 }  // namespace slackline
