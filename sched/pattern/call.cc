@@ -128,8 +128,9 @@ class CallPrograms {
       mark.bytes = kCallWord;
       const OpId seen = poll(node, m, mark);
       // A bundle's records are looked for together: seeing one after another would take each its
-      // time.
-      const std::uint32_t ahead = aggregates() ? kLookedFor : 1;
+      // time. A place is looked at for one record only.
+      const auto ahead = static_cast<std::uint32_t>(
+          aggregates() ? std::min<std::uint64_t>(kLookedFor, memory_.chunks().places()) : 1);
       if (m >= ahead) after(node.arrivals[m - ahead], seen);
       node.arrivals.push_back(seen);
       return seen;

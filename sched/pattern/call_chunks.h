@@ -35,6 +35,8 @@ class CallChunks {
   std::uint64_t offset(std::uint32_t m) const {
     return (std::uint64_t{m / records_ % chunks_} * records_ + m % records_) * stride_;
   }
+  /// Records that all chunks have room for.
+  std::uint64_t places() const { return std::uint64_t{chunks_} * records_; }
   bool is_first(std::uint32_t m) const { return m % records_ == 0; }
   bool is_last(std::uint32_t m) const { return m % records_ == records_ - 1; }
   /// The use that call m belongs to.

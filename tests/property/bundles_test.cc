@@ -23,7 +23,7 @@ TEST(Bundles, RunAsTheyAreInterpreted) {
   std::uint64_t carried = 0;
   std::uint64_t messages = 0;
   std::uint32_t stuck = 0;
-  for (std::uint32_t seed = 0; seed < 4'000 && !HasFailure(); ++seed) {
+  for (std::uint32_t seed = 0; seed < 1'500 && !HasFailure(); ++seed) {
     Dice dice(seed);
     const sched::Schedule schedule = testing::random_bundles(dice, seed % 3 == 0);
     machine::Platform platform = testing::random_platform(dice, NicDiscipline::kFair);
@@ -55,7 +55,7 @@ TEST(Bundles, RunAsTheyAreInterpreted) {
     }
   }
   EXPECT_GT(carried, messages + messages / 10);
-  EXPECT_GT(stuck, 20u);
+  EXPECT_GT(stuck, 5u);
 }
 
 // The written-out form has the same bundles, and takes the same time.
