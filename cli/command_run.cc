@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/contents.h"
 #include "cli/delay_options.h"
 #include "cli/joining.h"
 #include "cli/network.h"
@@ -137,8 +138,7 @@ class Run : public Command {
     }
     if (result.breach) throw Error(fmt::format("the bytes are wrong: {}", *result.breach), 1);
     if (place.rank != 0) return 0;
-    answer(loaded, options, *joined.transport, std::move(result), console);
-    return 0;
+    return answer(loaded, options, *joined.transport, std::move(result), console);
   }
 
   // What this rank saw goes beside the place of the whole: FILE.rank3.
@@ -150,13 +150,13 @@ class Run : public Command {
     write_output_file(fmt::format("{}.rank{}", *trace_file_, rank), sched::write_trace(trace));
   }
 
-  void answer(const LoadedSchedule& loaded, const hw::RunOptions& options,
-              const hw::Transport& transport, hw::RunResult result, Console& console) const {
+  int answer(const LoadedSchedule& loaded, const hw::RunOptions& options,
+             const hw::Transport& transport, hw::RunResult result, Console& console) const {
     result.trace.title = loaded.title;
     if (trace_file_) {
       console.phase("writing");
       deliver(trace_file_, sched::write_trace(result.trace), "", nullptr, console);
-      if (*trace_file_ == "-") return;
+      if (*trace_file_ == "-") return 0;
     }
     const RealRun run{subject_of(loaded),
                       std::string(transport.name()),
@@ -164,7 +164,10 @@ class Run : public Command {
                       result,
                       link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
-    console.print(json_ ? run_document(run) : run_report(run, all_));
+    const Contents contents(source_.spec(), loaded.schedule, result.trace);
+    const auto add_more = [&](JsonDocument& json) { contents.add_to(json); };
+    console.print(json_ ? run_document(run, add_more) : run_report(run, all_) + contents.report());
+    return contents.ok() ? 0 : 1;
   }
 
   ScheduleSource source_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/contents.h"
 #include "cli/cores.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
@@ -109,16 +110,20 @@ class Simulate : public Command {
       deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
     }
     if (link_file_ == "-" || trace_file_ == "-" || workload_.message_file() == "-") return 0;
+    const Contents contents(workload_.given() ? std::nullopt : source_.spec(), loaded.schedule,
+                            trace);
     const Simulation simulation{subject_of(loaded), setting, trace.engine,
                                 trace.contended,    result,  trace_file_};
     if (json_) {
-      console.print(simulation_document(
-          simulation, [&](JsonDocument& json) { workload_.add_to(json, loaded.schedule, trace); }));
+      console.print(simulation_document(simulation, [&](JsonDocument& json) {
+        workload_.add_to(json, loaded.schedule, trace);
+        contents.add_to(json);
+      }));
     } else {
       console.print(simulation_report(simulation, all_) +
-                    workload_.report(loaded.schedule, trace, all_));
+                    workload_.report(loaded.schedule, trace, all_) + contents.report());
     }
-    return result.failed ? 1 : 0;
+    return result.failed || !contents.ok() ? 1 : 0;
   }
 
   int run_samples(const LoadedSchedule& loaded, const RunSetting& setting, machine::SampleRuns runs,

@@ -82,7 +82,7 @@ std::string run_report(const RealRun& run, bool all) {
   return text;
 }
 
-std::string run_document(const RealRun& run) {
+std::string run_document(const RealRun& run, const std::function<void(JsonDocument&)>& add_more) {
   const hw::RunResult& result = run.result;
   JsonDocument json(run.subject.digest, run.subject.proved);
   json.set("schedule", run.subject.name);
@@ -108,6 +108,7 @@ std::string run_document(const RealRun& run) {
   json.set("nic_out_bytes", std::span<const std::uint64_t>(run.use.out_bytes));
   json.set("nic_in_bytes", std::span<const std::uint64_t>(run.use.in_bytes));
   json.set("trace", run.trace_file);
+  if (add_more) add_more(json);
   return json.text();
 }
 

@@ -1,9 +1,11 @@
 // What `run` says of a real run, as a table and as JSON.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "cli/json_document.h"
 #include "cli/link_use.h"
 #include "cli/subject.h"
 #include "hw/run.h"
@@ -21,6 +23,8 @@ struct RealRun {
 
 /// One row per rank, up to a few unless `all`.
 std::string run_report(const RealRun& run, bool all);
-std::string run_document(const RealRun& run);
+/// `add_more` may add keys of its own.
+std::string run_document(const RealRun& run,
+                         const std::function<void(JsonDocument&)>& add_more = {});
 
 }  // namespace slackline::cli

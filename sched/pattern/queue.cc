@@ -107,6 +107,10 @@ StructureProgram queue_program(const SeriesOptions& options) {
 
 Schedule queue(const SeriesOptions& options) { return queue_program(options).schedule; }
 
+bool is_structure_pattern(std::string_view pattern) {
+  return pattern == "hash-table" || pattern == "queue";
+}
+
 StructureProgram structure_program(std::string_view pattern, const SeriesOptions& options) {
   if (pattern == "hash-table") return hash_table_program(options);
   if (pattern == "queue") return queue_program(options);

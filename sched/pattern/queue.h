@@ -24,6 +24,8 @@ namespace slackline::sched {
 Schedule queue(const SeriesOptions& options);
 StructureProgram queue_program(const SeriesOptions& options);
 
+/// Whether structure_program() takes it.
+bool is_structure_pattern(std::string_view pattern);
 /// The program of either pattern. Throws InputError for another pattern.
 StructureProgram structure_program(std::string_view pattern, const SeriesOptions& options);
 

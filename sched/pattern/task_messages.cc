@@ -19,7 +19,8 @@ std::uint64_t message_ops(const SeriesOptions& options) {
   std::uint64_t hops = 1;
   if (o.aggregation == Aggregation::kHierarchical) {
     hops = 3;
-    for (std::uint64_t nodes = o.group; nodes < options.ranks; nodes *= o.group) hops += 2;
+    const std::uint64_t group = std::max<std::uint64_t>(o.group, 2);  // less is refused later
+    for (std::uint64_t nodes = group; nodes < options.ranks; nodes *= group) hops += 2;
   }
   return 5 * hops;  // copied in, aged, written, seen, taken apart
 }

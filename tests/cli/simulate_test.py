@@ -224,6 +224,22 @@ class Simulate(ProgramCase):
         self.assertEqual(document["platform"], "mine")
         self.assertIn("rate=80Gbps", document["platform_spec"])
 
+class Contents(ProgramCase):
+    def test_what_data_structures_hold_is_looked_at(self):
+        for spec in ("hash-table:ranks=4,operations=20", "queue:ranks=4,operations=20,level=checksum",
+                     "hash-table:ranks=3,operations=9,via=am", "queue:ranks=3,operations=9,via=am"):
+            for engine in ("event", "simgrid"):
+                done = self.run_program("simulate", spec, "--engine", engine, "--json")
+                self.assertEqual(done.code, 0, done)
+                document = json.loads(done.out)
+                self.assertEqual((document["contents_checked"], document["contents_findings"]),
+                                 (True, []), spec)
+                self.assertIn("should leave them", self.run_program("simulate", spec, "--engine",
+                                                                    engine).out)
+        adds = self.document("simulate", "random-access:ranks=4,accesses=50,by=fetch-add")
+        self.assertTrue(adds["contents_checked"])
+        self.assertFalse(self.document("simulate", CHAIN, "--engine", "event")["contents_checked"])
+
 
 if __name__ == "__main__":
     main()

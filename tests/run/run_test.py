@@ -80,6 +80,16 @@ class Run(RankCase):
         self.assert_gone([rank.pid for rank in ranks], since)
 
 
+class Contents(RankCase):
+    def test_what_data_structures_hold_is_looked_at(self):
+        for transport in ("shm", "net"):
+            for spec in ("queue:ranks=3,operations=20", "hash-table:ranks=3,operations=20",
+                         "hash-table:ranks=3,operations=20,via=am"):
+                document = json.loads(self.good("run", spec, "--transport", transport, "--json"))
+                self.assertEqual((document["contents_checked"], document["contents_findings"]),
+                                 (True, []), (spec, transport))
+
+
 class Dynamic(RankCase):
     """Schedules of which only a run tells what they do."""
 

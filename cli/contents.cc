@@ -1,0 +1,83 @@
+#include "cli/contents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/run_check.h"
+#include "analysis/structure_check.h"
+#include "cli/human.h"
+#include "sched/pattern/queue.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr std::size_t kMostShown = 20;
+
+}  // namespace
+
+Contents::Contents(const std::optional<sched::Spec>& spec, const sched::Schedule& schedule,
+                   const sched::Trace& trace) {
+  if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
+  if (!std::isfinite(trace.makespan_s())) return;
+  if (spec && sched::is_structure_pattern(spec->pattern)) {
+    look_at_structure(*spec, schedule, trace);
+  } else if (!trace.results.empty()) {
+    look_at_words(schedule, trace);
+  }
+}
+
+void Contents::look_at_structure(const sched::Spec& spec, const sched::Schedule& schedule,
+                                 const sched::Trace& trace) {
+  const sched::StructureProgram program =
+      sched::structure_program(spec.pattern, sched::series_options(spec));
+  if (program.schedule.digest() != schedule.digest()) return;  // composed with others
+  looked_at_ = fmt::format("{} on {}", human_count(program.ops.size(), "operation"), spec.pattern);
+  for (const analysis::Finding& finding :
+       analysis::check_structure(program, trace, analysis::kept_memory(program.schedule, trace))) {
+    findings_.push_back({std::string(analysis::name(finding.breach)), finding.op, finding.message});
+  }
+}
+
+void Contents::look_at_words(const sched::Schedule& schedule, const sched::Trace& trace) {
+  const auto ops = schedule.ops();
+  const auto adds =
+      static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const sched::Op& op) {
+        return op.kind == sched::OpKind::kFetchAdd;
+      }));
+  if (adds == 0) return;
+  looked_at_ = human_count(adds, "fetch_add");
+  for (const sched::Diagnostic& found : analysis::check_fetch_adds(schedule, trace)) {
+    findings_.push_back({"lost", found.op, found.message});
+  }
+}
+
+std::string Contents::report() const {
+  if (looked_at_.empty()) return "";
+  if (ok()) return fmt::format("\ncontents: as {} should leave them\n", looked_at_);
+  std::string text = fmt::format("\ncontents: {} after {}\n",
+                                 human_count(findings_.size(), "finding"), looked_at_);
+  for (std::size_t i = 0; i < std::min(findings_.size(), kMostShown); ++i) {
+    text += fmt::format("  {}: {}\n", findings_[i].code, findings_[i].message);
+  }
+  if (findings_.size() > kMostShown) {
+    text += fmt::format("  … and {} more\n", findings_.size() - kMostShown);
+  }
+  return text;
+}
+
+void Contents::add_to(JsonDocument& json) const {
+  json.set("contents_checked", !looked_at_.empty());
+  json.begin_list("contents_findings");
+  for (const Finding& finding : findings_) {
+    json.begin_object();
+    json.set("code", finding.code);
+    json.set("op", finding.op.valid() ? std::optional(finding.op.value) : std::nullopt);
+    json.set("message", finding.message);
+    json.end();
+  }
+  json.end();
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,44 @@
+// What a run left behind, held against what its operations should have: the contents of data
+// structures, and what fetch_adds have added.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/json_document.h"
+#include "sched/compile.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::cli {
+
+class Contents {
+ public:
+  /// Looks where there is something to look at: `spec` is a data structure's, or the schedule has
+  /// atomics; and the trace is of a run and has what they fetched.
+  Contents(const std::optional<sched::Spec>& spec, const sched::Schedule& schedule,
+           const sched::Trace& trace);
+
+  bool ok() const { return findings_.empty(); }
+  /// A line that says what was found, and one for each finding; empty where nothing was looked at.
+  std::string report() const;
+  /// "contents_checked" and "contents_findings" [{code, op, message}].
+  void add_to(JsonDocument& json) const;
+
+ private:
+  struct Finding {
+    std::string code;
+    sched::OpId op;
+    std::string message;
+  };
+  void look_at_structure(const sched::Spec& spec, const sched::Schedule& schedule,
+                         const sched::Trace& trace);
+  void look_at_words(const sched::Schedule& schedule, const sched::Trace& trace);
+
+  std::string looked_at_;  // "640 operations on hash-table"; empty: at nothing
+  std::vector<Finding> findings_;
+};
+
+}  // namespace slackline::cli
