@@ -99,7 +99,7 @@ Report rdma_vs_rpc_fig4(const Options& options) {
   for (const std::uint32_t n : nodes) {
     const Point p = measure(n, per_node, operations);
     table.add({static_cast<double>(n), p.call_us, p.cw_us, p.cw_model_us, p.crw_us, p.crw_model_us,
-               p.checksum_us});
+               p.crw_single_us, p.attempts, p.checksum_us});
     const std::array all = {p.call_us, p.cw_us,        p.cw_model_us,
                             p.crw_us,  p.crw_model_us, p.checksum_us};
     for (std::size_t i = 0; i < all.size(); ++i) figure.series[i].add(n, all[i]);
