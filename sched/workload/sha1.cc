@@ -11,7 +11,11 @@ Sha1 sha1_compress(const Sha1& state, const Sha1Block& block) {
   for (std::size_t t = 16; t < 80; ++t) {
     w[t] = std::rotl(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
   }
-  auto [a, b, c, d, e] = state;
+  std::uint32_t a = state[0];
+  std::uint32_t b = state[1];
+  std::uint32_t c = state[2];
+  std::uint32_t d = state[3];
+  std::uint32_t e = state[4];
   const auto rounds = [&](std::size_t from, std::uint32_t k, auto&& f) {
     for (std::size_t t = from; t < from + 20; ++t) {
       const std::uint32_t next = std::rotl(a, 5) + f(b, c, d) + e + k + w[t];
