@@ -14,6 +14,7 @@
 #include "hw/rank_processes.h"
 #include "hw/shm_cleanup.h"
 #include "hw/transports.h"
+#include "hw/watched_transport.h"
 #include "sched/error.h"
 #include "sched/units.h"
 
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::chrono::seconds kJoinTimeout{30};
 constexpr std::chrono::milliseconds kFailureTimeout{2'000};
+constexpr std::chrono::milliseconds kStuckPatience{1'000};
 
 std::chrono::milliseconds parse_timeout(const std::optional<std::string>& text,
                                         std::string_view option, std::chrono::milliseconds usual) {
@@ -33,6 +35,19 @@ std::chrono::milliseconds parse_timeout(const std::optional<std::string>& text,
     throw InputError(fmt::format("{}: '{}'; expected a time from 100 ms to 24 h", option, *text));
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(time_s * 1e3));
+}
+
+// Ends a process one of whose threads does not come back from the transport. Ranks that were
+// started together leave it to the one that started them to say why.
+[[noreturn]] void end_stuck(const hw::Mesh& mesh, bool alone) {
+  try {
+    mesh.throw_if_lost();
+  } catch (const Error& error) {
+    if (alone) Console().error(error.what());
+  }
+  hw::remove_shm_segments_of_lost(mesh);
+  hw::remove_own_shm_segments();
+  _exit(1);
 }
 
 // What it ends with is thrown, so that it is reported as errors of one process are.
@@ -163,6 +178,14 @@ Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed) c
                   : hw::address_towards(hw::parse_host_port(options.root, "--root").host);
   if (device_) with.device = *device_;
   joined.transport = hw::make_transport(transport(), with);
+  // Of the transports, only shm has ranks wait for locks of others.
+  if (transport() == "shm") {
+    joined.transport = hw::watch_calls(
+        std::move(joined.transport), *joined.mesh, options.failure_timeout + kStuckPatience,
+        [&mesh = *joined.mesh, alone = place(options.ranks).has_value()] {
+          end_stuck(mesh, alone);
+        });
+  }
   return joined;
 }
 

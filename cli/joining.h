@@ -41,7 +41,9 @@ class Joining {
   int run_ranks(std::uint32_t ranks, Console& console,
                 const std::function<int(const hw::MeshOptions&, Console&)>& body) const;
 
-  /// Joins the other ranks, who must have the same lines in `agreed`.
+  /// Joins the other ranks, who must have the same lines in `agreed`. Once one is lost, the process
+  /// ends, as with the PeerLost that it cannot throw, if a call of the transport does not come
+  /// back.
   Joined join(hw::MeshOptions options, std::vector<std::string> agreed) const;
 
   /// The first of these options that was given, as in "--transport"; empty if none was.

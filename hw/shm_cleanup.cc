@@ -98,6 +98,10 @@ std::size_t remove_shm_segments_of_predecessors() {
   });
 }
 
+std::size_t remove_own_shm_segments() {
+  return remove_segments(getpid(), [](const struct stat&) { return true; });
+}
+
 std::size_t remove_shm_segments_of_lost(const Mesh& mesh, std::chrono::milliseconds patience) {
   const std::vector<std::uint32_t> here = mesh.ranks_on_this_host();
   std::size_t removed = 0;

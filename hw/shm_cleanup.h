@@ -22,6 +22,9 @@ std::size_t remove_shm_segments(pid_t pid, std::chrono::milliseconds patience);
 /// and had the same number, for which libfabric would refuse a new one. Never fails.
 std::size_t remove_shm_segments_of_predecessors();
 
+/// Removes this process's own, for one that ends without closing its endpoints. Never fails.
+std::size_t remove_own_shm_segments();
+
 /// The first for every other rank that is lost and was on this host. A rank's connection ends a
 /// little before its process does: hence the patience.
 std::size_t remove_shm_segments_of_lost(

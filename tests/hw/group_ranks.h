@@ -12,10 +12,11 @@
 #include "hw/transports.h"
 #include "tests/hw/local_ranks.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/hw/mortal_transport.h"
 
 namespace slackline::testing {
 
-/// A rank's mesh and groups.
+/// A rank's mesh and groups. Its process may be told to die or to stop (mortal_transport.h).
 struct GroupRank {
   hw::Mesh mesh;
   hw::Groups groups;
@@ -24,7 +25,11 @@ struct GroupRank {
             const hw::GroupsOptions& group_options)
       : mesh(options),
         groups(
-            mesh, [provider] { return hw::make_transport(provider, transport_options(provider)); },
+            mesh,
+            [provider] {
+              return std::make_unique<MortalTransport>(
+                  hw::make_transport(provider, transport_options(provider)));
+            },
             group_options) {}
 
   std::uint32_t rank() const { return mesh.rank(); }

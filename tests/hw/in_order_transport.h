@@ -9,28 +9,15 @@
 #include <span>
 #include <utility>
 
-#include "hw/transport.h"
+#include "hw/passing_transport.h"
 
 namespace slackline::testing {
 
-class InOrderTransport final : public hw::Transport {
+class InOrderTransport final : public hw::PassingTransport {
  public:
-  explicit InOrderTransport(std::unique_ptr<hw::Transport> under) : under_(std::move(under)) {}
+  using PassingTransport::PassingTransport;
 
-  std::string_view name() const override { return under_->name(); }
-  hw::LocalMemory register_memory(std::span<std::byte> memory) override {
-    return under_->register_memory(memory);
-  }
-  void unregister_memory(const hw::LocalMemory& memory) override {
-    under_->unregister_memory(memory);
-  }
-  hw::Address open(std::span<const hw::ChannelEnd> ends) override { return under_->open(ends); }
-  void connect(std::span<const hw::Address> peers) override { under_->connect(peers); }
-  void close(std::span<const hw::ChannelEnd> ends) override { under_->close(ends); }
-  std::size_t max_segments() const override { return under_->max_segments(); }
   bool completes_in_order() const override { return true; }
-  bool has_atomics() const override { return under_->has_atomics(); }
-  void wait(std::chrono::nanoseconds timeout, int also) override { under_->wait(timeout, also); }
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -38,7 +25,7 @@ class InOrderTransport final : public hw::Transport {
       const std::uint64_t number = next_++;
       request.tag = number;
       request.signalled = true;
-      if (under_->post({&request, 1}) != 1) return i;
+      if (under().post({&request, 1}) != 1) return i;
       posted_[request.channel].push_back({number, requests[i].tag, requests[i].signalled, false});
       channel_of_[number] = request.channel;
     }
@@ -47,7 +34,7 @@ class InOrderTransport final : public hw::Transport {
 
   std::size_t poll(std::span<hw::Completion> completions) override {
     hw::Completion batch[16];
-    const std::size_t count = under_->poll(batch);
+    const std::size_t count = under().poll(batch);
     for (std::size_t i = 0; i < count; ++i) {
       auto& row = posted_[channel_of_[batch[i].tag]];
       channel_of_.erase(batch[i].tag);
@@ -72,7 +59,6 @@ class InOrderTransport final : public hw::Transport {
     bool signalled = false;
     bool done = false;
   };
-  std::unique_ptr<hw::Transport> under_;
   std::uint64_t next_ = 0;
   std::map<std::uint32_t, std::deque<Posted>> posted_;  // by channel
   std::map<std::uint64_t, std::uint32_t> channel_of_;

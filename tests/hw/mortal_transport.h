@@ -1,0 +1,49 @@
+// A transport whose process can be told to die or to stop between two of its calls. In shm's ranks
+// that is the only place where one may: a rank that is killed with a lock of libfabric's stops its
+// peers for good (hw/watched_transport.h), and whether it has one is chance.
+#pragma once
+
+#include <signal.h>
+
+#include <csignal>
+
+#include "hw/passing_transport.h"
+
+namespace slackline::testing {
+
+class MortalTransport final : public hw::PassingTransport {
+ public:
+  /// From here on SIGUSR1 has the process die as of SIGKILL, and SIGUSR2 stop as of SIGSTOP, at the
+  /// next call.
+  explicit MortalTransport(std::unique_ptr<hw::Transport> under)
+      : PassingTransport(std::move(under)) {
+    struct sigaction action = {};
+    action.sa_handler = [](int number) { fate() = number == SIGUSR1 ? SIGKILL : SIGSTOP; };
+    sigaction(SIGUSR1, &action, nullptr);
+    sigaction(SIGUSR2, &action, nullptr);
+  }
+
+  std::size_t post(std::span<const hw::WorkRequest> requests) override {
+    meet_fate();
+    return PassingTransport::post(requests);
+  }
+  std::size_t poll(std::span<hw::Completion> completions) override {
+    meet_fate();
+    return PassingTransport::poll(completions);
+  }
+
+ private:
+  // A handler of signals reaches nothing else.
+  static volatile std::sig_atomic_t& fate() {
+    static volatile std::sig_atomic_t number = 0;
+    return number;
+  }
+  static void meet_fate() {
+    if (const int number = fate(); number != 0) {
+      fate() = 0;
+      raise(number);
+    }
+  }
+};
+
+}  // namespace slackline::testing
