@@ -121,7 +121,7 @@ TEST_P(GroupDelivery, WhoIsOnlyHeldUpIsNotLost) {
       });
     }
     EXPECT_EQ(ranks.next(0), "half");
-    ranks.signal(1, SIGSTOP);
+    testing::stop_rank(ranks, 1, provider);
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
     ranks.signal(1, SIGCONT);
     for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(ranks.next(r), "600 true true 0");

@@ -214,11 +214,11 @@ void have(const Accident& accident) {
   }
   for (std::uint32_t r = 0; r < accident.ranks; ++r) ASSERT_EQ(ranks.next(r), "ready");
   std::this_thread::sleep_for(accident.after);
-  // On shm, only where it holds no lock of its peers'.
-  const bool gently = accident.provider == "shm";
-  ranks.signal(accident.victim, accident.stops ? gently ? SIGUSR2 : SIGSTOP
-                                : gently       ? SIGUSR1
-                                               : SIGKILL);
+  if (accident.stops) {
+    testing::stop_rank(ranks, accident.victim, accident.provider);
+  } else {
+    testing::kill_rank(ranks, accident.victim, accident.provider);
+  }
   std::vector<std::string> counts;
   for (std::uint32_t r = 0; r < accident.ranks; ++r) {
     if (r == accident.victim) continue;

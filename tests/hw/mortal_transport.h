@@ -6,8 +6,10 @@
 #include <signal.h>
 
 #include <csignal>
+#include <string_view>
 
 #include "hw/passing_transport.h"
+#include "tests/hw/mesh_ranks.h"
 
 namespace slackline::testing {
 
@@ -45,5 +47,14 @@ class MortalTransport final : public hw::PassingTransport {
     }
   }
 };
+
+/// Kills a rank whose transport is mortal: of shm between two calls, of others at once.
+inline void kill_rank(MeshRanks& ranks, std::size_t rank, std::string_view transport) {
+  ranks.signal(rank, transport == "shm" ? SIGUSR1 : SIGKILL);
+}
+/// Stops one likewise; SIGCONT has it go on.
+inline void stop_rank(MeshRanks& ranks, std::size_t rank, std::string_view transport) {
+  ranks.signal(rank, transport == "shm" ? SIGUSR2 : SIGSTOP);
+}
 
 }  // namespace slackline::testing

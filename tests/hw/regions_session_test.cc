@@ -244,7 +244,7 @@ TEST_P(RegionsOn, WhoIsLostInARegionIsNamedByAll) {
                   });
     for (std::uint32_t r = 0; r < 3; ++r) ASSERT_EQ(processes.next(r), "begins");
     std::this_thread::sleep_for(std::chrono::milliseconds(is_slow() ? 2000 : 300));
-    processes.signal(2, SIGKILL);
+    testing::kill_rank(processes, 2, GetParam());
     for (const std::uint32_t r : {0u, 1u}) {
       EXPECT_EQ(processes.next(r), "lost 2") << GetParam() << ", " << backoff;
       EXPECT_EQ(processes.next(r), "(end)");

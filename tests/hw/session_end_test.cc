@@ -65,7 +65,7 @@ TEST(Session, SurvivorsNameWhoIsLostAndKeepWhatTheySaw) {
     });
     for (std::uint32_t r = 0; r < 3; ++r) ASSERT_EQ(processes.next(r), "begins");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    processes.signal(1, SIGKILL);
+    testing::kill_rank(processes, 1, transport);
     for (const std::uint32_t r : {0u, 2u}) {
       EXPECT_EQ(processes.next(r), "lost 1") << transport;
       EXPECT_EQ(processes.next(r), "partial") << transport;

@@ -12,6 +12,7 @@
 #include "sched/compile.h"
 #include "sched/event_graph.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/hw/mortal_transport.h"
 
 namespace slackline::testing {
 
@@ -19,10 +20,11 @@ inline sched::Schedule compiled(const std::string& spec) {
   return sched::compile(sched::parse_spec(spec));
 }
 
+/// Its process may be told to die (mortal_transport.h).
 inline std::unique_ptr<hw::Transport> transport_named(const std::string& name) {
   hw::TransportOptions options;
   if (name != "shm") options.host = "127.0.0.1";
-  return hw::make_transport(name, options);
+  return std::make_unique<MortalTransport>(hw::make_transport(name, options));
 }
 
 /// The first arc that a trace breaks, in words; empty if none.
