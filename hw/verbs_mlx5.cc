@@ -1,48 +1,36 @@
 #include "hw/verbs_mlx5.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdint>
 #include <memory>
 
+#include "hw/shared_library.h"
 #include "hw/verbs_device.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
 
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function != nullptr) return;
-  throw EnvironmentError(fmt::format(
-      "offload: libmlx5 has no {}; expected rdma-core 30 or later (Debian: ibverbs-providers)",
-      name));
-}
-
 Mlx5Library load() {
-  void* const library = dlopen("libmlx5.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) {
-    throw EnvironmentError(fmt::format(
-        "offload: libmlx5 cannot be loaded: {} (Debian: ibverbs-providers)", dlerror()));
-  }
+  const SharedLibrary library("offload: libmlx5", "libmlx5.so.1",
+                              "rdma-core 30 or later (Debian: ibverbs-providers)");
   Mlx5Library calls;
-  find(library, "mlx5dv_is_supported", calls.is_supported);
-  find(library, "mlx5dv_open_device", calls.open_device);
-  find(library, "mlx5dv_create_qp", calls.create_qp);
-  find(library, "mlx5dv_qp_ex_from_ibv_qp_ex", calls.raw_of);
-  find(library, "mlx5dv_init_obj", calls.init_object);
-  find(library, "mlx5dv_devx_general_cmd", calls.command);
-  find(library, "mlx5dv_devx_obj_create", calls.make_object);
-  find(library, "mlx5dv_devx_obj_modify", calls.modify_object);
-  find(library, "mlx5dv_devx_obj_destroy", calls.destroy_object);
-  find(library, "mlx5dv_devx_umem_reg", calls.show_memory);
-  find(library, "mlx5dv_devx_umem_dereg", calls.hide_memory);
-  find(library, "mlx5dv_devx_alloc_uar", calls.open_page);
-  find(library, "mlx5dv_devx_free_uar", calls.close_page);
-  find(library, "mlx5dv_devx_query_eqn", calls.event_queue);
+  library.find("mlx5dv_is_supported", calls.is_supported);
+  library.find("mlx5dv_open_device", calls.open_device);
+  library.find("mlx5dv_create_qp", calls.create_qp);
+  library.find("mlx5dv_qp_ex_from_ibv_qp_ex", calls.raw_of);
+  library.find("mlx5dv_init_obj", calls.init_object);
+  library.find("mlx5dv_devx_general_cmd", calls.command);
+  library.find("mlx5dv_devx_obj_create", calls.make_object);
+  library.find("mlx5dv_devx_obj_modify", calls.modify_object);
+  library.find("mlx5dv_devx_obj_destroy", calls.destroy_object);
+  library.find("mlx5dv_devx_umem_reg", calls.show_memory);
+  library.find("mlx5dv_devx_umem_dereg", calls.hide_memory);
+  library.find("mlx5dv_devx_alloc_uar", calls.open_page);
+  library.find("mlx5dv_devx_free_uar", calls.close_page);
+  library.find("mlx5dv_devx_query_eqn", calls.event_queue);
   return calls;
 }
 

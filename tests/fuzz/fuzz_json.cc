@@ -3,32 +3,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "sched/error.h"
 #include "sched/export/json.h"
 #include "sched/import/json.h"
-
-namespace {
+#include "tests/fuzz/require_ours.h"
 
 namespace sched = slackline::sched;
 
-std::optional<sched::Schedule> read(std::string_view text) {
-  try {
-    return sched::read_json(text, "fuzz");
-  } catch (const slackline::Error& error) {
-    if (std::string_view(error.what()).find('\n') != std::string_view::npos) std::abort();
-    if (error.exit_code() != 2) std::abort();
-    return std::nullopt;
-  }
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::optional<sched::Schedule> schedule = read({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto schedule =
+      slackline::fuzz::unless_refused([&] { return sched::read_json(text, "fuzz"); });
   if (!schedule) return 0;
   const std::string written = sched::write_json(*schedule);
   const sched::Schedule again = sched::read_json(written, "again");

@@ -9,6 +9,7 @@
 
 #include "analysis/calibrate.h"
 #include "sched/error.h"
+#include "tests/fuzz/require_ours.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace slackline;
@@ -24,8 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string spec = platform.spec();
     if (machine::parse_platform_spec(spec).spec() != spec) std::abort();
   } catch (const Error& error) {
-    if (std::string_view(error.what()).find('\n') != std::string_view::npos) std::abort();
-    if (error.exit_code() != 2) std::abort();
+    slackline::fuzz::require_ours(error);
   }
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "offload/queue_text.h"
 #include "sched/compile.h"
 #include "sched/error.h"
+#include "tests/fuzz/require_ours.h"
 
 namespace {
 
@@ -23,20 +24,6 @@ namespace sched = slackline::sched;
 
 constexpr std::uint32_t kMostRanks = 64;
 constexpr std::uint64_t kSeeds = 8;
-
-void require_ours(const slackline::Error& error) {
-  if (std::string_view(error.what()).find('\n') != std::string_view::npos) std::abort();
-  if (error.exit_code() != 2) std::abort();
-}
-
-std::optional<offload::QueueProgram> read(std::string_view text) {
-  try {
-    return offload::read_queues(text, "fuzz");
-  } catch (const slackline::Error& error) {
-    require_ours(error);
-    return std::nullopt;
-  }
-}
 
 // The schedule that the seeds carry out.
 struct Subject {
@@ -62,7 +49,9 @@ void require_proof_to_hold(const offload::QueueProgram& program) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto program = read({reinterpret_cast<const char*>(data), size});
+  const auto program = slackline::fuzz::unless_refused([&] {
+    return offload::read_queues({reinterpret_cast<const char*>(data), size}, "fuzz");
+  });
   if (!program) return 0;
   const std::string written = offload::write_queues(*program);
   const offload::QueueProgram again = offload::read_queues(written, "again");
@@ -74,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     offload::encode_queues(*program, offload::placeholder_numbers(*program));
   } catch (const slackline::Error& error) {
-    require_ours(error);
+    slackline::fuzz::require_ours(error);
   }
   require_proof_to_hold(*program);
   return 0;
