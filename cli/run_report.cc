@@ -52,8 +52,10 @@ std::string run_report(const RealRun& run, bool all) {
   if (!run.options.delays.empty()) table.add({"delays", summary_of(run.options.delays)});
   table.add({"iterations", iterations(run.options)});
   table.add({"makespan", makespans(result)});
-  const auto rate = bandwidth(run);
-  table.add({"bandwidth", rate ? sched::human_bytes_per_second(*rate) : "–"});
+  if (run.subject.message_bytes > 0) {  // small operations and barriers have no message
+    const auto rate = bandwidth(run);
+    table.add({"bandwidth", rate ? sched::human_bytes_per_second(*rate) : "–"});
+  }
   table.add({"bytes", proof(run)});
   table.add(
       {"clocks", result.clock_error_s == 0

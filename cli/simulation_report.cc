@@ -241,9 +241,11 @@ std::string simulation_report(const Simulation& s, bool all) {
     const std::size_t in = index_of_largest(s.result.in_share);
     table.add({"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(s.result.makespan_s),
                                        s.result.makespan_s)});
-    table.add({"bandwidth", s.result.makespan_s > 0
-                                ? sched::human_bytes_per_second(bytes / s.result.makespan_s)
-                                : "–"});
+    if (bytes > 0) {  // small operations and barriers have no message
+      table.add({"bandwidth", s.result.makespan_s > 0
+                                  ? sched::human_bytes_per_second(bytes / s.result.makespan_s)
+                                  : "–"});
+    }
     table.add({"busiest NIC", fmt::format("out {} (rank {}), in {} (rank {})",
                                           human_share(s.result.out_share[out], 1), out,
                                           human_share(s.result.in_share[in], 1), in)});
