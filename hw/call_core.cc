@@ -72,6 +72,9 @@ CallCore::~CallCore() {
     }
   }
   service_->stop();
+  if (finished_) {
+    port_.with_transport([this](Transport& use) { use.close(ends()); });
+  }
   slabs_.reset();
   for (auto& peer : peers_) peer->scratch = {};
   port_.close();
@@ -83,19 +86,22 @@ std::uint32_t CallCore::topic() const {
   return 0x49000000u + 4 * options_.name;
 }
 
-void CallCore::join() {
+std::vector<ChannelEnd> CallCore::ends() const {
   const std::uint32_t self = mesh_.rank();
   const std::uint32_t ranks = mesh_.ranks();
-  // Where the transport's completions come in order, atomics may be the device's, so that this rank
-  // goes through it to itself, too.
-  const bool to_itself = port_.in_order();
   std::vector<ChannelEnd> ends;
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    if (r == self && !to_itself) continue;
+    if (r == self && !to_itself()) continue;
     ends.push_back({self * ranks + r, r, true});
     ends.push_back({r * ranks + self, r, false});
   }
-  const Address address = port_.with_transport([&](Transport& use) { return use.open(ends); });
+  return ends;
+}
+
+void CallCore::join() {
+  const std::uint32_t self = mesh_.rank();
+  const std::uint32_t ranks = mesh_.ranks();
+  const Address address = port_.with_transport([&](Transport& use) { return use.open(ends()); });
   const sched::Digest digest = code_digest(anchor_);
   ByteWriter writer;
   writer.add(digest);
@@ -118,7 +124,7 @@ void CallCore::join() {
     words.push_back(reader.get<RemoteMemory>());
     addresses.push_back(reader.list<std::byte>());
   }
-  if (!to_itself) addresses[self].clear();
+  if (!to_itself()) addresses[self].clear();
   port_.with_transport([&](Transport& use) { use.connect(addresses); });
   make_peers(words);
   service_->start();

@@ -86,6 +86,10 @@ class CallCore {
   static constexpr std::size_t kWordStride = 64;
 
   std::uint32_t topic() const;
+  // Where the transport's completions come in order, atomics may be the device's, so that this rank
+  // goes through it to itself, too.
+  bool to_itself() const { return port_.in_order(); }
+  std::vector<ChannelEnd> ends() const;
   void join();
   void make_peers(std::span<const RemoteMemory> words);
   std::vector<CallChunk> obtain_chunks(std::uint32_t rank, std::uint32_t count);

@@ -83,7 +83,23 @@ FabricEndpoint::FabricEndpoint(FabricInfo info)
 }
 
 // The endpoint goes before what it is bound to.
-FabricEndpoint::~FabricEndpoint() { ep_.reset(); }
+FabricEndpoint::~FabricEndpoint() { close(); }
+
+void FabricEndpoint::close() { ep_.reset(); }
+
+// rxm closes one connection after the other, and after each it takes in what has come over the
+// others (rxm_close_conn, rxm_flush_msg_cq): messages land in receives that were posted long ago,
+// in memory that may be gone, and announced ones are answered over connections just closed. As all
+// that rxm does is done within calls, an endpoint that nobody calls any more touches nothing: it is
+// left open, until the process ends. The others drop what is under way.
+void FabricEndpoint::abandon() {
+  if (provider_ != "tcp;ofi_rxm") return close();
+  static_cast<void>(ep_.release());
+  static_cast<void>(av_.release());
+  static_cast<void>(cq_.release());
+  static_cast<void>(domain_.release());
+  static_cast<void>(fabric_.release());
+}
 
 void FabricEndpoint::open_queue() {
   fi_cq_attr attr{};

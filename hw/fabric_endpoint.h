@@ -62,6 +62,12 @@ class FabricEndpoint {
   /// time is over. Of a provider that wakes nobody, a short nap.
   void wait(std::chrono::nanoseconds timeout, int also);
 
+  /// Nothing is under way any more. After it, only the destructor.
+  void close();
+  /// Something may be: from now on no memory is touched, here or by peers. After it, only the
+  /// destructor.
+  void abandon();
+
   /// Throws EnvironmentError, naming what failed and why, if `answer` is negative.
   void require(ssize_t answer, std::string_view what) const;
 

@@ -69,6 +69,15 @@ class FabricTransport final : public Transport {
     });
   }
 
+  // The endpoint goes first: it may look at contexts, and at messages of atomics.
+  ~FabricTransport() override {
+    if (channels_.empty()) {
+      endpoint_.close();
+    } else {
+      endpoint_.abandon();
+    }
+  }
+
   std::string_view name() const override { return endpoint_.provider(); }
   std::size_t max_segments() const override { return max_segments_; }
   bool completes_in_order() const override { return false; }

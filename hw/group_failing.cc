@@ -177,6 +177,8 @@ void GroupMember::end(bool delivered) {
     closing_->why = why_;
     if (table_) leftover_ = table_->rows();
   }
+  // All that was posted is done, but for receives into this group's own memory.
+  if (delivered && !trouble_) transport_->close(ends());
   // From here on nobody touches the application's memory.
   current_.reset();
   port_.reset();

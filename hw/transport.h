@@ -117,6 +117,8 @@ class PeerLost : public Error {
 /// InternalError where a caller breaks the rules above.
 class Transport {
  public:
+  /// Where a channel is open still, requests are taken to be under way. They come to nothing, and
+  /// no memory is touched, here or by peers; not even if it is gone already.
   virtual ~Transport() = default;
   Transport() = default;
   Transport(const Transport&) = delete;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -70,6 +71,59 @@ TEST(Session, SurvivorsNameWhoIsLostAndKeepWhatTheySaw) {
       EXPECT_EQ(processes.next(r), "lost 1") << transport;
       EXPECT_EQ(processes.next(r), "partial") << transport;
       EXPECT_EQ(processes.next(r), "(end)") << transport;
+    }
+  }
+}
+
+// What others send goes on arriving, for memory that is gone.
+TEST(Session, SurvivorsEndWhateverIsUnderWay) {
+  constexpr std::uint32_t kRanks = 4;
+  const char* const specs[] = {"sequential:ranks=4,bytes=400000,block=1000",
+                               "circulant:ranks=4,bytes=400000,block=8000",
+                               "scatter-allgather:ranks=4,bytes=4MiB,block=65536",
+                               "chain:ranks=4,bytes=4MiB,block=65536,lower=put"};
+  std::mt19937 random(1);
+  const auto below = [&random](std::uint32_t bound) {
+    return static_cast<std::uint32_t>(random() % bound);
+  };
+  transport_named("shm");
+  for (const char* const spec : specs) {
+    for (const char* const transport : {"net", "tcp;ofi_rxm"}) {
+      const std::uint32_t victim = below(kRanks);
+      const std::chrono::microseconds moment(below(100'000));
+      // Not all see the loss at once.
+      const std::chrono::milliseconds late(1 + below(20));
+      SCOPED_TRACE(fmt::format("{} on {}, rank {} killed after {} us", spec, transport, victim,
+                               moment.count()));
+      const sched::Schedule schedule = compiled(spec);
+      MeshRanks processes;
+      processes.start_all(kRanks, [&](const hw::MeshOptions& place, const MeshRanks::Say& say) {
+        {
+          hw::Mesh mesh(place);
+          const auto net = transport_named(transport);
+          hw::Session session(mesh, *net);
+          hw::RunOptions options;
+          options.iterations = 1'000'000;
+          try {
+            session.run(schedule, options, [&](std::uint32_t done, std::uint32_t) {
+              if (done == 1) say("runs");
+            });
+          } catch (const hw::PeerLost& error) {
+            say(fmt::format("lost {}", error.rank()));
+          }
+          std::this_thread::sleep_for(late * mesh.rank());
+        }
+        say("left");
+      });
+      for (std::uint32_t r = 0; r < kRanks; ++r) ASSERT_EQ(processes.next(r), "runs");
+      std::this_thread::sleep_for(moment);
+      processes.signal(victim, SIGKILL);
+      for (std::uint32_t r = 0; r < kRanks; ++r) {
+        if (r == victim) continue;
+        EXPECT_EQ(processes.next(r), fmt::format("lost {}", victim)) << "at rank " << r;
+        EXPECT_EQ(processes.next(r), "left") << "at rank " << r;
+        EXPECT_EQ(processes.next(r), "(end)") << "at rank " << r;
+      }
     }
   }
 }

@@ -1,0 +1,170 @@
+// A libfabric transport that ends while requests are under way leaves memory alone.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hw/fabric_transport.h"
+
+namespace slackline {
+namespace {
+
+using hw::ChannelEnd;
+using hw::Completion;
+using hw::RequestKind;
+
+constexpr std::uint32_t kSources = 3;
+constexpr std::size_t kMessages = 4;  // of a source
+
+// Rank 0 is written or sent to by all others. All in one thread: what a rank does not poll for
+// stays where it is.
+struct Rank {
+  Rank(const std::string& provider, std::size_t bytes)
+      : memory(bytes), transport(hw::make_fabric_transport({provider, "127.0.0.1"})) {
+    local = transport->register_memory(memory);
+  }
+  std::size_t poll() {
+    std::array<Completion, 32> completions;
+    return transport->poll(completions);
+  }
+  bool post(RequestKind kind, std::uint32_t channel, std::span<std::byte> bytes,
+            hw::RemoteMemory remote = {}) {
+    const hw::Segment segment{bytes.data(), bytes.size(), local.handle};
+    hw::WorkRequest request;
+    request.kind = kind;
+    request.channel = channel;
+    request.local = {&segment, 1};
+    request.remote = remote;
+    return transport->post({&request, 1}) == 1;
+  }
+
+  std::vector<std::byte> memory;
+  std::unique_ptr<hw::Transport> transport;
+  hw::LocalMemory local;
+};
+
+struct Case {
+  std::string provider;
+  RequestKind kind = RequestKind::kSend;
+  std::size_t bytes = 0;
+  bool midst = false;  // rank 0 has begun to take it in
+
+  friend void PrintTo(const Case& c, std::ostream* out) {
+    *out << fmt::format("{}, {} of {} bytes{}", c.provider,
+                        c.kind == RequestKind::kSend ? "sends" : "writes", c.bytes,
+                        c.midst ? ", in their midst" : "");
+  }
+};
+
+class Ending : public ::testing::TestWithParam<Case> {
+ protected:
+  Ending() {
+    const std::size_t bytes = GetParam().bytes * kMessages;
+    for (std::uint32_t r = 0; r <= kSources; ++r) {
+      ranks_.push_back(
+          std::make_unique<Rank>(GetParam().provider, r == 0 ? bytes * kSources : bytes));
+      if (r != 0) std::memset(ranks_[r]->memory.data(), 1, bytes);
+    }
+    std::vector<hw::Address> addresses;
+    for (std::uint32_t r = 0; r <= kSources; ++r) {
+      std::vector<ChannelEnd> ends;
+      for (std::uint32_t s = 1; s <= kSources; ++s) {
+        if (r == 0 || r == s) ends.push_back({s, r == 0 ? s : 0, r != 0});
+      }
+      addresses.push_back(ranks_[r]->transport->open(ends));
+    }
+    for (const auto& rank : ranks_) rank->transport->connect(addresses);
+  }
+
+  std::span<std::byte> place(std::uint32_t source, std::size_t message) {
+    const std::size_t bytes = GetParam().bytes;
+    return std::span(ranks_[0]->memory)
+        .subspan(((source - 1) * kMessages + message) * bytes, bytes);
+  }
+
+  // False if there is no room.
+  bool start(std::uint32_t source, std::size_t message) {
+    Rank& rank = *ranks_[source];
+    const std::size_t bytes = GetParam().bytes;
+    hw::RemoteMemory remote = ranks_[0]->local.remote;
+    remote.address +=
+        static_cast<std::uint64_t>(place(source, message).data() - ranks_[0]->memory.data());
+    return rank.post(GetParam().kind, source,
+                     std::span(rank.memory).subspan(message * bytes, bytes), remote);
+  }
+
+  void poll_sources(int times) {
+    for (int i = 0; i < times; ++i) {
+      for (std::uint32_t s = 1; s <= kSources; ++s) ranks_[s]->poll();
+    }
+  }
+
+  std::vector<std::unique_ptr<Rank>> ranks_;
+};
+
+TEST_P(Ending, LeavesMemoryAlone) {
+  Rank& target = *ranks_[0];
+  for (std::size_t m = 0; GetParam().kind == RequestKind::kSend && m < kMessages; ++m) {
+    for (std::uint32_t s = 1; s <= kSources; ++s) {
+      ASSERT_TRUE(target.post(RequestKind::kRecv, s, place(s, m)));
+    }
+  }
+  // The first comes through, so that all are connected.
+  const auto arrived = [&](std::uint32_t s) { return place(s, 0).back() == std::byte{1}; };
+  for (std::uint32_t s = 1; s <= kSources; ++s) {
+    while (!start(s, 0)) {
+      poll_sources(1);
+      target.poll();
+    }
+  }
+  while (!arrived(1) || !arrived(2) || !arrived(3)) {
+    poll_sources(1);
+    target.poll();
+  }
+  for (std::size_t m = 1; m < kMessages; ++m) {
+    for (std::uint32_t s = 1; s <= kSources; ++s) start(s, m);
+  }
+  poll_sources(100);
+  while (GetParam().midst && place(1, 1).front() == std::byte{0}) {
+    target.poll();
+    if (place(1, 1).front() == std::byte{0}) poll_sources(1);
+  }
+  target.transport->unregister_memory(target.local);
+  const std::vector<std::byte> before = target.memory;
+  ASSERT_NE(std::memchr(before.data(), 0, before.size()), nullptr) << "nothing is under way";
+  target.transport.reset();
+  EXPECT_EQ(std::memcmp(before.data(), target.memory.data(), before.size()), 0);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> cases;
+  // Injected, buffered, and announced.
+  for (const std::size_t bytes : {100, 5000, 1 << 20}) {
+    cases.push_back({"shm", RequestKind::kSend, bytes, false});
+    cases.push_back({"shm", RequestKind::kWrite, bytes, false});
+    cases.push_back({"net", RequestKind::kSend, bytes, false});
+    cases.push_back({"net", RequestKind::kWrite, bytes, false});
+  }
+  // shm copies what has come whole, and all of it. rxm takes seconds to connect.
+  constexpr std::size_t kLarge = 2 << 20;
+  cases.push_back({"net", RequestKind::kSend, kLarge, true});
+  cases.push_back({"net", RequestKind::kWrite, kLarge, true});
+  cases.push_back({"tcp;ofi_rxm", RequestKind::kSend, 100, false});
+  cases.push_back({"tcp;ofi_rxm", RequestKind::kSend, 5000, false});
+  cases.push_back({"tcp;ofi_rxm", RequestKind::kSend, kLarge, true});
+  cases.push_back({"tcp;ofi_rxm", RequestKind::kWrite, 100, false});
+  cases.push_back({"tcp;ofi_rxm", RequestKind::kWrite, kLarge, true});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Ending, ::testing::ValuesIn(cases()));
+
+}  // namespace
+}  // namespace slackline
