@@ -1,4 +1,4 @@
-// The text form of a Spec; compile.h says what it means.
+// Reads specs, and what they come to; compile.h says what they mean.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "sched/pattern/rack_map.h"
+#include "sched/spec_words.h"
 #include "sched/suggest.h"
 #include "sched/units.h"
 
@@ -20,78 +21,6 @@ namespace {
 
 constexpr std::uint32_t kMaxRanks = 1u << 24;
 constexpr std::uint32_t kMaxCount = 1u << 31;
-constexpr std::uint64_t kDefaultBlock = 1u << 20;
-
-constexpr std::array kOptions = {
-    SpecOption{"ranks", "1 to 16777216", "how many ranks; required"},
-    SpecOption{"bytes", "a size, 0 or more", "the message; required"},
-    SpecOption{"block", "a size, 1 or more", "every block but the last; 1MiB"},
-    SpecOption{"root", "a rank", "who has the message; 0"},
-    SpecOption{"racks", "1 to ranks", "hybrid: runs of neighbouring ranks; the root of ranks"},
-    SpecOption{"rack-map", "a text file", "hybrid: the rack of each rank, one a line"},
-    SpecOption{"lower", "send|put", "two-sided, or one-sided with immediate; send"},
-    SpecOption{"in-flight", "0 or more", "blocks a rank has under way, 0: no bound; 1"},
-    SpecOption{"first-block", "direct|copy", "where a rank's first block lands; direct"},
-    SpecOption{"ready", "send|write|none", "how a receiver says that it is ready; send"},
-    SpecOption{"start", "pairwise|all", "whose readiness a first message awaits; pairwise"},
-    SpecOption{"window", "1 or more", "receives posted ahead; 1"},
-    SpecOption{"order", "async|lockstep", "a barrier between steps, or none; async"},
-    SpecOption{"messages", "1 or more", "how many, one after the other; 1"},
-    SpecOption{"slots", "1 or more", "room for messages or operands at each receiver; 16"},
-    SpecOption{"consume", "copy|in-place", "ring-buffer: messages are copied out, or not; copy"},
-    SpecOption{"by", "a pattern", "collectives: the multicast they are made of; circulant"},
-    SpecOption{"via", "write|send, rdma|am",
-               "calls: into chunks or slots; structures; write, rdma"},
-    SpecOption{"chunk", "a size, 1 or more", "calls: of a receive buffer; 16MiB"},
-    SpecOption{"chunks", "1 or more", "calls: receive buffers obtained at a time; 2"},
-    SpecOption{"chunk-limit", "1 or more", "calls: receive buffers of one channel; 16"},
-    SpecOption{"notify", "transmit|consume", "calls: once a call is sent, or has run; transmit"},
-    SpecOption{"signal", "0 or more", "calls: posts per one that is waited for, 0: none; 64"},
-    SpecOption{"handler", "a time, 0 or more", "calls: how long each runs; 0ns"},
-    SpecOption{"operations", "1 or more", "structures, one-sided: of each client; 1"},
-    SpecOption{"op", "insert|find|push|pop|both, put|get|fetch-add|…",
-               "structures: what clients do; both; one-sided: put"},
-    SpecOption{"variables", "1 or more", "one-sided: of each rank, to choose from; 1000"},
-    SpecOption{"phases", "1|2", "structures: writes and reads in turns, or in phases; 2"},
-    SpecOption{"level", "crw|cw|cr|cl|checksum", "structures: what may run beside; crw"},
-    SpecOption{"load", "above 0, at most 1", "hash-table: keys a slot, fullest part; 0.5"},
-    SpecOption{"seed", "0 or more", "structures, one-sided: draws targets and keys; 0"},
-    SpecOption{"clients", "1 to ranks", "structures: how many ranks operate; all"},
-    SpecOption{"queues", "each|one", "queue: on every rank, or on rank 0 alone; each"},
-    SpecOption{"compute", "a time, 0 or more", "structures: before each operation; 0ns"},
-    SpecOption{"progress", "main|thread", "structures: who runs handlers; main"},
-    SpecOption{"contention", "a time, 0 or more", "structures: a handler on the thread more; 0ns"},
-};
-// These only patterns take that make their schedule themselves.
-constexpr std::array<std::string_view, 22> kOfSeries = {
-    "slots",       "consume",  "by",         "via",      "chunk",      "chunks",
-    "chunk-limit", "notify",   "signal",     "handler",  "op",         "phases",
-    "level",       "load",     "seed",       "clients",  "operations", "queues",
-    "compute",     "progress", "contention", "variables"};
-
-template <class Value>
-struct Choice {
-  std::string_view name;
-  Value value;
-};
-constexpr std::array kLowerings = {Choice<Lowering>{"send", Lowering::kSend},
-                                   Choice<Lowering>{"put", Lowering::kPut}};
-constexpr std::array kFirstBlocks = {Choice<bool>{"direct", false}, Choice<bool>{"copy", true}};
-constexpr std::array kReadies = {Choice<Ready>{"send", Ready::kSend},
-                                 Choice<Ready>{"write", Ready::kWrite},
-                                 Choice<Ready>{"none", Ready::kNone}};
-constexpr std::array kStarts = {Choice<Start>{"pairwise", Start::kPairwise},
-                                Choice<Start>{"all", Start::kAll}};
-constexpr std::array kOrders = {Choice<Order>{"async", Order::kAsync},
-                                Choice<Order>{"lockstep", Order::kLockstep}};
-constexpr std::array kConsumes = {Choice<bool>{"copy", true}, Choice<bool>{"in-place", false}};
-constexpr std::array kVias = {Choice<CallVia>{"write", CallVia::kWrite},
-                              Choice<CallVia>{"send", CallVia::kSend}};
-constexpr std::array kNotifies = {Choice<CallNotify>{"transmit", CallNotify::kTransmit},
-                                  Choice<CallNotify>{"consume", CallNotify::kConsume}};
-constexpr std::array kAggregations = {Choice<Bundle>{"none", Bundle::kNone},
-                                      Choice<Bundle>{"trad", Bundle::kTraditional},
-                                      Choice<Bundle>{"ovfl", Bundle::kOverflow}};
 
 template <class Entry, std::size_t n>
 std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
@@ -99,64 +28,6 @@ std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
   std::transform(entries.begin(), entries.end(), names.begin(),
                  [](const Entry& entry) { return entry.name; });
   return names;
-}
-
-std::vector<std::string_view> pattern_names() {
-  std::vector<std::string_view> names;
-  for (const PatternEntry& entry : patterns()) names.push_back(entry.name);
-  for (const SeriesEntry& entry : series_patterns()) names.push_back(entry.name);
-  return names;
-}
-
-// What of a pattern decides which options it takes.
-struct PatternTraits {
-  std::string_view name;
-  const SeriesEntry* series = nullptr;
-  bool takes_racks = false;
-
-  bool takes(std::string_view key) const {
-    return series == nullptr ||
-           std::find(series->options.begin(), series->options.end(), key) != series->options.end();
-  }
-};
-std::optional<PatternTraits> traits_of(std::string_view name) {
-  if (const PatternEntry* entry = find_pattern(name))
-    return {{entry->name, nullptr, entry->takes_racks}};
-  if (const SeriesEntry* entry = find_series_pattern(name)) return {{entry->name, entry, false}};
-  return std::nullopt;
-}
-
-const IrregularOption* find_irregular(std::string_view key) {
-  const auto all = irregular_options();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& option) { return option.key == key; });
-  return found == all.end() ? nullptr : &*found;
-}
-
-// Throws InputError if the pattern does not take the option.
-void require_taken(const PatternTraits& pattern, std::string_view key) {
-  if (pattern.series != nullptr) {
-    if (pattern.takes(key)) return;
-    throw InputError(fmt::format("{}: not an option of {}; it takes {}", key, pattern.name,
-                                 fmt::join(pattern.series->options, ", ")));
-  }
-  if ((key == "racks" || key == "rack-map") && !pattern.takes_racks) {
-    throw InputError(fmt::format("{}: not an option of {}; hybrid takes it", key, pattern.name));
-  }
-  if (std::find(kOfSeries.begin(), kOfSeries.end(), key) == kOfSeries.end() &&
-      find_irregular(key) == nullptr) {
-    return;
-  }
-  std::vector<std::string_view> takers;
-  for (const SeriesEntry& entry : series_patterns()) {
-    if (PatternTraits{entry.name, &entry}.takes(key)) takers.push_back(entry.name);
-  }
-  throw InputError(fmt::format("{}: not an option of {}; {} {} it", key, pattern.name,
-                               fmt::join(takers, ", "), takers.size() == 1 ? "takes" : "take"));
-}
-
-std::string_view default_by(std::string_view pattern) {
-  return pattern == "random-access" ? "delegate" : "circulant";
 }
 
 // The values as written, by key.
@@ -224,13 +95,6 @@ void read_choice(const Values& values, std::string_view key,
       fmt::format("{}: '{}'; expected {}", key, *text, fmt::join(names_of(choices), " or ")));
 }
 
-template <class Value, std::size_t n>
-std::string_view name_of(const std::array<Choice<Value>, n>& choices, Value value) {
-  const auto found = std::find_if(choices.begin(), choices.end(),
-                                  [&](const auto& choice) { return choice.value == value; });
-  return found->name;
-}
-
 void check_size(const Spec& spec) {
   const std::uint64_t ops = most_ops(spec);
   if (ops <= kMaxOps) return;
@@ -249,14 +113,6 @@ void check_size(const Spec& spec) {
                   spec.messages > 1 ? " or fewer messages" : ""));
 }
 
-// Of a pattern that takes "operations", `via` and `slots` mean something of their own.
-bool is_structure(const PatternTraits& pattern) {
-  return pattern.series != nullptr && pattern.takes("operations") && !pattern.takes("variables");
-}
-bool is_one_sided(const PatternTraits& pattern) {
-  return pattern.series != nullptr && pattern.takes("variables");
-}
-
 void read_structure(const Values& values, std::string_view pattern, StructureOptions& structure) {
   for (const std::string_view key : structure_keys()) {
     const auto value = find_value(values, key);
@@ -264,10 +120,6 @@ void read_structure(const Values& values, std::string_view pattern, StructureOpt
   }
 }
 
-// Calls aggregate in their own way, under the names that irregular patterns have for theirs.
-bool is_call(const PatternTraits& pattern) {
-  return pattern.series != nullptr && pattern.takes("signal") && pattern.takes("aggregation");
-}
 bool is_aggregation(std::string_view key) { return key == "aggregation" || key == "flush"; }
 
 void read_call_aggregation(const Values& values, CallOptions& call) {
@@ -307,32 +159,7 @@ void read_racks(const Values& values, Spec& spec) {
   spec.multicast.rack_of_rank = read_rack_map(spec.rack_map, ranks);
 }
 
-// ",racks=…" or ",rack-map=…"; nothing for the default.
-std::string format_racks(const Spec& spec) {
-  const std::vector<std::uint32_t>& given = spec.multicast.rack_of_rank;
-  if (!spec.rack_map.empty()) return fmt::format(",rack-map={}", spec.rack_map);
-  if (given.empty()) return "";
-  const std::uint32_t ranks = spec.multicast.ranks;
-  const std::uint32_t racks = *std::max_element(given.begin(), given.end()) + 1;
-  if (given != contiguous_racks(ranks, racks)) return ",rack-map=?";
-  return racks == default_rack_count(ranks) ? "" : fmt::format(",racks={}", racks);
-}
-
 }  // namespace
-
-std::span<const SpecOption> spec_options() {
-  static const std::vector<SpecOption> all = [] {
-    std::vector<SpecOption> options(kOptions.begin(), kOptions.end());
-    for (const IrregularOption& o : irregular_options()) {
-      options.push_back({o.key, o.values, o.meaning});
-      if (o.key == "aggregation") {
-        options.back().values = "none|trad|ovfl (calls), none|destination|hierarchical";
-      }
-    }
-    return options;
-  }();
-  return all;
-}
 
 bool looks_like_spec(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -439,56 +266,6 @@ std::uint64_t most_ops(const Spec& spec) {
   const std::uint64_t of_one = receivers * spec.multicast.blocks() * per_transfer +
                                (spec.transfers.copy_first_block ? receivers : 0);
   return of_one > kMaxOps ? of_one : of_one * spec.messages;
-}
-
-std::string format_spec(const Spec& spec) {
-  const Spec defaults;
-  const MulticastOptions& multicast = spec.multicast;
-  std::string text = fmt::format("{}:ranks={}", spec.pattern, multicast.ranks);
-  const auto add = [&](bool differs, std::string_view key, const auto& value) {
-    if (differs) text += fmt::format(",{}={}", key, value);
-  };
-  const auto traits = traits_of(spec.pattern);
-  add(!traits || traits->takes("bytes"), "bytes", format_bytes(multicast.bytes));
-  add(multicast.block_bytes != kDefaultBlock, "block", format_bytes(multicast.block_bytes));
-  add(multicast.root != RankId(0), "root", multicast.root.value);
-  text += format_racks(spec);
-  const TransferOptions& transfers = spec.transfers;
-  add(transfers.lowering != defaults.transfers.lowering, "lower",
-      name_of(kLowerings, transfers.lowering));
-  add(transfers.in_flight != defaults.transfers.in_flight, "in-flight", transfers.in_flight);
-  add(transfers.copy_first_block != defaults.transfers.copy_first_block, "first-block",
-      name_of(kFirstBlocks, transfers.copy_first_block));
-  const CreditOptions& credits = spec.credits;
-  add(credits.ready != defaults.credits.ready, "ready", name_of(kReadies, credits.ready));
-  add(credits.start != defaults.credits.start, "start", name_of(kStarts, credits.start));
-  add(credits.window != defaults.credits.window, "window", credits.window);
-  add(spec.order != defaults.order, "order", name_of(kOrders, spec.order));
-  add(spec.messages != defaults.messages, "messages", spec.messages);
-  add(spec.slots != defaults.slots, "slots", spec.slots);
-  add(spec.copy_out != defaults.copy_out, "consume", name_of(kConsumes, spec.copy_out));
-  add(spec.by != default_by(spec.pattern), "by", spec.by);
-  const CallOptions& call = spec.call;
-  add(call.via != defaults.call.via, "via", name_of(kVias, call.via));
-  add(call.chunk_bytes != defaults.call.chunk_bytes, "chunk", format_bytes(call.chunk_bytes));
-  add(call.chunks != defaults.call.chunks, "chunks", call.chunks);
-  add(call.chunk_limit != defaults.call.chunk_limit, "chunk-limit", call.chunk_limit);
-  add(call.notify != defaults.call.notify, "notify", name_of(kNotifies, call.notify));
-  add(call.signal != defaults.call.signal, "signal", call.signal);
-  add(call.handler != defaults.call.handler, "handler", format_time(call.handler));
-  add(call.aggregation != defaults.call.aggregation, "aggregation",
-      name_of(kAggregations, call.aggregation));
-  add(call.flush_bytes != defaults.call.flush_bytes, "flush", format_bytes(call.flush_bytes));
-  if (traits && is_structure(*traits)) {
-    text += format_structure_options(spec.pattern, spec.structure);
-    return text;
-  }
-  if (traits && is_one_sided(*traits)) return text + format_one_sided_options(spec.one_sided);
-  for (const IrregularOption& option : irregular_options()) {
-    const std::string value = option.format(spec.irregular);
-    add(value != option.format(defaults.irregular), option.key, value);
-  }
-  return text;
 }
 
 Plan plan_of(const Spec& spec) {
