@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sched/event_graph.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::analysis {
@@ -80,6 +81,39 @@ Diagnostics check_ran_once(const sched::Schedule& schedule, const sched::Trace& 
         times.attempts == 1 ? "never ended" : fmt::format("ran {} times", times.attempts);
     found.push_back({Code::kStructure, sched::Severity::kError, OpId(i),
                      fmt::format("{} {}; expected once", describe(schedule, OpId(i)), how)});
+  }
+  return found;
+}
+
+Diagnostics check_order(const sched::Schedule& schedule, const sched::Trace& trace,
+                        double clock_error_s, std::size_t most) {
+  Diagnostics found;
+  if (!schedule.regions().empty()) return found;
+  constexpr double kInstantS = 1e-12;  // engines take this for one moment
+  const sched::ChannelOrder order = sched::channel_order(schedule);
+  const auto time_s = [&](sched::EventId event) {
+    const sched::OpTimes& times = trace.ops[event.op().value];
+    return event.is_done() ? times.done_s : times.issued_s;
+  };
+  const auto named = [&](sched::EventId event) {
+    return fmt::format("{} was {} at {} s", describe(schedule, event.op()),
+                       event.is_done() ? "done" : "issued", time_s(event));
+  };
+  for (std::uint32_t e = 0; e < 2 * schedule.op_count() && found.size() < most; ++e) {
+    const sched::EventId event{e};
+    const sched::RankId rank = schedule.op(event.op()).rank;
+    sched::EventId latest = event;
+    sched::for_each_arc_into(schedule, order, event, false, [&](sched::EventId before) {
+      const bool here = schedule.op(before.op()).rank == rank;
+      const double slip_s = (here ? 0 : clock_error_s) + kInstantS;
+      if (time_s(before) > time_s(event) + slip_s && time_s(before) > time_s(latest)) {
+        latest = before;
+      }
+    });
+    if (latest == event) continue;
+    found.push_back(
+        {Code::kStructure, sched::Severity::kError, event.op(),
+         fmt::format("{}, although {}; expected it after that", named(event), named(latest))});
   }
   return found;
 }

@@ -1,6 +1,8 @@
 // Whether what ran did what the schedule says, from the run's trace alone: simulated or real.
 #pragma once
 
+#include <cstddef>
+
 #include "sched/diagnostic.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -11,6 +13,13 @@ namespace slackline::analysis {
 /// not (`structure`). With the contract, which says that each handler's record is in its word once,
 /// this is that every delegate ran exactly once.
 sched::Diagnostics check_ran_once(const sched::Schedule& schedule, const sched::Trace& trace);
+
+/// Nothing of a static schedule came before what it waits for: every arc of sched/event_graph.h but
+/// that of posted receives, and so the order of handlers too, where edges give it. `clock_error_s`:
+/// up to which times of different ranks can be compared. One finding for each event that came too
+/// soon (`structure`), at most `most`.
+sched::Diagnostics check_order(const sched::Schedule& schedule, const sched::Trace& trace,
+                               double clock_error_s = 0, std::size_t most = 20);
 
 /// No update of a word by fetch_add was lost, and none acted twice: in some order of the word's
 /// fetch_adds each fetched what those before it had added to the word's bytes of the contract

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "analysis/run_check.h"
 #include "analysis/structure_check.h"
@@ -15,16 +16,27 @@ namespace {
 
 constexpr std::size_t kMostShown = 20;
 
+// Of which every operation is part of a call or a delegate, and what they leave is the contract's.
+bool is_of_calls(std::string_view pattern) {
+  constexpr std::string_view kIrregular[] = {"random-access", "tree-search", "breadth-first-search",
+                                             "hex-search"};
+  return pattern.starts_with("call") || pattern.starts_with("broadcast") ||
+         std::ranges::find(kIrregular, pattern) != std::end(kIrregular);
+}
+
 }  // namespace
 
 Contents::Contents(const std::optional<sched::Spec>& spec, const sched::Schedule& schedule,
-                   const sched::Trace& trace) {
+                   const sched::Trace& trace, double clock_error_s) {
   if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
   if (!std::isfinite(trace.makespan_s())) return;
   if (spec && sched::is_structure_pattern(spec->pattern)) {
     look_at_structure(*spec, schedule, trace);
-  } else if (!trace.results.empty()) {
-    look_at_words(schedule, trace);
+    return;
+  }
+  if (!trace.results.empty()) look_at_words(schedule, trace);
+  if (spec && is_of_calls(spec->pattern) && schedule.regions().empty()) {
+    look_at_runs(schedule, trace, clock_error_s);
   }
 }
 
@@ -50,6 +62,19 @@ void Contents::look_at_words(const sched::Schedule& schedule, const sched::Trace
   looked_at_ = human_count(adds, "fetch_add");
   for (const sched::Diagnostic& found : analysis::check_fetch_adds(schedule, trace)) {
     findings_.push_back({"lost", found.op, found.message});
+  }
+}
+
+// That bytes are right is another's proof; this is about when and how often.
+void Contents::look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
+                            double clock_error_s) {
+  looked_at_ += fmt::format("{}{} that ran once, in order,", looked_at_.empty() ? "" : " and ",
+                            human_count(schedule.op_count(), "operation"));
+  for (const sched::Diagnostic& found : analysis::check_ran_once(schedule, trace)) {
+    findings_.push_back({"runs", found.op, found.message});
+  }
+  for (const sched::Diagnostic& found : analysis::check_order(schedule, trace, clock_error_s)) {
+    findings_.push_back({"order", found.op, found.message});
   }
 }
 

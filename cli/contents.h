@@ -1,5 +1,6 @@
-// What a run left behind, held against what its operations should have: the contents of data
-// structures, and what fetch_adds have added.
+// What a run did and left behind, held against what its operations should have: the contents of
+// data structures, what fetch_adds have added, and that every call and delegate ran once, in its
+// order.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,12 @@ namespace slackline::cli {
 
 class Contents {
  public:
-  /// Looks where there is something to look at: `spec` is a data structure's, or the schedule has
-  /// atomics; and the trace is of a run and has what they fetched.
+  /// Looks where there is something to look at: `spec` is a data structure's, a remote
+  /// invocation's or an irregular pattern's, or the schedule has atomics and the trace what they
+  /// fetched; and the trace is of a run that came to its end. `clock_error_s`: up to which its
+  /// times of different ranks can be compared.
   Contents(const std::optional<sched::Spec>& spec, const sched::Schedule& schedule,
-           const sched::Trace& trace);
+           const sched::Trace& trace, double clock_error_s = 0);
 
   bool ok() const { return findings_.empty(); }
   /// A line that says what was found, and one for each finding; empty where nothing was looked at.
@@ -36,6 +39,8 @@ class Contents {
   void look_at_structure(const sched::Spec& spec, const sched::Schedule& schedule,
                          const sched::Trace& trace);
   void look_at_words(const sched::Schedule& schedule, const sched::Trace& trace);
+  void look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
+                    double clock_error_s);
 
   std::string looked_at_;  // "640 operations on hash-table"; empty: at nothing
   std::vector<Finding> findings_;

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "analysis/run_check.h"
 #include "hw/session.h"
 #include "hw/transports.h"
 #include "sched/compile.h"
-#include "sched/event_graph.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/mortal_transport.h"
 
@@ -27,28 +27,13 @@ inline std::unique_ptr<hw::Transport> transport_named(const std::string& name) {
   return std::make_unique<MortalTransport>(hw::make_transport(name, options));
 }
 
-/// The first arc that a trace breaks, in words; empty if none.
+/// The first arc of a static schedule that a trace breaks, in words; empty if none.
 inline std::string first_disorder(const sched::Schedule& schedule, const hw::RunResult& result) {
-  const sched::ChannelOrder order = sched::channel_order(schedule);
-  const auto time = [&](sched::EventId event) {
-    const sched::OpTimes& times = result.trace.ops[event.op().value];
-    return event.is_done() ? times.done_s : times.issued_s;
-  };
-  std::string found;
-  for (std::uint32_t e = 0; e < 2 * schedule.op_count() && found.empty(); ++e) {
-    const sched::EventId event{e};
-    if (!(time(event) < 1e3)) found = describe(schedule, event.op()) + " never came";
-    sched::for_each_arc_into(schedule, order, event, false, [&](sched::EventId pred) {
-      const bool here = schedule.op(pred.op()).rank == schedule.op(event.op()).rank;
-      const double error_s = here ? 0 : result.clock_error_s;
-      if (time(pred) <= time(event) + error_s || !found.empty()) return;
-      found = fmt::format("{} {} at {}, after {} {} at {}", describe(schedule, pred.op()),
-                          pred.is_done() ? "done" : "issued", time(pred),
-                          describe(schedule, event.op()), event.is_done() ? "done" : "issued",
-                          time(event));
-    });
+  sched::Diagnostics found = analysis::check_ran_once(schedule, result.trace);
+  if (found.empty()) {
+    found = analysis::check_order(schedule, result.trace, result.clock_error_s, 1);
   }
-  return found;
+  return found.empty() ? "" : found.front().message;
 }
 
 /// What is wrong with the result of a run, seen at rank 0.

@@ -81,10 +81,12 @@ class Run(RankCase):
 
 
 class Contents(RankCase):
-    def test_what_data_structures_hold_is_looked_at(self):
+    def test_what_operations_leave_is_looked_at(self):
         for transport in ("shm", "net"):
             for spec in ("queue:ranks=3,operations=20", "hash-table:ranks=3,operations=20",
-                         "hash-table:ranks=3,operations=20,via=am"):
+                         "hash-table:ranks=3,operations=20,via=am",
+                         "random-access:ranks=3,accesses=20,by=fetch-add",
+                         "tree-search:ranks=3,depth=3", "call-return:ranks=3,bytes=8,messages=9"):
                 document = json.loads(self.good("run", spec, "--transport", transport, "--json"))
                 self.assertEqual((document["contents_checked"], document["contents_findings"]),
                                  (True, []), (spec, transport))
