@@ -28,11 +28,14 @@ namespace slackline::testing {
 /// Makes a rank's transport, in the rank's own process.
 using TransportFactory = std::function<std::unique_ptr<hw::Transport>()>;
 
+/// Which of its buffers a rank tells of, in their order.
+enum class Told : std::uint8_t { kKept, kAll };
+
 struct RankReport {
   std::string error;  // empty if the rank proved its bytes
   std::vector<sched::OpTimes> times;
   std::vector<std::uint64_t> results;
-  std::vector<std::byte> memory;  // hw::RankRecord::memory, when all ranks were through
+  std::vector<std::byte> memory;  // when all ranks were through; kKept: hw::RankRecord::memory
   // On the steady clock, which is one for all processes of a host: time zero of `times` lies
   // between these.
   double begun_after_s = 0;
@@ -103,23 +106,24 @@ inline double steady_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-inline std::vector<std::byte> kept_bytes(const sched::Schedule& schedule, std::uint32_t rank,
-                                         hw::Executor& executor) {
+inline std::vector<std::byte> bytes_of(const sched::Schedule& schedule, std::uint32_t rank,
+                                       hw::Executor& executor, Told told) {
   const machine::KeptMemory kept(schedule);
   std::vector<std::byte> bytes;
   for (std::uint32_t b = 0; b < schedule.buffers().size(); ++b) {
     const sched::Buffer& buffer = schedule.buffers()[b];
-    if (buffer.rank.value != rank || !kept.keeps(sched::BufferId(b))) continue;
+    if (buffer.rank.value != rank) continue;
+    if (told == Told::kKept && !kept.keeps(sched::BufferId(b))) continue;
     const auto of_it = executor.memory().at({sched::BufferId(b), 0, buffer.bytes});
     bytes.insert(bytes.end(), of_it.begin(), of_it.end());
   }
   return bytes;
 }
 
-// What a rank does. Its messages to the parent: greeting; then error, transport, when it began,
-// times and results; and when all have told that, memory.
+// What a rank does. Its messages to the parent: greeting; then transport, when it began, times and
+// results; and when all have told that, its breach and memory.
 inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
-                    const TransportFactory& make_transport) {
+                    const TransportFactory& make_transport, Told told) {
   std::string error;
   std::string transport_name;
   std::vector<sched::OpTimes> times;
@@ -147,9 +151,7 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
     while (!executor.finished()) {
       if (!executor.progress()) sched_yield();
     }
-    if (const auto breach = executor.first_breach()) error = *breach;
     times.assign(executor.times().begin(), executor.times().end());
-    send_bytes(fd, error.data(), error.size());
     send_bytes(fd, transport_name.data(), transport_name.size());
     send_bytes(fd, begun, sizeof begun);
     send_bytes(fd, times.data(), times.size() * sizeof(sched::OpTimes));
@@ -162,7 +164,10 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
     };
     serve();
     if (!receive_bytes(fd, word)) return;
-    const Bytes memory = kept_bytes(schedule, rank, executor);
+    // Only now nobody writes here any more.
+    if (const auto breach = executor.first_breach()) error = *breach;
+    send_bytes(fd, error.data(), error.size());
+    const Bytes memory = bytes_of(schedule, rank, executor, told);
     send_bytes(fd, memory.data(), memory.size());
     serve();
     return;
@@ -179,7 +184,8 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
 /// an error that says so.
 inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
                                            const TransportFactory& make_transport,
-                                           std::chrono::milliseconds timeout) {
+                                           std::chrono::milliseconds timeout,
+                                           Told told = Told::kKept) {
   using namespace local_ranks;
   const std::uint32_t ranks = schedule.rank_count();
   std::vector<RankReport> reports(ranks);
@@ -192,7 +198,7 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     if (pid == 0) {
       for (const int fd : fds) close(fd);
       close(pair[0]);
-      be_rank(pair[1], schedule, r, make_transport);
+      be_rank(pair[1], schedule, r, make_transport, told);
       _exit(0);
     }
     close(pair[1]);
@@ -229,17 +235,15 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
   for (std::uint32_t r = 0; met && r < ranks; ++r) send_bytes(fds[r], nullptr, 0);
   bool all = met;
   for (std::uint32_t r = 0; met && r < ranks; ++r) {
-    Bytes error;
     Bytes transport;
     Bytes begun;
     Bytes times;
     Bytes results;
-    if (!receive(r, error) || !receive(r, transport) || !receive(r, begun) || !receive(r, times) ||
+    if (!receive(r, transport) || !receive(r, begun) || !receive(r, times) ||
         !receive(r, results)) {
       all = false;
       continue;
     }
-    reports[r].error.assign(reinterpret_cast<const char*>(error.data()), error.size());
     reports[r].transport.assign(reinterpret_cast<const char*>(transport.data()), transport.size());
     std::memcpy(&reports[r].begun_after_s, begun.data(), sizeof(double));
     std::memcpy(&reports[r].begun_before_s, begun.data() + sizeof(double), sizeof(double));
@@ -249,7 +253,11 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     std::memcpy(reports[r].results.data(), results.data(), results.size());
   }
   for (std::uint32_t r = 0; all && r < ranks; ++r) send_bytes(fds[r], nullptr, 0);
-  for (std::uint32_t r = 0; all && r < ranks; ++r) all = receive(r, reports[r].memory);
+  for (std::uint32_t r = 0; all && r < ranks; ++r) {
+    Bytes error;
+    all = receive(r, error) && receive(r, reports[r].memory);
+    reports[r].error.append(reinterpret_cast<const char*>(error.data()), error.size());
+  }
   // Closing is the word to leave. Who is stuck cannot hear it.
   for (std::uint32_t r = 0; r < ranks; ++r) {
     close(fds[r]);
