@@ -30,6 +30,17 @@ std::array<std::string_view, n> names_of(const std::array<Entry, n>& entries) {
   return names;
 }
 
+void require_known(const PatternTraits& pattern, std::string_view key) {
+  std::vector<std::string_view> taken;
+  for (const SpecOption& option : spec_options()) {
+    if (option.name == key) return;
+    if (is_taken(pattern, option.name) && std::ranges::find(taken, option.name) == taken.end()) {
+      taken.push_back(option.name);
+    }
+  }
+  throw InputError(fmt::format("{}: {}", pattern.name, unknown_name("option", key, taken)));
+}
+
 // The values as written, by key.
 using Values = std::map<std::string_view, std::string_view>;
 
@@ -45,11 +56,7 @@ Values split_values(std::string_view text, const PatternTraits& pattern) {
       throw InputError(
           fmt::format("{}: a comma without an option; expected key=value,key=value", pattern.name));
     }
-    std::vector<std::string_view> names;
-    for (const SpecOption& option : spec_options()) names.push_back(option.name);
-    if (std::find(names.begin(), names.end(), key) == names.end()) {
-      throw InputError(fmt::format("{}: {}", pattern.name, unknown_name("option", key, names)));
-    }
+    require_known(pattern, key);
     if (equals == std::string_view::npos || equals + 1 == item.size()) {
       throw InputError(fmt::format("{}: no value; expected {}=value", key, key));
     }

@@ -77,18 +77,21 @@ std::optional<PatternTraits> traits_of(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_taken(const PatternTraits& pattern, std::string_view key) {
+  if (pattern.series != nullptr) return pattern.takes(key);
+  if (key == "racks" || key == "rack-map") return pattern.takes_racks;
+  return std::find(kOfSeries.begin(), kOfSeries.end(), key) == kOfSeries.end() &&
+         find_irregular(key) == nullptr;
+}
+
 void require_taken(const PatternTraits& pattern, std::string_view key) {
+  if (is_taken(pattern, key)) return;
   if (pattern.series != nullptr) {
-    if (pattern.takes(key)) return;
     throw InputError(fmt::format("{}: not an option of {}; it takes {}", key, pattern.name,
                                  fmt::join(pattern.series->options, ", ")));
   }
-  if ((key == "racks" || key == "rack-map") && !pattern.takes_racks) {
+  if (key == "racks" || key == "rack-map") {
     throw InputError(fmt::format("{}: not an option of {}; hybrid takes it", key, pattern.name));
-  }
-  if (std::find(kOfSeries.begin(), kOfSeries.end(), key) == kOfSeries.end() &&
-      find_irregular(key) == nullptr) {
-    return;
   }
   std::vector<std::string_view> takers;
   for (const SeriesEntry& entry : series_patterns()) {

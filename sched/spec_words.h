@@ -31,6 +31,7 @@ struct PatternTraits {
 /// Nothing if there is no such pattern.
 std::optional<PatternTraits> traits_of(std::string_view name);
 
+bool is_taken(const PatternTraits& pattern, std::string_view key);
 /// Throws InputError if the pattern does not take the option.
 void require_taken(const PatternTraits& pattern, std::string_view key);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <random>
@@ -199,6 +200,7 @@ void have(const Accident& accident) {
                            fmt::join(accident.members, " "), accident.victim,
                            accident.stops ? "stopped" : "killed", accident.after.count(),
                            accident.atomic ? ", atomic" : ""));
+  const auto since = std::filesystem::file_time_type::clock::now();
   int go[2];
   ASSERT_EQ(pipe2(go, O_CLOEXEC), 0);
   hw::Descriptor go_read(go[0]);
@@ -247,7 +249,7 @@ void have(const Accident& accident) {
     EXPECT_EQ(ranks.next(r), "(end)") << "rank " << r;
   }
   // The survivors have cleared away what it left, or it has itself.
-  EXPECT_FALSE(testing::local_ranks::remove_segments(ranks.pid(accident.victim)));
+  EXPECT_FALSE(testing::local_ranks::remove_segments(ranks.pid(accident.victim), since));
 }
 
 class GroupFailure : public ::testing::TestWithParam<std::uint64_t> {

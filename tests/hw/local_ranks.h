@@ -89,17 +89,24 @@ inline bool readable(int fd, int timeout_ms) {
   return ::poll(&entry, 1, timeout_ms) > 0;
 }
 
-// Whether there were any. libfabric's shm names them pid:uid:number, and leaves them to a process
-// that is killed.
-inline bool remove_segments(pid_t pid) {
+// Removes a process's segments, and answers whether it left any: a number that was another's before
+// may have older ones. libfabric's shm names them pid:uid:number, and leaves them to a process that
+// is killed.
+inline bool remove_segments(pid_t pid, std::filesystem::file_time_type since) {
+  // The file system's clock runs a little behind.
+  const auto earliest = since - std::chrono::seconds(1);
   std::vector<std::filesystem::path> left;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
     if (entry.path().filename().string().starts_with(std::to_string(pid) + ":")) {
       left.push_back(entry.path());
     }
   }
-  for (const auto& path : left) std::filesystem::remove(path);
-  return !left.empty();
+  bool has_left = false;
+  for (const auto& path : left) {
+    has_left = has_left || std::filesystem::last_write_time(path) >= earliest;
+    std::filesystem::remove(path);
+  }
+  return has_left;
 }
 
 inline double steady_s() {
@@ -187,6 +194,7 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
                                            std::chrono::milliseconds timeout,
                                            Told told = Told::kKept) {
   using namespace local_ranks;
+  const auto since = std::filesystem::file_time_type::clock::now();
   const std::uint32_t ranks = schedule.rank_count();
   std::vector<RankReport> reports(ranks);
   std::vector<int> fds;
@@ -266,7 +274,7 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
   for (std::uint32_t r = 0; r < ranks; ++r) {
     int status = 0;
     waitpid(pids[r], &status, 0);
-    reports[r].left_segment = remove_segments(pids[r]);
+    reports[r].left_segment = remove_segments(pids[r], since);
   }
   return reports;
 }
