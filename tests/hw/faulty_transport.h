@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "hw/transport.h"
+#include "hw/passing_transport.h"
 
 namespace slackline::testing {
 
@@ -21,29 +21,13 @@ enum class Fault : std::uint8_t {
   kLyingSwaps,  // a compare_swap that fails says that it found what it expected
 };
 
-class FaultyTransport final : public hw::Transport {
+class FaultyTransport final : public hw::PassingTransport {
  public:
   /// `at` counts from 0.
   FaultyTransport(std::unique_ptr<hw::Transport> under, Fault fault, std::uint32_t at)
-      : under_(std::move(under)), fault_(fault), left_(at) {
-    memory_ = under_->register_memory(std::as_writable_bytes(std::span(spare_)));
+      : PassingTransport(std::move(under)), fault_(fault), left_(at) {
+    memory_ = register_memory(std::as_writable_bytes(std::span(spare_)));
   }
-
-  std::string_view name() const override { return under_->name(); }
-  hw::LocalMemory register_memory(std::span<std::byte> memory) override {
-    return under_->register_memory(memory);
-  }
-  void unregister_memory(const hw::LocalMemory& memory) override {
-    under_->unregister_memory(memory);
-  }
-  hw::Address open(std::span<const hw::ChannelEnd> ends) override { return under_->open(ends); }
-  void connect(std::span<const hw::Address> peers) override { under_->connect(peers); }
-  void close(std::span<const hw::ChannelEnd> ends) override { under_->close(ends); }
-  std::size_t max_segments() const override { return under_->max_segments(); }
-  bool completes_in_order() const override { return under_->completes_in_order(); }
-  bool has_atomics() const override { return under_->has_atomics(); }
-  bool has_bitwise_atomics() const override { return under_->has_bitwise_atomics(); }
-  void wait(std::chrono::nanoseconds timeout, int also) override { under_->wait(timeout, also); }
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -53,7 +37,7 @@ class FaultyTransport final : public hw::Transport {
   }
 
   std::size_t poll(std::span<hw::Completion> completions) override {
-    const std::size_t count = under_->poll(completions);
+    const std::size_t count = under().poll(completions);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (completions[i].tag == kTwin) continue;
@@ -86,11 +70,11 @@ class FaultyTransport final : public hw::Transport {
       mark.data += all - mark.bytes;
       request.remote.address += bytes - mark.bytes;
       request.local = {&mark, 1};
-      const bool taken = under_->post({&request, 1}) == 1;
+      const bool taken = under().post({&request, 1}) == 1;
       if (!taken) left_ = 0;  // the next time
       return taken;
     }
-    if (under_->post({&request, 1}) != 1) return false;
+    if (under().post({&request, 1}) != 1) return false;
     if (fault_ == Fault::kLyingSwaps && request.kind == RequestKind::kCompareSwap) {
       swaps_[request.tag] = {request.local.front().data, request.compare};
     }
@@ -98,12 +82,11 @@ class FaultyTransport final : public hw::Transport {
       const hw::Segment spare{reinterpret_cast<std::byte*>(spare_.data()), 8, memory_.handle};
       request.tag = kTwin;
       request.local = {&spare, 1};
-      under_->post({&request, 1});
+      under().post({&request, 1});
     }
     return true;
   }
 
-  std::unique_ptr<hw::Transport> under_;
   const Fault fault_;
   std::uint32_t left_;
   std::array<std::uint64_t, 1> spare_{};
