@@ -75,7 +75,7 @@ Specs calls() {
     for (const char* const how :
          {"chunk=256,chunk-limit=3", "via=send,slots=4", "notify=consume,signal=3",
           "aggregation=trad,flush=200,notify=consume", "aggregation=ovfl,signal=3"}) {
-      add(specs, pattern, fmt::format("bytes=24,messages=25,handler=1us,{}", how));
+      specs[3].push_back(fmt::format("{}:ranks=3,bytes=24,messages=12,{}", pattern, how));
     }
   }
   return specs;
