@@ -40,7 +40,7 @@ double AtomicService::serve_s(sched::OpId op, sched::BufferId buffer, std::uint6
 }
 
 double AtomicService::sharers_s(sched::RankId rank, sched::BufferId buffer, std::uint64_t offset) {
-  std::vector<sched::RankId>& users = users_[{buffer.value, offset / Node::kLine}];
+  std::vector<sched::RankId>& users = users_[{offset / Node::kLine, buffer.value}];
   const auto place = std::lower_bound(users.begin(), users.end(), rank);
   if (place == users.end() || *place != rank) users.insert(place, rank);
   return sharer_s_ * static_cast<double>(users.size() - 1);

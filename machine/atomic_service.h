@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
+#include "machine/draw.h"
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "sched/schedule.h"
@@ -47,7 +47,17 @@ class AtomicService {
   const double waited_s_;
   const double sharer_s_;
   std::vector<double> arrived_s_;  // of every operation, if it matters
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<sched::RankId>> users_;  // of lines
+  struct Line {
+    std::uint64_t number;
+    std::uint32_t buffer;
+    friend bool operator==(const Line&, const Line&) = default;
+  };
+  struct LineHash {
+    std::size_t operator()(const Line& line) const {
+      return static_cast<std::size_t>(mix_bits(line.number << 24 ^ line.buffer));
+    }
+  };
+  std::unordered_map<Line, std::vector<sched::RankId>, LineHash> users_;  // only ever looked up
 };
 
 }  // namespace slackline::machine

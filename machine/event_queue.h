@@ -1,7 +1,6 @@
 // The events of a run that are still to come, by time.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <compare>
@@ -9,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/heap.h"
 #include "sched/ids.h"
 
 namespace slackline::machine {
@@ -53,16 +53,16 @@ class EventQueue {
  public:
   void push(double time_s, ExecutionEvent event) {
     std::uint32_t& recent = recent_[slot(time_s)];
-    if (recent >= buckets_.size() || buckets_[recent].time_s != time_s ||
-        buckets_[recent].events.empty()) {
-      recent = open(time_s);
+    if (recent < buckets_.size() && buckets_[recent].open && buckets_[recent].time_s == time_s) {
+      buckets_[recent].others.push_back(event);
+    } else {
+      recent = open(time_s, event);
     }
-    buckets_[recent].events.push_back(event);
   }
 
   bool empty() const { return heap_.empty(); }
   /// The earliest time; the queue must not be empty.
-  double next_s() const { return heap_.front().time_s; }
+  double next_s() const { return heap_.top().time_s; }
 
   /// Moves the events of the next instant into `events`, unsorted, and returns its time, that of
   /// its earliest event.
@@ -73,55 +73,61 @@ class EventQueue {
     const auto is_now = [&](double time_s) {
       return time_s == now_s || time_s < now_s + kInstant_s;
     };
-    while (!heap_.empty() && is_now(heap_.front().time_s)) {
-      const std::uint32_t bucket = heap_.front().bucket;
-      std::vector<ExecutionEvent>& from = buckets_[bucket].events;
-      if (events.empty()) {
-        events.swap(from);
-      } else {
-        events.insert(events.end(), from.begin(), from.end());
-        from.clear();
+    do {
+      const std::uint32_t index = heap_.pop().bucket;
+      Bucket& bucket = buckets_[index];
+      if (!bucket.others.empty()) {
+        if (events.empty()) events.swap(bucket.others);
+        events.insert(events.end(), bucket.others.begin(), bucket.others.end());
+        bucket.others.clear();
       }
-      free_.push_back(bucket);
-      std::pop_heap(heap_.begin(), heap_.end(), later);
-      heap_.pop_back();
-    }
+      events.push_back(bucket.first);
+      bucket.open = false;
+      free_.push_back(index);
+    } while (!heap_.empty() && is_now(heap_.top().time_s));
     return now_s;
   }
 
  private:
+  // Irregular events are alone in theirs, and then need no memory of its own.
   struct Bucket {
     double time_s = 0;
-    std::vector<ExecutionEvent> events;
+    ExecutionEvent first;
+    std::vector<ExecutionEvent> others;
+    bool open = false;
   };
   struct Entry {
     double time_s;
     std::uint32_t bucket;
   };
+  struct Earlier {
+    bool operator()(const Entry& a, const Entry& b) const { return a.time_s < b.time_s; }
+  };
   static constexpr std::size_t kRecent = 256;
 
-  static bool later(const Entry& a, const Entry& b) { return a.time_s > b.time_s; }
   static std::size_t slot(double time_s) {
     return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(time_s) * 0x9e3779b97f4a7c15ull >>
                                     56);
   }
 
-  std::uint32_t open(double time_s) {
-    std::uint32_t bucket;
+  std::uint32_t open(double time_s, ExecutionEvent event) {
+    std::uint32_t index;
     if (free_.empty()) {
-      bucket = static_cast<std::uint32_t>(buckets_.size());
+      index = static_cast<std::uint32_t>(buckets_.size());
       buckets_.emplace_back();
     } else {
-      bucket = free_.back();
+      index = free_.back();
       free_.pop_back();
     }
-    buckets_[bucket].time_s = time_s;
-    heap_.push_back({time_s, bucket});
-    std::push_heap(heap_.begin(), heap_.end(), later);
-    return bucket;
+    Bucket& bucket = buckets_[index];
+    bucket.time_s = time_s;
+    bucket.first = event;
+    bucket.open = true;
+    heap_.push({time_s, index});
+    return index;
   }
 
-  std::vector<Entry> heap_;
+  Heap<Entry, Earlier> heap_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> free_;
   std::array<std::uint32_t, kRecent> recent_{};  // by a hash of the time, where it may be found

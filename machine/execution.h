@@ -24,6 +24,7 @@
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/execution_graph.h"
+#include "machine/heap.h"
 #include "machine/issue_policy.h"
 #include "machine/lane.h"
 #include "machine/meetings.h"
@@ -105,8 +106,14 @@ class Execution {
     std::uint32_t bundle;  // not 0: this one is to be posted, of which the operation is the oldest
     double offered_s;      // to its lane
   };
+  struct Earlier {
+    bool operator()(const Waiting& a, const Waiting& b) const {
+      return a.place != b.place ? a.place < b.place : a.op < b.op;
+    }
+  };
+  using WaitingHeap = Heap<Waiting, Earlier>;
   struct Lane {
-    std::vector<Waiting> ready;  // a heap
+    WaitingHeap ready;
     bool busy = false;
     bool dirty = false;
     OpId last;
@@ -115,9 +122,6 @@ class Execution {
   const Op& op(OpId id) const { return schedule_.op(id); }
   sched::OpTimes& times(OpId id) { return times_[id.value]; }
 
-  static bool after(const Waiting& a, const Waiting& b) {
-    return a.place != b.place ? a.place > b.place : a.op > b.op;
-  }
   double place_of(OpId id) const {
     if (order_.policy == IssuePolicy::kInOrder) return 0;
     return order_.policy == IssuePolicy::kReady ? now_s_ : order_.slack_s[id.value];
@@ -230,9 +234,9 @@ class Execution {
   LaneIndex lane_index_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> dirty_lanes_;
-  std::vector<std::uint32_t> in_flight_;       // of every rank, if there is a bound
-  std::vector<std::vector<Waiting>> bounded_;  // of every rank, ready but for the bound: heaps
-  PortArbiter large_;                          // a machine's ports go by its first rank
+  std::vector<std::uint32_t> in_flight_;  // of every rank, if there is a bound
+  std::vector<WaitingHeap> bounded_;      // of every rank, ready but for the bound
+  PortArbiter large_;                     // a machine's ports go by its first rank
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;

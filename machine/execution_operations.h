@@ -44,8 +44,7 @@ template <class Network>
 void Execution<Network>::to_lane(const Waiting& waiting) {
   const std::uint32_t index = lane_index_.of(waiting.op, op(waiting.op));
   Lane& lane = lanes_[index];
-  lane.ready.push_back(waiting);
-  std::push_heap(lane.ready.begin(), lane.ready.end(), after);
+  lane.ready.push(waiting);
   touch(index);
 }
 
@@ -71,8 +70,7 @@ bool Execution<Network>::hold_back(const Waiting& waiting) {
     ++in_flight_[rank];
     return false;
   }
-  bounded_[rank].push_back(waiting);
-  std::push_heap(bounded_[rank].begin(), bounded_[rank].end(), after);
+  bounded_[rank].push(waiting);
   return true;
 }
 
@@ -83,9 +81,7 @@ void Execution<Network>::serve(Lane& lane) {
   Waiting next;
   do {
     if (lane.busy || lane.ready.empty()) return;
-    std::pop_heap(lane.ready.begin(), lane.ready.end(), after);
-    next = lane.ready.back();
-    lane.ready.pop_back();
+    next = lane.ready.pop();
   } while (is_stale(next) || hold_back(next));
   const OpId id = next.op;
   sched::OpTimes& t = times(id);
@@ -165,9 +161,7 @@ void Execution<Network>::done(OpId id) {
     const std::uint32_t rank = op(id).rank.value;
     --in_flight_[rank];
     if (!bounded_[rank].empty()) {
-      std::pop_heap(bounded_[rank].begin(), bounded_[rank].end(), after);
-      Waiting next = bounded_[rank].back();
-      bounded_[rank].pop_back();
+      Waiting next = bounded_[rank].pop();
       next.offered_s = now_s_;
       times(next.op).cause = id;
       to_lane(next);

@@ -1,17 +1,9 @@
 #include "machine/port_arbiter.h"
 
-#include <algorithm>
-
 namespace slackline::machine {
 
 using sched::OpId;
 using sched::RankId;
-
-namespace {
-constexpr auto kLater = [](const auto& a, const auto& b) {
-  return a.heading_s != b.heading_s ? a.heading_s > b.heading_s : a.op > b.op;
-};
-}  // namespace
 
 void PortArbiter::join(double now_s, OpId op, RankId src, RankId dst) {
   OutPort& port = out_[src.value];
@@ -27,8 +19,7 @@ void PortArbiter::head(double now_s, RankId src) {
   const OutPort& port = out_[src.value];
   const Message& message = port.queue[port.head];
   InPort& target = in_[message.dst.value];
-  target.rivals.push_back({now_s, message.op, src});
-  std::push_heap(target.rivals.begin(), target.rivals.end(), kLater);
+  target.rivals.push({now_s, message.op, src});
   touch(message.dst);
 }
 
@@ -38,7 +29,7 @@ void PortArbiter::touch(RankId dst) {
   dirty_.push_back(dst);
 }
 
-bool PortArbiter::next_start(Start& start) {
+bool PortArbiter::find_start(Start& start) {
   while (!dirty_.empty()) {
     const RankId dst = dirty_.back();
     InPort& target = in_[dst.value];
@@ -48,9 +39,7 @@ bool PortArbiter::next_start(Start& start) {
       dirty_.pop_back();
       continue;
     }
-    std::pop_heap(target.rivals.begin(), target.rivals.end(), kLater);
-    const Rival rival = target.rivals.back();
-    target.rivals.pop_back();
+    const Rival rival = target.rivals.pop();
     OutPort& port = out_[rival.src.value];
     start = {rival.op, rival.src, dst, target.last.valid() ? target.last : port.last};
     target.held = true;

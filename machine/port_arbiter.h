@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/heap.h"
 #include "sched/ids.h"
 
 namespace slackline::machine {
@@ -26,7 +27,7 @@ class PortArbiter {
 
   /// The next message that may start now; both its ports are held until they are freed. To be asked
   /// when all that ends in this instant has ended, until it says no.
-  bool next_start(Start& start);
+  bool next_start(Start& start) { return !dirty_.empty() && find_start(start); }
 
   void free_out(double now_s, sched::RankId rank);
   void free_in(sched::RankId rank);
@@ -47,13 +48,19 @@ class PortArbiter {
     sched::OpId op;
     sched::RankId src;
   };
+  struct Earlier {
+    bool operator()(const Rival& a, const Rival& b) const {
+      return a.heading_s != b.heading_s ? a.heading_s < b.heading_s : a.op < b.op;
+    }
+  };
   struct InPort {
-    std::vector<Rival> rivals;  // a heap
+    Heap<Rival, Earlier> rivals;
     bool held = false;
     bool dirty = false;
     sched::OpId last;
   };
 
+  bool find_start(Start& start);
   void head(double now_s, sched::RankId src);
   void touch(sched::RankId dst);
 
