@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "sched/error.h"
 
@@ -61,9 +62,10 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
   trace.ops.resize(schedule.op_count());
   trace.request_s.resize(request_count(schedule));
   trace.results.resize(trace.request_s.size());
-  trace.memory.assign(KeptMemory(schedule).bytes(), std::byte{0});
+  KeptMemory kept(schedule);
+  trace.memory.assign(kept.bytes(), std::byte{0});
   trace.seed = seed;
-  return {trace.ops, trace.request_s, trace.results, trace.memory, seed};
+  return {trace.ops, trace.request_s, trace.results, trace.memory, std::move(kept), seed};
 }
 
 void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,

@@ -66,7 +66,8 @@ struct RunRecord {
   std::span<sched::OpTimes> times;   // of every operation; infinite where one never came
   std::span<double> request_s;       // Trace::request_s, of request_count() zeros
   std::span<std::uint64_t> results;  // Trace::results, likewise
-  std::span<std::byte> memory;       // Trace::memory, zeros
+  std::span<std::byte> memory;       // Trace::memory, zeros: the bytes of…
+  KeptMemory kept;                   // …the schedule's
   std::uint64_t seed = 0;
 };
 
@@ -282,7 +283,7 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       small_(schedule.rank_count()),
       large_out_(serial_ ? 0 : schedule.rank_count(), 0),
       large_in_(serial_ ? 0 : schedule.rank_count(), 0),
-      kept_(schedule),
+      kept_(record.kept),
       memory_(schedule, kept_, record.results, record.memory),
       service_(schedule, platform, paths) {
   require_complete(order_, schedule.op_count());

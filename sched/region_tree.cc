@@ -19,10 +19,14 @@ RegionTree::RegionTree(const sched::Schedule& schedule)
   const auto end = [&](std::uint32_t r) { return regions[r].entry.value + regions[r].count; };
   std::vector<std::uint32_t> order(regions.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  const auto outer_first = [&](std::uint32_t a, std::uint32_t b) {
     if (regions[a].entry != regions[b].entry) return regions[a].entry < regions[b].entry;
     return end(a) > end(b);
-  });
+  };
+  // Those that a pattern makes by the million are in order.
+  if (!std::is_sorted(order.begin(), order.end(), outer_first)) {
+    std::stable_sort(order.begin(), order.end(), outer_first);
+  }
   std::vector<std::uint32_t> open;  // those around the one at hand, the innermost last
   for (const std::uint32_t r : order) {
     while (!open.empty() && end(open.back()) <= regions[r].entry.value) open.pop_back();

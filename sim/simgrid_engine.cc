@@ -135,13 +135,13 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const SharedMemory result_memory(requests * sizeof(std::uint64_t));
   const std::span<std::uint64_t> results(static_cast<std::uint64_t*>(result_memory.data()),
                                          requests);
-  const std::size_t kept = machine::KeptMemory(schedule).bytes();
-  const SharedMemory kept_memory(kept);
-  const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept);
+  const machine::KeptMemory kept(schedule);
+  const SharedMemory kept_memory(kept.bytes());
+  const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept.bytes());
   run_in_child([&] {
     FlowNetwork network(platform, wiring, paths);
     machine::Execution<FlowNetwork> execution(schedule, platform, delays, paths, order,
-                                              {times, request_s, results, bytes, plan.seed},
+                                              {times, request_s, results, bytes, kept, plan.seed},
                                               network);
     ExecutionRun run(execution);
     network.run(run);

@@ -79,7 +79,8 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
   result.network.paths = &paths;
   std::vector<std::uint64_t> results(request_count(schedule));
   Execution<FakeNetwork> execution(schedule, platform, delays, paths, policy,
-                                   {result.times, request_s, results, {}}, result.network);
+                                   {result.times, request_s, results, {}, KeptMemory(schedule)},
+                                   result.network);
   result.network.run(execution);
   result.shared = execution.shared();
   return result;
