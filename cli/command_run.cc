@@ -164,7 +164,7 @@ class Run : public Command {
                       result,
                       link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
-    const Contents contents(source_.spec(), loaded.schedule, result.trace, result.clock_error_s);
+    const Contents contents(loaded, result.trace, result.clock_error_s);
     const auto add_more = [&](JsonDocument& json) { contents.add_to(json); };
     console.print(json_ ? run_document(run, add_more) : run_report(run, all_) + contents.report());
     return contents.ok() ? 0 : 1;

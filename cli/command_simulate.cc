@@ -110,8 +110,7 @@ class Simulate : public Command {
       deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
     }
     if (link_file_ == "-" || trace_file_ == "-" || workload_.message_file() == "-") return 0;
-    const Contents contents(workload_.given() ? std::nullopt : source_.spec(), loaded.schedule,
-                            trace);
+    const Contents contents(loaded, trace);
     const Simulation simulation{subject_of(loaded), setting, trace.engine,
                                 trace.contended,    result,  trace_file_};
     if (json_) {

@@ -9,7 +9,6 @@
 #include "analysis/run_check.h"
 #include "analysis/structure_check.h"
 #include "cli/human.h"
-#include "sched/pattern/queue.h"
 
 namespace slackline::cli {
 namespace {
@@ -26,28 +25,26 @@ bool is_of_calls(std::string_view pattern) {
 
 }  // namespace
 
-Contents::Contents(const std::optional<sched::Spec>& spec, const sched::Schedule& schedule,
-                   const sched::Trace& trace, double clock_error_s) {
+Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace, double clock_error_s) {
+  const sched::Schedule& schedule = loaded.schedule;
   if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
   if (!std::isfinite(trace.makespan_s())) return;
-  if (spec && sched::is_structure_pattern(spec->pattern)) {
-    look_at_structure(*spec, schedule, trace);
+  if (loaded.structure) {
+    look_at_structure(*loaded.structure, schedule, trace);
     return;
   }
   if (!trace.results.empty()) look_at_words(schedule, trace);
-  if (spec && is_of_calls(spec->pattern) && schedule.regions().empty()) {
+  if (loaded.pattern && is_of_calls(*loaded.pattern) && schedule.regions().empty()) {
     look_at_runs(schedule, trace, clock_error_s);
   }
 }
 
-void Contents::look_at_structure(const sched::Spec& spec, const sched::Schedule& schedule,
-                                 const sched::Trace& trace) {
-  const sched::StructureProgram program =
-      sched::structure_program(spec.pattern, sched::series_options(spec));
-  if (program.schedule.digest() != schedule.digest()) return;  // composed with others
-  looked_at_ = fmt::format("{} on {}", human_count(program.ops.size(), "operation"), spec.pattern);
+void Contents::look_at_structure(const sched::StructureProgram& program,
+                                 const sched::Schedule& schedule, const sched::Trace& trace) {
+  looked_at_ = fmt::format("{} on {}", human_count(program.ops.size(), "operation"),
+                           program.table ? "hash-table" : "queue");
   for (const analysis::Finding& finding :
-       analysis::check_structure(program, trace, analysis::kept_memory(program.schedule, trace))) {
+       analysis::check_structure(program, trace, analysis::kept_memory(schedule, trace))) {
     findings_.push_back({std::string(analysis::name(finding.breach)), finding.op, finding.message});
   }
 }

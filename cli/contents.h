@@ -4,12 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/json_document.h"
-#include "sched/compile.h"
+#include "cli/schedule_source.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -17,12 +16,11 @@ namespace slackline::cli {
 
 class Contents {
  public:
-  /// Looks where there is something to look at: `spec` is a data structure's, a remote
-  /// invocation's or an irregular pattern's, or the schedule has atomics and the trace what they
-  /// fetched; and the trace is of a run that came to its end. `clock_error_s`: up to which its
-  /// times of different ranks can be compared.
-  Contents(const std::optional<sched::Spec>& spec, const sched::Schedule& schedule,
-           const sched::Trace& trace, double clock_error_s = 0);
+  /// Looks where there is something to look at: the schedule is a data structure's, a remote
+  /// invocation's or an irregular pattern's, or it has atomics and the trace what they fetched; and
+  /// the trace is of a run that came to its end. `clock_error_s`: up to which its times of
+  /// different ranks can be compared.
+  Contents(const LoadedSchedule& loaded, const sched::Trace& trace, double clock_error_s = 0);
 
   bool ok() const { return findings_.empty(); }
   /// A line that says what was found, and one for each finding; empty where nothing was looked at.
@@ -36,7 +34,7 @@ class Contents {
     sched::OpId op;
     std::string message;
   };
-  void look_at_structure(const sched::Spec& spec, const sched::Schedule& schedule,
+  void look_at_structure(const sched::StructureProgram& program, const sched::Schedule& schedule,
                          const sched::Trace& trace);
   void look_at_words(const sched::Schedule& schedule, const sched::Trace& trace);
   void look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,

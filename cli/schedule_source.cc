@@ -10,6 +10,7 @@
 #include "sched/error.h"
 #include "sched/export/messages.h"
 #include "sched/file.h"
+#include "sched/pattern/queue.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {
@@ -19,7 +20,16 @@ LoadedSchedule from_spec(const std::string& text, Console& console) {
   const sched::Spec spec = sched::parse_spec(text);
   console.phase("compiling");
   const std::string name = sched::format_spec(spec);
-  return {sched::compile(spec), name, name, sched::block_count(spec), false, false};
+  const auto blocks = sched::block_count(spec);
+  if (!sched::is_structure_pattern(spec.pattern)) {
+    return {sched::compile(spec), name, name, blocks, false, false, std::nullopt, spec.pattern};
+  }
+  // What compile() makes, with what it leaves out.
+  sched::StructureProgram structure =
+      sched::structure_program(spec.pattern, sched::series_options(spec));
+  sched::Schedule schedule = std::move(structure.schedule);
+  return {std::move(schedule),  name,        name, blocks, false, false,
+          std::move(structure), spec.pattern};
 }
 
 LoadedSchedule from_file(const std::string& path, Console& console) {
@@ -30,7 +40,9 @@ LoadedSchedule from_file(const std::string& path, Console& console) {
                         path,
                         std::nullopt,
                         true,
-                        false};
+                        false,
+                        std::nullopt,
+                        std::nullopt};
   if (piped) loaded.title = loaded.schedule.title();
   loaded.blocks = blocks_of(loaded.schedule);
   return loaded;

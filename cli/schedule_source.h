@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "sched/compile.h"
 #include "sched/diagnostic.h"
+#include "sched/pattern/structure.h"
 #include "sched/schedule.h"
 
 namespace slackline::cli {
@@ -30,6 +31,11 @@ struct LoadedSchedule {
   std::optional<std::uint64_t> blocks;
   bool from_file = false;
   bool proved = false;
+  /// Of a data structure's spec: what was made beside the schedule. Its own schedule has moved to
+  /// the one above, and is not to be looked at.
+  std::optional<sched::StructureProgram> structure{};
+  /// The pattern of its spec; nothing for a file.
+  std::optional<std::string> pattern{};
 };
 
 /// SCHEDULE and the options that go with it.

@@ -89,7 +89,8 @@ LoadedSchedule WorkloadSource::load(const ScheduleSource& source, std::optional<
   console.phase("compiling");
   sched::Composition whole = machine::compose_workload(workload_);
   parts_ = std::move(whole.parts);
-  LoadedSchedule loaded{std::move(whole.schedule), *file_, *file_, std::nullopt, false, false};
+  LoadedSchedule loaded{
+      std::move(whole.schedule), *file_, *file_, std::nullopt, false, false, std::nullopt};
   source.prove(loaded, console);
   return loaded;
 }

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "analysis/event_engine.h"
 #include "machine/platform.h"
+#include "sched/compile.h"
+#include "sched/spec.h"
 
 namespace slackline::cli {
 namespace {
@@ -16,15 +19,18 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct Ran {
-  sched::Spec spec;
-  sched::Schedule schedule;
+  LoadedSchedule loaded;
+  const sched::Schedule& schedule = loaded.schedule;
   sched::Trace trace;
 
   explicit Ran(const std::string& text)
-      : spec(sched::parse_spec(text)),
-        schedule(sched::compile(spec)),
+      : loaded{.schedule = sched::compile(sched::parse_spec(text)),
+               .name = text,
+               .title = text,
+               .blocks = std::nullopt,
+               .pattern = text.substr(0, text.find(':'))},
         trace(analysis::run_events(schedule, machine::Platform{})) {}
-  Contents contents() const { return {spec, schedule, trace}; }
+  Contents contents() const { return {loaded, trace}; }
 };
 
 constexpr const char* kCalls[] = {"call-return:ranks=3,bytes=24,messages=8,handler=1us",
