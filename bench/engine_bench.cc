@@ -3,7 +3,9 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
@@ -76,27 +78,37 @@ void events(benchmark::State& state) {
 }
 
 // Small operations in no common rhythm: nearly every event is alone in its instant.
-constexpr const char* kIrregular[] = {
-    "random-access:ranks=64,accesses=20000,by=fetch-add",
-    "random-access:ranks=64,accesses=20000,access=add",
-    "random-access:ranks=64,accesses=20000",
-    "random-access:ranks=64,accesses=20000,tasks=1024,aggregation=destination",
+struct Irregular {
+  const char* spec;
+  std::string_view platform;
 };
+constexpr Irregular kIrregular[] = {
+    {"random-access:ranks=64,accesses=20000,by=fetch-add", machine::kDefaultPlatform},
+    {"random-access:ranks=64,accesses=20000,access=add", machine::kDefaultPlatform},
+    {"random-access:ranks=64,accesses=20000", machine::kDefaultPlatform},
+    {"random-access:ranks=64,accesses=20000,tasks=1024,aggregation=destination",
+     machine::kDefaultPlatform},
+    {"hash-table:ranks=64,operations=20000,op=find,level=cr", "fdr-4node"},
+    {"hash-table:ranks=64,operations=20000,op=insert,level=cw", "fdr-4node"},
+    {"queue:ranks=64,operations=20000,op=push,level=crw", "fdr-4node"},
+};
+constexpr int kLastIrregular = 6;
+static_assert(std::size(kIrregular) == kLastIrregular + 1);
 
 void compile_irregular(benchmark::State& state) {
-  const sched::Spec spec = sched::parse_spec(kIrregular[state.range(0)]);
+  const sched::Spec spec = sched::parse_spec(kIrregular[state.range(0)].spec);
   for (auto _ : state) benchmark::DoNotOptimize(compile(spec).op_count());
-  state.SetLabel(kIrregular[state.range(0)]);
+  state.SetLabel(kIrregular[state.range(0)].spec);
 }
 
 void events_irregular(benchmark::State& state) {
-  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)]));
-  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)].spec));
+  const Platform platform = machine::load_platform(kIrregular[state.range(0)].platform);
   for (auto _ : state) {
     benchmark::DoNotOptimize(analysis::run_events(schedule, platform).makespan_s());
   }
   per_second(state, schedule);
-  state.SetLabel(kIrregular[state.range(0)]);
+  state.SetLabel(kIrregular[state.range(0)].spec);
 }
 
 void spec_to_makespan(benchmark::State& state) {
@@ -146,13 +158,13 @@ void simgrid(benchmark::State& state) {
 
 #ifdef SLACKLINE_HAVE_SIMGRID
 void simgrid_irregular(benchmark::State& state) {
-  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)]));
-  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
+  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)].spec));
+  const Platform platform = machine::load_platform(kIrregular[state.range(0)].platform);
   for (auto _ : state) {
     benchmark::DoNotOptimize(sim::run_simgrid(schedule, platform).makespan_s());
   }
   per_second(state, schedule);
-  state.SetLabel(kIrregular[state.range(0)]);
+  state.SetLabel(kIrregular[state.range(0)].spec);
 }
 #endif
 
@@ -165,14 +177,17 @@ BENCHMARK(longest_path)->Apply(sizes);
 BENCHMARK(stream_of_spec)->Apply(sizes);
 BENCHMARK(stream_samples)->Args({512, 256})->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(events)->Apply(sizes);
-BENCHMARK(compile_irregular)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
-BENCHMARK(events_irregular)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
+BENCHMARK(compile_irregular)->DenseRange(0, kLastIrregular)->Unit(benchmark::kMillisecond);
+BENCHMARK(events_irregular)->DenseRange(0, kLastIrregular)->Unit(benchmark::kMillisecond);
 BENCHMARK(spec_to_makespan)->Apply(sizes);
 BENCHMARK(slack)->Apply(sizes);
 BENCHMARK(tolerance)->Apply(sizes);
 #ifdef SLACKLINE_HAVE_SIMGRID
 BENCHMARK(simgrid)->Apply(sizes);
-BENCHMARK(simgrid_irregular)->DenseRange(0, 3)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(simgrid_irregular)
+    ->DenseRange(0, kLastIrregular)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 #endif
 
 }  // namespace
