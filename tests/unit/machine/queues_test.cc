@@ -1,0 +1,65 @@
+// The flat queues of a run against the standard library's.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <queue>
+#include <random>
+#include <vector>
+
+#include "machine/heap.h"
+#include "machine/word_queues.h"
+
+namespace slackline::machine {
+namespace {
+
+struct Less {
+  bool operator()(int a, int b) const { return a < b; }
+};
+
+TEST(Heap, GivesWhatIsLeast) {
+  std::mt19937 random(1);
+  Heap<int, Less> heap;
+  std::priority_queue<int, std::vector<int>, std::greater<>> expected;
+  for (int i = 0; i < 20000; ++i) {
+    if (expected.empty() || random() % 5 < (i < 10000 ? 3u : 2u)) {
+      const int item = static_cast<int>(random() % 1000);
+      heap.push(item);
+      expected.push(item);
+    } else {
+      ASSERT_EQ(heap.top(), expected.top());
+      ASSERT_EQ(heap.pop(), expected.top());
+      expected.pop();
+    }
+    ASSERT_EQ(heap.size(), expected.size());
+    ASSERT_EQ(heap.empty(), expected.empty());
+  }
+}
+
+// Few words, so that their places collide and lists grow; then many, so that the table does.
+TEST(WordQueues, ServesEachWordInOrderOfArrival) {
+  for (const std::uint32_t words : {3u, 50u, 3000u}) {
+    std::mt19937 random(words);
+    WordQueues queues;
+    std::map<std::uint64_t, std::deque<std::uint32_t>> expected;  // who is served comes first
+    for (std::uint32_t i = 0; i < 30000; ++i) {
+      const std::uint64_t address = 8 * (random() % words);
+      std::deque<std::uint32_t>& at = expected[address];
+      if (random() % 2 == 0) {
+        ASSERT_EQ(queues.arrive(address, sched::OpId(i)), at.empty());
+        at.push_back(i);
+      } else if (!at.empty()) {
+        at.pop_front();
+        const sched::OpId next = queues.leave(address);
+        ASSERT_EQ(next.valid(), !at.empty());
+        if (next.valid()) {
+          ASSERT_EQ(next.value, at.front());
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slackline::machine
