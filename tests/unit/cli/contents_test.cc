@@ -10,7 +10,6 @@
 #include "analysis/event_engine.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
-#include "sched/spec.h"
 
 namespace slackline::cli {
 namespace {
