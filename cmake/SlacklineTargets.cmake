@@ -25,14 +25,14 @@ function(slackline_library folder)
   set_property(GLOBAL APPEND PROPERTY SLACKLINE_LIBRARIES slackline_${folder})
 endfunction()
 
-# slackline_optional_transport(NAME PREFIX LIBRARY): hw/PREFIX_*.cc are part of hw if LIBRARY was
+# slackline_optional_transport(NAME FOLDER LIBRARY): hw/FOLDER/*.cc are part of hw if LIBRARY was
 # found.
-function(slackline_optional_transport name prefix library)
+function(slackline_optional_transport name folder library)
   if(SLACKLINE_HAVE_${name})
     target_link_libraries(slackline_hw PRIVATE ${library})
     target_compile_definitions(slackline_hw PRIVATE SLACKLINE_HAVE_${name})
   else()
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hw/${prefix}_*.cc)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hw/${folder}/*.cc)
     set_source_files_properties(${sources} PROPERTIES HEADER_FILE_ONLY ON)
   endif()
 endfunction()

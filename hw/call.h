@@ -10,7 +10,7 @@
 //   calls.finish();                                 // all ranks, before they go
 //
 // A call's captures travel as bytes, and its function by its place in the program
-// (hw/call_function.h): all ranks run the same build. Captures by reference and pointers mean
+// (hw/call/function.h): all ranks run the same build. Captures by reference and pointers mean
 // nothing where it runs. Functions take (), (CallContext&), (std::span<std::byte>) or
 // (CallContext&, std::span<std::byte>): the span is the buffer, and the function's until it
 // returns.
@@ -45,10 +45,10 @@
 #include <typeinfo>
 #include <utility>
 
-#include "hw/call_core.h"
-#include "hw/call_function.h"
-#include "hw/call_memory.h"
-#include "hw/call_types.h"
+#include "hw/call/core.h"
+#include "hw/call/function.h"
+#include "hw/call/memory.h"
+#include "hw/call/types.h"
 #include "hw/mesh.h"
 #include "hw/transport.h"
 #include "sched/error.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hw/local_work.h"
+#include "hw/executor/local_work.h"
 #include "machine/lane.h"
 
 namespace slackline::hw {

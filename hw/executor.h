@@ -1,6 +1,6 @@
 // One rank's part of a schedule, carried out on a transport by local knowledge alone: every
 // operation counts the events it waits for, and is issued when all are there, in the order of the
-// issue policy. Bytes are real: see hw/memory.h.
+// issue policy. Bytes are real: see hw/executor/memory.h.
 //
 // Lanes, policies and delays mean what they mean in machine/execution.h: an operation that is
 // delayed alone comes to its lane later; one whose lane is delayed holds it as long before it is
@@ -20,13 +20,13 @@
 #include <string>
 #include <vector>
 
-#include "hw/bundles.h"
-#include "hw/greeting.h"
-#include "hw/lanes.h"
-#include "hw/memory.h"
-#include "hw/operands.h"
-#include "hw/program.h"
-#include "hw/requests.h"
+#include "hw/executor/bundles.h"
+#include "hw/executor/greeting.h"
+#include "hw/executor/lanes.h"
+#include "hw/executor/memory.h"
+#include "hw/executor/operands.h"
+#include "hw/executor/program.h"
+#include "hw/executor/requests.h"
 #include "hw/transport.h"
 #include "machine/delays.h"
 #include "machine/issue_policy.h"

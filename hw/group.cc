@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "hw/bytes.h"
-#include "hw/group_create.h"
-#include "hw/group_engine.h"
-#include "hw/group_member.h"
-#include "hw/group_plan.h"
+#include "hw/group/create.h"
+#include "hw/group/engine.h"
+#include "hw/group/member.h"
+#include "hw/group/plan.h"
 #include "sched/error.h"
 
 namespace slackline::hw {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "hw/mesh_inbox.h"
-#include "hw/mesh_join.h"
-#include "hw/mesh_peers.h"
-#include "hw/mesh_wire.h"
+#include "hw/mesh/inbox.h"
+#include "hw/mesh/join.h"
+#include "hw/mesh/peers.h"
+#include "hw/mesh/wire.h"
 #include "sched/error.h"
 
 namespace slackline::hw {

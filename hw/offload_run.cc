@@ -3,7 +3,7 @@
 #include "sched/error.h"
 
 #ifdef SLACKLINE_HAVE_VERBS
-#include "hw/verbs_offload.h"
+#include "hw/verbs/offload.h"
 #endif
 
 namespace slackline::hw {

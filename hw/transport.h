@@ -173,7 +173,7 @@ class Transport {
   /// Whether it takes kFetchAdd and kCompareSwap.
   virtual bool has_atomics() const = 0;
   /// Whether it takes kFetchAnd, kFetchOr and kFetchXor too. Verbs does not: there compare_swap,
-  /// tried until it finds what was there, makes them (hw/requests.h).
+  /// tried until it finds what was there, makes them (hw/executor/requests.h).
   virtual bool has_bitwise_atomics() const { return false; }
 };
 

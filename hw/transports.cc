@@ -7,10 +7,10 @@
 #include "sched/error.h"
 
 #ifdef SLACKLINE_HAVE_FABRIC
-#include "hw/fabric_transport.h"
+#include "hw/fabric/transport.h"
 #endif
 #ifdef SLACKLINE_HAVE_VERBS
-#include "hw/verbs_transport.h"
+#include "hw/verbs/transport.h"
 #endif
 
 namespace slackline::hw {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hw/call.h"
-#include "hw/verbs_transport.h"
+#include "hw/verbs/transport.h"
 #include "tests/hw/mesh_ranks.h"
 
 namespace slackline {

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "hw/verbs_transport.h"
+#include "hw/verbs/transport.h"
 #include "sched/error.h"
 #include "tests/guest/ranks.h"
 

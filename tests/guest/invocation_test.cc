@@ -9,7 +9,7 @@
 #include "analysis/event_engine.h"
 #include "analysis/run_check.h"
 #include "hw/session.h"
-#include "hw/verbs_transport.h"
+#include "hw/verbs/transport.h"
 #include "sched/compile.h"
 #include "tests/hw/gathered.h"
 #include "tests/hw/mesh_ranks.h"
@@ -54,7 +54,7 @@ void expect_faultless(std::uint32_t ranks, const std::vector<sched::Schedule>& s
   for (std::uint32_t r = 0; r < ranks; ++r) EXPECT_EQ(processes.next(r), "(end)") << r;
 }
 
-// Told, written, full, flushed and old: see hw/bundles.h.
+// Told, written, full, flushed and old: see hw/executor/bundles.h.
 TEST(Bundles, MessagesOfEveryKindComeInOrder) {
   std::vector<sched::Schedule> schedules;
   for (const sched::Bundle bundle : {sched::Bundle::kTraditional, sched::Bundle::kOverflow}) {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "hw/verbs_transport.h"
+#include "hw/verbs/transport.h"
 #include "tests/hw/local_ranks.h"
 
 namespace slackline::guest {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hw/run.h"
-#include "hw/verbs_transport.h"
+#include "hw/verbs/transport.h"
 #include "sched/compile.h"
 #include "tests/hw/dataflow.h"
 #include "tests/hw/legal_order.h"

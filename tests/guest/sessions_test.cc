@@ -6,7 +6,7 @@
 #include <string>
 
 #include "hw/session.h"
-#include "hw/verbs_transport.h"
+#include "hw/verbs/transport.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
 #include "tests/hw/mesh_ranks.h"

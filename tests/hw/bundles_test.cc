@@ -1,5 +1,5 @@
 // Channels that gather messages, on real transports: every rank proves its bytes.
-#include "hw/bundles.h"
+#include "hw/executor/bundles.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

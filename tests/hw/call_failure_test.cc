@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hw/call.h"
-#include "hw/call_code.h"
-#include "hw/fabric_transport.h"
+#include "hw/call/code.h"
+#include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
 
 namespace slackline {

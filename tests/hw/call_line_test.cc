@@ -1,12 +1,11 @@
 // Requests to one peer: which are signalled, who is told, and when memory may be used again.
-#include "hw/call_line.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <memory>
 #include <vector>
 
+#include "hw/call/line.h"
 #include "tests/hw/loop_transport.h"
 
 namespace slackline {

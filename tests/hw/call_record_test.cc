@@ -1,6 +1,4 @@
 // A record is run only when all of it is there: every way in which a part may be missing.
-#include "hw/call_record.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,8 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "hw/call_receiver.h"
-#include "hw/call_sender.h"
+#include "hw/call/receiver.h"
+#include "hw/call/record.h"
+#include "hw/call/sender.h"
 
 namespace slackline {
 namespace {

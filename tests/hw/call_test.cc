@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/fabric_transport.h"
+#include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
 
 namespace slackline {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hw/call.h"
-#include "hw/fabric_transport.h"
+#include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
 
 namespace slackline {

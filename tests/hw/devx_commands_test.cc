@@ -1,5 +1,5 @@
 // The commands that make objects on an mlx5 NIC, byte by byte, from the manual's tables by hand.
-#include "hw/devx_commands.h"
+#include "hw/verbs/devx_commands.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

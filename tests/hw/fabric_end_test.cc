@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/fabric_transport.h"
+#include "hw/fabric/transport.h"
 
 namespace slackline {
 namespace {

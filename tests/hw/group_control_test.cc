@@ -1,9 +1,9 @@
 // What members tell each other survives the way; what is none of it is not taken for it.
-#include "hw/group_control.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include "hw/group/control.h"
 
 namespace slackline {
 namespace {

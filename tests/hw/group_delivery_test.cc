@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "hw/fabric_transport.h"
+#include "hw/fabric/transport.h"
 #include "tests/hw/group_ranks.h"
 
 namespace slackline {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/fabric_transport.h"
+#include "hw/fabric/transport.h"
 #include "tests/hw/group_ranks.h"
 
 namespace slackline {

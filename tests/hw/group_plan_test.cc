@@ -1,6 +1,4 @@
 // What groups take for granted of their patterns: held for every pattern that is offered.
-#include "hw/group_plan.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/group/plan.h"
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "sched/verify.h"

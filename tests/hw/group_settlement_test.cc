@@ -1,13 +1,13 @@
 // Survivors of a failed group agree, whoever is lost when: any number of members, lost at any
 // moment, with notices that arrive at any time but in the order of their sender.
-#include "hw/group_settlement.h"
-
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <memory>
 #include <random>
 #include <vector>
+
+#include "hw/group/settlement.h"
 
 namespace slackline {
 namespace {

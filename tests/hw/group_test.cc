@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "hw/fabric_transport.h"
-#include "hw/group_plan.h"
+#include "hw/fabric/transport.h"
+#include "hw/group/plan.h"
 #include "tests/hw/group_ranks.h"
 
 namespace slackline {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "hw/executor.h"
-#include "hw/fabric_transport.h"
+#include "hw/fabric/transport.h"
 #include "machine/kept_memory.h"
 #include "sched/schedule.h"
 

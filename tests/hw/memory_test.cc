@@ -1,5 +1,5 @@
 // Real bytes: values, and how a rank's memory is held against the contract.
-#include "hw/memory.h"
+#include "hw/executor/memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "hw/mesh_wire.h"
+#include "hw/mesh/wire.h"
 #include "tests/hw/mesh_ranks.h"
 
 namespace slackline {

@@ -1,12 +1,11 @@
 // What ranks say to each other, as bytes.
-#include "hw/mesh_wire.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "hw/clock_probe.h"
+#include "hw/mesh/clock_probe.h"
+#include "hw/mesh/wire.h"
 #include "sched/error.h"
 
 namespace slackline::hw {

@@ -1,0 +1,137 @@
+// What stands behind Calls (hw/call.h) and knows no types: peers, windows, replies, progress.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hw/call/function.h"
+#include "hw/call/notices.h"
+#include "hw/call/port.h"
+#include "hw/call/sender.h"
+#include "hw/call/service.h"
+#include "hw/call/types.h"
+#include "hw/mesh.h"
+#include "hw/pages.h"
+
+namespace slackline::hw {
+
+class Calls;
+struct CallPeer;
+
+/// The buffer of RecordKind::kCallWritten and kCallRead.
+struct WrittenBuffer {
+  std::uint32_t id = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+struct ReadBuffer {
+  RemoteMemory memory;
+  std::uint64_t bytes = 0;
+  const std::byte* here = nullptr;  // in the caller's own address space
+};
+
+/// A call to be made.
+struct CallWish {
+  std::uint32_t destination = 0;
+  RecordDraft draft;             // but for its token
+  const char* anchor = nullptr;  // FunctionName::anchor
+  std::optional<CallWrite> before;
+  SyncState* sync = nullptr;  // may be null
+  Notify notify = Notify::kConsumed;
+  WhenFull when_full = WhenFull::kRetry;
+  std::span<std::byte> result;  // where a result goes
+};
+
+/// By the rank's own thread only.
+class CallCore {
+ public:
+  CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transport,
+           const CallsOptions& options, const char* anchor);
+  ~CallCore();
+  CallCore(const CallCore&) = delete;
+  CallCore& operator=(const CallCore&) = delete;
+
+  Mesh& mesh() { return mesh_; }
+  const CallsOptions& options() const { return options_; }
+  CallPort& port() { return port_; }
+  CallService& service() { return *service_; }
+  CallLine& line(std::uint32_t peer);
+  CallCounters counters(std::uint32_t destination);
+  std::uint64_t calls_run() const { return run_; }
+
+  /// False: the window is full.
+  bool submit(CallWish& wish);
+  /// To all ranks along the tree, this one included. What waits for room is queued, however much.
+  void broadcast(CallWish& wish);
+
+  /// Throws CallFailed for calls of this rank's that have thrown, and that nobody waits for.
+  bool progress();
+  /// Posts what is gathered for all ranks.
+  void flush();
+  /// Makes progress until pending is 0, then throws what has failed.
+  void wait(SyncState& state, std::string_view what);
+  /// Tells it nothing any more.
+  void forget(const SyncState* state);
+  void settle();
+  void finish();
+
+ private:
+  static constexpr std::size_t kWordStride = 64;
+
+  std::uint32_t topic() const;
+  // Where the transport's completions come in order, atomics may be the device's, so that this rank
+  // goes through it to itself, too.
+  bool to_itself() const { return port_.in_order(); }
+  std::vector<ChannelEnd> ends() const;
+  void join();
+  void make_peers(std::span<const RemoteMemory> words);
+  std::vector<CallChunk> obtain_chunks(std::uint32_t rank, std::uint32_t count);
+  void tell_consumed(std::uint32_t rank, std::uint64_t chunks, SyncState* tell = nullptr);
+  CallPeer& peer(std::uint32_t rank);
+  void require_open() const;
+  void require_sendable(const CallWish& wish) const;
+  bool take(CallPeer& to, const CallWish& wish, SyncState* told);
+  void pass_on(std::uint32_t root, RecordDraft draft, SyncState* transmitted);
+
+  bool turn();
+  bool run_some(CallPeer& peer);
+  bool has_read(CallPeer& peer, const RecordHead& head, std::byte* record);
+  void run(CallPeer& peer, const RecordHead& head, std::byte* record);
+  void execute(std::uint32_t source, std::uint32_t reply_to, const RecordHead& head,
+               const std::byte* closure, std::span<std::byte> buffer);
+  void reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
+             std::span<const std::byte> bytes);
+  void require_may_wait(std::string_view what) const;
+  void until(const std::function<bool()>& there, std::string_view what);
+  std::array<std::uint64_t, 2> sum_over_ranks(std::array<std::uint64_t, 2> own);
+  void settle_quietly();
+
+  Calls& calls_;
+  Mesh& mesh_;
+  const CallsOptions options_;
+  const char* const anchor_;
+  CallPort port_;
+  std::unique_ptr<CallService> service_;
+  std::unique_ptr<Slabs> slabs_;
+  // Registered words: by peer, how many chunks it has used up, kWordStride apart; then what this
+  // rank writes into theirs, one for each chunk that may be under way.
+  Pages words_;
+  LocalMemory words_registered_;
+  std::vector<std::unique_ptr<CallPeer>> peers_;  // by rank
+  CallNotices notices_;
+  std::vector<std::byte> result_;
+  std::uint64_t sent_ = 0;  // records, but end records
+  std::uint64_t run_ = 0;
+  std::uint64_t calls_seen_ = 0;  // for CallFault
+  bool in_call_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace slackline::hw

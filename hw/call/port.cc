@@ -1,0 +1,121 @@
+#include "hw/call/port.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <utility>
+
+#include "hw/call/line.h"
+#include "hw/driver.h"
+#include "hw/run.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+constexpr std::size_t kBatch = 64;
+// Who waits yields so often before it sleeps: cores may be fewer than ranks.
+constexpr std::uint64_t kYields = 400;
+constexpr std::chrono::microseconds kNap{50};
+
+}  // namespace
+
+CallPort::CallPort(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options)
+    : mesh_(mesh),
+      failure_timeout_(options.failure_timeout),
+      patience_(options.patience),
+      transport_(std::move(transport)),
+      in_order_(transport_->completes_in_order()) {}
+
+void CallPort::depart(std::uint32_t rank) {
+  departed_.store(std::uint64_t{rank} + 1, std::memory_order_release);
+}
+
+void CallPort::require_all_here() {
+  require_nobody_lost(mesh_);
+  const std::uint64_t departed = departed_.load(std::memory_order_acquire);
+  if (departed == 0) return;
+  const auto rank = static_cast<std::uint32_t>(departed - 1);
+  throw PeerLost(rank, fmt::format("calls: rank {} has left; expected finish() first", rank));
+}
+
+// A transport often notices first that a rank is gone, and seldom knows which.
+void CallPort::require_all_stay() {
+  const auto deadline = std::chrono::steady_clock::now() + failure_timeout_;
+  do {
+    require_all_here();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  } while (std::chrono::steady_clock::now() < deadline);
+}
+
+template <class Do>
+auto CallPort::guarded(Do&& something) {
+  try {
+    const std::lock_guard lock(mutex_);
+    return something();
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error&) {
+    require_all_stay();
+    throw;
+  }
+}
+
+bool CallPort::help() {
+  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+  if (std::exchange(polls_seen_, polls) != polls) return false;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  std::array<Completion, kBatch> batch;
+  const std::size_t count = transport_->poll(batch);
+  if (count == 0) return false;
+  helped_.insert(helped_.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(count));
+  has_helped_.store(true, std::memory_order_release);
+  return true;
+}
+
+bool CallPort::post(const WorkRequest& request) {
+  return guarded([&] { return transport_->post({&request, 1}) == 1; });
+}
+
+bool CallPort::progress() {
+  polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::array<Completion, kBatch> batch;
+  const std::size_t count = guarded([&] {
+    if (has_helped_.load(std::memory_order_relaxed)) {
+      taken_.swap(helped_);
+      has_helped_.store(false, std::memory_order_relaxed);
+    }
+    return transport_->poll(batch);
+  });
+  const auto tell = [&](const Completion& completion) {
+    lines_[CallLine::peer_of(completion.tag)]->complete(completion.tag);
+  };
+  const bool moved = count != 0 || !taken_.empty();
+  std::ranges::for_each(taken_, tell);
+  taken_.clear();
+  std::for_each_n(batch.begin(), count, tell);
+  return moved;
+}
+
+void CallRest::rest() {
+  port_.require_all_here();
+  const bool sleepy = ++idle_ > kYields;
+  if (idle_ == 1) {
+    since_ = std::chrono::steady_clock::now();
+  } else if (sleepy && std::chrono::steady_clock::now() - since_ > port_.patience()) {
+    throw Stalled(
+        fmt::format("calls: nothing happened for {:.3g} s, and no rank is lost; waited for {}",
+                    std::chrono::duration<double>(port_.patience()).count(), what_));
+  }
+  if (sleepy) {
+    std::this_thread::sleep_for(kNap);
+  } else {
+    sched_yield();
+  }
+}
+
+}  // namespace slackline::hw

@@ -1,0 +1,94 @@
+// The transport of remote calls, shared by a rank's own thread and its service thread: one lock
+// around each use. Completions, whoever of both finds them, go to the lines, by the rank's own
+// thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/call/types.h"
+#include "hw/mesh.h"
+#include "hw/transport.h"
+
+namespace slackline::hw {
+
+class CallLine;
+
+class CallPort {
+ public:
+  CallPort(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options);
+
+  // By any thread.
+
+  /// Calls use(transport), under the lock.
+  template <class Use>
+  auto with_transport(Use&& use) {
+    const std::lock_guard lock(mutex_);
+    return use(*transport_);
+  }
+  bool in_order() const { return in_order_; }
+  std::chrono::milliseconds patience() const { return patience_; }
+  /// From here on this rank's peers count as gone, as does a rank that is lost: `rank` has left.
+  void depart(std::uint32_t rank);
+
+  // By the service thread.
+
+  /// Moves bytes for a rank whose own thread does not; answers whether there were completions.
+  bool help();
+
+  // By the rank's own thread.
+
+  void set_lines(std::vector<CallLine*> lines) { lines_ = std::move(lines); }
+  /// Ends the transport: nothing more is called.
+  void close() { transport_.reset(); }
+  /// Answers whether there was room for it.
+  bool post(const WorkRequest& request);
+  /// Moves bytes, and tells lines what is complete; answers whether anything was.
+  bool progress();
+  /// Throws PeerLost if a rank is lost, or has left.
+  void require_all_here();
+  /// …or is seen to be within the failure timeout: the transport has failed.
+  void require_all_stay();
+
+ private:
+  template <class Do>
+  auto guarded(Do&& something);
+
+  Mesh& mesh_;
+  const std::chrono::milliseconds failure_timeout_;
+  const std::chrono::milliseconds patience_;
+  std::mutex mutex_;
+  std::unique_ptr<Transport> transport_;
+  std::vector<Completion> helped_;  // found by the service thread
+  std::atomic<bool> has_helped_{false};
+  std::atomic<std::uint64_t> departed_{0};  // rank + 1
+  std::atomic<std::uint64_t> polls_{0};     // of the rank's own thread
+  std::uint64_t polls_seen_ = 0;            // by the service thread
+  bool in_order_ = false;
+  std::vector<CallLine*> lines_;  // by peer
+  std::vector<Completion> taken_;
+};
+
+/// What a wait does while nothing happens: looks out for lost ranks, and rests ever longer.
+class CallRest {
+ public:
+  /// `what` is waited for, in words.
+  CallRest(CallPort& port, std::string_view what) : port_(port), what_(what) {}
+  void moved() { idle_ = 0; }
+  /// Throws PeerLost, and Stalled when the patience is over.
+  void rest();
+
+ private:
+  CallPort& port_;
+  const std::string_view what_;
+  std::uint64_t idle_ = 0;
+  std::chrono::steady_clock::time_point since_;
+};
+
+}  // namespace slackline::hw

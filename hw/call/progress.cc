@@ -1,0 +1,257 @@
+// How calls run here, and how a rank waits.
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "hw/bytes.h"
+#include "hw/call.h"
+#include "hw/call/core.h"
+#include "hw/call/peer.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+// Calls of one source in a row, so that none starves another.
+constexpr int kTurn = 256;
+constexpr std::size_t kMostErrorText = 600;
+
+}  // namespace
+
+bool CallCore::turn() {
+  bool moved = port_.progress();
+  port_.require_all_here();
+  service_->require_running();
+  for (auto& peer : peers_) {
+    if (!peer->sender->queue_is_empty() && peer->sender->drain()) moved = true;
+  }
+  if (in_call_) return moved;
+  for (auto& peer : peers_) {
+    if (run_some(*peer)) moved = true;
+  }
+  for (auto& peer : peers_) {
+    if (std::exchange(peer->has_replies, false)) peer->sender->flush();
+  }
+  return moved;
+}
+
+bool CallCore::progress() {
+  require_open();
+  const bool moved = turn();
+  if (!in_call_) notices_.throw_kept();
+  return moved;
+}
+
+bool CallCore::run_some(CallPeer& peer) {
+  for (int i = 0; i < kTurn; ++i) {
+    std::byte* const record = peer.receiver->next();
+    if (record == nullptr) return i != 0;
+    const RecordHead head = peer.receiver->head();
+    if (head.kind == RecordKind::kCallRead && !has_read(peer, head, record)) return i != 0;
+    run(peer, head, record);
+    peer.reading = false;
+    peer.receiver->pop();
+  }
+  return true;
+}
+
+// Whether the buffer is here that the call wants read; begins to read it.
+bool CallCore::has_read(CallPeer& peer, const RecordHead& head, std::byte* record) {
+  if (peer.reading) return peer.read.pending == 0;
+  const auto buffer = ByteReader(buffer_of(head, record)).get<ReadBuffer>();
+  if (buffer.bytes == 0) return true;
+  if (peer.scratch.bytes().size() < buffer.bytes) {
+    port_.with_transport([&](Transport& use) {
+      if (!peer.scratch.bytes().empty()) use.unregister_memory(peer.scratch_registered);
+      peer.scratch = {};
+      peer.scratch = Pages(std::bit_ceil(buffer.bytes), use.numa_node());
+      peer.scratch_registered = use.register_memory(peer.scratch.bytes());
+    });
+  }
+  peer.reading = true;
+  peer.read.pending = 1;
+  peer.line->read({peer.scratch.bytes().data(), buffer.bytes, peer.scratch_registered.handle},
+                  {buffer.memory, const_cast<std::byte*>(buffer.here)}, &peer.read);
+  return peer.read.pending == 0;
+}
+
+void CallCore::run(CallPeer& peer, const RecordHead& head, std::byte* record) {
+  ++run_;
+  std::span<std::byte> buffer = buffer_of(head, record);
+  if (head.kind == RecordKind::kReply) return notices_.replied(head.token, buffer);
+  if (head.kind == RecordKind::kError) {
+    ByteReader reader(buffer);
+    const auto rank = reader.get<std::uint32_t>();
+    return notices_.failed(head.token, rank, reader.text());
+  }
+  std::uint32_t reply_to = peer.rank;
+  if (head.kind == RecordKind::kCallRead) {
+    const auto read = ByteReader(buffer).get<ReadBuffer>();
+    buffer = peer.scratch.bytes().first(read.bytes);
+  } else if (head.kind == RecordKind::kCallWritten) {
+    const auto written = ByteReader(buffer).get<WrittenBuffer>();
+    buffer = service_->memory(written.id);
+    // Freed meanwhile: the call finds nothing there.
+    buffer = written.offset + written.bytes > buffer.size()
+                 ? std::span<std::byte>()
+                 : buffer.subspan(written.offset, written.bytes);
+  } else if (head.kind == RecordKind::kBroadcast) {
+    reply_to = static_cast<std::uint32_t>(ByteReader(buffer).get<std::uint64_t>());
+    buffer = buffer.subspan(sizeof(std::uint64_t));
+    RecordDraft draft;
+    draft.function = head.function;
+    draft.token = head.token;
+    draft.closure = {closure_of(record), std::size_t{8} * head.closure_words};
+    draft.buffer = buffer;
+    pass_on(reply_to, draft, nullptr);
+  }
+  const bool faulty = ++calls_seen_ == options_.fault.at;
+  if (faulty && options_.fault.kind == CallFault::Kind::kDrop) return;
+  execute(peer.rank, reply_to, head, closure_of(record), buffer);
+  if (faulty && options_.fault.kind == CallFault::Kind::kRunTwice) {
+    execute(peer.rank, reply_to, head, closure_of(record), buffer);
+  }
+}
+
+void CallCore::execute(std::uint32_t source, std::uint32_t reply_to, const RecordHead& head,
+                       const std::byte* closure, std::span<std::byte> buffer) {
+  const auto invoker = reinterpret_cast<Invoker>(const_cast<char*>(anchor_) + head.function);
+  CallContext here(calls_, head.kind == RecordKind::kBroadcast ? reply_to : source);
+  std::string error;
+  result_.clear();
+  in_call_ = true;
+  try {
+    invoker(here, closure, buffer, result_);
+  } catch (const PeerLost&) {
+    in_call_ = false;
+    throw;
+  } catch (const std::exception& thrown) {
+    error = thrown.what();
+    if (error.empty()) error = "an exception without text";
+  } catch (...) {
+    error = "what is no std::exception";
+  }
+  in_call_ = false;
+  if (!error.empty()) {
+    ByteWriter writer;
+    writer.add(mesh_.rank());
+    writer.add_text(std::string_view(error).substr(0, kMostErrorText));
+    reply(reply_to, head.token, RecordKind::kError, writer.take());
+  } else if (head.token != kNoToken) {
+    reply(reply_to, head.token, RecordKind::kReply, result_);
+  }
+}
+
+// Never refused: what waits for room is bounded by the calls of others that want replies.
+void CallCore::reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
+                     std::span<const std::byte> bytes) {
+  if (to == mesh_.rank()) {
+    if (kind == RecordKind::kReply) return notices_.replied(token, bytes);
+    ByteReader reader(bytes);
+    const auto rank = reader.get<std::uint32_t>();
+    return notices_.failed(token, rank, reader.text());
+  }
+  RecordDraft draft;
+  draft.kind = kind;
+  draft.token = token;
+  draft.buffer = bytes;
+  peers_[to]->sender->add_or_queue(draft, nullptr, nullptr);
+  peers_[to]->has_replies = true;
+  ++sent_;
+}
+
+void CallCore::require_may_wait(std::string_view what) const {
+  if (!in_call_) return;
+  throw InputError(
+      fmt::format("calls: a call waits for {}, and holds up the progress for that", what));
+}
+
+void CallCore::until(const std::function<bool()>& there, std::string_view what) {
+  require_may_wait(what);
+  CallRest rest(port_, what);
+  while (!there()) {
+    if (turn()) {
+      rest.moved();
+      continue;
+    }
+    // Others may wait for what this rank gathers, as it does for theirs.
+    flush();
+    rest.rest();
+  }
+}
+
+void CallCore::wait(SyncState& state, std::string_view what) {
+  require_open();
+  flush();
+  until([&] { return state.pending == 0; }, what);
+  if (std::exchange(state.failed, 0) != 0) {
+    throw CallFailed(state.failed_rank, fmt::format("a call at rank {} has thrown: {}",
+                                                    state.failed_rank, state.error));
+  }
+  notices_.throw_kept();
+}
+
+std::array<std::uint64_t, 2> CallCore::sum_over_ranks(std::array<std::uint64_t, 2> own) {
+  const std::uint32_t round = topic() + 2;
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(own));
+  for (std::uint32_t r = 0; r < mesh_.ranks(); ++r) {
+    if (r != mesh_.rank()) mesh_.send(r, round, bytes);
+  }
+  std::array<std::uint64_t, 2> sum = own;
+  for (std::uint32_t r = 0; r < mesh_.ranks(); ++r) {
+    if (r == mesh_.rank()) continue;
+    std::optional<Bytes> told;
+    until([&] { return (told = mesh_.try_receive(r, round)).has_value(); }, "another rank");
+    const auto theirs = ByteReader(*told).get<std::array<std::uint64_t, 2>>();
+    sum[0] += theirs[0];
+    sum[1] += theirs[1];
+  }
+  return sum;
+}
+
+// Two rounds in which all ranks together have made and run the same number of calls, nothing having
+// been added between: then none is under way (Mattern's four counters).
+void CallCore::settle_quietly() {
+  require_may_wait("the other ranks");
+  std::array<std::uint64_t, 2> before{1, 0};
+  while (true) {
+    flush();
+    while (turn()) {
+    }
+    const std::array<std::uint64_t, 2> now = sum_over_ranks({sent_, run_});
+    if (now == before && now[0] == now[1]) return;
+    before = now;
+  }
+}
+
+void CallCore::settle() {
+  require_open();
+  settle_quietly();
+  notices_.throw_kept();
+}
+
+void CallCore::finish() {
+  require_open();
+  settle_quietly();
+  for (auto& peer : peers_) {
+    CallLine& line = *peer->line;
+    // A completion speaks for all before it: tells again what was told.
+    if (line.needs_signal()) {
+      SyncState last{1, 0, 0, {}};
+      tell_consumed(peer->rank, peer->consumed, &last);
+      until([&] { return last.pending == 0; }, "the last write");
+    }
+    until([&] { return line.in_flight() == 0; }, "the last writes");
+  }
+  sum_over_ranks({});
+  service_->stop();
+  mesh_.barrier();
+  finished_ = true;
+  notices_.throw_kept();
+}
+
+}  // namespace slackline::hw

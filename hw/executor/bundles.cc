@@ -1,0 +1,414 @@
+#include "hw/executor/bundles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+using sched::Op;
+using sched::OpKind;
+using sched::Slice;
+
+constexpr std::uint32_t kSlots = 8;                    // of a channel, at each end
+constexpr std::uint64_t kMostGathered = 256ull << 10;  // in one bundle
+constexpr std::uint64_t kLargePut = 64ull << 10;       // not copied
+
+struct Header {
+  std::uint32_t op = 0;
+  std::uint32_t padding = 0;
+  std::uint64_t shift = 0;  // added to where a put writes
+};
+
+// What both ends of a channel know of it.
+struct Shape {
+  bool gathers = false;
+  bool written = true;
+  std::uint64_t limit = 0;
+  std::uint64_t slot_bytes = 0;
+};
+
+std::vector<Shape> shapes_of(const sched::Schedule& schedule) {
+  std::vector<Shape> shapes(schedule.channels().size());
+  if (!schedule.has_bundles()) return shapes;
+  struct Count {
+    std::uint64_t largest = 0;
+    std::uint64_t puts = 0;
+    std::uint64_t contiguous = 0;
+    Slice last;
+  };
+  std::vector<Count> counts(shapes.size());
+  for (const Op& op : schedule.ops()) {
+    if (op.kind != OpKind::kSend && op.kind != OpKind::kPut) continue;
+    Shape& shape = shapes[op.channel.value];
+    shape.gathers = schedule.channel(op.channel).bundle != sched::Bundle::kNone;
+    if (!shape.gathers) continue;
+    Count& count = counts[op.channel.value];
+    count.largest = std::max(count.largest, schedule.payload_bytes(op));
+    shape.written = shape.written && !sched::is_fifo_source(op);
+    if (op.writes.count == 0) continue;
+    const Slice& first = schedule.slices(op.writes).front();
+    ++count.puts;
+    count.contiguous +=
+        first.buffer == count.last.buffer && first.offset == count.last.offset + count.last.bytes;
+    count.last = schedule.slices(op.writes).back();
+  }
+  for (std::size_t c = 0; c < shapes.size(); ++c) {
+    Shape& shape = shapes[c];
+    if (!shape.gathers) continue;
+    shape.written = shape.written && 2 * (counts[c].contiguous + 1) >= counts[c].puts;
+    shape.limit = std::min(schedule.channels()[c].bundle_bytes, kMostGathered);
+    const std::uint64_t largest =
+        shape.written ? std::min(counts[c].largest, kLargePut) : counts[c].largest + sizeof(Header);
+    shape.slot_bytes = (shape.limit + largest + 63) / 64 * 64;
+  }
+  return shapes;
+}
+
+}  // namespace
+
+std::uint64_t Bundles::scratch_bytes(const RankProgram& program) {
+  const sched::Schedule& schedule = program.schedule();
+  const std::vector<Shape> shapes = shapes_of(schedule);
+  std::uint64_t bytes = 0;
+  for (std::size_t c = 0; c < shapes.size(); ++c) {
+    if (!shapes[c].gathers) continue;
+    const sched::Channel& channel = schedule.channels()[c];
+    if (channel.src == program.rank()) bytes += kSlots * shapes[c].slot_bytes;
+    if (channel.dst == program.rank() && !shapes[c].written) bytes += kSlots * shapes[c].slot_bytes;
+  }
+  return bytes;
+}
+
+Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
+                 Operands& operands, const Transport& transport, std::uint64_t scratch,
+                 std::uint32_t first_channel, std::uint32_t number)
+    : program_(program),
+      schedule_(program.schedule()),
+      memory_(memory),
+      maker_(maker),
+      operands_(operands),
+      in_order_(transport.completes_in_order()),
+      first_channel_(first_channel),
+      number_(std::uint64_t{number} << 32),
+      line_of_(schedule_.channels().size(), kNoOp),
+      target_of_(line_of_) {
+  const std::vector<Shape> shapes = shapes_of(schedule_);
+  std::byte* at = memory.scratch() + (scratch - scratch_bytes(program));
+  for (std::uint32_t c = 0; c < shapes.size(); ++c) {
+    const Shape& shape = shapes[c];
+    if (!shape.gathers) continue;
+    const sched::Channel& channel = schedule_.channels()[c];
+    const std::uint32_t data = data_channel(sched::ChannelId(c));
+    if (channel.src == program.rank()) {
+      line_of_[c] = static_cast<std::uint32_t>(lines_.size());
+      Line& line = lines_.emplace_back();
+      line.channel = sched::ChannelId(c);
+      line.written = shape.written;
+      line.limit = shape.limit;
+      line.first_tag = static_cast<std::uint32_t>(places_.size());
+      for (std::uint32_t s = 0; s < kSlots; ++s, at += shape.slot_bytes) {
+        line.slots.emplace_back().data = at;
+        line.free.push_back(kSlots - 1 - s);
+        places_.push_back({true, line_of_[c], s, false});
+      }
+      for (std::uint32_t s = 0; s < kSlots; ++s) places_.push_back({true, line_of_[c], s, true});
+      if (!shape.written) {
+        ends_.push_back({data, channel.dst.value, true});
+        ends_.push_back({data + 1, channel.dst.value, false});
+      }
+    }
+    if (channel.dst == program.rank() && !shape.written) {
+      target_of_[c] = static_cast<std::uint32_t>(targets_.size());
+      Target& target = targets_.emplace_back();
+      target.channel = sched::ChannelId(c);
+      target.slot_bytes = shape.slot_bytes;
+      target.first_tag = static_cast<std::uint32_t>(places_.size());
+      for (std::uint32_t s = 0; s < kSlots; ++s, at += shape.slot_bytes) {
+        target.slots.push_back(at);
+        places_.push_back({false, target_of_[c], s, false});
+      }
+      ends_.push_back({data, channel.src.value, false});
+      ends_.push_back({data + 1, channel.src.value, true});
+    }
+  }
+}
+
+// Its acknowledgements have the next.
+std::uint32_t Bundles::data_channel(sched::ChannelId channel) const {
+  return first_channel_ + static_cast<std::uint32_t>(schedule_.channels().size()) +
+         2 * channel.value;
+}
+
+WorkRequest Bundles::request(RequestKind kind, std::uint32_t channel, std::uint32_t tag) const {
+  WorkRequest request;
+  request.kind = kind;
+  request.channel = channel;
+  request.tag = number_ | kFirstTag | tag;
+  return request;
+}
+
+void Bundles::begin(RequestQueue& queue) {
+  if (begun_) return;
+  begun_ = true;
+  for (const Line& line : lines_) {
+    for (std::uint32_t s = 0; s < kSlots && !line.written; ++s) {
+      post_acknowledgement(line, s, queue);
+    }
+  }
+  for (const Target& target : targets_) {
+    for (std::uint32_t s = 0; s < kSlots; ++s) post_receive(target, s, queue);
+  }
+}
+
+void Bundles::post_acknowledgement(const Line& line, std::uint32_t slot, RequestQueue& queue) {
+  queue.add(
+      request(RequestKind::kRecv, data_channel(line.channel) + 1, line.first_tag + kSlots + slot),
+      {}, false);
+}
+
+void Bundles::post_receive(const Target& target, std::uint32_t slot, RequestQueue& queue) {
+  const Segment segment{target.slots[slot], target.slot_bytes, memory_.scratch_handle()};
+  queue.add(request(RequestKind::kRecv, data_channel(target.channel), target.first_tag + slot),
+            {&segment, 1}, false);
+}
+
+bool Bundles::takes(std::uint32_t i, RequestQueue& queue) {
+  const Op& op = program_.op(i);
+  if (!op.channel.valid()) return false;
+  if (op.kind == OpKind::kRecv) return target_of_[op.channel.value] != kNoOp;
+  if (line_of_[op.channel.value] == kNoOp) return false;
+  const bool gathered = op.kind == OpKind::kSend || op.kind == OpKind::kPut;
+  const bool large =
+      lines_[line_of_[op.channel.value]].written && schedule_.payload_bytes(op) > kLargePut;
+  if (gathered && !large) return true;
+  flush(i, queue);
+  return false;
+}
+
+bool Bundles::has_room(const Line& line) const {
+  const sched::Channel& channel = channel_of(line);
+  return channel.bundle == sched::Bundle::kOverflow &&
+         (channel.window == 0 || line.under_way < channel.window);
+}
+
+void Bundles::add(std::uint32_t i, Clock::time_point now, RequestQueue& queue) {
+  const Op& op = program_.op(i);
+  if (op.kind == OpKind::kRecv) {
+    Target& target = targets_[target_of_[op.channel.value]];
+    target.receives.push_back(i);
+    issued.push_back(i);
+    return match(target);
+  }
+  Line& line = lines_[line_of_[op.channel.value]];
+  if (gather(line, i, now)) {
+    added(line, queue);
+  } else {
+    line.stalled = i;  // the only one: the channel's next waits for its issue
+  }
+}
+
+void Bundles::added(Line& line, RequestQueue& queue) {
+  if (line.slots[line.open].bytes >= line.limit || has_room(line)) post(line, queue);
+}
+
+// False if there is no memory for it now.
+bool Bundles::gather(Line& line, std::uint32_t i, Clock::time_point now) {
+  if (line.open == kNoOp) {
+    if (line.free.empty()) return false;
+    line.open = line.free.back();
+    line.free.pop_back();
+    Slot& slot = line.slots[line.open];
+    slot.ops.clear();
+    slot.runs.clear();
+    slot.bytes = 0;
+    const sched::Time delay = channel_of(line).bundle_delay;
+    line.due = Clock::time_point::max();
+    if (delay != sched::kForever) line.due = now + std::chrono::ceil<Clock::duration>(delay);
+  }
+  Slot& slot = line.slots[line.open];
+  const Op& op = program_.op(i);
+  const std::uint64_t shift = operands_.read(i).shift;
+  if (line.written) {
+    add_written(slot, op, shift);
+  } else {
+    add_told(slot, op, program_.id(i), shift);
+  }
+  slot.ops.push_back(i);
+  issued.push_back(i);
+  return true;
+}
+
+void Bundles::add_written(Slot& slot, const Op& op, std::uint64_t shift) {
+  std::uint64_t at = slot.bytes;
+  for (const Slice& slice : schedule_.slices(op.reads)) {
+    if (slice.bytes == 0) continue;
+    std::memcpy(slot.data + at, memory_.at(slice).data(), slice.bytes);
+    at += slice.bytes;
+  }
+  for (const Slice& slice : schedule_.slices(op.writes)) {
+    if (slice.bytes == 0) continue;
+    const RemoteMemory target = maker_.remote(slice, shift);
+    Run* const last = slot.runs.empty() ? nullptr : &slot.runs.back();
+    if (last != nullptr && last->target.key == target.key &&
+        last->target.address + last->bytes == target.address) {
+      last->bytes += slice.bytes;
+    } else {
+      slot.runs.push_back({target, slot.bytes, slice.bytes});
+    }
+    slot.bytes += slice.bytes;
+  }
+}
+
+void Bundles::add_told(Slot& slot, const Op& op, sched::OpId id, std::uint64_t shift) {
+  const Header header{id.value, 0, shift};
+  std::memcpy(slot.data + slot.bytes, &header, sizeof header);
+  slot.bytes += sizeof header;
+  for (const Slice& slice : schedule_.slices(op.reads)) {
+    if (slice.bytes == 0) continue;
+    std::memcpy(slot.data + slot.bytes, memory_.at(slice).data(), slice.bytes);
+    slot.bytes += slice.bytes;
+  }
+}
+
+void Bundles::flush(std::uint32_t i, RequestQueue& queue) {
+  const std::uint32_t index = line_of_[program_.op(i).channel.value];
+  if (index != kNoOp && lines_[index].open != kNoOp) post(lines_[index], queue);
+}
+
+bool Bundles::flush_old(Clock::time_point now, RequestQueue& queue) {
+  bool any = false;
+  for (Line& line : lines_) {
+    if (line.open == kNoOp || line.due > now) continue;
+    post(line, queue);
+    any = true;
+  }
+  return any;
+}
+
+std::optional<Bundles::Clock::time_point> Bundles::next_due() const {
+  std::optional<Clock::time_point> next;
+  for (const Line& line : lines_) {
+    if (line.open == kNoOp || line.due == Clock::time_point::max()) continue;
+    if (!next || line.due < *next) next = line.due;
+  }
+  return next;
+}
+
+void Bundles::post(Line& line, RequestQueue& queue) {
+  const std::uint32_t index = line.open;
+  Slot& slot = line.slots[index];
+  line.open = kNoOp;
+  ++line.under_way;
+  if (line.written) return write(line, index, queue);
+  slot.awaited = 2;
+  line.told.push_back(index);
+  const Segment segment{slot.data, slot.bytes, memory_.scratch_handle()};
+  queue.add(request(RequestKind::kSend, data_channel(line.channel), line.first_tag + index),
+            {&segment, 1}, false);
+}
+
+void Bundles::write(Line& line, std::uint32_t index, RequestQueue& queue) {
+  Slot& slot = line.slots[index];
+  slot.awaited = in_order_ ? 1 : static_cast<std::uint32_t>(slot.runs.size());
+  if (slot.runs.empty()) {
+    slot.awaited = 1;
+    return over(line, index, queue);
+  }
+  for (std::size_t r = 0; r < slot.runs.size(); ++r) {
+    const Run& run = slot.runs[r];
+    WorkRequest write =
+        request(RequestKind::kWrite, first_channel_ + line.channel.value, line.first_tag + index);
+    write.signalled = !in_order_ || r + 1 == slot.runs.size();
+    write.remote = run.target;
+    const Segment segment{slot.data + run.at, run.bytes, memory_.scratch_handle()};
+    queue.add(write, {&segment, 1}, false);
+  }
+}
+
+// One of the things that a slot waits for.
+void Bundles::over(Line& line, std::uint32_t index, RequestQueue& queue) {
+  Slot& slot = line.slots[index];
+  if (--slot.awaited != 0) return;
+  --line.under_way;
+  done.insert(done.end(), slot.ops.begin(), slot.ops.end());
+  line.free.push_back(index);
+  if (line.stalled != kNoOp) {
+    const std::uint32_t op = line.stalled;
+    line.stalled = kNoOp;
+    gather(line, op, Clock::now());
+    added(line, queue);
+  } else if (line.open != kNoOp && has_room(line)) {
+    post(line, queue);
+  }
+}
+
+void Bundles::complete(const Completion& completion, RequestQueue& queue) {
+  const Place place = places_[static_cast<std::uint32_t>(completion.tag) - kFirstTag];
+  if (!place.is_line) {
+    Target& target = targets_[place.index];
+    take_apart(target, {target.slots[place.slot], completion.bytes});
+    match(target);
+    post_receive(target, place.slot, queue);
+    WorkRequest answer = request(RequestKind::kSend, data_channel(target.channel) + 1, 0);
+    answer.signalled = false;
+    queue.add(answer, {}, false);
+    return;
+  }
+  Line& line = lines_[place.index];
+  if (!place.acknowledgement) return over(line, place.slot, queue);
+  post_acknowledgement(line, place.slot, queue);
+  const std::uint32_t slot = line.told.front();
+  line.told.pop_front();
+  over(line, slot, queue);
+}
+
+void Bundles::take_apart(Target& target, std::span<const std::byte> bundle) {
+  while (!bundle.empty()) {
+    Header header;
+    std::memcpy(&header, bundle.data(), sizeof header);
+    bundle = bundle.subspan(sizeof header);
+    const Op& op = schedule_.op(sched::OpId(header.op));
+    const std::uint64_t bytes = schedule_.payload_bytes(op);
+    std::span<const std::byte> payload = bundle.first(bytes);
+    bundle = bundle.subspan(bytes);
+    if (op.kind == OpKind::kSend) {
+      target.arrived.emplace_back(payload.begin(), payload.end());
+      continue;
+    }
+    for (Slice slice : schedule_.slices(op.writes)) {
+      if (slice.bytes == 0) continue;
+      slice.offset += header.shift;
+      const std::uint64_t room = schedule_.buffers()[slice.buffer.value].bytes;
+      if (slice.offset > room || slice.bytes > room - slice.offset) {
+        throw InputError(fmt::format("{} writes outside of its target's buffer",
+                                     describe(schedule_, sched::OpId(header.op))));
+      }
+      std::memcpy(memory_.at(slice).data(), payload.data(), slice.bytes);
+      payload = payload.subspan(slice.bytes);
+    }
+    if (op.notify == sched::Notify::kImm) target.arrived.emplace_back();
+  }
+}
+
+// The k-th message meets the k-th receive.
+void Bundles::match(Target& target) {
+  while (!target.arrived.empty() && !target.receives.empty()) {
+    std::span<const std::byte> payload = target.arrived.front();
+    const std::uint32_t i = target.receives.front();
+    for (const Slice& slice : schedule_.slices(program_.op(i).writes)) {
+      const std::uint64_t bytes = std::min<std::uint64_t>(slice.bytes, payload.size());
+      if (bytes != 0) std::memcpy(memory_.at(slice).data(), payload.data(), bytes);
+      payload = payload.subspan(bytes);
+    }
+    done.push_back(i);
+    target.arrived.pop_front();
+    target.receives.pop_front();
+  }
+}
+
+}  // namespace slackline::hw

@@ -1,0 +1,152 @@
+// Channels that gather messages (Channel::bundle), on a transport: the executor hands this their
+// operations instead of posting each.
+//
+// A channel whose puts mostly continue each other in the target's memory, and that carries nothing
+// else, is written: a bundle is a copy of its puts' bytes, sent by one write for every run of them
+// that is contiguous there, and flags become visible in the order of their puts. Any other channel
+// is told: a bundle is one message with a header for every operation in it, which the target's
+// executor takes apart, in order, and acknowledges.
+//
+// A bundle is posted when it holds bundle_bytes or as much as is kept for it, by a flush, by a get
+// or atomic that comes behind, when it is bundle_delay old, which is seen by progress(), and in
+// overflow as soon as fewer than `window` are under way.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hw/executor/memory.h"
+#include "hw/executor/operands.h"
+#include "hw/executor/program.h"
+#include "hw/executor/requests.h"
+#include "hw/transport.h"
+
+namespace slackline::hw {
+
+class Bundles {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// The low half of the tags of its requests is at least this.
+  static constexpr std::uint32_t kFirstTag = 0x80000000u;
+
+  /// Bytes of scratch that the program's bundles need.
+  static std::uint64_t scratch_bytes(const RankProgram& program);
+
+  /// Its memory are the last scratch_bytes() of `scratch`. Transport channels from `first_channel`
+  /// + the schedule's channels on are its own. All references must outlive this.
+  Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker, Operands& operands,
+          const Transport& transport, std::uint64_t scratch, std::uint32_t first_channel,
+          std::uint32_t number);
+
+  bool any() const { return !lines_.empty() || !targets_.empty(); }
+  /// Of its own channels, as the transport numbers them.
+  std::span<const ChannelEnd> ends() const { return ends_; }
+
+  /// Once, when all ranks are connected: posts the receives.
+  void begin(RequestQueue& queue);
+
+  /// Whether the operation is not to be posted but given to add(). A large put is not; what was
+  /// gathered before it is posted at once.
+  bool takes(std::uint32_t op, RequestQueue& queue);
+  /// Its turn has come: a send or put is gathered, or waits until there is memory for it; a receive
+  /// waits for its message.
+  void add(std::uint32_t op, Clock::time_point now, RequestQueue& queue);
+  /// Posts what the operation's channel has gathered, if it gathers.
+  void flush(std::uint32_t op, RequestQueue& queue);
+  /// Posts what is old enough; answers whether there was anything.
+  bool flush_old(Clock::time_point now, RequestQueue& queue);
+  /// When the next bundle is old enough.
+  std::optional<Clock::time_point> next_due() const;
+
+  /// A completion of its own.
+  void complete(const Completion& completion, RequestQueue& queue);
+
+  /// What was issued, and what done, since they were cleared.
+  std::vector<std::uint32_t> issued;
+  std::vector<std::uint32_t> done;
+
+ private:
+  struct Run {
+    RemoteMemory target;
+    std::uint64_t at = 0;  // in the slot
+    std::uint64_t bytes = 0;
+  };
+  struct Slot {
+    std::byte* data = nullptr;
+    std::vector<std::uint32_t> ops;
+    std::vector<Run> runs;  // written
+    std::uint64_t bytes = 0;
+    std::uint32_t awaited = 0;  // completions; told: and the acknowledgement
+  };
+  // A channel from here.
+  struct Line {
+    sched::ChannelId channel;
+    bool written = false;
+    std::uint64_t limit = 0;
+    std::vector<Slot> slots;
+    std::vector<std::uint32_t> free;
+    std::deque<std::uint32_t> told;  // slots to be acknowledged, in order
+    std::uint32_t open = kNoOp;      // slot
+    std::uint32_t stalled = kNoOp;   // operation
+    std::uint32_t under_way = 0;
+    std::uint32_t first_tag = 0;  // of its slots, then of its acknowledgements
+    Clock::time_point due = Clock::time_point::max();
+  };
+  // A channel that is told here.
+  struct Target {
+    sched::ChannelId channel;
+    std::vector<std::byte*> slots;
+    std::uint64_t slot_bytes = 0;
+    std::uint32_t first_tag = 0;
+    std::deque<std::vector<std::byte>> arrived;  // payloads of sends, nothing for puts
+    std::deque<std::uint32_t> receives;
+  };
+  struct Place {
+    bool is_line = false;
+    std::uint32_t index = 0;
+    std::uint32_t slot = 0;
+    bool acknowledgement = false;
+  };
+
+  const sched::Channel& channel_of(const Line& line) const {
+    return schedule_.channel(line.channel);
+  }
+  std::uint32_t data_channel(sched::ChannelId channel) const;
+  WorkRequest request(RequestKind kind, std::uint32_t channel, std::uint32_t tag) const;
+  bool has_room(const Line& line) const;
+  bool gather(Line& line, std::uint32_t op, Clock::time_point now);
+  void add_written(Slot& slot, const sched::Op& op, std::uint64_t shift);
+  void add_told(Slot& slot, const sched::Op& op, sched::OpId id, std::uint64_t shift);
+  void added(Line& line, RequestQueue& queue);
+  void post(Line& line, RequestQueue& queue);
+  void write(Line& line, std::uint32_t slot, RequestQueue& queue);
+  void over(Line& line, std::uint32_t slot, RequestQueue& queue);
+  void post_receive(const Target& target, std::uint32_t slot, RequestQueue& queue);
+  void post_acknowledgement(const Line& line, std::uint32_t slot, RequestQueue& queue);
+  void take_apart(Target& target, std::span<const std::byte> bundle);
+  void match(Target& target);
+
+  const RankProgram& program_;
+  const sched::Schedule& schedule_;
+  RankMemory& memory_;
+  RequestMaker& maker_;
+  Operands& operands_;
+  const bool in_order_;
+  const std::uint32_t first_channel_;
+  const std::uint64_t number_;
+  bool begun_ = false;
+  std::vector<Line> lines_;
+  std::vector<Target> targets_;
+  std::vector<std::uint32_t> line_of_;    // by channel of the schedule; kNoOp
+  std::vector<std::uint32_t> target_of_;  // likewise
+  std::vector<Place> places_;             // by tag
+  std::vector<ChannelEnd> ends_;
+};
+
+}  // namespace slackline::hw

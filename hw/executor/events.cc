@@ -1,0 +1,126 @@
+// The part of the executor that sees what has happened: completions, timers, flags.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "hw/executor.h"
+#include "hw/executor/local_work.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+constexpr std::size_t kBatch = 32;
+
+}  // namespace
+
+using sched::Op;
+using sched::OpKind;
+
+// Where requests of a channel complete in order, one that completes speaks for those before it.
+void Executor::silent_done_before(std::uint32_t op) {
+  for (std::uint32_t p = program_.previous(op); p != kNoOp && silent_[p];
+       p = program_.previous(p)) {
+    silent_[p] = false;
+    done(p);
+  }
+}
+
+void Executor::take(const Completion& completion) {
+  event();
+  complete(completion);
+}
+
+void Executor::complete(const Completion& completion) {
+  const auto i = static_cast<std::uint32_t>(completion.tag);
+  if (i >= Bundles::kFirstTag) {
+    bundles_.complete(completion, queue_);
+    return take_bundled();
+  }
+  const Op& op = program_.op(i);
+  if (op.kind == OpKind::kRecv && completion.immediate != maker_.message(i)) {
+    throw InternalError(fmt::format("{} took message {} of its channel; expected message {}",
+                                    describe(schedule_, program_.id(i)), completion.immediate,
+                                    maker_.message(i)));
+  }
+  if (op.kind != OpKind::kRecv) silent_done_before(i);
+  if (--completions_left_[i] != 0) return;
+  if (sched::has_reply(op.kind) && !maker_.deliver_result(i, queue_)) {
+    completions_left_[i] = 1;
+    post_queued();
+    return;
+  }
+  done(i);
+}
+
+bool Executor::see_completions() {
+  std::array<Completion, kBatch> completions;
+  const std::size_t count = transport_.poll(completions);
+  if (count == 0) return false;
+  event();
+  for (std::size_t c = 0; c < count; ++c) {
+    complete(completions[c]);
+    ++events_;
+  }
+  return true;
+}
+
+bool Executor::see_timers() {
+  bool moved = false;
+  while (!timers_.empty() && timers_.top().at <= Clock::now()) {
+    const Timer timer = timers_.top();
+    timers_.pop();
+    event();
+    moved = true;
+    switch (timer.what) {
+      case Timer::What::kHeldBack:
+        offer(timer.op);
+        break;
+      case Timer::What::kLaneEnd:
+        lanes_.release(timer.op);
+        work(timer.op);
+        break;
+      case Timer::What::kDone:
+        done(timer.op);
+        break;
+      case Timer::What::kEnter:
+        free_.push_back(timer.op);
+        break;
+    }
+  }
+  return moved;
+}
+
+bool Executor::see_flags() {
+  bool moved = false;
+  for (std::size_t p = 0; p < polls_.size();) {
+    const std::uint32_t op = polls_[p];
+    if (!is_flag_up(program_, memory_, op)) {
+      ++p;
+      continue;
+    }
+    polls_[p] = polls_.back();
+    polls_.pop_back();
+    moved = see_flag(op);
+  }
+  return moved;
+}
+
+bool Executor::see_flag(std::uint32_t op) {
+  if (!is_flag_up(program_, memory_, op)) return false;
+  if (program_.clears_flag(op)) {
+    if (has_regions_) keep_flag(op);
+    lower_flag(program_, memory_, op);
+  }
+  event();
+  done(op);
+  return true;
+}
+
+// Peers may still need this rank's progress.
+bool Executor::drain() {
+  std::array<Completion, kBatch> completions;
+  return options_.polls && transport_.poll(completions) != 0;
+}
+
+}  // namespace slackline::hw

@@ -1,0 +1,179 @@
+#include "hw/executor/program.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+#include "machine/execution.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+
+using sched::Op;
+using sched::OpKind;
+
+RankProgram::RankProgram(const sched::Schedule& schedule, sched::RankId rank)
+    : schedule_(schedule),
+      rank_(rank),
+      first_(schedule.first_op(rank).value),
+      size_(schedule.end_op(rank).value - first_),
+      regions_(schedule, rank),
+      waits_(regions_.nodes(), 0),
+      previous_(size_, kNoOp),
+      waited_for_(size_, false),
+      message_(size_, 0),
+      clears_flag_(size_, false),
+      expects_put_(size_, false) {
+  require_supported();
+  if (!regions_.tree().empty()) machine::require_executable(schedule);
+  count_events();
+  mark_flags();
+  mark_puts();
+}
+
+void RankProgram::require_supported() const {
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    const Op& o = op(i);
+    const auto refuse = [&](std::string_view why) {
+      throw Unsupported(
+          fmt::format("run cannot carry out {}: {}", describe(schedule_, id(i)), why));
+    };
+    const bool needs_match = sched::is_fifo_source(o) || o.kind == OpKind::kRecv ||
+                             o.kind == OpKind::kPoll || o.notify == sched::Notify::kFlag;
+    // Where regions decide, messages meet as they come.
+    if (needs_match && !o.match.valid() && regions_.tree().empty()) {
+      throw InputError(
+          fmt::format("{} has no match; `check` lists what is wrong", describe(schedule_, id(i))));
+    }
+    if (sched::has_channel(o.kind) &&
+        schedule_.channel(o.channel).service != sched::Service::kReliable) {
+      refuse("transports are reliable; expected a channel of service rc");
+    }
+    if (o.kind == OpKind::kReduce && o.writes.count > 1) refuse("expected a single write");
+  }
+}
+
+void RankProgram::count_events() {
+  std::vector<Release> on_issued;
+  std::vector<Release> on_done;
+  // By channel and side: the operation before, and how many messages came before it.
+  struct Side {
+    std::uint32_t last = 0;
+    std::uint32_t messages = 0;
+  };
+  std::map<std::pair<std::uint32_t, bool>, Side> sides;
+  const auto add_arc = [&](std::uint32_t from, std::uint32_t to, bool done) {
+    const auto [pred, succ] = regions_.lifted(from, to);
+    (done || is_region(pred) ? on_done : on_issued).push_back({pred, succ});
+    ++waits_[succ];
+  };
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    for (const sched::Edge& edge : schedule_.edges_into(id(i))) {
+      add_arc(edge.pred.value - first_, i, edge.on == sched::On::kDone);
+    }
+    const Op& o = op(i);
+    const bool receives = o.kind == OpKind::kRecv;
+    const bool bundled =
+        o.channel.valid() && schedule_.channel(o.channel).bundle != sched::Bundle::kNone;
+    // Flushes have their place among what they flush.
+    if (!receives && !sched::is_initiator(o.kind) && !(bundled && o.kind == OpKind::kFlush)) {
+      continue;
+    }
+    if (bundled) waited_for_[i] = true;
+    const auto [side, fresh] = sides.try_emplace({o.channel.value, !receives});
+    if (!fresh) {
+      add_arc(side->second.last, i, false);
+      previous_[i] = side->second.last;
+    }
+    side->second.last = i;
+    if (receives || sched::is_fifo_source(o)) message_[i] = side->second.messages++;
+  }
+  after_issued_ = lists_of(regions_.nodes(), on_issued);
+  after_done_ = lists_of(regions_.nodes(), on_done);
+  mark_waited_for(on_done);
+  for (const auto& [key, side] : sides) {
+    waited_for_[side.last] = true;
+    const sched::Channel& channel = schedule_.channel(sched::ChannelId(key.first));
+    const sched::RankId peer = key.second ? channel.dst : channel.src;
+    ends_.push_back({key.first, peer.value, key.second});
+  }
+  // A channel that only carries polled puts has no operation at its target; its end is there all
+  // the same, for transports that connect channels one by one.
+  for (std::uint32_t c = 0; c < schedule_.channels().size(); ++c) {
+    const sched::Channel& channel = schedule_.channels()[c];
+    if (channel.dst == rank_ && !sides.contains({c, false})) {
+      ends_.push_back({c, channel.src.value, false});
+    }
+  }
+}
+
+// The end of a region tells when its operations are done. And before an operation that may be left
+// out, or that has nothing to post, the chain of those that complete in silence must end.
+void RankProgram::mark_waited_for(std::span<const Release> on_done) {
+  for (const Release& release : on_done) {
+    if (!is_region(release.from)) waited_for_[release.from] = true;
+  }
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    const bool in_region = regions_.around(i) != RankRegions::kNoRegion;
+    if (in_region) waited_for_[i] = true;
+    if (previous_[i] == kNoOp) continue;
+    const bool one_sided = op(i).kind == OpKind::kPut || op(i).kind == OpKind::kGet;
+    const bool empty =
+        one_sided && op(i).notify != sched::Notify::kImm && schedule_.payload_bytes(op(i)) == 0;
+    if (in_region || empty) waited_for_[previous_[i]] = true;
+  }
+}
+
+// Flags of one schedule are the same bytes or different ones: they are compared by where they
+// begin.
+void RankProgram::mark_flags() {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> last;
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (op(i).kind != OpKind::kPoll) continue;
+    if (regions_.around(i) != RankRegions::kNoRegion) clears_flag_[i] = true;
+    for (const sched::Slice& slice : schedule_.slices(op(i).reads)) {
+      if (slice.bytes == 0) continue;
+      const auto [before, fresh] = last.try_emplace({slice.buffer.value, slice.offset}, i);
+      if (fresh) continue;
+      clears_flag_[before->second] = true;
+      before->second = i;
+    }
+  }
+}
+
+void RankProgram::mark_puts() {
+  constexpr OpKind kNone = OpKind::kJoin;
+  std::map<std::uint32_t, OpKind> unmatched;  // by channel
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (op(i).kind != OpKind::kRecv) continue;
+    if (op(i).match.valid()) {
+      expects_put_[i] = schedule_.op(op(i).match).kind == OpKind::kPut;
+    } else {
+      unmatched.emplace(op(i).channel.value, kNone);
+    }
+  }
+  if (unmatched.empty()) return;
+  for (const Op& o : schedule_.ops()) {
+    if (!sched::is_fifo_source(o)) continue;
+    const auto found = unmatched.find(o.channel.value);
+    if (found != unmatched.end()) found->second = o.kind;
+  }
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (op(i).kind != OpKind::kRecv || op(i).match.valid()) continue;
+    expects_put_[i] = unmatched.at(op(i).channel.value) == OpKind::kPut;
+  }
+}
+
+RankProgram::Lists RankProgram::lists_of(std::uint32_t size, std::span<const Release> releases) {
+  Lists lists;
+  lists.begin.assign(size + 1, 0);
+  for (const Release& release : releases) ++lists.begin[release.from + 1];
+  for (std::uint32_t i = 0; i < size; ++i) lists.begin[i + 1] += lists.begin[i];
+  lists.items.resize(releases.size());
+  std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
+  for (const Release& release : releases) lists.items[next[release.from]++] = release.to;
+  return lists;
+}
+
+}  // namespace slackline::hw

@@ -1,0 +1,184 @@
+#include "hw/fabric/endpoint.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <rdma/fi_atomic.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "hw/fabric/library.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+constexpr std::size_t kCompletionQueue = 8192;
+
+void require_of(std::string_view provider, ssize_t answer, std::string_view what) {
+  if (answer >= 0) return;
+  throw EnvironmentError(fmt::format("libfabric {}: {} failed: {}", provider, what,
+                                     load_fabric_library().strerror(static_cast<int>(-answer))));
+}
+
+FabricInfo wanted(std::string_view provider) {
+  FabricInfo hints(load_fabric_library().dupinfo(nullptr));
+  if (!hints) throw EnvironmentError("libfabric: out of memory");
+  hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  // Whoever waits polls; a thread of the provider's would only be in the way.
+  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+  hints->tx_attr->msg_order = FI_ORDER_SAS;
+  hints->rx_attr->msg_order = FI_ORDER_SAS;
+  hints->fabric_attr->prov_name = strdup(std::string(provider).c_str());
+  return hints;
+}
+
+}  // namespace
+
+void FreeInfo::operator()(fi_info* info) const { load_fabric_library().freeinfo(info); }
+
+FabricInfo find_provider(std::string_view provider, const std::string& host) {
+  const FabricInfo hints = wanted(provider);
+  fi_info* found = nullptr;
+  const bool bound = !host.empty() && provider != "shm";
+  const int answer =
+      load_fabric_library().getinfo(FI_VERSION(1, 17), bound ? host.c_str() : nullptr, nullptr,
+                                    bound ? FI_SOURCE : 0, hints.get(), &found);
+  if (answer == -FI_ENODATA) return nullptr;
+  require_of(provider, answer, bound ? "looking for " + host : "fi_getinfo");
+  return FabricInfo(found);
+}
+
+FabricEndpoint::FabricEndpoint(FabricInfo info)
+    : info_(std::move(info)), provider_(info_->fabric_attr->prov_name) {
+  fid_fabric* fabric = nullptr;
+  require(load_fabric_library().fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
+  fabric_.reset(fabric);
+  fid_domain* domain = nullptr;
+  require(fi_domain(fabric, info_.get(), &domain, nullptr), "fi_domain");
+  domain_.reset(domain);
+  if (info_->domain_attr->cq_data_size < 8) {
+    throw EnvironmentError(fmt::format("libfabric {}: {} bytes of completion data; expected 8",
+                                       provider_, info_->domain_attr->cq_data_size));
+  }
+  open_queue();
+  fi_av_attr av_attr{};
+  av_attr.type = FI_AV_TABLE;
+  fid_av* av = nullptr;
+  require(fi_av_open(domain, &av_attr, &av, nullptr), "fi_av_open");
+  av_.reset(av);
+  fid_ep* ep = nullptr;
+  require(fi_endpoint(domain, info_.get(), &ep, nullptr), "fi_endpoint");
+  ep_.reset(ep);
+  require(fi_ep_bind(ep, &av->fid, 0), "binding the address vector");
+  require(fi_ep_bind(ep, &cq_->fid, FI_TRANSMIT | FI_RECV), "binding the queue");
+  require(fi_enable(ep), "fi_enable");
+}
+
+// The endpoint goes before what it is bound to.
+FabricEndpoint::~FabricEndpoint() { close(); }
+
+void FabricEndpoint::close() { ep_.reset(); }
+
+// rxm closes one connection after the other, and after each it takes in what has come over the
+// others (rxm_close_conn, rxm_flush_msg_cq): messages land in receives that were posted long ago,
+// in memory that may be gone, and announced ones are answered over connections just closed. As all
+// that rxm does is done within calls, an endpoint that nobody calls any more touches nothing: it is
+// left open, until the process ends. The others drop what is under way.
+void FabricEndpoint::abandon() {
+  if (provider_ != "tcp;ofi_rxm") return close();
+  static_cast<void>(ep_.release());
+  static_cast<void>(av_.release());
+  static_cast<void>(cq_.release());
+  static_cast<void>(domain_.release());
+  static_cast<void>(fabric_.release());
+}
+
+void FabricEndpoint::open_queue() {
+  fi_cq_attr attr{};
+  attr.size = kCompletionQueue;
+  attr.format = FI_CQ_FORMAT_TAGGED;
+  fid_cq* cq = nullptr;
+  // net would start a thread for it, which is in the way of all who poll; shm has nothing of the
+  // kind.
+  attr.wait_obj = FI_WAIT_FD;
+  if (provider_ == "tcp;ofi_rxm" && fi_cq_open(domain_.get(), &attr, &cq, nullptr) == 0) {
+    cq_.reset(cq);
+    if (fi_control(&cq->fid, FI_GETWAIT, &queue_descriptor_) != 0) queue_descriptor_ = -1;
+    return;
+  }
+  attr.wait_obj = FI_WAIT_NONE;
+  require(fi_cq_open(domain_.get(), &attr, &cq, nullptr), "fi_cq_open");
+  cq_.reset(cq);
+}
+
+Address FabricEndpoint::address() const {
+  Address address(256);
+  std::size_t bytes = address.size();
+  require(fi_getname(&ep_->fid, address.data(), &bytes), "fi_getname");
+  address.resize(bytes);
+  return address;
+}
+
+fi_addr_t FabricEndpoint::insert(const Address& peer, std::size_t rank) {
+  fi_addr_t place = FI_ADDR_UNSPEC;
+  if (fi_av_insert(av_.get(), peer.data(), 1, &place, 0, nullptr) != 1) {
+    throw EnvironmentError(
+        fmt::format("libfabric {}: the address of rank {} cannot be used", provider_, rank));
+  }
+  return place;
+}
+
+Fid<fid_mr> FabricEndpoint::register_memory(std::span<std::byte> memory, std::uint64_t key) {
+  constexpr std::uint64_t kAccess =
+      FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+  fid_mr* mr = nullptr;
+  require(fi_mr_reg(domain_.get(), memory.data(), memory.size(), kAccess, 0, key, 0, &mr, nullptr),
+          fmt::format("registering {} bytes", memory.size()));
+  return Fid<fid_mr>(mr);
+}
+
+bool FabricEndpoint::has_atomics() const {
+  std::size_t count = 0;
+  return fi_fetch_atomicvalid(ep_.get(), FI_UINT64, FI_SUM, &count) == 0 && count >= 1 &&
+         fi_compare_atomicvalid(ep_.get(), FI_UINT64, FI_CSWAP, &count) == 0 && count >= 1;
+}
+
+bool FabricEndpoint::has_bitwise_atomics() const {
+  constexpr std::array kOperations{FI_BAND, FI_BOR, FI_BXOR};
+  return has_atomics() && std::ranges::all_of(kOperations, [&](fi_op operation) {
+           std::size_t count = 0;
+           return fi_fetch_atomicvalid(ep_.get(), FI_UINT64, operation, &count) == 0 && count >= 1;
+         });
+}
+
+void FabricEndpoint::wait(std::chrono::nanoseconds timeout, int also) {
+  if (queue_descriptor_ >= 0) {
+    fid* queue = &cq_->fid;
+    if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS) return;  // there is something
+  } else {
+    constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
+    timeout = std::min(timeout, kNap);
+  }
+  std::array<pollfd, 2> entries{};
+  nfds_t count = 0;
+  for (const int descriptor : {queue_descriptor_, also}) {
+    if (descriptor >= 0) entries[count++] = {descriptor, POLLIN, 0};
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
+  const timespec time{seconds.count(), static_cast<long>((timeout - seconds).count())};
+  ppoll(entries.data(), count, &time, nullptr);
+}
+
+void FabricEndpoint::require(ssize_t answer, std::string_view what) const {
+  require_of(provider_, answer, what);
+}
+
+}  // namespace slackline::hw

@@ -1,0 +1,374 @@
+#include "hw/fabric/transport.h"
+
+#include <fmt/format.h>
+#include <rdma/fi_tagged.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "hw/fabric/atomics.h"
+#include "hw/fabric/endpoint.h"
+#include "hw/fabric/library.h"
+#include "hw/fabric/submit.h"
+#include "hw/shm_cleanup.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+constexpr std::size_t kBatch = 32;
+
+// Both ends of a channel may be here.
+struct Channel {
+  // A receive that the provider has no room for yet.
+  struct Held {
+    WorkRequest request;
+    std::vector<Segment> segments;
+  };
+  std::uint32_t number = 0;
+  bool initiates = false;
+  bool receives = false;
+  std::uint32_t peer = 0;              // rank, of the side that initiates
+  std::uint32_t source = 0;            // rank, of the side that receives
+  std::size_t posted = 0;              // receives that the provider has
+  std::deque<Held> held;               // and those behind them
+  std::deque<std::uint64_t> expected;  // tags of receives that wait for writes with immediate
+  std::deque<std::uint32_t> early;     // immediates of writes that came before their receives
+};
+
+// What the provider hands back with a completion.
+struct Pending : FabricContext {
+  std::uint64_t tag = 0;
+  Channel* channel = nullptr;  // of a receive
+  RequestKind kind = RequestKind::kSend;
+  bool signalled = true;
+  AtomicOperands operands;
+};
+
+class FabricTransport final : public Transport {
+ public:
+  explicit FabricTransport(FabricInfo info)
+      : endpoint_(std::move(info)),
+        max_segments_(std::clamp<std::size_t>(
+            std::min(endpoint_.info().tx_attr->iov_limit, endpoint_.info().rx_attr->iov_limit), 1,
+            kMostFabricSegments)),
+        inject_bytes_(endpoint_.info().tx_attr->inject_size),
+        bitwise_(endpoint_.has_bitwise_atomics()) {
+    if (endpoint_.has_atomics()) return;
+    atomics_.emplace(endpoint_, [this](std::uint32_t number) {
+      const Channel& channel = channels_[number];
+      if (!channel.receives || channel.source >= peers_.size()) {
+        throw InternalError(fmt::format("channel {} does not end here", number));
+      }
+      return peers_[channel.source].place;
+    });
+  }
+
+  // The endpoint goes first: it may look at contexts, and at messages of atomics.
+  ~FabricTransport() override {
+    if (channels_.empty()) {
+      endpoint_.close();
+    } else {
+      endpoint_.abandon();
+    }
+  }
+
+  std::string_view name() const override { return endpoint_.provider(); }
+  std::size_t max_segments() const override { return max_segments_; }
+  bool completes_in_order() const override { return false; }
+  // The provider's own, or made of messages.
+  bool has_atomics() const override { return true; }
+  bool has_bitwise_atomics() const override { return atomics_ || bitwise_; }
+  void wait(std::chrono::nanoseconds timeout, int also) override {
+    if (ready_.empty()) endpoint_.wait(timeout, also);
+  }
+
+  LocalMemory register_memory(std::span<std::byte> memory) override {
+    if (memory.empty()) throw InternalError("no memory to register");
+    Fid<fid_mr> region = endpoint_.register_memory(memory, next_key_++);
+    LocalMemory local;
+    local.remote.key = fi_mr_key(region.get());
+    const bool by_address = (endpoint_.info().domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+    local.remote.address = by_address ? reinterpret_cast<std::uint64_t>(memory.data()) : 0;
+    if (atomics_) {
+      if (by_address) throw InternalError("atomics made of messages count from the memory's start");
+      atomics_->add_memory(local.remote.key, memory);
+    }
+    const auto unused = std::find(regions_.begin(), regions_.end(), nullptr);
+    local.handle = static_cast<std::uint32_t>(unused - regions_.begin());
+    if (unused == regions_.end()) {
+      regions_.push_back(std::move(region));
+    } else {
+      *unused = std::move(region);
+    }
+    return local;
+  }
+
+  void unregister_memory(const LocalMemory& memory) override {
+    if (memory.handle < regions_.size()) regions_[memory.handle].reset();
+    if (atomics_) atomics_->remove_memory(memory.remote.key);
+  }
+
+  Address open(std::span<const ChannelEnd> ends) override {
+    for (const ChannelEnd& end : ends) {
+      Channel& channel = channels_[end.channel];
+      channel.number = end.channel;
+      (end.initiates ? channel.initiates : channel.receives) = true;
+      (end.initiates ? channel.peer : channel.source) = end.peer;
+    }
+    share_receives();
+    return endpoint_.address();
+  }
+
+  void connect(std::span<const Address> peers) override {
+    peers_.resize(std::max(peers_.size(), peers.size()));
+    for (std::size_t rank = 0; rank < peers.size(); ++rank) {
+      if (peers[rank].empty() || peers_[rank].address == peers[rank]) continue;
+      peers_[rank] = {peers[rank], endpoint_.insert(peers[rank], rank)};
+    }
+  }
+
+  void close(std::span<const ChannelEnd> ends) override {
+    for (const ChannelEnd& end : ends) channels_.erase(end.channel);
+    share_receives();
+  }
+
+  std::size_t post(std::span<const WorkRequest> requests) override {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (!post_one(requests[i])) return i;
+    }
+    return requests.size();
+  }
+
+  std::size_t poll(std::span<Completion> completions) override {
+    std::size_t filled = 0;
+    if (atomics_) atomics_->flush();
+    while (true) {
+      while (filled < completions.size() && !ready_.empty()) {
+        completions[filled++] = ready_.front();
+        ready_.pop_front();
+      }
+      if (filled == completions.size()) return filled;
+      if (!hungry_.empty()) feed_hungry();
+      std::array<fi_cq_tagged_entry, kBatch> entries;
+      const ssize_t count = fi_cq_read(endpoint_.cq(), entries.data(), entries.size());
+      if (count == -FI_EAGAIN) return filled;
+      if (count == -FI_EAVAIL) throw_failed();
+      endpoint_.require(count, "fi_cq_read");
+      for (ssize_t i = 0; i < count; ++i) complete(entries[static_cast<std::size_t>(i)]);
+    }
+  }
+
+ private:
+  struct Peer {
+    Address address;
+    fi_addr_t place = FI_ADDR_UNSPEC;
+  };
+
+  Channel& channel_of(const WorkRequest& request) {
+    const auto found = channels_.find(request.channel);
+    if (found == channels_.end()) {
+      throw InternalError(fmt::format("channel {} is not open here", request.channel));
+    }
+    return found->second;
+  }
+
+  // shm refuses receives above its size; a share for each channel, so that none starves another.
+  // The others take any number.
+  void share_receives() {
+    if (endpoint_.provider() != "shm") return;
+    const auto receiving = static_cast<std::size_t>(
+        std::count_if(channels_.begin(), channels_.end(),
+                      [](const auto& entry) { return entry.second.receives; }));
+    most_receives_ = std::max<std::size_t>(
+        1, endpoint_.info().rx_attr->size / std::max<std::size_t>(1, receiving));
+  }
+
+  // False if there is no room now.
+  bool post_one(const WorkRequest& request) {
+    Channel& channel = channel_of(request);
+    if (request.kind == RequestKind::kRecv) {
+      if (request.expects_write) {
+        expect_write(request, channel);
+        return true;
+      }
+      if (channel.posted >= most_receives_ || !channel.held.empty()) {
+        channel.held.push_back({request, {request.local.begin(), request.local.end()}});
+        return true;
+      }
+      if (!give(request, FI_ADDR_UNSPEC, &channel)) return false;
+      ++channel.posted;
+      return true;
+    }
+    if (!channel.initiates || channel.peer >= peers_.size()) {
+      throw InternalError(fmt::format("channel {} does not start here", request.channel));
+    }
+    const fi_addr_t peer = peers_[channel.peer].place;
+    if (request.kind == RequestKind::kSend && is_small(request)) return inject(request, peer);
+    if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer);
+    return give(request, peer, nullptr);
+  }
+
+  bool is_small(const WorkRequest& request) const {
+    return request.local.empty() ||
+           (request.local.size() == 1 && request.local[0].bytes <= inject_bytes_);
+  }
+
+  // The provider copies the message, so that it is complete at once.
+  bool inject(const WorkRequest& request, fi_addr_t peer) {
+    const Segment none;
+    const Segment& segment = request.local.empty() ? none : request.local[0];
+    const ssize_t answer = fi_tinjectdata(endpoint_.ep(), segment.data, segment.bytes,
+                                          request.immediate, peer, request.channel);
+    if (answer == -FI_EAGAIN) return false;
+    if (answer != 0) fail_to_post(request, answer);
+    if (request.signalled) ready_.push_back({request.tag, request.kind, 0, 0});
+    return true;
+  }
+
+  // Receives that were held back, as far as there is room.
+  void feed_hungry() {
+    std::erase_if(hungry_, [&](std::uint32_t number) {
+      const auto found = channels_.find(number);
+      if (found == channels_.end()) return true;
+      Channel& channel = found->second;
+      while (!channel.held.empty() && channel.posted < most_receives_) {
+        Channel::Held& held = channel.held.front();
+        held.request.local = held.segments;
+        if (!give(held.request, FI_ADDR_UNSPEC, &channel)) return false;
+        ++channel.posted;
+        channel.held.pop_front();
+      }
+      return true;
+    });
+  }
+
+  // False if there is no room now.
+  bool give(const WorkRequest& request, fi_addr_t peer, Channel* channel) {
+    if (request.local.size() > max_segments_) throw InternalError("too many segments");
+    std::array<void*, kMostFabricSegments> descriptors;
+    for (std::size_t i = 0; i < request.local.size(); ++i) {
+      const std::uint32_t handle = request.local[i].handle;
+      if (handle >= regions_.size() || !regions_[handle]) {
+        throw InternalError("unregistered memory");
+      }
+      descriptors[i] = fi_mr_desc(regions_[handle].get());
+    }
+    Pending* const pending = take_pending();
+    pending->tag = request.tag;
+    pending->channel = channel;
+    pending->kind = request.kind;
+    pending->signalled = request.signalled;
+    const ssize_t answer =
+        submit(endpoint_.ep(), {request, std::span(descriptors).first(request.local.size()), peer,
+                                static_cast<FabricContext*>(pending), &pending->operands});
+    if (answer == 0) return true;
+    free_.push_back(pending);
+    if (answer != -FI_EAGAIN) fail_to_post(request, answer);
+    return false;
+  }
+
+  [[noreturn]] void fail_to_post(const WorkRequest& request, ssize_t answer) const {
+    endpoint_.require(answer, fmt::format("posting on channel {}", request.channel));
+    throw InternalError("a post failed without a reason");
+  }
+
+  Pending* take_pending() {
+    if (free_.empty()) {
+      pending_.emplace_back();
+      return &pending_.back();
+    }
+    Pending* const taken = free_.back();
+    free_.pop_back();
+    return taken;
+  }
+
+  void expect_write(const WorkRequest& request, Channel& channel) {
+    if (channel.early.empty()) {
+      channel.expected.push_back(request.tag);
+      return;
+    }
+    ready_.push_back({request.tag, RequestKind::kRecv, channel.early.front(), 0});
+    channel.early.pop_front();
+  }
+
+  void complete(const fi_cq_tagged_entry& entry) {
+    if ((entry.flags & FI_REMOTE_WRITE) != 0) return written(entry.data);
+    auto* const context = static_cast<FabricContext*>(entry.op_context);
+    if (context->of_atomics) {
+      if (const auto completion = atomics_->received(context)) ready_.push_back(*completion);
+      return;
+    }
+    auto* const pending = static_cast<Pending*>(context);
+    const bool received = pending->kind == RequestKind::kRecv;
+    if (received) {
+      Channel& channel = *pending->channel;
+      --channel.posted;
+      if (!channel.held.empty()) hungry_.push_back(channel.number);
+    }
+    if (pending->signalled) {
+      ready_.push_back({pending->tag, pending->kind,
+                        received ? static_cast<std::uint32_t>(entry.data) : 0,
+                        received ? entry.len : 0});
+    }
+    free_.push_back(pending);
+  }
+
+  // A write with immediate has arrived.
+  void written(std::uint64_t data) {
+    // Its receiving end may be opened later than the other began to write.
+    Channel& channel = channels_[static_cast<std::uint32_t>(data >> 32)];
+    const auto immediate = static_cast<std::uint32_t>(data);
+    if (channel.expected.empty()) {
+      channel.early.push_back(immediate);
+      return;
+    }
+    ready_.push_back({channel.expected.front(), RequestKind::kRecv, immediate, 0});
+    channel.expected.pop_front();
+  }
+
+  [[noreturn]] void throw_failed() {
+    fi_cq_err_entry error{};
+    fi_cq_readerr(endpoint_.cq(), &error, 0);
+    throw EnvironmentError(fmt::format("libfabric {}: a request failed: {}", endpoint_.provider(),
+                                       load_fabric_library().strerror(error.err)));
+  }
+
+  FabricEndpoint endpoint_;
+  const std::size_t max_segments_;
+  const std::size_t inject_bytes_;
+  const bool bitwise_;
+  std::uint64_t next_key_ = 1;
+  std::vector<Fid<fid_mr>> regions_;  // by handle; closed before the endpoint's domain
+  std::vector<Peer> peers_;           // by rank
+  std::unordered_map<std::uint32_t, Channel> channels_;  // only ever looked up
+  std::deque<Pending> pending_;                          // stays in place
+  std::vector<Pending*> free_;
+  std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
+  std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
+  std::deque<Completion> ready_;
+  std::optional<FabricAtomics> atomics_;  // where the provider has none
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_fabric_transport(const FabricOptions& options) {
+  std::vector<std::string> providers{options.provider};
+  if (options.provider == "tcp") providers = {"net", "tcp;ofi_rxm"};
+  for (const std::string& provider : providers) {
+    if (provider == "shm") remove_shm_segments_of_predecessors();
+    if (FabricInfo info = find_provider(provider, options.host)) {
+      return std::make_unique<FabricTransport>(std::move(info));
+    }
+  }
+  throw EnvironmentError(
+      fmt::format("libfabric has no provider {} that fits{}; `fi_info -l` lists those it has",
+                  options.provider, options.host.empty() ? "" : " " + options.host));
+}
+
+}  // namespace slackline::hw

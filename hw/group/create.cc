@@ -1,0 +1,173 @@
+#include "hw/group/create.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "hw/bytes.h"
+#include "hw/group/control.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+constexpr std::chrono::microseconds kNap{200};
+
+// Every message begins with one of these.
+enum class Said : std::uint8_t { kWish, kRound, kRefused };
+enum class Why : std::uint8_t { kOther, kInput, kLost };
+
+Bytes pack(const GroupWish& wish, std::uint32_t from_root) {
+  ByteWriter writer;
+  writer.add(Said::kWish);
+  writer.add_list(std::span<const std::uint32_t>(wish.ranks));
+  writer.add_text(wish.options);
+  writer.add(from_root);
+  return writer.take();
+}
+
+}  // namespace
+
+GroupMeeting::GroupMeeting(Mesh& mesh, GroupWish wish, std::chrono::milliseconds timeout)
+    : mesh_(mesh),
+      wish_(std::move(wish)),
+      topic_(kGroupHello + wish_.id),
+      deadline_(std::chrono::steady_clock::now() + timeout),
+      timeout_(timeout),
+      inbox_(wish_.ranks.size()) {}
+
+void GroupMeeting::tell(std::span<const std::byte> bytes) {
+  for (const std::uint32_t rank : wish_.ranks) {
+    if (rank != mesh_.rank()) mesh_.send(rank, topic_, bytes);
+  }
+}
+
+std::uint32_t GroupMeeting::agree(std::uint32_t from_root) {
+  const Bytes own = pack(wish_, from_root);
+  tell(own);
+  const std::vector<Bytes> hellos = hear();
+  if (wish_.ranks.front() == mesh_.rank()) return from_root;
+  ByteReader reader(hellos.front());
+  reader.get<Said>();
+  reader.list<std::uint32_t>();
+  reader.text();
+  return reader.get<std::uint32_t>();
+}
+
+std::vector<Bytes> GroupMeeting::exchange(std::span<const std::byte> bytes) {
+  ByteWriter writer;
+  writer.add(Said::kRound);
+  writer.add_all(bytes);
+  tell(writer.take());
+  std::vector<Bytes> heard = hear();
+  for (std::size_t m = 0; m < heard.size(); ++m) {
+    if (wish_.ranks[m] == mesh_.rank()) {
+      heard[m].assign(bytes.begin(), bytes.end());
+    } else {
+      heard[m].erase(heard[m].begin());
+    }
+  }
+  return heard;
+}
+
+void GroupMeeting::refuse(const std::exception& error) noexcept {
+  try {
+    Why why = Why::kOther;
+    std::uint32_t rank = 0;
+    if (const auto* lost = dynamic_cast<const PeerLost*>(&error)) {
+      why = Why::kLost;
+      rank = lost->rank();
+    } else if (dynamic_cast<const InputError*>(&error) != nullptr) {
+      why = Why::kInput;
+    }
+    ByteWriter writer;
+    writer.add(Said::kRefused);
+    writer.add_text(error.what());
+    writer.add(why);
+    writer.add(rank);
+    tell(writer.take());
+  } catch (const std::exception&) {
+    // The others' own timeouts are left to them.
+  }
+}
+
+void GroupMeeting::throw_refusal(std::uint32_t from, ByteReader& reader) const {
+  const std::string text = reader.text();
+  const auto why = reader.get<Why>();
+  const auto rank = reader.get<std::uint32_t>();
+  if (why == Why::kLost) throw PeerLost(rank, text);
+  if (why == Why::kInput) throw InputError(text);
+  throw EnvironmentError(
+      fmt::format("create_group: group {}: rank {} could not: {}", wish_.id, from, text));
+}
+
+// One message of every other member, and nothing of anybody who thinks otherwise.
+std::vector<Bytes> GroupMeeting::hear() {
+  const auto missing = [&] {
+    for (std::size_t m = 0; m < inbox_.size(); ++m) {
+      if (wish_.ranks[m] != mesh_.rank() && inbox_[m].empty()) return std::optional(m);
+    }
+    return std::optional<std::size_t>();
+  };
+  while (true) {
+    const std::vector<Loss> lost = mesh_.any_lost() ? mesh_.lost() : std::vector<Loss>{};
+    listen();
+    const std::optional<std::size_t> first = missing();
+    if (!first) break;
+    for (const Loss& loss : lost) {
+      if (std::ranges::find(wish_.ranks, loss.rank) == wish_.ranks.end()) continue;
+      throw PeerLost(loss.rank, fmt::format("create_group: group {}: rank {} was lost: {}",
+                                            wish_.id, loss.rank, loss.how));
+    }
+    if (std::chrono::steady_clock::now() > deadline_) {
+      const std::uint32_t rank = wish_.ranks[*first];
+      throw PeerLost(
+          rank, fmt::format("create_group: group {}: rank {} did not come within {} s", wish_.id,
+                            rank, std::chrono::duration<double>(timeout_).count()));
+    }
+    std::this_thread::sleep_for(kNap);
+  }
+  std::vector<Bytes> heard(inbox_.size());
+  for (std::size_t m = 0; m < inbox_.size(); ++m) {
+    if (inbox_[m].empty()) continue;
+    heard[m] = std::move(inbox_[m].front());
+    inbox_[m].pop_front();
+  }
+  return heard;
+}
+
+// Whoever is of another mind about the members may not be among this one's.
+void GroupMeeting::listen() {
+  for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
+    if (rank == mesh_.rank()) continue;
+    const auto member = std::ranges::find(wish_.ranks, rank);
+    while (std::optional<Bytes> bytes = mesh_.try_receive(rank, topic_)) {
+      ByteReader reader(*bytes);
+      const auto said = reader.get<Said>();
+      if (said == Said::kRefused) throw_refusal(rank, reader);
+      if (said == Said::kWish) compare(rank, reader);
+      if (member != wish_.ranks.end()) {
+        inbox_[static_cast<std::size_t>(member - wish_.ranks.begin())].push_back(std::move(*bytes));
+      }
+    }
+  }
+}
+
+void GroupMeeting::compare(std::uint32_t rank, ByteReader& reader) const {
+  const std::vector<std::uint32_t> ranks = reader.list<std::uint32_t>();
+  const std::string options = reader.text();
+  if (ranks != wish_.ranks) {
+    throw InputError(fmt::format(
+        "create_group: group {}: rank {} gave the members {}; rank {} gave {}", wish_.id,
+        mesh_.rank(), fmt::join(wish_.ranks, " "), rank, fmt::join(ranks, " ")));
+  }
+  if (options != wish_.options) {
+    throw InputError(fmt::format("create_group: group {}: rank {} gave {}; rank {} gave {}",
+                                 wish_.id, mesh_.rank(), wish_.options, rank, options));
+  }
+}
+
+}  // namespace slackline::hw

@@ -1,0 +1,182 @@
+// One group at one member: messages one after the other, then a close that all agree on, or a
+// failure that the survivors settle. Used by the completion thread alone; never waits.
+//
+// A group has a transport of its own, which ends with it. So what is under way in a group that
+// fails never holds up another, nor outlives it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hw/executor.h"
+#include "hw/group.h"
+#include "hw/group/control.h"
+#include "hw/group/plan.h"
+#include "hw/group/port.h"
+#include "hw/group/settlement.h"
+#include "hw/group/status_table.h"
+
+namespace slackline::hw {
+
+struct GroupSetup {
+  std::uint32_t id = 0;
+  std::vector<std::uint32_t> ranks;  // by member
+  std::uint32_t self = 0;            // this rank's place
+  std::shared_ptr<GroupPlan> plan;
+  bool atomic_delivery = false;
+  GroupCallbacks callbacks;
+  std::uint32_t name = 0;  // agreed on; no other group ever has it
+  std::chrono::milliseconds timeout{30'000};
+  std::chrono::milliseconds failure_timeout{2'000};
+};
+
+/// What a member needs to know of another.
+struct GroupAddress {
+  Address address;
+  RemoteMemory table;
+};
+
+class GroupMember {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Tells a rank something over the mesh; it need not arrive.
+  using Tell = std::function<void(std::uint32_t rank, const GroupControl& control)>;
+
+  /// Throws as the transport does.
+  GroupMember(std::unique_ptr<Transport> transport, GroupSetup setup, Tell tell);
+  GroupMember(const GroupMember&) = delete;
+  GroupMember& operator=(const GroupMember&) = delete;
+
+  /// Opens the channels; what the others need to know.
+  GroupAddress open();
+  /// `addresses` by member, of a mesh of so many ranks. Peers may send from now on.
+  void connect(std::span<const GroupAddress> addresses, std::uint32_t ranks);
+  /// All members are connected.
+  void start();
+
+  const GroupSetup& setup() const { return setup_; }
+  /// The place of a rank among the members, if it is one.
+  std::optional<std::uint32_t> member(std::uint32_t rank) const;
+
+  /// At the root.
+  void send(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how);
+  /// The application wants to close. closing() answers once that has come to an end.
+  void close();
+  const std::optional<GroupClosing>& closing() const { return closing_; }
+  /// Any thread: the rank whose fault it is that the group has failed, if it has.
+  std::optional<std::uint32_t> failure() const {
+    const std::uint32_t member = failed_;
+    if (member == kNobody) return std::nullopt;
+    return setup_.ranks[member];
+  }
+
+  /// Sees what has completed. Answers whether anything has.
+  bool poll();
+  void hear(std::uint32_t member, const GroupControl& control);
+  /// A member is lost. `reachable`: it lives all the same, and has something to say.
+  void lose(std::uint32_t member, const std::string& how, bool reachable);
+  /// This member leaves the group, which fails.
+  void leave(const std::string& why);
+  /// …and nobody can be heard or reached any more.
+  void cut_off(const std::string& why);
+  /// No callbacks from now on.
+  void silence() { setup_.callbacks = {}; }
+  /// Goes on from what poll() has seen. Answers whether anything happened. Throws what callbacks
+  /// throw.
+  bool progress();
+  /// Whether it waits for what nobody will wake it for: writes of peers, and words over the mesh.
+  bool watches() const;
+
+  /// The transport, to sleep on; null once the group has ended.
+  Transport* transport() { return transport_.get(); }
+  /// closing(): what must stay in place, since a lost member that lives may still write there.
+  std::shared_ptr<void> leftover() { return std::move(leftover_); }
+
+ private:
+  static constexpr std::uint32_t kNobody = 0xffffffffu;
+  enum class Sign : std::uint8_t { kNone, kLives, kCloses };
+  enum class State : std::uint8_t { kOpen, kFailing, kEnded };
+  struct Outgoing {
+    std::span<std::byte> message;
+    std::shared_ptr<const GroupMessage> how;
+  };
+  // The message under way.
+  struct Current {
+    std::span<std::byte> message;
+    std::shared_ptr<const GroupMessage> how;
+    std::optional<LocalMemory> registered;
+    std::unique_ptr<Executor> executor;
+  };
+
+  bool is_root() const { return setup_.self == 0; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(setup_.ranks.size()); }
+  std::vector<ChannelEnd> ends() const;
+  std::uint32_t table_channel(std::uint32_t from, std::uint32_t to) const;
+
+  bool dispatch();
+  void take(const Completion& completion);
+  void trouble(const Error& error);
+  bool progress_open();
+  bool begin_next();
+  void begin(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how);
+  void finish();
+  bool deliver(std::uint64_t up_to);
+  bool progress_close();
+  void tell_all(const GroupControl& control);
+
+  void fail(std::uint32_t member, const std::string& why);
+  void tell_settlement();
+  bool progress_failing();
+  bool is_known_to_all() const;
+  void call_failure();
+  void end(bool delivered);
+  void give_up_on_silent();
+
+  GroupSetup setup_;
+  Tell tell_;
+  State state_ = State::kOpen;
+  std::unique_ptr<std::byte[]> bounce_;
+  std::unique_ptr<Transport> transport_;
+  LocalMemory bounce_memory_;
+  std::unique_ptr<GroupPort> port_;
+  std::unique_ptr<StatusTable> table_;
+
+  std::deque<Completion> completions_;
+  std::optional<std::string> trouble_;  // the transport is of no use any more
+  Clock::time_point trouble_since_;
+
+  std::deque<Outgoing> queue_;  // root
+  std::optional<Current> current_;
+  std::uint64_t finished_ = 0;                // messages that stand here
+  std::uint64_t completed_ = 0;               // …and were completed
+  std::deque<std::span<std::byte>> waiting_;  // …and not yet: [completed_, finished_)
+  Clock::time_point active_ = Clock::now();   // when something last happened
+
+  bool asked_ = false;       // for a sign, since then
+  std::vector<Sign> signs_;  // by member
+  bool wants_close_ = false;
+  bool told_close_ = false;  // root
+  bool told_done_ = false;
+  std::optional<std::uint64_t> total_;  // messages of the group, once the root has told
+  std::vector<bool> done_;              // by member
+
+  std::optional<Settlement> settlement_;
+  std::vector<bool> reachable_;                 // by member
+  std::vector<bool> knows_;                     // by member: that the group has failed
+  std::atomic<std::uint32_t> failed_{kNobody};  // the member whose fault it is
+  std::string why_;
+  bool called_failure_ = false;
+  std::optional<GroupClosing> closing_;
+  std::shared_ptr<void> leftover_;
+};
+
+}  // namespace slackline::hw

@@ -1,0 +1,109 @@
+// Connections while the ranks of a mesh join, and the two sides of it.
+#pragma once
+
+#include <array>
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/mesh/join.h"
+
+namespace slackline::hw {
+
+inline auto into(std::error_code& error) {
+  return asio::redirect_error(asio::use_awaitable, error);
+}
+
+struct HostPort {
+  std::string host;
+  std::string port;
+};
+/// "HOST:PORT" or "[HOST]:PORT". Throws InputError.
+HostPort parse_root(const std::string& root);
+
+/// Throws EnvironmentError if nothing is known of the host.
+asio::ip::tcp::resolver::results_type resolve(asio::io_context& io, const std::string& host,
+                                              const std::string& port);
+
+/// "10.0.0.1:4711", "[::1]:4711".
+std::string to_string(const asio::ip::tcp::endpoint& endpoint);
+
+asio::ip::tcp::acceptor listen_at(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint,
+                                  std::error_code& error);
+
+/// A connection. What is sent queues up; reading is for one coroutine.
+class Link : public std::enable_shared_from_this<Link> {
+ public:
+  explicit Link(asio::ip::tcp::socket connected) : socket(std::move(connected)) {}
+
+  void send(Bytes bytes);
+  /// Whether all that was sent has gone out, or never will.
+  bool flushed() const { return out_.empty(); }
+
+  asio::ip::tcp::socket socket;
+
+ private:
+  void write();
+  std::deque<Bytes> out_;
+};
+using LinkPtr = std::shared_ptr<Link>;
+
+/// Closes a connection when the time is over, unless it has gone before.
+class Patience {
+ public:
+  Patience(const LinkPtr& link, std::chrono::milliseconds time);
+  ~Patience() { *waiting_ = false; }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+ private:
+  asio::steady_timer timer_;
+  std::shared_ptr<bool> waiting_ = std::make_shared<bool>(true);
+};
+
+/// Nothing if the connection ends before. Throws WireError.
+asio::awaitable<std::optional<Frame>> read_frame(LinkPtr link);
+
+/// Nothing from strangers, and from those that say too little for too long.
+asio::awaitable<std::optional<Hello>> read_hello(LinkPtr link);
+
+/// What both sides of a join have in common: it goes on until it is done, or fails.
+class JoinSide {
+ protected:
+  using Clock = std::chrono::steady_clock;
+
+  JoinSide(const MeshOptions& options, Hello hello);
+
+  /// A coroutine of its own; what it throws ends the join.
+  void start(asio::awaitable<void> coroutine);
+  /// Until done_, or something was thrown.
+  Joined run();
+
+  const MeshOptions& options_;
+  Hello hello_;
+  asio::io_context io_;
+  asio::ip::tcp::acceptor acceptor_;
+  asio::steady_timer deadline_;
+  std::vector<LinkPtr> links_;  // by rank
+  std::vector<Member> members_;
+  std::optional<Verdict> verdict_;
+  bool done_ = false;
+
+ private:
+  std::exception_ptr thrown_;
+};
+
+Joined join_as_root(const MeshOptions& options, const Hello& hello);
+Joined join_as_other(const MeshOptions& options, const Hello& hello);
+
+}  // namespace slackline::hw

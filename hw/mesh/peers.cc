@@ -1,0 +1,326 @@
+#include "hw/mesh/peers.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <asio.hpp>
+
+namespace slackline::hw {
+namespace {
+
+using asio::ip::tcp;
+using std::error_code;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+double seconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// Linux sends to whichever of a process's threads: not to this one, for which it would be lost.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+MeshPeers::MeshPeers(std::uint32_t rank, std::vector<Descriptor> sockets,
+                     std::chrono::milliseconds timeout, Inbox& inbox)
+    : rank_(rank), timeout_(timeout), inbox_(inbox), tick_(io_), lost_(sockets.size(), false) {
+  for (std::uint32_t r = 0; r < sockets.size(); ++r) {
+    peers_.push_back(r == rank_ ? nullptr : std::make_unique<Peer>(io_, r));
+    if (peers_[r]) adopt(*peers_[r], std::move(sockets[r]));
+  }
+  if (peers_.size() == 1) return;
+  const SignalsBlocked blocked;
+  thread_ = std::thread([this] { hear(); });
+}
+
+MeshPeers::~MeshPeers() {
+  if (!thread_.joinable()) return;
+  asio::post(io_, [this] { leave(); });
+  thread_.join();
+}
+
+void MeshPeers::send(std::uint32_t to, FrameKind kind, std::uint32_t topic,
+                     std::shared_ptr<const Bytes> bytes) {
+  asio::post(io_, [this, to, outgoing = Outgoing{kind, topic, std::move(bytes)}] {
+    Peer& peer = *peers_[to];
+    if (!peer.there) return;
+    peer.messages.push_back(outgoing);
+    write(peer);
+  });
+}
+
+void MeshPeers::probe_clock() {
+  asio::post(io_, [this] {
+    probe_ = ClockProbe();
+    ask_clock();
+  });
+}
+
+void MeshPeers::adopt(Peer& peer, Descriptor socket) {
+  sockaddr_storage address = {};
+  socklen_t length = sizeof address;
+  const int fd = socket.release();
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
+  peer.socket.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), fd);
+  error_code error;
+  peer.socket.set_option(tcp::no_delay(true), error);
+}
+
+void MeshPeers::hear() {
+  pthread_setname_np(pthread_self(), "mesh");
+  // Where that is allowed: a heartbeat takes microseconds, and should not wait for ranks that poll.
+  const sched_param lowest_of_real_time{sched_get_priority_min(SCHED_RR)};
+  pthread_setschedparam(pthread_self(), SCHED_RR, &lowest_of_real_time);
+  asio::post(io_, [this] { begin(); });
+  for (bool again = true; again;) {
+    try {
+      io_.run();
+      again = false;
+    } catch (const std::bad_alloc&) {
+      lose({rank_, "out of memory", rank_});
+    }
+  }
+}
+
+void MeshPeers::begin() {
+  awake_ = Clock::now();
+  for (const auto& peer : peers_) {
+    if (!peer) continue;
+    peer->heard = awake_ + timeout_ / 5;  // it may have to begin yet
+    read(*peer);
+  }
+  tick();
+}
+
+void MeshPeers::tick() {
+  tell_losses();
+  notice_own_stop();
+  const auto now = Clock::now();
+  const auto patience = timeout_ * 7 / 10;
+  for (const auto& peer : peers_) {
+    if (!peer || !peer->there) continue;
+    if (!peer->writing) say(*peer, FrameKind::kHeartbeat);
+    // It may be this thread that is late to read.
+    error_code error;
+    if (now - peer->heard > patience && peer->socket.available(error) == 0) {
+      lose({peer->rank, fmt::format("silent for {:.3g} s", seconds(patience)), rank_});
+    }
+  }
+  if (all_left()) return;
+  tick_.expires_after(timeout_ / 10);
+  tick_.async_wait([this](error_code error) {
+    if (!error) tick();
+  });
+}
+
+void MeshPeers::notice_own_stop() {
+  const auto now = Clock::now();
+  const auto gap = now - std::exchange(awake_, now);
+  if (gap > timeout_) {
+    lose({rank_, fmt::format("stopped for {:.2g} s", seconds(gap)), rank_});
+  } else if (gap > timeout_ / 5) {
+    // Peers may have been held up with this process, by what its host or its machine did.
+    for (const auto& peer : peers_) {
+      if (peer) peer->heard += gap;
+    }
+  }
+}
+
+void MeshPeers::read(Peer& peer) {
+  peer.socket.async_read_some(asio::buffer(peer.buffer),
+                              [this, &peer](error_code error, std::size_t count) {
+                                notice_own_stop();
+                                if (!peer.there) return;
+                                if (error) {
+                                  ended(peer);
+                                } else {
+                                  take(peer, std::span(peer.buffer).first(count));
+                                }
+                              });
+}
+
+void MeshPeers::take(Peer& peer, std::span<const std::byte> bytes) {
+  peer.heard = Clock::now();
+  try {
+    peer.reader.feed(bytes, peer.frames);
+    for (Frame& frame : peer.frames) {
+      if (peer.there) heed(peer, frame);
+    }
+  } catch (const WireError& error) {
+    lose({peer.rank, fmt::format("it sent {}", error.what()), rank_});
+  }
+  peer.frames.clear();
+  if (peer.there) read(peer);
+}
+
+void MeshPeers::heed(Peer& peer, Frame& frame) {
+  if (is_long(frame.kind)) {
+    inbox_.deliver({peer.rank, frame.kind, frame.topic}, std::move(frame.payload));
+    return;
+  }
+  WireReader reader(frame.payload);
+  if (frame.kind == FrameKind::kFarewell) {
+    gone(peer);
+    inbox_.leave(peer.rank);
+  } else if (frame.kind == FrameKind::kLost) {
+    peer.knows_of_loss = true;
+    const Loss loss = decode_loss(frame.payload);
+    if (loss.rank >= peers_.size()) throw WireError("the loss of a rank that is none");
+    lose(loss);
+  } else if (frame.kind == FrameKind::kClockAsk) {
+    const std::uint64_t asked = reader.u64();
+    say(peer, FrameKind::kClockTell,
+        WireWriter().u64(asked).u64(static_cast<std::uint64_t>(now_ns())).take());
+  } else if (frame.kind == FrameKind::kClockTell) {
+    const auto asked = static_cast<std::int64_t>(reader.u64());
+    probe_.answered(asked, static_cast<std::int64_t>(reader.u64()), now_ns());
+    if (probe_.done()) {
+      inbox_.deliver({0, FrameKind::kClockTell, 0}, {});
+    } else {
+      ask_clock();
+    }
+  }
+}
+
+void MeshPeers::ask_clock() {
+  say(*peers_[0], FrameKind::kClockAsk,
+      WireWriter().u64(static_cast<std::uint64_t>(now_ns())).take());
+}
+
+void MeshPeers::say(Peer& peer, FrameKind kind, std::span<const std::byte> payload) {
+  if (!peer.there || peer.farewell_sent) return;
+  const Bytes frame = encode_frame(kind, payload);
+  peer.control.insert(peer.control.end(), frame.begin(), frame.end());
+  write(peer);
+}
+
+void MeshPeers::write(Peer& peer) {
+  if (peer.writing || !peer.socket.is_open()) return;
+  if (peer.control.empty() && peer.messages.empty()) {
+    said_all(peer);
+    return;
+  }
+  // Held by the handler, as the peer's queues may be gone before it comes.
+  struct Part {
+    Bytes control;
+    std::shared_ptr<const Bytes> message;
+  };
+  const auto part = std::make_shared<Part>();
+  std::span<const std::byte> payload;
+  part->control.swap(peer.control);
+  if (part->control.empty()) {
+    Outgoing& outgoing = peer.messages.front();
+    const std::size_t left = outgoing.bytes->size() - outgoing.sent;
+    const auto header = encode(FrameHeader{outgoing.kind, outgoing.topic, left});
+    part->control.assign(header.begin(), header.end());
+    part->message = outgoing.bytes;
+    payload = std::span(*outgoing.bytes).subspan(outgoing.sent, std::min(left, kPartBytes));
+    outgoing.sent += payload.size();
+    if (outgoing.sent == outgoing.bytes->size()) peer.messages.pop_front();
+  }
+  peer.writing = true;
+  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(part->control),
+                                                     asio::buffer(payload.data(), payload.size())};
+  asio::async_write(peer.socket, buffers, [this, &peer, part](error_code error, std::size_t) {
+    peer.writing = false;
+    if (error) {
+      // Its last words may still be there to be read: reading finds out what it is.
+      peer.control.clear();
+      peer.messages.clear();
+    } else {
+      write(peer);
+    }
+    if (!untold_.empty() && !is_relaying()) tell_losses();
+  });
+}
+
+void MeshPeers::said_all(Peer& peer) {
+  if (!peer.there) {
+    close(peer);
+  } else if (leaving_ && !peer.farewell_sent) {
+    say(peer, FrameKind::kFarewell);
+    peer.farewell_sent = true;
+  }
+}
+
+void MeshPeers::ended(Peer& peer) {
+  // Who knows of a loss may leave in any way. Who was lost itself has nothing to say of others.
+  const bool may_leave = peer.farewell_sent || peer.knows_of_loss || lost_[rank_];
+  if (!may_leave) {
+    lose({peer.rank, "its connection ended", rank_});
+    return;
+  }
+  gone(peer);
+  inbox_.leave(peer.rank);
+}
+
+void MeshPeers::lose(const Loss& loss) {
+  if (lost_[loss.rank]) return;
+  lost_[loss.rank] = true;
+  const Bytes payload = encode(loss);
+  for (const auto& peer : peers_) {
+    if (peer) say(*peer, FrameKind::kLost, payload);
+  }
+  if (loss.rank != rank_) gone(*peers_[loss.rank]);
+  untold_.push_back(loss);
+  if (!is_relaying()) tell_losses();
+}
+
+void MeshPeers::tell_losses() {
+  for (const Loss& loss : untold_) inbox_.lose(loss);
+  untold_.clear();
+}
+
+bool MeshPeers::is_relaying() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+    return peer && peer->there && !peer->control.empty();
+  });
+}
+
+void MeshPeers::gone(Peer& peer) {
+  if (!peer.there) return;
+  peer.there = false;
+  peer.messages.clear();
+  write(peer);
+  if (all_left()) io_.stop();
+}
+
+void MeshPeers::close(Peer& peer) {
+  error_code error;
+  peer.socket.close(error);
+}
+
+void MeshPeers::leave() {
+  leaving_ = true;
+  for (const auto& peer : peers_) {
+    if (peer && peer->there) write(*peer);
+  }
+  if (all_left()) io_.stop();
+}
+
+bool MeshPeers::all_left() const {
+  return leaving_ && std::none_of(peers_.begin(), peers_.end(),
+                                  [](const auto& peer) { return peer && peer->there; });
+}
+
+}  // namespace slackline::hw

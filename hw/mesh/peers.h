@@ -1,0 +1,120 @@
+// The connections of a mesh, and the thread that hears and answers: heartbeats, messages in parts,
+// who is lost and who has left.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "hw/mesh/clock_probe.h"
+#include "hw/mesh/inbox.h"
+#include "hw/mesh/join.h"
+#include "hw/mesh/wire.h"
+
+namespace slackline::hw {
+
+class MeshPeers {
+ public:
+  /// Takes the sockets over and begins. What is heard goes to the inbox, which must outlive this.
+  /// Nobody but this rank: does nothing, without a thread.
+  MeshPeers(std::uint32_t rank, std::vector<Descriptor> sockets, std::chrono::milliseconds timeout,
+            Inbox& inbox);
+  /// Says farewell and leaves, as Mesh does.
+  ~MeshPeers();
+  MeshPeers(const MeshPeers&) = delete;
+  MeshPeers& operator=(const MeshPeers&) = delete;
+
+  /// `kind`: a long one. Not to this rank.
+  void send(std::uint32_t to, FrameKind kind, std::uint32_t topic,
+            std::shared_ptr<const Bytes> bytes);
+  /// Asks rank 0 for its clock. Delivers an empty kClockTell from it when all answers are there;
+  /// then they are in probe(), until this is called again.
+  void probe_clock();
+  const ClockProbe& probe() const { return probe_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // A message on its way; several peers may share its bytes.
+  struct Outgoing {
+    FrameKind kind;
+    std::uint32_t topic;
+    std::shared_ptr<const Bytes> bytes;
+    std::size_t sent = 0;
+  };
+
+  // The connection to another rank.
+  struct Peer {
+    Peer(asio::io_context& io, std::uint32_t its_rank)
+        : rank(its_rank), socket(io), buffer(64 << 10) {}
+
+    const std::uint32_t rank;
+    asio::ip::tcp::socket socket;
+    Bytes buffer;
+    FrameReader reader;
+    std::vector<Frame> frames;
+    Clock::time_point heard = Clock::now();
+
+    Bytes control;  // short frames that wait; before all messages
+    std::deque<Outgoing> messages;
+    bool writing = false;
+
+    bool there = true;  // neither lost nor left
+    bool knows_of_loss = false;
+    bool farewell_sent = false;
+  };
+
+  void adopt(Peer& peer, Descriptor socket);
+
+  // The thread.
+  void hear();
+  void begin();
+  // Peers are told often that this rank is there, and looked at as often.
+  void tick();
+  // A process that was stopped finds all others silent: it is the one that is lost.
+  void notice_own_stop();
+  void read(Peer& peer);
+  void take(Peer& peer, std::span<const std::byte> bytes);
+  void heed(Peer& peer, Frame& frame);
+  void ask_clock();
+  void say(Peer& peer, FrameKind kind, std::span<const std::byte> payload = {});
+  // The next of what waits to be said.
+  void write(Peer& peer);
+  void said_all(Peer& peer);
+  void ended(Peer& peer);
+  // Everybody is told, the lost rank too: it may have been stopped only.
+  void lose(const Loss& loss);
+  // The process may end in any way once it knows of a loss. So its peers know first, that this was
+  // why; at the latest with the next tick, as one of them may be slow to listen.
+  void tell_losses();
+  bool is_relaying() const;
+  // Nothing comes from it any more, nor goes to it but what was begun.
+  void gone(Peer& peer);
+  void close(Peer& peer);
+  void leave();
+  bool all_left() const;
+
+  const std::uint32_t rank_;
+  const Clock::duration timeout_;
+  Inbox& inbox_;
+
+  // The thread's alone.
+  asio::io_context io_;
+  asio::steady_timer tick_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; none for this one
+  std::vector<bool> lost_;                    // by rank
+  std::vector<Loss> untold_;                  // to the inbox
+  Clock::time_point awake_;
+  bool leaving_ = false;
+  ClockProbe probe_;
+
+  std::thread thread_;
+};
+
+}  // namespace slackline::hw
