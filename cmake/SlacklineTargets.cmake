@@ -9,6 +9,24 @@ if(SLACKLINE_SANITIZE)
   target_link_options(slackline_options INTERFACE -fsanitize=${SLACKLINE_SANITIZE})
 endif()
 
+# slackline_precompile(TARGET): if the libraries are to be compiled with precompiled headers, the first
+# target that calls this makes them, of the standard library and fmt, and all others use them.
+function(slackline_precompile target)
+  if(NOT SLACKLINE_PRECOMPILE STREQUAL "all")
+    return()
+  endif()
+  if(NOT TARGET slackline_precompiled)
+    set(source ${PROJECT_BINARY_DIR}/precompiled.cc)
+    file(CONFIGURE OUTPUT ${source} CONTENT "// Nothing but the precompiled headers is wanted.\n")
+    add_library(slackline_precompiled OBJECT ${source})
+    set_target_properties(slackline_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(slackline_precompiled PRIVATE slackline_options fmt::fmt Threads::Threads)
+    target_precompile_headers(slackline_precompiled PRIVATE
+      ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM slackline_precompiled)
+endfunction()
+
 # slackline_library(FOLDER): a static library of the folder's .cc files, its subfolders included,
 # known to others as slackline::FOLDER.
 function(slackline_library folder)
@@ -22,6 +40,7 @@ function(slackline_library folder)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/slackline>)
   target_link_libraries(slackline_${folder} PRIVATE $<BUILD_INTERFACE:slackline_options>)
+  slackline_precompile(slackline_${folder})
   set_property(GLOBAL APPEND PROPERTY SLACKLINE_LIBRARIES slackline_${folder})
 endfunction()
 

@@ -18,6 +18,7 @@
 #include "sim/file_wiring.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
+#include "tests/support/source_dir.h"
 
 namespace slackline {
 namespace {
@@ -34,7 +35,7 @@ Schedule schedule_of(const std::string& pattern, std::uint32_t ranks, std::uint6
 }
 
 std::string file(const std::string& name) {
-  return "simgrid:file=" SLACKLINE_SOURCE_DIR "/tests/data/" + name;
+  return "simgrid:file=" + slackline::testing::source_dir() + "/tests/data/" + name;
 }
 
 void expect_same_runs(const std::string& of_file, const std::string& generated,

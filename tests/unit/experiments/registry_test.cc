@@ -13,6 +13,7 @@
 #include "experiments/plot.h"
 #include "sched/error.h"
 #include "sched/file.h"
+#include "tests/support/source_dir.h"
 
 namespace slackline::experiments {
 namespace {
@@ -78,10 +79,10 @@ TEST_P(Experiments, QuickRunHoldsIsWellFormedAndTheSameTwice) {
 
 TEST_P(Experiments, ItsFolderSaysWhatIsExpected) {
   const std::string folder =
-      std::string(SLACKLINE_SOURCE_DIR) + "/experiments/" + std::string(GetParam().name);
+      slackline::testing::source_dir() + "/experiments/" + std::string(GetParam().name);
   EXPECT_TRUE(std::filesystem::exists(folder + "/README.md")) << folder;
   const std::string guide =
-      sched::read_file(std::string(SLACKLINE_SOURCE_DIR) + "/docs/reproduction.md");
+      sched::read_file(slackline::testing::source_dir() + "/docs/reproduction.md");
   EXPECT_THAT(guide, ::testing::HasSubstr("`" + std::string(GetParam().name) + "`"));
 }
 

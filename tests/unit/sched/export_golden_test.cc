@@ -7,6 +7,7 @@
 #include "sched/export/exporter.h"
 #include "sched/file.h"
 #include "sched/text.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
@@ -23,7 +24,7 @@ void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file; }
 class GoldenFile : public ::testing::TestWithParam<Golden> {};
 
 TEST_P(GoldenFile, IsWhatIsWritten) {
-  const std::string path = std::string(SLACKLINE_SOURCE_DIR "/tests/golden/") + GetParam().file;
+  const std::string path = slackline::testing::source_dir() + "/tests/golden/" + GetParam().file;
   const std::string written = find_exporter(GetParam().format)->write(GetParam().make());
   if (std::getenv("SLACKLINE_REGENERATE_GOLDEN") != nullptr) write_file_aside(path, written);
   EXPECT_EQ(read_file(path), written);
@@ -46,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Golden{"queue_push.json", testing::queue_push, "json"}));
 
 TEST(GoldenFiles, SchedulesReadBackTheSame) {
-  const std::string folder = SLACKLINE_SOURCE_DIR "/tests/golden/";
+  const std::string folder = slackline::testing::source_dir() + "/tests/golden/";
   EXPECT_EQ(load_schedule(folder + "chain.sched").digest(), testing::small_chain().digest());
   EXPECT_EQ(load_schedule(folder + "queue_push.sched").digest(), testing::queue_push().digest());
   EXPECT_EQ(load_schedule(folder + "queue_push.json").digest(), testing::queue_push().digest());

@@ -10,6 +10,7 @@
 #include "sched/export/exporter.h"
 #include "sched/export/graph.h"
 #include "sched/file.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -33,8 +34,8 @@ int python(const std::string& script, const std::string& text, const std::string
                             (std::string("slackline-") + std::to_string(::getpid()) + ".export"))
                                .string();
   write_file_aside(path, text);
-  const std::string command =
-      "python3 '" SLACKLINE_SOURCE_DIR "/tests/networkx/" + script + "' '" + path + "' " + options;
+  const std::string command = "python3 '" + slackline::testing::source_dir() + "/tests/networkx/" +
+                              script + "' '" + path + "' " + options;
   const int status = std::system(command.c_str());
   std::filesystem::remove(path);
   return status;

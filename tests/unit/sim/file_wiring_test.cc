@@ -17,6 +17,7 @@
 #include "sched/error.h"
 #include "sim/platform_xml.h"
 #include "sim/simgrid_engine.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::sim {
@@ -32,7 +33,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string data(const std::string& name) { return SLACKLINE_SOURCE_DIR "/tests/data/" + name; }
+std::string data(const std::string& name) {
+  return slackline::testing::source_dir() + "/tests/data/" + name;
+}
 
 Platform platform_of(const std::string& file, const std::string& figures = "") {
   return machine::parse_platform_spec("simgrid:file=" + file + figures);
