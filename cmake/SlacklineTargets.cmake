@@ -25,6 +25,7 @@ function(slackline_precompile target)
       ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
   endif()
   target_precompile_headers(${target} REUSE_FROM slackline_precompiled)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)  # as they were compiled
 endfunction()
 
 # slackline_library(FOLDER): a static library of the folder's .cc files, its subfolders included,
