@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,12 +28,27 @@ std::vector<std::uint32_t> message_tags(const Schedule& schedule) {
   return tags;
 }
 
+// What the file's readers must know. LogGOPSim's reader, and that of ATLAHS which came from it,
+// lose the character behind blanks at the start of a line, so no line of the program begins with
+// one.
+constexpr std::string_view kHeader =
+    "// GOAL, as LogGOPSim and ATLAHS read it: no line begins with a blank.\n"
+    "// They give other times where an operation requires a send. In this schedule a send is over\n"
+    "// once it is acknowledged; there, once it has left its sender's CPU, or, above the limit "
+    "for\n"
+    "// eager messages (-S), once it has met its recv. 'irequires' means the same to all: it has "
+    "begun.\n";
+
+// They keep a cpu in 8 bits.
+constexpr std::uint16_t kMaxCpu = 255;
+
 class Writer {
  public:
   explicit Writer(const Schedule& schedule)
       : schedule_(schedule), order_(channel_order(schedule)), tags_(message_tags(schedule)) {}
 
   std::string write() {
+    out_ = kHeader;
     print("num_ranks {}\n", schedule_.rank_count());
     for (std::uint32_t rank = 0; rank < schedule_.rank_count(); ++rank) {
       print("\nrank {} {{\n", rank);
@@ -57,6 +73,9 @@ class Writer {
 
   void statement(OpId id) {
     const Op& op = schedule_.op(id);
+    if (op.lane > kMaxCpu) {
+      refuse(id, fmt::format("is on lane {}; GOAL's cpus are 0 to {}", op.lane, kMaxCpu));
+    }
     switch (op.kind) {
       case OpKind::kSend:
       case OpKind::kRecv:
@@ -74,7 +93,7 @@ class Writer {
         refuse(id, "has no counterpart in GOAL");
       case OpKind::kCopy:
       case OpKind::kReduce:
-        print("  // {} of {} bytes\n", name(op.kind), schedule_.payload_bytes(op));
+        print("// {} of {} bytes\n", name(op.kind), schedule_.payload_bytes(op));
         return calculation(id, op, 0);
       case OpKind::kCalc:
       case OpKind::kDelay: {
@@ -95,13 +114,13 @@ class Writer {
     // A receive may have room for more than what comes; GOAL wants both sizes equal.
     const std::uint64_t bytes = schedule_.bytes((receives ? schedule_.op(op.match) : op).reads);
     const Channel& channel = schedule_.channel(op.channel);
-    print("  op{}: {} {}b {} {} tag {}", id.value, receives ? "recv" : "send", bytes,
+    print("op{}: {} {}b {} {} tag {}", id.value, receives ? "recv" : "send", bytes,
           receives ? "from" : "to", (receives ? channel.src : channel.dst).value, tags_[id.value]);
     cpu(op);
   }
 
   void calculation(OpId id, const Op& op, std::uint64_t nanoseconds) {
-    print("  op{}: calc {}", id.value, nanoseconds);
+    print("op{}: calc {}", id.value, nanoseconds);
     cpu(op);
   }
 
@@ -115,10 +134,10 @@ class Writer {
     bool tied = !previous.valid() || schedule_.op(id).kind == OpKind::kRecv;
     for (const Edge& edge : schedule_.edges_into(id)) {
       tied = tied || edge.pred == previous;
-      print("  op{} {} op{}\n", id.value, edge.on == On::kDone ? "requires" : "irequires",
+      print("op{} {} op{}\n", id.value, edge.on == On::kDone ? "requires" : "irequires",
             edge.pred.value);
     }
-    if (!tied) print("  op{} irequires op{}\n", id.value, previous.value);
+    if (!tied) print("op{} irequires op{}\n", id.value, previous.value);
   }
 
   const Schedule& schedule_;

@@ -14,8 +14,14 @@ namespace slackline::sched {
 /// join, copy, reduce and flush become `calc 0`, since what they cost is the machine's to say.
 /// Credits are messages of 0 bytes.
 ///
+/// The text is what LogGOPSim and ATLAHS read: comments and statements begin at the start of a
+/// line, without a blank. Comments at its head say what those programs mean differently: for them a
+/// send of at most their eager limit is over once it has left its sender's CPU, here once
+/// acknowledged.
+///
 /// Throws Unsupported, naming the operation, on get, atomics, poll, puts without immediate, a
-/// message without its other half, and on schedules that are not static.
+/// message without its other half, a lane above 255 (a cpu has 8 bits there), and on schedules that
+/// are not static.
 std::string write_goal(const Schedule& schedule);
 
 }  // namespace slackline::sched

@@ -17,7 +17,9 @@ constexpr std::uint32_t kMaxRanks = 1u << 24;
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
 
-// Words, ':' '{' '}', and the ends of lines, which end statements. Comments count as blanks.
+// Words, ':' '{' '}', and the ends of lines, which end statements. Comments count as blanks. As for
+// LogGOPSim's reader, no blank is needed behind a number or a keyword: what begins with one where
+// one is due is taken apart.
 class Lexer {
  public:
   Lexer(std::string_view text, std::string_view file) : text_(text), file_(file) { advance(); }
@@ -34,9 +36,15 @@ class Lexer {
     return taken;
   }
 
+  // Whether the token is `what` or begins with it; then that much is left behind.
+  bool accept(std::string_view what) {
+    if (!token_.starts_with(what)) return false;
+    advance_by(what.size());
+    return true;
+  }
+
   void expect(std::string_view what) {
-    if (token_ != what) fail_expecting(fmt::format("'{}'", what));
-    advance();
+    if (!accept(what)) fail_expecting(fmt::format("'{}'", what));
   }
 
   void skip_newlines() {
@@ -48,14 +56,13 @@ class Lexer {
     skip_newlines();
   }
 
-  std::uint64_t number(std::string_view what, std::uint64_t high, std::string_view suffix = {}) {
+  std::uint64_t number(std::string_view what, std::uint64_t high) {
     std::string_view left = token_;
     std::uint64_t value = 0;
-    if (!take_number(left, value) || left != suffix || value > high) {
-      fail_expecting(fmt::format("{}: a whole number from 0 to {}{}", what, high,
-                                 suffix.empty() ? "" : fmt::format(" and then '{}'", suffix)));
+    if (!take_number(left, value) || value > high) {
+      fail_expecting(fmt::format("{}: a whole number from 0 to {}", what, high));
     }
-    advance();
+    advance_by(token_.size() - left.size());
     return value;
   }
 
@@ -94,6 +101,14 @@ class Lexer {
     }
   }
 
+  void advance_by(std::size_t count) {
+    if (count < token_.size()) {
+      token_.remove_prefix(count);
+    } else {
+      advance();
+    }
+  }
+
   void advance() {
     skip_blanks();
     token_line_ = line_;
@@ -125,11 +140,10 @@ class Parser {
     in_.expect("num_ranks");
     ranks_ = static_cast<std::uint32_t>(in_.number("num_ranks", kMaxRanks));
     if (ranks_ == 0) in_.fail("num_ranks: 0 is out of range; expected at least 1");
-    in_.end_statement();
+    in_.skip_newlines();
     std::vector<GoalRank> program;
     while (!in_.at_end()) {
-      if (in_.token() != "rank") in_.fail_expecting("'rank'");
-      in_.take();
+      in_.expect("rank");
       if (program.size() == ranks_) {
         in_.fail(fmt::format("rank {} is one too many; expected the {} ranks of num_ranks",
                              in_quotes(in_.token()), ranks_));
@@ -141,7 +155,7 @@ class Parser {
       }
       in_.expect("{");
       program.push_back(rank());
-      in_.end_statement();
+      in_.skip_newlines();
     }
     if (program.size() != ranks_) {
       in_.fail(
@@ -166,8 +180,9 @@ class Parser {
   void statement(GoalRank& rank) {
     const std::uint32_t line = in_.line();
     const std::string_view first = label_or_keyword();
-    if (in_.token() == "requires" || in_.token() == "irequires") {
-      const On on = in_.take() == "requires" ? On::kDone : On::kIssued;
+    if (in_.token().starts_with("requires") || in_.token().starts_with("irequires")) {
+      const On on = in_.accept("requires") ? On::kDone : On::kIssued;
+      if (on == On::kIssued) in_.expect("irequires");
       const std::uint32_t succ = find(first);
       rank.dependencies.push_back({find(label_or_keyword()), succ, on});
       return;
@@ -175,8 +190,7 @@ class Parser {
     GoalStatement s;
     s.line = line;
     std::string_view keyword = first;
-    if (in_.token() == ":") {
-      in_.take();
+    if (in_.accept(":")) {
       s.label = first;
       const auto index = static_cast<std::uint32_t>(rank.statements.size());
       const auto [known, fresh] = labels_.try_emplace(first, index);
@@ -185,16 +199,18 @@ class Parser {
                                       "rank",
                                       in_quotes(first), rank.statements[known->second].line));
       }
-      keyword = label_or_keyword();
+      keyword = kind_after_label();
     }
     if (keyword == "send") {
       s.kind = OpKind::kSend;
-      s.amount = in_.number("send", std::numeric_limits<std::int64_t>::max(), "b");
+      s.amount = in_.number("send", std::numeric_limits<std::int64_t>::max());
+      in_.expect("b");
       in_.expect("to");
       peer_and_tag(s);
     } else if (keyword == "recv") {
       s.kind = OpKind::kRecv;
-      s.amount = in_.number("recv", std::numeric_limits<std::int64_t>::max(), "b");
+      s.amount = in_.number("recv", std::numeric_limits<std::int64_t>::max());
+      in_.expect("b");
       in_.expect("from");
       peer_and_tag(s);
     } else if (keyword == "calc") {
@@ -204,12 +220,10 @@ class Parser {
                                     "then ':', requires or irequires",
                                     in_quotes(keyword)));
     }
-    if (in_.token() == "cpu") {
-      in_.take();
+    if (in_.accept("cpu")) {
       s.cpu = static_cast<std::uint16_t>(in_.number("cpu", 0xffff));
     }
-    if (s.kind != OpKind::kCalc && in_.token() == "nic") {
-      in_.take();
+    if (s.kind != OpKind::kCalc && in_.accept("nic")) {
       if (in_.number("nic", 0xffff) != 0) {
         in_.refuse("a NIC other than 0 is not supported; expected 'nic 0' or none");
       }
@@ -217,15 +231,22 @@ class Parser {
     rank.statements.push_back(s);
   }
 
+  std::string_view kind_after_label() {
+    for (const std::string_view kind : {"send", "recv", "calc"}) {
+      if (in_.accept(kind)) return kind;
+    }
+    in_.fail_expecting("send, recv, calc");
+  }
+
   void peer_and_tag(GoalStatement& s) {
-    if (in_.token() == "-1") {
+    if (in_.token().starts_with("-1")) {
       in_.refuse("a message of any rank (-1) is not supported; expected a rank");
     }
     s.peer = static_cast<std::uint32_t>(in_.number("rank", ranks_ - 1));
-    if (in_.token() != "tag") return;
-    in_.take();
-    if (in_.token() == "-1")
+    if (!in_.accept("tag")) return;
+    if (in_.token().starts_with("-1")) {
       in_.refuse("a message of any tag (-1) is not supported; expected a tag");
+    }
     s.tag = static_cast<std::uint32_t>(in_.number("tag", 0xffffffffu));
   }
 

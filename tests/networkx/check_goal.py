@@ -27,7 +27,10 @@ def main():
     args = parser.parse_args()
 
     with open(args.file, encoding="ascii") as file:
-        lines = [line.strip() for line in file]
+        lines = file.read().split("\n")
+    # LogGOPSim's reader loses the character behind blanks that begin a line, and takes a comment
+    # only where a statement may begin.
+    assert not any(line != line.strip() for line in lines), "a line begins or ends with a blank"
     lines = [line for line in lines if line and not line.startswith("//")]
     ranks = int(re.fullmatch(r"num_ranks (\d+)", lines[0])[1])
     rank = None

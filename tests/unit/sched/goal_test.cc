@@ -10,6 +10,7 @@
 #include "sched/event_graph.h"
 #include "sched/import/goal.h"
 #include "sched/text.h"
+#include "tests/support/goal_peer.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -69,6 +70,18 @@ TEST(Goal, ReadsAProgram) {
   EXPECT_TRUE(s.contract().post.empty());
 }
 
+// Their reader takes what it expects next, whether or not blanks and line ends stand between.
+TEST(Goal, ReadsTokensAsNarrowlySetAsLogGopsimDoes) {
+  const std::string narrow =
+      "num_ranks 2rank 0{a:send100bto1tag7cpu1nic0\nb:calc5\nb requiresa\n}rank 1 {recv 100 b from "
+      "0 tag7\nc:calc 1\nd: calc2cpu 3\nd irequiresc\n}";
+  EXPECT_NO_THROW(slackline::testing::GoalPeerReader::read(narrow));
+  const std::string wide =
+      "num_ranks 2\nrank 0 {\na: send 100b to 1 tag 7 cpu 1 nic 0\nb: calc 5\nb requires a\n}\n"
+      "rank 1 {\nrecv 100b from 0 tag 7\nc: calc 1\nd: calc 2 cpu 3\nd irequires c\n}\n";
+  EXPECT_EQ(read_goal(narrow).digest(), read_goal(wide).digest());
+}
+
 TEST(Goal, StatementsFollowTheirDependenciesAndElseTheirOrder) {
   // `a` waits for `b`, so on their channel b's message is the first.
   const Schedule s = read_goal(
@@ -91,9 +104,10 @@ TEST(Goal, RefusesWhatIsNoProgram) {
       {two + "a: calc 1\na requires b\nb: calc 1\n", "x.goal:4: label 'b' is not known"},
       {two + "a: calc 1\n}\nrank 1 {\na requires a\n}\n", "x.goal:6: label 'a' is not known"},
       {two + "a: jump 1\n", "x.goal:3: 'jump' is out of place; expected send, recv, calc"},
-      {two + "send 10 to 1\n",
-       "x.goal:3: '10' is out of place; expected send: a whole number from 0 to "
-       "9223372036854775807 and then 'b'"},
+      {two + "send 10 to 1\n", "x.goal:3: 'to' is out of place; expected 'b'"},
+      {two + "send b to 1\n",
+       "x.goal:3: 'b' is out of place; expected send: a whole number from 0 to "
+       "9223372036854775807"},
       {two + "send 10b to 2\n", "x.goal:3: '2' is out of place; expected rank: a whole number"},
       {two + "send 10b from 1\n", "x.goal:3: 'from' is out of place; expected 'to'"},
       {two + "send 10b to 1 cpu 0 tag 1\n",
