@@ -71,6 +71,8 @@ class Pipeline : public StepSource {
       choose_blocks(holders);
       send(holders, hops);
       receive(1u << turn_, holders);
+    } else if (blocks_ == 1) {
+      send_to_last_twins(hops);
     } else {
       for (std::uint32_t vertex = 1; vertex <= twins_; ++vertex) {
         pass_up(vertex, hops);
@@ -162,6 +164,21 @@ class Pipeline : public StepSource {
     if (lower_lacks_[vertex] == kNothing) return;
     upper_sends_.push_back(
         {RankId(upper(vertex)), RankId(vertex), lower_lacks_[vertex], 2 * dimensions_});
+  }
+
+  // The last step of a single block: it comes along dimension 0, from the neighbour's member that
+  // has it.
+  void send_to_last_twins(std::vector<Hop>& hops) {
+    for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex) {
+      const std::uint32_t neighbour = vertex ^ 1u;
+      if (!has_twin(neighbour)) continue;
+      const bool to_upper = upper_lacks_[neighbour] != kNothing;
+      const bool from_upper = has_twin(vertex) && lower_lacks_[vertex] != kNothing;
+      (from_upper ? upper_sends_ : hops)
+          .push_back({RankId(from_upper ? upper(vertex) : vertex),
+                      RankId(to_upper ? upper(neighbour) : neighbour), 0,
+                      to_upper ? dimensions_ : 0});
+    }
   }
 
   // Rank 0 and the root change places. Insertion sort: at most two hops are out of place.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "sched/pattern/binomial_pipeline.h"
@@ -67,13 +68,93 @@ TEST(BinomialPipeline, EndsInTheSameNumberOfStepsForEveryGroupSize) {
   }
 }
 
-// With fewer blocks than dimensions, leaves of the tree are done early.
 TEST(BinomialPipeline, LastReceiptsSpreadOverTwoStepsAtMost) {
   for (std::uint32_t n = 2; n <= 1000; ++n) {
-    const std::uint32_t k = 2 * ceil_log2(n);
-    const auto [low, high] = last_receipts(binomial_pipeline(options_of(n, k)));
     const bool power_of_two = (n & (n - 1)) == 0;
-    ASSERT_LE(high - low, power_of_two ? 0u : 1u) << "n=" << n << " k=" << k;
+    for (const std::uint32_t k : {2u, 3u, 2 * ceil_log2(n)}) {
+      const auto [low, high] = last_receipts(binomial_pipeline(options_of(n, std::max(k, 2u))));
+      ASSERT_LE(high - low, power_of_two ? 0u : 1u) << "n=" << n << " k=" << k;
+    }
+  }
+}
+
+// The ranks that hold it at most double in a step.
+TEST(BinomialPipeline, ReceiptsOfASingleBlockSpreadOverAllSteps) {
+  for (std::uint32_t n = 2; n <= 1000; ++n) {
+    const auto [low, high] = last_receipts(binomial_pipeline(options_of(n, 1)));
+    ASSERT_EQ(low, 0u) << n;
+    ASSERT_EQ(high, ceil_log2(n) - 1) << n;
+  }
+}
+
+// RDMC's rule for any group, from what members hold. At step j the vertices exchange along
+// dimension j mod l, each the highest block that one of its members has, the root block min(j, k −
+// 1). Of two twins one is the step's receiver, the lower one first; they change after each step
+// whose dimension the vertex has in its number. It takes what comes and gives its twin what only it
+// has; the twin sends. The last step is for blocks that one twin lacks: from the other, or, if
+// there is but one block, from the neighbour along dimension 0.
+std::vector<Transfer> as_generated_by_rdmc(std::uint32_t n, std::uint32_t k) {
+  const auto l = static_cast<std::uint32_t>(std::bit_width(n)) - 1;
+  const std::uint32_t vertices = 1u << l;
+  using Members = std::vector<std::uint32_t>;
+  const auto members = [&](std::uint32_t vertex) {
+    const std::uint32_t twin = vertex + vertices - 1;
+    return vertex == 0 || twin >= n ? Members{vertex} : Members{vertex, twin};
+  };
+  std::vector<std::set<std::uint32_t>> held(n);
+  for (std::uint32_t block = 0; block < k; ++block) held[0].insert(block);
+  std::vector<std::uint32_t> turns(vertices, 0);
+  const auto receiver = [&](std::uint32_t v) { return members(v)[turns[v] % members(v).size()]; };
+  const auto sender = [&](std::uint32_t v) {
+    return members(v)[(turns[v] + 1) % members(v).size()];
+  };
+  std::vector<Transfer> transfers;
+  for (std::uint32_t step = 0; step < k - 1 + ceil_log2(n); ++step) {
+    const std::size_t first = transfers.size();
+    const std::uint32_t dimension = 1u << step % l;
+    const bool last = n != vertices && step + 1 == k - 1 + ceil_log2(n);
+    for (std::uint32_t vertex = 0; vertex < vertices && !last; ++vertex) {
+      const std::uint32_t neighbour = vertex ^ dimension;
+      std::set<std::uint32_t> blocks;
+      for (const std::uint32_t m : members(vertex)) blocks.insert(held[m].begin(), held[m].end());
+      if (neighbour == 0 || blocks.empty()) continue;
+      const std::uint32_t block = vertex == 0 ? std::min(step, k - 1) : *blocks.rbegin();
+      transfers.push_back({step, RankId(sender(vertex)), RankId(receiver(neighbour)), block});
+    }
+    for (std::uint32_t vertex = 1; members(vertex % vertices).size() == 2; ++vertex) {
+      const std::uint32_t a = receiver(vertex);
+      const std::uint32_t b = sender(vertex);
+      if (last && k == 1) {
+        for (const std::uint32_t m : members(vertex ^ 1u)) {
+          if (held[m].empty()) continue;
+          transfers.push_back({step, RankId(m), RankId(held[a].empty() ? a : b), 0});
+        }
+        continue;
+      }
+      for (std::uint32_t block = 0; block < k; ++block) {
+        const bool only_a = held[a].contains(block) && !held[b].contains(block);
+        const bool only_b = held[b].contains(block) && !held[a].contains(block);
+        if (only_a) transfers.push_back({step, RankId(a), RankId(b), block});
+        if (only_b && last) transfers.push_back({step, RankId(b), RankId(a), block});
+      }
+    }
+    for (std::size_t i = first; i < transfers.size(); ++i) {
+      held[transfers[i].dst.value].insert(transfers[i].block);
+    }
+    std::sort(transfers.begin() + static_cast<std::ptrdiff_t>(first), transfers.end());
+    for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
+      turns[vertex] += (vertex & dimension) != 0 ? 1 : 0;
+    }
+  }
+  return transfers;
+}
+
+TEST(BinomialPipeline, IsAsGeneratedByRdmcForEveryGroupSize) {
+  for (std::uint32_t n = 2; n <= 64; ++n) {
+    for (std::uint32_t k = 1; k <= 8; ++k) {
+      ASSERT_EQ(binomial_pipeline(options_of(n, k)).transfers, as_generated_by_rdmc(n, k))
+          << "n=" << n << " k=" << k;
+    }
   }
 }
 
