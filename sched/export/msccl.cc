@@ -13,9 +13,12 @@
 namespace slackline::sched {
 namespace {
 
+// The runtime keeps so much of a name, and reads a value of 256 characters beyond its buffer's end.
+constexpr std::size_t kNameLength = 63;
+
 std::string xml_attribute(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : text.substr(0, kNameLength)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '&' || c == '<' || c == '>' || c == '"' || byte < 0x20 || byte >= 0x7f) {
       out += '_';
@@ -44,8 +47,9 @@ class Writer {
         xml_attribute(schedule_.title().empty() ? "slackline" : schedule_.title()), chunks,
         plan_.gpus.size(), plan_.broadcast ? "broadcast" : "custom");
     for (std::size_t g = 0; g < plan_.gpus.size(); ++g) {
+      // The runtime wants every output that is used to have the chunks of a loop.
       print("  <gpu id=\"{}\" i_chunks=\"0\" o_chunks=\"{}\" s_chunks=\"{}\">\n", g,
-            plan_.gpus[g].output_chunks, plan_.gpus[g].scratch_chunks);
+            plan_.gpus[g].output_chunks == 0 ? 0 : chunks, plan_.gpus[g].scratch_chunks);
       number_steps(plan_.gpus[g]);
       for (std::size_t b = 0; b < plan_.gpus[g].blocks.size(); ++b) block(plan_.gpus[g], b);
       out_ += "  </gpu>\n";

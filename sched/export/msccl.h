@@ -10,6 +10,9 @@ namespace slackline::sched {
 /// that divides all offsets and all pieces but those at the end of a buffer. MSCCL itself cuts the
 /// user's buffer evenly into nchunksperloop chunks, so a short last block becomes a whole one.
 ///
+/// The name is the first 63 characters of the title. Every output counts as long as the longest,
+/// since the runtime takes no others.
+///
 /// The buffer that a rank's contract speaks of is its output (the algorithm is in place), others
 /// are scratch. Each (peer, direction) of a rank has a thread block, copies and reductions have one
 /// more; what a step waits for in other thread blocks becomes `depid`/`deps`, on `nop` steps where
@@ -19,8 +22,8 @@ namespace slackline::sched {
 ///
 /// Throws Unsupported, naming the operation or the limit, on all other kinds, on pieces that are
 /// not contiguous, on more than 64 steps a thread block, 32 thread blocks a GPU or 71 chunks a
-/// step, on an order that would make thread blocks wait for each other in a circle, and on
-/// schedules that are not static.
+/// step, on an offset above 32767 chunks (the runtime keeps 16 bits), on an order that would make
+/// thread blocks wait for each other in a circle, and on schedules that are not static.
 std::string write_msccl(const Schedule& schedule);
 
 }  // namespace slackline::sched

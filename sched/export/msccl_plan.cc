@@ -174,7 +174,12 @@ class Planner {
       refuse(id, fmt::format("moves {} chunks of {} bytes in one step; MSCCL's limit is {}", count,
                              plan_.chunk_bytes, kMscclChunks));
     }
-    return {base ? 's' : 'o', base.value_or(0) + slice.offset / plan_.chunk_bytes, count};
+    const std::uint64_t offset = base.value_or(0) + slice.offset / plan_.chunk_bytes;
+    if (offset > kMscclOffset) {
+      refuse(id, fmt::format("begins at chunk {} of {} bytes; MSCCL's limit is {}", offset,
+                             plan_.chunk_bytes, kMscclOffset));
+    }
+    return {base ? 's' : 'o', offset, count};
   }
 
   void place(OpId id) {

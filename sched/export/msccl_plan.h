@@ -52,5 +52,6 @@ MscclPlan plan_msccl(const Schedule& schedule);
 inline constexpr std::size_t kMscclSteps = 64;
 inline constexpr std::size_t kMscclBlocks = 32;
 inline constexpr std::uint64_t kMscclChunks = 71;
+inline constexpr std::uint64_t kMscclOffset = 32'767;  // the runtime keeps it in 16 bits
 
 }  // namespace slackline::sched

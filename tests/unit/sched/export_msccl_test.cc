@@ -217,6 +217,50 @@ TEST(ExportMsccl, NamesTheLimitThatIsPassed) {
               HasSubstr("op 1 (calc, rank 0) has no counterpart in MSCCL"));
 }
 
+// What the runtime's reader does with a file: it wants each output that is used to be as long as a
+// loop, keeps offsets in 16 bits, and has room for names of 255 characters, of which it keeps 63.
+Schedule one_message(std::uint64_t source_bytes, std::uint64_t target_bytes, std::uint64_t offset,
+                     const std::string& title) {
+  ScheduleBuilder b(2);
+  b.set_title(title);
+  b.add_buffer(RankId(0), source_bytes);
+  b.add_buffer(RankId(1), target_bytes);
+  Channel c;
+  c.src = RankId(0);
+  c.dst = RankId(1);
+  Op op;
+  op.channel = b.add_channel(c);
+  op.kind = OpKind::kSend;
+  op.rank = RankId(0);
+  op.reads = b.add_slice({BufferId(0), offset, 1});
+  b.add(op);
+  op.kind = OpKind::kRecv;
+  op.rank = RankId(1);
+  op.reads = {};
+  op.writes = b.add_slice({BufferId(1), 0, 1});
+  b.add(op);
+  return b.build();
+}
+
+TEST(ExportMsccl, EveryOutputIsAsLongAsALoop) {
+  const std::string xml = write_msccl(one_message(20, 10, 3, "x"));
+  EXPECT_THAT(xml, HasSubstr("nchunksperloop=\"20\""));
+  EXPECT_THAT(xml, HasSubstr("<gpu id=\"0\" i_chunks=\"0\" o_chunks=\"20\" s_chunks=\"0\">"));
+  EXPECT_THAT(xml, HasSubstr("<gpu id=\"1\" i_chunks=\"0\" o_chunks=\"20\" s_chunks=\"0\">"));
+}
+
+TEST(ExportMsccl, NamesTheOffsetThatIsPassed) {
+  EXPECT_THAT(write_msccl(one_message(40'000, 10, 32'767, "x")), HasSubstr("srcoff=\"32767\""));
+  EXPECT_EQ(refusal(one_message(40'000, 10, 32'769, "x")),
+            "msccl-xml: op 0 (send, rank 0) begins at chunk 32769 of 1 bytes; MSCCL's limit is "
+            "32767");
+}
+
+TEST(ExportMsccl, TheNameIsNoLongerThanItsReaderHasRoomFor) {
+  EXPECT_THAT(write_msccl(one_message(20, 10, 3, std::string(300, 'n'))),
+              HasSubstr("<algo name=\"" + std::string(63, 'n') + "\" proto"));
+}
+
 TEST(ExportMsccl, RefusesChunksOfManySizes) {
   // 1000 bytes at offset 7 leave chunks of one byte.
   ScheduleBuilder b(2);
