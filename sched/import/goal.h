@@ -16,10 +16,10 @@ namespace slackline::sched {
 /// a channel in that order meets its k-th receive. A send ends only once its receive is posted, so
 /// a program that counts on messages being buffered deadlocks.
 ///
-/// It takes what LogGOPSim's txt2bin takes, which asks for no blanks between tokens, and comments and
-/// blanks in more places. It refuses what that program takes in silence and then gets wrong: of a
-/// repeated label it loses the second, behind the last rank it reads nothing, and messages without
-/// their other half, of two sizes, or in a deadlock are left lying.
+/// It takes what LogGOPSim's txt2bin takes, which asks for no blanks between tokens, and comments
+/// and blanks in more places. It refuses what that program takes in silence and then gets wrong: of
+/// a repeated label it loses the second, behind the last rank it reads nothing, and messages
+/// without their other half, of two sizes, or in a deadlock are left lying.
 ///
 /// Throws InputError, naming file and line, on what is not GOAL: unknown and repeated labels, ranks
 /// that are missing or out of order, dependency cycles, deadlocks across ranks, a message without

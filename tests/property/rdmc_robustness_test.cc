@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/analytic.h"
+#include "analysis/event_engine.h"
 #include "analysis/step_slack.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
@@ -66,6 +67,28 @@ TEST(Rdmc, BlockTimesOfSixteenRanks) {
   EXPECT_NEAR(block_times("chain", 16, 8), 22, 1e-6);
   EXPECT_NEAR(block_times("binomial-tree", 16, 8), 32, 1e-6);
   EXPECT_NEAR(block_times("sequential", 16, 8), 120, 1e-6);
+}
+
+// docs/architecture.md: what is lost where a credit waits behind a block.
+TEST(Rdmc, WrittenCreditsWaitBehindBlocksWhereOnlyEmptyMessagesInterleave) {
+  Platform together = bare();
+  together.interleave_bytes = 0;
+  const auto times = [&](const char* options, const Platform& platform) {
+    const Schedule schedule = compile(sched::parse_spec(
+        fmt::format("binomial-pipeline:ranks=16,bytes=32MiB,block=1MiB{}", options)));
+    const double analytic_s = analysis::run_analytic(schedule, platform).makespan_s();
+    EXPECT_NEAR(analytic_s / analysis::run_events(schedule, platform).makespan_s(), 1, 1e-9);
+    return analytic_s / block_s();
+  };
+  for (const char* written : {",ready=write,start=all", ",ready=write,window=2", ",ready=write"}) {
+    EXPECT_NEAR(times(written, bare()), 35, 0.01) << written;
+  }
+  for (const char* empty : {"", ",start=all", ",window=2"}) {
+    EXPECT_NEAR(times(empty, together), 35, 1e-6) << empty;
+  }
+  EXPECT_NEAR(times(",ready=write", together), 35, 0.01);
+  EXPECT_NEAR(times(",ready=write,start=all", together), 62, 0.01);
+  EXPECT_NEAR(times(",ready=write,window=2", together), 56, 0.01);
 }
 
 TEST(Rdmc, ManyReplicasCostLittleMoreThanOne) {
