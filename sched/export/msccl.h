@@ -18,7 +18,9 @@ namespace slackline::sched {
 /// more; what a step waits for in other thread blocks becomes `depid`/`deps`, on `nop` steps where
 /// there are several. Sends and puts with immediate become `s` and `r`, a copy `cpy`, a reduction
 /// of two operands in place `re`. Credits, joins and flushes are left out: the runtime has a flow
-/// control of its own, and order that runs through them is kept.
+/// control of its own, and order that runs through them is kept. A contract that spreads one rank's
+/// bytes to all is the collective `broadcast`, any other `custom`, which MSCCL takes and RCCL's
+/// reader does not.
 ///
 /// Throws Unsupported, naming the operation or the limit, on all other kinds, on pieces that are
 /// not contiguous, on more than 64 steps a thread block, 32 thread blocks a GPU or 71 chunks a
