@@ -255,6 +255,11 @@ class LoadedFile {
                       "bps",
                       where_, quoted(link.get_name()), link.get_bandwidth()));
     }
+    // By itself: on a way, another link's would hide it.
+    if (!(link.get_latency() >= 0 && std::isfinite(link.get_latency()))) {
+      throw InputError(fmt::format("{}: link {} has a latency of {} s; expected 0 or more", where_,
+                                   quoted(link.get_name()), link.get_latency()));
+    }
     links_.push_back({link.get_name(), machine::Rate{static_cast<std::uint64_t>(bits_per_s)},
                       link.get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE});
   }

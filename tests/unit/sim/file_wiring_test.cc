@@ -329,8 +329,36 @@ TEST_F(FileWiring, NetworksThatCannotBeUsed) {
   EXPECT_THAT(refusal(zone("<link id='l' bandwidth='1e30Bps' latency='1us'/>" + hosts + kRoute)),
               StartsWith("'FILE': link 'l' has a bandwidth of 1e+30 bytes per second; expected"));
   EXPECT_EQ(refusal(zone("<link id='l' bandwidth='1GBps' latency='-1us'/>" + hosts + kRoute)),
-            "'FILE': the route from 'a' to 'b' has a latency of -1e-06 s; expected 0 or more, up "
-            "to 9e6 s");
+            "'FILE': link 'l' has a latency of -1e-06 s; expected 0 or more");
+  // Also where another link's would hide it, and on links that nobody uses.
+  const std::string two = "<link id='m' bandwidth='1GBps' latency='2us'/>" + hosts +
+                          "<route src='a' dst='b'><link_ctn id='l'/><link_ctn id='m'/></route>";
+  EXPECT_EQ(refusal(zone("<link id='l' bandwidth='1GBps' latency='-1us'/>" + two)),
+            "'FILE': link 'l' has a latency of -1e-06 s; expected 0 or more");
+  for (const std::string wrong : {"nan", "inf", "1e400s"}) {
+    EXPECT_NE(refusal(zone("<link id='u' bandwidth='1GBps' latency='" + wrong + "'/>" + hosts +
+                           kLink + kRoute)),
+              "(no error)")
+        << wrong;
+    EXPECT_NE(refusal(zone("<link id='u' bandwidth='" + wrong + "' latency='1us'/>" + hosts +
+                           kLink + kRoute)),
+              "(no error)")
+        << wrong;
+  }
+  EXPECT_EQ(refusal(zone("<link id='u' bandwidth='1GBps' latency='-1us' "
+                         "sharing_policy='SPLITDUPLEX'/>" +
+                         hosts + kLink + kRoute)),
+            "'FILE': link 'u_UP' has a latency of -1e-06 s; expected 0 or more");
+  const std::string cluster =
+      "<cluster id='c' prefix='n' suffix='' radical='0-1' speed='1f' bw='1GBps' ";
+  for (const std::string wrong : {"lat='-1us'", "lat='1us' bb_bw='1GBps' bb_lat='-1us'",
+                                  "lat='1us' loopback_bw='1GBps' loopback_lat='-1us'"}) {
+    EXPECT_THAT(refusal(with("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+                             "\"https://simgrid.org/simgrid.dtd\">\n<platform version='4.1'>" +
+                             cluster + wrong + "/></platform>\n")),
+                HasSubstr("has a latency of -1e-06 s; expected 0 or more"))
+        << wrong;
+  }
   EXPECT_THAT(refusal(zone("<link id='l' bandwidth='1GBps' latency='1e9s'/>" + hosts + kRoute)),
               HasSubstr("has a latency of 1000000000 s; expected 0 or more"));
   EXPECT_EQ(refusal(zone("<link id='l' bandwidth='1GBps' latency='1us' sharing_policy='WIFI'/>" +
