@@ -75,7 +75,11 @@ DelaySize parse_delay(const std::optional<std::string>& text) {
 
 sched::Time time_of(double time_s) {
   constexpr double kMost = 9e18;
-  return sched::Time{std::max<std::int64_t>(1, std::llround(std::min(kMost, time_s * 1e12)))};
+  if (!(time_s * 1e12 < kMost)) {
+    throw InputError(
+        fmt::format("--delay: {:.3g} s for an operation; expected less than 104 days", time_s));
+  }
+  return sched::Time{std::max<std::int64_t>(1, std::llround(time_s * 1e12))};
 }
 
 analysis::OpChoice choice_named(const std::string& name) {

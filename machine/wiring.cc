@@ -49,19 +49,33 @@ struct Wiring::Contents {
 
   std::uint32_t host_of(sched::RankId rank) const { return host_of_node[node.of(rank)]; }
 
-  // Of a way past `switches`; what is too long for a Time is the longest one.
+  // Of a way past `switches`.
   Time way_latency(std::size_t switches) const {
     const auto hops = static_cast<std::int64_t>(switches) - 1;
     const Time longest = sched::kForever - Time{1};
-    if (hops > 0 && hop_latency > (longest - latency) / hops) return longest;
+    if (hops > 0 && hop_latency > (longest - latency) / hops) {
+      throw InputError(fmt::format(
+          "hop_latency: a way past {} switches takes 106 days or more; expected less", switches));
+    }
     return latency + hops * hop_latency;
   }
 };
+
+namespace {
+
+// Their sum is the latency between zones.
+void check_zone_latency(const Node& node) {
+  if (node.zone_latency < sched::kForever - node.memory_latency) return;
+  throw InputError("zone_latency: 106 days or more with memory_latency; expected less");
+}
+
+}  // namespace
 
 Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
     : contents_(std::make_unique<Contents>()) {
   const std::string where = "platform " + quoted(platform.name);
   check_topology(platform, where);
+  check_zone_latency(platform.node);
   contents_->node = platform.node;
   contents_->copy_rate = platform.copy_rate;
   const std::uint32_t nodes = platform.node.count_for(ranks);
@@ -89,6 +103,7 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
 Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
                std::vector<FixedRoute> routes, const Node& node, Rate copy_rate)
     : contents_(std::make_unique<Contents>()) {
+  check_zone_latency(node);
   contents_->node = node;
   contents_->copy_rate = copy_rate;
   contents_->ranks = static_cast<std::uint32_t>(host_of_rank.size());

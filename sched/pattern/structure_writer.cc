@@ -180,6 +180,9 @@ void StructureWriter::add_handler(StructureOp& op, std::uint64_t mail) {
   const std::uint64_t bytes = argument_bytes(op);
   const BufferId box = mails_[op.target.value];
   const bool thread = options_.progress == Progress::kThread;
+  if (thread && options_.contention >= kForever - series_.call.handler) {
+    throw InputError("contention: 106 days or more with handler; expected less");
+  }
   const auto here = [&](OpKind kind) {
     Op o = op_of(kind, op);
     o.rank = op.target;

@@ -422,7 +422,7 @@ TEST(WiringOf, ALatencyNeverOverflows) {
   const Wiring wiring(parse_platform_spec("torus:dims=9,latency=" + most + ",hop_latency=" + most),
                       9);
   EXPECT_EQ(wiring.route(RankId(0), RankId(0)).latency, Time{9223372036854775806});
-  EXPECT_EQ(wiring.route(RankId(0), RankId(4)).latency, Time{9223372036854775806});
+  EXPECT_THROW(wiring.route(RankId(0), RankId(4)), InputError);
 }
 
 TEST(WiringOf, RefusesWhatCannotBeLaidOut) {
@@ -454,6 +454,27 @@ TEST(WiringOf, RefusesWhatCannotBeLaidOut) {
   EXPECT_THAT(error(platform, 1), HasSubstr("up has a 0"));
   platform.topology.shape = Torus{{2, 0}};
   EXPECT_THAT(error(platform, 1), HasSubstr("input"));
+}
+
+TEST(Wiring, RefusesWaysThatTakeLongerThanATime) {
+  const auto refusal = [](const std::string& spec) -> std::string {
+    try {
+      const Wiring wiring(parse_platform_spec(spec), 4);
+      for (std::uint32_t r = 0; r < 4; ++r) wiring.route(RankId(0), RankId(r));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  // Three switches: the latency, and twice the hop's.
+  const std::string racks = "two-level:racks=2,hosts=2,rate=8Gbps,latency=1s,hop_latency=";
+  EXPECT_EQ(refusal(racks + "4611685s"), "");
+  EXPECT_EQ(refusal(racks + "4611686s"),
+            "hop_latency: a way past 3 switches takes 106 days or more; expected less");
+  const std::string zones = "star:ranks_per_node=4,zones_per_node=2,memory_latency=5000000s,";
+  EXPECT_EQ(refusal(zones + "zone_latency=4223372s"), "");
+  EXPECT_EQ(refusal(zones + "zone_latency=4223373s"),
+            "zone_latency: 106 days or more with memory_latency; expected less");
 }
 
 }  // namespace

@@ -35,6 +35,14 @@ TEST(StructureSpec, IsWrittenAsItIsRead) {
             "hash-table:ranks=4,in-flight=3,slots=9,load=0.25");
 }
 
+TEST(StructureSpec, RefusesHandlersThatTakeLongerThanATime) {
+  const std::string spec =
+      "queue:ranks=4,op=push,via=am,progress=thread,handler=5000000s,contention=";
+  EXPECT_EQ(error_of(spec + "4223372s"), "no error");
+  EXPECT_EQ(error_of(spec + "4223373s"),
+            "contention: 106 days or more with handler; expected less");
+}
+
 TEST(StructureSpec, SurvivesItsText) {
   for (const std::string& spec : testing::structure_specs()) {
     const Schedule schedule = compile(parse_spec(spec));
