@@ -77,6 +77,19 @@ void check(const PairRate& pair, std::uint32_t ranks) {
   check_rate(pair.rate, what);
 }
 
+// Who sends what differs from schedule to schedule, and one plan may serve several; but a rank
+// beside itself is a slip, unless it does send to itself.
+void check_self(const PairRate& pair, const sched::Schedule& schedule) {
+  if (pair.src != pair.dst) return;
+  for (const sched::Channel& channel : schedule.channels()) {
+    if (channel.src == pair.src && channel.dst == pair.dst) return;
+  }
+  throw InputError(
+      fmt::format("delay plan: slow pair {0} to {0}: the schedule has no messages from rank {0} to "
+                  "itself; expected two ranks",
+                  pair.src.value));
+}
+
 void check(const Straggler& straggler, std::uint32_t ranks) {
   const std::string what = fmt::format("straggler {}", straggler.rank.value);
   check_rank(straggler.rank, ranks, what);
@@ -125,6 +138,7 @@ void check(const Failure& failure, std::uint32_t ranks) {
 }  // namespace
 
 void validate(const DelayPlan& plan, const sched::Schedule& schedule) {
+  for (const PairRate& pair : plan.pairs) check_self(pair, schedule);
   for (const OpDelay& delay : plan.ops) check(delay, schedule);
   for (const StepDelay& delay : plan.steps) check(delay, schedule);
   validate(plan, schedule.rank_count());

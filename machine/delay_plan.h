@@ -124,7 +124,7 @@ DelayPlan load_delay_plan(const std::string& path);
 
 /// Throws InputError, naming which,
 /// - for an operation, rank or step that the schedule does not have, and an operation of another
-///   rank than said;
+///   rank than said, and for a rank's pair with itself if no channel joins the two;
 /// - for a time below 0 or kForever, a rate of 0, a slowdown below 1 or not finite, a distribution
 ///   that is none, a chance above 1, and a failure of both a link and a rank, or of neither;
 /// - for what stands twice and would not add up: a pair's rate, a straggler, a noise's rank, a

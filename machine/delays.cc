@@ -1,5 +1,7 @@
 #include "machine/delays.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,6 +9,7 @@
 
 #include "machine/draw.h"
 #include "machine/lane.h"
+#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {
@@ -16,16 +19,23 @@ using sched::OpId;
 using sched::RankId;
 using sched::Time;
 
+[[noreturn]] void too_long(const std::string& what) {
+  throw InputError(
+      fmt::format("delay plan: {}: delays of 106 days or more in all; expected less", what));
+}
+
 // Picoseconds are summed as whole numbers, so that the order of a plan's entries does not show.
-// The sum ends at the longest time there is.
-void add_up(std::int64_t& sum, std::int64_t by) {
-  sum += std::min(by, sched::kForever.count() - sum);
+// False if there is no such time.
+bool add_up(std::int64_t& sum, std::int64_t by) {
+  if (by >= sched::kForever.count() - sum) return false;
+  sum += by;
+  return true;
 }
 
 struct Sums {
   std::int64_t post = 0;
   std::int64_t lane = 0;
-  void add(bool whole_lane, Time by) { add_up(whole_lane ? lane : post, by.count()); }
+  bool add(bool whole_lane, Time by) { return add_up(whole_lane ? lane : post, by.count()); }
 };
 
 // Of every operation; empty as long as none is delayed so.
@@ -39,7 +49,7 @@ struct OpSums {
     if (by.count() == 0) return;
     std::vector<std::int64_t>& sums = whole_lane ? lane : post;
     if (sums.empty()) sums.resize(schedule.op_count(), 0);
-    add_up(sums[op.value], by.count());
+    if (!add_up(sums[op.value], by.count())) too_long(sched::describe(schedule, op));
   }
 };
 
@@ -56,7 +66,9 @@ void add_steps(const DelayPlan& plan, OpSums& sums) {
   // One walk over a rank's operations, however many delays its steps have.
   std::map<RankId, std::map<std::uint32_t, Sums>> by_rank;
   for (const StepDelay& delay : plan.steps) {
-    by_rank[delay.rank][delay.step].add(delay.whole_lane, delay.by);
+    if (!by_rank[delay.rank][delay.step].add(delay.whole_lane, delay.by)) {
+      too_long(fmt::format("rank {}, step {}", delay.rank.value, delay.step));
+    }
   }
   const std::vector<bool> is_credit = schedule.control_channels();
   for (const auto& [rank, by_step] : by_rank) {
@@ -71,7 +83,7 @@ void add_steps(const DelayPlan& plan, OpSums& sums) {
   }
 }
 
-// To the nearest picosecond.
+// To the nearest picosecond, and kForever for what no time is long enough for.
 Time rounded(double time_s) {
   const double picoseconds = std::floor(time_s * 1e12 + 0.5);
   const bool fits = picoseconds < static_cast<double>(sched::kForever.count());

@@ -16,7 +16,12 @@ constexpr std::int64_t kLongest = sched::kForever.count() - 1;
 
 // To the nearest picosecond, halves upwards.
 Time rounded(double picoseconds) {
-  if (!(picoseconds < static_cast<double>(kLongest))) return Time{kLongest};
+  if (!(picoseconds < static_cast<double>(kLongest))) {
+    throw InputError(
+        fmt::format("a random time of {:.3g} s was drawn; expected a distribution whose draws stay "
+                    "below 106 days",
+                    picoseconds * 1e-12));
+  }
   return Time{static_cast<std::int64_t>(std::floor(picoseconds + 0.5))};
 }
 

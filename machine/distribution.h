@@ -26,7 +26,7 @@ struct Distribution {
   std::vector<sched::Time> values;
 
   /// The `index`-th time that `rank` draws at `site` with `seed`: ≥ 0, in whole picoseconds, and
-  /// never kForever. Of a valid distribution only.
+  /// never kForever: throws InputError for a draw that is as long. Of a valid distribution only.
   sched::Time draw(std::uint64_t seed, std::uint32_t rank, std::uint64_t site,
                    std::uint64_t index) const;
   /// The mean of what draw() gives, in seconds, but for rounding and for the longest time there is.

@@ -196,7 +196,11 @@ class Reader {
         time = start;
         by = source.list[i];
       } else if (source.between && i > 0) {
-        by = source.between->draw(stream.seed, stream.number, site, i - 1);
+        try {
+          by = source.between->draw(stream.seed, stream.number, site, i - 1);
+        } catch (const InputError& error) {
+          refuse(table.where(), error.what());
+        }
       }
       if (by >= sched::kForever - time) too_late();
       time += by;

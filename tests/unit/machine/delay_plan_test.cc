@@ -189,7 +189,8 @@ DelayPlan random_plan(std::mt19937_64& random) {
   for (std::uint32_t rank = 0; rank < 8; ++rank) {
     if (one_in(2)) plan.ops.push_back({OpId(rank), kUs, one_in(2), RankId::none()});
     if (one_in(2)) plan.steps.push_back({RankId(rank), 3, kUs, one_in(2)});
-    if (one_in(3)) plan.pairs.push_back({RankId(rank), RankId(0), Rate{1 + random() % 1000}});
+    if (one_in(3))
+      plan.pairs.push_back({RankId(rank), RankId((rank + 1) % 8), Rate{1 + random() % 1000}});
     if (one_in(3)) {
       const double slowdown = 1 + std::ldexp(static_cast<double>(random() >> 11), -53);
       plan.stragglers.push_back({RankId(rank), slowdown, Time{static_cast<std::int64_t>(rank)}});

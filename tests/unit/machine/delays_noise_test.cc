@@ -1,4 +1,5 @@
 // Stragglers and noise, resolved against schedules.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 #include "machine/draw.h"
 #include "machine/lane.h"
 #include "sched/builder.h"
+#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {
@@ -16,6 +18,8 @@ using sched::OpId;
 using sched::OpKind;
 using sched::RankId;
 using sched::Time;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr Time us(std::int64_t count) { return Time{count * 1'000'000}; }
 
@@ -123,7 +127,7 @@ TEST(Delays, OfAStragglerAreSharesOfItsLaneTimes) {
             (std::vector<double>{ps(600'000), ps(2'000'000), ps(4'000'000), ps(600'000)}));
 }
 
-TEST(Delays, OfAStragglerAddToOthersAndEndAtTheLongestTime) {
+TEST(Delays, OfAStragglerAddToOthersUpToTheLongestTime) {
   const sched::Schedule schedule = some_ranks({0});
   DelayPlan plan;
   plan.ops = {{OpId(1), us(1), true}};
@@ -131,8 +135,15 @@ TEST(Delays, OfAStragglerAddToOthersAndEndAtTheLongestTime) {
   EXPECT_EQ(Delays(plan, schedule, platform()).lane_delay_s(OpId(1)),
             sched::seconds(Time{11'300'000}));
   plan.stragglers = {{RankId(0), 1e300, us(10)}};
-  EXPECT_EQ(Delays(plan, schedule, platform()).lane_delay_s(OpId(1)),
-            sched::seconds(sched::kForever));
+  try {
+    Delays(plan, schedule, platform());
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), StartsWith("delay plan: op 1 (send, rank 0): "));
+    EXPECT_THAT(error.what(), HasSubstr("delays of 106 days or more in all; expected less"));
+  }
+  plan.stragglers = {{RankId(0), 4e12, us(10)}};
+  EXPECT_GT(Delays(plan, schedule, platform()).lane_delay_s(OpId(1)), 1e6);
   plan = {};
   plan.stragglers = {{RankId(0), 1, Time{0}}};
   EXPECT_TRUE(Delays(plan, schedule, platform()).empty());

@@ -83,7 +83,7 @@ DelayPlan random_plan(std::mt19937_64& random, const sched::Schedule& schedule) 
   }
   for (std::uint32_t src = 0; src < schedule.rank_count(); ++src) {
     for (std::uint32_t dst = 0; dst < schedule.rank_count(); ++dst) {
-      if (random() % 3 == 0) {
+      if (src != dst && random() % 3 == 0) {
         plan.pairs.push_back(
             {RankId(src), RankId(dst), Rate{1 + (random() >> (2 + random() % 60))}});
       }
@@ -242,6 +242,10 @@ TEST(ValidateDelayPlan, NamesWhatTheScheduleDoesNotHave) {
   EXPECT_EQ(error(plan), "delay plan: slow pair 2 to 0: rank 2 does not exist; expected 0 to 1");
   plan.pairs = {{RankId(0), RankId(3), Rate{1}}};
   EXPECT_EQ(error(plan), "delay plan: slow pair 0 to 3: rank 3 does not exist; expected 0 to 1");
+  plan.pairs = {{RankId(1), RankId(1), Rate{1}}};
+  EXPECT_EQ(error(plan),
+            "delay plan: slow pair 1 to 1: the schedule has no messages from rank 1 to itself; "
+            "expected two ranks");
   plan.pairs = {{RankId(0), RankId(1), Rate{}}};
   EXPECT_EQ(error(plan), "delay plan: slow pair 0 to 1: a rate of 0; expected one above 0");
   plan.pairs = {{RankId(0), RankId(1), Rate{1}}, {RankId(1), RankId(0), Rate{1}}};
@@ -284,7 +288,7 @@ TEST(Delays, OfAStepFallOnItsInitiatorsButNotOnCredits) {
   }
 }
 
-TEST(Delays, OfOneOpAddUpAndEndAtTheLongestTime) {
+TEST(Delays, OfOneOpAddUpToTheLongestTime) {
   const sched::Schedule schedule = two_ranks(1);
   DelayPlan plan;
   plan.ops = {{OpId(1), us(1)}, {OpId(1), us(2)}, {OpId(1), us(4), true}};
@@ -293,9 +297,19 @@ TEST(Delays, OfOneOpAddUpAndEndAtTheLongestTime) {
   EXPECT_EQ(delays.post_delay_s(OpId(1)), sched::seconds(us(11)));
   EXPECT_EQ(delays.lane_delay_s(OpId(1)), sched::seconds(us(20)));
   const Time longest{sched::kForever.count() - 1};
-  plan.ops = {{OpId(1), longest}, {OpId(1), longest}, {OpId(1), longest}};
-  EXPECT_EQ(Delays(plan, schedule, Platform{}).post_delay_s(OpId(1)),
-            sched::seconds(sched::kForever));
+  plan.steps.clear();
+  plan.ops = {{OpId(1), longest}};
+  EXPECT_EQ(Delays(plan, schedule, Platform{}).post_delay_s(OpId(1)), sched::seconds(longest));
+  for (const bool whole_lane : {false, true}) {
+    plan.ops = {{OpId(1), longest, whole_lane}, {OpId(1), Time{1}, whole_lane}};
+    EXPECT_THAT(error_of([&] { Delays(plan, schedule, Platform{}); }), HasSubstr("op 1"));
+    EXPECT_THAT(error_of([&] { Delays(plan, schedule, Platform{}); }),
+                HasSubstr("delays of 106 days or more in all"));
+  }
+  plan.ops.clear();
+  plan.steps = {{RankId(0), 0, longest}, {RankId(0), 0, Time{1}}};
+  EXPECT_THAT(error_of([&] { Delays(plan, schedule, Platform{}); }),
+              HasSubstr("rank 0, step 0: delays of 106 days or more in all"));
 }
 
 TEST(Delays, AgreeWithThePlanReadAfresh) {
