@@ -11,6 +11,10 @@ namespace slackline::sched {
 namespace {
 
 constexpr std::uint32_t kNoStep = 0xffffffffu;  // one more than the highest step must fit
+// Of a buffer, of what an operation or all of them carry, of a place in a value: so that no sum of
+// two of them leaves 64 bits.
+constexpr std::uint64_t kMostBytes = 0x7fffffffffffffffu;
+using Wide = unsigned __int128;
 
 bool takes_reads(OpKind kind) {
   switch (kind) {
@@ -60,6 +64,9 @@ class Validator {
     if (buffers_[i].rank.value >= ranks_) {
       report({}, fmt::format("buffer {} belongs to rank {}, but there are {} ranks", i,
                              buffers_[i].rank.value, ranks_));
+    } else if (buffers_[i].bytes > kMostBytes) {
+      report({}, fmt::format("buffer {} has {} bytes; expected at most 2^63 - 1", i,
+                             buffers_[i].bytes));
     }
   }
 
@@ -138,7 +145,23 @@ class Validator {
       return report(id, fmt::format("op {}: only a put notifies, not a {}", i, kind));
     }
     check_places(i, op);
+    check_bytes(id, op);
     check_arguments(i, op);
+  }
+
+  void check_bytes(OpId id, const Op& op) {
+    const Wide reads = bytes_of(op.reads);
+    const Wide writes = bytes_of(op.writes);
+    if (std::max(reads, writes) > kMostBytes) {
+      report(id, fmt::format("op {} ({}) names 2^63 bytes or more; expected less", id.value,
+                             name(op.kind)));
+    }
+    if (is_initiator(op.kind)) carried_ += op.reads.count != 0 ? reads : writes;
+  }
+
+  void check_all_bytes() {
+    if (carried_ <= kMostBytes) return;
+    report({}, "the messages carry 2^63 bytes or more in all; expected less");
   }
 
   void check_places(std::size_t i, const Op& op) {
@@ -209,6 +232,12 @@ class Validator {
       report(id, fmt::format("op {} (get) is tested, but does not read one piece of 1 to 8 bytes",
                              id.value));
     }
+  }
+
+  Wide bytes_of(SliceRange range) const {
+    Wide sum = 0;
+    for (const Slice& slice : slices_.subspan(range.first, range.count)) sum += slice.bytes;
+    return sum;
   }
 
   bool in_one_word(SliceRange range) const {
@@ -300,6 +329,11 @@ class Validator {
       report({}, fmt::format("a {} fact goes past the end of buffer {}, which has {} bytes", side,
                              fact.slice.buffer.value, size));
     }
+    if (fact.value_offset > kMostBytes) {
+      report({}, fmt::format("a {} fact is about bytes of a value from {} on; expected at most "
+                             "2^63 - 1",
+                             side, fact.value_offset));
+    }
     const bool pre = side == "pre";
     if (fact.terms == 0 || (pre && fact.terms != 1) ||
         (fact.terms > 1 && fact.value.value > ValueId::none().value - fact.terms)) {
@@ -321,6 +355,7 @@ class Validator {
   std::span<const OpArguments> arguments_;
   std::uint32_t ranks_;
   std::vector<std::uint32_t> left_on_rank_;
+  Wide carried_ = 0;  // by all messages
 };
 
 }  // namespace
@@ -338,6 +373,7 @@ Diagnostics ScheduleBuilder::validate() const {
     validator.check_channel(i);
   }
   for (std::size_t i = 0; i < ops_.size() && validator.clean(); ++i) validator.check_op(i);
+  validator.check_all_bytes();
   for (const Edge& edge : edges_) {
     if (!validator.clean()) break;
     validator.check_edge(edge);
