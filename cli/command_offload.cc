@@ -214,7 +214,7 @@ class Offload : public Command {
     offload::NicClock clock;
     if (setting.engine->name == "simgrid") clock.engine = "offload:simgrid";
     clock.drive = [&](const machine::Paths& paths, const machine::MakeRun& make) {
-      return setting.engine->drive(setting.platform, wiring, paths, make);
+      return setting.engine->drive(loaded.schedule, setting.platform, wiring, paths, make);
     };
     const offload::Emulation timed = emulate_timed(
         program, loaded.schedule, graph, setting.platform, wiring, setting.delays, timing_, clock);

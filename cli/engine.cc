@@ -16,8 +16,9 @@
 namespace slackline::cli {
 namespace {
 
-std::string drive_alone(const machine::Platform& /*platform*/, const machine::Wiring& /*wiring*/,
-                        const machine::Paths& paths, const machine::MakeRun& make) {
+std::string drive_alone(const sched::Schedule& /*schedule*/, const machine::Platform& /*platform*/,
+                        const machine::Wiring& /*wiring*/, const machine::Paths& paths,
+                        const machine::MakeRun& make) {
   return machine::drive_alone(paths, make);
 }
 

@@ -29,9 +29,9 @@ struct EngineEntry {
   std::vector<double> (*run_plans)(const sched::Schedule&, const machine::Platform&,
                                    const machine::Wiring&, const machine::IssueOrder&,
                                    const machine::PlanRuns&, const machine::TraceReading&);
-  /// Of a run that is no schedule's (machine/driven_run.h).
-  std::string (*drive)(const machine::Platform&, const machine::Wiring&, const machine::Paths&,
-                       const machine::MakeRun&);
+  /// Of another run of a schedule's messages (machine/driven_run.h).
+  std::string (*drive)(const sched::Schedule&, const machine::Platform&, const machine::Wiring&,
+                       const machine::Paths&, const machine::MakeRun&);
 };
 
 /// Every engine of this build.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sched/error.h"
+#include "sim/grain.h"
 
 namespace slackline::sim {
 namespace {
@@ -23,6 +24,13 @@ using sched::OpId;
 // ps early; a little later all of them are there.
 constexpr double kLag_s = 2e-12;
 
+// How much earlier than on its own a flow of this length may end at this time by SimGrid's clock,
+// by rounding alone.
+double most_early_s(double length_s, double clock_s) {
+  constexpr double kClockSteps = 16 * std::numeric_limits<double>::epsilon();
+  return 1e-9 + 1e-6 * length_s + kClockSteps * clock_s;
+}
+
 }  // namespace
 
 FlowNetwork::Quiet::Quiet() { xbt_log_control_set("root.thresh:error"); }
@@ -37,8 +45,11 @@ FlowNetwork::Configured::Configured() {
 }
 
 FlowNetwork::FlowNetwork(const machine::Platform& platform, const machine::Wiring& wiring,
-                         const machine::Paths& paths)
-    : paths_(paths), zones_(platform, wiring, paths) {
+                         const machine::Paths& paths, std::uint64_t largest_bytes)
+    : paths_(paths),
+      largest_bytes_(largest_bytes),
+      grains_per_byte_(grains_per_byte(largest_bytes)),
+      zones_(platform, wiring, paths, grains_per_byte_) {
   engine_.seal_platform();
   s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { ended(activity); });
 }
@@ -60,6 +71,10 @@ void FlowNetwork::run(machine::DrivenRun& driven) {
 }
 
 void FlowNetwork::transmit(double now_s, PathId path, std::uint64_t bytes, OpId op) {
+  if (bytes > largest_bytes_) {
+    throw InternalError(fmt::format("op {} sends {} bytes in a run of messages of at most {}",
+                                    op.value, bytes, largest_bytes_));
+  }
   std::uint32_t slot;
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(flows_.size());
@@ -92,6 +107,12 @@ void FlowNetwork::ended(const s4u::Activity& activity) {
   flow.live = false;
   // A flow that shared with nobody ends when it should, but for SimGrid's precision.
   const double clock_s = s4u::Engine::get_clock();
+  if (flow.alone_end_s - clock_s > most_early_s(flow.alone_end_s - flow.begin_s, clock_s)) {
+    throw InternalError(
+        fmt::format("the {} bytes of op {} took from {} s to {} s, less than their way can carry "
+                    "them in",
+                    flow.bytes, flow.op.value, flow.begin_s, clock_s));
+  }
   const bool alone = std::abs(clock_s - flow.alone_end_s) < 2 * kLag_s;
   at(alone ? flow.alone_end_s : clock_s, {flow.op, ExecutionEvent::Kind::kSent});
   over_.push_back(slot);
@@ -102,7 +123,7 @@ void FlowNetwork::begin(std::uint32_t slot, double grains) {
   Flow& flow = flows_[slot];
   flow.comm = s4u::Comm::sendto_init(zones_.source(flow.path), zones_.destination(flow.path));
   flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
-  flow.comm->set_payload_size(std::max<std::uint64_t>(1, std::llround(grains)));
+  flow.comm->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(grains + 0.5)));
   flow.comm->start();
 }
 
@@ -181,7 +202,7 @@ void FlowNetwork::begin_waiting(double clock_s) {
       continue;
     }
     const double missed = (clock_s - flow.begin_s) * paths_.bytes_per_s(flow.begin_s, flow.path);
-    begin(slot, std::max(0.0, static_cast<double>(flow.bytes) - missed) * kGrain);
+    begin(slot, std::max(0.0, static_cast<double>(flow.bytes) - missed) * grains_per_byte_);
   }
   waiting_.clear();
   first_waiting_ = 0;

@@ -25,9 +25,10 @@ namespace slackline::sim {
 
 class FlowNetwork final : public machine::RunClock {
  public:
-  /// Makes SimGrid's platform and seals it. All references must outlive this.
+  /// Makes SimGrid's platform and seals it. No message has more than `largest_bytes`. All
+  /// references must outlive this.
   FlowNetwork(const machine::Platform& platform, const machine::Wiring& wiring,
-              const machine::Paths& paths);
+              const machine::Paths& paths, std::uint64_t largest_bytes);
 
   /// From time zero until nothing can happen any more.
   void run(machine::DrivenRun& driven);
@@ -72,6 +73,8 @@ class FlowNetwork final : public machine::RunClock {
   void work();
 
   const machine::Paths& paths_;
+  const std::uint64_t largest_bytes_;
+  const double grains_per_byte_;
   Quiet quiet_;
   simgrid::s4u::Engine engine_{"slackline"};
   Configured configured_;

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <new>
 #include <span>
@@ -40,6 +44,22 @@ sched::Trace blank_trace(const sched::Schedule& schedule, const machine::Platfor
   trace.platform = platform.spec();
   trace.engine = "simgrid";
   return trace;
+}
+
+// What a channel gathers travels together, and is all of it at most.
+std::uint64_t largest_message_bytes(const sched::Schedule& schedule) {
+  std::uint64_t largest = 0;
+  std::map<sched::ChannelId, std::uint64_t> gathered;
+  for (const sched::Op& op : schedule.ops()) {
+    if (!sched::is_initiator(op.kind)) continue;
+    const std::uint64_t bytes = schedule.payload_bytes(op);
+    largest = std::max(largest, bytes);
+    if (schedule.channel(op.channel).bundle == sched::Bundle::kNone) continue;
+    std::uint64_t& sum = gathered[op.channel];
+    sum += std::min(bytes, std::numeric_limits<std::uint64_t>::max() - sum);
+    largest = std::max(largest, sum);
+  }
+  return largest;
 }
 
 bool same_network(const machine::DelayPlan& a, const machine::DelayPlan& b) {
@@ -85,7 +105,7 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
   // One child makes the platform and seals it; each run goes on from there in a child of that one.
   run_in_child(
       [&] {
-        FlowNetwork network(platform, wiring, paths);
+        FlowNetwork network(platform, wiring, paths, largest_message_bytes(schedule));
         run_in_children(
             runs.count, runs.jobs, [&](std::uint32_t run) { run_one(network, run); },
             [&] { ++done; });
@@ -139,7 +159,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const SharedMemory kept_memory(kept.bytes());
   const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept.bytes());
   run_in_child([&] {
-    FlowNetwork network(platform, wiring, paths);
+    FlowNetwork network(platform, wiring, paths, largest_message_bytes(schedule));
     machine::Execution<FlowNetwork> execution(schedule, platform, delays, paths, order,
                                               {times, request_s, results, bytes, kept, plan.seed},
                                               network);
@@ -157,11 +177,12 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   return trace;
 }
 
-std::string drive_in_simgrid(const machine::Platform& platform, const machine::Wiring& wiring,
-                             const machine::Paths& paths, const machine::MakeRun& make) {
+std::string drive_in_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
+                             const machine::Wiring& wiring, const machine::Paths& paths,
+                             const machine::MakeRun& make) {
   const ScratchFile result;
   run_in_child([&] {
-    FlowNetwork network(platform, wiring, paths);
+    FlowNetwork network(platform, wiring, paths, largest_message_bytes(schedule));
     const std::unique_ptr<machine::DrivenRun> run = make(network);
     network.run(*run);
     result.write(run->result());

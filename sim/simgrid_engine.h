@@ -53,9 +53,11 @@ machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
                                      const machine::IssueOrder& order,
                                      const machine::SampleRuns& runs);
 
-/// Any other run inside SimGrid (machine/driven_run.h), in a child: `make` is called there, and
-/// what it makes leaves nothing but its result(). `paths` is of `wiring`. Throws as run_simgrid().
-std::string drive_in_simgrid(const machine::Platform& platform, const machine::Wiring& wiring,
-                             const machine::Paths& paths, const machine::MakeRun& make);
+/// Any other run of a schedule's messages inside SimGrid (machine/driven_run.h), in a child: `make`
+/// is called there, and what it makes leaves nothing but its result(). `paths` is of `schedule` and
+/// `wiring`. Throws as run_simgrid().
+std::string drive_in_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
+                             const machine::Wiring& wiring, const machine::Paths& paths,
+                             const machine::MakeRun& make);
 
 }  // namespace slackline::sim

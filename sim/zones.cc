@@ -18,7 +18,8 @@ s4u::Link* sealed(s4u::Link* link) {
 }  // namespace
 
 Zones::Zones(const machine::Platform& platform, const machine::Wiring& wiring,
-             const machine::Paths& paths) {
+             const machine::Paths& paths, double grains_per_byte)
+    : grains_per_byte_(grains_per_byte) {
   if (platform.topology.kind() == machine::TopologyKind::kStar) {
     make_star(wiring, paths);
   } else {
@@ -36,7 +37,8 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
   for (std::uint32_t h = 0; h < host_count; ++h) {
     hosts.push_back(zone->create_host(fmt::format("host-{}", h), 1e9));
     const double rate = wiring.links()[2 * h].rate.bytes_per_second();
-    nics.push_back(zone->create_split_duplex_link(fmt::format("nic-{}", h), rate * kGrain));
+    nics.push_back(
+        zone->create_split_duplex_link(fmt::format("nic-{}", h), rate * grains_per_byte_));
     nics.back()->set_latency(0);
     nics.back()->seal();
     zone->add_route(hosts.back()->get_netpoint(), nullptr, nullptr, nullptr,
@@ -56,7 +58,8 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
     if (path.pair_bytes_per_s > 0) {
       const std::string name = fmt::format("{}-{}", path.src.value, path.dst.value);
       source = zone->create_host("slow-" + name, 1e9);
-      s4u::Link* link = sealed(zone->create_link("rate-" + name, path.pair_bytes_per_s * kGrain));
+      s4u::Link* link =
+          sealed(zone->create_link("rate-" + name, path.pair_bytes_per_s * grains_per_byte_));
       zone->add_route(source->get_netpoint(), nullptr, nullptr, nullptr,
                       {s4u::LinkInRoute(link), {nics[from], s4u::LinkInRoute::Direction::UP}},
                       false);
@@ -74,8 +77,8 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
   }
   for (std::uint32_t l = 0; l < wiring.links().size(); ++l) {
     const machine::Link& link = wiring.links()[l];
-    links_.push_back(
-        zone->create_link(fmt::format("link-{}", l), link.rate.bytes_per_second() * kGrain));
+    links_.push_back(zone->create_link(fmt::format("link-{}", l),
+                                       link.rate.bytes_per_second() * grains_per_byte_));
     if (!link.shared) links_.back()->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
     sealed(links_.back());
   }
@@ -87,8 +90,8 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
     }
     std::vector<s4u::LinkInRoute> route;
     if (path.pair_bytes_per_s > 0) {
-      route.emplace_back(
-          sealed(zone->create_link(fmt::format("rate-{}", i), path.pair_bytes_per_s * kGrain)));
+      route.emplace_back(sealed(
+          zone->create_link(fmt::format("rate-{}", i), path.pair_bytes_per_s * grains_per_byte_)));
     }
     for (const LinkId link : paths.links(PathId(i))) route.emplace_back(links_[link.value]);
     s4u::Host* src = hosts[path.src.value];
@@ -100,7 +103,7 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
 }
 
 void Zones::set_rate(machine::LinkId link, double bytes_per_s) {
-  links_[link.value]->set_bandwidth(bytes_per_s * kGrain);
+  links_[link.value]->set_bandwidth(bytes_per_s * grains_per_byte_);
 }
 
 }  // namespace slackline::sim

@@ -13,17 +13,13 @@
 
 namespace slackline::sim {
 
-// SimGrid takes payloads in whole bytes, too coarse to correct a flow by picoseconds. Its bytes are
-// grains of ours, payloads and bandwidths alike.
-inline constexpr double kGrain = 1 << 20;
-
 /// A star is a star zone, which finds a route from two links; every other network is a full zone
 /// with the routes that the schedule's messages take. Latencies are zero: ours are timers. To be
 /// made once per process, between the engine and its sealing.
 class Zones {
  public:
   Zones(const machine::Platform& platform, const machine::Wiring& wiring,
-        const machine::Paths& paths);
+        const machine::Paths& paths, double grains_per_byte);
 
   /// Null of local paths, which carry no flows.
   simgrid::s4u::Host* source(machine::PathId path) const { return ends_[path.value].first; }
@@ -35,6 +31,7 @@ class Zones {
   void make_star(const machine::Wiring& wiring, const machine::Paths& paths);
   void make_full(const machine::Wiring& wiring, const machine::Paths& paths);
 
+  double grains_per_byte_;
   std::vector<std::pair<simgrid::s4u::Host*, simgrid::s4u::Host*>> ends_;  // of every path
   std::vector<simgrid::s4u::Link*> links_;
 };

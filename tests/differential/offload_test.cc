@@ -44,7 +44,8 @@ struct Queues {
                        const offload::NicTiming& timing = {}) const {
     const machine::Wiring wiring(platform, schedule.rank_count());
     const offload::NicClock clock{[&](const machine::Paths& paths, const machine::MakeRun& make) {
-                                    return sim::drive_in_simgrid(platform, wiring, paths, make);
+                                    return sim::drive_in_simgrid(schedule, platform, wiring, paths,
+                                                                 make);
                                   },
                                   "offload:simgrid"};
     return emulate_timed(program, schedule, graph, platform, wiring, delays, timing, clock);
