@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/link_capacity.h"
 #include "cli/human.h"
 #include "cli/table.h"
 #include "machine/paths.h"
@@ -140,6 +141,7 @@ SimulationResult result_of(const sched::Schedule& schedule, const machine::Platf
   const bool counted = trace.ops.size() == schedule.op_count();
   result.use = link_use(schedule, wiring.node(), counted ? &trace : nullptr);
   const machine::Paths paths(schedule, wiring, delays);
+  analysis::require_within_capacity(schedule, platform, wiring, paths, trace);
   result.out_share = utilisation(result.use.out_bytes, false, wiring, paths, result.makespan_s);
   result.in_share = utilisation(result.use.in_bytes, true, wiring, paths, result.makespan_s);
   if (!std::isfinite(result.makespan_s)) {

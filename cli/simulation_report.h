@@ -31,6 +31,7 @@ struct SimulationResult {
   std::vector<std::string> why_stuck;       // of every rank; empty where it completed
 };
 
+/// Throws InternalError if a link carried more than it can, as require_within_capacity() says.
 SimulationResult result_of(const sched::Schedule& schedule, const machine::Platform& platform,
                            const machine::Wiring& wiring, const machine::DelayPlan& delays,
                            const sched::Trace& trace);

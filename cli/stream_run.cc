@@ -1,8 +1,13 @@
 #include "cli/stream_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
+
+#include "analysis/link_capacity.h"
 
 namespace slackline::cli {
 namespace {
@@ -36,6 +41,18 @@ SimulationResult result_of(const RunSetting& setting, const analysis::Stream& st
     }
     return share;
   };
+  if (stream.exact) {
+    for (std::size_t r = 0; r < stream.sent_bytes.size(); ++r) {
+      const auto require = [&](std::string_view way, std::uint64_t bytes) {
+        analysis::require_within_capacity(
+            fmt::format("host-{}.{}", r, way), static_cast<double>(bytes),
+            static_cast<double>(stream.transfers), setting.platform.rate.bytes_per_second(),
+            stream.makespan_s);
+      };
+      require("out", stream.sent_bytes[r]);
+      require("in", stream.received_bytes[r]);
+    }
+  }
   result.out_share = shares(stream.sent_bytes);
   result.in_share = shares(stream.received_bytes);
   return result;
