@@ -35,6 +35,16 @@ void require_memory(std::uint64_t bytes) {
       sched::format_bytes(bytes), sched::format_bytes(there)));
 }
 
+// As a schedule's messages: see ScheduleBuilder::validate().
+void require_bytes(const sched::MulticastOptions& multicast) {
+  constexpr std::uint64_t kMost = 0x7fffffffffffffffu;
+  if (multicast.ranks < 2 || multicast.bytes <= kMost / (multicast.ranks - 1)) return;
+  throw InputError(
+      fmt::format("bytes: {} to {} ranks: the messages carry 2^63 bytes or more in all; expected "
+                  "less",
+                  multicast.bytes, multicast.ranks - 1));
+}
+
 template <class Noise>
 void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
          const StreamFigures& figures, const Noise& noise, const Progress& progress,
@@ -120,6 +130,7 @@ std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& p
   if (pattern != nullptr) check(spec.multicast);
   validate(delays, spec.multicast.ranks);
   if (why_not_streamed(spec, platform, delays)) return std::nullopt;
+  require_bytes(spec.multicast);
   const auto source = steps_of(*pattern, spec.multicast);
   require_memory(StreamPass<1, OneNoise>::bytes_for(*source, spec.multicast.ranks));
   const StreamFigures figures = stream_figures(spec, platform);

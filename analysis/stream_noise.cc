@@ -1,8 +1,11 @@
 #include "analysis/stream_noise.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "machine/draw.h"
+#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {
@@ -15,9 +18,15 @@ StreamDelays::StreamDelays(const machine::DelayPlan& plan, const StreamFigures& 
   if (!plan.stragglers.empty()) straggle_ps_.resize(3 * std::size_t{figures.ranks}, 0);
   for (const machine::Straggler& straggler : plan.stragglers) {
     const double holds_s[] = {figures.o_post_s, figures.copy_s, figures.last_copy_s};
-    for (std::size_t hold = 0; hold < 3; ++hold) {
+    const bool copies = figures.copies_first_block && straggler.rank != figures.root;
+    for (std::size_t hold = 0; hold < (copies ? 3 : 1); ++hold) {
       // To the nearest picosecond.
       const double more_ps = std::floor((straggler.slowdown - 1) * holds_s[hold] * 1e12 + 0.5);
+      if (more_ps >= static_cast<double>((sched::kForever - straggler.by).count())) {
+        throw InputError(
+            fmt::format("delay plan: straggler {}: delays of 106 days or more; expected less",
+                        straggler.rank.value));
+      }
       straggle_ps_[3 * std::size_t{straggler.rank.value} + hold] =
           more_ps + static_cast<double>(straggler.by.count());
     }
@@ -40,7 +49,7 @@ StreamDelays::StreamDelays(const machine::DelayPlan& plan, const StreamFigures& 
   begin_.push_back(strikes_.size());
 }
 
-void OneNoise::draw(std::uint32_t rank, std::uint32_t index, Hold hold, double (&lane_s)[1],
+void OneNoise::draw(std::uint32_t rank, std::uint64_t index, Hold hold, double (&lane_s)[1],
                     double (&post_s)[1], std::int64_t (&inexact)[1]) const {
   double lane_ps = delays_.straggle_ps(rank, hold);
   double post_ps = 0;

@@ -55,7 +55,7 @@ class OneNoise {
 
   /// What delays the index-th operation of a rank that holds its lane: the lane, and the operation
   /// alone. `inexact` is set to −1 where the sums are too large.
-  void draw(std::uint32_t rank, std::uint32_t index, Hold hold, double (&lane_s)[1],
+  void draw(std::uint32_t rank, std::uint64_t index, Hold hold, double (&lane_s)[1],
             double (&post_s)[1], std::int64_t (&inexact)[1]) const;
 
  private:

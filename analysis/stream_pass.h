@@ -86,8 +86,8 @@ class StreamPass {
 
   struct Counts {
     std::uint32_t receives = 0;  // left
-    std::uint32_t draws = 0;
-    std::uint32_t sent = 0;  // blocks
+    std::uint64_t draws = 0;     // a rank has several for each block
+    std::uint32_t sent = 0;      // blocks
     std::uint32_t received = 0;
     std::uint32_t last_sent = 0;  // of those: the message's last block
     std::uint32_t last_received = 0;

@@ -58,7 +58,7 @@ class Noises {
     }
   }
 
-  void draw(std::uint32_t rank, std::uint32_t index, Hold hold, double (&lane_s)[kAtOnce],
+  void draw(std::uint32_t rank, std::uint64_t index, Hold hold, double (&lane_s)[kAtOnce],
             double (&post_s)[kAtOnce], std::int64_t (&inexact)[kAtOnce]) const {
     const double straggle_ps = delays_.straggle_ps(rank, hold);
     SLACKLINE_SIDE_BY_SIDE
@@ -82,12 +82,12 @@ class Noises {
   }
 
  private:
-  std::uint64_t bits(std::uint64_t stream, std::uint32_t index, std::uint32_t i) const {
+  std::uint64_t bits(std::uint64_t stream, std::uint64_t index, std::uint32_t i) const {
     return machine::mix_bits(seed_terms_[i] + (stream + index * machine::kAttemptFactor));
   }
 
   // draw_below(kAlways) < chance, without its division of each draw.
-  void draw_chances(const StreamDelays::Strike& strike, std::uint32_t index,
+  void draw_chances(const StreamDelays::Strike& strike, std::uint64_t index,
                     double (&lengths_ps)[kAtOnce]) const {
     const auto bound = static_cast<std::uint64_t>(
         ((static_cast<unsigned __int128>(strike.noise->chance.value) << 64) + kAlways - 1) /
@@ -98,7 +98,7 @@ class Noises {
     }
   }
 
-  void draw_lengths(const StreamDelays::Strike& strike, std::uint32_t rank, std::uint32_t index,
+  void draw_lengths(const StreamDelays::Strike& strike, std::uint32_t rank, std::uint64_t index,
                     double (&lengths_ps)[kAtOnce]) const {
     const machine::Distribution& of = strike.noise->of;
     using Kind = machine::Distribution::Kind;

@@ -1,7 +1,11 @@
 #include "cli/link_use.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "sched/error.h"
 
 namespace slackline::cli {
 
@@ -19,9 +23,16 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
     if (node.is_local(from, to)) continue;
     if (op.kind == sched::OpKind::kGet || sched::is_atomic(op.kind)) std::swap(from, to);
     const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
-    const std::uint64_t bytes = schedule.payload_bytes(op) * times;
-    use.out_bytes[from.value] += bytes;
-    use.in_bytes[to.value] += bytes;
+    const std::uint64_t payload = schedule.payload_bytes(op);
+    std::uint64_t bytes = 0;
+    if (__builtin_mul_overflow(payload, times, &bytes) ||
+        __builtin_add_overflow(use.out_bytes[from.value], bytes, &use.out_bytes[from.value]) ||
+        __builtin_add_overflow(use.in_bytes[to.value], bytes, &use.in_bytes[to.value])) {
+      throw InputError(
+          fmt::format("{}: {} bytes, {} times: its rank's NIC carries 2^64 bytes or more; expected "
+                      "less",
+                      sched::describe(schedule, sched::OpId(i)), payload, times));
+    }
   }
   return use;
 }
@@ -41,13 +52,13 @@ std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes, bool in
   const auto nic_of = [&](std::size_t rank) {
     return wiring.node().first(sched::RankId(static_cast<std::uint32_t>(rank))).value;
   };
-  std::vector<std::uint64_t> of_nic(bytes.size());
-  for (std::size_t r = 0; r < bytes.size(); ++r) of_nic[nic_of(r)] += bytes[r];
+  std::vector<double> of_nic(bytes.size());
+  for (std::size_t r = 0; r < bytes.size(); ++r) of_nic[nic_of(r)] += static_cast<double>(bytes[r]);
   std::vector<double> shares(bytes.size());
   for (std::size_t r = 0; r < bytes.size(); ++r) {
     const std::uint32_t nic = nic_of(r);
     if (of_nic[nic] == 0 || makespan_s <= 0) continue;
-    shares[r] = static_cast<double>(of_nic[nic]) / rates[nic] / makespan_s;
+    shares[r] = of_nic[nic] / rates[nic] / makespan_s;
   }
   return shares;
 }

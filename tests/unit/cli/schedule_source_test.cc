@@ -95,6 +95,23 @@ TEST(LinkUse, Utilisation) {
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 0.0), (std::vector<double>{0, 0, 0}));
 }
 
+TEST(LinkUse, RefusesWhatItCannotCount) {
+  const sched::Schedule schedule =
+      schedule_of("sequential:ranks=2,bytes=1099511627776,block=1099511627776,ready=none");
+  sched::Trace trace;
+  trace.ops.resize(schedule.op_count());
+  for (sched::OpTimes& op : trace.ops) op.attempts = (1u << 24) - 1;
+  EXPECT_EQ(link_use(schedule, {}, &trace).out_bytes[0], ((1ull << 24) - 1) << 40);
+  for (sched::OpTimes& op : trace.ops) op.attempts = 1u << 24;
+  try {
+    link_use(schedule, {}, &trace);
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("carries 2^64 bytes or more"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(LinkUse, RanksOfANodeShareItsNic) {
   const sched::Schedule schedule = schedule_of("sequential:ranks=4,bytes=1000,block=1000");
   const machine::Wiring wiring(machine::parse_platform_spec("star:ranks_per_node=2,rate=8Gbps"), 4);
