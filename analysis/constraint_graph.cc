@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/index_limit.h"
 #include "machine/atomic_service.h"
 #include "machine/execution.h"
 #include "machine/lane.h"
@@ -59,6 +60,12 @@ double asked_s(const machine::Platform& platform, const machine::Paths& paths, c
   return sched::is_atomic(op.kind) ? read_s + machine::service_s(platform, local) : read_s;
 }
 
+// Each operation has four moments, which 32 bits number.
+std::uint32_t countable_ops(const sched::Schedule& schedule) {
+  require_indexable(4 * std::uint64_t{schedule.op_count()}, "moments of operations");
+  return schedule.op_count();
+}
+
 // Some atomics take as long as those before them make them.
 void require_own_service(const sched::Schedule& schedule, const machine::Platform& platform) {
   if (!machine::service_depends_on_others(platform)) return;
@@ -103,7 +110,7 @@ void sort_by(std::vector<Passage>& passages, const Key& key) {
 ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
                                  const machine::Delays& delays, const machine::Paths& paths,
                                  const sched::Trace& trace, WireTimes wire, KeptOrder kept)
-    : ops_(schedule.op_count()), source_s_(node_count(), 0) {
+    : ops_(countable_ops(schedule)), source_s_(node_count(), 0) {
   require_own_service(schedule, platform);
   const std::vector<double> wire_s = wire_times_s(schedule, platform, paths, trace, wire);
   constraints_.reserve(schedule.edges().size() + 6 * std::size_t{ops_});
@@ -119,7 +126,7 @@ ConstraintGraph ConstraintGraph::of_every_run(const sched::Schedule& schedule,
                                               const machine::Platform& platform,
                                               const machine::Delays& delays,
                                               const machine::Paths& paths) {
-  ConstraintGraph graph(schedule.op_count());
+  ConstraintGraph graph(countable_ops(schedule));
   // Where no rate changes, a message takes as long whenever it begins.
   sched::Trace any_time;
   any_time.ops.resize(schedule.op_count());
@@ -423,6 +430,7 @@ std::vector<std::uint32_t> ConstraintGraph::depth_in_instant(const sched::Schedu
 }
 
 void ConstraintGraph::solve() {
+  require_indexable(constraints_.size(), "constraints");
   out_begin_.assign(node_count() + 1, 0);
   std::vector<std::uint32_t> waiting(node_count(), 0);
   for (const Constraint& c : constraints_) {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <tuple>
 
+#include "analysis/index_limit.h"
+
 namespace slackline::analysis {
 namespace {
 
@@ -111,6 +113,7 @@ PathTape PathTape::Builder::build() {
   keep_longest(ends_);
   if (ends_.empty()) ends_.push_back({0, {}});
   edges_.insert(edges_.end(), ends_.begin(), ends_.end());
+  require_indexable(edges_.size(), "ways on which paths depend");
   begin_.push_back(static_cast<std::uint32_t>(edges_.size()));
   const auto nodes = static_cast<std::uint32_t>(begin_.size() - 1);
 

@@ -1,10 +1,13 @@
 #include "hw/executor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "hw/executor/local_work.h"
 #include "machine/lane.h"
+#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
@@ -170,7 +173,10 @@ void Executor::release(std::uint32_t node, sched::OpId by) {
 
 void Executor::make_ready(std::uint32_t op) {
   times_[op].ready_s = event_s_;
-  if (has_regions_) ++times_[op].attempts;
+  if (has_regions_ && ++times_[op].attempts == 0) {
+    throw Unsupported(fmt::format("{} runs 2^32 times or more; expected less",
+                                  sched::describe(program_.schedule(), program_.id(op))));
+  }
   const double delay_s =
       options_.delays == nullptr ? 0 : options_.delays->post_delay_s(program_.id(op));
   if (delay_s > 0) {

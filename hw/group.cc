@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -68,6 +69,10 @@ class Groups::Impl {
     std::shared_ptr<GroupMember> group;
     try {
       // Roots name their groups, each by numbers of its own.
+      if (setup.self == 0 &&
+          next_name_ > std::numeric_limits<std::uint32_t>::max() - mesh_.ranks()) {
+        throw Unsupported("2^32 groups were created; expected less: make another session");
+      }
       setup.name = meeting.agree(next_name_);
       if (setup.self == 0) next_name_ += mesh_.ranks();
       group = open_and_connect(meeting, std::move(setup));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -355,6 +356,11 @@ RunResult Session::run(const sched::Schedule& schedule, const RunOptions& option
                        const RunProgress& progress) {
   if (broken_) throw InternalError("a session that has failed is run again");
   partial_.reset();
+  // Each run's channels have numbers of their own: what another left behind is nobody's.
+  constexpr std::uint32_t kNumbers = std::numeric_limits<std::uint32_t>::max();
+  if (schedule.channels().size() > kNumbers - next_channel_) {
+    throw Unsupported("the session has opened 2^32 channels; expected less: make another session");
+  }
   Run run(mesh_, transport_, schedule, options, next_channel_);
   next_channel_ += static_cast<std::uint32_t>(schedule.channels().size());
   try {

@@ -10,6 +10,8 @@
 // and calls instant() once per instant of time, with all the events that fall within it.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -34,6 +36,7 @@
 #include "machine/region_run.h"
 #include "machine/run_memory.h"
 #include "machine/word_queues.h"
+#include "sched/error.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 

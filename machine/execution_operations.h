@@ -22,7 +22,10 @@ template <class Network>
 void Execution<Network>::make_ready(OpId id) {
   if (paths_.may_fail() && is_gone(op(id).rank)) return;
   times(id).ready_s = now_s_;
-  if (has_regions_) ++times(id).attempts;
+  if (has_regions_ && ++times(id).attempts == 0) {
+    throw Unsupported(
+        fmt::format("{} runs 2^32 times or more; expected less", sched::describe(schedule_, id)));
+  }
   const double delay_s = delays_.post_delay_s(id);
   if (delay_s > 0) {
     network_.at(now_s_ + delay_s, {id, Kind::kHeldBack});

@@ -31,6 +31,10 @@ class Specs(ProgramCase):
                 ("chain:ranks=2,bytes=9223372036854775808", "bytes: "),
                 ("chain:ranks=2,bytes=99999999999GiB", "bytes: "),
                 ("chain:ranks=2,bytes=1e30GiB", "bytes: "),
+                ("chain:ranks=2,bytes=16TiB", "bytes: '16TiB' is not a size"),
+                ("chain:ranks=2,bytes=1e300", "bytes: '1e300' is not a size"),
+                ("chain:ranks=3,bytes=4611686018427387904,block=4611686018427387904",
+                 "messages carry 2^63 bytes or more in all"),
                 ("chain:ranks=2,bytes=1MiB,block=0", "block: "),
                 ("chain:ranks=2,bytes=1MiB,block=-4", "block: "),
                 ("chain:ranks=2,bytes=4000000000GiB,block=1", "block: "),
@@ -270,6 +274,9 @@ PLANS = (
     ("--straggler", "rank=9,slowdown=2", f"delay plan: straggler 9: {NO_RANK}"),
     ("--slow-pair", "src=0,dst=1,rate=-1Gbps", f"{{}}: rate: '-1Gbps' {RATE}"),
     ("--slow-pair", "src=0,dst=9,rate=1Gbps", f"delay plan: slow pair 0 to 9: {NO_RANK}"),
+    ("--slow-pair", "src=1,dst=1,rate=1Gbps",
+     "delay plan: slow pair 1 to 1: the schedule has no messages from rank 1 to itself; expected "
+     "two ranks"),
 )
 
 # The same in a file d.toml: its text after "schema = 1", and the line.
@@ -369,12 +376,22 @@ class WholeLines(ProgramCase):
 
     # Beyond some hours a double has no picoseconds; runs end all the same.
     def test_what_takes_days_is_no_error(self):
-        for more in (["--straggler", "rank=1,slowdown=1e300"], ["--noise", "constant,by=9000000s"],
+        for more in (["--straggler", "rank=1,slowdown=1e13"], ["--noise", "constant,by=9000000s"],
                      ["-p", "star:latency=9000000s"], ["-p", "star:rate=1bps"]):
             runs = [self.document("simulate", CHAIN, "-e", engine, *more)["makespan_s"]
                     for engine in ("analytic", "simgrid")[:1 + self.has_simgrid()]]
             self.assertGreater(runs[0], 1e6)
             self.assertAlmostEqual(runs[0], runs[-1], delta=1e-9 * runs[0])
+
+    def test_what_no_time_holds_is_refused(self):
+        for engine in ("analytic", "event", "simgrid")[:2 + self.has_simgrid()]:
+            for more, part in (
+                    (["--straggler", "rank=1,slowdown=1e300"], "delays of 106 days or more"),
+                    (["--delay", "op=1,by=9000000s", "--delay", "op=1,by=9000000s"],
+                     "delay plan: op 1 "),
+                    (["--noise", "lognormal,median=1s,sigma=1000"], "draws stay below 106 days")):
+                line = self.bad("simulate", CHAIN, "-e", engine, *more)
+                self.assertIn(part, line)
 
     def has_simgrid(self):
         return "with SimGrid" in self.good("--version")
