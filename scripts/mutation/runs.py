@@ -1,0 +1,222 @@
+"""The tests that see a change: which there are, what each costs, likely ones first."""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+
+from mutation.build import Failed, output_of
+
+QUICK_S = 0.1  # a test up to here is run before the slower ones of any program
+MOST_FILTER = 400  # tests named one by one; gtest compares each with each
+
+
+def limited():
+    """A changed program may ask for anything: no core files, no more memory than the machine has."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (pages, pages))
+
+
+def run(command, folder, limit_s, environment=None):
+    """(exit code or None if it took too long, what it printed); all its processes are gone after."""
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said,
+                                   stderr=subprocess.STDOUT, env=environment,
+                                   start_new_session=True, preexec_fn=limited)
+        try:
+            code = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            code = None
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # its own session: the process and its children
+        except ProcessLookupError:
+            pass
+        process.wait()
+        said.seek(max(0, said.seek(0, 2) - 20000))
+        return code, said.read().decode(errors="replace")
+
+
+class Run:
+    """One run that may notice a change: some tests of a program, or a script that runs one."""
+
+    def __init__(self, program, cost_s, tests=None, name=None, command=None, environment=None):
+        self.program, self.cost_s, self.tests = program, cost_s, tests
+        self.name = name or program
+        self.command, self.environment = command, environment
+
+    def notices(self, binary, folder, patience_s):
+        """What noticed the change, or None; `binary` is the changed program. Its time-out is ten
+        times what the run takes unchanged, and `patience_s`."""
+        if self.command is None:
+            flags = pathlib.Path(folder, "flags")
+            flags.write_text("--gtest_fail_fast\n--gtest_brief=1\n"
+                             + (f"--gtest_filter={':'.join(self.tests)}\n" if self.tests else ""))
+            command, environment = [binary, f"--gtest_flagfile={flags}"], None
+        else:
+            command = [word.replace("@PROGRAM@", str(binary)) for word in self.command]
+            environment = os.environ | {key: value.replace("@PROGRAM@", str(binary))
+                                        for key, value in self.environment.items()}
+        code, said = run(command, folder, patience_s + 10 * self.cost_s, environment)
+        if code == 0 or code == 77 and self.command:
+            return None
+        found = re.search(r"\[  FAILED  \] (\S+?)[,\s]", said)
+        what = found.group(1) if found else "" if self.command is None else self.name
+        how = "" if found else "took too long" if code is None else f"ended with {code}"
+        return " ".join(word for word in (self.program, what, how) if word)
+
+
+class Tests:
+    """The tests of a build folder, with what they cost unchanged (kept in BUILD/mutate/)."""
+
+    def __init__(self, build, wanted, say):
+        self.build, self.say = build, say
+        self.kept = build.folder / "mutate"
+        self.kept.mkdir(exist_ok=True)
+        self.programs = {}  # name: {test: (file, seconds)}
+        self.scripts = []
+        for program in build.programs:
+            words = build.link_words(program)
+            if not any("gtest" in word for word in words) or program.startswith("tests/guest"):
+                continue
+            name = pathlib.Path(program).name
+            if wanted and name not in wanted:
+                continue
+            if not (build.folder / program).exists():
+                say(f"{program} is not built: its tests are left out")
+                continue
+            self.programs[program] = None
+        self.wanted = wanted
+
+    def refresh(self, path_list):
+        """Builds the programs that see the files, and measures them."""
+        seen = [p for p in self.programs if any(self.build.sees(p, path) for path in path_list)]
+        self.programs = {p: None for p in seen}
+        scripts = self.script_tests()
+        self.build.refresh(seen + sorted({program for program, *_ in scripts}))
+        for program in seen:
+            self.programs[program] = self.measured(program)
+        for program, name, command, environment in scripts:
+            cost_s = self.measured_script(program, name, command, environment)
+            if cost_s is not None:
+                self.scripts.append(Run(program, cost_s, None, name, command, environment))
+
+    def state_of(self, program):
+        stat = (self.build.folder / program).stat()
+        return [stat.st_mtime_ns, stat.st_size]
+
+    def remembered(self, name, state, make):
+        file = self.kept / (re.sub(r"\W", "_", name) + ".json")
+        if file.exists():
+            known = json.loads(file.read_text())
+            if known["state"] == state:
+                return known["found"]
+        found = make()
+        file.write_text(json.dumps({"state": state, "found": found}))
+        return found
+
+    def measured(self, program):
+        """{test: (file, seconds)} of a gtest program; without the tests that fail as they are."""
+        def make():
+            self.say(f"measuring {program} unchanged")
+            with tempfile.TemporaryDirectory() as folder:
+                out = pathlib.Path(folder, "tests.json")
+                binary = self.build.folder / program
+                code, said = run([binary, f"--gtest_output=json:{out}", "--gtest_brief=1"], folder, 3600)
+                if not out.exists():
+                    # Not one of gtest's: the program as a whole.
+                    if code != 0:
+                        raise Failed(f"{program} ends with {code} unchanged: {said[-300:]}")
+                    return {}
+                found = {}
+                for suite in json.loads(out.read_text())["testsuites"]:
+                    for test in suite["testsuite"]:
+                        name = f"{test['classname']}.{test['name']}"
+                        if "failures" in test:
+                            self.say(f"{program}: {name} fails unchanged, and is left out")
+                        elif test["result"] == "COMPLETED":
+                            found[name] = [test["file"], float(test["time"].rstrip("s"))]
+                return found
+        return self.remembered(program, self.state_of(program), make)
+
+    def script_tests(self):
+        """(program, name, command, environment) of ctest's tests that are told a program of ours."""
+        try:
+            known = json.loads(output_of(["ctest", "--show-only=json-v1"], self.build.folder))
+        except (Failed, json.JSONDecodeError, OSError):
+            return []
+        binaries = {str(self.build.folder / p): p for p in self.build.programs}
+        found = []
+        for test in known["tests"]:
+            words = test.get("command", [])
+            if not words or words[0] in binaries or test["name"].startswith(("guest.", "install.")):
+                continue
+            lines = next((p["value"] for p in test["properties"] if p["name"] == "ENVIRONMENT"), [])
+            environment = dict(line.split("=", 1) for line in lines)
+            told = sorted({b for b in binaries for text in [*words, *environment.values()] if text == b})
+            if (len(told) != 1 or not pathlib.Path(told[0]).exists() or
+                    self.wanted and test["name"] not in self.wanted and
+                    pathlib.Path(told[0]).name not in self.wanted):
+                continue
+            swap = lambda text: "@PROGRAM@" if text == told[0] else text
+            found.append((binaries[told[0]], test["name"], [swap(w) for w in words],
+                          {k: swap(v) for k, v in environment.items()}))
+        return found
+
+    def measured_script(self, program, name, command, environment):
+        def make():
+            self.say(f"measuring {name} unchanged")
+            binary = str(self.build.folder / program)
+            begin = time.monotonic()
+            with tempfile.TemporaryDirectory() as folder:
+                code, _ = run([w.replace("@PROGRAM@", binary) for w in command], folder, 3600,
+                              os.environ | {k: v.replace("@PROGRAM@", binary)
+                                            for k, v in environment.items()})
+            if code != 0:
+                self.say(f"{name} ends with {code} unchanged, and is left out")
+            return time.monotonic() - begin if code == 0 else None
+        return self.remembered(name, self.state_of(program), make)
+
+    def likeness(self, path, file):
+        """How likely a file of tests is to look at a source: 2, 1 or 0."""
+        stem, test = pathlib.Path(path).stem, pathlib.Path(file).stem.removesuffix("_test")
+        header = path.removesuffix(".cc").removesuffix(".h") + ".h"
+        if stem == test or stem in test or test in stem:
+            return 2
+        try:
+            text = (self.build.folder / file).read_text()
+        except OSError:
+            return 0
+        if f'"{header}"' in text:
+            return 2
+        folder = pathlib.Path(path).parent.as_posix()
+        words = set(stem.split("_")) & set(test.split("_")) - {"test"}
+        return 1 if words or folder.count("/") and f'"{folder}/' in text else 0
+
+    def runs_for(self, path):
+        """The runs that see a file, likely ones first, and of equally likely ones the cheapest."""
+        order = []
+        for program, tests in self.programs.items():
+            if not self.build.sees(program, path):
+                continue
+            if not tests:
+                order.append((1, 0, Run(program, 10)))
+                continue
+            likely = {file: self.likeness(path, file) for file, _ in tests.values()}
+            groups = {}
+            for name, (file, cost_s) in tests.items():
+                groups.setdefault((2 - likely[file], cost_s > QUICK_S), []).append((cost_s, name))
+            for (distance, slow), members in groups.items():
+                members.sort()
+                for k in range(0, len(members), MOST_FILTER):
+                    part = members[k:k + MOST_FILTER]
+                    order.append((distance + slow, sum(cost for cost, _ in part),
+                                  Run(program, sum(cost for cost, _ in part), [n for _, n in part])))
+        order += [(3, script.cost_s, script) for script in self.scripts
+                  if self.build.sees(script.program, path)]
+        return [each for _, _, each in sorted(order, key=lambda one: one[:2])]
