@@ -197,6 +197,57 @@ TEST(MeshWire, GarbageIsRefused) {
   EXPECT_EQ(refused, 2000);
 }
 
+// A part that is not the rest of the message before it: of another kind or topic, or with more or
+// less left.
+TEST(MeshWire, PartsThatDoNotFollowAreRefused) {
+  const FrameHeader first{FrameKind::kMessage, 7, 2 * kPartBytes + 5};
+  const auto fed = [&](const FrameHeader& second) {
+    FrameReader reader;
+    std::vector<Frame> frames;
+    reader.feed(encode(first), frames);
+    reader.feed(Bytes(kPartBytes), frames);
+    reader.feed(encode(second), frames);
+    reader.feed(Bytes(kPartBytes), frames);
+    reader.feed(encode(FrameHeader{first.kind, first.topic, 5}), frames);
+    reader.feed(Bytes(5), frames);
+    return frames;
+  };
+  const FrameHeader next{first.kind, first.topic, kPartBytes + 5};
+  ASSERT_EQ(fed(next).size(), 1u);
+  EXPECT_EQ(fed(next)[0].payload.size(), first.left);
+  for (const std::uint32_t topic : {0u, 6u, 8u, 0xffffffffu}) {
+    EXPECT_THROW(fed({next.kind, topic, next.left}), WireError) << topic;
+  }
+  EXPECT_THROW(fed({FrameKind::kGather, next.topic, next.left}), WireError);
+  for (const std::uint64_t left :
+       {std::uint64_t{0}, next.left - 1, next.left + 1, std::uint64_t{first.left}}) {
+    EXPECT_THROW(fed({next.kind, next.topic, left}), WireError) << left;
+  }
+}
+
+// Bits of a stream that is right are turned over, one at a time: what comes out is no more than was
+// sent, and headers that continue a message are among those refused.
+TEST(MeshWire, TurnedBitsOfHeadersOfPartsAreRefused) {
+  const FrameHeader first{FrameKind::kMessage, 7, 2 * kPartBytes + 5};
+  for (std::size_t bit = 0; bit < 8 * kHeaderBytes; ++bit) {
+    Bytes second = encode(FrameHeader{first.kind, first.topic, kPartBytes + 5});
+    second[bit / 8] ^= std::byte{1} << bit % 8;
+    FrameReader reader;
+    std::vector<Frame> frames;
+    reader.feed(encode(first), frames);
+    reader.feed(Bytes(kPartBytes), frames);
+    bool refused = false;
+    try {
+      reader.feed(second, frames);
+    } catch (const WireError&) {
+      refused = true;
+    }
+    // One bit of the kind may make it a short frame, which may stand between parts.
+    EXPECT_TRUE(refused || bit < 32) << bit;
+    EXPECT_TRUE(frames.empty()) << bit;
+  }
+}
+
 TEST(ClockProbe, TheShortestRoundTripCounts) {
   ClockProbe probe;
   const std::int64_t ahead_ns = 5'000'000'000;

@@ -44,7 +44,12 @@ TEST(Pages, AreGivenBackAndMove) {
 TEST(Pages, ComeFromAnywhereIfTheNodeIsNotThere) {
   for (const int node : {0, 1, 63, 64, 1000, 1023, 1024, 1'000'000}) {
     const Pages pages(3 * kHuge, node);
+    ASSERT_EQ(pages.bytes().size(), 3 * kHuge) << node;
+    EXPECT_TRUE(std::all_of(pages.bytes().begin(), pages.bytes().end(), [](std::byte byte) {
+      return byte == std::byte{0};
+    })) << node;
     pages.bytes().back() = std::byte{1};
+    EXPECT_EQ(pages.bytes().back(), std::byte{1}) << node;
   }
 }
 

@@ -228,6 +228,10 @@ TEST(Stream, SaysWhyItCannot) {
             "latency and o_complete are 0");
   EXPECT_EQ(why("chain:ranks=3,bytes=8200,block=8192", fractus),
             "a block is of at most the interleave size");
+  const Platform interleaves = machine::load_platform("fractus:interleave=8KiB");
+  EXPECT_EQ(why("chain:ranks=3,bytes=16KiB,block=8KiB", interleaves),
+            "a block is of at most the interleave size");
+  EXPECT_EQ(why("chain:ranks=3,bytes=16386,block=8193", interleaves), "");
   EXPECT_EQ(why("chain:ranks=3,bytes=0", fractus), "a block is of at most the interleave size");
   DelayPlan plan;
   plan.ops.push_back({sched::OpId(0), Time{1}});

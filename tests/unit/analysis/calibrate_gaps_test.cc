@@ -113,6 +113,24 @@ TEST(CalibrateGaps, AGapBelowAPostIsOnlyBounded) {
   EXPECT_EQ(more.platform.o_post, slow_post().o_post);
 }
 
+// A stream is posted by one lane, so a post is no longer than what paced it; the messages of a
+// burst are posted by several, and say nothing of a post.
+TEST(CalibrateGaps, ABurstDoesNotBoundAPost) {
+  for (const machine::Platform& platform : {slow_gap(), slow_post()}) {
+    const auto wire = [&](PointKind kind) {
+      return Points(platform).pingpong().add(kind, {64'000, 256'000}, {16, 32}).all;
+    };
+    const Calibration streams = calibrate(wire(PointKind::kStream), base());
+    ASSERT_EQ(streams.of(Figure::kRate).verdict, Verdict::kMeasured);
+    EXPECT_TRUE(streams.of(Figure::kPost).at_most.has_value());
+    EXPECT_TRUE(streams.of(Figure::kGap).at_most.has_value());
+    const Calibration bursts = calibrate(wire(PointKind::kBurst), base());
+    ASSERT_EQ(bursts.of(Figure::kRate).verdict, Verdict::kMeasured);
+    EXPECT_FALSE(bursts.of(Figure::kPost).at_most.has_value());
+    EXPECT_TRUE(bursts.of(Figure::kGap).at_most.has_value());
+  }
+}
+
 TEST(CalibrateGaps, NoisyStreamsDoNotMakeAGapOfAPost) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     std::mt19937_64 random(seed);

@@ -142,6 +142,23 @@ TEST(Tolerance, CountsTheLatenciesOfTheCriticalPath) {
   }
 }
 
+// What ends last is the answer to an atomic after which another was served: its node has arcs out,
+// and yet ends the run.
+TEST(Tolerance, OfAnAtomicWhoseAnswerComesLast) {
+  Program p(3);
+  const sched::ChannelId near = p.channel(0, 0);
+  const sched::ChannelId far = p.channel(1, 0);
+  const sched::OpId wait = p.delay(0, us(3));
+  p.after({wait}, p.fetch_add(near, 0));
+  p.fetch_add(far, 0);
+  const sched::Schedule schedule = p.build();
+  for (const Kind kind : {Kind::kLatency, Kind::kPost, Kind::kCompletion}) {
+    const Tolerance found = tolerance_of(schedule, {.kind = kind});
+    EXPECT_NEAR(found.makespan_at.at(0), found.makespan_s, 1e-15) << static_cast<int>(kind);
+  }
+  EXPECT_EQ(tolerance_of(schedule, {.kind = Kind::kLatency}).slopes().after, 2);
+}
+
 TEST(Tolerance, StaysWithinItsRange) {
   const sched::Schedule schedule = two_sends();
   const sched::Trace trace = run_analytic(schedule, platform());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -158,6 +159,7 @@ TEST(Wqe, RefusesWhatDoesNotFit) {
 
 // Every entry of a program comes back from its bytes, its counts as the hardware wraps them.
 TEST(EncodeQueues, ComesBackAsItWas) {
+  bool wrapped = false;
   for (const char* more : {"", ",lower=put"}) {
     for (const Mode mode : {Mode::kSqWait, Mode::kMqEnable, Mode::kRdmcMq}) {
       const sched::Schedule schedule = sched::compile(
@@ -172,7 +174,18 @@ TEST(EncodeQueues, ComesBackAsItWas) {
       for (const EncodedQueue& encoded : encode_queues(program, numbers)) {
         const Queue& q = program.queue(encoded.queue);
         ASSERT_EQ(encoded.bytes.size(), std::size_t{encoded.stride} * q.count);
-        EXPECT_EQ(encoded.doorbell_record.has_value(), !q.managed);
+        ASSERT_EQ(encoded.doorbell_record.has_value(), !q.managed && q.count != 0);
+        // How many entries there have been, as the hardware wraps it.
+        if (encoded.doorbell_record) {
+          EXPECT_EQ(*encoded.doorbell_record, (q.start + q.count) % 65536);
+          wrapped = wrapped || *encoded.doorbell_record < q.start;
+        }
+        const bool rings = encoded.doorbell_record && q.kind != QueueKind::kReceive;
+        ASSERT_EQ(encoded.doorbell.has_value(), rings);
+        if (rings) {
+          const auto last = std::span(encoded.bytes).last(kWqeBytes).first(8);
+          EXPECT_TRUE(std::ranges::equal(*encoded.doorbell, last));
+        }
         for (std::uint32_t e = 0; e < q.count; ++e) {
           const Entry& entry = program.entries(q)[e];
           const auto bytes = std::span(encoded.bytes).subspan(e * encoded.stride, encoded.stride);
@@ -210,6 +223,7 @@ TEST(EncodeQueues, ComesBackAsItWas) {
       }
     }
   }
+  EXPECT_TRUE(wrapped);
 }
 
 }  // namespace

@@ -73,6 +73,11 @@ TEST(Json, ErrorsNameThePlaceAndWhatWasExpected) {
       {R"({"schema": 1, "ranks": 1e9})", "x.json: ranks: expected a whole number from 0"},
       {R"({"schema": 1, "ranks": -1})", "x.json: ranks: expected a whole number from 0"},
       {head + R"("ops": 5})", "x.json: ops: expected an array"},
+      {R"({"schema": 1, "ranks": 2, "buffers": [{"id": 1, "rank": 0, "bytes": 8}]})",
+       "x.json: buffers[0].id: entries are numbered in order; expected 0"},
+      {R"({"schema": 1, "ranks": 2, "buffers": [{"id": 0, "rank": 0, "bytes": 8},)"
+       R"( {"id": 0, "rank": 0, "bytes": 8}]})",
+       "x.json: buffers[1].id: entries are numbered in order; expected 1"},
       {head + R"("ops": [5]})", "x.json: ops[0]: expected an object"},
       {head + R"("ops": [{"rank": 0, "kind": "jump"}]})",
        "x.json: ops[0].kind: 'jump' is not a name that stands here"},

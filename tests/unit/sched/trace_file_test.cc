@@ -94,17 +94,27 @@ TEST(TraceFile, EveryPrefixIsRefused) {
 
 TEST(TraceFile, EveryChangedByteReadsOrIsRefused) {
   std::string text = write_trace(random_trace(3));
+  std::size_t read = 0;
+  std::size_t refused = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char kept = text[i];
     for (const char c : {'\0', '9', '-', 'e', '"', ']', '\xff', static_cast<char>(kept ^ 1)}) {
       text[i] = c;
       try {
-        read_trace(text);
-      } catch (const InputError&) {
+        const Trace trace = read_trace(text);
+        if (++read % 16 == 0) {
+          const std::string written = write_trace(trace);
+          EXPECT_EQ(write_trace(read_trace(written)), written);
+        }
+      } catch (const InputError& error) {
+        EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
+        ++refused;
       }
     }
     text[i] = kept;
   }
+  EXPECT_GT(read, 100u);
+  EXPECT_GT(refused, 100u);
 }
 
 }  // namespace

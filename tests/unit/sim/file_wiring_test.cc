@@ -423,8 +423,8 @@ TEST_F(FileWiring, TheScanTakesAnyText) {
   const std::string whole =
       "<?x?><!-- c --><!DOCTYPE p><![CDATA[d]]><p a='b' c=\"d\"><q e=f g/><r radical='0-3,5-x,-'/>";
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
-    check_platform_xml(whole.substr(0, cut), "x");
-    check_platform_xml(whole.substr(cut), "x");
+    EXPECT_NO_THROW(check_platform_xml(whole.substr(0, cut), "x")) << cut;
+    EXPECT_NO_THROW(check_platform_xml(whole.substr(cut), "x")) << cut;
   }
 }
 
