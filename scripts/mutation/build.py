@@ -18,7 +18,8 @@ class Failed(Exception):
 def output_of(command, folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
-        raise Failed(f"{shlex.join(map(str, command))}: {done.stderr.strip() or done.stdout.strip()}")
+        said = done.stderr.strip() or done.stdout.strip()
+        raise Failed(f"{shlex.join(map(str, command))}: {said}")
     return done.stdout
 
 
@@ -44,10 +45,10 @@ class Build:
                     del words[0]
                 path = file.relative_to(self.root).as_posix()
                 self.entries.setdefault(path, (words[words.index("-o") + 1], words))
+        targets = output_of(["ninja", "-t", "targets", "all"], self.folder)
         self.programs = sorted(
-            m.group(1) for m in re.finditer(r"^([^/\n][^\n]*): \w+_EXECUTABLE_LINKER__",
-                                            output_of(["ninja", "-t", "targets", "all"], self.folder),
-                                            re.M) if "[" not in m.group(1))
+            m.group(1) for m in re.finditer(r"^([^/\n][^\n]*): \w+_EXECUTABLE_LINKER__", targets, re.M)
+            if "[" not in m.group(1))
         self.linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
         self._lock = threading.Lock()
         self._links, self._targets = {}, {}
@@ -92,6 +93,10 @@ class Build:
         if programs:
             output_of(["ninja", *programs], self.folder)
 
+    def same_names(self, aside):
+        """Files are called the same in every object, wherever they stand."""
+        return [f"-ffile-prefix-map={aside}=.", f"-ffile-prefix-map={self.root}=."]
+
     def compile(self, path, source, target, aside, more=()):
         """Compiles `source` as the file `path` would be; false if it does not compile."""
         words = list(self.entries[path][1])
@@ -101,7 +106,7 @@ class Build:
         plain = ["-g0"] if "-include" not in words else []
         words[1:1] = [f"-I{aside}", *(["-include", str(aside / "first.h")]
                                       if (aside / "first.h.gch").exists() and plain else [])]
-        words += ["-w", *plain, f"-ffile-prefix-map={aside}=.", f"-ffile-prefix-map={self.root}=.", *more]
+        words += ["-w", *plain, *self.same_names(aside), *more]
         try:
             done = subprocess.run(words, cwd=self.folder, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, timeout=COMPILE_LIMIT_S)
@@ -123,11 +128,8 @@ class Build:
         (aside / "first.h").write_text("\n".join(heads) + "\n")
         words[words.index("-o") + 1] = str(aside / "first.h.gch")
         words[words.index("-c") + 1] = str(aside / "first.h")
-        words += ["-w", "-g0", f"-ffile-prefix-map={aside}=.", f"-ffile-prefix-map={self.root}=.",
-                  "-x", "c++-header"]
         at = words.index("-c")
-        words[at:at] = words[-2:]
-        del words[-2:]
+        words[at:at] = ["-x", "c++-header", "-w", "-g0", *self.same_names(aside)]
         subprocess.run(words, cwd=self.folder, capture_output=True)
 
     def link(self, program, objects, out):

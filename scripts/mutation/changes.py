@@ -26,7 +26,11 @@ SWAPS = {
 }
 NUMBER = re.compile(r"(?<![\w.'])(\d[\d']*)(\.\d+)?([uUlL]*)(?![\w.'])")
 OPERAND = r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+|\(\)|\[\w+\])*"
-SWAPPED = re.compile(rf"(?<![\w.>:\])])({OPERAND}) (-|/|%|<<|<|<=|>|>=) ({OPERAND})(?![\w(\[.:]|->)")
+SWAPPED = re.compile(rf"(?<![\w.>:\])])({OPERAND}) (-|/|%|<<|<|<=|>|>=) ({OPERAND})"
+                     r"(?![\w(\[.:]|->)")
+# Where an operand ends: at a weaker operator, which a break may follow.
+AFTER = (" && ", " || ", " &&\n", " ||\n", " ? ", " : ")
+BEFORE = (" && ", " || ", "return ", " = ", " ? ", " : ")
 CALL = re.compile(r"[A-Za-z_]\w*[({]")
 DECLARED = re.compile(r"^(const )?[\w:<>]+[&*]* [&*]?\w+$")
 
@@ -91,7 +95,7 @@ def operand_right(code, at):
     depth, i = 0, at
     while i < len(code):
         c = code[i]
-        if depth == 0 and (c in ")]};,?" or code.startswith((" && ", " || ", " &&\n", " ||\n", " ? ", " : "), i)):
+        if depth == 0 and (c in ")]};,?" or code.startswith(AFTER, i)):
             return i
         depth += (c in "([{") - (c in ")]}")
         i += 1
@@ -103,7 +107,7 @@ def operand_left(code, at):
     depth, i = 0, at
     while i > 0:
         c = code[i - 1]
-        if depth == 0 and (c in "([{;,?" or code.endswith((" && ", " || ", "return ", " = ", " ? ", " : "), 0, i)):
+        if depth == 0 and (c in "([{;,?" or code.endswith(BEFORE, 0, i)):
             return i
         depth += (c in ")]}") - (c in "([{")
         i -= 1
@@ -121,8 +125,9 @@ def arguments(code, opening):
             begin = i + 1
         else:
             # A template's list of arguments has no blanks around its brackets.
-            angle = (code[i] == "<" and code[i - 1] != " ") - (code[i] == ">" and code[i - 1] not in " -")
-            depth += (code[i] in "([{") - (code[i] in ")]}") + angle
+            depth += (code[i] == "<" and code[i - 1] != " ")
+            depth -= (code[i] == ">" and code[i - 1] not in " -")
+            depth += (code[i] in "([{") - (code[i] in ")]}")
     return found
 
 

@@ -13,18 +13,19 @@ import time
 from mutation.build import Failed, output_of
 
 QUICK_S = 0.1  # a test up to here is run before the slower ones of any program
+MEASURE_LIMIT_S = 3600
 MOST_FILTER = 400  # tests named one by one; gtest compares each with each
 
 
 def limited():
-    """A changed program may ask for anything: no core files, no more memory than the machine has."""
+    """A changed program may ask for anything: no core files, no more memory than there is."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (pages, pages))
 
 
 def run(command, folder, limit_s, environment=None):
-    """(exit code or None if it took too long, what it printed); all its processes are gone after."""
+    """(exit code or None if it took too long, what it printed); its processes are gone after."""
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said,
                                    stderr=subprocess.STDOUT, env=environment,
@@ -127,7 +128,8 @@ class Tests:
             with tempfile.TemporaryDirectory() as folder:
                 out = pathlib.Path(folder, "tests.json")
                 binary = self.build.folder / program
-                code, said = run([binary, f"--gtest_output=json:{out}", "--gtest_brief=1"], folder, 3600)
+                code, said = run([binary, f"--gtest_output=json:{out}", "--gtest_brief=1"],
+                                 folder, MEASURE_LIMIT_S)
                 if not out.exists():
                     # Not one of gtest's: the program as a whole.
                     if code != 0:
@@ -158,7 +160,7 @@ class Tests:
                 continue
             lines = next((p["value"] for p in test["properties"] if p["name"] == "ENVIRONMENT"), [])
             environment = dict(line.split("=", 1) for line in lines)
-            told = sorted({b for b in binaries for text in [*words, *environment.values()] if text == b})
+            told = sorted(binaries.keys() & {*words, *environment.values()})
             if (len(told) != 1 or not pathlib.Path(told[0]).exists() or
                     self.wanted and test["name"] not in self.wanted and
                     pathlib.Path(told[0]).name not in self.wanted):
@@ -174,7 +176,7 @@ class Tests:
             binary = str(self.build.folder / program)
             begin = time.monotonic()
             with tempfile.TemporaryDirectory() as folder:
-                code, _ = run([w.replace("@PROGRAM@", binary) for w in command], folder, 3600,
+                code, _ = run([w.replace("@PROGRAM@", binary) for w in command], folder, MEASURE_LIMIT_S,
                               os.environ | {k: v.replace("@PROGRAM@", binary)
                                             for k, v in environment.items()})
             if code != 0:

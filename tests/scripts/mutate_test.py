@@ -25,7 +25,8 @@ LINES = [
     ("  if (a && !b(c, d)) {", {"  if (true && !b(c, d)) {", "  if (a && true) {",
                                 "  if (a || !b(c, d)) {", "  if (a && b(c, d)) {",
                                 "  if (a && !b(d, c)) {"}),
-    ("  x = y ? 1 : z - w;", {"  x = y ? z - w : 1;", "  x = y ? 1 : w - z;", "  x = y ? 2 : z - w;"}),
+    ("  x = y ? 1 : z - w;", {"  x = y ? z - w : 1;", "  x = y ? 1 : w - z;",
+                              "  x = y ? 2 : z - w;"}),
     ("  out.push_back(x);", {"  ;"}),
     ("  for (i = 0; i < n; ++i) {", {"  for (i = 1; i < n; ++i) {", "  for (i = 0; i < n; --i) {"}),
     ("  return true;", {"  return false;", "  return {};"}),
@@ -127,12 +128,13 @@ class Runs(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name).resolve()
         cls.build = cls.root / "build"
+        command = f"c++ -std=c++20 -I{cls.root} -o limit.o -c {cls.root}/room/limit.cc"
         files = {"room/limit.h": HEADER, "room/limit.cc": SOURCE, "tests/limit_test.cc": TEST,
                  "build/build.ninja": NINJA.format(root=cls.root),
                  "build/CMakeCache.txt": f"CMAKE_HOME_DIRECTORY:INTERNAL={cls.root}\n",
                  "build/compile_commands.json": json.dumps([{
                      "directory": str(cls.build), "file": str(cls.root / "room/limit.cc"),
-                     "command": f"c++ -std=c++20 -I{cls.root} -o limit.o -c {cls.root}/room/limit.cc"}])}
+                     "command": command}])}
         for path, text in files.items():
             file = cls.root / path
             file.parent.mkdir(exist_ok=True)
@@ -154,7 +156,8 @@ class Runs(unittest.TestCase):
         self.assertIn("killed by tests/toy Limit.IsKept: room/limit.cc:4: given\n"
                       "    - if (x > most) return most;\n    + if (x < most) return most;\n", said)
         self.assertRegex(said, r"room +1 +0 +0 +1 +0 +100 %")
-        self.assertRegex(self.given(10, "3", "4"), r"survived: room/limit.cc:10[^$]*room +1 +0 +0 +0 +1 +0 %")
+        self.assertRegex(self.given(10, "3", "4"),
+                         r"survived: room/limit.cc:10[^$]*room +1 +0 +0 +0 +1 +0 %")
         self.assertRegex(self.given(4, "most", "least"), r"room +1 +1 +0 +0 +0 +-")
         self.assertRegex(self.given(9, "+ 0", "- 0"), r"room +1 +0 +1 +0 +0 +-")
 

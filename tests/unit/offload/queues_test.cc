@@ -222,7 +222,7 @@ TEST(QueueLimits, CountersHoldTheirMostAndNoMore) {
     Queue queue;
     queue.rank = cq.rank;
     queue.kind = QueueKind::kManagement;
-    queue.purpose = Purpose::kManagement;
+    queue.purpose = Purpose::kOrder;
     queue.cq = b.add_cq(cq);
     const QueueId id = b.add_queue(queue);
     for (std::uint32_t e = 0; e + 1 < entries; ++e) {

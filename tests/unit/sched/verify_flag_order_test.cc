@@ -38,6 +38,16 @@ TEST(VerifyFlag, TheSecondPollComesAfterTheFirst) {
   EXPECT_THAT(check(FlagTwice()), Contains(StartsWith("raw: op 5")));
 }
 
+// What stood in the flag's bytes before: the put comes after it, the poll does not.
+TEST(VerifyFlag, APollComesAfterWhatWasWrittenBeforeItsPut) {
+  Pair pair;
+  const OpId before = pair.put(pair.there, pair.at_from(), pair.at_to());
+  const OpId put = pair.put(pair.there, pair.at_from(), pair.at_to(), Notify::kFlag);
+  pair.edge(before, put);
+  pair.flag(put, pair.poll(1, {pair.at_to()}));
+  EXPECT_THAT(check(pair), Contains(StartsWith("raw: op 2")));
+}
+
 // A put within one rank onto what it reads: its source may be used again at its own done, what it
 // wrote at that of its receive. Two atomics on the word come after it, in no order of their own.
 struct PutInPlace : Draft {
