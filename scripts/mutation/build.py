@@ -47,8 +47,8 @@ class Build:
                 self.entries.setdefault(path, (words[words.index("-o") + 1], words))
         targets = output_of(["ninja", "-t", "targets", "all"], self.folder)
         self.programs = sorted(
-            m.group(1) for m in re.finditer(r"^([^/\n][^\n]*): \w+_EXECUTABLE_LINKER__", targets, re.M)
-            if "[" not in m.group(1))
+            name for name in re.findall(r"^([^/\n][^\n]*): \w+_EXECUTABLE_LINKER__", targets, re.M)
+            if "[" not in name)
         self.linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
         self._lock = threading.Lock()
         self._links, self._targets = {}, {}

@@ -38,7 +38,7 @@ DECLARED = re.compile(r"^(const )?[\w:<>]+[&*]* [&*]?\w+$")
 MESSAGES = re.compile(r"\b(?:InputError|Unsupported|EnvironmentError|InternalError|PeerLost|Stalled"
                       r"|assert|static_assert)\s*[({]")
 # Lines in which a change says nothing about what the code does.
-IDLE = re.compile(r"^\s*(#|using\b|namespace\b|template\b|friend\b|enum\b|class\b|struct\b|extern\b)"
+IDLE = re.compile(r"^\s*(#|(using|namespace|template|friend|enum|class|struct|extern)\b)"
                   r"|\.reserve\(|operator[^\w\s]|\bInternalError\b|shrink_to_fit|__builtin")
 # What is no statement, or is one whose loss does not compile or means nothing.
 NO_STATEMENT = re.compile(r"^(return\b.+|using\b.*|case\b.*|default:|typedef\b.*|public:|private:"
@@ -91,7 +91,7 @@ def closing(code, opening):
 
 
 def operand_right(code, at):
-    """The end of the operand that begins at `at`: where its level closes or a weaker operator is."""
+    """The end of the operand that begins at `at`: its level closes, or a weaker operator is."""
     depth, i = 0, at
     while i < len(code):
         c = code[i]
@@ -149,7 +149,7 @@ class Source:
                 yield number, begin, end
 
     def changes(self, wanted=None):
-        """Each possible change once, in the order of lines; of line `wanted` alone if it is given."""
+        """Each possible change once, in the order of lines; of line `wanted` alone if given."""
         seen = set()
         for number, begin, end in self.lines():
             if wanted is not None and number != wanted:
@@ -251,7 +251,7 @@ class Source:
 
     def swapped_arguments(self, line, begin, end):
         for m in CALL.finditer(line):
-            if re.match(r"(if|for|while|switch|return|sizeof|min|max|minmax|gcd|swap)\b", m.group()):
+            if re.match(r"(if|for|while|switch|return|sizeof|min|max|gcd|swap)\b", m.group()):
                 continue  # no call, or one that means the same
             found = arguments(self.code, begin + m.end() - 1)
             for (a, b), (c, d) in zip(found, found[1:]):

@@ -43,6 +43,13 @@ def run(command, folder, limit_s, environment=None):
         return code, said.read().decode(errors="replace")
 
 
+def told(words, binary):
+    """A command's words, or an environment, with the program's path where it belongs."""
+    if isinstance(words, dict):
+        return {key: value.replace("@PROGRAM@", str(binary)) for key, value in words.items()}
+    return [word.replace("@PROGRAM@", str(binary)) for word in words]
+
+
 class Run:
     """One run that may notice a change: some tests of a program, or a script that runs one."""
 
@@ -60,9 +67,8 @@ class Run:
                              + (f"--gtest_filter={':'.join(self.tests)}\n" if self.tests else ""))
             command, environment = [binary, f"--gtest_flagfile={flags}"], None
         else:
-            command = [word.replace("@PROGRAM@", str(binary)) for word in self.command]
-            environment = os.environ | {key: value.replace("@PROGRAM@", str(binary))
-                                        for key, value in self.environment.items()}
+            command = told(self.command, binary)
+            environment = os.environ | told(self.environment, binary)
         code, said = run(command, folder, patience_s + 10 * self.cost_s, environment)
         if code == 0 or code == 77 and self.command:
             return None
@@ -147,7 +153,7 @@ class Tests:
         return self.remembered(program, self.state_of(program), make)
 
     def script_tests(self):
-        """(program, name, command, environment) of ctest's tests that are told a program of ours."""
+        """(program, name, command, environment) of ctest's tests that are told a program."""
         try:
             known = json.loads(output_of(["ctest", "--show-only=json-v1"], self.build.folder))
         except (Failed, json.JSONDecodeError, OSError):
@@ -160,14 +166,18 @@ class Tests:
                 continue
             lines = next((p["value"] for p in test["properties"] if p["name"] == "ENVIRONMENT"), [])
             environment = dict(line.split("=", 1) for line in lines)
-            told = sorted(binaries.keys() & {*words, *environment.values()})
-            if (len(told) != 1 or not pathlib.Path(told[0]).exists() or
-                    self.wanted and test["name"] not in self.wanted and
-                    pathlib.Path(told[0]).name not in self.wanted):
+            ours = sorted(binaries.keys() & {*words, *environment.values()})
+            if len(ours) != 1 or not pathlib.Path(ours[0]).exists():
                 continue
-            swap = lambda text: "@PROGRAM@" if text == told[0] else text
-            found.append((binaries[told[0]], test["name"], [swap(w) for w in words],
-                          {k: swap(v) for k, v in environment.items()}))
+            program = binaries[ours[0]]
+            if self.wanted and not self.wanted & {test["name"], pathlib.Path(program).name}:
+                continue
+
+            def swap(text):
+                return "@PROGRAM@" if text == ours[0] else text
+
+            found.append((program, test["name"], [swap(w) for w in words],
+                          {key: swap(value) for key, value in environment.items()}))
         return found
 
     def measured_script(self, program, name, command, environment):
@@ -176,9 +186,8 @@ class Tests:
             binary = str(self.build.folder / program)
             begin = time.monotonic()
             with tempfile.TemporaryDirectory() as folder:
-                code, _ = run([w.replace("@PROGRAM@", binary) for w in command], folder, MEASURE_LIMIT_S,
-                              os.environ | {k: v.replace("@PROGRAM@", binary)
-                                            for k, v in environment.items()})
+                code, _ = run(told(command, binary), folder, MEASURE_LIMIT_S,
+                              os.environ | told(environment, binary))
             if code != 0:
                 self.say(f"{name} ends with {code} unchanged, and is left out")
             return time.monotonic() - begin if code == 0 else None
@@ -217,8 +226,9 @@ class Tests:
                 members.sort()
                 for k in range(0, len(members), MOST_FILTER):
                     part = members[k:k + MOST_FILTER]
-                    order.append((distance + slow, sum(cost for cost, _ in part),
-                                  Run(program, sum(cost for cost, _ in part), [n for _, n in part])))
+                    cost_s = sum(cost for cost, _ in part)
+                    order.append((distance + slow, cost_s,
+                                  Run(program, cost_s, [name for _, name in part])))
         order += [(3, script.cost_s, script) for script in self.scripts
                   if self.build.sees(script.program, path)]
         return [each for _, _, each in sorted(order, key=lambda one: one[:2])]
