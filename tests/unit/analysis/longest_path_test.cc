@@ -16,11 +16,11 @@ using testing::us;
 // are within the interleave size.
 machine::Platform platform() {
   return machine::parse_platform_spec(
-      "star:nic=serial,rate=8Gbps,latency=1us,o_post=0,o_complete=0,gap=0,interleave=1MiB");
+      "star:nic=serial,rate=8Gbps,latency=1us,o_post=1us,o_complete=0,gap=0,interleave=1MiB");
 }
 
 // Two lanes of rank 0 send; the empty message stands first in program order, and is posted at
-// `empty`, the other at `full`.
+// `empty` + 1 us, the other at `full` + 1 us.
 sched::Schedule two_lanes(sched::Time empty, sched::Time full) {
   Program p(3);
   const sched::ChannelId to_1 = p.channel(0, 1);

@@ -58,11 +58,12 @@ TEST(MakespanFloor, OfALinkThatIsSharedAndOfOneThatIsNot) {
         nic);
     for (const bool shared : {true, false}) {
       const Crossing crossing(shared);
-      const double makespan_s =
-          run_events(crossing.schedule, platform, crossing.wiring).makespan_s();
-      EXPECT_NEAR(makespan_s, shared ? 2e-3 : 1e-3, 1e-9) << nic;
-      EXPECT_NEAR(makespan_floor_s(crossing.schedule, platform, crossing.wiring), makespan_s, 1e-9)
-          << nic << ", shared " << shared;
+      // What each takes alone.
+      EXPECT_NEAR(run_events(crossing.schedule, platform, crossing.wiring).makespan_s(), 1e-3, 1e-9)
+          << nic;
+      EXPECT_NEAR(makespan_floor_s(crossing.schedule, platform, crossing.wiring),
+                  shared ? 2e-3 : 1e-3, 1e-9)
+          << nic;
     }
   }
 }

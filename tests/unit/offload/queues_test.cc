@@ -236,8 +236,9 @@ TEST(QueueLimits, CountersHoldTheirMostAndNoMore) {
     wait.count = count;
     b.add(id, wait);
     const QueueProgram program = b.build();
+    QueueFindings unfit(1);  // the program has none of the schedule's operations
+    const ProgramIndex index(program, schedule, graph, unfit);
     QueueFindings findings(9);
-    const ProgramIndex index(program, schedule, graph, findings);
     check_limits(index, limits, findings);
     std::string all;
     for (const auto& found : findings.take()) all += fmt::format("{} ", name(found.code));
