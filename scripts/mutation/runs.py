@@ -112,6 +112,9 @@ class Tests:
             cost_s = self.measured_script(program, name, command, environment)
             if cost_s is not None:
                 self.scripts.append(Run(program, cost_s, None, name, command, environment))
+        blind = [path for path in path_list if not self.runs_for(path)]
+        if blind:
+            raise Failed(f"{blind[0]}: no test program that sees it is built in {self.build.folder}")
 
     def state_of(self, program):
         stat = (self.build.folder / program).stat()

@@ -96,7 +96,7 @@ TEST(ExecutorPromises, AMessageOutOfItsOrderIsNotTaken) {
 // As many bundles are under way as the window says, and the rest gathers until one is done.
 TEST(BundleWindow, HoldsExactlySoManyBundles) {
   for (std::uint32_t window = 1; window <= 3; ++window) {
-    testing::Gathered gathered(sched::Bundle::kOverflow, "pppppppp", 40);
+    testing::Gathered gathered(sched::Bundle::kOverflow, "pppppppp", 0);
     gathered.draft.channels[0].window = window;
     gathered.draft.channels[0].bundle_bytes = 1'000'000;
     const sched::Schedule schedule = gathered.draft.build();
