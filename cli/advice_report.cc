@@ -6,6 +6,7 @@
 
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/platform_report.h"
 #include "cli/table.h"
 #include "sched/error.h"
 #include "sched/units.h"
@@ -80,7 +81,7 @@ std::string AdviceReport::text(bool all) const {
   const Candidate& best = table.candidates[ranking.front()];
   const double best_s = judged_s(best);
   head.add({"schedule", spec_text(best)});
-  head.add({"platform", platform_of(best)});
+  add_platform_rows(head, platform_of(best), best.platform, request.ranks);
   if (!best.racks.empty()) head.add({"racks", best.racks});
   if (best.needs_rack_map && !rack_map_written) {
     head.add({"rack map",
@@ -136,8 +137,7 @@ std::string AdviceReport::document() const {
   JsonDocument json(any ? std::optional(digest) : std::nullopt, false);
   json.set("ranks", std::uint64_t{request.ranks});
   json.set("bytes", request.bytes);
-  json.set("platform", request.platform.name);
-  json.set("platform_spec", request.platform.spec());
+  set_platform(json, request.platform, request.ranks);
   const auto rack_list = [](const Candidate& c) {
     std::vector<std::uint64_t> racks(c.spec.multicast.rack_of_rank.begin(),
                                      c.spec.multicast.rack_of_rank.end());

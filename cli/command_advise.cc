@@ -102,6 +102,12 @@ class Advise : public Command {
         samples_
             ? static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 0, 1u << 20))
             : kDefaultSamples;
+    if (samples == 0 && !noise_.empty()) {
+      throw InputError("--noise beside --samples 0: no noisy run is made; expected one of them");
+    }
+    if (confirm_ == "all" && confirm_ops_) {
+      throw InputError("--confirm-ops beside --confirm all: all are run; expected one of them");
+    }
     machine::DelayPlan noise;
     noise.seed = seed();
     if (noise_.empty()) add_noise(noise, kDefaultNoise);
@@ -157,6 +163,9 @@ class Advise : public Command {
       if (best.needs_rack_map && rack_map_) {
         write_output_file(*rack_map_, rack_map_text(best));
         report.rack_map_written = true;
+      } else if (rack_map_) {
+        console.note(fmt::format(
+            "--rack-map {}: not written, since the advice names no file of racks", *rack_map_));
       }
     }
     console.print(json_ ? report.document() : report.text(all_));

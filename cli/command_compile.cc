@@ -39,6 +39,9 @@ class Compile : public Command {
     if (format != "text" && format != "json") {
       throw InputError(fmt::format("--format: '{}'; expected text or json", format));
     }
+    if (format_ && !output_) {
+      throw InputError("--format: the form of a file that is not written; expected -o beside it");
+    }
     const LoadedSchedule loaded = load(console);
     std::string contents;
     if (output_) {

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/table.h"
 #include "hw/transports.h"
+#include "machine/node_count.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 #include "sched/error.h"
@@ -22,6 +26,7 @@ struct Entry {
   std::string name;
   std::string detail;  // of some topics; Topic::detail says what
   std::string summary;
+  std::optional<std::uint32_t> count = {};  // the detail as a number, of topics that have one
 };
 using Entries = std::vector<Entry>;
 
@@ -47,7 +52,9 @@ Entries list_options() {
 Entries list_platforms() {
   Entries entries;
   for (const machine::PresetEntry& p : machine::presets()) {
-    entries.push_back({std::string(p.name), "", std::string(p.summary)});
+    const auto nodes = machine::node_count(machine::load_platform(p.name));
+    entries.push_back({std::string(p.name), nodes ? human_count(*nodes, "node") : "any number",
+                       std::string(p.summary), nodes});
   }
   return entries;
 }
@@ -75,10 +82,13 @@ struct Topic {
   std::string_view name;
   Entries (*list)();
   std::string_view detail;  // the key of Entry::detail; empty if it has none
+  bool counted = false;     // in JSON its detail is the number
 };
 constexpr std::array kTopics = {
-    Topic{"patterns", list_patterns, ""},   Topic{"options", list_options, "values"},
-    Topic{"platforms", list_platforms, ""}, Topic{"transports", list_transports, ""},
+    Topic{"patterns", list_patterns, ""},
+    Topic{"options", list_options, "values"},
+    Topic{"platforms", list_platforms, "nodes", true},
+    Topic{"transports", list_transports, ""},
     Topic{"formats", list_formats, "by"},
 };
 
@@ -121,7 +131,11 @@ class List : public Command {
     for (const Entry& e : entries) {
       json.begin_object();
       json.set("name", e.name);
-      if (!topic.detail.empty()) json.set(topic.detail, e.detail);
+      if (topic.counted) {
+        json.set(topic.detail, e.count);
+      } else if (!topic.detail.empty()) {
+        json.set(topic.detail, e.detail);
+      }
       json.set("summary", e.summary);
       json.end();
     }

@@ -221,8 +221,10 @@ class Offload : public Command {
     runs.faults = timed.faults;
     runs.not_ready = timed.not_ready;
     runs.offload_s = timed.trace.makespan_s();
-    runs.software_s = setting.run(loaded.schedule, wiring, console).makespan_s();
-    runs.platform = setting.platform.name;
+    const sched::Trace software = setting.run(loaded.schedule, wiring, console);
+    runs.software_s = software.makespan_s();
+    runs.contended = software.contended || timed.trace.contended;
+    runs.platform = setting.platform;
     runs.engine = setting.engine->name;
     runs.egress = name(timing_.egress);
     return runs;

@@ -69,6 +69,10 @@ class Reproduce : public Command {
 
   int run(Console& console) override {
     if (figure_ == "list") {
+      if (out_ || options_.quick) {
+        throw InputError(fmt::format("{} beside list: nothing is run; expected a figure's name",
+                                     out_ ? "--out" : "--quick"));
+      }
       console.print(json_ ? list_document() : list_lines());
       return 0;
     }

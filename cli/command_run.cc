@@ -10,6 +10,7 @@
 
 #include "cli/contents.h"
 #include "cli/delay_options.h"
+#include "cli/draws.h"
 #include "cli/joining.h"
 #include "cli/network.h"
 #include "cli/order_options.h"
@@ -59,6 +60,7 @@ class Run : public Command {
     hw::RunOptions options = resolve();
     const LoadedSchedule loaded = source_.load_proved_if_static(console);
     joining_.check(loaded.schedule.rank_count());
+    note_unused_seed(delays_.seed(), draws(options.delays, loaded.schedule), console);
     machine::validate(options.delays, loaded.schedule);
     std::vector<double> slack_s;
     options.order = order(loaded.schedule, options, console, slack_s);

@@ -10,6 +10,8 @@
 
 #include "cli/contents.h"
 #include "cli/cores.h"
+#include "cli/draws.h"
+#include "cli/frozen_run.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/run_options.h"
@@ -54,6 +56,9 @@ class Simulate : public Command {
     const auto samples = static_cast<std::uint32_t>(
         samples_ ? sched::parse_count(*samples_, "--samples", 1, 1u << 24) : 1);
     const std::uint32_t jobs = jobs_of(jobs_);
+    if (jobs_ && !samples_) {
+      throw InputError("--jobs without --samples: there is one run; expected both");
+    }
     if (samples > 1 && (trace_file_ || link_file_ || workload_.message_file())) {
       throw InputError(
           fmt::format("--samples {} with {}: expected one of them; a sample has the seed of the "
@@ -66,6 +71,9 @@ class Simulate : public Command {
     if (const auto code = run_streamed(setting, {samples, jobs, {}}, console)) return *code;
     const LoadedSchedule loaded = workload_.given() ? workload_.load(source_, setting.seed, console)
                                                     : source_.load_proved(console);
+    const bool drawn = draws(setting.delays, loaded.schedule);
+    require_draws(samples, drawn);
+    if (!workload_.given()) note_unused_seed(setting.seed, drawn, console);
     return samples > 1 ? run_samples(loaded, setting, {samples, jobs, {}}, console)
                        : run_once(loaded, setting, console);
   }
@@ -130,8 +138,13 @@ class Simulate : public Command {
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
     const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
     const machine::Samples samples = setting.run_samples(loaded.schedule, wiring, runs, console);
-    console.print(json_ ? samples_document(subject_of(loaded), setting, samples)
-                        : samples_report(subject_of(loaded), setting, samples, all_));
+    SamplesContext context;
+    if (setting.engine->name != "simgrid") {
+      context.link_left_out =
+          link_that_may_be_shared(loaded.schedule, setting.platform, wiring, setting.delays);
+    }
+    console.print(json_ ? samples_document(subject_of(loaded), setting, samples, context)
+                        : samples_report(subject_of(loaded), setting, samples, context, all_));
     return std::all_of(samples.makespan_s.begin(), samples.makespan_s.end(),
                        [](double t) { return std::isfinite(t); })
                ? 0
@@ -155,12 +168,15 @@ class Simulate : public Command {
           fmt::format("--approximate: {}; expected a multicast that can be streamed", why));
     }
     if (!spec || !why.empty()) return std::nullopt;
+    const bool drawn = draws_noise(setting.delays);  // a multicast draws nothing else
+    require_draws(runs.samples, drawn);
     if (runs.samples == 1) {
       console.phase("simulating");
       const auto stream = analysis::stream(
           *spec, setting.platform, setting.delays,
           [&](std::uint32_t done, std::uint32_t of) { console.progress("simulating", done, of); });
       if (!stream->exact && !approximate_) return std::nullopt;
+      note_unused_seed(setting.seed, drawn, console);
       const SimulationResult result = result_of(setting, *stream);
       const Simulation simulation{subject_of(*spec),
                                   setting,
@@ -172,10 +188,10 @@ class Simulate : public Command {
       return 0;
     }
     const StreamedSamples streamed = stream_samples(*spec, setting, approximate_, runs, console);
-    console.print(json_ ? samples_document(subject_of(*spec), setting, streamed.samples,
-                                           streamed.approximation)
-                        : samples_report(subject_of(*spec), setting, streamed.samples, all_,
-                                         streamed.approximation));
+    const SamplesContext context{streamed.approximation, std::nullopt};
+    console.print(
+        json_ ? samples_document(subject_of(*spec), setting, streamed.samples, context)
+              : samples_report(subject_of(*spec), setting, streamed.samples, context, all_));
     return 0;
   }
 

@@ -9,6 +9,8 @@
 #include "analysis/criticality.h"
 #include "cli/cores.h"
 #include "cli/criticality_report.h"
+#include "cli/draws.h"
+#include "cli/frozen_run.h"
 #include "cli/inline_delays.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
@@ -70,8 +72,12 @@ class Slack : public Command {
     }
     const LoadedSchedule loaded = source_.load_proved(console);
     if (samples_) {
+      require_draws(sample_count_, draws(setting->delays, loaded.schedule));
       console.print(sampled(loaded, *setting, console));
       return 0;
+    }
+    if (setting) {
+      note_unused_seed(setting->seed, draws(setting->delays, loaded.schedule), console);
     }
     const SlackRun run =
         traced ? traced->of(loaded.schedule) : run_now(*setting, loaded.schedule, console);
@@ -125,6 +131,10 @@ class Slack : public Command {
       sample_count_ =
           static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 1, 1u << 24));
     }
+    if (jobs_ && !samples_ && !(delay_ && !delay_->op)) {
+      throw InputError(
+          "--jobs: there is one run; expected --samples, or --propagate without op, beside it");
+    }
     const char* several = nullptr;
     for (const auto& [given, option] : std::initializer_list<std::pair<bool, const char*>>{
              {samples_ && trace_file_, "--trace"},
@@ -164,8 +174,10 @@ class Slack : public Command {
         loaded.schedule, setting.platform, wiring, setting.delays,
         setting.runner(loaded.schedule, wiring, console),
         simgrid ? analysis::WireTimes::kRun : analysis::WireTimes::kModel, runs);
-    return json_ ? criticality_document(loaded, setting, found)
-                 : criticality_report(loaded, setting, found, all_);
+    const auto no_promise =
+        why_no_promise(loaded.schedule, setting.platform, wiring, setting.delays);
+    return json_ ? criticality_document(loaded, setting, found, no_promise)
+                 : criticality_report(loaded, setting, found, no_promise, all_);
   }
 
   std::string costs(const LoadedSchedule& loaded, const SlackRun& run,
@@ -192,7 +204,10 @@ class Slack : public Command {
   void draw(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
             Console& console) const {
     if (heat_map_file_ || chrome_file_) console.phase("drawing");
-    if (heat_map_file_) write_output_file(*heat_map_file_, slack_heat_map(loaded, found.timed));
+    if (heat_map_file_) {
+      const bool no_promise = run.why_no_promise(loaded.schedule).has_value();
+      write_output_file(*heat_map_file_, slack_heat_map(loaded, found.timed, no_promise));
+    }
     if (chrome_file_) {
       write_output_file(*chrome_file_, sched::write_chrome_timeline(loaded.schedule, run.trace,
                                                                     found.timed.total_float_s,

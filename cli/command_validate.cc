@@ -11,6 +11,7 @@
 #include "analysis/timed_slack.h"
 #include "analysis/validate.h"
 #include "cli/cores.h"
+#include "cli/frozen_run.h"
 #include "cli/joining.h"
 #include "cli/measured_validation.h"
 #include "cli/network.h"
@@ -182,6 +183,9 @@ class Validate : public Command {
     }
     wanted.count = real ? kDefaultRealOps : kDefaultOps;
     if (ops_ == "all") {
+      if (choose_) {
+        throw InputError("--choose beside --ops all: nothing is left to choose; expected one");
+      }
       wanted.count = std::numeric_limits<std::uint32_t>::max();
     } else if (ops_) {
       wanted.count = static_cast<std::uint32_t>(sched::parse_count(*ops_, "--ops", 1, 1u << 31));
@@ -240,7 +244,8 @@ class Validate : public Command {
                    wanted.tolerance,
                    wanted.choice_text(trials.size(), schedule.op_count()),
                    wanted.delay_text(trace.makespan_s()),
-                   {}},
+                   {},
+                   why_no_promise(schedule, setting.platform, wiring, setting.delays)},
                   console);
   }
 

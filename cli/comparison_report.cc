@@ -106,6 +106,12 @@ class Text {
     table.add({"makespan", time_text(found_.first_s), time_text(found_.second_s), by});
     std::string text = table.text("  ");
     Table lines({Align::kLeft, Align::kLeft});
+    if (a.platform == b.platform) {
+      if (!a.platform.empty()) lines.add({"figures", a.platform});
+    } else {
+      if (!a.platform.empty()) lines.add({"first on", a.platform});
+      if (!b.platform.empty()) lines.add({"second on", b.platform});
+    }
     if (report_.options.within) {
       lines.add({"within", fmt::format("{:g} %: {}", 100 * *report_.options.within,
                                        report_.ok() ? "yes" : "no")});

@@ -6,8 +6,10 @@
 #include <numeric>
 #include <vector>
 
+#include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/platform_report.h"
 #include "cli/samples_report.h"
 #include "cli/table.h"
 #include "sched/units.h"
@@ -50,7 +52,8 @@ std::vector<double> shares(const std::vector<std::uint32_t>& counts, std::size_t
 }  // namespace
 
 std::string criticality_report(const LoadedSchedule& loaded, const RunSetting& setting,
-                               const analysis::Criticality& found, bool all) {
+                               const analysis::Criticality& found,
+                               const std::optional<std::string>& no_promise, bool all) {
   const std::size_t samples = found.makespan_s.size();
   const Spread spread = spread_of(found.makespan_s);
   const std::vector<std::uint32_t> ops = by_count(found.of_op);
@@ -58,18 +61,18 @@ std::string criticality_report(const LoadedSchedule& loaded, const RunSetting& s
   const auto always = static_cast<std::uint64_t>(
       std::count(found.of_op.begin(), found.of_op.end(), static_cast<std::uint32_t>(samples)));
   Table head({Align::kLeft, Align::kLeft});
-  head.add({"platform", setting.platform.name});
+  add_platform_rows(head, setting.platform.name, setting.platform, loaded.schedule.rank_count());
   head.add({"engine", std::string(setting.engine->name)});
-  head.add({"samples", fmt::format("{}, seeds {}…{}{}", samples, setting.delays.seed,
-                                   setting.delays.seed + (samples - 1),
-                                   setting.delays.noise.empty() ? "; no noise: all alike" : "")});
+  head.add({"samples", fmt::format("{}, seeds {}…{}", samples, setting.delays.seed,
+                                   setting.delays.seed + (samples - 1))});
   head.add({"makespan",
             fmt::format("mean {}, least {}, most {}", sched::human_seconds(spread.mean_s),
                         sched::human_seconds(spread.min_s), sched::human_seconds(spread.max_s))});
   head.add({"critical", fmt::format("{} of {} in some sample, {} in every one", ops.size(),
                                     human_count(found.of_op.size(), "op"), always)});
   head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + head.text("  ");
+  std::string text =
+      loaded.name + '\n' + no_promise_line("critical paths are", no_promise) + head.text("  ");
   if (ops.empty()) return text;
 
   const std::size_t op_rows = all ? ops.size() : std::min(ops.size(), kOpsShown);
@@ -95,13 +98,14 @@ std::string criticality_report(const LoadedSchedule& loaded, const RunSetting& s
 }
 
 std::string criticality_document(const LoadedSchedule& loaded, const RunSetting& setting,
-                                 const analysis::Criticality& found) {
+                                 const analysis::Criticality& found,
+                                 const std::optional<std::string>& no_promise) {
   const std::size_t samples = found.makespan_s.size();
   JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
   json.set("schedule", loaded.name);
   json.set("engine", setting.engine->name);
-  json.set("platform", setting.platform.name);
-  json.set("platform_spec", setting.platform.spec());
+  set_platform(json, setting.platform, loaded.schedule.rank_count());
+  set_no_promise(json, no_promise);
   json.set("seed", setting.delays.seed);
   json.set("samples", samples);
   json.set("op_criticality", std::span<const double>(shares(found.of_op, samples)));

@@ -1,6 +1,7 @@
 // What `slack --samples` says: how often each operation and each rank is on the critical path.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analysis/criticality.h"
@@ -9,9 +10,12 @@
 
 namespace slackline::cli {
 
+/// `no_promise` is cli::why_no_promise() of the run.
 std::string criticality_report(const LoadedSchedule& loaded, const RunSetting& setting,
-                               const analysis::Criticality& found, bool all);
+                               const analysis::Criticality& found,
+                               const std::optional<std::string>& no_promise, bool all);
 std::string criticality_document(const LoadedSchedule& loaded, const RunSetting& setting,
-                                 const analysis::Criticality& found);
+                                 const analysis::Criticality& found,
+                                 const std::optional<std::string>& no_promise);
 
 }  // namespace slackline::cli

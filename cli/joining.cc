@@ -104,6 +104,12 @@ hw::MeshOptions Joining::timeouts() const {
 void Joining::check(std::uint32_t ranks) const {
   timeouts();
   if (transport_) hw::require_transport(*transport_);
+  if (device_ && transport() != "verbs") {
+    throw InputError(
+        fmt::format("--device {}: {} has no devices to choose from; expected "
+                    "--transport verbs beside it",
+                    *device_, transport()));
+  }
   place(ranks);
 }
 

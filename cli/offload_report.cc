@@ -9,6 +9,7 @@
 
 #include "cli/json_document.h"
 #include "cli/output_file.h"
+#include "cli/platform_report.h"
 #include "cli/table.h"
 #include "offload/encode_queues.h"
 #include "offload/queue_text.h"
@@ -127,7 +128,15 @@ std::string offload_report(const OffloadAnswer& answer) {
                      runs.egress, times(runs.offload_s, runs.software_s))});
     clock.add({"relayed by software", sched::human_seconds(runs.software_s),
                fmt::format("{} engine", runs.engine)});
-    text += fmt::format("\non {}\n{}", runs.platform, clock.text());
+    Table machine({Align::kLeft, Align::kLeft});
+    add_platform_rows(machine, runs.platform.name, runs.platform,
+                      static_cast<std::uint32_t>(answer.costs.size()));
+    text += '\n' + machine.text() + clock.text();
+    if (runs.contended) {
+      text +=
+          "messages shared a NIC or a link, which this engine leaves out: times are too short; "
+          "--engine simgrid has them\n";
+    }
     if (runs.not_ready != 0) {
       text += fmt::format("{} messages came before their receive was posted\n", runs.not_ready);
     }
@@ -175,7 +184,8 @@ std::string offload_document(const OffloadAnswer& answer) {
     const OffloadRuns& runs = *answer.runs;
     document.set("timings", runs.timings);
     document.set("emulated_sound", runs.fault.empty() && runs.faults.empty());
-    document.set("platform", runs.platform);
+    set_platform(document, runs.platform, static_cast<std::uint32_t>(answer.costs.size()));
+    document.set("contended", runs.contended);
     document.set("engine", runs.engine);
     document.set("egress", runs.egress);
     document.set("offload_makespan_s", runs.offload_s);

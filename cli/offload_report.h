@@ -8,6 +8,7 @@
 
 #include "cli/subject.h"
 #include "hw/offload_run.h"
+#include "machine/platform.h"
 #include "offload/check_queues.h"
 #include "offload/costs.h"
 #include "offload/queue_program.h"
@@ -19,8 +20,9 @@ struct OffloadRuns {
   std::uint64_t timings = 0;       // of the abstract clock that were tried
   std::vector<std::string> fault;  // the first timing's that was not sound, if any
   std::uint64_t seed = 0;          // …and its seed
-  std::string platform;            // for people
-  std::string engine;              // that ran the schedule in software
+  machine::Platform platform;
+  bool contended = false;  // of either run: messages shared links, which the engine leaves out
+  std::string engine;      // that ran the schedule in software
   std::string egress;
   double offload_s = 0;
   double software_s = 0;

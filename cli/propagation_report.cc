@@ -8,8 +8,10 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/in_threads.h"
+#include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/platform_report.h"
 #include "machine/samples.h"
 #include "sched/units.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::size_t kRowsShown = 8;
 constexpr std::size_t kOpsShown = 12;
+constexpr std::string_view kForetold = "what is foretold is";
 
 // As what explains a run: a relative 1e-9, and some instants.
 double near_s(double makespan_s) { return 1e-9 * makespan_s + 1e-11; }
@@ -37,8 +40,8 @@ void set_run(JsonDocument& json, const LoadedSchedule& loaded, const SlackRun& r
   json.set("schedule", loaded.name);
   json.set("engine", run.engine);
   json.set("answered_by", run.trace.engine);
-  json.set("platform", run.platform.name);
-  json.set("platform_spec", run.trace.platform);
+  set_platform(json, run.platform, run.trace.platform, loaded.schedule.rank_count());
+  set_no_promise(json, run.why_no_promise(loaded.schedule));
 }
 
 }  // namespace
@@ -83,7 +86,9 @@ std::string propagation_report(const LoadedSchedule& loaded, const SlackRun& run
   if (really) head.add({"really", human_difference(really->makespan_later_s)});
   head.add({"ops moved", fmt::format("{} of {}", effect.ops_moved, loaded.schedule.op_count())});
   head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + head.text("  ");
+  std::string text = loaded.name + '\n' +
+                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule)) +
+                     head.text("  ");
   if (!really) {
     text += "  not held against a run that is really delayed: this run cannot be had again\n";
   } else if (really->as_foretold) {
@@ -205,7 +210,9 @@ std::string delay_costs_report(const LoadedSchedule& loaded, const SlackRun& run
             fmt::format("at {} of {} ({})", free, human_count(ops, "op"),
                         human_share(static_cast<double>(free), static_cast<double>(ops)))});
   head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + head.text("  ");
+  std::string text = loaded.name + '\n' +
+                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule)) +
+                     head.text("  ");
   if (ops == 0) return text;
   std::vector<std::uint32_t> order(ops);
   std::iota(order.begin(), order.end(), 0);

@@ -7,6 +7,7 @@
 
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/platform_report.h"
 #include "cli/simulation_report.h"
 #include "cli/table.h"
 #include "sched/units.h"
@@ -76,12 +77,13 @@ Spread spread_of(std::vector<double> times_s) {
 }
 
 std::string samples_report(const Subject& subject, const RunSetting& setting,
-                           const machine::Samples& samples, bool all,
-                           const std::optional<Approximation>& approximation) {
+                           const machine::Samples& samples, const SamplesContext& context,
+                           bool all) {
+  const auto& approximation = context.approximation;
   const std::vector<double> finished = finite_of(samples.makespan_s);
   const std::size_t lost = samples.makespan_s.size() - finished.size();
   Table head({Align::kLeft, Align::kLeft});
-  head.add({"platform", setting.platform.name});
+  add_platform_rows(head, setting.platform.name, setting.platform, samples.ranks);
   head.add({"engine", std::string(setting.engine->name)});
   if (!setting.delays.empty()) head.add({"delays", summary_of(setting.delays)});
   head.add({"samples",
@@ -100,7 +102,14 @@ std::string samples_report(const Subject& subject, const RunSetting& setting,
   for (std::uint32_t r = 0; r < rows; ++r) {
     table.add(cells(fmt::format("rank {}", r), spread_of(of_rank(samples, r))));
   }
-  std::string text = subject.name + '\n' + head.text("  ") + '\n' + table.text("  ");
+  std::string text = subject.name + '\n' + head.text("  ");
+  if (context.link_left_out) {
+    text += fmt::format(
+        "  messages may have shared links ({} is one), which this engine leaves out: times may be "
+        "too short; --engine simgrid has them\n",
+        *context.link_left_out);
+  }
+  text += '\n' + table.text("  ");
   if (rows < samples.ranks) {
     text += fmt::format("  … and {}; --all shows them\n",
                         human_count(samples.ranks - rows, "more rank"));
@@ -109,18 +118,18 @@ std::string samples_report(const Subject& subject, const RunSetting& setting,
 }
 
 std::string samples_document(const Subject& subject, const RunSetting& setting,
-                             const machine::Samples& samples,
-                             const std::optional<Approximation>& approximation) {
+                             const machine::Samples& samples, const SamplesContext& context) {
+  const auto& approximation = context.approximation;
   const std::vector<double> finished = finite_of(samples.makespan_s);
   const Spread spread = spread_of(finished);
   const bool any = !finished.empty();
   JsonDocument json(subject.digest, subject.proved);
   json.set("schedule", subject.name);
   json.set("engine", setting.engine->name);
-  json.set("platform", setting.platform.name);
-  json.set("platform_spec", setting.platform.spec());
+  set_platform(json, setting.platform, samples.ranks);
   json.set("policy", machine::name(setting.policy));
   json.set("sends_in_flight", std::uint64_t{setting.sends_in_flight});
+  json.set("may_be_contended", context.link_left_out.has_value());
   json.set("seed", setting.delays.seed);
   json.set("samples", samples.makespan_s.size());
   if (approximation) {

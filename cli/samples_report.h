@@ -32,11 +32,17 @@ struct Approximation {
   double worst_difference = 0;  // of their makespans, relative
 };
 
+/// What a reader must know of how the samples came about.
+struct SamplesContext {
+  std::optional<Approximation> approximation;
+  /// A link that messages may have shared, if the engine leaves sharing out.
+  std::optional<std::string> link_left_out;
+};
+
 std::string samples_report(const Subject& subject, const RunSetting& setting,
-                           const machine::Samples& samples, bool all,
-                           const std::optional<Approximation>& approximation = {});
+                           const machine::Samples& samples, const SamplesContext& context,
+                           bool all);
 std::string samples_document(const Subject& subject, const RunSetting& setting,
-                             const machine::Samples& samples,
-                             const std::optional<Approximation>& approximation = {});
+                             const machine::Samples& samples, const SamplesContext& context);
 
 }  // namespace slackline::cli

@@ -8,6 +8,7 @@
 
 #include "analysis/link_capacity.h"
 #include "cli/human.h"
+#include "cli/platform_report.h"
 #include "cli/table.h"
 #include "machine/paths.h"
 #include "machine/samples.h"
@@ -185,8 +186,7 @@ std::string simulation_document(const Simulation& s,
   json.set("engine", s.setting.engine->name);
   json.set("answered_by", s.answered_by);
   json.set("contended", s.contended);
-  json.set("platform", s.setting.platform.name);
-  json.set("platform_spec", s.setting.platform.spec());
+  set_platform(json, s.setting.platform, s.ranks());
   json.set("policy", machine::name(s.setting.policy));
   json.set("sends_in_flight", std::uint64_t{s.setting.sends_in_flight});
   json.set("seed", s.setting.delays.seed);
@@ -224,7 +224,7 @@ std::string simulation_document(const Simulation& s,
 std::string simulation_report(const Simulation& s, bool all) {
   const double bytes = static_cast<double>(s.subject.message_bytes);
   Table table({Align::kLeft, Align::kLeft});
-  table.add({"platform", s.setting.platform.name});
+  add_platform_rows(table, s.setting.platform.name, s.setting.platform, s.ranks());
   table.add({"engine", s.answered_by == s.setting.engine->name
                            ? s.answered_by
                            : fmt::format("{} ({})", s.setting.engine->name, s.answered_by)});

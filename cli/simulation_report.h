@@ -43,6 +43,8 @@ struct Simulation {
   bool contended = false;
   const SimulationResult& result;
   std::optional<std::string> trace_file;
+
+  std::uint32_t ranks() const { return static_cast<std::uint32_t>(result.finish_s.size()); }
 };
 
 /// One row per rank, up to a few unless `all`.

@@ -9,8 +9,10 @@
 
 #include "analysis/float_map.h"
 #include "analysis/float_summary.h"
+#include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/platform_report.h"
 #include "experiments/heat_map.h"
 #include "machine/paths.h"
 #include "sched/units.h"
@@ -42,7 +44,8 @@ std::string step_lines(const analysis::StepSlack& steps) {
       steps.end_steady - 1, steps.smallest, steps.all.average());
 }
 
-// Those with the least float, by its median, in rows that begin with a name.
+// Those with the least float first, of them those with the most operations without any, in rows
+// that begin with a name. Least floats that differ by rounding are one.
 template <class Name>
 std::string summary_table(const std::vector<FloatSummary>& summaries, const Table& head,
                           std::string_view noun, const Name& name, bool all) {
@@ -51,8 +54,12 @@ std::string summary_table(const std::vector<FloatSummary>& summaries, const Tabl
     if (summaries[i].ops != 0) order.push_back(i);
   }
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(summaries[a].median_s, summaries[a].max_s, a) <
-           std::tuple(summaries[b].median_s, summaries[b].max_s, b);
+    const auto key = [&](std::uint32_t i) {
+      const FloatSummary& each = summaries[i];
+      return std::tuple(each.without != 0 ? 0 : each.min_s, -static_cast<double>(each.without),
+                        each.median_s, each.max_s, i);
+    };
+    return key(a) < key(b);
   });
   const std::size_t rows = all ? order.size() : std::min(order.size(), kRowsShown);
   Table table = head;
@@ -74,7 +81,7 @@ std::string rank_table(const sched::Schedule& schedule, const analysis::TimedSla
                        bool all) {
   Table head(std::vector<Align>(6, Align::kRight));
   head.add({"rank", "ops", "without float", "least", "median", "most"});
-  return "  ranks by the total float of their ops, least first:\n" +
+  return "  ranks by the least total float of their ops, then by how many ops have none:\n" +
          summary_table(
              analysis::summarise_by_rank(schedule, timed.total_float_s), head, "rank",
              [](std::uint32_t rank) { return fmt::to_string(rank); }, all);
@@ -90,7 +97,8 @@ std::string link_table(const sched::Schedule& schedule, const SlackRun& run,
   Table head(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   head.add({"link", "messages", "without float", "least", "median", "most"});
-  return "  links by the total float of the messages that pass them, least first:\n" +
+  return "  links by the least total float of the messages that pass them, then by how many have "
+         "none:\n" +
          summary_table(
              links, head, "link", [&](std::uint32_t link) { return run.wiring.links()[link].name; },
              all) +
@@ -145,7 +153,9 @@ std::string remarks(const SlackRun& run, const analysis::TimedSlack& timed) {
 
 std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
                          bool all) {
-  std::string text = loaded.name + '\n' + step_lines(found.steps) + '\n';
+  std::string text = loaded.name + '\n' +
+                     no_promise_line("floats are", run.why_no_promise(loaded.schedule)) +
+                     step_lines(found.steps) + '\n';
   const analysis::TimedSlack& timed = found.timed;
   const FloatSummary total = analysis::summarise(timed.total_float_s);
   Table table({Align::kLeft, Align::kLeft});
@@ -178,8 +188,8 @@ std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
   json.set("engine", run.engine);
   json.set("answered_by", run.trace.engine);
   json.set("contended", run.trace.contended);
-  json.set("platform", run.platform.name);
-  json.set("platform_spec", run.trace.platform);
+  set_platform(json, run.platform, run.trace.platform, loaded.schedule.rank_count());
+  set_no_promise(json, run.why_no_promise(loaded.schedule));
   const bool any = steps.steady.sends != 0;
   json.set("average_step_slack", any ? std::optional(steps.steady.average()) : std::nullopt);
   json.set("average_step_slack_exact",
@@ -226,11 +236,13 @@ std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
   return json.text();
 }
 
-std::string slack_heat_map(const LoadedSchedule& loaded, const analysis::TimedSlack& timed) {
+std::string slack_heat_map(const LoadedSchedule& loaded, const analysis::TimedSlack& timed,
+                           bool no_promise) {
   const analysis::FloatMap least =
       analysis::float_map(loaded.schedule, timed.total_float_s, kMapRows, kMapColumns);
   experiments::HeatMap map;
   map.title = loaded.name + ": least total float";
+  if (no_promise) map.title += ", of this run with its rates frozen";
   const auto label = [](std::string_view noun, std::uint32_t of_cell) {
     return of_cell == 1 ? std::string(noun) : fmt::format("{} ({} to a cell)", noun, of_cell);
   };

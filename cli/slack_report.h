@@ -20,7 +20,9 @@ std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, cons
 std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
                            const FoundSlack& found);
 
-/// Least total float over rank and step, as SVG. Throws EnvironmentError without gnuplot.
-std::string slack_heat_map(const LoadedSchedule& loaded, const analysis::TimedSlack& timed);
+/// Least total float over rank and step, as SVG; its title says so if floats are no promise. Throws
+/// EnvironmentError without gnuplot.
+std::string slack_heat_map(const LoadedSchedule& loaded, const analysis::TimedSlack& timed,
+                           bool no_promise);
 
 }  // namespace slackline::cli

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "cli/engine.h"
+#include "cli/frozen_run.h"
 #include "cli/network.h"
+#include "cli/platform_report.h"
 #include "sched/file.h"
 #include "sched/trace_file.h"
 #include "sched/units.h"
@@ -55,8 +57,12 @@ std::function<sched::Trace(const machine::DelayPlan&)> TracedRun::runner(
   return {};
 }
 
+std::optional<std::string> SlackRun::why_no_promise(const sched::Schedule& schedule) const {
+  return cli::why_no_promise(schedule, platform, wiring, delays);
+}
+
 void add_run_rows(Table& table, const SlackRun& run) {
-  table.add({"platform", run.platform_shown});
+  add_platform_rows(table, run.platform_shown, run.platform, run.wiring.rank_count());
   table.add({"engine", run.engine == run.trace.engine
                            ? run.engine
                            : fmt::format("{} ({})", run.engine, run.trace.engine)});

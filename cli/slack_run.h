@@ -29,6 +29,8 @@ struct SlackRun {
   /// By the machine model, the run, or what explains it.
   analysis::TimedSlack slack(const sched::Schedule& schedule,
                              std::optional<analysis::WireTimes> wire) const;
+  /// Why floats of this run are no promise (cli/frozen_run.h).
+  std::optional<std::string> why_no_promise(const sched::Schedule& schedule) const;
 };
 
 SlackRun run_now(const RunSetting& setting, const sched::Schedule& schedule, Console& console);

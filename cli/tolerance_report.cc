@@ -7,8 +7,10 @@
 #include <limits>
 #include <string_view>
 
+#include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/platform_report.h"
 #include "machine/input_text.h"
 #include "sched/error.h"
 #include "sched/units.h"
@@ -151,7 +153,9 @@ std::string tolerance_report(const LoadedSchedule& loaded, const SlackRun& run,
   head.add(
       {"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(makespan_s), makespan_s)});
   head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + head.text("  ");
+  std::string text = loaded.name + '\n' +
+                     no_promise_line("tolerances are", run.why_no_promise(loaded.schedule)) +
+                     head.text("  ");
   if (found.unexplained_s > 1e-9 * makespan_s) {
     text += fmt::format("  the order of this run does not explain {} of it: so much may be off\n",
                         sched::human_seconds(found.unexplained_s));
@@ -179,8 +183,8 @@ std::string tolerance_document(const LoadedSchedule& loaded, const SlackRun& run
   json.set("schedule", loaded.name);
   json.set("engine", run.engine);
   json.set("answered_by", run.trace.engine);
-  json.set("platform", run.platform.name);
-  json.set("platform_spec", run.trace.platform);
+  set_platform(json, run.platform, run.trace.platform, loaded.schedule.rank_count());
+  set_no_promise(json, run.why_no_promise(loaded.schedule));
   json.set("wire_times", name(found.wire_times));
   json.set("makespan_s", found.tolerances.front().makespan_s);
   json.set("unexplained_s", found.unexplained_s);

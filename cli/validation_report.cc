@@ -6,8 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/platform_report.h"
 #include "cli/table.h"
 #include "sched/units.h"
 
@@ -53,7 +55,9 @@ std::string ValidationReport::text() const {
   const double makespan_s = validation.makespan_s;
   const std::uint64_t outside = beyond();
   Table head({Align::kLeft, Align::kLeft});
-  if (!real || predictions.size() > 1) head.add({"platform", setting.platform.name});
+  if (!real || predictions.size() > 1) {
+    add_platform_rows(head, setting.platform.name, setting.platform, loaded.schedule.rank_count());
+  }
   head.add({"on", real ? fmt::format("{}, {} each, in turn with undelayed runs", on,
                                      human_count(real->repeats, "time"))
                        : on});
@@ -83,7 +87,8 @@ std::string ValidationReport::text() const {
   head.add({"ok", outside == 0 ? std::string("yes")
                                : fmt::format("no: {} beyond it", human_count(outside, "op"))});
   head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + head.text("  ");
+  std::string text =
+      loaded.name + '\n' + no_promise_line("predictions are", no_promise) + head.text("  ");
   if (validation.trials.empty()) return text;
 
   Table errors(std::vector<Align>{Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
@@ -143,8 +148,8 @@ std::string ValidationReport::document() const {
   const ErrorSpread all = analysis::spread_of(validation, errors);
   json.set("schedule", loaded.name);
   json.set("on", on);
-  json.set("platform", setting.platform.name);
-  json.set("platform_spec", setting.platform.spec());
+  set_platform(json, setting.platform, loaded.schedule.rank_count());
+  set_no_promise(json, no_promise);
   json.set("ok", ok());
   json.set("checked", validation.trials.size());
   json.set("beyond_tolerance", beyond());

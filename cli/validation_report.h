@@ -55,6 +55,9 @@ struct ValidationReport {
   std::string choice;  // "100 of 544 ops (mixed, seed 0)"
   std::string delay;   // "1 % of the makespan, 1.2 us"
   std::optional<RealRepeats> real = {};
+  /// cli::why_no_promise() of what was simulated; nothing of a real run, whose network nobody
+  /// knows.
+  std::optional<std::string> no_promise = {};
 
   /// No operation is beyond its tolerance.
   bool ok() const { return beyond() == 0; }

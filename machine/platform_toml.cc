@@ -8,6 +8,7 @@
 #include "machine/platform_figures.h"
 #include "machine/toml_document.h"
 #include "machine/topology_entry.h"
+#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {
@@ -61,6 +62,25 @@ void refuse_other_topologies(const Platform& platform, const TomlValue& document
   }
 }
 
+// The count of a preset's nodes, which machine/node_count.h finds by the platform's name. Any other
+// platform has the hosts of its network, and a star one for every rank: a count would bound
+// nothing.
+void read_nodes(TomlTable& document, const Platform& platform) {
+  const auto nodes = document.whole("nodes", kMaxHosts);
+  if (!nodes) return;
+  const auto all = presets();
+  const auto preset = std::find_if(all.begin(), all.end(),
+                                   [&](const PresetEntry& e) { return e.name == platform.name; });
+  if (preset != all.end()) {
+    const TomlValue value = parse_toml(preset->toml, preset->name);
+    if (TomlTable(value, preset->name, "").whole("nodes", kMaxHosts) == nodes) return;
+  }
+  throw InputError(fmt::format(
+      "{}: only a preset that comes with the program has a number of nodes; expected it to be left "
+      "out, or a topology with as many hosts",
+      document.where(*document.find("nodes"))));
+}
+
 }  // namespace
 
 Platform platform_from_toml(std::string_view text, std::string_view file) {
@@ -72,6 +92,7 @@ Platform platform_from_toml(std::string_view text, std::string_view file) {
   platform.name =
       document.text("name", "the platform's name in quotes").value_or(std::string(file));
   document.text("summary", "a line about the platform in quotes");  // for people, and `list`
+  read_nodes(document, platform);
   std::string network = std::string(file);
   // The topology decides what stands elsewhere.
   std::vector<std::string_view> sections{"network"};

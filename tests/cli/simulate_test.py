@@ -145,14 +145,15 @@ class Simulate(ProgramCase):
         self.assertEqual(first, second)
 
     def test_samples_do_not_depend_on_how_many_run_at_once(self):
+        noise = ["--noise", "exponential,mean=1us"]
         for engine in ("analytic", self.simulate(CHAIN)["engine"]):
             alone, together = (
-                self.simulate(CHAIN, "-e", engine, "--samples", "7", "--jobs", jobs)
+                self.simulate(CHAIN, "-e", engine, *noise, "--samples", "7", "--jobs", jobs)
                 for jobs in ("1", "3"))
             self.assertEqual(alone, together)
             self.assertEqual(len(alone["makespan_samples_s"]), 7)
             self.assertEqual(alone["makespan_samples_s"][0],
-                             self.simulate(CHAIN, "-e", engine)["makespan_s"])
+                             self.simulate(CHAIN, "-e", engine, *noise)["makespan_s"])
         self.assertIn("--trace", self.bad("simulate", CHAIN, "--samples", "2", "--trace", "t"))
 
     def test_a_bound_on_sends_in_flight(self):

@@ -172,7 +172,7 @@ class Slack(ProgramCase):
         self.assertNotIn("host-0.in", links)  # the root receives nothing but credits
         sends = [f for f in document["message_float_s"] if f is not None]
         self.assertEqual(min(link["least_float_s"] for link in links.values()), min(sends))
-        self.assertIn("links by the total float of the messages that pass them", self.good(
+        self.assertIn("links by the least total float of the messages that pass them", self.good(
             "slack", PIPELINE))
         # What has no bytes passes no link.
         self.assertNotIn("links by", self.good("slack", "chain:ranks=3,bytes=0"))
@@ -246,6 +246,7 @@ class Slack(ProgramCase):
         self.assertEqual(self.slack(CHAIN, "--trace", "t", "--propagate", "op=2,by=5us"),
                          self.slack(CHAIN, "--propagate", "op=2,by=5us") | {
                              "engine": "longest-path",
+                             "platform_nodes": None,  # a trace has figures, and no name
                              "platform": self.slack(CHAIN, "--trace", "t")["platform"]})
         # A trace does not tell the policy that its run had.
         spec = "sequential:ranks=4,bytes=4MiB,block=1MiB,in-flight=0"
@@ -271,12 +272,10 @@ class Slack(ProgramCase):
         self.assertEqual(found["makespan_samples_s"], simulated["makespan_samples_s"])
         self.assertIn("share of samples", self.good("slack", PIPELINE, *noise))
         # Without noise every sample is the run itself.
-        for still in ([], ["--noise", "constant,by=0"]):
-            shares = self.slack(CHAIN, *still, "--samples", 3)["op_criticality"]
-            path = set(self.slack(CHAIN)["critical_path"])
-            self.assertEqual(shares, [1 if op in path else 0 for op in range(len(shares))])
-        self.assertIn("no noise: all alike", self.good("slack", CHAIN, "--samples", 3))
-        self.assertIn("never finished", self.bad("slack", CHAIN, "--samples", 3, "--fail",
+        shares = self.slack(CHAIN, "--samples", 1)["op_criticality"]
+        path = set(self.slack(CHAIN)["critical_path"])
+        self.assertEqual(shares, [1 if op in path else 0 for op in range(len(shares))])
+        self.assertIn("never finished", self.bad("slack", CHAIN, *noise, "--fail",
                                                  "rank=1,at=1us"))
 
     def test_criticality_with_simgrid(self):
@@ -317,10 +316,10 @@ class Slack(ProgramCase):
         self.assertEqual((every["op_makespan_later_s"], every["makespan_s"]), ([], 0))
         self.good("slack", nothing, "--propagate", "by=1us")
         self.assertIn("op 0", self.bad("slack", nothing, "--propagate", "op=0,by=1us"))
-        sampled = self.slack(nothing, "--samples", 2)
+        sampled = self.slack(nothing, "--samples", 1)
         self.assertEqual((sampled["op_criticality"], sampled["rank_criticality"],
                           sampled["makespan_mean_s"]), ([], [0], 0))
-        self.good("slack", nothing, "--samples", 2)
+        self.good("slack", nothing, "--samples", 1)
         self.good("slack", nothing, "--chrome", "n.json")
         if shutil.which("gnuplot"):
             self.good("slack", nothing, "--heat-map", "n.svg")

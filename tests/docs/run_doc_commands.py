@@ -7,8 +7,10 @@ Of each Markdown document, in order of appearance and in one empty folder per do
 - a block fenced as ```LANGUAGE file=NAME is written to the file NAME;
 - in a block fenced as ```console, each line `$ slackline …` is run by bash, with PROGRAM as
   `slackline` (`build/release/slackline` is the same). A trailing backslash continues it on the next
-  line. It must end with 0, or with the number shown under `$ echo $?` right after it, and print
-  the lines shown under it, if there are any: all of them, where a line `…` stands for any others.
+  line. It must end with 0, or with the number shown under `$ echo $?` right after it, as bash has
+  it: of a pipe, `$?` is the status of the last command. The others of a pipe must end with 0, or
+  the first with the number shown under `$ echo ${PIPESTATUS[0]}`. It must print the lines shown
+  under it, if there are any: all of them, where a line `…` stands for any others.
   In a block fenced as ```console measured, times, rates and other numbers may be others, since they
   are of the machine that ran it; digests may not;
 - `$ scripts/…`, `$ cmake …`, `$ ctest …`, `$ git …` and `$ cd …` are skipped: they are not the
@@ -28,6 +30,12 @@ FENCE = re.compile(r"^(```+|~~~+)\s*(\S*)\s*(.*)$")
 SKIPPED = ("scripts/", "cmake ", "ctest ", "git ", "cd ")
 PROGRAM_NAMES = ("slackline", "build/release/slackline")
 TIMEOUT_S = 120
+# What a document may ask bash for after a command, and which command of a pipe that is about.
+STATUS_OF = {"echo $?": -1, "echo ${PIPESTATUS[0]}": 0}
+# Runs the command, then says where told how each command of its (last) pipe ended.
+SCRIPT = """%s
+echo "${PIPESTATUS[*]}" > "$SLACKLINE_DOC_STATUS"
+"""
 
 
 def blocks(text):
@@ -64,11 +72,16 @@ def commands(start, body):
     return found
 
 
-def expected_status(following):
-    """What the command must end with: the number shown under a following `$ echo $?`, or 0."""
-    if following and following[1] == "echo $?" and following[2]:
-        return int(following[2][0])
-    return 0
+def wrong_status(ended, following):
+    """What is wrong with how the commands of a pipe ended, or nothing. All must end with 0, but for
+    the one whose status a following `$ echo …` shows."""
+    expected = [0] * len(ended)
+    if following and following[1] in STATUS_OF and following[2]:
+        expected[STATUS_OF[following[1]]] = int(following[2][0])
+    if ended == expected:
+        return ""
+    text = [" | ".join(map(str, statuses)) for statuses in (ended, expected)]
+    return f"ended with {text[0]}, expected {text[1]}"
 
 
 def without_measures(line):
@@ -104,7 +117,9 @@ def run_document(program, document):
         # build/release/slackline works as it does for somebody at the root of the repository
         (work / "build/release").mkdir(parents=True)
         (work / "build/release/slackline").symlink_to(program)
-        environment = dict(os.environ, PATH=f"{root}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+        statuses = root / "statuses"
+        environment = dict(os.environ, PATH=f"{root}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8",
+                           SLACKLINE_DOC_STATUS=str(statuses))
         for start, language, info, body in blocks(document.read_text(encoding="utf-8")):
             if info.startswith("file="):
                 target = work / info.removeprefix("file=").strip()
@@ -116,25 +131,30 @@ def run_document(program, document):
             if not found:
                 fail(start, "a console block without a line `$ …`")
             for i, (number, command, shown) in enumerate(found):
-                if command == "echo $?" or command.startswith(SKIPPED):
+                if command in STATUS_OF or command.startswith(SKIPPED):
                     continue
                 if command.split(maxsplit=1)[0] not in PROGRAM_NAMES:
                     fail(number, f"`{command}` is neither slackline nor skipped")
                     continue
-                expected = expected_status(found[i + 1] if i + 1 < len(found) else None)
                 print(f"{document.name}:{number}: $ {command}", flush=True)
+                # Alone: what it leaves open would swallow the line after it.
+                if subprocess.run(["bash", "-n", "-c", command], capture_output=True).returncode:
+                    fail(number, f"`{command}` is nothing that bash can run")
+                    continue
                 ran += 1
+                statuses.write_text("127")  # if bash cannot make sense of it
                 try:
-                    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=work,
+                    done = subprocess.run(["bash", "-c", SCRIPT % command], cwd=work,
                                           env=environment, stdin=subprocess.DEVNULL,
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                           timeout=TIMEOUT_S)
                 except subprocess.TimeoutExpired:
                     fail(number, f"took longer than {TIMEOUT_S} s")
                     continue
-                if done.returncode != expected:
-                    fail(number, f"ended with {done.returncode}, expected {expected}; it printed:\n"
-                         + done.stdout.decode(errors="replace"))
+                ended = [int(status) for status in statuses.read_text().split()]
+                wrong = wrong_status(ended, found[i + 1] if i + 1 < len(found) else None)
+                if wrong:
+                    fail(number, f"{wrong}; it printed:\n" + done.stdout.decode(errors="replace"))
                     continue
                 got = done.stdout.decode(errors="replace").splitlines()
                 if shown and not same_lines(shown, got, measured=info == "measured"):

@@ -82,6 +82,23 @@ class RunDocCommands(unittest.TestCase):
         self.assertEqual(self.run_documents(shown.format(1))[0], 0)
         self.assertEqual(self.run_documents(shown.format(2))[0], 1)
 
+    def test_a_status_is_the_one_that_bash_prints(self):
+        # (the command, what is asked for, what is shown, whether that is so)
+        for command, asked, shown, code in (
+                ("slackline 1 | cat", "$?", 1, 1), ("slackline 1 | cat", "$?", 0, 1),
+                ("slackline 0 | cat", "$?", 0, 0), ("slackline 0 | slackline 3", "$?", 3, 0),
+                ("slackline 3 | slackline 3", "$?", 3, 1),
+                ("slackline 1 | cat", "${PIPESTATUS[0]}", 1, 0),
+                ("slackline 1 | cat", "${PIPESTATUS[0]}", 0, 1),
+                ("slackline 1", "${PIPESTATUS[0]}", 1, 0)):
+            with self.subTest(command=command, asked=asked, shown=shown):
+                text = f"```console\n$ {command}\n$ echo {asked}\n{shown}\n```\n"
+                self.assertEqual(self.run_documents(text)[0], code)
+
+    def test_a_command_that_bash_refuses_fails(self):
+        self.assertEqual(self.run_documents("```console\n$ slackline 0 |\n```\n")[0], 1)
+        self.assertEqual(self.run_documents("```console\n$ slackline 'a\n```\n")[0], 1)
+
     def test_what_is_shown_is_what_is_printed(self):
         for shown, code in (("a b\nc\n", 0), ("a b\n", 1), ("a b\n…\n", 0), ("…\nc\n", 0),
                             ("…\nd\n", 1), ("a b\nc\nd\n", 1), ("a.b\nc\n", 1), ("", 0)):

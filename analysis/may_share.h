@@ -1,0 +1,26 @@
+// Whether the messages of a schedule can ever share a link of a network, whatever delays do.
+#pragma once
+
+#include <optional>
+
+#include "machine/paths.h"
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "sched/schedule.h"
+
+namespace slackline::analysis {
+
+/// The first link, in the wiring's order, that has not the rate for all large messages that could
+/// pass it at a time, each at the rate of its own slowest link; nothing if every link has. Then no
+/// delay makes messages share, and what is frozen of a run is its order alone.
+///
+/// A serial NIC sends one large message at a time, and receives one; of a fair one, and of a
+/// SimGrid file's host, all of its messages count. Small messages, up to the platform's
+/// `interleave`, share nothing. Never nothing where a run could share; it may name a link that no
+/// order of events fills.
+std::optional<machine::LinkId> link_that_may_be_shared(const sched::Schedule& schedule,
+                                                       const machine::Platform& platform,
+                                                       const machine::Wiring& wiring,
+                                                       const machine::Paths& paths);
+
+}  // namespace slackline::analysis

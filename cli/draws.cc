@@ -1,0 +1,66 @@
+#include "cli/draws.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sched/error.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr std::uint32_t kCertain = 1'000'000;
+
+bool is_drawn(const machine::Noise& noise) {
+  using Kind = machine::Distribution::Kind;
+  if (noise.chance.value == 0) return false;
+  if (noise.chance.value < kCertain) return true;
+  switch (noise.of.kind) {
+    case Kind::kConstant:
+      return false;
+    case Kind::kUniform:
+      return noise.of.low != noise.of.high;
+    case Kind::kLognormal:
+      return noise.of.sigma > 0;
+    case Kind::kExponential:
+      return noise.of.mean.count() > 0;
+    case Kind::kTrace:
+      return noise.of.values.size() > 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool draws_noise(const machine::DelayPlan& delays) {
+  return std::any_of(delays.noise.begin(), delays.noise.end(), is_drawn);
+}
+
+bool draws_outcomes(const sched::Schedule& schedule) {
+  const auto regions = schedule.regions();
+  return std::any_of(regions.begin(), regions.end(), [](const sched::Region& r) {
+    const bool is_certain = r.p.value == 0 || r.p.value >= kCertain;
+    return r.kind != sched::RegionKind::kRepeat && r.outcome == sched::Outcome::kSampled &&
+           !is_certain;
+  });
+}
+
+bool draws(const machine::DelayPlan& delays, const sched::Schedule& schedule) {
+  return draws_noise(delays) || draws_outcomes(schedule);
+}
+
+void require_draws(std::uint32_t samples, bool draws) {
+  if (samples <= 1 || draws) return;
+  throw InputError(
+      fmt::format("--samples {}: nothing in this run is drawn at random, so that all would be the "
+                  "same; expected --noise, a delay plan with noise, or no --samples",
+                  samples));
+}
+
+void note_unused_seed(const std::optional<std::uint64_t>& given, bool draws, Console& console) {
+  if (!given || draws) return;
+  console.note(fmt::format(
+      "--seed {}: nothing in this run is drawn at random, so that it changes nothing", *given));
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,41 @@
+#include "cli/frozen_run.h"
+
+#include <fmt/format.h>
+
+#include "analysis/may_share.h"
+#include "machine/paths.h"
+
+namespace slackline::cli {
+
+std::optional<std::string> link_that_may_be_shared(const sched::Schedule& schedule,
+                                                   const machine::Platform& platform,
+                                                   const machine::Wiring& wiring,
+                                                   const machine::DelayPlan& delays) {
+  const machine::Paths paths(schedule, wiring, delays);
+  const auto link = analysis::link_that_may_be_shared(schedule, platform, wiring, paths);
+  if (!link) return std::nullopt;
+  return wiring.links()[link->value].name;
+}
+
+std::optional<std::string> why_no_promise(const sched::Schedule& schedule,
+                                          const machine::Platform& platform,
+                                          const machine::Wiring& wiring,
+                                          const machine::DelayPlan& delays) {
+  const auto link = link_that_may_be_shared(schedule, platform, wiring, delays);
+  if (!link) return std::nullopt;
+  return fmt::format("messages may share links ({} is one), and a delay changes who shares when",
+                     *link);
+}
+
+std::string no_promise_line(std::string_view what, const std::optional<std::string>& why) {
+  if (!why) return "";
+  return fmt::format("  {} of this run with its order and rates frozen, and no promise: {}\n", what,
+                     *why);
+}
+
+void set_no_promise(JsonDocument& json, const std::optional<std::string>& why) {
+  json.set("of_frozen_run_only", why.has_value());
+  json.set("of_frozen_run_only_because", why);
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,35 @@
+// What a reader of floats and of other predictions from a frozen run must know of them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/json_document.h"
+#include "machine/delay_plan.h"
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "sched/schedule.h"
+
+namespace slackline::cli {
+
+/// The name of a link that messages may share; nothing where no message ever can.
+std::optional<std::string> link_that_may_be_shared(const sched::Schedule& schedule,
+                                                   const machine::Platform& platform,
+                                                   const machine::Wiring& wiring,
+                                                   const machine::DelayPlan& delays);
+
+/// Why a delay within its float may cost time all the same; nothing where no message can ever share
+/// a link. It ends a sentence: "messages may share links (rack-0.up)".
+std::optional<std::string> why_no_promise(const sched::Schedule& schedule,
+                                          const machine::Platform& platform,
+                                          const machine::Wiring& wiring,
+                                          const machine::DelayPlan& delays);
+
+/// The line that a report has under its name: what `what` ("floats are") is of, and that it is no
+/// promise. Empty if `why` is nothing.
+std::string no_promise_line(std::string_view what, const std::optional<std::string>& why);
+
+/// `of_frozen_run_only`, and `of_frozen_run_only_because`, null if it is false.
+void set_no_promise(JsonDocument& json, const std::optional<std::string>& why);
+
+}  // namespace slackline::cli

@@ -1,0 +1,33 @@
+#include "cli/platform_report.h"
+
+#include <fmt/format.h>
+
+#include "cli/human.h"
+#include "machine/node_count.h"
+
+namespace slackline::cli {
+
+void add_platform_rows(Table& table, std::string_view shown, const machine::Platform& platform,
+                       std::uint32_t ranks) {
+  table.add({"platform", std::string(shown)});
+  table.add({"figures", platform.spec()});
+  const auto nodes = machine::node_count(platform);
+  const std::uint32_t taken = platform.node.count_for(ranks);
+  if (!nodes || taken <= *nodes) return;
+  table.add({"nodes", fmt::format("{}, but {} has {}: its switch is taken to have more ports",
+                                  taken, platform.name, *nodes)});
+}
+
+void set_platform(JsonDocument& json, const machine::Platform& platform, std::uint32_t ranks) {
+  set_platform(json, platform, platform.spec(), ranks);
+}
+
+void set_platform(JsonDocument& json, const machine::Platform& platform, std::string_view spec,
+                  std::uint32_t ranks) {
+  json.set("platform", platform.name);
+  json.set("platform_spec", spec);
+  json.set("nodes", platform.node.count_for(ranks));
+  json.set("platform_nodes", machine::node_count(platform));
+}
+
+}  // namespace slackline::cli
