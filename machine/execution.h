@@ -174,6 +174,9 @@ class Execution {
   void copy_message(OpId id, bool reply);
   void start_message(const PortArbiter::Start& start, bool large);
   void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
+  static Kind out_free(bool reply, bool large) {
+    return reply ? Kind::kReplyOutFree : large ? Kind::kLargeOutFree : Kind::kOutFree;
+  }
   void sent(OpId id);
   void lost(OpId id);
   void leave_ports(OpId id, bool reply);
@@ -316,7 +319,9 @@ void Execution<Network>::instant(double now_s, std::vector<Event>& events) {
   settle();
 }
 
-// What ends comes before what starts; what starts and takes no time ends in the same instant.
+// What ends comes before what starts; what starts and takes no time ends in the same instant. Lanes
+// start before messages, and messages without bytes before the others: what those set free may be
+// a rival of the same instant for the port that one with bytes would hold.
 template <class Network>
 void Execution<Network>::settle() {
   do {
@@ -329,7 +334,10 @@ void Execution<Network>::settle() {
     }
     for (std::size_t i = 0; i < dirty_lanes_.size(); ++i) serve(lanes_[dirty_lanes_[i]]);
     dirty_lanes_.clear();
+    if (!ended_now_.empty()) continue;
     PortArbiter::Start start;
+    while (small_.next_empty(start)) start_message(start, false);
+    if (!ended_now_.empty()) continue;
     while (large_.next_start(start)) start_message(start, true);
     while (small_.next_start(start)) start_message(start, false);
   } while (!ended_now_.empty());

@@ -11,7 +11,8 @@ void Execution<Network>::queue_message(OpId id) {
   const bool reply = replying_[id.value] != 0;
   const Path& way = way_of(id, reply);
   if (way.local) return copy_message(id, reply);
-  ports_of(message_bytes(id, reply)).join(now_s_, id, way.src_nic, way.dst_nic);
+  const std::uint64_t bytes = message_bytes(id, reply);
+  ports_of(bytes).join(now_s_, id, way.src_nic, way.dst_nic, bytes == 0);
 }
 
 // Within a machine, through its memory: past the NIC, and at once.
@@ -47,7 +48,12 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
   const bool held_to_the_end = serial_ && bytes != 0;
   if (!held_to_the_end) {
     ports.free_in(start.dst);
-    free_out_after_gap(id, reply, ports, start.src);
+    const double free_s = now_s_ + gap_s_;
+    if (free_s > now_s_ || ports.has_queued(start.src)) {
+      end_at(free_s, {id, out_free(reply, large)});
+    } else {
+      ports.free_out(now_s_, start.src);
+    }
   }
   if (bytes == 0) {
     const bool cut = now_s_ + kInstant_s > paths_[path_of(id, reply)].cut_s;
@@ -84,8 +90,7 @@ void Execution<Network>::free_out_after_gap(OpId id, bool reply, PortArbiter& po
   if (free_s < now_s_ + kInstant_s) {
     ports.free_out(now_s_, src);
   } else {
-    const Kind freed = &ports == &large_ ? Kind::kLargeOutFree : Kind::kOutFree;
-    network_.at(free_s, {id, reply ? Kind::kReplyOutFree : freed});
+    network_.at(free_s, {id, out_free(reply, &ports == &large_)});
   }
 }
 

@@ -5,9 +5,9 @@ namespace slackline::machine {
 using sched::OpId;
 using sched::RankId;
 
-void PortArbiter::join(double now_s, OpId op, RankId src, RankId dst) {
+void PortArbiter::join(double now_s, OpId op, RankId src, RankId dst, bool empty) {
   OutPort& port = out_[src.value];
-  port.queue.push_back({op, dst});
+  port.queue.push_back({op, dst, empty});
   const bool is_head = port.queue.size() - port.head == 1;
   if (is_head && !port.held) {
     port.last = OpId::none();
@@ -29,34 +29,69 @@ void PortArbiter::touch(RankId dst) {
   dirty_.push_back(dst);
 }
 
-bool PortArbiter::find_start(Start& start) {
+// Whether somebody waits for this in-port, and it is idle.
+bool PortArbiter::is_open(InPort& target) {
+  if (target.held) return false;
+  if (target.rivals.empty()) target.last = OpId::none();
+  return !target.rivals.empty();
+}
+
+bool PortArbiter::find_empty(Start& start) {
   while (!dirty_.empty()) {
     const RankId dst = dirty_.back();
     InPort& target = in_[dst.value];
-    if (target.held || target.rivals.empty()) {
-      if (target.rivals.empty()) target.last = OpId::none();
+    if (!is_open(target)) {
       target.dirty = false;
       dirty_.pop_back();
       continue;
     }
-    const Rival rival = target.rivals.pop();
-    OutPort& port = out_[rival.src.value];
-    start = {rival.op, rival.src, dst, target.last.valid() ? target.last : port.last};
-    target.held = true;
-    target.last = rival.op;
-    port.held = true;
-    port.last = rival.op;
-    if (++port.head == port.queue.size()) {
-      port.queue.clear();
-      port.head = 0;
-    } else if (port.head >= 64 && 2 * port.head >= port.queue.size()) {
-      port.queue.erase(port.queue.begin(),
-                       port.queue.begin() + static_cast<std::ptrdiff_t>(port.head));
-      port.head = 0;
+    const OutPort& port = out_[target.rivals.top().src.value];
+    if (port.queue[port.head].empty) {
+      begin(dst, start);
+      return true;
     }
-    return true;
+    target.dirty = false;
+    dirty_.pop_back();
+    parked_.push_back(dst);
   }
   return false;
+}
+
+bool PortArbiter::find_start(Start& start) {
+  // The last to be touched is looked at first: so in the order in which they were parked.
+  for (auto dst = parked_.rbegin(); dst != parked_.rend(); ++dst) touch(*dst);
+  parked_.clear();
+  while (!dirty_.empty()) {
+    const RankId dst = dirty_.back();
+    InPort& target = in_[dst.value];
+    if (is_open(target)) {
+      begin(dst, start);
+      return true;
+    }
+    target.dirty = false;
+    dirty_.pop_back();
+  }
+  return false;
+}
+
+// Its first rival takes both ports.
+void PortArbiter::begin(RankId dst, Start& start) {
+  InPort& target = in_[dst.value];
+  const Rival rival = target.rivals.pop();
+  OutPort& port = out_[rival.src.value];
+  start = {rival.op, rival.src, dst, target.last.valid() ? target.last : port.last};
+  target.held = true;
+  target.last = rival.op;
+  port.held = true;
+  port.last = rival.op;
+  if (++port.head == port.queue.size()) {
+    port.queue.clear();
+    port.head = 0;
+  } else if (port.head >= 64 && 2 * port.head >= port.queue.size()) {
+    port.queue.erase(port.queue.begin(),
+                     port.queue.begin() + static_cast<std::ptrdiff_t>(port.head));
+    port.head = 0;
+  }
 }
 
 void PortArbiter::free_out(double now_s, RankId rank) {

@@ -1,6 +1,10 @@
 // Who may use a NIC's ports next, in the serial discipline. Every rank has an out-port with a queue
 // and an in-port. A message starts when it heads its sender's queue and the receiver's in-port is
 // idle; rivals for an in-port go by (time of heading the queue, op id).
+//
+// A message without bytes holds its in-port for no time, and what it sets free may be a rival of
+// the same instant for any other in-port. So whoever settles an instant asks for those first, again
+// whenever something has ended, and for the others once nothing more can end in the instant.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +26,20 @@ class PortArbiter {
 
   explicit PortArbiter(std::uint32_t ranks) : out_(ranks), in_(ranks) {}
 
-  /// The message of `op` joins the queue of `src`.
-  void join(double now_s, sched::OpId op, sched::RankId src, sched::RankId dst);
+  /// The message of `op` joins the queue of `src`. `empty`: it has no bytes.
+  void join(double now_s, sched::OpId op, sched::RankId src, sched::RankId dst, bool empty);
 
   /// The next message that may start now; both its ports are held until they are freed. To be asked
-  /// when all that ends in this instant has ended, until it says no.
-  bool next_start(Start& start) { return !dirty_.empty() && find_start(start); }
+  /// when all that ends in this instant has ended and next_empty() says no, until it says no.
+  bool next_start(Start& start) {
+    return (!dirty_.empty() || !parked_.empty()) && find_start(start);
+  }
+
+  /// The next one without bytes. It is first of those who wait for its in-port.
+  bool next_empty(Start& start) { return !dirty_.empty() && find_empty(start); }
+
+  /// Whether freeing the out-port of `src` lets another message head its queue.
+  bool has_queued(sched::RankId src) const { return !out_[src.value].queue.empty(); }
 
   void free_out(double now_s, sched::RankId rank);
   void free_in(sched::RankId rank);
@@ -36,6 +48,7 @@ class PortArbiter {
   struct Message {
     sched::OpId op;
     sched::RankId dst;
+    bool empty;
   };
   struct OutPort {
     std::vector<Message> queue;  // from `head` on
@@ -61,12 +74,16 @@ class PortArbiter {
   };
 
   bool find_start(Start& start);
+  bool find_empty(Start& start);
+  bool is_open(InPort& target);
+  void begin(sched::RankId dst, Start& start);
   void head(double now_s, sched::RankId src);
   void touch(sched::RankId dst);
 
   std::vector<OutPort> out_;
   std::vector<InPort> in_;
   std::vector<sched::RankId> dirty_;
+  std::vector<sched::RankId> parked_;  // whoever is first there has bytes
 };
 
 }  // namespace slackline::machine

@@ -169,6 +169,7 @@ class TimedRun final : public machine::DrivenRun {
         for (const RankId rank : ports.changed) choose(ports, rank);
         ports.changed.clear();
         machine::PortArbiter::Start start;
+        while (ports.arbiter.next_empty(start)) transmit(ports, start);
         while (ports.arbiter.next_start(start)) transmit(ports, start);
       }
       more = !nic_.woken().empty();
@@ -237,7 +238,7 @@ class TimedRun final : public machine::DrivenRun {
     ports.served[rank.value] = queue.value;
     queue_of_[message_id(queue).value] = queue;
     ports.arbiter.join(nic_.now_s, message_id(queue), rank,
-                       program_.queue(program_.queue(queue).peer).rank);
+                       program_.queue(program_.queue(queue).peer).rank, state(queue).bytes == 0);
   }
 
   void transmit(Ports& ports, const machine::PortArbiter::Start& start) {

@@ -32,6 +32,18 @@ TEST(EventQueue, WhatIsLessThanAPicosecondApartIsOneInstant) {
   }
 }
 
+// It is counted from the first of them: the third is less than one after the second, and later.
+TEST(EventQueue, AnInstantIsCountedFromItsFirstEvent) {
+  EventQueue queue;
+  for (const std::uint32_t i : {2u, 0u, 1u}) queue.push(0.9e-12 * i, event(i));
+  std::vector<ExecutionEvent> events;
+  EXPECT_EQ(queue.pop_instant(events), 0);
+  EXPECT_EQ(events.size(), 2u);
+  EXPECT_EQ(queue.pop_instant(events), 1.8e-12);
+  EXPECT_EQ(events.size(), 1u);
+  EXPECT_TRUE(queue.empty());
+}
+
 // Late enough, all three are one double.
 TEST(EventQueue, EndsWhereADoubleHasNoPicoseconds) {
   for (const double time_s : {4096.0, 16384.0, 20000.0, 1e6, 1e9, 1e300}) sizes_of_instants(time_s);

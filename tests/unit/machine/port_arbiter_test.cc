@@ -28,7 +28,7 @@ TEST(PortArbiter, AMessageStartsAtOnceOnIdlePorts) {
   PortArbiter ports(2);
   PortArbiter::Start start;
   EXPECT_FALSE(ports.next_start(start));
-  ports.join(0, OpId(5), RankId(0), RankId(1));
+  ports.join(0, OpId(5), RankId(0), RankId(1), false);
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.op, OpId(5));
   EXPECT_EQ(start.src, RankId(0));
@@ -39,11 +39,11 @@ TEST(PortArbiter, AMessageStartsAtOnceOnIdlePorts) {
 
 TEST(PortArbiter, RivalsGoByTimeOfHeadingThenOp) {
   PortArbiter ports(5);
-  ports.join(0, OpId(1), RankId(0), RankId(4));
+  ports.join(0, OpId(1), RankId(0), RankId(4), false);
   EXPECT_EQ(starts(ports), Ops{1});
-  ports.join(2, OpId(3), RankId(3), RankId(4));
-  ports.join(2, OpId(2), RankId(1), RankId(4));
-  ports.join(1, OpId(9), RankId(2), RankId(4));
+  ports.join(2, OpId(3), RankId(3), RankId(4), false);
+  ports.join(2, OpId(2), RankId(1), RankId(4), false);
+  ports.join(1, OpId(9), RankId(2), RankId(4), false);
   EXPECT_EQ(starts(ports), Ops{});
   for (const std::uint32_t next : {9, 2, 3}) {
     ports.free_in(RankId(4));
@@ -53,10 +53,10 @@ TEST(PortArbiter, RivalsGoByTimeOfHeadingThenOp) {
 
 TEST(PortArbiter, AHeadBlocksWhatIsBehindIt) {
   PortArbiter ports(4);
-  ports.join(0, OpId(1), RankId(0), RankId(2));
+  ports.join(0, OpId(1), RankId(0), RankId(2), false);
   EXPECT_EQ(starts(ports), Ops{1});
-  ports.join(0, OpId(2), RankId(1), RankId(2));
-  ports.join(0, OpId(3), RankId(1), RankId(3));  // rank 3 is idle
+  ports.join(0, OpId(2), RankId(1), RankId(2), false);
+  ports.join(0, OpId(3), RankId(1), RankId(3), false);  // rank 3 is idle
   EXPECT_EQ(starts(ports), Ops{});
   ports.free_in(RankId(2));
   EXPECT_EQ(starts(ports), Ops{2});
@@ -67,12 +67,12 @@ TEST(PortArbiter, AHeadBlocksWhatIsBehindIt) {
 // The time that counts is when a message came to head its queue, not when it joined.
 TEST(PortArbiter, HeadingCountsFromTheFormerHeadsEnd) {
   PortArbiter ports(4);
-  ports.join(0, OpId(1), RankId(0), RankId(2));
-  ports.join(0, OpId(2), RankId(0), RankId(3));
-  ports.join(0, OpId(3), RankId(1), RankId(3));
-  EXPECT_EQ(starts(ports).size(), 2u);           // 1 and 3
-  ports.join(4, OpId(9), RankId(2), RankId(3));  // heads at 4
-  ports.free_out(5, RankId(0));                  // 2 heads at 5
+  ports.join(0, OpId(1), RankId(0), RankId(2), false);
+  ports.join(0, OpId(2), RankId(0), RankId(3), false);
+  ports.join(0, OpId(3), RankId(1), RankId(3), false);
+  EXPECT_EQ(starts(ports).size(), 2u);                  // 1 and 3
+  ports.join(4, OpId(9), RankId(2), RankId(3), false);  // heads at 4
+  ports.free_out(5, RankId(0));                         // 2 heads at 5
   ports.free_in(RankId(3));
   EXPECT_EQ(starts(ports), Ops{9});
 }
@@ -80,9 +80,9 @@ TEST(PortArbiter, HeadingCountsFromTheFormerHeadsEnd) {
 TEST(PortArbiter, SaysBehindWhatAMessageWaited) {
   PortArbiter ports(3);
   PortArbiter::Start start;
-  ports.join(0, OpId(1), RankId(0), RankId(2));
-  ports.join(0, OpId(2), RankId(0), RankId(1));
-  ports.join(0, OpId(3), RankId(1), RankId(2));
+  ports.join(0, OpId(1), RankId(0), RankId(2), false);
+  ports.join(0, OpId(2), RankId(0), RankId(1), false);
+  ports.join(0, OpId(3), RankId(1), RankId(2), false);
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_FALSE(start.behind.valid());
   ASSERT_FALSE(ports.next_start(start));
@@ -96,20 +96,67 @@ TEST(PortArbiter, SaysBehindWhatAMessageWaited) {
   EXPECT_EQ(start.behind, OpId(1));  // for the in-port
 }
 
+TEST(PortArbiter, SaysBehindWhomOneWaitedThatCameLater) {
+  PortArbiter ports(4);
+  PortArbiter::Start start;
+  ports.join(0, OpId(1), RankId(0), RankId(3), false);
+  ASSERT_TRUE(ports.next_start(start));
+  ASSERT_FALSE(ports.next_start(start));
+  ports.join(1, OpId(2), RankId(1), RankId(3), false);
+  ASSERT_FALSE(ports.next_start(start));
+  ports.free_in(RankId(3));
+  ASSERT_TRUE(ports.next_start(start));
+  EXPECT_EQ(start.behind, OpId(1));
+  ports.free_in(RankId(3));
+  ASSERT_FALSE(ports.next_start(start));
+  ports.join(2, OpId(3), RankId(2), RankId(3), false);  // waits for nobody
+  ASSERT_TRUE(ports.next_start(start));
+  EXPECT_FALSE(start.behind.valid());
+}
+
+TEST(PortArbiter, OneWithoutBytesIsAskedForFirst) {
+  PortArbiter ports(5);
+  PortArbiter::Start start;
+  ports.join(0, OpId(1), RankId(0), RankId(4), false);
+  ports.join(0, OpId(7), RankId(1), RankId(3), true);
+  ports.join(0, OpId(8), RankId(2), RankId(4), true);  // behind 1, which takes time
+  ASSERT_TRUE(ports.next_empty(start));
+  EXPECT_EQ(start.op, OpId(7));
+  EXPECT_FALSE(ports.has_queued(RankId(1)));
+  ports.free_in(RankId(3));
+  EXPECT_FALSE(ports.next_empty(start));
+  ports.join(0, OpId(0), RankId(3), RankId(4), true);  // before 1
+  EXPECT_TRUE(ports.has_queued(RankId(3)));
+  ASSERT_TRUE(ports.next_empty(start));
+  EXPECT_EQ(start.op, OpId(0));
+  ports.free_in(RankId(4));
+  EXPECT_FALSE(ports.next_empty(start));
+  ASSERT_TRUE(ports.next_start(start));
+  EXPECT_EQ(start.op, OpId(1));
+  EXPECT_FALSE(ports.next_start(start));
+}
+
+struct Begun {
+  std::uint32_t op;
+  std::uint32_t behind;
+  friend auto operator<=>(const Begun&, const Begun&) = default;
+};
+
 // The same rule without any cleverness: all queues are searched at every question.
 class NaivePorts {
  public:
-  explicit NaivePorts(std::uint32_t ranks) : out_(ranks), in_held_(ranks, false) {}
+  explicit NaivePorts(std::uint32_t ranks) : out_(ranks), in_(ranks) {}
 
-  void join(double now_s, std::uint32_t op, std::uint32_t src, std::uint32_t dst) {
-    out_[src].queue.push_back({op, dst});
-    if (!out_[src].held && out_[src].queue.size() == 1) out_[src].heading_s = now_s;
+  void join(double now_s, std::uint32_t op, std::uint32_t src, std::uint32_t dst, bool empty) {
+    Out& out = out_[src];
+    out.queue.push_back({op, dst, empty, out.held || !out.queue.empty()});
+    if (!out.held && out.queue.size() == 1) out.heading_s = now_s;
   }
-  // Of every idle in-port the rival that is first.
-  std::vector<std::uint32_t> starts() {
-    std::vector<std::uint32_t> ops;
-    for (std::uint32_t dst = 0; dst < in_held_.size(); ++dst) {
-      if (in_held_[dst]) continue;
+  // Of every idle in-port the rival that is first; none that has bytes if `empty_only`.
+  std::vector<Begun> starts(bool empty_only) {
+    std::vector<Begun> begun;
+    for (std::uint32_t dst = 0; dst < in_.size(); ++dst) {
+      if (in_[dst].held) continue;
       std::optional<std::tuple<double, std::uint32_t, std::uint32_t>> first;
       for (std::uint32_t src = 0; src < out_.size(); ++src) {
         const Out& out = out_[src];
@@ -117,42 +164,70 @@ class NaivePorts {
         const std::tuple rival{out.heading_s, out.queue.front().op, src};
         if (!first || rival < *first) first = rival;
       }
+      if (!first) in_[dst].last = OpId::none().value;  // nobody waits for it
       if (!first) continue;
       Out& out = out_[std::get<2>(*first)];
-      ops.push_back(out.queue.front().op);
+      const Message message = out.queue.front();
+      if (empty_only && !message.empty) continue;
+      const bool waited_there = in_[dst].last != OpId::none().value;
+      begun.push_back({message.op, waited_there     ? in_[dst].last
+                                   : message.waited ? out.last
+                                                    : OpId::none().value});
       out.queue.pop_front();
-      out.held = in_held_[dst] = true;
+      out.held = in_[dst].held = true;
+      out.last = in_[dst].last = message.op;
     }
-    return ops;
+    return begun;
   }
   void free_out(double now_s, std::uint32_t src) {
     out_[src].held = false;
     out_[src].heading_s = now_s;
   }
-  void free_in(std::uint32_t dst) { in_held_[dst] = false; }
+  void free_in(std::uint32_t dst) { in_[dst].held = false; }
   bool out_held(std::uint32_t src) const { return out_[src].held; }
-  bool in_held(std::uint32_t dst) const { return in_held_[dst]; }
+  bool in_held(std::uint32_t dst) const { return in_[dst].held; }
+  bool has_queued(std::uint32_t src) const { return !out_[src].queue.empty(); }
 
  private:
   struct Message {
     std::uint32_t op;
     std::uint32_t dst;
+    bool empty;
+    bool waited;  // for its out-port
   };
   struct Out {
     std::deque<Message> queue;
     double heading_s = 0;
     bool held = false;
+    std::uint32_t last = OpId::none().value;
+  };
+  struct In {
+    bool held = false;
+    std::uint32_t last = OpId::none().value;  // if somebody has waited ever since it held the port
   };
   std::vector<Out> out_;
-  std::vector<bool> in_held_;
+  std::vector<In> in_;
 };
+
+std::vector<Begun> begun(PortArbiter& ports, bool empty_only) {
+  std::vector<Begun> all;
+  PortArbiter::Start start;
+  while (empty_only ? ports.next_empty(start) : ports.next_start(start)) {
+    all.push_back({start.op.value, start.behind.value});
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
 
 TEST(PortArbiter, AgreesWithANaiveOne) {
   std::mt19937 random(1);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   std::size_t started = 0;
-  for (int trial = 0; trial < 300; ++trial) {
+  std::size_t empty = 0;
+  std::size_t waited = 0;
+  for (int trial = 0; trial < 400; ++trial) {
     const std::uint32_t ranks = 1 + below(6);
+    const bool any_empty = trial % 4 != 0;
     PortArbiter ports(ranks);
     NaivePorts naive(ranks);
     std::vector<std::uint32_t> names(400);  // operations join in any order of their numbers
@@ -160,31 +235,45 @@ TEST(PortArbiter, AgreesWithANaiveOne) {
     std::shuffle(names.begin(), names.end(), random);
     std::size_t joined = 0;
     for (int now = 0; now < 200; ++now) {
-      for (std::uint32_t r = 0; r < ranks; ++r) {
-        if (naive.out_held(r) && below(2) == 0) {
-          ports.free_out(now, RankId(r));
-          naive.free_out(now, r);
+      // What ends in this instant, what may start in it, and again.
+      for (std::uint32_t round = below(3); round < 3; ++round) {
+        for (std::uint32_t r = 0; r < ranks; ++r) {
+          if (naive.out_held(r) && below(2) == 0) {
+            ports.free_out(now, RankId(r));
+            naive.free_out(now, r);
+          }
+          if (naive.in_held(r) && below(2) == 0) {
+            ports.free_in(RankId(r));
+            naive.free_in(r);
+          }
         }
-        if (naive.in_held(r) && below(2) == 0) {
-          ports.free_in(RankId(r));
-          naive.free_in(r);
+        while (joined < names.size() && below(3) != 0) {
+          const std::uint32_t src = below(ranks);
+          const std::uint32_t dst = below(ranks);
+          const bool is_empty = any_empty && below(2) == 0;
+          ports.join(now, OpId(names[joined]), RankId(src), RankId(dst), is_empty);
+          naive.join(now, names[joined++], src, dst, is_empty);
+        }
+        for (const bool empty_only : {true, false}) {
+          if (!empty_only && round != 2) continue;
+          if (empty_only && !any_empty) continue;  // one who never has any need not ask
+          const std::vector<Begun> got = begun(ports, empty_only);
+          std::vector<Begun> expected = naive.starts(empty_only);
+          std::sort(expected.begin(), expected.end());
+          ASSERT_EQ(got, expected) << "trial " << trial << ", at " << now;
+          started += got.size();
+          if (empty_only) empty += got.size();
+          for (const Begun& b : got) waited += b.behind != OpId::none().value ? 1 : 0;
+        }
+        for (std::uint32_t r = 0; r < ranks; ++r) {
+          ASSERT_EQ(ports.has_queued(RankId(r)), naive.has_queued(r));
         }
       }
-      while (joined < names.size() && below(3) != 0) {
-        const std::uint32_t src = below(ranks);
-        const std::uint32_t dst = below(ranks);
-        ports.join(now, OpId(names[joined]), RankId(src), RankId(dst));
-        naive.join(now, names[joined++], src, dst);
-      }
-      std::vector<std::uint32_t> got = starts(ports);
-      std::vector<std::uint32_t> expected = naive.starts();
-      std::sort(got.begin(), got.end());
-      std::sort(expected.begin(), expected.end());
-      ASSERT_EQ(got, expected) << "trial " << trial << ", at " << now;
-      started += got.size();
     }
   }
-  EXPECT_GT(started, 10'000u);
+  EXPECT_GT(started, 20'000u);
+  EXPECT_GT(empty, 3'000u);
+  EXPECT_GT(waited, 5'000u);
 }
 
 }  // namespace
