@@ -102,8 +102,9 @@ class Slack : public Command {
                           : tolerance_report(loaded, run, found, all_));
       return 0;
     }
-    const FoundSlack found{analysis::step_slack(loaded.schedule),
-                           run.slack(loaded.schedule, wire_times_)};
+    const FoundSlack found{
+        analysis::step_slack(loaded.schedule), run.slack(loaded.schedule, wire_times_),
+        analysis::fixed_order(loaded.schedule, run.platform, run.wiring, run.delays, run.trace)};
     draw(loaded, run, found, console);
     console.print(json_ ? slack_document(loaded, run, found)
                         : slack_report(loaded, run, found, all_));

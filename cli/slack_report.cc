@@ -130,6 +130,21 @@ std::string path_table(const sched::Schedule& schedule, const sched::Trace& trac
          table.text("  ");
 }
 
+// What a delay of one operation costs at most.
+std::string delay_line(const sched::Schedule& schedule, const analysis::FixedOrder& order) {
+  if (order.one_delay_costs_at_most_itself()) {
+    return "  a delay of one operation costs at most itself: arcs fix every order on lanes and at "
+           "ports\n";
+  }
+  if (order.contested == analysis::Contested::kRates) {
+    return "  a delay may cost more than itself: rates change, or ways are cut, at given times\n";
+  }
+  return fmt::format(
+      "  a delay may cost more than itself: {} that op {} comes before op {} at {}\n",
+      order.decided ? "no arc fixes" : "no arc was found to fix", order.first.value,
+      order.second.value, place_of(schedule, order));
+}
+
 // What a reader must know of these floats.
 std::string remarks(const SlackRun& run, const analysis::TimedSlack& timed) {
   std::string text;
@@ -172,7 +187,7 @@ std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, cons
                  sched::human_seconds(total.max_s), total.without, human_count(total.ops, "op"),
                  human_share(static_cast<double>(total.without), static_cast<double>(total.ops)))});
   table.add({"digest", to_string(loaded.schedule.digest())});
-  text += table.text("  ") + remarks(run, timed);
+  text += table.text("  ") + remarks(run, timed) + delay_line(loaded.schedule, found.order);
   if (loaded.schedule.op_count() == 0) return text;
   return text + '\n' + rank_table(loaded.schedule, timed, all) + '\n' +
          link_table(loaded.schedule, run, timed, all) +
@@ -203,6 +218,17 @@ std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
   json.set("makespan_s", timed.makespan_s);
   json.set("unexplained_s", timed.unexplained_s);
   json.set("wire_times", name(timed.wire_times));
+  const analysis::FixedOrder& order = found.order;
+  json.set("one_delay_costs_at_most_itself",
+           order.decided ? std::optional(order.one_delay_costs_at_most_itself()) : std::nullopt);
+  json.set("order_open_at", order.contested != analysis::Contested::kNothing
+                                ? std::optional(std::string(name(order.contested)))
+                                : std::nullopt);
+  std::vector<std::uint64_t> open_ops;
+  for (const sched::OpId id : {order.first, order.second}) {
+    if (id.valid()) open_ops.push_back(id.value);
+  }
+  json.set("order_open_ops", std::span<const std::uint64_t>(open_ops));
   std::vector<std::uint64_t> path;
   for (const sched::OpId id : timed.critical_path) path.push_back(id.value);
   json.set("critical_path", std::span<const std::uint64_t>(path));

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analysis/fixed_order.h"
 #include "analysis/step_slack.h"
 #include "analysis/timed_slack.h"
 #include "cli/schedule_source.h"
@@ -13,6 +14,7 @@ namespace slackline::cli {
 struct FoundSlack {
   analysis::StepSlack steps;
   analysis::TimedSlack timed;
+  analysis::FixedOrder order;
 };
 
 std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
