@@ -228,7 +228,7 @@ FixedOrder fixed_order(const sched::Schedule& schedule, const machine::Platform&
   if (paths.may_fail() || !paths.link_changes().empty()) {
     return {Contested::kRates, OpId::none(), OpId::none(), true};
   }
-  const ConstraintGraph graph(schedule, platform, delays, paths, trace, WireTimes::kRun);
+  const ConstraintGraph graph(schedule, platform, delays, paths, trace);
   Search search(schedule, graph);
   const FixedOrder found = search.run();
   if (!found.one_delay_costs_at_most_itself()) return found;

@@ -40,6 +40,26 @@ class Slack(ProgramCase):
         self.assertEqual(document["engine"], "analytic")
         self.assertEqual(document["platform"], "fractus")
 
+    def test_it_says_whether_a_delay_may_cost_more_than_itself(self):
+        spec = "binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB"
+        star = ["-p", "star:rate=100Gbps,latency=1us"]
+        fixed = self.slack(spec, *star)
+        self.assertIs(fixed["one_delay_costs_at_most_itself"], True)
+        self.assertIsNone(fixed["order_open_at"])
+        self.assertEqual(fixed["order_open_ops"], [])
+        self.assertIn("a delay of one operation costs at most itself", self.good("slack", spec, *star))
+
+        tree = "binomial-tree:ranks=4,bytes=320KiB,block=64KiB,window=1,in-flight=0"
+        opened = self.slack(tree, *star)
+        self.assertIs(opened["one_delay_costs_at_most_itself"], False)
+        self.assertEqual(opened["order_open_at"], "out-port")
+        first, second = opened["order_open_ops"]
+        self.assertIn(f"a delay may cost more than itself: no arc fixes that op {first} comes before "
+                      f"op {second} at a NIC's out-port", self.good("slack", tree, *star))
+
+        changing = self.slack(spec, *star, "--link-rate", "link=host-1.out,rate=20Gbps,at=10us")
+        self.assertEqual((changing["order_open_at"], changing["order_open_ops"]), ("rates", []))
+
     def test_without_relays_there_is_no_step_slack(self):
         document = self.slack("sequential:ranks=4,bytes=1MiB")
         self.assertIsNone(document["average_step_slack"])
