@@ -22,6 +22,7 @@ class InstantTransport final : public hw::Transport {
   void wait(std::chrono::nanoseconds, int) override {}
   std::size_t max_segments() const override { return 4; }
   bool completes_in_order() const override { return false; }
+  bool writes_in_order() const override { return true; }
   bool has_atomics() const override { return false; }
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {

@@ -127,7 +127,8 @@ class Run : public Command {
                const hw::MeshOptions& place, Console& console) const {
     console.phase("joining");
     const Joined joined =
-        joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))});
+        joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))},
+                      &loaded.schedule);
     hw::Session session(*joined.mesh, *joined.transport);
     hw::RunResult result;
     try {

@@ -172,9 +172,12 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   return as_one(hw::most_telling(ends));
 }
 
-Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed) const {
+Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed,
+                     const sched::Schedule* schedule) const {
+  const std::string asked = transport();
+  const std::string_view chosen = schedule ? hw::transport_for(asked, *schedule) : asked;
   options.agreed = std::move(agreed);
-  options.agreed.push_back(fmt::format("transport: {}", transport()));
+  options.agreed.push_back(fmt::format("transport: {}", chosen));
   Joined joined;
   joined.mesh = std::make_unique<hw::Mesh>(options);
   hw::TransportOptions with;
@@ -183,9 +186,9 @@ Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed) c
                   ? "127.0.0.1"
                   : hw::address_towards(hw::parse_host_port(options.root, "--root").host);
   if (device_) with.device = *device_;
-  joined.transport = hw::make_transport(transport(), with);
+  joined.transport = hw::make_transport(chosen, with);
   // Of the transports, only shm has ranks wait for locks of others.
-  if (transport() == "shm") {
+  if (chosen == "shm") {
     joined.transport = hw::watch_calls(
         std::move(joined.transport), *joined.mesh, options.failure_timeout + kStuckPatience,
         [&mesh = *joined.mesh, alone = place(options.ranks).has_value()] {

@@ -15,6 +15,7 @@
 #include "cli/console.h"
 #include "hw/mesh.h"
 #include "hw/transport.h"
+#include "sched/schedule.h"
 
 namespace slackline::cli {
 
@@ -43,8 +44,9 @@ class Joining {
 
   /// Joins the other ranks, who must have the same lines in `agreed`. Once one is lost, the process
   /// ends, as with the PeerLost that it cannot throw, if a call of the transport does not come
-  /// back.
-  Joined join(hw::MeshOptions options, std::vector<std::string> agreed) const;
+  /// back. The transport is the one for `schedule`, where one is given.
+  Joined join(hw::MeshOptions options, std::vector<std::string> agreed,
+              const sched::Schedule* schedule = nullptr) const;
 
   /// The first of these options that was given, as in "--transport"; empty if none was.
   std::string_view given() const;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "hw/early_messages.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -134,8 +135,13 @@ void Driver::require_movement(Clock::time_point now) {
       executor_.finished() ? "the other ranks have not finished"
                            : fmt::format("{} is not done", describe(executor_.program().schedule(),
                                                                     executor_.first_unfinished()));
-  throw Stalled(fmt::format("rank {}: nothing happened for {:.3g} s, and no rank is lost; {}",
-                            mesh_.rank(), patience_.count(), what));
+  const bool held_up =
+      transport_.name() == "net" && has_early_messages(executor_.program().schedule());
+  throw Stalled(fmt::format("rank {}: nothing happened for {:.3g} s, and no rank is lost; {}{}",
+                            mesh_.rank(), patience_.count(), what,
+                            held_up ? ". On net a message before its receive holds up what comes "
+                                      "after it: give its channel a window, or take tcp"
+                                    : ""));
 }
 
 }  // namespace slackline::hw

@@ -48,12 +48,25 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       completions_left_(program_.size(), 0),
       silent_(program_.size(), false),
       done_before_(program_.size(), false) {
+  require_own_flags();
   if (!memory_.own().empty()) memory_.set_registered(transport.register_memory(memory_.own()));
   greeting_.memory = memory_.remote();
   if (options_.opens_channels) {
     greeting_.address = transport.open(ends());
   }
   reset(true);
+}
+
+// What somebody else owns is not filled with zeros before the run.
+void Executor::require_own_flags() const {
+  for (const GivenMemory& given : options_.memory) {
+    for (std::uint32_t i = 0; i < program_.size(); ++i) {
+      if (program_.op(i).kind != OpKind::kPoll) continue;
+      if (schedule_.slices(program_.op(i).reads).front().buffer != given.buffer) continue;
+      throw InternalError(fmt::format("{} polls buffer {}, which is given",
+                                      describe(schedule_, program_.id(i)), given.buffer.value));
+    }
+  }
 }
 
 Executor::~Executor() {
@@ -81,7 +94,14 @@ void Executor::connect(std::span<const Greeting> greetings) {
 }
 
 void Executor::reset(bool refill) {
-  if (refill) memory_.fill();
+  if (refill) {
+    memory_.fill();
+  } else {
+    // What was seen in the last run must not be seen in this one.
+    for (std::uint32_t i = 0; i < program_.size(); ++i) {
+      if (program_.op(i).kind == OpKind::kPoll) lower_flag(program_, memory_, i);
+    }
+  }
   for (std::uint32_t node = 0; node < waits_.size(); ++node) waits_[node] = program_.waits(node);
   const std::uint32_t attempts = has_regions_ ? 0 : 1;
   for (sched::OpTimes& times : times_) {

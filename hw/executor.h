@@ -113,7 +113,7 @@ class Executor {
   void close();
 
   /// Another iteration: everything as after connect(). `refill`: the memory too, without which a
-  /// schedule with regions does not start as it did.
+  /// schedule with regions does not start as it did. Flags are lowered in any case.
   void reset(bool refill);
 
   /// Whether the rank's bytes are those that the contract promises: nothing if so, else one line.
@@ -147,6 +147,7 @@ class Executor {
       return a.at != b.at ? a.at > b.at : a.op > b.op;
     }
   };
+  void require_own_flags() const;
   void event();
   void release(std::uint32_t node, sched::OpId by);
   void make_ready(std::uint32_t op);

@@ -28,6 +28,7 @@ class PassingTransport : public Transport {
   void wait(std::chrono::nanoseconds timeout, int also) override { under_->wait(timeout, also); }
   std::size_t max_segments() const override { return under_->max_segments(); }
   bool completes_in_order() const override { return under_->completes_in_order(); }
+  bool writes_in_order() const override { return under_->writes_in_order(); }
   int numa_node() const override { return under_->numa_node(); }
   bool has_atomics() const override { return under_->has_atomics(); }
   bool has_bitwise_atomics() const override { return under_->has_bitwise_atomics(); }

@@ -12,8 +12,8 @@
 //     the target's memory, a read or an atomic when its result stands in local memory. A receive is
 //     complete when its bytes, and for a write with immediate the write's bytes, stand here.
 //   - A write without immediate tells the target nothing; who waits for it looks at the memory. The
-//     writes of one channel become visible in the order in which they were posted, and the bytes of
-//     a write in the order of their addresses.
+//     bytes of a write become visible in the order of their addresses; the writes of one channel in
+//     the order in which they were posted where writes_in_order() says so.
 //   - Progress may depend on poll() being called, at targets of one-sided requests too: a rank
 //     polls until all of its peers are through.
 //
@@ -166,6 +166,10 @@ class Transport {
   /// initiated before it on the channel are complete too. Where it does, only what is waited for
   /// need be signalled.
   virtual bool completes_in_order() const = 0;
+
+  /// Whether the writes of one channel become visible in the order in which they were posted. Where
+  /// they do not, a write that announces others waits for their completions.
+  virtual bool writes_in_order() const = 0;
 
   /// The NUMA node that memory is best taken from; −1: it makes no difference, or is not known.
   virtual int numa_node() const { return -1; }

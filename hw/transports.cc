@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "hw/early_messages.h"
 #include "sched/error.h"
 
 #ifdef SLACKLINE_HAVE_FABRIC
@@ -42,7 +43,7 @@ Made verbs(const TransportOptions& options) {
 constexpr std::array kTransports{
     TransportEntry{"shm", "shared memory of one host, by libfabric",
                    [](const TransportOptions& o) { return fabric("shm", o); }},
-    TransportEntry{"tcp", "TCP: the faster of libfabric's providers that is there",
+    TransportEntry{"tcp", "TCP: the fastest of libfabric's providers that suits the schedule",
                    [](const TransportOptions& o) { return fabric("tcp", o); }},
     TransportEntry{"net", "TCP, by libfabric's provider net",
                    [](const TransportOptions& o) { return fabric("net", o); }},
@@ -69,6 +70,10 @@ const TransportEntry& transport_named(std::string_view name) {
 }  // namespace
 
 void require_transport(std::string_view name) { transport_named(name); }
+
+std::string_view transport_for(std::string_view name, const sched::Schedule& schedule) {
+  return name == "tcp" && has_early_messages(schedule) ? "tcp;ofi_rxm" : name;
+}
 
 std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options) {
   return transport_named(name).make(options);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hw/transport.h"
+#include "sched/schedule.h"
 
 namespace slackline::hw {
 
@@ -30,6 +31,10 @@ std::span<const TransportEntry> transports();
 
 /// Throws InputError for a name that is none.
 void require_transport(std::string_view name);
+
+/// What is to be made for a schedule when people ask for this one: of TCP's providers the one that
+/// no message before its receive holds up, if the schedule may have such.
+std::string_view transport_for(std::string_view name, const sched::Schedule& schedule);
 
 /// Throws InputError for a name that is none, EnvironmentError if the machine cannot.
 std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options);

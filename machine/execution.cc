@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sched/error.h"
+#include "sched/flags.h"
 
 namespace slackline::machine {
 
@@ -48,6 +49,8 @@ void require_executable(const sched::Schedule& schedule) {
       throw InputError(
           fmt::format("{} has no match; `check` lists what is wrong", describe(schedule, OpId(i))));
     }
+    if (op.kind != OpKind::kPoll) continue;
+    if (const auto fault = sched::flag_fault(schedule, OpId(i))) throw InputError(*fault);
   }
 }
 

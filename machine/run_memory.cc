@@ -150,6 +150,13 @@ std::uint64_t RunMemory::value(OpId op, const Operand& operand, std::span<const 
   return operand.of(result ? results_[operand.op.value] : of.attempts - 1);
 }
 
+void require_aligned(const sched::Schedule& schedule, OpId op, std::uint64_t offset) {
+  if (offset % 8 == 0 || !sched::is_atomic(schedule.op(op).kind)) return;
+  throw InputError(
+      fmt::format("{} works on a word at byte {} of its buffer; expected a multiple of 8",
+                  describe(schedule, op), offset));
+}
+
 std::uint64_t RunMemory::shift(OpId op, std::span<const Slice> remote,
                                std::span<const OpTimes> times, double now_s) const {
   const Operand& by = schedule_.arguments(schedule_.op(op)).address_offset;
@@ -163,6 +170,7 @@ std::uint64_t RunMemory::shift(OpId op, std::span<const Slice> remote,
                                    describe(schedule_, op), slice.bytes, slice.offset, offset,
                                    slice.buffer.value, size));
     }
+    require_aligned(schedule_, op, slice.offset + offset);
   }
   return offset;
 }

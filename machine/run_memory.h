@@ -12,6 +12,10 @@
 
 namespace slackline::machine {
 
+/// Throws InputError if the operation is an atomic and its word, at this offset of its buffer, does
+/// not begin at a multiple of 8: no NIC takes that for a word.
+void require_aligned(const sched::Schedule& schedule, sched::OpId op, std::uint64_t offset);
+
 /// Memory begins as it does in a real run: the bytes of the contract's pre facts, zeros where none
 /// speaks. A put acts when it arrives, a get when its request does, an atomic when it is served;
 /// what is local, and what a receive holds, acts at some time while the operation owns its memory.

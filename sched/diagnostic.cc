@@ -6,8 +6,8 @@
 namespace slackline::sched {
 
 std::string_view name(Code code) {
-  constexpr std::array<std::string_view, 12> kNames = {
-      "structure", "size", "fifo", "deadlock", "truncate", "uninitialised",
+  constexpr std::array<std::string_view, 13> kNames = {
+      "structure", "size", "fifo", "deadlock", "truncate", "flag",     "uninitialised",
       "raw",       "war",  "waw",  "window",   "post",     "duplicate"};
   return kNames[static_cast<std::size_t>(code)];
 }

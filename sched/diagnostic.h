@@ -15,6 +15,7 @@ enum class Code {
   kFifo,           // a send or receive without a match, or matched out of order
   kDeadlock,       // a cycle of arcs
   kTruncate,       // a message longer than its receive
+  kFlag,           // a poll that may see something else than its put, or nothing
   kUninitialised,  // bytes are read that nothing wrote
   kRaw,            // read after write, not ordered
   kWar,            // write after read, not ordered

@@ -16,7 +16,7 @@
 //   or,xor},                         8 B, and the
 //   compare_swap                     local result
 //   flush               –            –               what the channel's bundle holds has been sent
-//   poll                flag bytes   –               the matched put is visible
+//   poll                flag bytes   –               the matched put is visible: see Flags
 //   copy, reduce        local        local           finished
 //   calc                –            –               its CPU lane was busy for `duration`
 //   delay, join         –            –               time has passed; all predecessors are there
@@ -52,6 +52,19 @@
 // every other operation owns what it touches from its issue to its done. Two operations that touch
 // a byte, one of them writing, must be ordered by a path of arcs (a), (b), (c) and (e) from the
 // first's release to the second's issue.
+//
+// Flags. A poll looks at memory: it has seen its put as soon as none of the bytes that it reads is
+// zero. It sees that put and nothing else if
+//   - the poll reads one slice of at least one byte: the last bytes that its put writes, at a fixed
+//     address. The bytes of a put land in the order in which it writes them;
+//   - these bytes are values of the contract, whose bytes are never zero. The sum of a reduce, a
+//     word and what an atomic fetched may have zeros;
+//   - until the put is issued the bytes hold zeros: no pre fact names them, and nothing has written
+//     there since the start or since a poll lowered them.
+// A poll whose bytes a later poll of its rank, or another turn of this one, looks at again lowers
+// them: when it is done they are zeros, and no data. Two flags of one rank are the same bytes, or
+// share none. The verifier proves all of this (code `flag`); of dynamic schedules only what needs
+// no order (sched/flags.h).
 //
 // Window. A channel with window w > 0 promises that its k-th message is issued only after its k-th
 // receive is posted, and after its (k−w)-th receive is done: at most w receives wait, and never a

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/verify/findings.h"
+#include "sched/verify/flags.h"
 #include "sched/verify/matching.h"
 #include "sched/verify/memory.h"
 #include "sched/verify/order.h"
+#include "sched/verify/segments.h"
 #include "sched/verify/window.h"
 
 namespace slackline::sched {
@@ -48,10 +51,13 @@ void check(const Schedule& schedule, const VerifyOptions& options, Findings& fin
   const auto order = issue_order(schedule);
   if (!order) report_cycle(schedule, findings);
   if (findings.any_errors()) return;
+  const SegmentTable segments(schedule);
+  const std::vector<bool> lowers = check_shared_flags(schedule, segments, findings);
+  if (findings.any_errors()) return;
   const ChannelOrder channels = channel_order(schedule);
   OrderProver prover(schedule, channels, *order, options.search_steps);
   check_windows(schedule, prover, findings);
-  check_memory(schedule, *order, prover, findings);
+  check_memory(schedule, segments, lowers, *order, prover, findings);
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ struct VerifyOptions {
 /// Proves or refutes the schedule: FIFO matching, sizes, deadlock, windows, order of conflicting
 /// accesses, and the contract (codes in sched/diagnostic.h). Ordered by (code, op).
 ///
-/// `structure`, `size`, `fifo`, `deadlock` and `truncate` come first and, where there are any,
-/// alone: what the others say of bytes rests on them. `uninitialised`, `post` and `duplicate` are
-/// left out where there is a race, since what memory holds then depends on who wins it.
+/// `structure`, `size`, `fifo`, `deadlock`, `truncate` and what `flag` says of places come first
+/// and, where there are any, alone: what the others say of bytes rests on them. `uninitialised`,
+/// `post`, `duplicate` and what `flag` says of contents are left out where there is a race, since
+/// what memory holds then depends on who wins it.
 ///
 /// Values are symbols. A message, copy, put or get carries (value, offset) pieces unchanged. A
 /// reduce of values of the contract, or of sums of them, from one offset on makes a sum, which is

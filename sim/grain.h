@@ -16,7 +16,7 @@ namespace slackline::sim {
 inline double grains_per_byte(std::uint64_t largest_bytes) {
   constexpr int kMost = 20;
   constexpr int kPayloadBits = 62;
-  const int bits = largest_bytes == 0 ? 0 : std::bit_width(largest_bytes - 1);
+  const int bits = largest_bytes == 0 ? 0 : static_cast<int>(std::bit_width(largest_bytes - 1));
   return std::ldexp(1.0, std::clamp(kPayloadBits - bits, 0, kMost));
 }
 

@@ -49,7 +49,9 @@ std::vector<Shape> shapes_of(const sched::Schedule& schedule) {
     if (!shape.gathers) continue;
     Count& count = counts[op.channel.value];
     count.largest = std::max(count.largest, schedule.payload_bytes(op));
-    shape.written = shape.written && !sched::is_fifo_source(op);
+    // A flag that becomes visible behind what is written elsewhere needs an order among writes.
+    shape.written = shape.written && !sched::is_fifo_source(op) &&
+                    (op.notify == sched::Notify::kNone || op.writes.count == 1);
     if (op.writes.count == 0) continue;
     const Slice& first = schedule.slices(op.writes).front();
     ++count.puts;

@@ -43,8 +43,19 @@ void Executor::complete(const Completion& completion) {
                                     describe(schedule_, program_.id(i)), completion.immediate,
                                     maker_.message(i)));
   }
+  if (op.kind == OpKind::kRecv && !program_.expects_put(i) &&
+      completion.bytes != schedule_.bytes(op.writes)) {
+    throw InputError(fmt::format("{} took {} bytes; expected {}: `check` lists what is wrong",
+                                 describe(schedule_, program_.id(i)), completion.bytes,
+                                 schedule_.bytes(op.writes)));
+  }
   if (op.kind != OpKind::kRecv) silent_done_before(i);
   if (--completions_left_[i] != 0) return;
+  if (maker_.make_last(i, queue_)) {
+    completions_left_[i] = 1;
+    post_queued();
+    return;
+  }
   if (sched::has_reply(op.kind) && !maker_.deliver_result(i, queue_)) {
     completions_left_[i] = 1;
     post_queued();

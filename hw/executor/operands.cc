@@ -83,6 +83,7 @@ std::uint64_t Operands::shift_of(std::uint32_t op) const {
                                    describe(schedule_, program_.id(op)), slice.bytes, slice.offset,
                                    shift, slice.buffer.value, bytes));
     }
+    machine::require_aligned(schedule_, program_.id(op), slice.offset + shift);
   }
   return shift;
 }

@@ -33,7 +33,7 @@ class Operands {
   /// one that is not done, and where the address leaves its buffer.
   const Values& read(std::uint32_t op);
   /// As they were when the operation was posted last.
-  const Values& values(std::uint32_t op) const { return values_[op]; }
+  Values values(std::uint32_t op) const { return values_.empty() ? Values{} : values_[op]; }
 
   /// The operation has fetched this.
   void set_result(std::uint32_t op, std::uint64_t value) { results_[op] = value; }

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "machine/execution.h"
 #include "sched/error.h"
+#include "sched/flags.h"
 
 namespace slackline::hw {
 
@@ -51,6 +53,8 @@ void RankProgram::require_supported() const {
       refuse("transports are reliable; expected a channel of service rc");
     }
     if (o.kind == OpKind::kReduce && o.writes.count > 1) refuse("expected a single write");
+    if (o.kind != OpKind::kPoll) continue;
+    if (const auto fault = sched::flag_fault(schedule_, id(i))) throw InputError(*fault);
   }
 }
 
@@ -125,19 +129,31 @@ void RankProgram::mark_waited_for(std::span<const Release> on_done) {
   }
 }
 
-// Flags of one schedule are the same bytes or different ones: they are compared by where they
-// begin.
+// By their places: whose flag the next one begins within, the two share.
 void RankProgram::mark_flags() {
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> last;
+  struct Flag {
+    sched::Slice bytes;
+    std::uint32_t poll;
+  };
+  std::vector<Flag> flags;
   for (std::uint32_t i = 0; i < size_; ++i) {
-    if (op(i).kind != OpKind::kPoll) continue;
-    if (regions_.around(i) != RankRegions::kNoRegion) clears_flag_[i] = true;
-    for (const sched::Slice& slice : schedule_.slices(op(i).reads)) {
-      if (slice.bytes == 0) continue;
-      const auto [before, fresh] = last.try_emplace({slice.buffer.value, slice.offset}, i);
-      if (fresh) continue;
-      clears_flag_[before->second] = true;
-      before->second = i;
+    if (op(i).kind == OpKind::kPoll) flags.push_back({schedule_.slices(op(i).reads).front(), i});
+  }
+  std::sort(flags.begin(), flags.end(), [](const Flag& a, const Flag& b) {
+    return std::tuple(a.bytes.buffer, a.bytes.offset, a.poll) <
+           std::tuple(b.bytes.buffer, b.bytes.offset, b.poll);
+  });
+  for (std::size_t f = 0; f < flags.size(); ++f) {
+    const std::uint32_t poll = flags[f].poll;
+    if (regions_.around(poll) != RankRegions::kNoRegion) clears_flag_[poll] = true;
+    if (f + 1 == flags.size()) break;
+    const Flag& next = flags[f + 1];
+    const bool shared = next.bytes.buffer == flags[f].bytes.buffer &&
+                        next.bytes.offset - flags[f].bytes.offset < flags[f].bytes.bytes;
+    if (!shared) continue;
+    clears_flag_[poll] = true;
+    if (const auto fault = sched::overlap_fault(schedule_, id(poll), id(next.poll))) {
+      throw InputError(*fault);
     }
   }
 }

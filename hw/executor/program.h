@@ -20,8 +20,9 @@ inline constexpr std::uint32_t kNoOp = 0xffffffffu;
 class RankProgram {
  public:
   /// Throws Unsupported, naming the operation, for what transports have no request for, and for
-  /// channels that gather messages; InputError for a message without its other half, and for
-  /// regions that overlap or that nothing decides. The schedule must outlive this.
+  /// channels that gather messages; InputError for a message without its other half, for polls that
+  /// look at other bytes than their put's last, and for regions that overlap or that nothing
+  /// decides. The schedule must outlive this.
   RankProgram(const sched::Schedule& schedule, sched::RankId rank);
 
   const sched::Schedule& schedule() const { return schedule_; }

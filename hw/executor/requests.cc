@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "hw/executor/local_work.h"
+#include "machine/run_memory.h"
 #include "sched/error.h"
+#include "sched/verify/access.h"
 
 namespace slackline::hw {
 namespace {
@@ -68,6 +70,7 @@ RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory, Opera
       tag_(std::uint64_t{number} << 32),
       max_segments_(transport.max_segments()),
       in_order_(transport.completes_in_order()),
+      ordered_writes_(transport.writes_in_order()),
       bitwise_(transport.has_bitwise_atomics()) {
   std::uint32_t words = 0;
   for (std::uint32_t i = 0; i < program.size(); ++i) {
@@ -87,10 +90,14 @@ RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory, Opera
       throw Unsupported(fmt::format("{} cannot carry out {}: it has no atomics", transport.name(),
                                     describe(schedule_, program.id(i))));
     }
+    if (!schedule_.arguments(op).address_offset.is_dynamic()) {
+      machine::require_aligned(schedule_, program.id(i), atomic_word(schedule_, op).offset);
+    }
     word_of_op_.resize(program.size(), 0);
     word_of_op_[i] = words++;
   }
   seen_.resize(words, 0);
+  holds_last_.resize(program.size(), false);
   if (!program.regions().empty()) number_messages();
 }
 
@@ -111,6 +118,7 @@ void RequestMaker::number_messages() {
 void RequestMaker::reset() {
   std::fill(sides_.begin(), sides_.end(), 0);
   std::fill(seen_.begin(), seen_.end(), 0);
+  std::fill(holds_last_.begin(), holds_last_.end(), false);
 }
 
 std::uint64_t RequestMaker::scratch_bytes(const RankProgram& program) {
@@ -226,38 +234,68 @@ void RequestMaker::make_message(std::uint32_t i, bool signalled, RequestQueue& q
   queue.add(request, segments_, true);
 }
 
-std::uint32_t RequestMaker::make_one_sided(std::uint32_t i, bool signalled, RequestQueue& queue) {
+// What is one run of remote memory is one request, which gathers or scatters locally, as far as the
+// transport takes segments.
+void RequestMaker::cut_into_parts(std::uint32_t i, std::uint64_t shift) {
   const Op& op = program_.op(i);
   const bool put = op.kind == OpKind::kPut;
-  const bool imm = put && op.notify == sched::Notify::kImm;
-  const std::uint64_t shift = operands_.read(i).shift;
-  const auto reads = schedule_.slices(op.reads);
-  const auto writes = schedule_.slices(op.writes);
-  std::uint32_t pieces = 0;
-  sched::for_each_piece(reads, writes, [&](const Slice&, const Slice&) { ++pieces; });
+  parts_.clear();
+  segments_.clear();
+  sched::for_each_piece(
+      schedule_.slices(op.reads), schedule_.slices(op.writes),
+      [&](const Slice& from, const Slice& to) {
+        const RemoteMemory at = remote(put ? to : from, shift);
+        const Segment local = memory_.segment(put ? from : to);
+        const bool goes_on = !parts_.empty() && parts_.back().segments < max_segments_ &&
+                             parts_.back().remote.key == at.key &&
+                             parts_.back().remote.address + parts_.back().bytes == at.address;
+        if (!goes_on) parts_.push_back({at, 0, static_cast<std::uint32_t>(segments_.size()), 0});
+        parts_.back().bytes += local.bytes;
+        ++parts_.back().segments;
+        segments_.push_back(local);
+      });
+}
+
+void RequestMaker::add_part(std::uint32_t i, std::size_t part, bool signalled,
+                            RequestQueue& queue) const {
+  const Op& op = program_.op(i);
+  const bool last = part + 1 == parts_.size();
   WorkRequest request = request_of(i);
-  request.signalled = signalled;
-  if (pieces == 0) {
+  request.kind = op.kind != OpKind::kPut                    ? RequestKind::kRead
+                 : op.notify == sched::Notify::kImm && last ? RequestKind::kWriteImm
+                                                            : RequestKind::kWrite;
+  // Where the last one speaks for all, the others need not.
+  request.signalled = signalled && (last || !in_order_);
+  request.remote = parts_[part].remote;
+  queue.add(request,
+            std::span(segments_).subspan(parts_[part].first_segment, parts_[part].segments), last);
+}
+
+std::uint32_t RequestMaker::make_one_sided(std::uint32_t i, bool signalled, RequestQueue& queue) {
+  const Op& op = program_.op(i);
+  cut_into_parts(i, operands_.read(i).shift);
+  if (parts_.empty()) {
     // Without bytes only the notice is left of it.
-    if (!imm) return 0;
+    if (op.notify != sched::Notify::kImm) return 0;
+    WorkRequest request = request_of(i);
+    request.signalled = signalled;
     request.kind = RequestKind::kWriteImm;
     request.remote = any_of_rank_[schedule_.channel(op.channel).dst.value];
     queue.add(request, {}, true);
     return 1;
   }
-  std::uint32_t piece = 0;
-  sched::for_each_piece(reads, writes, [&](const Slice& from, const Slice& to) {
-    const bool last = ++piece == pieces;
-    request.kind = !put          ? RequestKind::kRead
-                   : imm && last ? RequestKind::kWriteImm
-                                 : RequestKind::kWrite;
-    // Where the last one speaks for all, the others need not.
-    request.signalled = signalled && (last || !in_order_);
-    request.remote = remote(put ? to : from, shift);
-    const Segment local = memory_.segment(put ? from : to);
-    queue.add(request, {&local, 1}, last);
-  });
-  return pieces;
+  holds_last_[i] = parts_.size() > 1 && op.notify != sched::Notify::kNone && !ordered_writes_;
+  const std::size_t now = parts_.size() - (holds_last_[i] ? 1 : 0);
+  for (std::size_t part = 0; part < now; ++part) add_part(i, part, signalled, queue);
+  return static_cast<std::uint32_t>(now);
+}
+
+bool RequestMaker::make_last(std::uint32_t i, RequestQueue& queue) {
+  if (!holds_last_[i]) return false;
+  holds_last_[i] = false;
+  cut_into_parts(i, operands_.values(i).shift);
+  add_part(i, parts_.size() - 1, true, queue);
+  return true;
 }
 
 void RequestMaker::make_atomic(std::uint32_t i, RequestQueue& queue) {
@@ -279,7 +317,7 @@ void RequestMaker::make_atomic(std::uint32_t i, RequestQueue& queue) {
 // What makes the word what it is to become, if it is still as it was seen.
 WorkRequest RequestMaker::swap_request(std::uint32_t i) {
   const Op& op = program_.op(i);
-  const Operands::Values& values = operands_.values(i);
+  const Operands::Values values = operands_.values(i);
   WorkRequest request = request_of(i);
   request.kind = RequestKind::kCompareSwap;
   request.compare = seen_[word_of_op_[i]];

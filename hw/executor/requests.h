@@ -95,6 +95,11 @@ class RequestMaker {
     return number_.empty() ? program_.message(op) : number_[op];
   }
 
+  /// When all requests of an operation are complete: whether another one is needed, which is in the
+  /// queue then and has one completion. That is the last piece of a put with a notice, where the
+  /// transport's writes come in no order.
+  bool make_last(std::uint32_t op, RequestQueue& queue);
+
   /// For gets and atomics, when they are complete: puts the result where the operation wants it.
   /// False if another request is needed, which is in the queue then and has one completion.
   bool deliver_result(std::uint32_t op, RequestQueue& queue);
@@ -107,6 +112,8 @@ class RequestMaker {
   WorkRequest request_of(std::uint32_t op) const;
   void make_message(std::uint32_t op, bool signalled, RequestQueue& queue);
   std::uint32_t make_one_sided(std::uint32_t op, bool signalled, RequestQueue& queue);
+  void cut_into_parts(std::uint32_t op, std::uint64_t shift);
+  void add_part(std::uint32_t op, std::size_t part, bool signalled, RequestQueue& queue) const;
   void make_atomic(std::uint32_t op, RequestQueue& queue);
   WorkRequest swap_request(std::uint32_t op);
   bool is_swapped(sched::OpKind kind) const;
@@ -120,6 +127,7 @@ class RequestMaker {
   std::uint64_t tag_;
   std::size_t max_segments_;
   bool in_order_;
+  bool ordered_writes_;
   bool bitwise_;
   std::vector<std::uint32_t> word_of_op_;  // atomics: their word of scratch; empty without any
   std::vector<std::uint64_t> seen_;        // and what was seen of their word last
@@ -128,7 +136,16 @@ class RequestMaker {
   std::vector<std::uint32_t> number_;
   std::vector<RemoteMemory> remote_;       // by buffer
   std::vector<RemoteMemory> any_of_rank_;  // for messages without bytes
+  // A one-sided operation's remote memory, part by part, and the local segments of each.
+  struct Part {
+    RemoteMemory remote;
+    std::uint64_t bytes = 0;
+    std::uint32_t first_segment = 0;
+    std::uint32_t segments = 0;
+  };
+  std::vector<Part> parts_;
   std::vector<Segment> segments_;
+  std::vector<bool> holds_last_;  // by operation: its last part is not posted yet
 };
 
 }  // namespace slackline::hw

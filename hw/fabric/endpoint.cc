@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "hw/fabric/library.h"
@@ -157,6 +158,11 @@ bool FabricEndpoint::has_bitwise_atomics() const {
            std::size_t count = 0;
            return fi_fetch_atomicvalid(ep_.get(), FI_UINT64, operation, &count) == 0 && count >= 1;
          });
+}
+
+bool FabricEndpoint::writes_in_order() const {
+  return (info_->tx_attr->msg_order & FI_ORDER_WAW) != 0 &&
+         info_->ep_attr->max_order_waw_size == std::numeric_limits<std::size_t>::max();
 }
 
 void FabricEndpoint::wait(std::chrono::nanoseconds timeout, int also) {

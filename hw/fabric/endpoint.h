@@ -57,6 +57,9 @@ class FabricEndpoint {
   bool has_atomics() const;
   /// And, or and xor.
   bool has_bitwise_atomics() const;
+  /// Whether the provider says that writes to one peer become visible in the order in which they
+  /// were posted, whatever their sizes.
+  bool writes_in_order() const;
 
   /// Sleeps until there may be something in the queue, the descriptor `also` is readable, or the
   /// time is over. Of a provider that wakes nobody, a short nap.

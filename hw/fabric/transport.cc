@@ -81,6 +81,7 @@ class FabricTransport final : public Transport {
   std::string_view name() const override { return endpoint_.provider(); }
   std::size_t max_segments() const override { return max_segments_; }
   bool completes_in_order() const override { return false; }
+  bool writes_in_order() const override { return endpoint_.writes_in_order(); }
   // The provider's own, or made of messages.
   bool has_atomics() const override { return true; }
   bool has_bitwise_atomics() const override { return atomics_ || bitwise_; }

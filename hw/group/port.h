@@ -59,6 +59,7 @@ class GroupPort final : public Transport {
   std::size_t post(std::span<const WorkRequest> requests) override;
   std::size_t max_segments() const override { return transport_.max_segments(); }
   bool completes_in_order() const override { return transport_.completes_in_order(); }
+  bool writes_in_order() const override { return transport_.writes_in_order(); }
   bool has_atomics() const override { return false; }
   void wait(std::chrono::nanoseconds timeout, int also) override { transport_.wait(timeout, also); }
   // The group does these.

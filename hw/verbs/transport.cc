@@ -83,6 +83,7 @@ class VerbsTransport final : public Transport {
   std::string_view name() const override { return "verbs"; }
   std::size_t max_segments() const override { return VerbsEnd::max_segments(device_); }
   bool completes_in_order() const override { return true; }
+  bool writes_in_order() const override { return true; }
   bool has_atomics() const override { return device_.has_atomics(); }
 
   LocalMemory register_memory(std::span<std::byte> memory) override {

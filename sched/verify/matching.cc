@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "sched/flags.h"
 #include "sched/verify/access.h"
 
 namespace slackline::sched {
@@ -144,28 +144,7 @@ class Matching {
       findings_.error(Code::kFifo, id, fmt::format("{} waits for no put", who(id)));
       return;
     }
-    // What no put writes never changes, so a poll of it would not end.
-    std::vector<Slice> written;
-    for_each_write(schedule_, schedule_.op(op.match),
-                   [&](const Slice& slice) { written.push_back(slice); });
-    std::sort(written.begin(), written.end(), [](const Slice& a, const Slice& b) {
-      return a.buffer != b.buffer ? a.buffer < b.buffer : a.offset < b.offset;
-    });
-    for (const Slice& flag : schedule_.slices(op.reads)) {
-      std::uint64_t covered = flag.offset;
-      for (const Slice& slice : written) {
-        if (slice.buffer == flag.buffer && slice.offset <= covered) {
-          covered = std::max(covered, slice.offset + slice.bytes);
-        }
-      }
-      const std::uint64_t end = flag.offset + flag.bytes;
-      if (covered >= end) continue;
-      findings_.error(
-          Code::kSize, id,
-          fmt::format("{} polls {}, which {} does not write", who(id),
-                      describe(schedule_, {flag.buffer, covered, end - covered}), who(op.match)));
-      return;
-    }
+    if (const auto fault = flag_fault(schedule_, id)) findings_.error(Code::kFlag, id, *fault);
   }
 
   void check_reduce(OpId id, const Op& op) {
@@ -190,6 +169,11 @@ class Matching {
           fmt::format("{} works on {}; expected 8 bytes", who(id), describe(schedule_, word)));
       return;
     }
+    const Slice word = atomic_word(schedule_, op);
+    if (word.offset % 8 == 0) return;
+    findings_.error(Code::kStructure, id,
+                    fmt::format("{} works on {}; expected a multiple of 8 as their beginning",
+                                who(id), describe(schedule_, word)));
   }
 
   const Schedule& schedule_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 #include <span>
 #include <utility>
@@ -18,13 +19,15 @@ namespace {
 
 class MemoryChecker {
  public:
-  MemoryChecker(const Schedule& schedule, const IssueOrder& order, OrderProver& prover,
+  MemoryChecker(const Schedule& schedule, const SegmentTable& segments,
+                const std::vector<bool>& lowers, const IssueOrder& order, OrderProver& prover,
                 Findings& findings)
       : schedule_(schedule),
         order_(order),
         findings_(findings),
         value_findings_(Findings::like(findings)),
-        segments_(schedule),
+        segments_(segments),
+        lowers_(lowers),
         conflicts_(schedule, segments_, prover, findings),
         values_(segments_) {}
 
@@ -87,6 +90,14 @@ class MemoryChecker {
         }
         break;
       case OpKind::kPut:
+        read_all(id, op);
+        write_access(id, op);
+        if (op.notify == Notify::kFlag) {
+          raise_flag(id, op);
+        } else {
+          write_values(id, op);
+        }
+        break;
       case OpKind::kGet:
       case OpKind::kCopy:
         read_all(id, op);
@@ -100,10 +111,43 @@ class MemoryChecker {
         break;
       case OpKind::kPoll:
         segments_.for_each_read(op, [&](Run run) { conflicts_.access(id, run, Access::kRead); });
+        if (issued_before(op.match, id)) lower_flag(id, op);
         break;
       default:
         if (is_atomic(op.kind)) take_atomic(id, op);
     }
+  }
+
+  // A put with a flag, whose poll looks at what it finds there. A poll that waits already is done
+  // with it.
+  void raise_flag(OpId id, const Op& op) {
+    static constexpr std::array kZeros{Value::Origin::kNothing, Value::Origin::kLowered};
+    static constexpr std::array kNeverZero{Value::Origin::kContract};
+    const Op& poll = schedule_.op(op.match);
+    const Run flag = segments_.read_run(poll);
+    const auto before = values_.other_than(flag, kZeros);
+    write_values(id, op);
+    if (before) {
+      value_findings_.error(
+          Code::kFlag, op.match,
+          fmt::format("{} polls {} for {}, but before it {} stands there; expected zeros",
+                      who(op.match), describe(schedule_, before->slice), who(id),
+                      text(before->value)));
+    }
+    if (const auto after = values_.other_than(flag, kNeverZero)) {
+      value_findings_.error(
+          Code::kFlag, op.match,
+          fmt::format("{} polls {}, where {} puts {}, of which bytes may be zero; expected a value "
+                      "of the contract",
+                      who(op.match), describe(schedule_, after->slice), who(id),
+                      text(after->value)));
+    }
+    if (issued_before(op.match, id)) lower_flag(op.match, poll);
+  }
+
+  void lower_flag(OpId id, const Op& op) {
+    if (lowers_.empty() || !lowers_[id.value]) return;
+    values_.set(segments_.read_run(op), {0, id.value, Value::Origin::kLowered});
   }
 
   void take_atomic(OpId id, const Op& op) {
@@ -159,9 +203,17 @@ class MemoryChecker {
   void read(OpId id, Run run) {
     const auto missing = values_.gather(run, id, payload_);
     if (!missing || looks_for_zeros(id)) return;
-    value_findings_.error(
-        Code::kUninitialised, id,
-        fmt::format("{} reads {}, which nothing wrote", who(id), describe(schedule_, *missing)));
+    if (missing->value.origin == Value::Origin::kLowered) {
+      value_findings_.error(
+          Code::kFlag, id,
+          fmt::format("{} reads {}, which holds {}: what is polled again is no "
+                      "data",
+                      who(id), describe(schedule_, missing->slice), text(missing->value)));
+      return;
+    }
+    value_findings_.error(Code::kUninitialised, id,
+                          fmt::format("{} reads {}, which nothing wrote", who(id),
+                                      describe(schedule_, missing->slice)));
   }
 
   void write_access(OpId id, const Op& op) {
@@ -170,12 +222,8 @@ class MemoryChecker {
 
   // Scatters payload_ to where the operation writes.
   void write_values(OpId id, const Op& op) {
-    const bool flagged = op.notify == Notify::kFlag;
-    ValueMap::Scatter scatter(
-        values_, payload_,
-        flagged ? schedule_.slices(schedule_.op(op.match).reads) : std::span<const Slice>());
+    ValueMap::Scatter scatter(values_, payload_);
     segments_.for_each_write(op, [&](Run run) { scatter.into(run); });
-    // A flag is there to be written again.
     const bool local = op.kind == OpKind::kCopy || op.kind == OpKind::kReduce;
     if (scatter.unchanged_bytes() == 0 || local || op.notify == Notify::kFlag ||
         !value_findings_.takes_warnings()) {
@@ -223,7 +271,8 @@ class MemoryChecker {
   const IssueOrder& order_;
   Findings& findings_;
   Findings value_findings_;  // of what memory holds
-  SegmentTable segments_;
+  const SegmentTable& segments_;
+  const std::vector<bool>& lowers_;  // by operation; empty if no poll lowers its flag
   ConflictChecker conflicts_;
   ValueMap values_;
   SumTable sums_;
@@ -236,9 +285,10 @@ class MemoryChecker {
 
 }  // namespace
 
-void check_memory(const Schedule& schedule, const IssueOrder& order, OrderProver& prover,
+void check_memory(const Schedule& schedule, const SegmentTable& segments,
+                  const std::vector<bool>& lowers, const IssueOrder& order, OrderProver& prover,
                   Findings& findings) {
-  MemoryChecker(schedule, order, prover, findings).run();
+  MemoryChecker(schedule, segments, lowers, order, prover, findings).run();
 }
 
 }  // namespace slackline::sched

@@ -1,13 +1,17 @@
 // Memory, operation by operation: who may touch it, and what it holds.
 #pragma once
 
+#include <vector>
+
 #include "sched/schedule.h"
 #include "sched/verify/findings.h"
 #include "sched/verify/order.h"
+#include "sched/verify/segments.h"
 
 namespace slackline::sched {
 
-/// Reports `raw`, `war`, `waw`, `uninitialised`, `post` and the warning `duplicate`.
+/// Reports `raw`, `war`, `waw`, `uninitialised`, `post`, `flag` for a poll that may see something
+/// else than its put, and the warning `duplicate`. `lowers`: as check_shared_flags() answers.
 ///
 /// The operations are taken in one order in which they can be issued, each with all its effect at
 /// its issue (a message when both its halves are issued). Why one order is enough: every two
@@ -18,7 +22,8 @@ namespace slackline::sched {
 /// issue, since whoever looks comes after the release.
 ///
 /// The halves of all messages must match (check_matching).
-void check_memory(const Schedule& schedule, const IssueOrder& order, OrderProver& prover,
+void check_memory(const Schedule& schedule, const SegmentTable& segments,
+                  const std::vector<bool>& lowers, const IssueOrder& order, OrderProver& prover,
                   Findings& findings);
 
 }  // namespace slackline::sched

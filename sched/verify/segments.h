@@ -47,6 +47,9 @@ class SegmentTable {
     for (std::uint32_t i = 0; i < op.reads.count; ++i) visit(runs_[op.reads.first + i]);
   }
 
+  /// The first slice that an operation gathers, at its place in the schedule's table.
+  Run read_run(const Op& op) const { return runs_[op.reads.first]; }
+
   /// Calls `visit(run)` for what an operation scatters into, slice by slice; of an atomic only its
   /// local result.
   template <class Visit>

@@ -42,10 +42,11 @@ bool ValueMap::same(const Value& a, const Value& b) const {
                     });
 }
 
-std::optional<Slice> ValueMap::gather(Run run, OpId reader, Pieces& pieces) const {
-  std::optional<Slice> missing;
+std::optional<ValueMap::Found> ValueMap::gather(Run run, OpId reader, Pieces& pieces) const {
+  std::optional<Found> missing;
   for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
-    if (values_[segment].origin != Value::Origin::kNothing) {
+    const Value& value = values_[segment];
+    if (value.origin != Value::Origin::kNothing && value.origin != Value::Origin::kLowered) {
       for_each_piece(segment, [&](const Piece& piece) { append(pieces, piece); });
       continue;
     }
@@ -53,9 +54,10 @@ std::optional<Slice> ValueMap::gather(Run run, OpId reader, Pieces& pieces) cons
     const std::uint64_t bytes = segments_.bytes(segment);
     append(pieces, {{at, reader.value, Value::Origin::kUnknown}, bytes});
     if (!missing) {
-      missing = segments_.slice(segment);
-    } else if (missing->offset + missing->bytes == at) {
-      missing->bytes += bytes;
+      missing = Found{segments_.slice(segment), value};
+    } else if (missing->value.origin == value.origin &&
+               missing->slice.offset + missing->slice.bytes == at) {
+      missing->slice.bytes += bytes;
     }
   }
   return missing;
@@ -92,19 +94,10 @@ Value ValueMap::Scatter::take(std::uint64_t bytes) {
   return {0, static_cast<std::uint32_t>(map_.mixes_.size() - 1), Value::Origin::kMixed};
 }
 
-bool ValueMap::Scatter::is_flag(std::uint32_t segment) const {
-  if (flags_.empty()) return false;
-  const Slice here = map_.segments_.slice(segment);
-  return std::any_of(flags_.begin(), flags_.end(), [&](const Slice& flag) {
-    return flag.buffer == here.buffer && flag.offset <= here.offset &&
-           here.offset - flag.offset < flag.bytes;
-  });
-}
-
 void ValueMap::Scatter::into(Run run) {
   for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
     const Value value = take(map_.segments_.bytes(segment));
-    if (map_.same(value, map_.values_[segment]) && !is_flag(segment)) {
+    if (map_.same(value, map_.values_[segment])) {
       if (unchanged_ == 0) first_unchanged_ = segment;
       unchanged_ += map_.segments_.bytes(segment);
     }
@@ -117,6 +110,19 @@ void ValueMap::set(Run run, Value value) {
     values_[segment] = value;
     value.offset += segments_.bytes(segment);
   }
+}
+
+std::optional<ValueMap::Found> ValueMap::other_than(Run run,
+                                                    std::span<const Value::Origin> origins) const {
+  std::optional<Found> other;
+  for (std::uint32_t segment = run.first; segment < run.last && !other; ++segment) {
+    for_each_piece(segment, [&](const Piece& piece) {
+      const bool fits =
+          std::find(origins.begin(), origins.end(), piece.value.origin) != origins.end();
+      if (!fits && !other) other = Found{segments_.slice(segment), piece.value};
+    });
+  }
+  return other;
 }
 
 std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Slice& slice, const Value& value) const {
@@ -157,6 +163,8 @@ std::string describe(const Schedule& schedule, const Value& value) {
     case Value::Origin::kFetched:
       return fmt::format("what {} fetched, from byte {}", describe(schedule, OpId(value.id)),
                          value.offset);
+    case Value::Origin::kLowered:
+      return fmt::format("zeros that {} left of its flag", describe(schedule, OpId(value.id)));
     case Value::Origin::kUnknown:
       return fmt::format("bytes that nothing wrote before {} read them",
                          describe(schedule, OpId(value.id)));

@@ -21,6 +21,7 @@ struct Value {
     kReduced,   // what op `id` (reduce) wrote, where it is no sum of the contract's values
     kWord,      // what op `id` and the atomics beside it left in the remote word
     kFetched,   // the local result of op `id` (an atomic)
+    kLowered,   // zeros that op `id` (a poll) left of its flag
     kUnknown,   // what op `id` read where nothing stood
     kMixed,     // several pieces: entry `id` of the value map's own table
   };
@@ -44,16 +45,21 @@ class ValueMap {
  public:
   explicit ValueMap(const SegmentTable& segments) : segments_(segments), values_(segments.size()) {}
 
+  /// A run of bytes, and what stands at its beginning.
+  struct Found {
+    Slice slice;
+    Value value;
+  };
+
   /// Appends what stands in a slice. Where nothing does, appends unknown bytes of `reader` and
-  /// answers with the first such bytes.
-  std::optional<Slice> gather(Run run, OpId reader, Pieces& pieces) const;
+  /// answers with the first such bytes: never written, or a flag that was lowered.
+  std::optional<Found> gather(Run run, OpId reader, Pieces& pieces) const;
 
   /// Writes a payload over slices, one slice after another. Counts the bytes that stood there
-  /// already, but for those of `flags`, which are there to be written again.
+  /// already.
   class Scatter {
    public:
-    Scatter(ValueMap& map, const Pieces& pieces, std::span<const Slice> flags)
-        : map_(map), pieces_(pieces), flags_(flags) {}
+    Scatter(ValueMap& map, const Pieces& pieces) : map_(map), pieces_(pieces) {}
     void into(Run run);
     std::uint64_t unchanged_bytes() const { return unchanged_; }
     /// The first segment that held the same already, if any did.
@@ -61,11 +67,9 @@ class ValueMap {
 
    private:
     Value take(std::uint64_t bytes);
-    bool is_flag(std::uint32_t segment) const;
 
     ValueMap& map_;
     const Pieces& pieces_;
-    std::span<const Slice> flags_;
     std::size_t piece_ = 0;
     std::uint64_t used_ = 0;  // of that piece
     std::uint64_t unchanged_ = 0;
@@ -74,6 +78,9 @@ class ValueMap {
 
   /// Fills a slice with one value, from its offset on.
   void set(Run run, Value value);
+
+  /// The first bytes of a slice that are not of one of these origins.
+  std::optional<Found> other_than(Run run, std::span<const Value::Origin> origins) const;
 
   /// The first run of bytes of a slice where something else stands than `value` from its beginning
   /// on, and what stands at the run's beginning.

@@ -35,6 +35,7 @@ class LoopTransport final : public hw::Transport {
   explicit LoopTransport(Loop& loop) : loop_(loop) {}
 
   bool in_order = false;
+  bool ordered_writes = true;
   bool atomics = true;
   bool bitwise = true;                  // and, or and xor among them
   bool held = false;                    // completions stay where they are
@@ -58,6 +59,7 @@ class LoopTransport final : public hw::Transport {
   void wait(std::chrono::nanoseconds, int) override {}
   std::size_t max_segments() const override { return 4; }
   bool completes_in_order() const override { return in_order; }
+  bool writes_in_order() const override { return ordered_writes; }
   bool has_atomics() const override { return atomics; }
   bool has_bitwise_atomics() const override { return bitwise; }
 
@@ -89,6 +91,12 @@ class LoopTransport final : public hw::Transport {
   void complete(const Loop::Half& half, std::uint32_t immediate = 0, std::uint64_t bytes = 0) {
     if (!half.request.signalled) return;
     ready_.push_back({half.request.tag, half.request.kind, immediate, bytes});
+  }
+
+  static std::uint64_t bytes_of(const std::vector<hw::Segment>& segments) {
+    std::uint64_t bytes = 0;
+    for (const hw::Segment& segment : segments) bytes += segment.bytes;
+    return bytes;
   }
 
   static void copy(const std::vector<hw::Segment>& from, const std::vector<hw::Segment>& to) {
@@ -161,7 +169,7 @@ class LoopTransport final : public hw::Transport {
       channel.receives.pop_front();
       copy(send.segments, receive.segments);
       send.at->complete(send);
-      receive.at->complete(receive, send.request.immediate);
+      receive.at->complete(receive, send.request.immediate, bytes_of(send.segments));
     }
     while (!channel.writes.empty() && !channel.write_receives.empty()) {
       const Loop::Half receive = channel.write_receives.front();

@@ -78,6 +78,7 @@ class Registrar final : public Transport {
   void wait(std::chrono::nanoseconds, int) override {}
   std::size_t max_segments() const override { return 1; }
   bool completes_in_order() const override { return true; }
+  bool writes_in_order() const override { return true; }
   bool has_atomics() const override { return false; }
 
  private:

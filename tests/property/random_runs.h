@@ -1,6 +1,7 @@
 // Dice things to run: schedules that finish, by construction, platforms and delay plans.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -167,7 +168,8 @@ class RandomSchedule {
         return pair(a, put, b, program_.recv(c, 0, lane()));
       }
       case 2: {
-        const OpId put = program_.put(c, bytes(), sched::Notify::kFlag, lane());
+        const OpId put =
+            program_.put(c, std::max<std::uint64_t>(1, bytes()), sched::Notify::kFlag, lane());
         const OpId poll = program_.poll(b);
         program_.flag(put, poll);
         return pair(a, put, b, poll);

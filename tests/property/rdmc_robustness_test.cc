@@ -87,8 +87,8 @@ TEST(Rdmc, WrittenCreditsWaitBehindBlocksWhereOnlyEmptyMessagesInterleave) {
     EXPECT_NEAR(times(empty, together), 35, 1e-6) << empty;
   }
   EXPECT_NEAR(times(",ready=write", together), 35, 0.01);
-  EXPECT_NEAR(times(",ready=write,start=all", together), 62, 0.01);
-  EXPECT_NEAR(times(",ready=write,window=2", together), 56, 0.01);
+  EXPECT_NEAR(times(",ready=write,start=all", together), 61, 0.01);
+  EXPECT_NEAR(times(",ready=write,window=2", together), 60, 0.01);
 }
 
 TEST(Rdmc, ManyReplicasCostLittleMoreThanOne) {

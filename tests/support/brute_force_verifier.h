@@ -49,6 +49,8 @@ class BruteForceVerifier {
 
   void match();
   void check_messages();
+  void check_poll(std::uint32_t poll);
+  void check_shared_flags();
   void make_arcs();
   void check_windows();
   void check_races();
@@ -108,6 +110,7 @@ inline std::set<sched::Code> BruteForceVerifier::errors(std::uint64_t seed) {
   match();
   check_messages();
   make_arcs();
+  if (found_.empty()) check_shared_flags();
   if (!found_.empty()) return found_;
   check_windows();
   check_races();
@@ -150,6 +153,21 @@ inline std::vector<BruteForceVerifier::Place> BruteForceVerifier::places(
     }
   }
   return out;
+}
+
+// Polls that look at some bytes of another's flag look at all of them, and at no more.
+inline void BruteForceVerifier::check_shared_flags() {
+  for (std::uint32_t poll = 0; poll < n_; ++poll) {
+    for (std::uint32_t other = 0; other < n_; ++other) {
+      if (s_.ops()[poll].kind != sched::OpKind::kPoll) continue;
+      if (s_.ops()[other].kind != sched::OpKind::kPoll) continue;
+      const std::vector<Place> ours = places(reads(poll));
+      const std::vector<Place> theirs = places(reads(other));
+      const bool meet =
+          std::find_first_of(ours.begin(), ours.end(), theirs.begin(), theirs.end()) != ours.end();
+      if (meet && ours != theirs) found_.insert(sched::Code::kFlag);
+    }
+  }
 }
 
 inline void BruteForceVerifier::match() {
@@ -215,15 +233,25 @@ inline void BruteForceVerifier::check_messages() {
         if (word.bytes != 8) found_.insert(Code::kSize);
       }
     }
-    if (op.kind == OpKind::kPoll && match_[i] != n_) {
-      const auto written = places(writes(match_[i]));
-      for (const Place& place : in) {
-        if (std::find(written.begin(), written.end(), place) == written.end()) {
-          found_.insert(Code::kSize);
-        }
-      }
-    }
+    if (is_atomic(op.kind) && reads(i).front().offset % 8 != 0) found_.insert(Code::kStructure);
+    if (op.kind == OpKind::kPoll) check_poll(i);
   }
+}
+
+// One slice, of at least a byte, which is what the put writes last.
+inline void BruteForceVerifier::check_poll(std::uint32_t poll) {
+  const std::vector<Place> flag = places(reads(poll));
+  bool right = true;
+  if (match_[poll] != n_) {
+    std::vector<Place> last;
+    for (const sched::Slice& slice : writes(match_[poll])) {
+      if (slice.bytes != 0) last = places({slice});
+    }
+    right =
+        reads(poll).size() == 1 && !flag.empty() && flag.size() <= last.size() &&
+        std::equal(flag.begin(), flag.end(), last.end() - static_cast<std::ptrdiff_t>(flag.size()));
+  }
+  if (!right) found_.insert(sched::Code::kFlag);
 }
 
 inline void BruteForceVerifier::make_arcs() {
@@ -423,16 +451,30 @@ inline void BruteForceVerifier::play(std::uint64_t seed) {
     landed[op] = true;
     const auto out = places(writes(op));
     const OpKind kind = s_.ops()[op].kind;
-    const auto flag = s_.ops()[op].notify == sched::Notify::kFlag ? places(reads(match_[op]))
-                                                                  : std::vector<Place>();
+    const bool flagged = s_.ops()[op].notify == sched::Notify::kFlag;
+    const auto flag = flagged ? places(reads(match_[op])) : std::vector<Place>();
     for (std::size_t b = 0; b < out.size(); ++b) {
       Symbol& here = memory_[out[b]];
       const bool message = kind == OpKind::kRecv || kind == OpKind::kPut || kind == OpKind::kGet;
-      if (message && here == payload[source][b] &&
-          std::find(flag.begin(), flag.end(), out[b]) == flag.end()) {
-        delivered_twice_ = true;
+      if (message && here == payload[source][b] && !flagged) delivered_twice_ = true;
+      if (std::find(flag.begin(), flag.end(), out[b]) != flag.end()) {
+        // Zeros, then bytes that are never zero.
+        if (std::get<0>(here) != 0 || std::get<0>(payload[source][b]) != 1) {
+          found_.insert(Code::kFlag);
+        }
       }
       here = payload[source][b];
+    }
+  };
+  std::set<Place> lowered;
+  const auto lower = [&](std::uint32_t poll) {
+    for (std::uint32_t later = poll + 1; later < n_; ++later) {
+      if (s_.ops()[later].kind != OpKind::kPoll || reads(later) != reads(poll)) continue;
+      for (const Place& place : places(reads(poll))) {
+        memory_.erase(place);
+        lowered.insert(place);
+      }
+      return;
     }
   };
   for (const std::uint32_t event : random_order(random)) {
@@ -447,7 +489,9 @@ inline void BruteForceVerifier::play(std::uint64_t seed) {
         if (std::get<0>(symbol) == 0) {
           const bool tested = op.kind == OpKind::kGet &&
                               s_.arguments(op).compare.from != sched::Operand::From::kAbsent;
-          if (!tested && !is_atomic(op.kind)) found_.insert(Code::kUninitialised);
+          if (!tested && !is_atomic(op.kind)) {
+            found_.insert(lowered.contains(place) ? Code::kFlag : Code::kUninitialised);
+          }
           symbol = {2, i, payload[i].size()};
         }
         payload[i].push_back(symbol);
@@ -469,6 +513,7 @@ inline void BruteForceVerifier::play(std::uint64_t seed) {
     } else if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) {
       const bool put = s_.ops()[match_[i]].kind == OpKind::kPut;
       land(put ? match_[i] : i, match_[i]);
+      if (op.kind == OpKind::kPoll) lower(i);
     } else if (op.kind != OpKind::kSend && match_[i] == n_) {
       land(i, i);
     }

@@ -50,8 +50,8 @@ inline bool agree(const sched::Schedule& schedule, std::uint64_t seed, const std
   EXPECT_TRUE(!warned || !expected.empty() || oracle.delivered_twice()) << both;
   EXPECT_TRUE(std::includes(expected.begin(), expected.end(), codes.begin(), codes.end())) << both;
   // Which code an unordered pair has depends on the order that was taken; all others must agree.
-  for (const Code code : {Code::kSize, Code::kFifo, Code::kDeadlock, Code::kTruncate, Code::kWindow,
-                          Code::kUninitialised, Code::kPost}) {
+  for (const Code code : {Code::kSize, Code::kFifo, Code::kDeadlock, Code::kTruncate, Code::kFlag,
+                          Code::kWindow, Code::kUninitialised, Code::kPost, Code::kStructure}) {
     EXPECT_EQ(codes.contains(code), expected.contains(code)) << both;
   }
   return !expected.empty();

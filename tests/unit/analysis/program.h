@@ -54,15 +54,17 @@ class Program {
     sched::Op op = on(channel, sched::OpKind::kPut, lane);
     op.notify = notify;
     if (bytes != 0) {
+      // A flag is the end of what a put writes: the buffer's last byte.
+      const bool flag = notify == sched::Notify::kFlag;
       op.reads = slice(src(channel), 0, bytes);
-      op.writes = slice(dst(channel), 0, bytes);
+      op.writes = slice(dst(channel), flag ? kBufferBytes - bytes : 0, bytes);
     }
     return builder_.add(op);
   }
-  /// What sees a put that notifies by flag.
+  /// What sees a put that notifies by flag, which must have bytes.
   OpId poll(std::uint32_t rank) {
     sched::Op op = local(rank, sched::OpKind::kPoll, 0);
-    op.reads = slice(RankId(rank), 0, 8);
+    op.reads = slice(RankId(rank), kBufferBytes - 1, 1);
     return builder_.add(op);
   }
   void flag(OpId put, OpId poll) { builder_.add_flag_match(put, poll); }

@@ -352,7 +352,8 @@ TEST(PlatformFile, SaysWhatIsWrongAndWhere) {
       {"\n\n!", "p.toml:3: "},
       {"name = \"\xff\"", "p.toml:1: "},
       {"\n[nick]\n",
-       "p.toml:2: unknown key 'nick'; expected one of schema, name, summary, network, nic, cpu"},
+       "p.toml:2: unknown key 'nick'; expected one of schema, name, summary, nodes, network, nic, "
+       "cpu"},
       {"[nic]\n\nspeed = \"1Gbps\"",
        "p.toml:3: unknown key 'speed' in [nic]; expected one of discipline, rate,"},
       {"[network]\nrate = \"1Gbps\"", "p.toml:2: unknown key 'rate' in [network]; expected"},

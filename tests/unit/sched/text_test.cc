@@ -54,12 +54,13 @@ TEST(Text, TheExtremesComeBackTheSame) {
   ScheduleBuilder b(1);
   b.set_title(std::string("\0\n\"\\ \x7f\xff", 8));
   b.set_message_bytes(~0ull);
-  b.add_buffer(RankId(0), ~0ull);
+  constexpr std::uint64_t kMost = ~0ull >> 1;
+  b.add_buffer(RankId(0), kMost);
   Op op;
   op.rank = RankId(0);
   op.kind = OpKind::kCopy;
-  op.reads = b.add_slice({BufferId(0), ~0ull - 7, 7});
-  op.writes = b.add_slice({BufferId(0), ~0ull, 0});
+  op.reads = b.add_slice({BufferId(0), kMost - 7, 7});
+  op.writes = b.add_slice({BufferId(0), kMost, 0});
   op.lane = 65535;
   op.step = 0xfffffffeu;
   b.add(op);
@@ -69,7 +70,7 @@ TEST(Text, TheExtremesComeBackTheSame) {
   b.add(op, {});  // arguments that are all absent are not the same as none
   b.add(op);
   b.add(op, {kForever, {}, {}, {}});
-  b.add_pre({{BufferId(0), 0, ~0ull}, ValueId(0xffffffffu), ~0ull});
+  b.add_pre({{BufferId(0), 0, kMost}, ValueId(0xffffffffu), 0});
   const Schedule schedule = b.build();
   const std::string text = write_text(schedule);
   const Schedule back = read_text(text);

@@ -172,15 +172,6 @@ TEST(VerifyMemory, AtomicsOnOneWordDoNotRace) {
   EXPECT_THAT(check(d), ElementsAre(HasSubstr("but what stands there is the word that op")));
 }
 
-TEST(VerifyMemory, AtomicsOnWordsThatOverlapRace) {
-  Pair d;
-  d.atomic(OpKind::kFetchAdd, d.back, d.at_from(0));
-  d.atomic(OpKind::kFetchAdd, d.back, d.at_from(4));
-  EXPECT_THAT(check(d),
-              ElementsAre(HasSubstr("raw: op 1 (fetch_add, rank 1) reads and writes bytes "
-                                    "[4, 8) of buffer 0 on rank 0")));
-}
-
 TEST(VerifyMemory, APollWatchesItsPut) {
   Pair d;
   const OpId put = d.put(d.there, d.at_from(), d.at_to(0), Notify::kFlag);

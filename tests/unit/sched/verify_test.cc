@@ -89,15 +89,6 @@ TEST(Verify, SizeOfAReceiveThatAPutNotifies) {
                           "0) brings it none: a put lands in the slices it names itself"));
 }
 
-TEST(Verify, SizeOfAPolledFlag) {
-  Pair d;
-  const OpId put = d.put(d.there, d.at_from(0, 4), d.at_to(0, 4), Notify::kFlag);
-  d.flag(put, d.poll(1, {d.at_to(3, 4)}));
-  EXPECT_THAT(check(d),
-              ElementsAre("size: op 1 (poll, rank 1) polls bytes [4, 7) of buffer 1 on rank 1, "
-                          "which op 0 (put, rank 0) does not write"));
-}
-
 TEST(Verify, SizeOfReduceOperands) {
   Pair d;
   d.add(OpKind::kReduce, 0, {}, {d.at_from(0, 4), d.at_from(4, 3)}, {d.at_from(8, 4)});

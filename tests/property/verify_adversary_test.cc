@@ -1,0 +1,112 @@
+// What the verifier proves, no run refutes: random programs and mutants of right ones, carried out
+// by a machine that moves bytes as badly as transports may.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "sched/error.h"
+#include "sched/text.h"
+#include "sched/verify.h"
+#include "tests/support/byte_adversary.h"
+#include "tests/support/mutate.h"
+#include "tests/support/random_program.h"
+#include "tests/support/sample_drafts.h"
+#include "tests/support/verifier_agreement.h"
+
+namespace slackline::testing {
+namespace {
+
+constexpr int kRuns = 6;
+
+// How many random programs; more if the environment asks for them.
+int programs() {
+  const char* const asked = std::getenv("SLACKLINE_ADVERSARY_PROGRAMS");
+  return asked == nullptr ? 6000 : std::atoi(asked);
+}
+
+// The first thing that goes wrong in some runs; empty if nothing does.
+std::string refutation(const Schedule& schedule, std::uint64_t seed) {
+  for (int run = 0; run < kRuns; ++run) {
+    std::string wrong = ByteAdversary(schedule, seed + static_cast<std::uint64_t>(run)).run();
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+struct Counts {
+  int proved = 0;
+  int proved_with_flags = 0;
+  int refuted = 0;  // by the machine, of those that the verifier refuses
+  int refuted_by_flag = 0;
+};
+
+void judge(const Schedule& schedule, std::uint64_t seed, const std::string& what, Counts& counts) {
+  const Diagnostics found = verify(schedule);
+  const bool has_matches = std::none_of(found.begin(), found.end(), [](const Diagnostic& d) {
+    return d.code <= Code::kTruncate && d.severity == Severity::kError;
+  });
+  if (!has_matches) return;  // the machine needs them
+  const std::string wrong = refutation(schedule, seed);
+  if (!has_errors(found)) {
+    ++counts.proved;
+    counts.proved_with_flags += std::any_of(schedule.ops().begin(), schedule.ops().end(),
+                                            [](const Op& op) { return op.kind == OpKind::kPoll; });
+    EXPECT_EQ(wrong, "") << what << " is proved\n" << write_text(schedule);
+  } else if (!wrong.empty()) {
+    ++counts.refuted;
+    counts.refuted_by_flag += std::all_of(found.begin(), found.end(), [](const Diagnostic& d) {
+      return d.code == Code::kFlag || d.severity == Severity::kWarning;
+    });
+  }
+}
+
+TEST(VerifyAdversary, NoRunRefutesWhatIsProved) {
+  Counts counts;
+  for (int i = 0; i < programs(); ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
+    const std::uint32_t tight = 40 + 20 * static_cast<std::uint32_t>(i % 4);
+    Draft draft = random_program(7'000'000 + seed, tight);
+    add_facts_of_a_run(draft, seed);
+    judge(draft.build(), 11 * seed, fmt::format("program {}", i), counts);
+    if (HasFailure()) return;
+  }
+  RecordProperty("proved", counts.proved);
+  RecordProperty("proved with flags", counts.proved_with_flags);
+  RecordProperty("refuted", counts.refuted);
+  RecordProperty("refuted by flags alone", counts.refuted_by_flag);
+  fmt::print(
+      "{} programs: {} proved, {} of them with flags; {} refuted in a run, {} for flags alone\n",
+      programs(), counts.proved, counts.proved_with_flags, counts.refuted, counts.refuted_by_flag);
+  EXPECT_GE(counts.proved, programs() / 20);
+  EXPECT_GE(counts.proved_with_flags, programs() / 200);
+  EXPECT_GE(counts.refuted, programs() / 50);
+  EXPECT_GE(counts.refuted_by_flag, programs() / 1000);
+}
+
+TEST(VerifyAdversary, NoRunRefutesAMutantThatIsProved) {
+  const std::vector<Sample> samples = handmade_samples();
+  Random random(5);
+  Counts counts;
+  for (int attempt = 0; attempt < 3000; ++attempt) {
+    Draft draft = samples[random() % samples.size()].draft;
+    const auto all = mutations();
+    const auto& [kind, mutate] = all[random() % all.size()];
+    if (!mutate(draft, random)) continue;
+    std::optional<Schedule> schedule;
+    try {
+      schedule = draft.build();
+    } catch (const InputError&) {
+      continue;
+    }
+    judge(*schedule, random(), fmt::format("attempt {}: {}", attempt, kind), counts);
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(counts.proved, 50);
+  EXPECT_GE(counts.refuted, 300);
+}
+
+}  // namespace
+}  // namespace slackline::testing
