@@ -8,6 +8,7 @@ import re
 
 from program_case import CHAIN, PIPELINE, ProgramCase, main
 
+DRAWN = ["--noise", "exponential,mean=1us"]
 USES = (["compile"], ["check"], ["export", "--to", "csv"], ["simulate"], ["slack"])
 
 
@@ -326,7 +327,7 @@ class WholeLines(ProgramCase):
         for platform, line in PLATFORMS:
             self.assertEqual(self.line("-p", platform), f"platform '{platform}': {line}")
         # Whoever is asked, and however often.
-        for more in (["-e", "analytic"], ["--samples", "3"], ["--policy", "least-slack"],
+        for more in (["-e", "analytic"], [*DRAWN, "--samples", "3"], ["--policy", "least-slack"],
                      ["--trace", "t", "--links", "l"]):
             self.assertEqual(self.line("-p", "torus:dims=2", *more),
                              f"platform 'torus:dims=2': {NO_ROOM}")
@@ -348,7 +349,7 @@ class WholeLines(ProgramCase):
         self.write("empty", "")
         for option, value, line in PLANS:
             self.assertEqual(self.line(option, value), line.format(f"{option} {value}"))
-        for more in (["-e", "analytic"], ["--samples", "3"], ["--policy", "least-slack"],
+        for more in (["-e", "analytic"], [*DRAWN, "--samples", "3"], ["--policy", "least-slack"],
                      ["--trace", "t", "--links", "l"]):
             self.assertEqual(self.line("--link-rate", "link=nowhere,rate=1Gbps", *more), NO_LINK)
         self.assertEqual(self.line("--straggler", "rank=1,by=1us", "--straggler",

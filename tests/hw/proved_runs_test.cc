@@ -20,7 +20,7 @@ using std::chrono::seconds;
 // How many proved programs; more if the environment asks for them.
 int programs() {
   const char* const asked = std::getenv("SLACKLINE_REAL_PROGRAMS");
-  return asked == nullptr ? 40 : std::atoi(asked);
+  return asked == nullptr ? 20 : std::atoi(asked);
 }
 
 bool is_run(const Draft& draft) {
