@@ -344,7 +344,7 @@ class Validator {
   }
 
   void report(OpId op, std::string message) {
-    found.emplace_back(Code::kStructure, Severity::kError, op, std::move(message));
+    found.push_back({Code::kStructure, Severity::kError, op, std::move(message)});
   }
 
  private:

@@ -147,7 +147,7 @@ TEST(DelayPlanRefusal, SaysWhatIsWrongAndWhere) {
       {"[[failure]]\nrank = 1\nby = \"1us\"", "d.toml:3: unknown key 'by' in [failure]; expected"},
   };
   for (const auto& [text, expected] : cases) {
-    const std::string error = error_of([&] { read(text); });
+    const std::string error = error_of([&given = text] { read(given); });
     EXPECT_THAT(error, StartsWith(expected)) << text;
     if (text.find("seed") == std::string::npos) {
       EXPECT_THAT(error, HasSubstr("expected"));

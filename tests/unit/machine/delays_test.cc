@@ -201,7 +201,7 @@ TEST(DelayPlanFile, SaysWhatIsWrongAndWhere) {
        "d.toml:5: unknown key 'by' in [slow_pair]; expected one of src, dst, rate"},
   };
   for (const auto& [text, expected] : cases) {
-    const std::string error = error_of([&] { delay_plan_from_toml(text, "d.toml"); });
+    const std::string error = error_of([&given = text] { delay_plan_from_toml(given, "d.toml"); });
     EXPECT_THAT(error, StartsWith(expected)) << text;
     EXPECT_THAT(error, HasSubstr("expected"));
   }

@@ -304,7 +304,7 @@ TEST(PlatformSpec, SaysWhatIsWrong) {
       {std::string("star\0", 5), "has a control character"},
   };
   for (const auto& [text, expected] : cases) {
-    EXPECT_THAT(error_of([&] { parse_platform_spec(text); }), HasSubstr(expected));
+    EXPECT_THAT(error_of([&given = text] { parse_platform_spec(given); }), HasSubstr(expected));
   }
 }
 
@@ -389,7 +389,7 @@ TEST(PlatformFile, SaysWhatIsWrongAndWhere) {
       {std::string(200'000, '['), "p.toml:1: "},
   };
   for (const auto& [text, expected] : cases) {
-    const std::string error = error_of([&] { platform_from_toml(text, "p.toml"); });
+    const std::string error = error_of([&given = text] { platform_from_toml(given, "p.toml"); });
     EXPECT_THAT(error, StartsWith(expected)) << text.substr(0, 80);
     EXPECT_THAT(error, HasSubstr("expected"));
   }

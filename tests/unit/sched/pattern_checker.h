@@ -38,9 +38,9 @@ inline std::string broken_promise(const Plan& plan) {
   const Transfer* previous = nullptr;
   for (const Transfer& transfer : plan.transfers) {
     const auto [step, src, dst, block] = transfer;
-    const auto broken = [&](const char* what) {
-      return fmt::format("{}: step {}, {} -> {}, block {}", what, step, src.value, dst.value,
-                         block);
+    const auto broken = [&transfer](const char* what) {
+      return fmt::format("{}: step {}, {} -> {}, block {}", what, transfer.step,
+                         transfer.src.value, transfer.dst.value, transfer.block);
     };
     if (src.value >= plan.ranks || dst.value >= plan.ranks || src == dst) return broken("ranks");
     if (block >= plan.blocks) return broken("no such block");
