@@ -135,8 +135,9 @@ class Workload {
       refuse(fmt::format("crw or cr: a {} is no write", read_name()));
     }
     if (level == Promise::kRead && writes()) {
-      refuse(reads() ? std::string("crw or cw (whose reads, behind a barrier, are cr)")
-                     : fmt::format("crw or cw: an {} is no read", write_name()));
+      refuse(reads()
+                 ? std::string("crw or cw (whose reads, behind a barrier, are cr)")
+                 : fmt::format("crw or cw: {} {} is no read", table_ ? "an" : "a", write_name()));
     }
     if (is_local() && options_.queues == QueueHosts::kOne) {
       throw InputError(

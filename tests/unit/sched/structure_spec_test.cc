@@ -77,6 +77,7 @@ TEST(StructureSpec, SaysWhatIsWrong) {
        "rank 3's insert (operation 0) may overlap a find of another rank, which cw forbids; "
        "expected "
        "phases=2 or level=crw"},
+      {"queue:ranks=4,level=cr,op=push", "expected crw or cw: a push is no read"},
       {"queue:ranks=4,level=cw,phases=1", "push"},
       {"hash-table:ranks=4,via=am,level=cw", "expected crw: handlers run one after another"},
       {"hash-table:ranks=4,phases=1,in-flight=2", "in-flight: 2 with phases=1"},
