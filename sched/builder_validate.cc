@@ -122,10 +122,6 @@ class Validator {
       return report(id, fmt::format("op {}: a {} {} nothing of memory", i, kind,
                                     takes_reads(op.kind) ? "writes" : "reads or writes"));
     }
-    if (op.step == 0xffffffffu) {
-      return report(id,
-                    fmt::format("op {} ({}) has step {}; expected one below it", i, kind, op.step));
-    }
     if (has_channel(op.kind)) {
       if (op.channel.value >= channels_.size()) {
         return report(id, fmt::format("op {} ({}) needs a channel", i, kind));
