@@ -55,7 +55,7 @@ struct CandidateTable {
 };
 
 /// Block sizes worth trying: powers of two of at least 4 KiB and a 1024th of the message, up to
-/// 16 MiB, and the whole message if it is no larger than that.
+/// 16 MiB, and the whole message if it is no larger than that, or if there is no such power.
 std::vector<std::uint64_t> usual_blocks(std::uint64_t bytes);
 
 /// Patterns × placements × racks × blocks, in that order. Of a network that only SimGrid can read
