@@ -353,7 +353,7 @@ void Executor::post(std::uint32_t i) {
     return done(i);
   }
   completions_left_[i] = *completions;
-  silent_[i] = silent;
+  silent_[i] = *completions == 0;
   post_queued();
 }
 

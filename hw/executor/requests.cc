@@ -174,7 +174,7 @@ std::optional<std::uint32_t> RequestMaker::make(std::uint32_t op, bool signalled
           fmt::format("no request carries out {}", describe(schedule_, program_.id(op))));
   }
   if (requests == 0) return std::nullopt;
-  if (!signalled) return 0;
+  if (!signalled && !holds_last_[op]) return 0;
   return in_order_ ? 1 : requests;
 }
 
@@ -264,8 +264,7 @@ void RequestMaker::add_part(std::uint32_t i, std::size_t part, bool signalled,
   request.kind = op.kind != OpKind::kPut                    ? RequestKind::kRead
                  : op.notify == sched::Notify::kImm && last ? RequestKind::kWriteImm
                                                             : RequestKind::kWrite;
-  // Where the last one speaks for all, the others need not.
-  request.signalled = signalled && (last || !in_order_);
+  request.signalled = signalled;
   request.remote = parts_[part].remote;
   queue.add(request,
             std::span(segments_).subspan(parts_[part].first_segment, parts_[part].segments), last);
@@ -286,7 +285,11 @@ std::uint32_t RequestMaker::make_one_sided(std::uint32_t i, bool signalled, Requ
   }
   holds_last_[i] = parts_.size() > 1 && op.notify != sched::Notify::kNone && !ordered_writes_;
   const std::size_t now = parts_.size() - (holds_last_[i] ? 1 : 0);
-  for (std::size_t part = 0; part < now; ++part) add_part(i, part, signalled, queue);
+  for (std::size_t part = 0; part < now; ++part) {
+    // Where one speaks for those before it, they need not. The last piece must hear of them.
+    const bool speaks = part + 1 == now || !in_order_;
+    add_part(i, part, (signalled || holds_last_[i]) && speaks, queue);
+  }
   return static_cast<std::uint32_t>(now);
 }
 

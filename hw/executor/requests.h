@@ -84,8 +84,9 @@ class RequestMaker {
   /// No message is numbered.
   void reset();
 
-  /// Adds the operation's requests to the queue; answers how many completions they will have, none
-  /// if not `signalled`. Nothing: there is nothing to post, and the operation is done at once.
+  /// Adds the operation's requests to the queue; answers how many completions they will have: none
+  /// if not `signalled`, unless make_last() is to follow. Nothing: there is nothing to post, and
+  /// the operation is done at once.
   /// Throws as Operands::read().
   std::optional<std::uint32_t> make(std::uint32_t op, bool signalled, RequestQueue& queue);
 
