@@ -1,6 +1,7 @@
 // What an executor rests on, and what it does where it is told otherwise.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "hw/executor.h"
@@ -8,6 +9,7 @@
 #include "sched/error.h"
 #include "tests/hw/gathered.h"
 #include "tests/hw/loop_ranks.h"
+#include "tests/support/draft.h"
 
 namespace slackline {
 namespace {
@@ -91,6 +93,49 @@ TEST(ExecutorPromises, AMessageOutOfItsOrderIsNotTaken) {
       }
     }
   }
+}
+
+// Whoever drives ranks may sleep after a round in which nothing happened, and only then.
+TEST(ExecutorPromises, ARoundSaysWhetherAnythingHappened) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId there = draft.channel(0, 1);
+  const sched::Slice from{draft.buffer(0, 8), 0, 8};
+  const sched::Slice to{draft.buffer(1, 8), 0, 8};
+  const sched::OpId put = draft.put(there, from, to, sched::Notify::kFlag);
+  const sched::OpId after = draft.add(sched::OpKind::kDelay, 0);
+  draft.ops.back().arguments = sched::OpArguments{};
+  draft.ops.back().arguments->duration = sched::Time{5'000'000'000};  // 5 ms
+  draft.edge(put, after);
+  draft.flag(put, draft.poll(1, {to}));
+  draft.pre.push_back({from, sched::ValueId(0), 0});
+  const sched::Schedule schedule = draft.build();
+  Loop loop;
+  LoopRanks ranks(schedule, loop);
+  ranks.set_up(testing::plain);
+  hw::Executor& source = ranks.executor(0);
+  hw::Executor& target = ranks.executor(1);
+  ranks.transport(0).held = true;
+  ranks.begin();
+  EXPECT_FALSE(source.next_timer());
+  EXPECT_TRUE(target.progress());  // the poll begins
+  EXPECT_FALSE(target.progress());
+  EXPECT_TRUE(source.progress());  // the put is posted
+  EXPECT_FALSE(source.progress());
+  EXPECT_TRUE(target.progress());  // its flag is seen
+  EXPECT_TRUE(target.finished());
+  EXPECT_FALSE(target.progress());
+  ranks.transport(0).held = false;
+  EXPECT_TRUE(source.progress());  // it is complete, and the delay begins
+  while (!source.finished()) {
+    ASSERT_TRUE(source.next_timer());
+    const bool due = *source.next_timer() <= std::chrono::steady_clock::now();
+    const bool moved = source.progress();
+    EXPECT_TRUE(moved || !due);
+    EXPECT_EQ(moved, source.finished());
+  }
+  EXPECT_FALSE(source.next_timer());
+  EXPECT_FALSE(source.progress());
 }
 
 // As many bundles are under way as the window says, and the rest gathers until one is done.
