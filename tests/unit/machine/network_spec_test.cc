@@ -198,7 +198,8 @@ TEST(NetworkSpec, SaysWhatIsWrong) {
        "simgrid"},
   };
   for (const auto& [text, expected] : cases) {
-    EXPECT_THAT(error_of([&given = text] { parse_platform_spec(given); }), HasSubstr(expected)) << text;
+    EXPECT_THAT(error_of([&given = text] { parse_platform_spec(given); }), HasSubstr(expected))
+        << text;
   }
 }
 
@@ -235,7 +236,8 @@ TEST(NetworkSpec, SaysWhatIsWrongInAFileAndWhere) {
       {"[network]\nspeed = 3", "p.toml:2: unknown key 'speed' in [network]; expected one of"},
   };
   for (const auto& [text, expected] : cases) {
-    EXPECT_THAT(error_of([&given = text] { platform_from_toml(given, "p.toml"); }), StartsWith(expected));
+    EXPECT_THAT(error_of([&given = text] { platform_from_toml(given, "p.toml"); }),
+                StartsWith(expected));
   }
 }
 

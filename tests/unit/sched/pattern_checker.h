@@ -39,8 +39,8 @@ inline std::string broken_promise(const Plan& plan) {
   for (const Transfer& transfer : plan.transfers) {
     const auto [step, src, dst, block] = transfer;
     const auto broken = [&transfer](const char* what) {
-      return fmt::format("{}: step {}, {} -> {}, block {}", what, transfer.step,
-                         transfer.src.value, transfer.dst.value, transfer.block);
+      return fmt::format("{}: step {}, {} -> {}, block {}", what, transfer.step, transfer.src.value,
+                         transfer.dst.value, transfer.block);
     };
     if (src.value >= plan.ranks || dst.value >= plan.ranks || src == dst) return broken("ranks");
     if (block >= plan.blocks) return broken("no such block");
