@@ -7,6 +7,7 @@
 
 #include "sched/builder.h"
 #include "sched/error.h"
+#include "tests/unit/sched/builder_case.h"
 
 namespace slackline::sched {
 namespace {
@@ -14,31 +15,6 @@ namespace {
 using ::testing::StartsWith;
 
 constexpr std::uint64_t kMost = (std::uint64_t{1} << 63) - 1;
-
-Op op_of(OpKind kind, std::uint32_t rank, ChannelId channel = {}) {
-  Op op;
-  op.kind = kind;
-  op.rank = RankId(rank);
-  op.channel = channel;
-  return op;
-}
-
-Channel joining(std::uint32_t src, std::uint32_t dst) {
-  Channel channel;
-  channel.src = RankId(src);
-  channel.dst = RankId(dst);
-  return channel;
-}
-
-// The message with which building fails.
-std::string refusal(ScheduleBuilder& builder) {
-  try {
-    builder.build();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // Of a schedule of two ranks, each with a buffer of 16 bytes and half of it as a slice, and a
 // channel from the first to the second, to which `fill` adds.

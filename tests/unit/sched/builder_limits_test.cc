@@ -8,36 +8,12 @@
 
 #include "sched/builder.h"
 #include "sched/error.h"
+#include "tests/unit/sched/builder_case.h"
 
 namespace slackline::sched {
 namespace {
 
 using ::testing::HasSubstr;
-
-Op op_of(OpKind kind, std::uint32_t rank, ChannelId channel = {}) {
-  Op op;
-  op.kind = kind;
-  op.rank = RankId(rank);
-  op.channel = channel;
-  return op;
-}
-
-Channel joining(std::uint32_t src, std::uint32_t dst) {
-  Channel channel;
-  channel.src = RankId(src);
-  channel.dst = RankId(dst);
-  return channel;
-}
-
-// The message with which building fails.
-std::string refusal(ScheduleBuilder& builder) {
-  try {
-    builder.build();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Builder, RefusesBytesThatNoSumHolds) {
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 62;

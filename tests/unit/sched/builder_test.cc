@@ -8,37 +8,13 @@
 #include <vector>
 
 #include "sched/error.h"
+#include "tests/unit/sched/builder_case.h"
 
 namespace slackline::sched {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Op op_of(OpKind kind, std::uint32_t rank, ChannelId channel = {}) {
-  Op op;
-  op.kind = kind;
-  op.rank = RankId(rank);
-  op.channel = channel;
-  return op;
-}
-
-Channel joining(std::uint32_t src, std::uint32_t dst) {
-  Channel channel;
-  channel.src = RankId(src);
-  channel.dst = RankId(dst);
-  return channel;
-}
-
-// The message with which building fails.
-std::string refusal(ScheduleBuilder& builder) {
-  try {
-    builder.build();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Builder, RefusesNumbersOfRanks) {
   EXPECT_THROW(ScheduleBuilder(0), InputError);
