@@ -141,7 +141,7 @@ class Simulate : public Command {
     SamplesContext context;
     if (setting.engine->name != "simgrid") {
       context.link_left_out =
-          link_that_may_be_shared(loaded.schedule, setting.platform, wiring, setting.delays);
+          shared_link_name(loaded.schedule, setting.platform, wiring, setting.delays);
     }
     console.print(json_ ? samples_document(subject_of(loaded), setting, samples, context)
                         : samples_report(subject_of(loaded), setting, samples, context, all_));

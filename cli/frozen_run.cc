@@ -7,10 +7,10 @@
 
 namespace slackline::cli {
 
-std::optional<std::string> link_that_may_be_shared(const sched::Schedule& schedule,
-                                                   const machine::Platform& platform,
-                                                   const machine::Wiring& wiring,
-                                                   const machine::DelayPlan& delays) {
+std::optional<std::string> shared_link_name(const sched::Schedule& schedule,
+                                            const machine::Platform& platform,
+                                            const machine::Wiring& wiring,
+                                            const machine::DelayPlan& delays) {
   const machine::Paths paths(schedule, wiring, delays);
   const auto link = analysis::link_that_may_be_shared(schedule, platform, wiring, paths);
   if (!link) return std::nullopt;
@@ -21,7 +21,7 @@ std::optional<std::string> why_no_promise(const sched::Schedule& schedule,
                                           const machine::Platform& platform,
                                           const machine::Wiring& wiring,
                                           const machine::DelayPlan& delays) {
-  const auto link = link_that_may_be_shared(schedule, platform, wiring, delays);
+  const auto link = shared_link_name(schedule, platform, wiring, delays);
   if (!link) return std::nullopt;
   return fmt::format("messages may share links ({} is one), and a delay changes who shares when",
                      *link);

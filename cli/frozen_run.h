@@ -13,10 +13,10 @@
 namespace slackline::cli {
 
 /// The name of a link that messages may share; nothing where no message ever can.
-std::optional<std::string> link_that_may_be_shared(const sched::Schedule& schedule,
-                                                   const machine::Platform& platform,
-                                                   const machine::Wiring& wiring,
-                                                   const machine::DelayPlan& delays);
+std::optional<std::string> shared_link_name(const sched::Schedule& schedule,
+                                            const machine::Platform& platform,
+                                            const machine::Wiring& wiring,
+                                            const machine::DelayPlan& delays);
 
 /// Why a delay within its float may cost time all the same; nothing where no message can ever share
 /// a link. It ends a sentence: "messages may share links (rack-0.up)".
