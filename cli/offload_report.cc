@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <iterator>
 #include <span>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "cli/table.h"
 #include "offload/encode_queues.h"
 #include "offload/queue_text.h"
+#include "sched/append.h"
 #include "sched/error.h"
 #include "sched/units.h"
 
@@ -46,7 +46,7 @@ constexpr Figure kFigures[] = {
 std::string hex(std::span<const std::uint8_t> bytes) {
   std::string text;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    fmt::format_to(std::back_inserter(text), "{}{:02x}", i % 4 == 0 && i != 0 ? " " : "", bytes[i]);
+    sched::append(text, "{}{:02x}", i % 4 == 0 && i != 0 ? " " : "", bytes[i]);
   }
   return text;
 }
@@ -63,27 +63,26 @@ std::string rank_file(const offload::QueueProgram& program,
                       const std::vector<offload::EncodedQueue>& queues,
                       const offload::NicNumbers& numbers, std::uint32_t rank) {
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "# rank {} of {}; program {}\n", rank, program.rank_count(),
-                 to_string(program.digest()));
+  sched::append(text, "# rank {} of {}; program {}\n", rank, program.rank_count(),
+                to_string(program.digest()));
   for (const offload::EncodedQueue& encoded : queues) {
     const offload::Queue& q = program.queue(encoded.queue);
     if (q.rank.value != rank) continue;
-    fmt::format_to(out, "queue {} {} {} qpn {:#08x} cqn {:#08x} start {} entries {} stride {}{}\n",
-                   encoded.queue.value, name(q.kind), name(q.purpose), numbers.qpn[q.pair],
-                   numbers.cqn[q.cq.value], q.start, q.count, encoded.stride,
-                   q.managed ? " managed" : "");
+    sched::append(text, "queue {} {} {} qpn {:#08x} cqn {:#08x} start {} entries {} stride {}{}\n",
+                  encoded.queue.value, name(q.kind), name(q.purpose), numbers.qpn[q.pair],
+                  numbers.cqn[q.cq.value], q.start, q.count, encoded.stride,
+                  q.managed ? " managed" : "");
     for (std::uint32_t e = 0; e < q.count; ++e) {
-      fmt::format_to(
-          out, "  {}  # {} {}\n",
+      sched::append(
+          text, "  {}  # {} {}\n",
           hex(std::span(encoded.bytes).subspan(std::size_t{e} * encoded.stride, encoded.stride)), e,
           name(program.entries(q)[e].kind));
     }
     if (encoded.doorbell_record) {
-      fmt::format_to(out, "doorbell {} record {:08x}", encoded.queue.value,
-                     *encoded.doorbell_record);
-      if (encoded.doorbell) fmt::format_to(out, " register {}", hex(*encoded.doorbell));
-      fmt::format_to(out, "\n");
+      sched::append(text, "doorbell {} record {:08x}", encoded.queue.value,
+                    *encoded.doorbell_record);
+      if (encoded.doorbell) sched::append(text, " register {}", hex(*encoded.doorbell));
+      sched::append(text, "\n");
     }
   }
   return text;

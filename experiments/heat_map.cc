@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "experiments/plot.h"
+#include "sched/append.h"
 
 namespace slackline::experiments {
 namespace {
@@ -44,8 +44,8 @@ std::string heat_map_commands(const HeatMap& map) {
       const double value = map.values[std::size_t{row} * map.columns + column];
       if (!std::isfinite(value)) continue;
       std::string& to = value > 0 ? cells : zeros;
-      fmt::format_to(std::back_inserter(to), "{:.9g} {:.9g} {:.9g}\n",
-                     centre(column, map.column_width), centre(row, map.row_height), value);
+      sched::append(to, "{:.9g} {:.9g} {:.9g}\n", centre(column, map.column_width),
+                    centre(row, map.row_height), value);
       if (value <= 0) continue;
       least = least == 0 ? value : std::min(least, value);
       most = std::max(most, value);

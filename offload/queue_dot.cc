@@ -1,10 +1,7 @@
 #include "offload/queue_dot.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
-
 #include "offload/completions.h"
+#include "sched/append.h"
 
 namespace slackline::offload {
 namespace {
@@ -30,7 +27,7 @@ class DotWriter {
  private:
   template <class... Values>
   void put(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    sched::append(text_, format, std::forward<Values>(values)...);
   }
 
   void add_queue(std::uint32_t q) {

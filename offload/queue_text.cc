@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "offload/queue_names.h"
+#include "sched/append.h"
 #include "sched/error.h"
 #include "sched/text_parts.h"
 #include "sched/text_scan.h"
@@ -55,7 +55,7 @@ class Writer {
  private:
   template <class... Values>
   void put(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    sched::append(text_, format, std::forward<Values>(values)...);
   }
 
   void add_queue(std::size_t i) {

@@ -1,11 +1,9 @@
 #include "sched/export/csv.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
+#include "sched/append.h"
 #include "sched/export/messages.h"
 
 namespace slackline::sched {
@@ -20,8 +18,8 @@ std::string write_csv(const Schedule& schedule) {
             [&](const DataMessage& a, const DataMessage& b) { return key(a) < key(b); });
   std::string out = "step,src,dst,offset,bytes,block\n";
   for (const DataMessage& m : messages) {
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{}\n", schedule.op(m.op).step,
-                   m.src.value, m.dst.value, m.offset, m.bytes, m.block);
+    append(out, "{},{},{},{},{},{}\n", schedule.op(m.op).step, m.src.value, m.dst.value, m.offset,
+           m.bytes, m.block);
   }
   return out;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "sched/append.h"
 #include "sched/error.h"
 #include "sched/event_graph.h"
 
@@ -64,7 +64,7 @@ class Writer {
  private:
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    append(out_, format, std::forward<Args>(args)...);
   }
 
   [[noreturn]] void refuse(OpId id, std::string_view why) const {

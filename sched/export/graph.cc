@@ -6,9 +6,9 @@
 #include <boost/graph/graphml.hpp>
 #include <boost/graph/graphviz.hpp>
 #include <cstdint>
-#include <iterator>
 #include <sstream>
 
+#include "sched/append.h"
 #include "sched/export/messages.h"
 
 namespace slackline::sched {
@@ -91,10 +91,9 @@ std::string clusters(const Schedule& schedule) {
                                 dot_string(schedule.title()));
   for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
     const std::uint32_t end = schedule.end_op(RankId(rank)).value;
-    fmt::format_to(std::back_inserter(out), "  subgraph cluster_{0} {{\n    label=\"rank {0}\";\n",
-                   rank);
+    append(out, "  subgraph cluster_{0} {{\n    label=\"rank {0}\";\n", rank);
     std::uint32_t op = schedule.first_op(RankId(rank)).value;
-    for (; op != end; ++op) fmt::format_to(std::back_inserter(out), "    {};\n", op);
+    for (; op != end; ++op) append(out, "    {};\n", op);
     out += "  }\n";
   }
   return out;

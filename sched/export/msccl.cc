@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
 
+#include "sched/append.h"
 #include "sched/error.h"
 #include "sched/export/msccl_plan.h"
 
@@ -61,7 +61,7 @@ class Writer {
  private:
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    append(out_, format, std::forward<Args>(args)...);
   }
 
   // Final step numbers, nops included, and which steps somebody waits for.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <queue>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sched/append.h"
 #include "sched/export/timeline.h"
 
 namespace slackline::sched {
@@ -88,7 +88,7 @@ class Writer {
   template <class... Args>
   void event(fmt::format_string<Args...> format, Args&&... args) {
     out_ += out_.ends_with('[') ? "\n" : ",\n";
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    append(out_, format, std::forward<Args>(args)...);
   }
 
   static double us(double time_s) { return time_s * 1e6; }

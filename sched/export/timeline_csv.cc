@@ -1,9 +1,6 @@
 #include "sched/export/timeline_csv.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
-
+#include "sched/append.h"
 #include "sched/export/timeline.h"
 
 namespace slackline::sched {
@@ -14,9 +11,9 @@ std::string write_csv_timeline(const Schedule& schedule, const Trace& trace) {
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const Op& op = schedule.ops()[i];
     const OpTimes& t = trace.ops[i];
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},", i, op.rank.value,
-                   name(op.kind), op.step, t.ready_s, t.issued_s, t.wire_s, t.done_s);
-    if (t.cause.valid()) fmt::format_to(std::back_inserter(out), "{}", t.cause.value);
+    append(out, "{},{},{},{},{},{},{},{},", i, op.rank.value, name(op.kind), op.step, t.ready_s,
+           t.issued_s, t.wire_s, t.done_s);
+    if (t.cause.valid()) append(out, "{}", t.cause.value);
     out += '\n';
   }
   return out;

@@ -46,12 +46,14 @@ class Rank:
 
 
 class RankCase(ProgramCase):
-    def start_ranks(self, count, *arguments, port=None, of_rank=lambda rank: (), ranks=None):
-        """Starts `count` ranks that join each other on loopback; they are ended with the test."""
+    def start_ranks(self, count, *arguments, port=None, of_rank=lambda rank: (), ranks=None,
+                    folder=None):
+        """Starts `count` ranks that join each other on loopback, in the test's folder or the given
+        one; they are ended with the test."""
         root = f"127.0.0.1:{port or free_port()}"
         started = []
         for rank in range(count):
-            started.append(Rank(self.folder, rank, [
+            started.append(Rank(folder or self.folder, rank, [
                 "run", *arguments, "--rank", rank, "--ranks", ranks or count, "--root", root,
                 *of_rank(rank)]))
             self.addCleanup(started[-1].end)
