@@ -8,6 +8,7 @@
 #include "analysis/calibrate.h"
 #include "analysis/calibration_model.h"
 #include "sched/error.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/analysis/measured.h"
 
 namespace slackline::testing {
@@ -132,7 +133,7 @@ TEST(CalibrateGaps, ABurstDoesNotBoundAPost) {
 }
 
 TEST(CalibrateGaps, NoisyStreamsDoNotMakeAGapOfAPost) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(100u); ++seed) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal(1, 0.02);
     auto points = Points(slow_post()).pingpong().send().post().stream().post().stream().all;
@@ -283,7 +284,7 @@ TEST(CalibrateGaps, AnyPointsHaveAnAnswer) {
   const auto pick = [&](double low, double high) {
     return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(random));
   };
-  for (int trial = 0; trial < 300; ++trial) {
+  for (int trial = 0; trial < cases(300); ++trial) {
     std::vector<MeasuredPoint> points;
     const int count = 1 + trial % 40;
     for (int i = 0; i < count; ++i) {

@@ -13,6 +13,7 @@
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "tests/property/random_runs.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/analysis/message_case.h"
 
 namespace slackline {
@@ -266,7 +267,7 @@ sched::Schedule written(const std::vector<std::vector<Part>>& parts, std::uint32
 
 TEST(Nodes, ShareANicAsTheLanesOfARankDo) {
   int waited = 0;
-  for (std::uint32_t seed = 0; seed < 3'000 && !HasFatalFailure(); ++seed) {
+  for (std::uint32_t seed = 0; seed < testing::cases(3'000u) && !HasFatalFailure(); ++seed) {
     Dice dice(seed);
     const std::uint32_t per_node = 2 + dice.below(4);
     const std::uint32_t ranks = per_node + 1 + dice.below(3 * per_node);
@@ -303,7 +304,7 @@ TEST(Nodes, ShareANicAsTheLanesOfARankDo) {
     ASSERT_EQ(a.contended, b.contended) << seed;
     ASSERT_EQ(a.results, b.results) << seed;
   }
-  EXPECT_GT(waited, 1'000);
+  EXPECT_GT(waited, testing::cases(1'000));
 }
 
 TEST(Nodes, AreNoneOfTheStreamsBusiness) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <random>
 
+#include "tests/support/sanitized.h"
+
 namespace slackline::analysis {
 namespace {
 
@@ -156,7 +158,7 @@ TEST(RobustFit, StandardErrorsAreThoseOfTheBootstrap) {
 }
 
 TEST(RobustFit, IntervalsHoldTheTruth) {
-  constexpr int kTrials = 1000;
+  constexpr int kTrials = testing::cases(1000);
   for (const int rows : {8, 12, 40, 120}) {
     int held = 0;
     for (int trial = 0; trial < kTrials; ++trial) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sched/pattern/binomial_pipeline.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/sched/pattern_checker.h"
 
 namespace slackline::sched {
@@ -59,7 +60,7 @@ std::pair<std::uint32_t, std::uint32_t> last_receipts(const Plan& plan) {
 }
 
 TEST(BinomialPipeline, EndsInTheSameNumberOfStepsForEveryGroupSize) {
-  for (std::uint32_t n = 2; n <= 1000; ++n) {
+  for (std::uint32_t n = 2; n <= testing::cases(1000u); ++n) {
     for (const std::uint32_t k : {1u, 2u, 5u, 24u}) {
       const Plan plan = binomial_pipeline(options_of(n, k));
       ASSERT_EQ(broken_promise(plan), "") << "n=" << n << " k=" << k;
@@ -69,7 +70,7 @@ TEST(BinomialPipeline, EndsInTheSameNumberOfStepsForEveryGroupSize) {
 }
 
 TEST(BinomialPipeline, LastReceiptsSpreadOverTwoStepsAtMost) {
-  for (std::uint32_t n = 2; n <= 1000; ++n) {
+  for (std::uint32_t n = 2; n <= testing::cases(1000u); ++n) {
     const bool power_of_two = (n & (n - 1)) == 0;
     for (const std::uint32_t k : {2u, 3u, 2 * ceil_log2(n)}) {
       const auto [low, high] = last_receipts(binomial_pipeline(options_of(n, std::max(k, 2u))));
@@ -80,7 +81,7 @@ TEST(BinomialPipeline, LastReceiptsSpreadOverTwoStepsAtMost) {
 
 // The ranks that hold it at most double in a step.
 TEST(BinomialPipeline, ReceiptsOfASingleBlockSpreadOverAllSteps) {
-  for (std::uint32_t n = 2; n <= 1000; ++n) {
+  for (std::uint32_t n = 2; n <= testing::cases(1000u); ++n) {
     const auto [low, high] = last_receipts(binomial_pipeline(options_of(n, 1)));
     ASSERT_EQ(low, 0u) << n;
     ASSERT_EQ(high, ceil_log2(n) - 1) << n;
