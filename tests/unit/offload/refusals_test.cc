@@ -119,6 +119,11 @@ TEST(Refusals, MemoryIsWrittenOnce) {
   EXPECT_EQ(into("1[0+8B]", "1[8+8B]", "pre 1[15+8B] value 0\n"), of("3"));
   EXPECT_EQ(into("1[8+8B]", "1[16+8B]", "pre 1[0+9B] value 0\n"), of("2"));
   EXPECT_EQ(into("1[8+8B]", "1[16+8B]", "pre 1[0+8B] value 0\n"), "none");
+  // What the contract names twice reaches to the further end.
+  EXPECT_EQ(into("1[8+8B]", "1[16+8B]", "pre 1[0+12B] value 0\npre 1[0+4B] value 0\n"), of("2"));
+  EXPECT_EQ(into("1[8+8B]", "1[16+8B]", "pre 1[0+12B] value 0\npre 1[2+4B] value 0 at 2\n"),
+            of("2"));
+  EXPECT_EQ(into("1[8+8B]", "1[16+8B]", "pre 1[0+8B] value 0\npre 1[2+4B] value 0 at 2\n"), "none");
   // The same bytes of another rank's buffer, and no bytes.
   EXPECT_EQ(into("1[0+8B]", "1[8+8B]", "pre 0[0+16B] value 0\n"), "none");
   EXPECT_EQ(into("1[0+8B]", "1[8+8B]", "pre 1[4+0B] value 0\n"), "none");
