@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace slackline::analysis {
@@ -40,6 +42,62 @@ TEST(InThreads, ThrowsTheFirstPiecesError) {
       }
     }
   }
+}
+
+// Waits until progress has told as much, or for so long that it will never do.
+void await(const std::atomic<std::uint32_t>& told, std::uint32_t done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (told != done && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(told, done);
+}
+
+TEST(InThreads, TellsWhatIsDoneUntilTheLastPieceIs) {
+  for (const std::uint32_t jobs : {1u, 2u}) {
+    std::atomic<std::uint32_t> told{99};
+    in_threads(
+        3, jobs,
+        [&](std::uint32_t i) {
+          if (i == 2) await(told, 2);
+        },
+        [&](std::uint32_t done) { told = done; });
+  }
+  // Of one piece, too.
+  std::atomic<std::uint32_t> told{99};
+  in_threads(
+      1, 1, [&](std::uint32_t) { await(told, 0); }, [&](std::uint32_t done) { told = done; });
+}
+
+TEST(InThreads, WhoeverThrowsFirstTheFirstPiecesErrorIsThrown) {
+  for (const std::uint32_t early : {0u, 1u}) {
+    std::atomic<std::uint32_t> told{99};
+    std::atomic<std::uint32_t> begun{0};
+    try {
+      in_threads(
+          2, 2,
+          [&](std::uint32_t i) {
+            ++begun;
+            while (begun != 2) std::this_thread::yield();
+            if (i != early) await(told, 1);
+            throw std::runtime_error(std::to_string(i));
+          },
+          [&](std::uint32_t done) { told = done; });
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "0") << early;
+    }
+  }
+}
+
+TEST(InThreads, BeginsNothingAfterAnError) {
+  std::uint32_t begun = 0;
+  EXPECT_THROW(in_threads(9, 1,
+                          [&](std::uint32_t i) {
+                            ++begun;
+                            if (i == 3) throw std::runtime_error("3");
+                          },
+                          {}),
+               std::runtime_error);
+  EXPECT_EQ(begun, 4u);
 }
 
 }  // namespace
