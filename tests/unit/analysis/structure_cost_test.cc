@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include "analysis/am_rules.h"
 #include "analysis/event_engine.h"
 #include "sched/builder.h"
@@ -86,6 +90,56 @@ TEST(StructureCost, AnOperationAloneTakesTheSumOfItsMessages) {
                   analysis::idle_call_s(platform, wiring, RankId(1), RankId(0), access, handler),
                   1e-9 * took_s)
           << text << ": " << name(access);
+    }
+  }
+}
+
+// There the links have 1, 3 and 2 times the slowest rate, back other ones, and the latencies
+// differ.
+TEST(StructureCost, EachWayHasItsOwnLatencyAndSlowestLink) {
+  const machine::Platform platform = machine::parse_platform_spec(
+      "star:rate=8Gbps,o_post=300ns,o_complete=200ns,gap=0,interleave=0,atomic_service=250ns,"
+      "copy_rate=64Gbps");
+  for (const bool slow_there : {false, true}) {
+    const std::uint64_t rates[2][3] = {{8'000'000'000, 1'000'000'000, 4'000'000'000},
+                                       {8'000'000'000, 500'000'000, 8'000'000'000}};
+    std::vector<machine::Link> links;
+    std::vector<machine::Wiring::FixedRoute> routes;
+    for (std::uint32_t src = 0; src < 2; ++src) {
+      machine::Route route;
+      for (const std::uint64_t rate : rates[slow_there ? src : 1 - src]) {
+        route.links.emplace_back(static_cast<std::uint32_t>(links.size()));
+        links.push_back({std::to_string(links.size()), {rate}});
+      }
+      route.latency = sched::Time{src == 0 ? 5'000'000 : 700'000};
+      routes.push_back({RankId(src), RankId(1 - src), route});
+    }
+    const machine::Wiring wiring({"a", "b"}, links, routes);
+    // From rank 1 to rank 0: 700 ns, and 5 us back.
+    const double there_s = slow_there ? 8 / 62.5e6 : 8 / 125e6;
+    const double back_s = slow_there ? 8 / 125e6 : 8 / 62.5e6;
+    const analysis::ComponentCosts costs =
+        analysis::idle_costs(platform, wiring, RankId(1), RankId(0));
+    const double both_s = 300e-9 + 700e-9 + 5e-6 + 200e-9;
+    EXPECT_NEAR(costs.put_s, both_s + there_s, 1e-15);
+    EXPECT_NEAR(costs.get_s, both_s + back_s, 1e-15);
+    EXPECT_NEAR(costs.swap_s, both_s + back_s + 250e-9, 1e-15);
+    EXPECT_EQ(costs.fetch_s, costs.swap_s);
+    EXPECT_EQ(costs.persistent_s, costs.swap_s);
+    EXPECT_EQ(costs.single_fetch_s, costs.swap_s);
+    EXPECT_NEAR(costs.local_s, 1e-9, 1e-18);
+    for (const auto& [access, asked, told, copies] :
+         {std::tuple(StructureAccess::kInsert, 16, 0, 2),
+          std::tuple(StructureAccess::kFind, 16, 8, 1),
+          std::tuple(StructureAccess::kPush, 16, 0, 2),
+          std::tuple(StructureAccess::kPop, 8, 8, 1)}) {
+      const auto mark = static_cast<double>(sched::kMarkBytes);
+      EXPECT_NEAR(analysis::idle_call_s(platform, wiring, RankId(1), RankId(0), access,
+                                        sched::Time{90'000}),
+                  300e-9 + 200e-9 + both_s + (mark + asked) / 8 * there_s +
+                      (mark + told) / 8 * back_s + 90e-9 + copies * 1e-9,
+                  1e-15)
+          << name(access);
     }
   }
 }
