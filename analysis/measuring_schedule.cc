@@ -65,7 +65,6 @@ class Maker {
     // Ranks in order, so that what add() answers is the number in the schedule.
     for (const Measurement& m : measurements_) origin(m);
     at_ = 0;
-    begin_ = OpId::none();
     own_.clear();
     for (std::size_t i = 0; i < measurements_.size(); ++i) target(measurements_[i], places_[i]);
     return {builder_.build(), std::move(places_)};
