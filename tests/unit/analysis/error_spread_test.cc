@@ -1,0 +1,203 @@
+// How far predictions of delays were off, against the definitions; what a run with a delay is.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "analysis/analytic.h"
+#include "analysis/plan_runs.h"
+#include "analysis/samples.h"
+#include "analysis/validate.h"
+#include "tests/unit/analysis/program.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::OpId;
+using testing::Program;
+using testing::us;
+
+TrialResult result(std::uint32_t op, double by_us, double absorbed_s, double shift_s) {
+  TrialResult made;
+  made.trial.op = OpId(op);
+  made.trial.by = us(by_us);
+  made.absorbed_s = absorbed_s;
+  made.shift_s = shift_s;
+  return made;
+}
+
+TEST(ErrorSpread, AShiftIsWhatTheDelayHasAboveTheFloat) {
+  EXPECT_DOUBLE_EQ(predicted_shift_s(result(0, 5, 1e-6, 0), 1.5e-6), 2.5e-6);
+  EXPECT_EQ(predicted_shift_s(result(0, 5, 4e-6, 0), 1.5e-6), 0);
+  Validation validation;
+  validation.trials = {result(1, 5, 1e-6, 3e-6), result(0, 2, 0, -1e-6)};
+  const std::vector<double> float_s = {7e-6, 1.5e-6};
+  const std::vector<double> errors_s = errors_of(validation, float_s);
+  ASSERT_EQ(errors_s.size(), 2u);
+  EXPECT_DOUBLE_EQ(errors_s[0], 0.5e-6);
+  EXPECT_DOUBLE_EQ(errors_s[1], -1e-6);
+  EXPECT_DOUBLE_EQ(exact_within_s(2), 2e-9 + 10e-12);
+}
+
+// The least that at least `percent` of a hundred do not exceed.
+double quantile(const std::vector<double>& values, std::size_t percent) {
+  double least = *std::max_element(values.begin(), values.end());
+  for (const double candidate : values) {
+    const auto within = static_cast<std::size_t>(
+        std::count_if(values.begin(), values.end(), [&](double v) { return v <= candidate; }));
+    if (100 * within >= percent * values.size()) least = std::min(least, candidate);
+  }
+  return least;
+}
+
+TEST(ErrorSpread, HasTheQuantilesOfAbsoluteAndRelativeErrors) {
+  std::mt19937 random(5);
+  for (std::size_t n = 1; n <= 210; n += n < 12 ? 1 : 11) {
+    Validation validation;
+    validation.makespan_s = 1;
+    std::vector<double> errors_s;
+    for (std::size_t i = 0; i < n; ++i) {
+      validation.trials.push_back(result(0, static_cast<double>(random() % 4), 0, 0));
+      validation.trials.back().shared = random() % 2 == 0;
+      errors_s.push_back(1e-9 * (static_cast<double>(random() % 60) / 10 - 3));
+    }
+    for (const bool shared_alone : {false, true}) {
+      std::vector<double> absolute_s;
+      std::vector<double> relative;
+      std::uint64_t above = 0;
+      std::uint64_t below = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (shared_alone && !validation.trials[i].shared) continue;
+        const double by_s = sched::seconds(validation.trials[i].trial.by);
+        absolute_s.push_back(std::abs(errors_s[i]));
+        relative.push_back(by_s == 0 ? 0 : std::abs(errors_s[i]) / by_s);
+        above += errors_s[i] > exact_within_s(1) ? 1 : 0;
+        below += errors_s[i] < -exact_within_s(1) ? 1 : 0;
+      }
+      const ErrorSpread found =
+          shared_alone
+              ? spread_of(validation, errors_s, [](const TrialResult& r) { return r.shared; })
+              : spread_of(validation, errors_s);
+      EXPECT_EQ(found.trials, absolute_s.size());
+      EXPECT_EQ(found.above, above);
+      EXPECT_EQ(found.below, below);
+      if (absolute_s.empty()) continue;
+      EXPECT_EQ(found.median_s, quantile(absolute_s, 50));
+      EXPECT_EQ(found.p90_s, quantile(absolute_s, 90));
+      EXPECT_EQ(found.p99_s, quantile(absolute_s, 99));
+      EXPECT_EQ(found.max_s, quantile(absolute_s, 100));
+      EXPECT_EQ(found.median_rel, quantile(relative, 50));
+      EXPECT_EQ(found.p90_rel, quantile(relative, 90));
+      EXPECT_EQ(found.p99_rel, quantile(relative, 99));
+      EXPECT_EQ(found.max_rel, quantile(relative, 100));
+    }
+  }
+  EXPECT_EQ(spread_of({}, {}).trials, 0u);
+}
+
+machine::Platform platform(const char* nic = "serial") {
+  return machine::parse_platform_spec(
+      std::string("star:rate=8Gbps,latency=1us,o_post=1us,o_complete=0,gap=0,interleave=100,nic=") +
+      nic);
+}
+
+Validation tried(const sched::Schedule& schedule, const machine::Platform& on,
+                 const std::vector<Trial>& trials) {
+  const machine::Wiring wiring(on, schedule.rank_count());
+  const machine::TraceSource source = [&](const machine::PlanRuns& runs,
+                                          const machine::TraceReading& reading) {
+    return run_analytic_plans(schedule, on, wiring, {}, runs, reading);
+  };
+  return run_trials(schedule, on, wiring, {}, run_analytic(schedule, on), trials, source, {});
+}
+
+TEST(RunTrials, ByHand) {
+  // Two calcs on one lane, 4 us each, the second ready at once; then a delay that has 10 us.
+  Program p(1);
+  const OpId first = p.calc(0, us(4));
+  const OpId second = p.calc(0, us(4));
+  const OpId slow = p.delay(0, us(10));
+  const sched::Schedule schedule = p.build();
+  EXPECT_TRUE(delays_lane(schedule, platform(), first));
+  EXPECT_FALSE(delays_lane(schedule, platform(), slow));
+  const Validation found = tried(schedule, platform(),
+                                 {{second, us(1), false},
+                                  {second, us(9), false},
+                                  {second, us(3), true},
+                                  {slow, us(5), false},
+                                  {first, us(6), false}});
+  EXPECT_NEAR(found.makespan_s, 10e-6, 1e-15);
+  ASSERT_EQ(found.trials.size(), 5u);
+  // The second waits 4 us for its lane anyway.
+  const double absorbed_us[] = {4, 4, 0, 0, 0};
+  const double shift_us[] = {0, 3, 1, 5, 0};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(found.trials[i].absorbed_s, absorbed_us[i] * 1e-6, 1e-15) << i;
+    EXPECT_NEAR(found.trials[i].shift_s, shift_us[i] * 1e-6, 1e-15) << i;
+    EXPECT_FALSE(found.trials[i].shared) << i;
+    // The last lets the other go first.
+    EXPECT_EQ(found.trials[i].order_kept, i != 4) << i;
+  }
+  EXPECT_TRUE(tried(schedule, platform(), {}).trials.empty());
+}
+
+TEST(RunTrials, FairPortsAreSharedByLargeMessagesThatMeet) {
+  // Two messages into rank 0, of 10 us each; the second leaves `later` after the first.
+  const auto shared = [](double later_us, std::uint64_t bytes, const char* nic) {
+    Program p(3);
+    const auto from_1 = p.channel(1, 0);
+    const auto from_2 = p.channel(2, 0);
+    p.recv(from_1, bytes);
+    p.recv(from_2, bytes);
+    p.send(from_1, bytes);
+    const OpId wait = p.delay(2, us(20));
+    const OpId second = p.send(from_2, bytes);
+    p.after({wait}, second);
+    const sched::Schedule schedule = p.build();
+    // The first is delayed, until the second has left.
+    const Validation found = tried(schedule, platform(nic), {{OpId(2), us(20 - later_us), false}});
+    return found.trials.at(0).shared;
+  };
+  EXPECT_FALSE(shared(20, 10'000, "fair"));
+  EXPECT_FALSE(shared(10.5, 10'000, "fair"));
+  EXPECT_TRUE(shared(9.5, 10'000, "fair"));
+  EXPECT_TRUE(shared(0, 10'000, "fair"));
+  EXPECT_FALSE(shared(0, 10'000, "serial"));
+  EXPECT_FALSE(shared(0, 100, "fair"));
+}
+
+TEST(Samples, OnlyThoseThatAreAskedForChange) {
+  Program p(2);
+  const auto channel = p.channel(0, 1);
+  p.send(channel, 1000);
+  p.recv(channel, 1000);
+  const sched::Schedule schedule = p.build();
+  const machine::Wiring wiring(platform(), 2);
+  machine::DelayPlan plan;
+  plan.seed = 90;
+  plan.noise.resize(1);
+  plan.noise[0].of.kind = machine::Distribution::Kind::kUniform;
+  plan.noise[0].of.high = us(50);
+  const machine::Samples all = run_analytic_samples(schedule, platform(), plan, {}, {6, 2, {}});
+  machine::Samples some(6, 2);
+  const std::vector<std::uint32_t> which = {4, 1};
+  run_analytic_samples(schedule, platform(), wiring, plan, {}, {6, 1, {}}, which, some);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    machine::DelayPlan drawn = plan;
+    drawn.seed = 90 + i;
+    const sched::Trace trace = run_analytic(schedule, platform(), drawn);
+    const std::vector<double> finish_s = machine::rank_finish_s(schedule, trace.ops);
+    const bool asked = i == 1 || i == 4;
+    EXPECT_EQ(all.makespan_s[i], trace.makespan_s());
+    EXPECT_EQ(some.makespan_s[i], asked ? trace.makespan_s() : 0);
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      EXPECT_EQ(all.finish_s(i)[r], finish_s[r]);
+      EXPECT_EQ(some.finish_s(i)[r], asked ? finish_s[r] : 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slackline::analysis
