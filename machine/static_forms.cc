@@ -51,11 +51,15 @@ class Counts {
 
 // What an actual region decided each time, if it is always the same: how many attempts, 0 for an
 // alt that is not taken.
-std::uint64_t attempts_each_time(const RegionTree& tree, const Counts& counts,
+std::uint64_t attempts_each_time(const RegionTree& tree, const Counts& counts, RegionKind kind,
                                  std::uint32_t region) {
   const auto attempts = counts.attempts(region);
   const auto entries = counts.entries(region);
   if (entries && *entries == 0) return 1;  // never asked
+  if (kind == RegionKind::kRetry && attempts && *attempts == 0) {
+    throw InputError(fmt::format("the trace has no attempt of {}; expected at least 1 each time",
+                                 tree.describe(region)));
+  }
   if (attempts && entries) {
     if (*entries == 1 || *attempts == 0 || *attempts == *entries) return *attempts / *entries;
   }
@@ -90,7 +94,7 @@ sched::Unrolled realise(const sched::Schedule& schedule, const sched::Trace& tra
   for (std::uint32_t r = 0; r < attempts.size(); ++r) {
     const Region& region = schedule.regions()[r];
     if (region.outcome == Outcome::kSampled || region.kind == RegionKind::kRepeat) continue;
-    attempts[r] = attempts_each_time(tree, counts, r);
+    attempts[r] = attempts_each_time(tree, counts, region.kind, r);
   }
   std::vector<std::uint64_t> asked(attempts.size(), 0);
   return sched::unroll(
