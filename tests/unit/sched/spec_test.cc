@@ -316,6 +316,15 @@ TEST(SpecOptions, AreAllRead) {
   }
 }
 
+// A list of options shows both; values are short, and what they mean ends with the default.
+TEST(SpecOptions, SayTheirValuesBeforeWhatTheyMean) {
+  for (const SpecOption& option : spec_options()) {
+    EXPECT_EQ(option.values.find(';'), std::string_view::npos) << option.name;
+    EXPECT_EQ(option.values.find(": "), std::string_view::npos) << option.name;
+    EXPECT_NE(option.meaning.find_first_of(";:"), std::string_view::npos) << option.name;
+  }
+}
+
 TEST(Suggest, FindsTheNearestName) {
   const std::vector<std::string_view> names = {"chain", "circulant", "hybrid", "go"};
   EXPECT_EQ(nearest_name("chian", names), "chain");

@@ -1,0 +1,92 @@
+// A whole of two parts, word by word.
+#include "sched/compose.h"
+
+#include <gtest/gtest.h>
+
+#include "sched/error.h"
+#include "sched/text.h"
+
+namespace slackline::sched {
+namespace {
+
+// One message with a credit, and a word that the sender adds to.
+const char* const kPart =
+    "slackline schedule 1\nranks 2\nmessage 8\n"
+    "buffer 0 rank 0 bytes 8\nbuffer 1 rank 1 bytes 16\n"
+    "channel 0 from 0 to 1 credit_on 1\nchannel 1 from 1 to 0\n"
+    "rank 0\n"
+    "  0 recv on 1\n"
+    "  1 send step 1 on 0 reads 0[0+8] after done:0\n"
+    "  2 fetch_add on 0 reads 1[8+8] writes 1[8+8]\n"
+    "  3 fetch_add on 0 reads 1[8+8] writes 1[8+8] operand result:2 after done:2\n"
+    "rank 1\n"
+    "  4 recv step 1 on 0 writes 1[0+8]\n"
+    "  5 send on 1 after issued:4\n"
+    "pre 0[0+8] value 0\npost 1[0+8] value 0\n";
+
+// The text without what names it: version, digest and title.
+std::string program_of(const Schedule& schedule) {
+  const std::string text = write_text(schedule);
+  return text.substr(text.find("\nranks"));
+}
+
+TEST(Compose, WritesPartsBehindEachOther) {
+  const Schedule part = read_text(kPart);
+  const Part parts[] = {
+      {&part, {RankId(2), RankId(0)}, Time{0}, std::nullopt},
+      {&part, {RankId(0), RankId(2)}, Time{5'000}, 0, RankId(1)},
+  };
+  const Composition whole = compose(parts, 3, "both");
+  EXPECT_EQ(whole.schedule.title(), "both");
+  EXPECT_EQ(program_of(whole.schedule),
+            "\nranks 3\nmessage 16\n"
+            "buffer 0 rank 2 bytes 8\nbuffer 1 rank 0 bytes 16\n"
+            "buffer 2 rank 0 bytes 8\nbuffer 3 rank 2 bytes 16\n"
+            "channel 0 from 2 to 0 credit_on 1\nchannel 1 from 0 to 2\n"
+            "channel 2 from 0 to 2 credit_on 3\nchannel 3 from 2 to 0\n"
+            "rank 0\n"
+            "  0 recv step 1 on 0 writes 1[0+8]\n"
+            "  1 send on 1 after issued:0\n"
+            "  2 join after done:0 done:1\n"
+            "  3 recv on 3 after done:2\n"
+            "  4 send step 1 on 2 reads 2[0+8] after done:3\n"
+            "  5 fetch_add on 2 reads 3[8+8] writes 3[8+8]\n"
+            "  6 fetch_add on 2 reads 3[8+8] writes 3[8+8] operand result:5 after done:5\n"
+            "rank 2\n"
+            "  7 recv on 1\n"
+            "  8 send step 1 on 0 reads 0[0+8] after done:7\n"
+            "  9 fetch_add on 0 reads 1[8+8] writes 1[8+8]\n"
+            "  10 fetch_add on 0 reads 1[8+8] writes 1[8+8] operand result:9 after done:9\n"
+            "  11 delay for 5ns\n"
+            "  12 join after done:8 done:10 done:11\n"
+            "  13 recv step 1 on 2 writes 3[0+8] after done:12\n"
+            "  14 send on 3 after issued:13\n"
+            "pre 0[0+8] value 0\npre 2[0+8] value 1\n"
+            "post 1[0+8] value 0\npost 3[0+8] value 1\n");
+  EXPECT_EQ(whole.parts.count(), 2u);
+  EXPECT_EQ(whole.parts.of_op,
+            (std::vector<std::uint32_t>{0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1}));
+  const PartRange& delayed = whole.parts.ops(1, RankId(1));
+  EXPECT_EQ(delayed.first, OpId(11));
+  EXPECT_EQ(delayed.own, OpId(13));
+  EXPECT_EQ(delayed.end, OpId(15));
+}
+
+TEST(Compose, TheEarlierStartComesFirst) {
+  const Schedule calc = read_text("slackline schedule 1\nranks 1\nrank 0\n0 calc for 1us\n");
+  const Schedule join = read_text("slackline schedule 1\nranks 1\nrank 0\n0 join\n");
+  const Part parts[] = {{&calc, {RankId(0)}, Time{2'000}, std::nullopt},
+                        {&join, {RankId(0)}, Time{1'000}, std::nullopt},
+                        {&join, {RankId(0)}, Time{0}, 0},
+                        {&calc, {RankId(0)}, Time{0}, std::nullopt}};
+  // The third is no earlier than the first, which it comes after.
+  EXPECT_EQ(program_of(compose(parts, 1).schedule),
+            "\nranks 1\nrank 0\n"
+            "  0 calc for 1us\n"
+            "  1 delay for 1ns\n  2 join after done:1\n"
+            "  3 delay for 2ns\n  4 calc for 1us after done:3\n"
+            "  5 join after done:4\n  6 join after done:5\n");
+}
+
+}  // namespace
+}  // namespace slackline::sched
