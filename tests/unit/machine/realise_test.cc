@@ -90,6 +90,30 @@ TEST(Realise, ARetryThatCameOftenTookOneAttemptEachTime) {
   EXPECT_NE(error_of<Unsupported>(schedule, {3, 6}), "no error");
 }
 
+// A retry whose operations all stand in another region, of `inner`.
+sched::Schedule retry_around(const std::string& outcome, const std::string& inner) {
+  return sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 1 bytes 8\nchannel 0 from 0 to 1\n"
+      "rank 0\n0 compare_swap on 0 reads 0[0+8] writes 0[0+8] operand 1 compare 0\n"
+      "region retry entry 0 count 1 attempts 9 outcome " +
+      outcome + "\nregion " + inner + "\n");
+}
+
+TEST(Realise, ARepeatTellsOfTheRetryAroundIt) {
+  const sched::Schedule schedule = retry_around("actual", "repeat entry 0 count 1 attempts 3");
+  EXPECT_EQ(times(schedule, 0, {3}), 3u);
+  EXPECT_EQ(times(schedule, 0, {12}), 12u);
+}
+
+TEST(Realise, ARetryInAnotherTellsNothing) {
+  const std::string inner = "retry entry 0 count 1 attempts 9 outcome actual";
+  const std::string decided = "(retry, from op 0 (compare_swap, rank 0)) decided each time";
+  EXPECT_EQ(error_of<Unsupported>(retry_around("actual", inner), {2}),
+            "realise cannot tell from the trace what region 0 " + decided);
+  EXPECT_EQ(error_of<Unsupported>(retry_around("sampled p 1000000", inner), {2}),
+            "realise cannot tell from the trace what region 1 " + decided);
+}
+
 // Such a trace can only be a file that somebody wrote.
 TEST(Realise, ARetryThatNeverRanIsRefused) {
   EXPECT_EQ(error_of<InputError>(lone_retry(), {0}),
