@@ -60,7 +60,7 @@ void read_given(const sched::Schedule& schedule, Words& words) {
          ++word) {
       const std::uint64_t at = word->first.second;
       const std::uint64_t from = std::max(at, given.offset);
-      const std::uint64_t to = std::min(at + 8, end);
+      const std::uint64_t to = std::min(at + sizeof word->second.value, end);
       if (from >= to) continue;
       auto bytes = std::bit_cast<std::array<std::byte, 8>>(word->second.value);
       sched::write_value(fact.value, fact.value_offset + (from - given.offset),
