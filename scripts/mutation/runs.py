@@ -1,5 +1,6 @@
 """The tests that see a change: which there are, what each costs, likely ones first."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -14,11 +15,15 @@ from mutation.build import Failed, output_of
 
 QUICK_S = 0.1  # a test up to here is run before the slower ones of any program
 MEASURE_LIMIT_S = 3600
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 MOST_FILTER = 400  # tests named one by one; gtest compares each with each
 
 
 def limited():
-    """A changed program may ask for anything: no core files, no more memory than there is."""
+    """A changed program may ask for anything: no core files, no more memory than there is. It ends
+    with whoever started it, since it may run for ever."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (pages, pages))

@@ -87,7 +87,7 @@ TEST(VerifyAdversary, NoRunRefutesWhatIsProved) {
 }
 
 TEST(VerifyAdversary, NoRunRefutesAMutantThatIsProved) {
-  const std::vector<Sample> samples = handmade_samples();
+  const std::vector<SampleDraft> samples = handmade_samples();
   Random random(5);
   Counts counts;
   for (int attempt = 0; attempt < 3000; ++attempt) {

@@ -18,7 +18,7 @@ namespace {
 
 TEST(VerifyMutation, SamplesAreRight) {
   for (const auto& samples : {lowered_samples(), handmade_samples()}) {
-    for (const Sample& sample : samples) {
+    for (const SampleDraft& sample : samples) {
       EXPECT_FALSE(agree(sample.draft.build(), 1, sample.name));
     }
   }
@@ -28,14 +28,14 @@ class VerifyMutation : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(VerifyMutation, EveryDefectIsCaught) {
   const auto [kind, mutate] = mutations()[GetParam()];
-  const std::vector<Sample> lowered = lowered_samples();
-  const std::vector<Sample> handmade = handmade_samples();
+  const std::vector<SampleDraft> lowered = lowered_samples();
+  const std::vector<SampleDraft> handmade = handmade_samples();
   Random random(1000 + GetParam());
   int made = 0;
   int defects = 0;
   for (int attempt = 0; attempt < 4000 && made < 400; ++attempt) {
-    const std::vector<Sample>& samples = random() % 2 == 0 ? lowered : handmade;
-    const Sample& sample = samples[random() % samples.size()];
+    const std::vector<SampleDraft>& samples = random() % 2 == 0 ? lowered : handmade;
+    const SampleDraft& sample = samples[random() % samples.size()];
     Draft draft = sample.draft;
     if (!mutate(draft, random)) continue;
     std::optional<Schedule> schedule;

@@ -13,7 +13,7 @@
 
 namespace slackline::testing {
 
-struct Sample {
+struct SampleDraft {
   std::string name;
   Draft draft;
 };
@@ -184,8 +184,8 @@ inline Draft reduce_sample(std::uint32_t others) {
 }
 
 /// Every pattern that takes any number of ranks, lowered in every way, for small sizes.
-inline std::vector<Sample> lowered_samples() {
-  std::vector<Sample> samples;
+inline std::vector<SampleDraft> lowered_samples() {
+  std::vector<SampleDraft> samples;
   const auto add = [&](const PatternEntry& pattern, std::uint32_t ranks, std::uint64_t bytes,
                        const TransferOptions& transfers, const CreditOptions& credits) {
     MulticastOptions options;
@@ -212,7 +212,7 @@ inline std::vector<Sample> lowered_samples() {
 }
 
 /// What no pattern has: buffers used again, flags, gets, atomics, reductions.
-inline std::vector<Sample> handmade_samples() {
+inline std::vector<SampleDraft> handmade_samples() {
   return {{"ring 1", ring_sample(1, 4)}, {"ring 2", ring_sample(2, 5)},
           {"flags", flag_sample(3)},     {"gets", get_sample(3)},
           {"atomics", atomic_sample()},  {"reduce", reduce_sample(3)}};
