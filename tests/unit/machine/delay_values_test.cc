@@ -8,24 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "sched/error.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::machine {
 namespace {
 
 using sched::Time;
+using slackline::testing::error_of;
 using ::testing::ElementsAre;
 using Kind = Distribution::Kind;
-
-template <class What>
-std::string error_of(What&& what) {
-  try {
-    what();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(DelayValues, ASlowdownIsAFiniteNumberFromOneOn) {
   EXPECT_EQ(parse_slowdown("1", "x"), 1);

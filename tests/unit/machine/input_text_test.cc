@@ -7,20 +7,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sched/error.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::machine {
 namespace {
 
-template <class What>
-std::string error_of(What&& what) {
-  try {
-    what();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
+using slackline::testing::error_of;
 
 TEST(InputText, IsQuotedOnOneLine) {
   EXPECT_EQ(machine::quoted(""), "''");

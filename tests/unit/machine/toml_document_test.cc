@@ -9,24 +9,15 @@
 #include <vector>
 
 #include "machine/input_text.h"
-#include "sched/error.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::machine {
 namespace {
 
+using slackline::testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Kind = TomlValue::Kind;
-
-template <class What>
-std::string error_of(What&& what) {
-  try {
-    what();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 std::string parse_error(const std::string& text) {
   return error_of([&] { parse_toml(text, "f"); });
