@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -170,6 +171,51 @@ class Runs(unittest.TestCase):
         self.assertRegex(said, r"all +2 +0 +0 +2 +0 +100 %")
         listed = self.mutate("room", "--list", "--count", "4", "--kind", "comparison")
         self.assertEqual(listed.count("    - "), 2)
+
+    def test_bad_input_is_refused_in_its_last_line(self):
+        for arguments, why in (
+                (["--count", "-1"], "argument --count: '-1'; expected a whole number above 0"),
+                (["--jobs", "0"], "argument --jobs: '0'; expected a whole number above 0"),
+                (["--patience", "nan"], "argument --patience: 'nan'; expected seconds, at least 0"),
+                (["--only", "room/limit.cc:x"],
+                 "--only: 'x' is no line's number; expected FILE or FILE:LINE"),
+                (["--only", "room/limit.cc:999"], "room/limit.cc:999: there is no change to make"),
+                (["--only", "room/limit.cc:999", "--change", "a", "b"],
+                 "room/limit.cc:999: expected 'a' in it"),
+                (["--change", "a", "b"], "--change: expected --only FILE:LINE with it"),
+                (["--kind", "nosuch"], "there is no change of kind nosuch to make"),
+                (["nowhere"], "nowhere: expected a folder or file of the product's source")):
+            done = subprocess.run([sys.executable, SCRIPT, "--build", self.build, "--list",
+                                   *arguments], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertIn(why, done.stderr.splitlines()[-1])
+
+    def test_what_runs_for_ever_ends_with_who_started_it(self):
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); from mutation import runs\n"
+                "runs.run(['sh', '-c', 'echo $$ > pid; exec sleep 600'], sys.argv[2], 600)")
+        with tempfile.TemporaryDirectory() as folder:
+            starter = subprocess.Popen([sys.executable, "-c", code, pathlib.Path(SCRIPT).parent,
+                                        folder])
+            told = pathlib.Path(folder, "pid")
+            while not (told.exists() and told.read_text().endswith("\n")):
+                self.assertIsNone(starter.poll())
+                time.sleep(0.01)
+            starter.kill()
+            starter.wait()
+            # A process that ended stays as a zombie where nobody waits for it.
+            stat = pathlib.Path("/proc", told.read_text().strip(), "stat")
+            self.assertTrue(self.ends(stat), "it runs on")
+
+    @staticmethod
+    def ends(stat):
+        for _ in range(3000):
+            try:
+                if stat.read_text().rpartition(")")[2].split()[0] == "Z":
+                    return True
+            except (FileNotFoundError, ProcessLookupError):
+                return True
+            time.sleep(0.01)
+        return False
 
 
 if __name__ == "__main__":
