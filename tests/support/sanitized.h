@@ -17,8 +17,8 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// Of so many random cases, those that a test tries: all, or a tenth under a sanitizer, which is up
-// to forty times slower and looks at memory, not at statistics.
+// Of so many cases (seeds, trials, numbers of ranks) those that a test tries: all, or a tenth under
+// a sanitizer, which is up to forty times slower and looks at memory, not at statistics.
 template <class Count>
 constexpr Count cases(Count all) {
   return kSanitized ? (all + 9) / 10 : all;

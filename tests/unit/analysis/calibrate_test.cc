@@ -201,7 +201,7 @@ TEST(Calibrate, IntervalsHoldTheTruth) {
   const machine::Platform platform = machine_of(kMachine);
   const auto exact = repeated(all_kinds(platform), 3);
   constexpr int kTrials = cases(500);
-  constexpr double kRare = kSanitized ? 3 : 1;  // how much rarer fewer trials may be off
+  constexpr double kWider = kSanitized ? 3 : 1;  // the bounds on shares, of a tenth of the trials
   for (const double struck : {0.0, 0.1}) {
     const Coverage found = coverage_of(platform, exact, 0.01, struck, kTrials);
     int held = 0;
@@ -210,13 +210,13 @@ TEST(Calibrate, IntervalsHoldTheTruth) {
       const auto figure = static_cast<Figure>(f);
       EXPECT_GE(found.measured[f], kTrials * 9 / 10) << name(figure);
       // Five standard deviations of a count whose mean is 95 %.
-      EXPECT_GE(found.held[f], (1 - 0.1 * kRare) * found.measured[f]) << name(figure);
+      EXPECT_GE(found.held[f], (1 - 0.1 * kWider) * found.measured[f]) << name(figure);
       if (figure == Figure::kInterleave) continue;
       held += found.held[f];
       measured += found.measured[f];
     }
-    EXPECT_GE(held, (0.955 - 0.02 * kRare) * measured);
-    EXPECT_LE(held, (0.955 + 0.02 * kRare) * measured) << "wider than they need be";
+    EXPECT_GE(held, (0.955 - 0.02 * kWider) * measured);
+    EXPECT_LE(held, (0.955 + 0.02 * kWider) * measured) << "wider than they need be";
     for (const Figure f : {Figure::kPost, Figure::kGap, Figure::kLatency, Figure::kRate,
                            Figure::kCopyRate, Figure::kInterleave}) {
       EXPECT_LT(found.worst[static_cast<std::size_t>(f)], 0.04) << name(f);

@@ -9,26 +9,18 @@
 #include <vector>
 
 #include "analysis/compare.h"
+#include "tests/support/quantile.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {
 namespace {
 
+using slackline::testing::quantile;
+
 double median_by_sorting(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-// The least of them that at least `percent` of a hundred do not exceed.
-double quantile(const std::vector<double>& values, std::size_t percent) {
-  double least = *std::max_element(values.begin(), values.end());
-  for (const double candidate : values) {
-    const auto within = static_cast<std::size_t>(
-        std::count_if(values.begin(), values.end(), [&](double v) { return v <= candidate; }));
-    if (100 * within >= percent * values.size()) least = std::min(least, candidate);
-  }
-  return least;
 }
 
 // Two ranks with `first` and `second` operations.

@@ -10,12 +10,14 @@
 #include "analysis/plan_runs.h"
 #include "analysis/samples.h"
 #include "analysis/validate.h"
+#include "tests/support/quantile.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {
 namespace {
 
 using sched::OpId;
+using slackline::testing::quantile;
 using testing::Program;
 using testing::us;
 
@@ -39,17 +41,6 @@ TEST(ErrorSpread, AShiftIsWhatTheDelayHasAboveTheFloat) {
   EXPECT_DOUBLE_EQ(errors_s[0], 0.5e-6);
   EXPECT_DOUBLE_EQ(errors_s[1], -1e-6);
   EXPECT_DOUBLE_EQ(exact_within_s(2), 2e-9 + 10e-12);
-}
-
-// The least that at least `percent` of a hundred do not exceed.
-double quantile(const std::vector<double>& values, std::size_t percent) {
-  double least = *std::max_element(values.begin(), values.end());
-  for (const double candidate : values) {
-    const auto within = static_cast<std::size_t>(
-        std::count_if(values.begin(), values.end(), [&](double v) { return v <= candidate; }));
-    if (100 * within >= percent * values.size()) least = std::min(least, candidate);
-  }
-  return least;
 }
 
 TEST(ErrorSpread, HasTheQuantilesOfAbsoluteAndRelativeErrors) {

@@ -2,33 +2,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "machine/platform.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::machine {
 namespace {
 
+using slackline::testing::error_of;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-std::string error_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    EXPECT_EQ(message.find('\n'), std::string::npos) << "an error is one line: " << message;
-    return message;
-  }
-  return "(no error)";
-}
 
 // SimGrid's files have the network's rates and latencies.
 constexpr std::string_view kRestOfFile =

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -14,24 +13,14 @@
 #include <variant>
 #include <vector>
 
-#include "sched/error.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::machine {
 namespace {
 
+using slackline::testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string error_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    EXPECT_EQ(message.find('\n'), std::string::npos) << "an error is one line: " << message;
-    return message;
-  }
-  return "(no error)";
-}
 
 // A file in a folder of its own, removed at the end.
 class TemporaryFile {

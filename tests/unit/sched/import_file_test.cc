@@ -6,16 +6,17 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sched/error.h"
 #include "sched/export/goal.h"
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
+#include "tests/support/input_error.h"
 #include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
 namespace {
 
+using slackline::testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 namespace fs = std::filesystem;
@@ -35,16 +36,6 @@ class Files : public ::testing::Test {
 
   fs::path folder_;
 };
-
-template <class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST_F(Files, WhatIsWrittenIsRead) {
   const std::string bytes("a\0b\r\n\xff", 6);
