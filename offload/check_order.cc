@@ -87,6 +87,8 @@ class OrderCheck {
         check_message(id, e, view);
       } else if (q.purpose == Purpose::kCollect) {
         collected(id, e, view);
+      } else {
+        check_pending(id, e, view, {});  // a nop needs nothing
       }
       view.pending.clear();
     }
