@@ -86,11 +86,12 @@ class TimedRun final : public machine::DrivenRun {
   // The two directions of a NIC, and who waits for its out-port: one class of message.
   struct Ports {
     explicit Ports(std::uint32_t ranks)
-        : arbiter(ranks), waiting(ranks), taken(ranks, false), served(ranks, 0) {}
+        : arbiter(ranks), waiting(ranks), taken(ranks, false), served(ranks, 0), last(ranks) {}
     machine::PortArbiter arbiter;
     std::vector<std::vector<QueueId>> waiting;  // by rank
     std::vector<bool> taken;                    // by rank: the out-port is promised or held
     std::vector<std::uint32_t> served;          // by rank, the queue that had it last
+    std::vector<OpId> last;                     // by rank, the message that had it last
     std::vector<RankId> changed;                // ranks whose choice may have changed
   };
 
@@ -99,6 +100,7 @@ class TimedRun final : public machine::DrivenRun {
     machine::PathId way_back;
     bool busy = false;          // its head is being carried out
     double offered_s = 0;       // when its head became a message that may go
+    OpId behind;                // the message that its head waited for at its own out-port, if any
     double began_s = 0;         // when the message that is leaving began to
     std::uint64_t bytes = 0;    // of that
     std::uint32_t on_wire = 0;  // messages that have not arrived
@@ -236,9 +238,13 @@ class TimedRun final : public machine::DrivenRun {
     waiting.erase(best);
     ports.taken[rank.value] = true;
     ports.served[rank.value] = queue.value;
-    queue_of_[message_id(queue).value] = queue;
-    ports.arbiter.join(nic_.now_s, message_id(queue), rank,
-                       program_.queue(program_.queue(queue).peer).rank, state(queue).bytes == 0);
+    const OpId message = message_id(queue);
+    const bool waited = state(queue).offered_s < nic_.now_s;
+    state(queue).behind = waited ? ports.last[rank.value] : OpId::none();
+    ports.last[rank.value] = message;
+    queue_of_[message.value] = queue;
+    ports.arbiter.join(nic_.now_s, message, rank, program_.queue(program_.queue(queue).peer).rank,
+                       state(queue).bytes == 0);
   }
 
   void transmit(Ports& ports, const machine::PortArbiter::Start& start) {
@@ -249,8 +255,11 @@ class TimedRun final : public machine::DrivenRun {
     if (op.valid()) {
       sched::OpTimes& t = nic_.times[op.value];
       t.issued_s = t.ready_s;  // the NIC has had it since then
-      const bool waited = start.behind.valid() && t.ready_s < nic_.now_s;
-      if (waited && start.behind.value < schedule_.op_count()) t.cause = start.behind;
+      // One that waited for both ports waited for the other end's last: it asks for that one only
+      // once it has its own.
+      const OpId behind = start.behind.valid() ? start.behind : s.behind;
+      const bool waited = behind.valid() && t.ready_s < nic_.now_s;
+      if (waited && behind.value < schedule_.op_count()) t.cause = behind;
     }
     s.began_s = nic_.now_s;
     ++s.on_wire;
