@@ -92,6 +92,7 @@ void MessageGraph::find_needs(const Schedule& schedule) {
   std::vector<Landed> landed;
   for (const Message& m : messages_) {
     for (const sched::Slice& slice : schedule.slices(landing(schedule, m))) {
+      if (slice.bytes == 0) continue;
       landed.push_back({slice.buffer.value, slice.offset, slice.offset + slice.bytes, m.receive});
     }
   }

@@ -86,5 +86,83 @@ TEST(MessageGraph, MessagesAreBothEnds) {
   EXPECT_EQ(graph.messages()[0].latest, 2u);
 }
 
+// Work may be grouped by step where each message needs only what came at earlier ones.
+TEST(MessageGraph, SaysWhetherStepsGroupTheWork) {
+  EXPECT_TRUE(relay("1", "2").by_steps());
+  EXPECT_TRUE(relay("1", "1").by_steps());
+  EXPECT_TRUE(relay("2", "2").by_steps());
+  EXPECT_FALSE(relay("3", "3").by_steps());  // what the relay of step 3 needs
+  EXPECT_FALSE(relay("2", "1").by_steps());  // behind a later one on its channel
+  const auto ends = [](const std::string& receive) {
+    return MessageGraph(sched::read_text(kHead + "rank 0\n  0 send step 1 on 0 reads 0[0+8B]\n" +
+                                             "rank 1\n  1 recv step " + receive +
+                                             " on 0 writes 1[0+8B]\n",
+                                         "s"))
+        .by_steps();
+  };
+  EXPECT_TRUE(ends("1"));
+  EXPECT_FALSE(ends("2"));
+  EXPECT_FALSE(ends("0"));
+}
+
+// An empty piece stands nowhere, and hides nothing that stands before it.
+TEST(MessageGraph, EmptyPiecesHideNothing) {
+  const auto needs = [](const std::string& reads) {
+    return needs_of(
+        MessageGraph(sched::read_text(
+            kHead + "rank 0\n  0 send on 0 reads 0[0+8B]\n  1 send on 0 reads 0[8+0B]\nrank 1\n" +
+                "  2 recv on 0 writes 1[0+8B]\n  3 recv on 0 writes 1[4+0B]\n  4 send on 1 reads " +
+                reads + "\nrank 2\n  5 recv on 1 writes 2[0+8B]\n",
+            "s")),
+        4);
+  };
+  EXPECT_EQ(needs("1[0+8B]"), (Numbers{2}));
+  EXPECT_EQ(needs("1[4+1B]"), (Numbers{2}));
+  EXPECT_EQ(needs("1[5+1B]"), (Numbers{2}));
+}
+
+// A message of a barrier waits for sends, too; others do not, whether a join stands between or not.
+TEST(MessageGraph, OnlyBarriersNeedSends) {
+  const auto needs = [](const std::string& channel, const std::string& after) {
+    return needs_of(
+        MessageGraph(sched::read_text(
+            "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 64\nbuffer 1 rank 1 bytes 64\n"
+            "channel 0 from 0 to 1\nchannel 1 from 0 to 1 credit_on 1\nchannel 2 from 1 to 0\n"
+            "channel 3 from 0 to 1\nrank 0\n  0 send on 0 reads 0[0+8B]\n"
+            "  1 send on 0 reads 0[8+8B]\n  2 recv on 2 writes 0[32+8B]\n"
+            "  3 join after done:0 done:2\n  4 send on " +
+                channel + " after " + after +
+                "\nrank 1\n  5 recv on 0 writes 1[0+8B]\n  6 recv on 0 writes 1[8+8B]\n"
+                "  7 send on 2 reads 1[32+8B]\n  8 recv on " +
+                channel + "\n",
+            "s")),
+        4);
+  };
+  EXPECT_EQ(needs("1", "done:0"), (Numbers{0}));
+  EXPECT_EQ(needs("1", "done:1 done:0"), (Numbers{1}));
+  EXPECT_EQ(needs("1", "issued:0"), Numbers{});
+  EXPECT_EQ(needs("1", "done:3"), (Numbers{0, 2}));
+  EXPECT_EQ(needs("1", "done:3 done:1"), (Numbers{1, 2}));
+  EXPECT_EQ(needs("3", "done:0"), Numbers{});
+  EXPECT_EQ(needs("3", "done:2"), (Numbers{2}));
+  EXPECT_EQ(needs("3", "done:3"), (Numbers{2}));
+}
+
+TEST(MessageGraph, WhatWaitsInACircleIsRefused) {
+  try {
+    MessageGraph(sched::read_text(
+        "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 64\nbuffer 1 rank 1 bytes 64\n"
+        "channel 0 from 0 to 1\nchannel 1 from 1 to 0\nrank 0\n  0 recv on 1 writes 0[8+8B]\n"
+        "  1 send on 0 reads 0[0+8B] after done:0\nrank 1\n  2 recv on 0 writes 1[8+8B]\n"
+        "  3 send on 1 reads 1[0+8B] after done:2\n",
+        "s"));
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "offload: op 1 (send, rank 0) waits in a circle; expected a schedule that check "
+              "proves");
+  }
+}
+
 }  // namespace
 }  // namespace slackline::offload
