@@ -192,10 +192,12 @@ void Execution<Network>::done_at(OpId id, double time_s) {
   }
 }
 
-// What ends in this very instant does so before anything else starts in it.
+// What ends in this very instant does so before anything else starts in it: also what a sum of
+// other durations puts a rounding error later, since an instant takes what comes less than
+// kInstant_s after it. (Where a double has no picoseconds, only what comes at the very time.)
 template <class Network>
 void Execution<Network>::end_at(double time_s, Event event) {
-  if (time_s > now_s_) {
+  if (time_s > now_s_ && time_s >= now_s_ + kInstant_s) {
     network_.at(time_s, event);
   } else {
     ended_now_.push_back(event);

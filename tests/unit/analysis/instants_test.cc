@@ -250,5 +250,37 @@ TEST(Instants, AreTheNaiveMachinesForRandomPrograms) {
   }
 }
 
+// A receive is posted in the instant in which its message arrives, which a sum of other durations
+// puts a rounding error later. What it releases goes before an operation of the same instant that
+// has a higher id.
+TEST(Instants, AnEndThatRoundingPutsLaterIsOfTheInstant) {
+  int rounded = 0;
+  for (int bytes = 1; bytes <= 40; ++bytes) {
+    for (int latency_ns = 1; latency_ns <= 40; ++latency_ns) {
+      const double at_s = sched::seconds(sched::Time{(bytes + latency_ns) * 1000});
+      const double arrival_s = bytes / 1e9 + sched::seconds(sched::Time{latency_ns * 1000});
+      if (arrival_s > at_s) ++rounded;
+      Program p(2);
+      const sched::ChannelId channel = p.channel(0, 1);
+      p.send(channel, static_cast<std::uint64_t>(bytes));
+      const OpId posted = p.delay(1, sched::Time{(bytes + latency_ns) * 1000});
+      const OpId receive = p.recv(channel, static_cast<std::uint64_t>(bytes));
+      const OpId first = p.calc(1, testing::us(1));
+      const OpId second = p.calc(1, testing::us(1));
+      p.after({posted}, receive);
+      p.after({receive}, first);
+      p.after({posted}, second);
+      Platform platform;
+      platform.rate = {8'000'000'000};
+      platform.latency = sched::Time{latency_ns * 1000};
+      const sched::Trace trace = run_events(p.build(), platform);
+      ASSERT_NEAR(trace.ops[first.value].issued_s, at_s, 1e-15) << bytes << ", " << latency_ns;
+      ASSERT_NEAR(trace.ops[second.value].issued_s, at_s + 1e-6, 1e-15)
+          << bytes << ", " << latency_ns;
+    }
+  }
+  EXPECT_GT(rounded, 100);
+}
+
 }  // namespace
 }  // namespace slackline::analysis
