@@ -44,5 +44,65 @@ TEST(CalibrationModel, SaysWhatTheEventEngineSays) {
   }
 }
 
+using analysis::index_of;
+using analysis::is_paced;
+using analysis::Pace;
+using analysis::Unknown;
+using analysis::Unknowns;
+
+// Of equal figures, a post paces before a gap, and a gap before the wire.
+TEST(CalibrationModel, SaysWhatPaces) {
+  const auto pace = [](PointKind kind, double post, double gap, double byte) {
+    Unknowns figures{};
+    figures[index_of(Unknown::kPost)] = post;
+    figures[index_of(Unknown::kGap)] = gap;
+    figures[index_of(Unknown::kByte)] = byte;
+    return analysis::pace_under({kind, 10, 4, 1, 0}, figures);
+  };
+  const PointKind stream = PointKind::kStream, burst = PointKind::kBurst;
+  EXPECT_EQ(pace(stream, 20, 20, 2), Pace::kPost);
+  EXPECT_EQ(pace(stream, 20, 19, 1), Pace::kPost);
+  EXPECT_EQ(pace(stream, 19, 20, 2), Pace::kGap);
+  EXPECT_EQ(pace(stream, 20, 21, 1), Pace::kGap);
+  EXPECT_EQ(pace(stream, 20, 19, 2.1), Pace::kWire);
+  EXPECT_EQ(pace(stream, 20, 20, 2.1), Pace::kWire);
+  EXPECT_EQ(pace(burst, 99, 20, 2), Pace::kGap);
+  EXPECT_EQ(pace(burst, 99, 19, 2), Pace::kWire);
+  // One message has no pace.
+  for (int k = 0; k < analysis::kPointKinds; ++k) {
+    const auto kind = static_cast<PointKind>(k);
+    EXPECT_FALSE(is_paced({kind, 10, 1, 1, 0})) << name(kind);
+    EXPECT_EQ(is_paced({kind, 10, 2, 1, 0}), kind == stream || kind == burst) << name(kind);
+  }
+}
+
+// Every figure of a kind, as often as it is paid.
+TEST(CalibrationModel, HasARowOfEachKind) {
+  // post, complete, gap, latency, byte, atomic, copy byte, copy start: in the order of Unknown.
+  const auto row = [](PointKind kind, Pace pace) {
+    const Unknowns found = analysis::row_of({kind, 10, 3, 1, 0}, pace);
+    std::vector<double> named;
+    for (const Unknown u : {Unknown::kPost, Unknown::kComplete, Unknown::kGap, Unknown::kLatency,
+                            Unknown::kByte, Unknown::kAtomic, Unknown::kCopyByte,
+                            Unknown::kCopyStart}) {
+      named.push_back(found[index_of(u)]);
+    }
+    return named;
+  };
+  using Row = std::vector<double>;
+  EXPECT_EQ(row(PointKind::kPost, Pace::kGap), (Row{3, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(row(PointKind::kPingpong, Pace::kGap), (Row{3, 3, 0, 3, 30, 0, 0, 0}));
+  EXPECT_EQ(row(PointKind::kSend, Pace::kGap), (Row{3, 3, 0, 6, 30, 0, 0, 0}));
+  EXPECT_EQ(row(PointKind::kGet, Pace::kGap), (Row{3, 3, 0, 6, 30, 0, 0, 0}));
+  EXPECT_EQ(row(PointKind::kAtomic, Pace::kGap), (Row{3, 3, 0, 6, 30, 3, 0, 0}));
+  for (const PointKind kind : {PointKind::kStream, PointKind::kBurst}) {
+    EXPECT_EQ(row(kind, Pace::kGap), (Row{1, 1, 2, 2, 10, 0, 0, 0}));
+    EXPECT_EQ(row(kind, Pace::kPost), (Row{3, 1, 0, 2, 10, 0, 0, 0}));
+    EXPECT_EQ(row(kind, Pace::kWire), (Row{1, 1, 0, 2, 30, 0, 0, 0}));
+  }
+  EXPECT_EQ(row(PointKind::kCopy, Pace::kGap), (Row{0, 0, 0, 0, 0, 0, 30, 3}));
+  EXPECT_EQ(row(PointKind::kBehind, Pace::kGap), (Row{0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace slackline::testing

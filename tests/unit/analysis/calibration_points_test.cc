@@ -92,5 +92,35 @@ TEST(CalibrationPoints, MistakesAreNamedByLine) {
   }
 }
 
+// To the last value that fits, and the first that does not.
+TEST(CalibrationPoints, HaveTheirRanges) {
+  const std::string head = kHead;
+  for (const char* line : {"send,1125899906842624,1,1e-6", "send,0,1,1e-6", "send,8,4294967296,1e-6",
+                           "send,8,1,1e-12", "send,8,1,1e6", "copy,1,1,1e-6", "atomic,8,1,1e-6"}) {
+    EXPECT_EQ(error_of(head + line + "\n"), "") << line;
+  }
+  const auto seconds = [&](const std::string& text) {
+    EXPECT_EQ(error_of(head + "send,8,1," + text + "\n"),
+              "points.csv:2: seconds: '" + text +
+                  "' is no time; expected seconds from 1e-12 to 1e+06, such as 1.52e-6");
+  };
+  seconds("9.9e-13");
+  seconds("1000001");
+  seconds("1e-6 ");
+  EXPECT_EQ(error_of(head + "atomic,7,1,1e-6\n"),
+            "points.csv:2: bytes: an atomic carries 7; expected 8");
+  EXPECT_EQ(error_of(head + "copy,0,1,1e-6\n"),
+            "points.csv:2: bytes: a copy of nothing; expected 1 or more");
+  EXPECT_EQ(error_of(head + "send,8,1\n"),
+            "points.csv:2: 'send,8,1' has not 4 fields; expected kind,bytes,messages,seconds");
+  EXPECT_EQ(error_of(""),
+            "points.csv:1: no points; expected the head kind,bytes,messages,seconds, and then a "
+            "point a line");
+  EXPECT_EQ(error_of(head), "points.csv:1: no points; expected that head, and then a point a line");
+  EXPECT_EQ(point_kind_named("sends"), std::nullopt);
+  // A line of CRLF alone, and blanks at its ends.
+  EXPECT_EQ(error_of(head + "\r\nsend,8,1,1e-6\r\n"), "");
+}
+
 }  // namespace
 }  // namespace slackline::analysis

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/event_engine.h"
+#include "tests/property/random_runs.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {
@@ -55,6 +56,55 @@ TEST(LongestPath, AnEmptyMessageBehindOneOfALaterPlaceIsNotItsToTell) {
     }
   }
   EXPECT_GT(answered, 10);
+}
+
+struct Tally {
+  int answered = 0;
+  int contended = 0;
+};
+
+// Random programs of every kind of operation, most figures of the machine now and then 0.
+Tally compare(machine::NicDiscipline nic, std::uint32_t seeds) {
+  Tally tally;
+  for (std::uint32_t seed = 0; seed < seeds && !::testing::Test::HasFatalFailure(); ++seed) {
+    testing::Dice dice(seed);
+    const sched::Schedule schedule = testing::RandomSchedule(dice, 5, 25).build();
+    const machine::Platform on = testing::random_platform(dice, nic);
+    const machine::DelayPlan plan =
+        dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
+    const auto trace = longest_path(schedule, on, plan);
+    if (!trace) continue;
+    ++tally.answered;
+    tally.contended += trace->contended ? 1 : 0;
+    const sched::Trace expected = run_events(schedule, on, plan);
+    const double near_s = 1e-9 * expected.makespan_s();
+    const auto compare_op = [&](std::uint32_t i) {
+      const sched::OpTimes& a = trace->ops[i];
+      const sched::OpTimes& b = expected.ops[i];
+      ASSERT_NEAR(a.ready_s, b.ready_s, near_s) << "seed " << seed << ", op " << i;
+      ASSERT_NEAR(a.issued_s, b.issued_s, near_s) << "seed " << seed << ", op " << i;
+      ASSERT_NEAR(a.wire_s, b.wire_s, near_s) << "seed " << seed << ", op " << i;
+      ASSERT_NEAR(a.done_s, b.done_s, near_s) << "seed " << seed << ", op " << i;
+    };
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) compare_op(i);
+    if (::testing::Test::HasFatalFailure()) return tally;
+    EXPECT_EQ(trace->contended, expected.contended) << seed;
+    EXPECT_EQ(trace->engine, "longest-path");
+    EXPECT_EQ(trace->platform, on.spec());
+    EXPECT_EQ(trace->delays, plan.text());
+    EXPECT_EQ(trace->seed, plan.seed);
+  }
+  return tally;
+}
+
+// It may answer more often one day, but not less.
+TEST(LongestPath, SaysWhatEventsSayOrNothing) {
+  const Tally serial = compare(machine::NicDiscipline::kSerial, 6000);
+  EXPECT_GE(serial.answered, 1);
+  const Tally fair = compare(machine::NicDiscipline::kFair, 4000);
+  EXPECT_GE(fair.answered, 1);
+  EXPECT_GE(fair.contended, 1);
+  std::printf("%d %d %d\n", serial.answered, fair.answered, fair.contended);
 }
 
 }  // namespace

@@ -148,5 +148,39 @@ TEST(StepSlack, LeavesOutWhatWasSentBeforeItCameAndEmptyMessages) {
   expect_sum(empty.slack().all, 2, 1);
 }
 
+// A send that gathers is as late as its first piece; a copy of several pieces brings none.
+TEST(StepSlack, IsThatOfTheFirstPiece) {
+  Steps s(3);
+  s.message(1, 0, 1, 0);
+  s.message(4, 0, 1, 10);
+  sched::ScheduleBuilder& b = s.builder();
+  sched::Channel channel;
+  channel.src = RankId(1);
+  channel.dst = RankId(2);
+  const sched::ChannelId on = b.add_channel(channel);
+  const Slice pieces[] = {{BufferId(1), 0, 10}, {BufferId(1), 10, 10}};
+  const Slice turned[] = {{BufferId(1), 10, 10}, {BufferId(1), 0, 10}};
+  for (const auto& reads : {pieces, turned}) {
+    sched::Op send;
+    send.kind = OpKind::kSend;
+    send.rank = RankId(1);
+    send.step = 6;
+    send.channel = on;
+    send.reads = b.add_slices({reads, 2});
+    b.add(send);
+  }
+  sched::Op copy;
+  copy.kind = OpKind::kCopy;
+  copy.rank = RankId(1);
+  copy.step = 6;
+  copy.reads = b.add_slices(pieces);
+  copy.writes = b.add_slice({BufferId(1), 500, 20});
+  b.add(copy);
+  s.message(7, 1, 2, 500, 20);
+  const StepSlack found = s.slack();
+  expect_sum(found.all, 5 + 2, 2);
+  EXPECT_EQ(found.smallest, 2u);
+}
+
 }  // namespace
 }  // namespace slackline::analysis

@@ -214,5 +214,97 @@ TEST(Tolerance, RefusesWhatIsNotThere) {
               ::testing::HasSubstr("from rank 0 to rank 1 changes during the run"));
 }
 
+// 3 us there and 10 us back, at 1 and 2 ns a byte: every answer and acknowledgement takes its own
+// way.
+TEST(Tolerance, OfWaysThatDifferThereAndBack) {
+  const machine::Wiring wiring(
+      {"a", "b"}, {{"there", {8'000'000'000}}, {"back", {4'000'000'000}}},
+      {{sched::RankId(0), sched::RankId(1), {{machine::LinkId(0)}, us(3)}},
+       {sched::RankId(1), sched::RankId(0), {{machine::LinkId(1)}, us(10)}}});
+  const machine::Platform on = machine::parse_platform_spec(
+      "star:nic=serial,rate=8Gbps,latency=1us,o_post=1us,o_complete=2us,gap=500ns,interleave=0B,"
+      "atomic_service=4us");
+  // The run's makespan, and by latency, by the byte time of each link, by o_complete.
+  const auto figures = [&](Program& p) {
+    const sched::Schedule schedule = p.build();
+    const sched::Trace trace = run_events(schedule, on, wiring);
+    std::vector<double> all = {trace.makespan_s() * 1e6};
+    for (const Parameter& parameter :
+         {Parameter{.kind = Kind::kLatency}, Parameter{Kind::kByteTime, machine::LinkId(0)},
+          Parameter{Kind::kByteTime, machine::LinkId(1)}, Parameter{.kind = Kind::kCompletion}}) {
+      const Tolerance found =
+          tolerance(schedule, on, wiring, {}, trace, std::span(&parameter, 1)).front();
+      EXPECT_NEAR(found.makespan_s, trace.makespan_s(), 1e-15);
+      EXPECT_NEAR(found.makespan_at.at(0), trace.makespan_s(), 1e-15);
+      all.push_back(found.slopes().after);
+      if (parameter.kind == Kind::kLatency) {
+        EXPECT_NEAR(found.makespan_at.lo(), -3e-6, 1e-18);
+      }
+    }
+    return all;
+  };
+  const auto expect = [](const std::vector<double>& found, std::vector<double> expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-9) << i;
+  };
+  Program get(2);
+  get.get(get.channel(0, 1), 1000);
+  expect(figures(get), {1 + 3 + 2 + 10 + 2, 2, 0, 1000, 1});
+  Program atomic(2);
+  atomic.fetch_add(atomic.channel(0, 1), 0);
+  expect(figures(atomic), {1 + 3 + 4 + 0.016 + 10 + 2, 2, 0, 8, 1});
+  Program send(2);
+  const sched::ChannelId c = send.channel(0, 1);
+  send.send(c, 1000);
+  send.recv(c, 1000);
+  expect(figures(send), {1 + 1 + 3 + 10 + 2, 2, 1000, 0, 1});
+  Program put(2);
+  put.put(put.channel(0, 1), 1000);
+  expect(figures(put), {1 + 1 + 3 + 10 + 2, 2, 1000, 0, 1});
+}
+
+TEST(Tolerance, AsksOnceForEachPieceAndEachBend) {
+  for (const Kind kind : kKinds) {
+    const Tolerance found =
+        tolerance_of(two_sends(), {.kind = kind, .rank = sched::RankId(0), .op = sched::OpId(1)});
+    const std::size_t pieces = found.makespan_at.pieces().size();
+    // With one piece both ends are asked for.
+    EXPECT_EQ(found.evaluations, pieces == 1 ? 2 : 2 * pieces - 1) << static_cast<int>(kind);
+  }
+}
+
+// The makespan is that at 0 also where 0 is not looked at.
+TEST(Tolerance, OfARangeBesideZero) {
+  const sched::Schedule schedule = two_sends();
+  const sched::Trace trace = run_analytic(schedule, platform());
+  const machine::Wiring wiring(platform(), 2);
+  const Parameter latency{.kind = Kind::kLatency};
+  const auto of = [&](double lo, double hi) {
+    return tolerance(schedule, platform(), wiring, {}, trace, std::span(&latency, 1),
+                     WireTimes::kModel, {lo, hi})
+        .front();
+  };
+  for (const auto& [lo, hi] : std::vector<std::pair<double, double>>{
+           {1e-6, 2e-6}, {-0.5e-6, -0.25e-6}, {0, 1e-6}, {-1e-6, 0}, {2e-6, 1e-6}}) {
+    const Tolerance found = of(lo, hi);
+    EXPECT_NEAR(found.makespan_s, 25e-6, 1e-15) << lo;
+    EXPECT_EQ(found.makespan_at.lo(), lo);
+    EXPECT_EQ(found.makespan_at.hi(), std::max(lo, hi));
+  }
+  // Below no latency there is none.
+  EXPECT_EQ(of(-9e-6, 1e-6).makespan_at.lo(), -1e-6);
+}
+
+TEST(Tolerance, OfAnOperationOfAScheduleWithoutIsRefused) {
+  Program none(1);
+  try {
+    tolerance_of(none.build(), {.kind = Kind::kOpDelay, .op = sched::OpId(0)});
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "tolerance: op 0 does not exist; expected a schedule that has one");
+  }
+}
+
 }  // namespace
 }  // namespace slackline::analysis
