@@ -82,9 +82,9 @@ TEST(CalibrationModel, HasARowOfEachKind) {
   const auto row = [](PointKind kind, Pace pace) {
     const Unknowns found = analysis::row_of({kind, 10, 3, 1, 0}, pace);
     std::vector<double> named;
-    for (const Unknown u : {Unknown::kPost, Unknown::kComplete, Unknown::kGap, Unknown::kLatency,
-                            Unknown::kByte, Unknown::kAtomic, Unknown::kCopyByte,
-                            Unknown::kCopyStart}) {
+    for (const Unknown u :
+         {Unknown::kPost, Unknown::kComplete, Unknown::kGap, Unknown::kLatency, Unknown::kByte,
+          Unknown::kAtomic, Unknown::kCopyByte, Unknown::kCopyStart}) {
       named.push_back(found[index_of(u)]);
     }
     return named;

@@ -95,8 +95,9 @@ TEST(CalibrationPoints, MistakesAreNamedByLine) {
 // To the last value that fits, and the first that does not.
 TEST(CalibrationPoints, HaveTheirRanges) {
   const std::string head = kHead;
-  for (const char* line : {"send,1125899906842624,1,1e-6", "send,0,1,1e-6", "send,8,4294967296,1e-6",
-                           "send,8,1,1e-12", "send,8,1,1e6", "copy,1,1,1e-6", "atomic,8,1,1e-6"}) {
+  for (const char* line :
+       {"send,1125899906842624,1,1e-6", "send,0,1,1e-6", "send,8,4294967296,1e-6", "send,8,1,1e-12",
+        "send,8,1,1e6", "copy,1,1,1e-6", "atomic,8,1,1e-6"}) {
     EXPECT_EQ(error_of(head + line + "\n"), "") << line;
   }
   const auto seconds = [&](const std::string& text) {
