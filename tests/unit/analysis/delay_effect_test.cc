@@ -93,8 +93,8 @@ TEST(DelayEffect, OfAPostGoesOverTheWire) {
   // The first receive is posted at 1, 11 us before its message; the second at 2, 20 us before.
   expect_effect(effect(schedule, 2, 11, true), 0, {0, 0}, 2, 11);
   expect_effect(effect(schedule, 2, 12, true), 0, {0, 0}, 3, 12);
-  expect_effect(effect(schedule, 3, 20, false), 0, {0, 0}, 1, 19);
-  expect_effect(effect(schedule, 3, 22, false), 1, {1, 1}, 2, 21);
+  expect_effect(effect(schedule, 3, 20, false), 0, {0, 0}, 1, 20);
+  expect_effect(effect(schedule, 3, 22, false), 2, {2, 2}, 2, 22);
 }
 
 }  // namespace

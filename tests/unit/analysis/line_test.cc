@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -79,9 +80,9 @@ TEST(PiecewiseLinear, LeavesOutWhatIsNowhereTheHighest) {
   EXPECT_EQ(pieces({{6, 0}, {5, 0}}), 1u);
   const Line rising[] = {{6, 1}, {5, 1}};
   EXPECT_EQ(PiecewiseLinear(rising, 0, kInfinite).at(0), 6);
-  EXPECT_EQ(pieces({{5, 0}, {5, 1}}), 1u);         // from 0 on
+  EXPECT_EQ(pieces({{5, 0}, {5, 1}}), 1u);           // from 0 on
   EXPECT_EQ(pieces({{5, 0}, {-9, 1}, {1, 2}}), 2u);  // the first and the last meet at 2
-  EXPECT_EQ(pieces({{5, 0}, {3, 1}, {1, 2}}), 2u);  // all three meet there
+  EXPECT_EQ(pieces({{5, 0}, {3, 1}, {1, 2}}), 2u);   // all three meet there
   EXPECT_EQ(pieces({{5, 0}, {4, 1}, {1, 2}}), 3u);
 }
 
@@ -106,12 +107,13 @@ Asked ask(const std::vector<Line>& lines, double lo, double hi) {
 // Every line is found, and none is asked for more often than it need be.
 TEST(HighestLines, AreThoseOfTheFamily) {
   std::mt19937 random(5);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   for (int trial = 0; trial < 2000; ++trial) {
     std::vector<Line> lines;
-    for (std::uint32_t i = 1 + random() % 12; i > 0; --i) {
-      lines.push_back({static_cast<double>(random() % 40), static_cast<double>(random() % 12)});
+    for (std::uint32_t i = 1 + below(12); i > 0; --i) {
+      lines.push_back({1.0 * below(40), 1.0 * below(12)});
     }
-    const double hi = 1 + random() % 20;
+    const double hi = 1 + below(20);
     const Asked asked = ask(lines, 0, hi);
     for (double x = 0; x <= hi; x += 0.25) {
       double expected = -kInfinite;
