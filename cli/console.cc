@@ -1,12 +1,16 @@
 #include "cli/console.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "cli/table.h"
 #include "sched/error.h"
+#include "sched/shown_text.h"
 
 namespace slackline::cli {
 namespace {
@@ -24,17 +28,8 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      line += c;
-    }
-  }
-  return line;
-}
+// More than any error of ours has; what quotes a file's line could have as much as the file.
+constexpr std::size_t kLongestLine = 4000;
 
 }  // namespace
 
@@ -43,29 +38,51 @@ Console::Console(int out, int err) : out_(out), err_(err), terminal_(::isatty(er
 Console::~Console() { clear_phase(); }
 
 void Console::note(std::string_view line) {
-  notes_ += fmt::format("slackline: note: {}\n", one_line(line));
+  notes_ += fmt::format("slackline: note: {}\n", sched::shown_ends(line, kLongestLine));
 }
 
 void Console::error(std::string_view message) {
   clear_phase();
-  write_all(err_, fmt::format("slackline: {}\n", one_line(message)));
+  write_all(err_, fmt::format("slackline: {}\n", sched::shown_ends(message, kLongestLine)));
 }
 
-void Console::phase(std::string_view what) {
-  if (!terminal_) return;
-  clear_phase();
-  write_all(err_, fmt::format("{}…", what));
-  phase_shown_ = true;
+void Console::print(std::string_view text) { text_ += sched::shown_lines(text); }
+
+void Console::print_contents(std::string_view contents) {
+  if (::isatty(out_) == 1) {
+    print(contents);
+  } else {
+    text_ += contents;
+  }
 }
+
+void Console::phase(std::string_view what) { show_phase(fmt::format("{}…", what)); }
 
 void Console::progress(std::string_view what, std::uint64_t done, std::uint64_t of) {
   if (!terminal_ || of == 0) return;
   constexpr std::uint64_t kWidth = 30;
   const auto full = static_cast<std::size_t>(std::min(done, of) * kWidth / of);
+  const std::string line =
+      fmt::format("{} [{:=<{}}{:{}}] {} of {}", what, "", full, "", kWidth - full, done, of);
+  show_phase(line.size() < width() ? line : fmt::format("{} {} of {}", what, done, of));
+}
+
+// A line that fills the last column or wraps is not taken back by what clears it.
+void Console::show_phase(std::string_view line) {
+  if (!terminal_) return;
   clear_phase();
-  write_all(err_,
-            fmt::format("{} [{:=<{}}{:{}}] {} of {}", what, "", full, "", kWidth - full, done, of));
+  const std::size_t columns = width();
+  const std::string whole = sched::shown(line);
+  write_all(err_, display_width(whole) < columns
+                      ? whole
+                      : sched::shown(whole, columns - std::min<std::size_t>(columns, 2)));
   phase_shown_ = true;
+}
+
+std::size_t Console::width() const {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  return ::ioctl(err_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
 void Console::clear_phase() {

@@ -2,6 +2,7 @@
 // standard error.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,14 +16,17 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// Kept until finish(), so that an error leaves nothing half-written.
-  void print(std::string_view text) { text_ += text; }
+  /// What people read, as sched::shown_lines() has it: names in it may be anybody's. Kept until
+  /// finish(), so that an error leaves nothing half-written.
+  void print(std::string_view text);
+  /// What programs read: byte for byte, but on a terminal as print() has it.
+  void print_contents(std::string_view contents);
   /// One line to standard error, "slackline: note: …", with the answer: an error stands alone.
   void note(std::string_view line);
-  /// What ends the program, as one line: "slackline: …". Control characters are written as \xNN.
+  /// What ends the program, as one line: "slackline: …", as sched::shown_ends() has it.
   void error(std::string_view message);
   /// What goes on just now ("simulating"), on a line that the next one replaces. Shown on terminals
-  /// only.
+  /// only, and never wider than they are.
   void phase(std::string_view what);
   /// The same with how much of it is done, as a bar.
   void progress(std::string_view what, std::uint64_t done, std::uint64_t of);
@@ -30,7 +34,10 @@ class Console {
   void finish();
 
  private:
+  void show_phase(std::string_view line);
   void clear_phase();
+  // Columns of the terminal; a common number where it does not say.
+  std::size_t width() const;
 
   int out_;
   int err_;

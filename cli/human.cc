@@ -5,6 +5,8 @@
 #include <array>
 #include <numeric>
 
+#include "sched/shown_text.h"
+
 namespace slackline::cli {
 
 std::string human_bytes(std::uint64_t bytes) {
@@ -32,7 +34,12 @@ std::string exact_average(const analysis::SlackSum& sum) {
                     : fmt::format("{}/{}", sum.total / divisor, below);
 }
 
-std::string csv_field(const std::string& text) {
+std::string csv_field(const std::string& name) {
+  // With one of these in front a spreadsheet carries a text out as a formula.
+  constexpr std::string_view kFormula = "=+-@";
+  std::string text = sched::shown(name);
+  if (!text.empty() && kFormula.find(text.front()) != std::string_view::npos)
+    text.insert(0, 1, '\'');
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted;
   quoted.push_back('"');

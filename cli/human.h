@@ -17,7 +17,8 @@ std::string human_count(std::uint64_t count, std::string_view noun);
 /// The average in lowest terms: "11/7", or "2" if it is whole; empty over nothing.
 std::string exact_average(const analysis::SlackSum& sum);
 
-/// A field of a CSV file: quoted where it has to be.
-std::string csv_field(const std::string& text);
+/// A name as a field of a CSV file: quoted where it has to be, on one line, and with an apostrophe
+/// in front where a spreadsheet would take it for a formula.
+std::string csv_field(const std::string& name);
 
 }  // namespace slackline::cli

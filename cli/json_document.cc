@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "sched/shown_text.h"
+
 namespace slackline::cli {
 
 using Json = nlohmann::ordered_json;
@@ -61,7 +63,18 @@ void JsonDocument::begin_object() {
 void JsonDocument::end() { contents_->open.pop_back(); }
 
 std::string JsonDocument::text() const {
-  return contents_->root.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = contents_->root.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // What JSON may hold as it is and a terminal would obey can only stand in a string, where its
+  // number says the same.
+  std::string out;
+  for (const char c : text) {
+    if (c == '\x7f') {
+      out += "\\u007f";
+    } else {
+      out += c;
+    }
+  }
+  return sched::shown_lines(out) + '\n';
 }
 
 }  // namespace slackline::cli

@@ -15,7 +15,11 @@ void deliver(const std::optional<std::string>& path, std::string_view contents,
   const bool to_standard_output = is_standard_output(path);
   if (!to_standard_output) write_output_file(*path, contents);
   if (document == nullptr) {
-    console.print(to_standard_output ? contents : summary);
+    if (to_standard_output) {
+      console.print_contents(contents);
+    } else {
+      console.print(summary);
+    }
     return;
   }
   if (to_standard_output) {

@@ -11,6 +11,7 @@
 #include "sched/export/messages.h"
 #include "sched/file.h"
 #include "sched/pattern/queue.h"
+#include "sched/shown_text.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {
@@ -36,7 +37,7 @@ LoadedSchedule from_file(const std::string& path, Console& console) {
   console.phase("reading");
   const bool piped = path == "-";
   LoadedSchedule loaded{sched::load_schedule(piped ? "/dev/stdin" : path),
-                        piped ? "standard input" : path,
+                        piped ? "standard input" : sched::shown(path),
                         path,
                         std::nullopt,
                         true,

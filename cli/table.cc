@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "sched/shown_text.h"
+
 namespace slackline::cli {
 
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+}
+
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = sched::shown(cell);
+  rows_.push_back(std::move(cells));
 }
 
 std::string Table::text(std::string_view indent) const {

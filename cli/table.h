@@ -14,8 +14,9 @@ class Table {
   /// One alignment per column.
   explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  /// A row, or the head; cells that are left out are empty.
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// A row, or the head; cells that are left out are empty. Each is put on one line, as
+  /// sched::shown() has it.
+  void add(std::vector<std::string> cells);
 
   /// The rows as lines, each after `indent`, with two blanks between columns and none at the end.
   std::string text(std::string_view indent = "") const;

@@ -7,6 +7,7 @@
 
 #include "experiments/child_filter.h"
 #include "sched/error.h"
+#include "sched/shown_text.h"
 
 namespace slackline::experiments {
 namespace {
@@ -28,11 +29,22 @@ std::string axis_commands(char name, const Axis& axis) {
 
 }  // namespace
 
+// gnuplot has a shell carry out what stands between backquotes, in a text as well. So only what is
+// known to be text stands as itself; each other byte stands by its number, which gnuplot reads
+// after it has looked for commands. A digit behind such a number would count as part of it.
 std::string plot_text(std::string_view text) {
+  constexpr std::string_view kPlain = " .,:;=+-_/()<>*%|!?&";
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  bool numbered = false;
+  for (const char c : sched::shown(text)) {
+    const bool digit = c >= '0' && c <= '9';
+    numbered = !((digit && !numbered) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                 static_cast<unsigned char>(c) >= 0x80 || kPlain.find(c) != std::string_view::npos);
+    if (numbered) {
+      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
   }
   return out + '"';
 }

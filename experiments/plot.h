@@ -16,8 +16,9 @@ std::string plot_commands(const Figure& figure);
 /// how to get it, if there is no gnuplot or it fails.
 std::string draw_svg(const Figure& figure);
 
-/// The parts of it, for other kinds of figure: a text as gnuplot reads it between double quotes,
-/// the commands that begin every figure, and what they all draw.
+/// The parts of it, for other kinds of figure: a text of anybody's as gnuplot reads it between
+/// double quotes, which it never takes for a command; the commands that begin every figure; and
+/// what commands draw.
 std::string plot_text(std::string_view text);
 std::string plot_terminal(int width, int height);
 std::string draw_commands(const std::string& commands);

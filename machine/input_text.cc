@@ -6,26 +6,19 @@
 #include <fstream>
 
 #include "sched/error.h"
+#include "sched/shown_text.h"
 
 namespace slackline::machine {
 namespace {
 
-constexpr std::size_t kMaxQuoted = 80;
+constexpr std::size_t kMaxQuoted = 80;  // characters
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 }  // namespace
 
 std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text.substr(0, kMaxQuoted)) {
-    if (is_control(c)) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + (text.size() > kMaxQuoted ? "…'" : "'");
+  return fmt::format("'{}'", sched::shown(text, kMaxQuoted));
 }
 
 void require_plain(std::string_view text, std::string_view where) {

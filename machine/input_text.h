@@ -10,7 +10,7 @@ namespace slackline::machine {
 /// The most bytes that a platform or delay file may hold.
 inline constexpr std::size_t kMaxInputBytes = std::size_t{1} << 24;
 
-/// 'text', with control characters written as \xNN and what is too long for a line cut.
+/// 'text' as sched::shown() has it, of which no more than 80 characters.
 std::string quoted(std::string_view text);
 
 /// Throws InputError, naming `where`, if `text` has control characters: what follows may then quote

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sched/error.h"
+#include "sched/shown_text.h"
 
 namespace slackline::sched {
 namespace {
@@ -17,18 +18,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
-  std::string shown = "'";
-  for (const char c : text.substr(0, kShown)) {
-    if (c >= ' ' && c <= '~') {
-      shown += c;
-    } else {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-  }
-  if (text.size() > kShown) shown += "...";
-  return shown + "'";
-}
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", shown(text, kShown)); }
 
 bool take_number(std::string_view& text, std::uint64_t& value) {
   std::size_t i = 0;

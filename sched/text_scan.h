@@ -10,7 +10,7 @@
 
 namespace slackline::sched {
 
-/// `text` cut to a length fit for an error message, what is not printable shown as \xHH.
+/// 'text' as shown() has it, of which no more than 40 characters.
 std::string in_quotes(std::string_view text);
 
 /// Takes a decimal number off the front of `text`; false, with `text` untouched, if there is none

@@ -10,6 +10,7 @@
 
 #include "sched/append.h"
 #include "sched/export/messages.h"
+#include "sched/shown_text.h"
 
 namespace slackline::sched {
 namespace {
@@ -88,7 +89,7 @@ std::string dot_string(std::string_view text) {
 
 std::string clusters(const Schedule& schedule) {
   std::string out = fmt::format("  label={};\n  rankdir=LR;\n  node [shape=box];\n",
-                                dot_string(schedule.title()));
+                                dot_string(shown(schedule.title())));
   for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
     const std::uint32_t end = schedule.end_op(RankId(rank)).value;
     append(out, "  subgraph cluster_{0} {{\n    label=\"rank {0}\";\n", rank);

@@ -100,6 +100,29 @@ TEST(JsonDocument, ReplacesWhatIsNoUtf8) {
   EXPECT_TRUE(nlohmann::json::accept(document.text()));
 }
 
+TEST(JsonDocument, HoldsNothingThatATerminalObeys) {
+  const std::string text = "a\x1b\x7f\u009b\u202eb×";
+  JsonDocument document(std::nullopt, false);
+  document.set("text", text);
+  EXPECT_NE(document.text().find(R"("a\u001b\u007f\u009b\u202eb×")"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(document.text())["text"].get<std::string>(), text);
+}
+
+TEST(CsvField, IsQuotedAndNoFormula) {
+  EXPECT_EQ(csv_field("a b"), "a b");
+  EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+  for (const char* formula : {"=1+1", "+1", "-1", "@a"}) {
+    EXPECT_EQ(csv_field(formula), std::string("'") + formula);
+  }
+  EXPECT_EQ(csv_field("\t=1\r\n"), "\\x09=1\\x0d\\x0a");
+}
+
+TEST(Table, CellsStayOnTheirLine) {
+  Table table({Align::kLeft, Align::kLeft});
+  table.add({"a\nb", "\x1b[2J"});
+  EXPECT_EQ(table.text(), "a\\x0ab  \\x1b[2J\n");
+}
+
 TEST(JsonDocument, WritesRealsThatReadBackExactly) {
   for (const double value : {1.0 / 3, 8.668608e-05, 5e-324, 1.7976931348623157e308}) {
     JsonDocument document(std::nullopt, false);

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 
 #include "experiments/child_filter.h"
@@ -46,8 +48,17 @@ $series1 << END
 8 1.75
 END
 plot $series0 with linespoints lw 2 dt 1 lc rgb "#0072b2" pt 5 ps 0.6 title "sequential", \
-     $series1 with linespoints lw 2 dt 2 lc rgb "#d55e00" pt 6 ps 0.6 title "pipeline \"one\""
+     $series1 with linespoints lw 2 dt 2 lc rgb "#d55e00" pt 6 ps 0.6 title "pipeline \042one\042"
 )");
+}
+
+TEST(PlotText, IsNeverACommand) {
+  EXPECT_EQ(plot_text("a `b` \"c\" \\d $e @f {g} 'h'"),
+            R"("a \140b\140 \042c\042 \134d \044e \100f \173g\175 \047h\047")");
+  // A digit behind a number would belong to it.
+  EXPECT_EQ(plot_text("`012"), R"("\140\060\061\062")");
+  EXPECT_EQ(plot_text("4 KiB × 2…"), "\"4 KiB × 2…\"");
+  EXPECT_EQ(plot_text("a\nb\x1b\xff"), R"("a\134x0ab\134x1b\134xff")");
 }
 
 TEST(PlotCommands, PointsHaveNoLineBetweenThem) {
@@ -90,6 +101,20 @@ TEST(DrawSvg, GivesTheSameBytesEveryTime) {
   Figure empty = sample();
   empty.series.clear();
   EXPECT_THAT(draw_svg(empty), HasSubstr("</svg>"));
+}
+
+TEST(DrawSvg, ShowsWhatLooksLikeACommand) {
+  if (!has_gnuplot()) GTEST_SKIP() << "without gnuplot";
+  const auto made = std::filesystem::path(::testing::TempDir()) /
+                    ("slackline-plot-" + std::to_string(::getpid()));
+  const std::string name = "`touch " + made.string() + "`";
+  Figure figure = sample();
+  figure.title = figure.x.label = figure.y.label = figure.series[0].name = name;
+  figure.series[1].name = "`012 <&\"'@{}$%d\\n";
+  const std::string svg = draw_svg(figure);
+  EXPECT_FALSE(std::filesystem::exists(made));
+  EXPECT_THAT(svg, HasSubstr(name));
+  EXPECT_THAT(svg, HasSubstr("`012 &lt;&amp;\"'@{}$%d\\n"));
 }
 
 TEST(FilterThrough, PassesMoreThanAnyBufferHolds) {

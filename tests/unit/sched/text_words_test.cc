@@ -75,7 +75,7 @@ TEST(TextNumbers, BytesHaveEachUnit) {
 
 TEST(TextWords, InQuotesShowsFortyCharacters) {
   EXPECT_EQ(in_quotes(std::string(40, 'a')), "'" + std::string(40, 'a') + "'");
-  EXPECT_EQ(in_quotes(std::string(41, 'a')), "'" + std::string(40, 'a') + "...'");
+  EXPECT_EQ(in_quotes(std::string(41, 'a')), "'" + std::string(40, 'a') + "…'");
   EXPECT_EQ(in_quotes(" ~\x7f\x1f\xff"), "' ~\\x7f\\x1f\\xff'");
 }
 
