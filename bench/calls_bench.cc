@@ -25,6 +25,7 @@
 #include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/transports.h"
+#include "sched/end_with_parent.h"
 
 namespace {
 
@@ -156,8 +157,12 @@ int main(int argc, char** argv) {
   options.ranks = 2;
   options.root = port.address();
   options.rank = 1;
+  const pid_t parent = getpid();
   const pid_t other = fork();
-  if (other == 0) _exit(be_rank(options, argv[1], count, rounds));
+  if (other == 0) {
+    sched::end_with_parent(parent);
+    _exit(be_rank(options, argv[1], count, rounds));
+  }
   options.rank = 0;
   const int status = be_rank(options, argv[1], count, rounds);
   waitpid(other, nullptr, 0);

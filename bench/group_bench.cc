@@ -24,6 +24,7 @@
 #include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/transports.h"
+#include "sched/end_with_parent.h"
 
 namespace {
 
@@ -170,7 +171,10 @@ int main(int argc, char** argv) {
   const hw::LocalPort port;
   options.root = port.address();
   for (options.rank = 1; options.rank < options.ranks; ++options.rank) {
-    if (fork() == 0) _exit(be_rank(counts, options, argv[1], messages));
+    const pid_t parent = getpid();
+    if (fork() != 0) continue;
+    sched::end_with_parent(parent);
+    _exit(be_rank(counts, options, argv[1], messages));
   }
   options.rank = 0;
   const int status = be_rank(counts, options, argv[1], messages);

@@ -6,12 +6,10 @@
 // same memory each time, as fi_pingpong sends it. Prints the makespans of all iterations in
 // milliseconds, and the least, the median and the largest.
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -24,6 +22,7 @@
 #include "hw/transports.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
+#include "sched/end_with_parent.h"
 
 namespace {
 
@@ -126,9 +125,10 @@ int main(int count, char** arguments) {
   const hw::LocalPort port;
   std::vector<pid_t> ranks;
   for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+    const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      sched::end_with_parent(parent);
       hw::MeshOptions mesh;
       mesh.rank = r;
       mesh.ranks = schedule.rank_count();

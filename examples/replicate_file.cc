@@ -35,6 +35,7 @@
 #include "hw/mesh.h"
 #include "hw/transports.h"
 #include "sched/digest.h"
+#include "sched/end_with_parent.h"
 #include "sched/error.h"
 
 namespace slackline {
@@ -336,9 +337,13 @@ int run_here(const Arguments& arguments) {
   options.root = port.address();
   std::vector<pid_t> receivers;
   for (options.rank = 1; options.rank < options.ranks; ++options.rank) {
+    const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid < 0) throw EnvironmentError(fmt::format("fork: {}", std::strerror(errno)));
-    if (pid == 0) _exit(be_rank(arguments, options));
+    if (pid == 0) {
+      sched::end_with_parent(parent);
+      _exit(be_rank(arguments, options));
+    }
     receivers.push_back(pid);
   }
   options.rank = 0;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,28 +11,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sched/descriptor.h"
+#include "sched/end_with_parent.h"
 #include "sched/error.h"
-
-extern char** environ;
 
 namespace slackline::experiments {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-  void close() {
-    if (value_ >= 0) ::close(value_);
-    value_ = -1;
-  }
-
- private:
-  int value_;
-};
+using sched::Descriptor;
 
 [[noreturn]] void fail(const std::string& program, std::string_view why, std::string_view cure) {
   throw EnvironmentError(fmt::format("{}: {}; {}", program, why, cure));
@@ -68,37 +53,69 @@ std::string exchange(int ours, std::string_view input) {
   }
 }
 
+// Becomes the program; where that fails it says why to `said`, which ends unsaid with an exec.
+[[noreturn]] void be_program(int ends, int nowhere, int said, char** arguments) {
+  if (::dup2(ends, 0) == 0 && ::dup2(ends, 1) == 1 && ::dup2(nowhere, 2) == 2) {
+    ::execvp(arguments[0], arguments);
+  }
+  const int error = errno;
+  const ssize_t ignored = ::write(said, &error, sizeof error);
+  ::_exit(ignored == sizeof error ? 127 : 126);
+}
+
+// The error that kept the program from beginning, or 0.
+int word_of(int answer) {
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(answer, &error, sizeof error);
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof error ? error : 0;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 }  // namespace
 
 std::string filter_through(const std::vector<std::string>& command, std::string_view input,
                            std::string_view cure) {
   int ends[2];
+  int word[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     fail(command.front(), std::strerror(errno), cure);
   }
   Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, theirs.get(), 0);
-  posix_spawn_file_actions_adddup2(&actions, theirs.get(), 1);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  if (::pipe2(word, O_CLOEXEC) != 0) fail(command.front(), std::strerror(errno), cure);
+  Descriptor answer(word[0]);
+  Descriptor said(word[1]);
+  const Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   arguments.push_back(nullptr);
-  pid_t child = 0;
-  const int error =
-      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) fail(command.front(), std::strerror(error), cure);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) fail(command.front(), std::strerror(errno), cure);
+  if (child == 0) {
+    sched::end_with_parent(parent);
+    be_program(theirs.get(), nowhere.get(), said.get(), arguments.data());
+  }
   theirs.close();
+  said.close();
+  if (const int error = word_of(answer.get())) {
+    wait_for(child);
+    fail(command.front(), std::strerror(error), cure);
+  }
   std::string output = exchange(ours.get(), input);
   ours.close();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for(child);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     fail(command.front(), "it did not end well", cure);
   }

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "sched/end_with_parent.h"
 #include "sched/error.h"
 
 namespace slackline::sim {
@@ -95,6 +96,7 @@ namespace {
 // Forks a child that does `work` and leaves word of how it went in `report`.
 pid_t begin_child(Report& report, const std::function<void()>& work) {
   std::fflush(nullptr);
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) {
     throw EnvironmentError(
@@ -103,6 +105,7 @@ pid_t begin_child(Report& report, const std::function<void()>& work) {
                     std::strerror(errno)));
   }
   if (child != 0) return child;
+  sched::end_with_parent(parent);
   const auto say = [&](int exit_code, const char* message) {
     report.exit_code = exit_code;
     std::strncpy(report.message, message, sizeof report.message - 1);

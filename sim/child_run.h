@@ -55,6 +55,7 @@ void run_in_children(std::uint32_t count, std::uint32_t at_once,
 /// Runs `work` in a child and waits for it. What the child throws is thrown here again, with its
 /// kind; a child that dies is an InternalError that says how. Throws EnvironmentError if there can
 /// be no child.
+/// Neither child outlives the thread that calls, whatever ends that.
 /// While it waits it calls `waiting`, if there is one, some ten times a second.
 void run_in_child(const std::function<void()>& work, const std::function<void()>& waiting = {});
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "hw/verbs/transport.h"
+#include "sched/end_with_parent.h"
 #include "tests/hw/local_ranks.h"
 
 namespace slackline::guest {
@@ -126,9 +127,11 @@ void run_ranks(std::uint32_t count, const std::function<void(Rank&)>& body,
   for (std::uint32_t r = 0; r < count; ++r) {
     int pair[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0) << std::strerror(errno);
+    const pid_t parent = getpid();
     const pid_t child = fork();
     ASSERT_GE(child, 0) << std::strerror(errno);
     if (child == 0) {
+      sched::end_with_parent(parent);
       for (const int socket : sockets) close(socket);
       close(pair[0]);
       be_rank(r, count, pair[1], body);

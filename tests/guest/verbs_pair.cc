@@ -14,6 +14,8 @@
 #include <string>
 #include <type_traits>
 
+#include "sched/end_with_parent.h"
+
 namespace slackline::guest {
 namespace {
 
@@ -256,9 +258,11 @@ void run_pair(const std::function<void(Side&)>& first, const std::function<void(
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0) << std::strerror(errno);
   // What is in the buffer would be printed twice.
   std::fflush(nullptr);
+  const pid_t parent = getpid();
   const pid_t child = fork();
   ASSERT_GE(child, 0) << std::strerror(errno);
   if (child == 0) {
+    sched::end_with_parent(parent);
     close(sockets[0]);
     run_side(sockets[1], second, "second");
     std::fflush(nullptr);

@@ -21,6 +21,7 @@
 #include "hw/executor.h"
 #include "hw/fabric/transport.h"
 #include "machine/kept_memory.h"
+#include "sched/end_with_parent.h"
 #include "sched/schedule.h"
 
 namespace slackline::testing {
@@ -202,8 +203,10 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
   for (std::uint32_t r = 0; r < ranks; ++r) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) std::abort();
+    const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid == 0) {
+      sched::end_with_parent(parent);
       for (const int fd : fds) close(fd);
       close(pair[0]);
       be_rank(pair[1], schedule, r, make_transport, told);

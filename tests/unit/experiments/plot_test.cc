@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -142,6 +144,27 @@ TEST(FilterThrough, NamesTheCure) {
 
 TEST(FilterThrough, AProgramMayEndWithoutReading) {
   EXPECT_EQ(filter_through({"true"}, std::string(10'000'000, 'x'), "no true"), "");
+}
+
+TEST(FilterThrough, TheProgramEndsWithItsCaller) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t caller = ::fork();
+  if (caller == 0) {
+    ::close(ends[0]);
+    // The program has the pipe's end as well: it says that it runs, and then stays.
+    filter_through({"sh", "-c", "echo r >&" + std::to_string(ends[1]) + "; exec sleep 10000"}, "",
+                   "no sh");
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char said = 0;
+  EXPECT_EQ(::read(ends[0], &said, 1), 1);
+  ::kill(caller, SIGKILL);
+  while (::read(ends[0], &said, 1) > 0) {
+  }
+  ::close(ends[0]);
+  ::waitpid(caller, nullptr, 0);
 }
 
 }  // namespace
