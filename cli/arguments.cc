@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "sched/error.h"
+#include "sched/write_file.h"
 
 namespace slackline::cli {
 namespace {
@@ -55,10 +56,30 @@ void Arguments::positional(std::string_view name, std::string& value, std::strin
 
 void Arguments::option(std::string_view names, std::string_view value_name,
                        std::optional<std::string>& value, std::string_view help) {
+  add_option(names, value_name, value, help, [](const std::string&) {});
+}
+
+void Arguments::output(std::string_view names, std::optional<std::string>& value,
+                       std::string_view help) {
+  add_option(names, "FILE", value, help, [where = long_name(names)](const std::string& path) {
+    if (path == "-") return;
+    try {
+      sched::require_writable(path);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", where, error.what()));
+    }
+  });
+}
+
+void Arguments::add_option(std::string_view names, std::string_view value_name,
+                           std::optional<std::string>& value, std::string_view help,
+                           const std::function<void(const std::string&)>& check) {
   // All are taken, so that the error on a second one is ours.
-  const auto take = [&value, where = long_name(names)](const std::vector<std::string>& texts) {
+  const auto take = [&value, where = long_name(names),
+                     check](const std::vector<std::string>& texts) {
     if (texts.size() > 1) throw InputError(where + " stands twice; expected it once");
     value = not_empty(texts.front(), where);
+    check(*value);
     return true;
   };
   parser_->app

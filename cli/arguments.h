@@ -2,6 +2,7 @@
 // argument library; values are texts, which the commands read with the readers of sched/units.h.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +25,10 @@ class Arguments {
   /// `names` is "--output" or "-o,--output".
   void option(std::string_view names, std::string_view value_name,
               std::optional<std::string>& value, std::string_view help);
-  /// The same, any number of times.
+  /// An option that names a file to write, or "-". parse() throws InputError if it cannot be
+  /// written: before the work and not after.
+  void output(std::string_view names, std::optional<std::string>& value, std::string_view help);
+  /// The same as option(), any number of times.
   void repeatable(std::string_view names, std::string_view value_name,
                   std::vector<std::string>& values, std::string_view help);
   void flag(std::string_view names, bool& value, std::string_view help);
@@ -37,6 +41,10 @@ class Arguments {
 
  private:
   struct Parser;
+  void add_option(std::string_view names, std::string_view value_name,
+                  std::optional<std::string>& value, std::string_view help,
+                  const std::function<void(const std::string&)>& check);
+
   std::unique_ptr<Parser> parser_;
 };
 

@@ -87,7 +87,7 @@ class Advise : public Command {
                          fmt::format("as simulate has it (default: {})", kDefaultNoise));
     arguments.option("--seed", "N", seed_, "of random placement and of the noise (default: 0)");
     arguments.option("--jobs", "N", jobs_, "at a time (default: all cores)");
-    arguments.option("--rack-map", "FILE", rack_map_,
+    arguments.output("--rack-map", rack_map_,
                      "write the racks there, if the advice needs a file that says them");
     arguments.flag("--all", all_, "every candidate, not the first few");
     arguments.flag("--json", json_, "print one JSON document");

@@ -34,16 +34,15 @@ class Calibrate : public Command {
                      fmt::format("without --points: what the messages measured go through, at "
                                  "least 4MiB; caches hold some of it (default: {})",
                                  sched::format_bytes(analysis::kMeasuringMemory)));
-    arguments.option("--save-points", "FILE", save_points_,
+    arguments.output("--save-points", save_points_,
                      "without --points: write there what was measured (CSV)");
     arguments.option("-b,--base", "PLATFORM", base_,
                      fmt::format("where figures are from that the points do not determine, as for "
                                  "simulate --platform (default: {})",
                                  machine::kDefaultPlatform));
     arguments.option("--name", "NAME", name_, "of the platform (default: measured)");
-    arguments.option("-o,--output", "FILE", output_, "write the platform there (TOML)");
-    arguments.option("--residuals", "FILE", residuals_,
-                     "write there how well each point is met (CSV)");
+    arguments.output("-o,--output", output_, "write the platform there (TOML)");
+    arguments.output("--residuals", residuals_, "write there how well each point is met (CSV)");
     arguments.flag("--all", all_, "every outlier, not the first few");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("--transport tcp --name loopback -o loopback.toml");

@@ -50,8 +50,7 @@ class Compare : public Command {
                      "how many of the operations that differ most to show (default: 10)");
     arguments.option("--within", "SHARE", within_,
                      "end with 1 if the makespans differ by more than that, as 5%");
-    arguments.option("--chrome", "FILE", chrome_file_,
-                     "write both there as one timeline for Perfetto");
+    arguments.output("--chrome", chrome_file_, "write both there as one timeline for Perfetto");
     arguments.flag("--all", all_, "every rank");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("predicted.trace measured.trace --within 10% --chrome both.json");

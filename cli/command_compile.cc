@@ -23,7 +23,7 @@ class Compile : public Command {
   void declare(Arguments& arguments) override {
     source_.declare(arguments);
     source_.declare_proof(arguments, Proof::kAlways);
-    arguments.option("-o,--output", "FILE", output_,
+    arguments.output("-o,--output", output_,
                      "where the schedule goes; - for standard output (default: nowhere)");
     arguments.option("--unroll", "SEED", unroll_,
                      "write out its regions, as a run with this seed decides");

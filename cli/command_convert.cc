@@ -31,7 +31,7 @@ class Convert : public Command {
                      fmt::format("one of {}", fmt::join(format_names(), ", ")));
     arguments.option("-s,--schedule", "SCHEDULE", schedule_,
                      "the schedule that ran (default: what the trace says it was made from)");
-    arguments.option("-o,--output", "FILE", output_, "where it goes (default: standard output)");
+    arguments.output("-o,--output", output_, "where it goes (default: standard output)");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("pipeline.trace --to chrome -o pipeline.json");
   }

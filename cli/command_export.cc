@@ -28,7 +28,7 @@ class Export : public Command {
     source_.declare_proof(arguments, Proof::kOnDemand);
     arguments.option("-t,--to", "FORMAT", format_,
                      fmt::format("one of {}", fmt::join(format_names(), ", ")));
-    arguments.option("-o,--output", "FILE", output_, "where it goes (default: standard output)");
+    arguments.output("-o,--output", output_, "where it goes (default: standard output)");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("chain:ranks=4,bytes=4MiB --to dot -o chain.dot");
   }

@@ -21,6 +21,7 @@
 #include "offload/queue_text.h"
 #include "sched/error.h"
 #include "sched/units.h"
+#include "sched/write_folder.h"
 
 namespace slackline::cli {
 namespace {
@@ -66,8 +67,8 @@ class Offload : public Command {
                      "run it on a ConnectX, all ranks on one port: raw entries through libibverbs "
                      "(sq-wait), or objects made by DevX. Nobody has tried");
     arguments.option("--device", "NAME[:PORT]", device_, "the NIC (default: the first that can)");
-    arguments.option("-o,--output", "FILE", output_, "write the queue program there, as text");
-    arguments.option("--dot", "FILE", dot_, "draw it there, for Graphviz");
+    arguments.output("-o,--output", output_, "write the queue program there, as text");
+    arguments.output("--dot", dot_, "draw it there, for Graphviz");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --emulate");
     arguments.example("chain:ranks=4,bytes=4MiB,block=1MiB --mode mq-enable --encode chain.wqe");
@@ -76,6 +77,7 @@ class Offload : public Command {
   }
 
   int run(Console& console) override {
+    if (folder_) require_folder();
     check();
     std::optional<RunSetting> setting;
     if (emulate_) setting = options_.resolve(console);
@@ -103,6 +105,14 @@ class Offload : public Command {
   }
 
  private:
+  void require_folder() const {
+    try {
+      sched::require_writable_folder(*folder_);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("--encode {}", error.what()));
+    }
+  }
+
   // Of a program from a file, the schedule that it says it carries out.
   LoadedSchedule load(const std::optional<offload::QueueProgram>& written, Console& console) const {
     if (!written) {

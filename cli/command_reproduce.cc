@@ -15,6 +15,7 @@
 #include "experiments/plot.h"
 #include "experiments/registry.h"
 #include "sched/error.h"
+#include "sched/write_folder.h"
 
 namespace slackline::cli {
 namespace {
@@ -77,7 +78,10 @@ class Reproduce : public Command {
       return 0;
     }
     const experiments::Experiment& experiment = experiments::find_experiment(figure_);
-    if (out_) make_folder(*out_);
+    if (out_) {
+      make_folder(*out_);
+      sched::require_writable_folder(*out_);
+    }
     console.phase(fmt::format("reproducing {}", experiment.name));
     const Report report = experiment.run(options_);
     console.phase("drawing");

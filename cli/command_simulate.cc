@@ -21,7 +21,6 @@
 #include "cli/stream_run.h"
 #include "cli/workload_report.h"
 #include "sched/error.h"
-#include "sched/file.h"
 #include "sched/trace_file.h"
 #include "sched/units.h"
 
@@ -39,9 +38,8 @@ class Simulate : public Command {
     arguments.option("--jobs", "N", jobs_, "samples run at a time (default: all cores)");
     arguments.flag("--approximate", approximate_,
                    "with --engine analytic: keep runs that noise has put slightly out of order");
-    arguments.option("--trace", "FILE", trace_file_, "write the times of every operation there");
-    arguments.option("--links", "FILE", link_file_,
-                     "write there what passed each link, and when (CSV)");
+    arguments.output("--trace", trace_file_, "write the times of every operation there");
+    arguments.output("--links", link_file_, "write there what passed each link, and when (CSV)");
     arguments.flag("--all", all_, "every rank and link, not the first few");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB --platform fractus");
@@ -97,7 +95,6 @@ class Simulate : public Command {
         throw InputError(fmt::format("{} and {} both go to {}; expected a place for each", other,
                                      option, *file));
       }
-      if (*file != "-") sched::require_writable(*file);
     }
   }
 

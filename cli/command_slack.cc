@@ -49,9 +49,9 @@ class Slack : public Command {
                      "how often each operation is critical, over runs that differ in their noise");
     arguments.option("--jobs", "N", jobs_,
                      "samples or delays at a time (default: all cores; SimGrid's runs take turns)");
-    arguments.option("--heat-map", "FILE", heat_map_file_,
+    arguments.output("--heat-map", heat_map_file_,
                      "draw there, as SVG, the least total float by rank and step");
-    arguments.option("--chrome", "FILE", chrome_file_,
+    arguments.output("--chrome", chrome_file_,
                      "write there the run for Perfetto, with the floats of every operation");
     arguments.flag("--all", all_, "every rank, link and operation, and the whole critical path");
     arguments.flag("--json", json_, "print one JSON document");

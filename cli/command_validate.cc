@@ -115,8 +115,8 @@ class Validate : public Command {
                                  "undelayed ones (default: {})",
                                  kDefaultRepeats));
     arguments.option("--jobs", "N", jobs_, "runs at a time (default: all cores)");
-    arguments.option("--plot", "FILE", plot_file_, "draw predicted against measured there (SVG)");
-    arguments.option("--csv", "FILE", csv_file_, "write there what each operation came to");
+    arguments.output("--plot", plot_file_, "draw predicted against measured there (SVG)");
+    arguments.output("--csv", csv_file_, "write there what each operation came to");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --ops all --delay 100us");
     arguments.example("pipeline.sched --on run --transport tcp --delay x2 -p loopback.toml");

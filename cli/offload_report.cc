@@ -2,19 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <span>
 #include <utility>
 
 #include "cli/json_document.h"
-#include "cli/output_file.h"
 #include "cli/platform_report.h"
 #include "cli/table.h"
 #include "offload/encode_queues.h"
 #include "offload/queue_text.h"
 #include "sched/append.h"
-#include "sched/error.h"
 #include "sched/units.h"
+#include "sched/write_folder.h"
 
 namespace slackline::cli {
 namespace {
@@ -203,17 +201,11 @@ void write_encoding(const OffloadAnswer& answer, const std::string& folder) {
   const offload::QueueProgram& program = answer.program;
   const offload::NicNumbers numbers = offload::placeholder_numbers(program);
   const auto queues = offload::encode_queues(program, numbers);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || !std::filesystem::is_directory(folder)) {
-    throw InputError(fmt::format("--encode {}: {}; expected a folder", folder,
-                                 error ? error.message() : "not a folder"));
-  }
-  const auto path = [&](const std::string& name) { return folder + "/" + name; };
+  sched::FolderWriter files(folder);
   for (std::uint32_t r = 0; r < program.rank_count(); ++r) {
-    write_output_file(path(fmt::format("rank-{}.txt", r)), rank_file(program, queues, numbers, r));
+    files.write(fmt::format("rank-{}.txt", r), rank_file(program, queues, numbers, r));
   }
-  write_output_file(path("program.queues"), offload::write_queues(program));
+  files.write("program.queues", offload::write_queues(program));
   JsonDocument manifest(answer.subject.digest, answer.subject.proved);
   manifest.set("schedule", answer.subject.name);
   manifest.set("program_digest", to_string(program.digest()));
@@ -255,7 +247,8 @@ void write_encoding(const OffloadAnswer& answer, const std::string& folder) {
     manifest.end();
   }
   manifest.end();
-  write_output_file(path("manifest.json"), manifest.text() + "\n");
+  files.write("manifest.json", manifest.text() + "\n");
+  files.finish();
 }
 
 }  // namespace slackline::cli

@@ -1,13 +1,13 @@
 #include "cli/output_file.h"
 
-#include "sched/file.h"
+#include "sched/write_file.h"
 
 namespace slackline::cli {
 
 bool is_standard_output(const std::optional<std::string>& path) { return !path || *path == "-"; }
 
 void write_output_file(const std::string& path, std::string_view contents) {
-  sched::write_file_aside(path, contents);
+  sched::write_file(path, contents);
 }
 
 void deliver(const std::optional<std::string>& path, std::string_view contents,

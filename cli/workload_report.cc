@@ -54,7 +54,7 @@ std::vector<std::uint64_t> messages_per_group(const machine::Workload& workload)
 void WorkloadSource::declare(Arguments& arguments) {
   arguments.option("--workload", "FILE", file_,
                    "many multicasts over time (TOML), in the place of SCHEDULE");
-  arguments.option("--messages", "FILE", message_file_,
+  arguments.output("--messages", message_file_,
                    "of a workload: write there how each message fared (CSV)");
 }
 

@@ -17,6 +17,7 @@
 #include "sched/file.h"
 #include "sched/pass/unroll.h"
 #include "sched/text.h"
+#include "sched/write_file.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::sched {
@@ -35,7 +36,7 @@ std::size_t expect_lines(const std::string& file, Make&& make) {
     EXPECT_TRUE(seen.insert(spec).second) << spec << " twice";
     written += made + " " + spec + "\n";
   }
-  if (std::getenv("SLACKLINE_REGENERATE_GOLDEN") != nullptr) write_file_aside(path, written);
+  if (std::getenv("SLACKLINE_REGENERATE_GOLDEN") != nullptr) write_file(path, written);
   return seen.size();
 }
 

@@ -7,6 +7,7 @@
 #include "sched/export/exporter.h"
 #include "sched/file.h"
 #include "sched/text.h"
+#include "sched/write_file.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -26,7 +27,7 @@ class GoldenFile : public ::testing::TestWithParam<Golden> {};
 TEST_P(GoldenFile, IsWhatIsWritten) {
   const std::string path = slackline::testing::source_dir() + "/tests/golden/" + GetParam().file;
   const std::string written = find_exporter(GetParam().format)->write(GetParam().make());
-  if (std::getenv("SLACKLINE_REGENERATE_GOLDEN") != nullptr) write_file_aside(path, written);
+  if (std::getenv("SLACKLINE_REGENERATE_GOLDEN") != nullptr) write_file(path, written);
   EXPECT_EQ(read_file(path), written);
 }
 

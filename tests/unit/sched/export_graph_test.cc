@@ -9,7 +9,7 @@
 #include "sched/event_graph.h"
 #include "sched/export/exporter.h"
 #include "sched/export/graph.h"
-#include "sched/file.h"
+#include "sched/write_file.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -33,7 +33,7 @@ int python(const std::string& script, const std::string& text, const std::string
   const std::string path = (std::filesystem::path(::testing::TempDir()) /
                             (std::string("slackline-") + std::to_string(::getpid()) + ".export"))
                                .string();
-  write_file_aside(path, text);
+  write_file(path, text);
   const std::string command = "python3 '" + slackline::testing::source_dir() + "/tests/networkx/" +
                               script + "' '" + path + "' " + options;
   const int status = std::system(command.c_str());

@@ -13,8 +13,8 @@
 #include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/export/goal.h"
-#include "sched/file.h"
 #include "sched/import/goal.h"
+#include "sched/write_file.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -195,7 +195,7 @@ TEST(GoalPeer, TheProgramsThemselvesReadIt) {
   const std::string program = (folder / "goal_peer.goal").string();
   const std::string binary = (folder / "goal_peer.bin").string();
   for (const std::string& spec : some_specs()) {
-    write_file_aside(program, write_goal(compile(parse_spec(spec))));
+    write_file(program, write_goal(compile(parse_spec(spec))));
     EXPECT_EQ(
         std::system(fmt::format("txt2bin -i '{}' -o '{}' >/dev/null", program, binary).c_str()), 0)
         << spec;

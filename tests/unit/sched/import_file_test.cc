@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
+#include "sched/write_file.h"
 #include "tests/support/input_error.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -39,32 +39,21 @@ class Files : public ::testing::Test {
 
 TEST_F(Files, WhatIsWrittenIsRead) {
   const std::string bytes("a\0b\r\n\xff", 6);
-  write_file_aside(path("x"), bytes);
+  write_file(path("x"), bytes);
   EXPECT_EQ(read_file(path("x")), bytes);
-  write_file_aside(path("x"), "");
+  write_file(path("x"), "");
   EXPECT_EQ(read_file(path("x")), "");
   const std::string large(5'000'000, 'x');
-  write_file_aside(path("x"), large);
+  write_file(path("x"), large);
   EXPECT_EQ(read_file(path("x")), large);
   EXPECT_EQ(entries(), 1u);
 }
 
-TEST_F(Files, ReplacingKeepsPermissionsAndLinks) {
-  write_file_aside(path("x"), "old");
-  ::chmod(path("x").c_str(), 0640);
-  fs::create_symlink("x", path("link"));
-  write_file_aside(path("link"), "new");
-  EXPECT_TRUE(fs::is_symlink(path("link")));
-  EXPECT_EQ(read_file(path("x")), "new");
-  EXPECT_EQ(fs::status(path("x")).permissions(), fs::perms(0640));
-  EXPECT_EQ(entries(), 2u);
-}
-
 TEST_F(Files, LongNamesAndPlacesThatAreNoFiles) {
   const std::string name(255, 'n');
-  write_file_aside(path(name), "x");
+  write_file(path(name), "x");
   EXPECT_EQ(read_file(path(name)), "x");
-  write_file_aside("/dev/null", "x");
+  write_file("/dev/null", "x");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
@@ -72,40 +61,39 @@ TEST_F(Files, FailuresNameThePathAndLeaveNothing) {
   EXPECT_EQ(error_of([&] { read_file(path("none")); }),
             path("none") + ": cannot open: No such file or directory; expected a readable file");
   EXPECT_THAT(error_of([&] { read_file(folder_.string()); }), HasSubstr("Is a directory"));
-  EXPECT_THAT(error_of([&] { write_file_aside(folder_.string(), "x"); }),
-              HasSubstr("Is a directory"));
-  EXPECT_EQ(error_of([&] { write_file_aside(path("no/x"), "x"); }),
+  EXPECT_THAT(error_of([&] { write_file(folder_.string(), "x"); }), HasSubstr("Is a directory"));
+  EXPECT_EQ(error_of([&] { write_file(path("no/x"), "x"); }),
             path("no/x") +
                 ": cannot write: No such file or directory; expected a place that can be written "
                 "to");
-  EXPECT_THAT(error_of([&] { write_file_aside("", "x"); }), HasSubstr("cannot write"));
-  EXPECT_THAT(error_of([&] { write_file_aside("/dev/full", "x"); }),
+  EXPECT_THAT(error_of([&] { write_file("", "x"); }), HasSubstr("cannot write"));
+  EXPECT_THAT(error_of([&] { write_file("/dev/full", "x"); }),
               HasSubstr("No space left on device"));
   EXPECT_EQ(entries(), 0u);
 }
 
 TEST_F(Files, SchedulesAreReadInWhateverFormTheyHave) {
   const Schedule schedule = testing::small_chain();
-  write_file_aside(path("a"), write_text(schedule));
-  write_file_aside(path("b"), "\n " + write_json(schedule));
-  write_file_aside(path("c"), "// GOAL\n/* */" + write_goal(schedule));
+  write_file(path("a"), write_text(schedule));
+  write_file(path("b"), "\n " + write_json(schedule));
+  write_file(path("c"), "// GOAL\n/* */" + write_goal(schedule));
   EXPECT_EQ(load_schedule(path("a")).digest(), schedule.digest());
   EXPECT_EQ(load_schedule(path("b")).digest(), schedule.digest());
   EXPECT_EQ(load_schedule(path("c")).op_count(), schedule.op_count());
   for (const char* text : {"", "nonsense", "// only a comment", "/* open"}) {
-    write_file_aside(path("d"), text);
+    write_file(path("d"), text);
     EXPECT_EQ(error_of([&] { load_schedule(path("d")); }),
               path("d") +
                   ": not a schedule; expected Slackline's text ('slackline schedule 1'), its JSON, "
                   "or GOAL ('num_ranks')");
   }
-  write_file_aside(path("e"), "slackline schedule 2");
+  write_file(path("e"), "slackline schedule 2");
   EXPECT_EQ(error_of([&] { load_schedule(path("e")); }),
             path("e") + ":1: file of version 2; this program reads up to 1");
-  write_file_aside(path("f"), "{\"schema\": 2}");
+  write_file(path("f"), "{\"schema\": 2}");
   EXPECT_THAT(error_of([&] { load_schedule(path("f")); }),
               StartsWith(path("f") + ": schema: file of version 2"));
-  write_file_aside(path("g"), "num_ranks 2");
+  write_file(path("g"), "num_ranks 2");
   EXPECT_THAT(error_of([&] { load_schedule(path("g")); }), StartsWith(path("g") + ":1: rank 0"));
 }
 
