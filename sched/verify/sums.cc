@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
+#include <limits>
 
 namespace slackline::sched {
 namespace {
@@ -17,7 +16,38 @@ bool can_be_added(const Value& value) {
 }  // namespace
 
 SumTable::Terms SumTable::terms_of(const Value& value) const {
-  return is_sum(value) ? sums_[value.id] : Terms{value.id};
+  return is_sum(value) ? sums_[value.id] : Terms{{value.id, std::uint64_t{value.id} + 1, 1}};
+}
+
+std::optional<SumTable::Terms> SumTable::both_of(const Terms& left, const Terms& right) {
+  Terms both;
+  const auto add = [&both](TermRun run) {
+    if (!both.empty() && both.back().end == run.first && both.back().times == run.times) {
+      both.back().end = run.end;
+    } else {
+      both.push_back(run);
+    }
+  };
+  auto a = left.begin();
+  auto b = right.begin();
+  std::uint64_t at = 0;  // values below it are in `both`
+  while (a != left.end() || b != right.end()) {
+    // From `at` on up to the first place where what is there changes.
+    const bool in_a = a != left.end() && a->first <= at;
+    const bool in_b = b != right.end() && b->first <= at;
+    std::uint64_t until = std::numeric_limits<std::uint64_t>::max();
+    if (a != left.end()) until = std::min(until, in_a ? a->end : a->first);
+    if (b != right.end()) until = std::min(until, in_b ? b->end : b->first);
+    std::uint64_t times = 0;
+    if (__builtin_add_overflow(in_a ? a->times : 0, in_b ? b->times : 0, &times)) {
+      return std::nullopt;
+    }
+    if (times != 0) add({at, until, times});
+    at = until;
+    if (a != left.end() && a->end == at) ++a;
+    if (b != right.end() && b->end == at) ++b;
+  }
+  return both;
 }
 
 std::uint32_t SumTable::number_of(Terms terms) {
@@ -29,39 +59,41 @@ std::uint32_t SumTable::number_of(Terms terms) {
 
 std::optional<Value> SumTable::add(const Value& a, const Value& b) {
   if (!can_be_added(a) || !can_be_added(b) || a.offset != b.offset) return std::nullopt;
-  const auto [made, added] =
-      made_.try_emplace({{is_sum(a), a.id}, {is_sum(b), b.id}}, std::uint32_t{0});
-  if (added) {
-    const Terms left = terms_of(a);
-    const Terms right = terms_of(b);
-    Terms both;
-    both.reserve(left.size() + right.size());
-    std::merge(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(both));
-    made->second = number_of(std::move(both));
+  const std::pair<Part, Part> parts{{is_sum(a), a.id}, {is_sum(b), b.id}};
+  auto made = made_.find(parts);
+  if (made == made_.end()) {
+    std::optional<Terms> both = both_of(terms_of(a), terms_of(b));
+    if (!both) return std::nullopt;
+    made = made_.emplace(parts, number_of(std::move(*both))).first;
   }
   return Value{a.offset, made->second, Value::Origin::kSum};
 }
 
 Value SumTable::expected(const Fact& fact) {
   if (fact.terms == 1) return {fact.value_offset, fact.value.value, Value::Origin::kContract};
-  Terms terms(fact.terms);
-  std::iota(terms.begin(), terms.end(), fact.value.value);
-  return {fact.value_offset, number_of(std::move(terms)), Value::Origin::kSum};
+  const std::uint64_t first = fact.value.value;
+  return {fact.value_offset, number_of({{first, first + fact.terms, 1}}), Value::Origin::kSum};
 }
 
 std::string SumTable::describe(const Value& sum) const {
   constexpr std::size_t kShown = 8;
   const Terms& terms = sums_[sum.id];
-  const std::size_t shown = std::min(kShown, terms.size());
-  const bool consecutive = terms.size() > 2 && terms.back() - terms.front() == terms.size() - 1 &&
-                           std::adjacent_find(terms.begin(), terms.end()) == terms.end();
-  const std::string list =
-      consecutive
-          ? fmt::format("{} to {}", terms.front(), terms.back())
-          : fmt::format("{}", fmt::join(terms.begin(),
-                                        terms.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  const std::string more =
-      consecutive || shown == terms.size() ? "" : fmt::format(" and {} more", terms.size() - shown);
+  std::uint64_t count = 0;
+  std::vector<std::uint64_t> first_few;
+  for (const TermRun& run : terms) {
+    count += (run.end - run.first) * run.times;
+    for (std::uint64_t value = run.first; value < run.end && first_few.size() < kShown; ++value) {
+      const std::uint64_t room = kShown - first_few.size();
+      first_few.insert(first_few.end(), std::min(run.times, room), value);
+    }
+  }
+  const bool consecutive = count > 2 && terms.size() == 1 && terms.front().times == 1;
+  const std::string list = consecutive
+                               ? fmt::format("{} to {}", terms.front().first, terms.front().end - 1)
+                               : fmt::format("{}", fmt::join(first_few, ", "));
+  const std::string more = consecutive || count == first_few.size()
+                               ? ""
+                               : fmt::format(" and {} more", count - first_few.size());
   return fmt::format("the sum of values {}{} from byte {}", list, more, sum.offset);
 }
 

@@ -1,6 +1,7 @@
 // Sums of the contract's values, as reduces make them: exact, by their terms.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,7 +19,7 @@ namespace slackline::sched {
 class SumTable {
  public:
   /// The sum of two pieces of memory. Nothing unless both hold values of the contract or sums of
-  /// them, from the same offset on.
+  /// them, from the same offset on, and none of these is in them 2^64 times.
   std::optional<Value> add(const Value& a, const Value& b);
 
   /// What a post fact says stands at the beginning of its slice.
@@ -28,8 +29,18 @@ class SumTable {
   std::string describe(const Value& sum) const;
 
  private:
-  using Terms = std::vector<std::uint32_t>;  // ascending, one as often as it was added
+  // Values [first, end), each `times` times. What is added up one call after another is one run,
+  // however many calls there are.
+  struct TermRun {
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+    std::uint64_t times = 0;
+    friend constexpr auto operator<=>(const TermRun&, const TermRun&) = default;
+  };
+  using Terms = std::vector<TermRun>;  // ascending; neighbours are apart or differ in `times`
   Terms terms_of(const Value& value) const;
+  // Nothing if a value were in it 2^64 times.
+  static std::optional<Terms> both_of(const Terms& left, const Terms& right);
   std::uint32_t number_of(Terms terms);
 
   std::vector<Terms> sums_;

@@ -85,6 +85,30 @@ TEST(SumTable, AddsOnlyWhatStandsSideBySide) {
   }
 }
 
+// Call after call into one state: each sum is one term more than the one before. Kept term by term
+// these would be 40 GB.
+TEST(SumTable, ALongSeriesTakesLittle) {
+  SumTable sums;
+  constexpr std::uint32_t kCalls = 100'000;
+  Value sum{0, 0, Origin::kContract};
+  for (std::uint32_t v = 1; v < kCalls; ++v) sum = *sums.add(sum, {0, v, Origin::kContract});
+  Fact fact{{BufferId(0), 0, 4}, ValueId(0), 0};
+  fact.terms = kCalls;
+  EXPECT_EQ(sums.expected(fact), sum);
+}
+
+TEST(SumTable, ATermIsCountedAsFarAsNumbersGo) {
+  SumTable sums;
+  Value sum{0, 1, Origin::kContract};
+  for (int doubled = 0; doubled < 63; ++doubled) {
+    const auto twice = sums.add(sum, sum);
+    ASSERT_TRUE(twice.has_value());
+    EXPECT_NE(*twice, sum);
+    sum = *twice;
+  }
+  EXPECT_FALSE(sums.add(sum, sum).has_value());
+}
+
 TEST(SumTable, Texts) {
   SumTable sums;
   const auto text = [&](const std::vector<std::uint32_t>& terms) {
