@@ -19,12 +19,6 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // Requests that wait for room: more than this, and nobody adds to them.
 constexpr std::size_t kMostQueued = 32;
 
-std::vector<ChannelEnd> ends_from(std::span<const ChannelEnd> ends, std::uint32_t first_channel) {
-  std::vector<ChannelEnd> moved(ends.begin(), ends.end());
-  for (ChannelEnd& end : moved) end.channel += first_channel;
-  return moved;
-}
-
 }  // namespace
 
 Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transport& transport,
@@ -32,16 +26,17 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
     : schedule_(schedule),
       transport_(transport),
       options_(std::move(options)),
+      channels_(schedule, options_.first_channel),
       program_(schedule, rank),
       times_(program_.size()),
       operands_(program_, times_),
       memory_(schedule, rank, options_.memory,
               RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_),
               transport.numa_node()),
-      maker_(program_, memory_, operands_, transport, options_.first_channel, options_.number),
+      maker_(program_, memory_, operands_, transport, channels_, options_.number),
       bundles_(program_, memory_, maker_, operands_, transport,
-               RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_),
-               options_.first_channel, options_.number),
+               RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_), channels_,
+               options_.number),
       lanes_(program_, options_.order, options_.interleave_bytes),
       has_regions_(!program_.regions().empty()),
       waits_(program_.regions().nodes()),
@@ -74,7 +69,8 @@ Executor::~Executor() {
 }
 
 std::vector<ChannelEnd> Executor::ends() const {
-  std::vector<ChannelEnd> ends = ends_from(program_.ends(), options_.first_channel);
+  std::vector<ChannelEnd> ends(program_.ends().begin(), program_.ends().end());
+  for (ChannelEnd& end : ends) end.channel = channels_.of(sched::ChannelId(end.channel));
   ends.insert(ends.end(), bundles_.ends().begin(), bundles_.ends().end());
   return ends;
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "hw/executor/bundles.h"
+#include "hw/executor/channels.h"
 #include "hw/executor/greeting.h"
 #include "hw/executor/lanes.h"
 #include "hw/executor/memory.h"
@@ -36,7 +37,7 @@
 namespace slackline::hw {
 
 struct ExecutorOptions {
-  /// Channel c of the schedule is first_channel + c in the transport.
+  /// The transport's numbers from here on, up to ExecutorChannels::end(), are the schedule's.
   std::uint32_t first_channel = 0;
   /// false: these channels are open and connected already, by somebody else.
   bool opens_channels = true;
@@ -194,6 +195,7 @@ class Executor {
   const sched::Schedule& schedule_;
   Transport& transport_;
   const ExecutorOptions options_;
+  const ExecutorChannels channels_;
   RankProgram program_;
   std::vector<sched::OpTimes> times_;
   Operands operands_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "hw/conclusion.h"
 #include "hw/driver.h"
 #include "hw/executor.h"
+#include "hw/executor/channels.h"
 #include "machine/delays.h"
 #include "machine/kept_memory.h"
 
@@ -357,12 +357,9 @@ RunResult Session::run(const sched::Schedule& schedule, const RunOptions& option
   if (broken_) throw InternalError("a session that has failed is run again");
   partial_.reset();
   // Each run's channels have numbers of their own: what another left behind is nobody's.
-  constexpr std::uint32_t kNumbers = std::numeric_limits<std::uint32_t>::max();
-  if (schedule.channels().size() > kNumbers - next_channel_) {
-    throw Unsupported("the session has opened 2^32 channels; expected less: make another session");
-  }
+  const ExecutorChannels channels(schedule, next_channel_);
   Run run(mesh_, transport_, schedule, options, next_channel_);
-  next_channel_ += static_cast<std::uint32_t>(schedule.channels().size());
+  next_channel_ = channels.end();
   try {
     return run.run(progress);
   } catch (...) {

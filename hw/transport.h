@@ -145,7 +145,9 @@ class Transport {
   /// connected too: somebody else makes sure of that.
   virtual void connect(std::span<const Address> peers) = 0;
 
-  /// Closes ends, of which no request is under way; their numbers may be opened anew.
+  /// Closes ends of which nothing is under way, but for receives that wait for messages which never
+  /// come: these are withdrawn, complete no more, and their memory is left alone. The numbers may
+  /// be opened anew.
   virtual void close(std::span<const ChannelEnd> ends) = 0;
 
   /// Takes requests in order, as many as there is room for, and answers how many; the rest is for

@@ -88,14 +88,14 @@ std::uint64_t Bundles::scratch_bytes(const RankProgram& program) {
 
 Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
                  Operands& operands, const Transport& transport, std::uint64_t scratch,
-                 std::uint32_t first_channel, std::uint32_t number)
+                 const ExecutorChannels& channels, std::uint32_t number)
     : program_(program),
       schedule_(program.schedule()),
       memory_(memory),
       maker_(maker),
       operands_(operands),
       in_order_(transport.completes_in_order()),
-      first_channel_(first_channel),
+      channels_(channels),
       number_(std::uint64_t{number} << 32),
       line_of_(schedule_.channels().size(), kNoOp),
       target_of_(line_of_) {
@@ -105,7 +105,6 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
     const Shape& shape = shapes[c];
     if (!shape.gathers) continue;
     const sched::Channel& channel = schedule_.channels()[c];
-    const std::uint32_t data = data_channel(sched::ChannelId(c));
     if (channel.src == program.rank()) {
       line_of_[c] = static_cast<std::uint32_t>(lines_.size());
       Line& line = lines_.emplace_back();
@@ -120,8 +119,8 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
       }
       for (std::uint32_t s = 0; s < kSlots; ++s) places_.push_back({true, line_of_[c], s, true});
       if (!shape.written) {
-        ends_.push_back({data, channel.dst.value, true});
-        ends_.push_back({data + 1, channel.dst.value, false});
+        ends_.push_back({channels_.of_bundles(line.channel), channel.dst.value, true});
+        ends_.push_back({channels_.of_acknowledgements(line.channel), channel.dst.value, false});
       }
     }
     if (channel.dst == program.rank() && !shape.written) {
@@ -134,16 +133,10 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
         target.slots.push_back(at);
         places_.push_back({false, target_of_[c], s, false});
       }
-      ends_.push_back({data, channel.src.value, false});
-      ends_.push_back({data + 1, channel.src.value, true});
+      ends_.push_back({channels_.of_bundles(target.channel), channel.src.value, false});
+      ends_.push_back({channels_.of_acknowledgements(target.channel), channel.src.value, true});
     }
   }
-}
-
-// Its acknowledgements have the next.
-std::uint32_t Bundles::data_channel(sched::ChannelId channel) const {
-  return first_channel_ + static_cast<std::uint32_t>(schedule_.channels().size()) +
-         2 * channel.value;
 }
 
 WorkRequest Bundles::request(RequestKind kind, std::uint32_t channel, std::uint32_t tag) const {
@@ -168,15 +161,16 @@ void Bundles::begin(RequestQueue& queue) {
 }
 
 void Bundles::post_acknowledgement(const Line& line, std::uint32_t slot, RequestQueue& queue) {
-  queue.add(
-      request(RequestKind::kRecv, data_channel(line.channel) + 1, line.first_tag + kSlots + slot),
-      {}, false);
+  queue.add(request(RequestKind::kRecv, channels_.of_acknowledgements(line.channel),
+                    line.first_tag + kSlots + slot),
+            {}, false);
 }
 
 void Bundles::post_receive(const Target& target, std::uint32_t slot, RequestQueue& queue) {
   const Segment segment{target.slots[slot], target.slot_bytes, memory_.scratch_handle()};
-  queue.add(request(RequestKind::kRecv, data_channel(target.channel), target.first_tag + slot),
-            {&segment, 1}, false);
+  queue.add(
+      request(RequestKind::kRecv, channels_.of_bundles(target.channel), target.first_tag + slot),
+      {&segment, 1}, false);
 }
 
 bool Bundles::takes(std::uint32_t i, RequestQueue& queue) {
@@ -310,7 +304,7 @@ void Bundles::post(Line& line, RequestQueue& queue) {
   slot.awaited = 2;
   line.told.push_back(index);
   const Segment segment{slot.data, slot.bytes, memory_.scratch_handle()};
-  queue.add(request(RequestKind::kSend, data_channel(line.channel), line.first_tag + index),
+  queue.add(request(RequestKind::kSend, channels_.of_bundles(line.channel), line.first_tag + index),
             {&segment, 1}, false);
 }
 
@@ -324,7 +318,7 @@ void Bundles::write(Line& line, std::uint32_t index, RequestQueue& queue) {
   for (std::size_t r = 0; r < slot.runs.size(); ++r) {
     const Run& run = slot.runs[r];
     WorkRequest write =
-        request(RequestKind::kWrite, first_channel_ + line.channel.value, line.first_tag + index);
+        request(RequestKind::kWrite, channels_.of(line.channel), line.first_tag + index);
     write.signalled = !in_order_ || r + 1 == slot.runs.size();
     write.remote = run.target;
     const Segment segment{slot.data + run.at, run.bytes, memory_.scratch_handle()};
@@ -356,7 +350,8 @@ void Bundles::complete(const Completion& completion, RequestQueue& queue) {
     take_apart(target, {target.slots[place.slot], completion.bytes});
     match(target);
     post_receive(target, place.slot, queue);
-    WorkRequest answer = request(RequestKind::kSend, data_channel(target.channel) + 1, 0);
+    WorkRequest answer =
+        request(RequestKind::kSend, channels_.of_acknowledgements(target.channel), 0);
     answer.signalled = false;
     queue.add(answer, {}, false);
     return;

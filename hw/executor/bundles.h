@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "hw/executor/channels.h"
 #include "hw/executor/memory.h"
 #include "hw/executor/operands.h"
 #include "hw/executor/program.h"
@@ -38,10 +39,9 @@ class Bundles {
   /// Bytes of scratch that the program's bundles need.
   static std::uint64_t scratch_bytes(const RankProgram& program);
 
-  /// Its memory are the last scratch_bytes() of `scratch`. Transport channels from `first_channel`
-  /// + the schedule's channels on are its own. All references must outlive this.
+  /// Its memory are the last scratch_bytes() of `scratch`. All references must outlive this.
   Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker, Operands& operands,
-          const Transport& transport, std::uint64_t scratch, std::uint32_t first_channel,
+          const Transport& transport, std::uint64_t scratch, const ExecutorChannels& channels,
           std::uint32_t number);
 
   bool any() const { return !lines_.empty() || !targets_.empty(); }
@@ -117,7 +117,6 @@ class Bundles {
   const sched::Channel& channel_of(const Line& line) const {
     return schedule_.channel(line.channel);
   }
-  std::uint32_t data_channel(sched::ChannelId channel) const;
   WorkRequest request(RequestKind kind, std::uint32_t channel, std::uint32_t tag) const;
   bool has_room(const Line& line) const;
   bool gather(Line& line, std::uint32_t op, Clock::time_point now);
@@ -138,7 +137,7 @@ class Bundles {
   RequestMaker& maker_;
   Operands& operands_;
   const bool in_order_;
-  const std::uint32_t first_channel_;
+  const ExecutorChannels& channels_;
   const std::uint64_t number_;
   bool begun_ = false;
   std::vector<Line> lines_;

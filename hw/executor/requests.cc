@@ -61,12 +61,13 @@ std::size_t RequestQueue::post_batch(Transport& transport) {
 }
 
 RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory, Operands& operands,
-                           Transport& transport, std::uint32_t first_channel, std::uint32_t number)
+                           Transport& transport, const ExecutorChannels& channels,
+                           std::uint32_t number)
     : program_(program),
       schedule_(program.schedule()),
       memory_(memory),
       operands_(operands),
-      first_channel_(first_channel),
+      channels_(channels),
       tag_(std::uint64_t{number} << 32),
       max_segments_(transport.max_segments()),
       in_order_(transport.completes_in_order()),
@@ -214,7 +215,7 @@ bool RequestMaker::deliver_result(std::uint32_t op, RequestQueue& queue) {
 
 WorkRequest RequestMaker::request_of(std::uint32_t op) const {
   WorkRequest request;
-  request.channel = first_channel_ + program_.op(op).channel.value;
+  request.channel = channels_.of(program_.op(op).channel);
   request.tag = tag_ | op;
   request.immediate = message(op);
   return request;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "hw/executor/channels.h"
 #include "hw/executor/greeting.h"
 #include "hw/executor/memory.h"
 #include "hw/executor/operands.h"
@@ -69,11 +70,11 @@ class RequestQueue {
 /// that value. Whenever one fails, somebody else's atomic on the word has succeeded.
 class RequestMaker {
  public:
-  /// Channel c of the schedule is `first_channel` + c in the transport; requests' tags are
-  /// `number` · 2^32 + the operation's number within the rank. All references must outlive this.
+  /// Requests' tags are `number` · 2^32 + the operation's number within the rank. All references
+  /// must outlive this.
   /// Throws Unsupported, naming the operation, for what this transport cannot do.
   RequestMaker(const RankProgram& program, RankMemory& memory, Operands& operands,
-               Transport& transport, std::uint32_t first_channel, std::uint32_t number);
+               Transport& transport, const ExecutorChannels& channels, std::uint32_t number);
 
   /// Bytes that the program's atomics need as scratch: a word each.
   static std::uint64_t scratch_bytes(const RankProgram& program);
@@ -124,7 +125,7 @@ class RequestMaker {
   const sched::Schedule& schedule_;
   RankMemory& memory_;
   Operands& operands_;
-  std::uint32_t first_channel_;
+  const ExecutorChannels& channels_;
   std::uint64_t tag_;
   std::size_t max_segments_;
   bool in_order_;

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <deque>
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "hw/fabric/atomics.h"
@@ -22,6 +24,8 @@ namespace slackline::hw {
 namespace {
 
 constexpr std::size_t kBatch = 32;
+// The providers give receives back at once; one that does not is not waited for any longer.
+constexpr std::chrono::seconds kWithdrawal{1};
 
 // Both ends of a channel may be here.
 struct Channel {
@@ -39,12 +43,14 @@ struct Channel {
   std::deque<Held> held;               // and those behind them
   std::deque<std::uint64_t> expected;  // tags of receives that wait for writes with immediate
   std::deque<std::uint32_t> early;     // immediates of writes that came before their receives
+  bool closing = false;
 };
 
 // What the provider hands back with a completion.
 struct Pending : FabricContext {
   std::uint64_t tag = 0;
-  Channel* channel = nullptr;  // of a receive
+  Channel* channel = nullptr;  // of a receive, while that is open
+  bool withdrawn = false;      // a receive of a channel that is closed: nobody wants to know
   RequestKind kind = RequestKind::kSend;
   bool signalled = true;
   AtomicOperands operands;
@@ -71,7 +77,7 @@ class FabricTransport final : public Transport {
 
   // The endpoint goes first: it may look at contexts, and at messages of atomics.
   ~FabricTransport() override {
-    if (channels_.empty()) {
+    if (channels_.empty() && kept_ == 0) {
       endpoint_.close();
     } else {
       endpoint_.abandon();
@@ -117,6 +123,12 @@ class FabricTransport final : public Transport {
 
   Address open(std::span<const ChannelEnd> ends) override {
     for (const ChannelEnd& end : ends) {
+      if (kept_numbers_.contains(end.channel)) {
+        throw EnvironmentError(fmt::format(
+            "libfabric {} has kept receives of channel {} after it was closed; expected "
+            "another number",
+            endpoint_.provider(), end.channel));
+      }
       Channel& channel = channels_[end.channel];
       channel.number = end.channel;
       (end.initiates ? channel.initiates : channel.receives) = true;
@@ -135,6 +147,7 @@ class FabricTransport final : public Transport {
   }
 
   void close(std::span<const ChannelEnd> ends) override {
+    withdraw_receives(ends);
     for (const ChannelEnd& end : ends) channels_.erase(end.channel);
     share_receives();
   }
@@ -156,12 +169,7 @@ class FabricTransport final : public Transport {
       }
       if (filled == completions.size()) return filled;
       if (!hungry_.empty()) feed_hungry();
-      std::array<fi_cq_tagged_entry, kBatch> entries;
-      const ssize_t count = fi_cq_read(endpoint_.cq(), entries.data(), entries.size());
-      if (count == -FI_EAGAIN) return filled;
-      if (count == -FI_EAVAIL) throw_failed();
-      endpoint_.require(count, "fi_cq_read");
-      for (ssize_t i = 0; i < count; ++i) complete(entries[static_cast<std::size_t>(i)]);
+      if (!read_queue()) return filled;
     }
   }
 
@@ -170,6 +178,46 @@ class FabricTransport final : public Transport {
     Address address;
     fi_addr_t place = FI_ADDR_UNSPEC;
   };
+
+  // Answers whether there was anything in the provider's queue.
+  bool read_queue() {
+    std::array<fi_cq_tagged_entry, kBatch> entries;
+    const ssize_t count = fi_cq_read(endpoint_.cq(), entries.data(), entries.size());
+    if (count == -FI_EAGAIN) return false;
+    if (count == -FI_EAVAIL) {
+      see_failure();
+      return true;
+    }
+    endpoint_.require(count, "fi_cq_read");
+    for (ssize_t i = 0; i < count; ++i) complete(entries[static_cast<std::size_t>(i)]);
+    return true;
+  }
+
+  // The provider gives back what it has of the channels' receives, each by a completion that says
+  // so. Should it keep one, its place here stays taken, and the channel's number is never opened
+  // again: no message can meet it.
+  void withdraw_receives(std::span<const ChannelEnd> ends) {
+    for (const ChannelEnd& end : ends) {
+      const auto found = channels_.find(end.channel);
+      if (found != channels_.end()) found->second.closing = true;
+    }
+    for (Pending& pending : pending_) {
+      if (pending.channel == nullptr || !pending.channel->closing) continue;
+      pending.withdrawn = true;
+      ++awaited_;
+      // What it answers does not matter: the completion does.
+      fi_cancel(&endpoint_.ep()->fid, static_cast<FabricContext*>(&pending));
+    }
+    const auto deadline = std::chrono::steady_clock::now() + kWithdrawal;
+    while (awaited_ != 0 && std::chrono::steady_clock::now() < deadline) read_queue();
+    for (Pending& pending : pending_) {
+      if (pending.channel == nullptr || !pending.channel->closing) continue;
+      kept_numbers_.insert(pending.channel->number);
+      pending.channel = nullptr;
+      --awaited_;
+      ++kept_;
+    }
+  }
 
   Channel& channel_of(const WorkRequest& request) {
     const auto found = channels_.find(request.channel);
@@ -263,13 +311,14 @@ class FabricTransport final : public Transport {
     Pending* const pending = take_pending();
     pending->tag = request.tag;
     pending->channel = channel;
+    pending->withdrawn = false;
     pending->kind = request.kind;
     pending->signalled = request.signalled;
     const ssize_t answer =
         submit(endpoint_.ep(), {request, std::span(descriptors).first(request.local.size()), peer,
                                 static_cast<FabricContext*>(pending), &pending->operands});
     if (answer == 0) return true;
-    free_.push_back(pending);
+    release(pending);
     if (answer != -FI_EAGAIN) fail_to_post(request, answer);
     return false;
   }
@@ -289,6 +338,16 @@ class FabricTransport final : public Transport {
     return taken;
   }
 
+  void release(Pending* pending) {
+    pending->channel = nullptr;
+    free_.push_back(pending);
+  }
+
+  void release_withdrawn(Pending* pending) {
+    --(pending->channel != nullptr ? awaited_ : kept_);
+    release(pending);
+  }
+
   void expect_write(const WorkRequest& request, Channel& channel) {
     if (channel.early.empty()) {
       channel.expected.push_back(request.tag);
@@ -306,6 +365,7 @@ class FabricTransport final : public Transport {
       return;
     }
     auto* const pending = static_cast<Pending*>(context);
+    if (pending->withdrawn) return release_withdrawn(pending);
     const bool received = pending->kind == RequestKind::kRecv;
     if (received) {
       Channel& channel = *pending->channel;
@@ -317,7 +377,7 @@ class FabricTransport final : public Transport {
                         received ? static_cast<std::uint32_t>(entry.data) : 0,
                         received ? entry.len : 0});
     }
-    free_.push_back(pending);
+    release(pending);
   }
 
   // A write with immediate has arrived.
@@ -333,9 +393,15 @@ class FabricTransport final : public Transport {
     channel.expected.pop_front();
   }
 
-  [[noreturn]] void throw_failed() {
+  void see_failure() {
     fi_cq_err_entry error{};
-    fi_cq_readerr(endpoint_.cq(), &error, 0);
+    const ssize_t answer = fi_cq_readerr(endpoint_.cq(), &error, 0);
+    if (answer == -FI_EAGAIN) return;
+    auto* const context = static_cast<FabricContext*>(error.op_context);
+    if (answer > 0 && error.err == FI_ECANCELED && context != nullptr && !context->of_atomics) {
+      auto* const pending = static_cast<Pending*>(context);
+      if (pending->withdrawn) return release_withdrawn(pending);
+    }
     throw EnvironmentError(fmt::format("libfabric {}: a request failed: {}", endpoint_.provider(),
                                        load_fabric_library().strerror(error.err)));
   }
@@ -350,6 +416,9 @@ class FabricTransport final : public Transport {
   std::unordered_map<std::uint32_t, Channel> channels_;  // only ever looked up
   std::deque<Pending> pending_;                          // stays in place
   std::vector<Pending*> free_;
+  std::size_t awaited_ = 0;  // withdrawn receives that the provider has not given back yet
+  std::size_t kept_ = 0;     // and those that it was waited for in vain
+  std::unordered_set<std::uint32_t> kept_numbers_;  // their channels; only ever looked up
   std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
   std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
   std::deque<Completion> ready_;

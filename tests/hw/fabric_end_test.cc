@@ -1,4 +1,5 @@
-// A libfabric transport that ends while requests are under way leaves memory alone.
+// A libfabric transport that ends while requests are under way leaves memory alone, and so does a
+// channel that is closed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -142,6 +143,56 @@ TEST_P(Ending, LeavesMemoryAlone) {
   target.transport.reset();
   EXPECT_EQ(std::memcmp(before.data(), target.memory.data(), before.size()), 0);
 }
+
+// A channel may be closed although a receive waits there, and its number opened anew.
+class Closing : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Closing, TakesBackReceivesThatNothingCameFor) {
+  constexpr std::size_t kBytes = 8;
+  constexpr std::uint32_t kChannel = 5;
+  Rank source(GetParam(), kBytes);
+  Rank target(GetParam(), 3 * kBytes);
+  std::memset(source.memory.data(), 1, kBytes);
+  const std::array<ChannelEnd, 1> out{{{kChannel, 1, true}}};
+  const std::array<ChannelEnd, 1> in{{{kChannel, 0, false}}};
+  const auto open = [&] {
+    const std::array<hw::Address, 2> addresses{source.transport->open(out),
+                                               target.transport->open(in)};
+    source.transport->connect(addresses);
+    target.transport->connect(addresses);
+  };
+  const auto place = [&](std::size_t part) {
+    return std::span(target.memory).subspan(part * kBytes, kBytes);
+  };
+  const auto send = [&] {
+    std::size_t completions = 0;
+    bool sent = false;
+    while (completions == 0) {
+      sent = sent || source.post(RequestKind::kSend, kChannel, source.memory);
+      source.poll();
+      completions = target.poll();
+    }
+    return completions;
+  };
+  open();
+  for (const std::size_t part : {0, 1}) {
+    ASSERT_TRUE(target.post(RequestKind::kRecv, kChannel, place(part)));
+  }
+  EXPECT_EQ(send(), 1u);
+  EXPECT_EQ(place(0).back(), std::byte{1});
+  source.transport->close(out);
+  target.transport->close(in);
+  open();
+  ASSERT_TRUE(target.post(RequestKind::kRecv, kChannel, place(2)));
+  EXPECT_EQ(send(), 1u);
+  EXPECT_EQ(place(1).back(), std::byte{0});
+  EXPECT_EQ(place(2).back(), std::byte{1});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Closing, ::testing::Values("shm", "net", "tcp;ofi_rxm"),
+                         [](const auto& tested) {
+                           return std::string(tested.param) == "tcp;ofi_rxm" ? "rxm" : tested.param;
+                         });
 
 std::vector<Case> cases() {
   std::vector<Case> cases;

@@ -1,0 +1,36 @@
+#include "hw/executor/channels.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+constexpr std::uint64_t kBesideEach = 2;  // bundles, and acknowledgements
+
+}  // namespace
+
+ExecutorChannels::ExecutorChannels(const sched::Schedule& schedule, std::uint32_t first)
+    : first_(first), count_(static_cast<std::uint32_t>(schedule.channels().size())) {
+  const std::uint64_t each = schedule.has_bundles() ? 1 + kBesideEach : 1;
+  const std::uint64_t end = first + each * schedule.channels().size();
+  constexpr std::uint64_t kNumbers = std::numeric_limits<std::uint32_t>::max();
+  if (end > kNumbers) {
+    throw Unsupported(
+        fmt::format("a schedule of {} channels after {} that the transport has had; expected fewer "
+                    "than 2^32 together: make another session",
+                    each * schedule.channels().size(), first));
+  }
+  end_ = static_cast<std::uint32_t>(end);
+}
+
+std::uint32_t ExecutorChannels::beside(sched::ChannelId channel, std::uint32_t which) const {
+  const std::uint64_t number = first_ + count_ + kBesideEach * channel.value + which;
+  if (number >= end_) throw InternalError("a schedule that gathers nothing has no such channel");
+  return static_cast<std::uint32_t>(number);
+}
+
+}  // namespace slackline::hw
