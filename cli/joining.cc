@@ -11,7 +11,6 @@
 #include "hw/local_address.h"
 #include "hw/local_port.h"
 #include "hw/place.h"
-#include "hw/rank_processes.h"
 #include "hw/shm_cleanup.h"
 #include "hw/transports.h"
 #include "hw/watched_transport.h"
@@ -152,24 +151,47 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
                        const std::function<int(const hw::MeshOptions&, Console&)>& body) const {
   const hw::Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (const auto here = place(ranks)) {
+    hw::say_end_at_signals();
+    const auto warden = start_warden();
+    if (warden) warden->announce();
     if (here->rank == 0) return body(*here, console);
     Console silent(nowhere.get(), nowhere.get());
     return body(*here, silent);
   }
   hw::MeshOptions options = timeouts();
   options.ranks = ranks;
+  // A signal is heard once the ranks have ended: nobody is left, nor what they had.
+  const hw::EndSignals signals;
+  const std::vector<hw::RankEnd> ends = run_forked(options, signals, nowhere.get(), body);
+  if (const auto signal = signals.take()) {
+    console.error(hw::ended_by(*signal));
+    hw::die_by(*signal);
+  }
+  return as_one(hw::most_telling(ends));
+}
+
+std::vector<hw::RankEnd> Joining::run_forked(
+    hw::MeshOptions options, const hw::EndSignals& signals, int nowhere,
+    const std::function<int(const hw::MeshOptions&, Console&)>& body) const {
   const hw::LocalPort port;
   options.root = port.address();
-  hw::RankProcesses processes(0, ranks, [&](std::uint32_t rank) {
+  const auto warden = start_warden();
+  hw::RankProcesses processes(0, options.ranks, [&](std::uint32_t rank) {
+    signals.let_act();
+    if (warden) warden->announce();
     hw::MeshOptions own = options;
     own.rank = rank;
-    Console seen(rank == 0 ? STDOUT_FILENO : nowhere.get(),
-                 rank == 0 ? STDERR_FILENO : nowhere.get());
+    Console seen(rank == 0 ? STDOUT_FILENO : nowhere, rank == 0 ? STDERR_FILENO : nowhere);
     const Ending ending = run_caught([&] { return body(own, seen); }, seen);
     return hw::RankEnd{ending.code, ending.error};
   });
-  const auto ends = processes.wait(2 * options.failure_timeout + std::chrono::seconds(3));
-  return as_one(hw::most_telling(ends));
+  return processes.wait(2 * options.failure_timeout + std::chrono::seconds(3),
+                        signals.descriptor());
+}
+
+// Of the transports, only shm leaves anything behind.
+std::unique_ptr<hw::ShmWarden> Joining::start_warden() const {
+  return transport() == "shm" ? std::make_unique<hw::ShmWarden>() : nullptr;
 }
 
 Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed,

@@ -13,7 +13,10 @@
 
 #include "cli/arguments.h"
 #include "cli/console.h"
+#include "hw/end_signals.h"
 #include "hw/mesh.h"
+#include "hw/rank_processes.h"
+#include "hw/shm_warden.h"
 #include "hw/transport.h"
 #include "sched/schedule.h"
 
@@ -57,6 +60,10 @@ class Joining {
  private:
   std::optional<hw::MeshOptions> place(std::uint32_t ranks) const;
   hw::MeshOptions timeouts() const;
+  std::vector<hw::RankEnd> run_forked(
+      hw::MeshOptions options, const hw::EndSignals& signals, int nowhere,
+      const std::function<int(const hw::MeshOptions&, Console&)>& body) const;
+  std::unique_ptr<hw::ShmWarden> start_warden() const;
 
   std::optional<std::string> transport_, host_, device_, rank_, ranks_, root_, join_timeout_,
       failure_timeout_;

@@ -15,7 +15,9 @@
 #include <optional>
 #include <string_view>
 
+#include "hw/end_signals.h"
 #include "hw/shm_cleanup.h"
+#include "hw/shm_room.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -34,6 +36,11 @@ void write_text(int fd, std::string_view text) {
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+bool is_readable(int fd) {
+  pollfd entry{fd, POLLIN, 0};
+  return fd >= 0 && ::poll(&entry, 1, 0) > 0;
 }
 
 int importance(const RankEnd& end) {
@@ -62,9 +69,10 @@ RankProcesses::~RankProcesses() { end_all(); }
 void RankProcesses::start(std::uint32_t rank, const std::function<RankEnd(std::uint32_t)>& body) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    const int reason = errno;
     end_all();
-    throw EnvironmentError(
-        fmt::format("rank {}: no pipe: {}; see `ulimit -n`", rank, strerror(errno)));
+    throw EnvironmentError(fmt::format("rank {} cannot be started, no pipe: {}; see `ulimit -n`",
+                                       rank, strerror(reason)));
   }
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -90,7 +98,7 @@ void RankProcesses::start(std::uint32_t rank, const std::function<RankEnd(std::u
   processes_.push_back({rank, pid, ends[0], {}, true, {}});
 }
 
-void RankProcesses::read_pipes(std::chrono::milliseconds timeout) {
+void RankProcesses::read_pipes(std::chrono::milliseconds timeout, int end) {
   std::vector<pollfd> entries;
   std::vector<Process*> readers;
   for (Process& process : processes_) {
@@ -98,8 +106,9 @@ void RankProcesses::read_pipes(std::chrono::milliseconds timeout) {
     entries.push_back({process.pipe, POLLIN, 0});
     readers.push_back(&process);
   }
+  if (end >= 0) entries.push_back({end, POLLIN, 0});
   if (::poll(entries.data(), entries.size(), static_cast<int>(timeout.count())) <= 0) return;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
+  for (std::size_t i = 0; i < readers.size(); ++i) {
     if (entries[i].revents == 0) continue;
     std::array<char, 1024> buffer{};
     const ssize_t count = read(entries[i].fd, buffer.data(), buffer.size());
@@ -124,8 +133,10 @@ bool RankProcesses::reap() {
       process.end.code = WEXITSTATUS(status);
     } else {
       process.end.code = 1;
-      process.end.message = fmt::format("rank {} was ended by signal {} ({})", process.rank,
-                                        WTERMSIG(status), strsignal(WTERMSIG(status)));
+      process.end.message = fmt::format("rank {} was {}", process.rank, ended_by(WTERMSIG(status)));
+      if (const auto room = shm_room(); WTERMSIG(status) == SIGBUS && is_shm_full(room)) {
+        process.end.message += fmt::format(": /dev/shm is full, {}", shm_room_and_cure(*room));
+      }
       remove_shm_segments(process.pid, std::chrono::milliseconds(0));
     }
     badly = badly || process.end.code != 0;
@@ -133,23 +144,23 @@ bool RankProcesses::reap() {
   return badly;
 }
 
-std::vector<RankEnd> RankProcesses::wait(std::chrono::milliseconds grace) {
+std::vector<RankEnd> RankProcesses::wait(std::chrono::milliseconds grace, int end) {
   std::optional<Clock::time_point> deadline;
   const auto any_running = [&] {
     return std::any_of(processes_.begin(), processes_.end(),
                        [](const Process& p) { return p.running; });
   };
   while (any_running()) {
-    read_pipes(std::chrono::milliseconds(20));
+    read_pipes(std::chrono::milliseconds(20), end);
     if (reap() && !deadline) deadline = Clock::now() + grace;
-    if (deadline && Clock::now() > *deadline) end_all();
+    if ((deadline && Clock::now() > *deadline) || is_readable(end)) end_all();
   }
   // All that they wrote is there, and the end of it.
   const auto any_open = [&] {
     return std::any_of(processes_.begin(), processes_.end(),
                        [](const Process& p) { return p.pipe >= 0; });
   };
-  while (any_open()) read_pipes(std::chrono::milliseconds(20));
+  while (any_open()) read_pipes(std::chrono::milliseconds(20), -1);
   std::vector<RankEnd> ends;
   for (Process& process : processes_) {
     if (!process.text.empty() && process.end.message.empty()) process.end.message = process.text;

@@ -32,8 +32,9 @@ class RankProcesses {
 
   /// Waits for all, and says in their order how they ended; one ended by a signal has code 1. Once
   /// one has ended badly, the others have `grace` to do so too, then they are ended: also those
-  /// that somebody has stopped. What ended ones left in shared memory is removed.
-  std::vector<RankEnd> wait(std::chrono::milliseconds grace);
+  /// that somebody has stopped. So are all once the descriptor `end` is readable, if one is given.
+  /// What ended ones left in shared memory is removed.
+  std::vector<RankEnd> wait(std::chrono::milliseconds grace, int end = -1);
 
  private:
   struct Process {
@@ -45,7 +46,7 @@ class RankProcesses {
     RankEnd end;
   };
   void start(std::uint32_t rank, const std::function<RankEnd(std::uint32_t)>& body);
-  void read_pipes(std::chrono::milliseconds timeout);
+  void read_pipes(std::chrono::milliseconds timeout, int end);
   bool reap();
   void end_all();
 

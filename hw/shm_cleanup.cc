@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+
+#include "hw/shm_name.h"
 
 namespace slackline::hw {
 namespace {
@@ -24,41 +26,30 @@ bool is_number(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Those of a process, and of this user, that are wanted.
+// Those of this user of which the name is wanted.
 template <class Wanted>
-std::size_t remove_segments(pid_t pid, const Wanted& is_wanted) {
-  const std::string begin = fmt::format("{}:{}:", pid, geteuid());
+std::size_t remove_segments(const Wanted& is_wanted) {
   std::size_t removed = 0;
   std::error_code error;
   for (fs::directory_iterator entry("/dev/shm", error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename();
-    if (!name.starts_with(begin) || !is_number(std::string_view(name).substr(begin.size()))) {
-      continue;
-    }
+    if (!is_wanted(name)) continue;
     struct stat status = {};
     if (lstat(entry->path().c_str(), &status) != 0 || status.st_uid != geteuid()) continue;
-    if (is_wanted(status)) removed += unlink(entry->path().c_str()) == 0;
+    removed += unlink(entry->path().c_str()) == 0;
   }
   return removed;
 }
 
-// How long this process has been there; −1 if that cannot be told.
-double own_age_s() {
-  std::string line;
-  std::getline(std::ifstream("/proc/self/stat"), line);
-  double uptime_s = -1;
-  std::ifstream("/proc/uptime") >> uptime_s;
-  const std::size_t name_end = line.rfind(") ");
-  if (name_end == std::string::npos) return -1;
-  // The start is the 22nd field; the state, behind the name, is the 3rd.
-  std::istringstream fields(line.substr(name_end + 2));
-  std::string skipped;
-  for (int field = 3; field < 22; ++field) fields >> skipped;
-  double start_ticks = -1;
-  fields >> start_ticks;
-  if (!fields || uptime_s < 0) return -1;
-  return uptime_s - start_ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+std::size_t remove_segments_of(pid_t pid) {
+  const std::string begin = fmt::format("{}:{}:", pid, geteuid());
+  const std::optional<ShmOwner> own = own_shm_owner();
+  return remove_segments([&](std::string_view name) {
+    if (name.starts_with(begin)) return is_number(name.substr(begin.size()));
+    const std::optional<ShmOwner> owner = shm_owner(name);
+    return owner && own && owner->pid == pid && owner->pid_namespace == own->pid_namespace;
+  });
 }
 
 }  // namespace
@@ -87,20 +78,23 @@ std::size_t remove_shm_segments(pid_t pid, std::chrono::milliseconds patience) {
     if (std::chrono::steady_clock::now() >= until) return 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  return remove_segments(pid, [](const struct stat&) { return true; });
+  return remove_segments_of(pid);
 }
 
-std::size_t remove_shm_segments_of_predecessors() {
-  const double age_s = own_age_s();
-  return remove_segments(getpid(), [age_s](const struct stat& status) {
-    // Clocks tick 100 times a second, so that a segment of one's own may seem a little older.
-    return age_s >= 0 && std::difftime(std::time(nullptr), status.st_mtime) > age_s + 2;
+std::size_t remove_shm_segments_of_dead() {
+  const std::optional<ShmOwner> own = own_shm_owner();
+  if (!own) return 0;
+  return remove_segments([&](std::string_view name) {
+    const std::optional<ShmOwner> owner = shm_owner(name);
+    if (!owner || owner->pid_namespace != own->pid_namespace) return false;
+    if (has_ended(owner->pid)) return true;
+    // Another process may have its number now.
+    const std::optional<std::uint64_t> ticks = start_ticks(owner->pid);
+    return ticks && *ticks != owner->start_ticks;
   });
 }
 
-std::size_t remove_own_shm_segments() {
-  return remove_segments(getpid(), [](const struct stat&) { return true; });
-}
+std::size_t remove_own_shm_segments() { return remove_segments_of(getpid()); }
 
 std::size_t remove_shm_segments_of_lost(const Mesh& mesh, std::chrono::milliseconds patience) {
   const std::vector<std::uint32_t> here = mesh.ranks_on_this_host();

@@ -1,5 +1,6 @@
-// What a killed process leaves in shared memory. libfabric's shm keeps a segment per endpoint,
-// named PID:UID:N in /dev/shm, and removes it when the endpoint is closed: who is killed does not.
+// What a killed process leaves in shared memory. libfabric's shm keeps a segment per endpoint in
+// /dev/shm, and removes it when the endpoint is closed: who is killed does not. Segments have the
+// names of hw/shm_name.h, or libfabric's own PID:UID:N where it takes no other.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +19,10 @@ bool has_ended(pid_t pid);
 /// answers how many. Nothing of processes that live, or of other users. Never fails.
 std::size_t remove_shm_segments(pid_t pid, std::chrono::milliseconds patience);
 
-/// Removes those that carry this process's number and are older than it: of one that was killed
-/// and had the same number, for which libfabric would refuse a new one. Never fails.
-std::size_t remove_shm_segments_of_predecessors();
+/// Removes what any Slackline of this user left that has ended: a run of which all processes were
+/// killed, say. Nothing of other programs, of whose segments the name does not say when their
+/// process began. Answers how many. Never fails.
+std::size_t remove_shm_segments_of_dead();
 
 /// Removes this process's own, for one that ends without closing its endpoints. Never fails.
 std::size_t remove_own_shm_segments();

@@ -8,9 +8,11 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "hw/fabric/library.h"
+#include "hw/shm_name.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -78,6 +80,7 @@ FabricEndpoint::FabricEndpoint(FabricInfo info)
   fid_ep* ep = nullptr;
   require(fi_endpoint(domain, info_.get(), &ep, nullptr), "fi_endpoint");
   ep_.reset(ep);
+  if (provider_ == "shm") name_segment();
   require(fi_ep_bind(ep, &av->fid, 0), "binding the address vector");
   require(fi_ep_bind(ep, &cq_->fid, FI_TRANSMIT | FI_RECV), "binding the queue");
   require(fi_enable(ep), "fi_enable");
@@ -100,6 +103,19 @@ void FabricEndpoint::abandon() {
   static_cast<void>(cq_.release());
   static_cast<void>(domain_.release());
   static_cast<void>(fabric_.release());
+}
+
+// The endpoint's name is that of its segment in /dev/shm, PID:UID:N. Ours says more, so that what a
+// killed process left can be told from all else. A provider that takes no name keeps its own.
+void FabricEndpoint::name_segment() {
+  const std::optional<ShmOwner> owner = own_shm_owner();
+  const Address given = address();
+  std::string_view name(reinterpret_cast<const char*>(given.data()), given.size());
+  name = name.substr(0, name.find('\0'));
+  const std::size_t colon = name.rfind(':');
+  if (!owner || colon == std::string_view::npos) return;
+  std::string ours = "fi_shm://" + shm_name(*owner, name.substr(colon + 1));
+  fi_setname(&ep_->fid, ours.data(), ours.size() + 1);
 }
 
 void FabricEndpoint::open_queue() {

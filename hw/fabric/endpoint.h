@@ -76,6 +76,7 @@ class FabricEndpoint {
 
  private:
   void open_queue();
+  void name_segment();
 
   FabricInfo info_;
   std::string provider_;

@@ -18,6 +18,7 @@
 #include "hw/fabric/library.h"
 #include "hw/fabric/submit.h"
 #include "hw/shm_cleanup.h"
+#include "hw/shm_room.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -431,11 +432,13 @@ std::unique_ptr<Transport> make_fabric_transport(const FabricOptions& options) {
   std::vector<std::string> providers{options.provider};
   if (options.provider == "tcp") providers = {"net", "tcp;ofi_rxm"};
   for (const std::string& provider : providers) {
-    if (provider == "shm") remove_shm_segments_of_predecessors();
+    if (provider == "shm") remove_shm_segments_of_dead();
     if (FabricInfo info = find_provider(provider, options.host)) {
       return std::make_unique<FabricTransport>(std::move(info));
     }
   }
+  // It says no more than that where there is too little room.
+  if (options.provider == "shm") require_shm_room(1, shm_room());
   throw EnvironmentError(
       fmt::format("libfabric has no provider {} that fits{}; `fi_info -l` lists those it has",
                   options.provider, options.host.empty() ? "" : " " + options.host));

@@ -3,6 +3,7 @@
 #include "hw/rank_processes.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -13,12 +14,14 @@
 
 #include <array>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "hw/descriptor.h"
 #include "hw/shm_cleanup.h"
+#include "hw/shm_name.h"
 
 namespace slackline::hw {
 namespace {
@@ -51,6 +54,8 @@ class Sleeper {
 class Segment {
  public:
   explicit Segment(const std::string& name) : path_("/dev/shm/" + name) { std::ofstream{path_}; }
+  // Of another user; false if this one may not.
+  bool give_away() const { return chown(path_.c_str(), geteuid() + 1, getegid()) == 0; }
   ~Segment() { unlink(path_.c_str()); }
   bool exists() const { return access(path_.c_str(), F_OK) == 0; }
 
@@ -73,6 +78,7 @@ class Numbers {
     const pid_t own = getpid();
     if (write(write_.get(), &own, sizeof own) != sizeof own) _exit(99);
   }
+  int heard() const { return read_.get(); }
   pid_t next() const {
     pid_t pid = 0;
     pollfd entry{read_.get(), POLLIN, 0};
@@ -208,6 +214,21 @@ TEST(RankProcesses, WhatKilledOnesLeftInSharedMemoryIsRemoved) {
   EXPECT_NE(access(name.c_str(), F_OK), 0);
 }
 
+TEST(RankProcesses, AllAreEndedWhenTheDescriptorSpeaks) {
+  const Numbers numbers;
+  RankProcesses processes(0, 2, [&](std::uint32_t) {
+    numbers.tell();
+    std::this_thread::sleep_for(1h);
+    return RankEnd{};
+  });
+  const std::array<pid_t, 2> ranks{numbers.next(), numbers.next()};
+  const Numbers end;
+  end.tell();
+  processes.wait(1h, end.heard());
+  EXPECT_TRUE(is_gone(ranks[0]));
+  EXPECT_TRUE(is_gone(ranks[1]));
+}
+
 TEST(ShmCleanup, OnlyWhatTheDeadLeft) {
   Sleeper dead;
   const Sleeper alive;
@@ -233,6 +254,55 @@ TEST(ShmCleanup, OnlyWhatTheDeadLeft) {
   EXPECT_EQ(remove_shm_segments(dead.pid(), 0ms), 0);
   EXPECT_EQ(remove_shm_segments(0, 0ms), 0);
   EXPECT_EQ(remove_shm_segments(-1, 0ms), 0);
+}
+
+TEST(ShmName, IsReadAsItWasWritten) {
+  const std::optional<ShmOwner> own = own_shm_owner();
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->pid, getpid());
+  EXPECT_EQ(shm_owner(shm_name(*own, "17")), own);
+  EXPECT_EQ(shm_name({12, 34, 56}, "7"), "12:slackline:34:56:7");
+  EXPECT_EQ(shm_owner("12:slackline:34:56:7_8"), (ShmOwner{12, 34, 56}));
+  for (const char* name : {"", "12", "12:0:7", "12:slackline:34:56", "12:slackline:34:56:",
+                           "12:slackline:34:56:7x", "-12:slackline:34:56:7", "0:slackline:34:56:7",
+                           "12:slackline:-34:56:7", "12:slackline::56:7", "x12:slackline:34:56:7",
+                           "12:other:34:56:7", "99999999999:slackline:34:56:7"}) {
+    EXPECT_FALSE(shm_owner(name)) << name;
+  }
+}
+
+// What a run left that was killed as a whole, and no more: other programs, other hosts' containers
+// and other users have segments here too.
+TEST(ShmCleanup, WhatAnyDeadSlacklineLeft) {
+  Sleeper dead;
+  const Sleeper alive;
+  const ShmOwner own = own_shm_owner().value();
+  const std::uint64_t space = own.pid_namespace;
+  const std::uint64_t dead_start = start_ticks(dead.pid()).value();
+  const std::uint64_t alive_start = start_ticks(alive.pid()).value();
+  dead.fetch();
+  const Segment left(shm_name({dead.pid(), dead_start, space}, "0"));
+  const Segment more(shm_name({dead.pid(), dead_start, space}, "12_3"));
+  const Segment earlier(shm_name({alive.pid(), alive_start - 1, space}, "0"));
+  const Segment its(shm_name({alive.pid(), alive_start, space}, "0"));
+  const Segment mine(shm_name(own, "999999"));
+  const Segment elsewhere(shm_name({dead.pid(), dead_start, space + 1}, "0"));
+  const Segment other_program(fmt::format("{}:{}:999999", dead.pid(), geteuid()));
+  const Segment other_user(shm_name({dead.pid(), dead_start, space}, "777"));
+  const bool given_away = other_user.give_away();
+  remove_shm_segments_of_dead();
+  EXPECT_FALSE(left.exists());
+  EXPECT_FALSE(more.exists());
+  EXPECT_FALSE(earlier.exists());
+  EXPECT_TRUE(its.exists());
+  EXPECT_TRUE(mine.exists());
+  EXPECT_TRUE(elsewhere.exists());
+  EXPECT_TRUE(other_program.exists());
+  EXPECT_EQ(other_user.exists(), given_away);
+  EXPECT_EQ(remove_shm_segments(alive.pid(), 0ms), 0);
+  EXPECT_TRUE(its.exists());
+  EXPECT_GE(remove_own_shm_segments(), 1);
+  EXPECT_FALSE(mine.exists());
 }
 
 TEST(ShmCleanup, AStoppedProcessIsNotDead) {

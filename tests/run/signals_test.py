@@ -1,0 +1,171 @@
+"""Runs that are ended by a signal at a random moment: to the process that was started, to its whole
+group, or to one rank. Whatever it was, nothing stays behind: no process, nothing in shared memory.
+
+Seeded; SLACKLINE_SIGNALS is how many (default: 40), SLACKLINE_SIGNAL_SEED where they begin.
+"""
+
+import concurrent.futures
+import ctypes
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+from program_case import PROGRAM, main
+from rank_case import PATIENCE_S, RankCase
+
+SIGNALS = int(os.environ.get("SLACKLINE_SIGNALS", "40"))
+SEED = int(os.environ.get("SLACKLINE_SIGNAL_SEED", "1"))
+# So many at a time, since they wait most of the time.
+AT_ONCE = 5
+NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+SPEC = "binomial-pipeline:ranks={},bytes=256KiB,block=16KiB"
+# On a machine that has much else to do, a rank may be taken for lost before the signal comes: then
+# it is done again, with so many times the patience.
+FAILURE_S = 4
+MORE = (1, 5, 25)
+SLOW = ("silent for ", "stopped for ", "did not come within ")
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def stat_of(pid):
+    """State, parent and process group of a process; nothing if there is none."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields[0], int(fields[1]), int(fields[2])
+
+
+def children_of(parent):
+    found = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        stat = stat_of(path.name)
+        if stat and stat[1] == parent:
+            found[int(path.name)] = stat
+    return found
+
+
+def is_gone(pid):
+    """Whether it has ended; an orphan is this process's to fetch."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+    stat = stat_of(pid)
+    return stat is None or stat[0] in "ZX"
+
+
+class Signals(RankCase):
+    @classmethod
+    def setUpClass(cls):
+        # What the parent of a killed run was parent of becomes a child of this process.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # Under nohup, and in the background of some shells, signals are ignored, and would be so in
+        # the runs. One that has a handler here acts there as it does of itself.
+        for number in NUMBERS[:3]:
+            if signal.getsignal(number) in (signal.SIG_IGN, None):
+                signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, NUMBERS)
+
+    def until(self, holds, what):
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.01)
+
+    def strike(self, seed, more):
+        """False if the run had ended before, for a rank that was too slow."""
+        draw = random.Random(seed)
+        ranks = draw.randint(2, 4)
+        number = NUMBERS[seed % len(NUMBERS)]
+        target = ("parent", "group", "rank")[seed // len(NUMBERS) % 3]
+        transport = draw.choice(("shm", "shm", "net"))
+        moment_s = draw.choice((0, draw.uniform(0, 0.15), draw.uniform(0, 0.6)))
+        what = f"seed {seed}: {ranks} ranks on {transport}, {number.name} to {target}"
+        folder = self.folder / f"{seed}.{more}"
+        folder.mkdir()
+        since = time.time()
+        with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
+            run = subprocess.Popen(
+                [PROGRAM, "run", SPEC.format(ranks), "--transport", transport, "--iterations",
+                 "1000000", "--failure-timeout", f"{FAILURE_S * more}s"],
+                cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                start_new_session=True)
+        try:
+            of_group = []
+
+            def all_there():
+                nonlocal of_group
+                self.assertIsNone(run.poll(), f"{what}: ended before")
+                # The warden is in another group.
+                of_group = sorted(pid for pid, stat in children_of(run.pid).items()
+                                  if stat[2] == run.pid)
+                return len(of_group) == ranks
+
+            self.until(all_there, what)
+            processes = list(children_of(run.pid))
+            time.sleep(moment_s)
+            struck = draw.choice(of_group)
+            if target == "group":
+                os.killpg(run.pid, number)
+            else:
+                os.kill(run.pid if target == "parent" else struck, number)
+            code = run.wait(PATIENCE_S)
+            said = (folder / "err").read_text()
+            what = f"{what}, ended with {code}: {said!r}"
+            if code == 1 and target != "rank" and any(words in said for words in SLOW):
+                self.assertNotEqual(more, MORE[-1], what)
+                return False
+            self.until(lambda: all(is_gone(pid) for pid in processes), f"{what}: processes left")
+        finally:
+            try:
+                os.killpg(run.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            run.wait()
+        self.assertEqual(code, 1 if target == "rank" else -number, what)
+        killed = target != "rank" and number == signal.SIGKILL
+        self.assertEqual(said.count("\n"), 0 if killed else 1, what)
+        if target != "rank" and not killed:
+            self.assertIn(f"slackline: ended by signal {number.value} (", said, what)
+        self.assertEqual((folder / "out").read_text(), "", what)
+        self.assertEqual(self.segments_of([run.pid, *processes], since), [], what)
+        shutil.rmtree(folder)
+        return True
+
+    def test_nothing_stays_behind(self):
+        def strike(seed):
+            return any(self.strike(seed, more) for more in MORE)
+
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            for seed, done in [(seed, pool.submit(strike, seed))
+                               for seed in range(SEED, SEED + SIGNALS)]:
+                with self.subTest(seed=seed):
+                    self.assertTrue(done.result())
+
+    def test_nor_when_all_ranks_were_started_by_hand(self):
+        for number in NUMBERS:
+            since = time.time()
+            ranks = self.start_ranks(3, SPEC.format(3), "--iterations", 1000000)
+            pids = [rank.pid for rank in ranks]
+            self.until(lambda: len(self.segments_of(pids, since)) == 3
+                       or any(rank.process.poll() is not None for rank in ranks), number)
+            processes = [pid for rank in pids for pid in children_of(rank)]
+            self.assertEqual(len(processes), 3, number)
+            for rank in ranks:
+                rank.signal(number)
+            for rank in ranks:
+                done = rank.wait()
+                # A later one may have heard of the first's end before its own.
+                self.assertIn(done.code, (-number, 1), done)
+                self.assertLessEqual(done.err.count("\n"), 1, done)
+            self.until(lambda: all(is_gone(pid) for pid in processes), f"{number}: processes left")
+            self.assertEqual(self.segments_of(pids, since), [], number)
+
+
+if __name__ == "__main__":
+    main()
