@@ -12,6 +12,7 @@
 #include "hw/local_port.h"
 #include "hw/place.h"
 #include "hw/shm_cleanup.h"
+#include "hw/transport_choice.h"
 #include "hw/transports.h"
 #include "hw/watched_transport.h"
 #include "sched/error.h"
@@ -64,7 +65,8 @@ Joined::~Joined() {
 
 void Joining::declare(Arguments& arguments) {
   arguments.option("-t,--transport", "NAME", transport_,
-                   "what moves the bytes; `list transports` (default: shm)");
+                   "what moves the bytes; `list transports`, or auto: shm on one host, else tcp "
+                   "(default: shm)");
   arguments.option("--device", "NAME", device_, "with verbs: which (default: the first active)");
   arguments.option("--host", "ADDRESS", host_,
                    "where the other ranks reach this one (default: the way to the root)");
@@ -102,7 +104,8 @@ hw::MeshOptions Joining::timeouts() const {
 
 void Joining::check(std::uint32_t ranks) const {
   timeouts();
-  if (transport_) hw::require_transport(*transport_);
+  if (transport_ && *transport_ != hw::kAutoTransport) hw::require_transport(*transport_);
+  hw::require_ranks(transport(), ranks);
   if (device_ && transport() != "verbs") {
     throw InputError(
         fmt::format("--device {}: {} has no devices to choose from; expected "
@@ -191,17 +194,21 @@ std::vector<hw::RankEnd> Joining::run_forked(
 
 // Of the transports, only shm leaves anything behind.
 std::unique_ptr<hw::ShmWarden> Joining::start_warden() const {
-  return transport() == "shm" ? std::make_unique<hw::ShmWarden>() : nullptr;
+  const bool shares_memory = transport() == "shm" || transport() == hw::kAutoTransport;
+  return shares_memory ? std::make_unique<hw::ShmWarden>() : nullptr;
 }
 
 Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed,
                      const sched::Schedule* schedule) const {
   const std::string asked = transport();
-  const std::string_view chosen = schedule ? hw::transport_for(asked, *schedule) : asked;
   options.agreed = std::move(agreed);
-  options.agreed.push_back(fmt::format("transport: {}", chosen));
+  options.agreed.push_back(fmt::format("transport: {}", asked));
   Joined joined;
   joined.mesh = std::make_unique<hw::Mesh>(options);
+  std::string_view chosen = hw::choose_transport(asked, *joined.mesh);
+  hw::require_reach(chosen, *joined.mesh);
+  hw::require_room(chosen, *joined.mesh);
+  if (schedule) chosen = hw::transport_for(chosen, *schedule);
   hw::TransportOptions with;
   with.host = host_ ? *host_
               : options.root.empty()

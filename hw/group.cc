@@ -13,6 +13,7 @@
 #include "hw/group/engine.h"
 #include "hw/group/member.h"
 #include "hw/group/plan.h"
+#include "hw/transport_choice.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -151,7 +152,10 @@ class Groups::Impl {
   }
 
   std::shared_ptr<GroupMember> open_and_connect(GroupMeeting& meeting, GroupSetup setup) {
-    auto group = std::make_shared<GroupMember>(make_transport_(), std::move(setup), engine_.tell());
+    std::unique_ptr<Transport> transport = make_transport_();
+    require_reach(transport->name(), mesh_, setup.ranks);
+    auto group =
+        std::make_shared<GroupMember>(std::move(transport), std::move(setup), engine_.tell());
     const GroupAddress own = group->open();
     engine_.call([&] { engine_.add(group); });
     try {

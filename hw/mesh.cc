@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hw/mesh/host_identity.h"
 #include "hw/mesh/inbox.h"
 #include "hw/mesh/join.h"
 #include "hw/mesh/peers.h"
@@ -38,7 +39,7 @@ class Mesh::Impl {
     if (rank_ == 0) return {};
     peers_.probe_clock();
     inbox_.take({0, FrameKind::kClockTell, 0});
-    return peers_.probe().result(members_[0].host == members_[rank_].host);
+    return peers_.probe().result(hw::is_same_host(members_[0].host, members_[rank_].host));
   }
 
   std::uint32_t rank() const { return rank_; }
@@ -99,9 +100,17 @@ ClockOffset Mesh::measure_clock() { return impl_->measure_clock(); }
 std::vector<std::uint32_t> Mesh::ranks_on_this_host() const {
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t r = 0; r < impl_->ranks(); ++r) {
-    if (impl_->members()[r].host == impl_->members()[impl_->rank()].host) ranks.push_back(r);
+    if (is_same_host(r, impl_->rank())) ranks.push_back(r);
   }
   return ranks;
+}
+
+bool Mesh::is_same_host(std::uint32_t one, std::uint32_t other) const {
+  return hw::is_same_host(impl_->members()[one].host, impl_->members()[other].host);
+}
+
+std::string Mesh::host(std::uint32_t rank) const {
+  return std::string(host_name(impl_->members()[rank].host));
 }
 
 pid_t Mesh::process(std::uint32_t rank) const {

@@ -105,6 +105,10 @@ class Mesh {
   /// The ranks on the host of this one, itself included, ascending: those that share its memory
   /// (/dev/shm) and see its processes.
   std::vector<std::uint32_t> ranks_on_this_host() const;
+  /// Whether two ranks share memory and see each other's processes.
+  bool is_same_host(std::uint32_t one, std::uint32_t other) const;
+  /// How a rank's host calls itself; two hosts may do so alike.
+  std::string host(std::uint32_t rank) const;
   /// A rank's process, as its host numbers it.
   pid_t process(std::uint32_t rank) const;
 

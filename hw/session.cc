@@ -12,6 +12,7 @@
 #include "hw/driver.h"
 #include "hw/executor.h"
 #include "hw/executor/channels.h"
+#include "hw/transport_choice.h"
 #include "machine/delays.h"
 #include "machine/kept_memory.h"
 
@@ -350,7 +351,9 @@ sched::Trace Run::trace_of(std::span<const RankRecord> records) const {
 
 }  // namespace
 
-Session::Session(Mesh& mesh, Transport& transport) : mesh_(mesh), transport_(transport) {}
+Session::Session(Mesh& mesh, Transport& transport) : mesh_(mesh), transport_(transport) {
+  require_reach(transport.name(), mesh);
+}
 
 RunResult Session::run(const sched::Schedule& schedule, const RunOptions& options,
                        const RunProgress& progress) {

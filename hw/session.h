@@ -13,7 +13,8 @@ namespace slackline::hw {
 /// All ranks of the mesh make one, and call run() in the same order with the same arguments.
 class Session {
  public:
-  /// Both must outlive this. Nobody else uses the transport meanwhile.
+  /// Both must outlive this. Nobody else uses the transport meanwhile. Throws InputError, naming
+  /// the hosts, if the transport does not reach all ranks (shm across hosts).
   Session(Mesh& mesh, Transport& transport);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

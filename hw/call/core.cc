@@ -10,6 +10,7 @@
 #include "hw/call/code.h"
 #include "hw/call/peer.h"
 #include "hw/shm_cleanup.h"
+#include "hw/transport_choice.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -44,6 +45,7 @@ CallCore::CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transpor
       anchor_(anchor),
       port_(mesh, std::move(transport), options) {
   check(options_);
+  require_reach(port_.with_transport([](Transport& use) { return use.name(); }), mesh_);
   service_ = std::make_unique<CallService>(mesh_, port_, topic());
   port_.with_transport([&](Transport& use) {
     constexpr std::size_t kUnitsPerSlab = 8;

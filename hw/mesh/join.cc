@@ -1,32 +1,14 @@
 #include "hw/mesh/join.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-
+#include "hw/mesh/host_identity.h"
 #include "hw/mesh/link.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
-
-// Processes with the same one see the same /dev/shm and each other's numbers.
-std::string host_identity() {
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  if (boot.empty()) {
-    char name[256] = {};
-    gethostname(name, sizeof name - 1);
-    boot = name;
-  }
-  struct stat processes = {};
-  struct stat memory = {};
-  stat("/proc/self/ns/pid", &processes);
-  stat("/dev/shm", &memory);
-  return fmt::format("{}/{}/{}", boot, processes.st_ino, memory.st_dev);
-}
 
 Hello hello_of(const MeshOptions& options) {
   Hello hello;

@@ -61,14 +61,21 @@ class Hosts(RankCase):
         ip("netns", "add", name)
         self.addCleanup(ip, "netns", "del", name, check=False)
 
-    def start(self, *arguments):
+    def start(self, *arguments, root=None, hosts=range(HOSTS), inside=lambda host: ()):
+        """A rank on each of `hosts`, by way of the command `inside` there."""
         ranks = []
-        for rank, (name, _) in enumerate(self.hosts):
+        for rank, host in enumerate(hosts):
             ranks.append(Rank(self.folder, rank, [
-                "run", *arguments, "--rank", rank, "--ranks", HOSTS, "--root",
-                f"{self.subnet}.1:{PORT}"], prefix=("ip", "netns", "exec", name)))
+                "run", *arguments, "--rank", rank, "--ranks", len(hosts), "--root",
+                f"{root or self.subnet + '.1'}:{PORT}"],
+                prefix=("ip", "netns", "exec", self.hosts[host][0], *inside(host))))
             self.addCleanup(ranks[-1].end)
         return ranks
+
+    def with_own_memory(self, host):
+        """Runs what follows with a name and a /dev/shm of the host's own."""
+        return ("unshare", "--mount", "--uts", "sh", "-c",
+                'hostname "$0" && mount -t tmpfs tmpfs /dev/shm && exec "$@"', f"slack{host}")
 
     def test_bytes_are_proved_over_the_bridge(self):
         for transport in ("tcp", "tcp;ofi_rxm"):
@@ -77,6 +84,21 @@ class Hosts(RankCase):
             done = [rank.wait() for rank in ranks]
             self.assertEqual([d.code for d in done], [0] * HOSTS, done)
             self.assertTrue(json.loads(done[0].out)["bytes_proved"])
+
+    def test_shared_memory_does_not_reach_other_hosts(self):
+        ranks = self.start("chain:ranks=3,bytes=1MiB,block=64KiB", inside=self.with_own_memory)
+        for rank in ranks:
+            done = rank.wait()
+            self.assertEqual((done.code, done.out, done.err.count("\n")), (2, "", 1), done)
+            self.assertIn("rank 0 is on slack0, rank 1 on slack1, rank 2 on slack2", done.err)
+            self.assertIn("--transport tcp", done.err)
+
+    def test_auto_takes_what_reaches_all(self):
+        ranks = self.start("chain:ranks=3,bytes=1MiB,block=64KiB", "--transport", "auto", "--json",
+                           inside=self.with_own_memory)
+        done = [rank.wait() for rank in ranks]
+        self.assertEqual([d.code for d in done], [0] * HOSTS, done)
+        self.assertEqual(json.loads(done[0].out)["transport"], "net")
 
     def test_a_link_that_goes_away_is_noticed_on_both_sides(self):
         ranks = self.start("chain:ranks=3,bytes=1MiB,block=64KiB", "--transport", "tcp",

@@ -40,6 +40,11 @@ class Run(RankCase):
         name = self.compiled("chain:ranks=3,bytes=10000,block=1000")
         self.assertTrue(self.document("run", name)["proved"])
 
+    def test_auto_on_one_host_is_shared_memory(self):
+        for spec in ("chain:ranks=3,bytes=10000,block=1000", "chain:ranks=1,bytes=1000,block=100"):
+            document = self.document("run", spec, "--transport", "auto")
+            self.assertEqual((document["transport"], document["bytes_proved"]), ("shm", True))
+
     def test_one_rank_alone(self):
         self.assertTrue(self.document("run", "chain:ranks=1,bytes=1000,block=100")["bytes_proved"])
 
@@ -208,6 +213,12 @@ class Wrong(RankCase):
                 (["--failure-timeout", "0"], "--failure-timeout"),
         ):
             self.assertIn(part, self.bad("run", self.SPEC, *arguments))
+
+    def test_more_ranks_than_shared_memory_joins(self):
+        said = self.bad("run", "chain:ranks=257,bytes=1KiB,block=1KiB")
+        self.assertIn("257 ranks", said)
+        self.assertIn("at most 256", said)
+        self.assertIn("--transport tcp", said)
 
     def test_a_port_in_use(self):
         with socket.socket() as taken:
