@@ -10,6 +10,7 @@
 #include "hw/descriptor.h"
 #include "hw/local_address.h"
 #include "hw/local_port.h"
+#include "hw/mesh/root_address.h"
 #include "hw/place.h"
 #include "hw/shm_cleanup.h"
 #include "hw/transport_choice.h"
@@ -213,7 +214,7 @@ Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed,
   with.host = host_ ? *host_
               : options.root.empty()
                   ? "127.0.0.1"
-                  : hw::address_towards(hw::parse_host_port(options.root, "--root").host);
+                  : hw::own_address(hw::parse_host_port(options.root, "--root").host);
   if (device_) with.device = *device_;
   joined.transport = hw::make_transport(chosen, with);
   // Of the transports, only shm has ranks wait for locks of others.

@@ -5,6 +5,7 @@
 #include <asio.hpp>
 
 #include "hw/mesh/link.h"
+#include "hw/mesh/root_address.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -105,7 +106,12 @@ class OtherJoin : private JoinSide {
   void open_acceptor() {
     error_code error;
     asio::ip::address address = root_->socket.local_endpoint(error).address();
-    if (!options_.host.empty()) address = resolve(io_, options_.host, "0")->endpoint().address();
+    if (!options_.host.empty()) {
+      address = resolve(io_, options_.host, "0")->endpoint().address();
+    } else if (address.is_loopback()) {
+      // Rank 0 is here: ranks of other hosts come by another way.
+      address = asio::ip::make_address(own_address(parse_root(options_.root).host), error);
+    }
     acceptor_ = listen_at(io_, tcp::endpoint(address, 0), error);
     const tcp::endpoint endpoint = error ? tcp::endpoint() : acceptor_.local_endpoint(error);
     if (error) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hw/mesh/link.h"
+#include "hw/mesh/root_address.h"
 
 namespace slackline::hw {
 namespace {
@@ -51,8 +52,10 @@ class RootJoin : private JoinSide {
   void open() {
     const HostPort root = parse_root(options_.root);
     error_code error;
-    for (const auto& found : resolve(io_, root.host, root.port)) {
-      acceptor_ = listen_at(io_, found.endpoint(), error);
+    const auto port = static_cast<std::uint16_t>(std::stoi(root.port));
+    for (const std::string& address : listening_addresses(root.host)) {
+      const asio::ip::address at = asio::ip::make_address(address, error);
+      if (!error) acceptor_ = listen_at(io_, tcp::endpoint(at, port), error);
       if (!error) return;
     }
     if (error == asio::error::address_in_use) {

@@ -77,6 +77,12 @@ class Hosts(RankCase):
         return ("unshare", "--mount", "--uts", "sh", "-c",
                 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm && exec "$@"', f"slack{host}")
 
+    def with_names(self, host):
+        """Runs what follows where slack0 is host 0: by loopback there, as Debian has it."""
+        address = "127.0.1.1" if host == 0 else f"{self.subnet}.1"
+        names = self.write(f"hosts.{host}", f"127.0.0.1 localhost\n{address} slack0\n")
+        return ("unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', names)
+
     def test_bytes_are_proved_over_the_bridge(self):
         for transport in ("tcp", "tcp;ofi_rxm"):
             ranks = self.start("binomial-pipeline:ranks=3,bytes=3000001,block=64KiB", "--transport",
@@ -99,6 +105,14 @@ class Hosts(RankCase):
         done = [rank.wait() for rank in ranks]
         self.assertEqual([d.code for d in done], [0] * HOSTS, done)
         self.assertEqual(json.loads(done[0].out)["transport"], "net")
+
+    def test_a_root_that_is_loopback_to_itself(self):
+        # Two ranks on its host, who meet over loopback: the third must reach both.
+        ranks = self.start("circulant:ranks=3,bytes=1MiB,block=64KiB", "--transport", "tcp", "--json",
+                           root="slack0", hosts=(0, 0, 1), inside=self.with_names)
+        done = [rank.wait() for rank in ranks]
+        self.assertEqual([d.code for d in done], [0] * 3, done)
+        self.assertTrue(json.loads(done[0].out)["bytes_proved"])
 
     def test_a_link_that_goes_away_is_noticed_on_both_sides(self):
         ranks = self.start("chain:ranks=3,bytes=1MiB,block=64KiB", "--transport", "tcp",
