@@ -105,7 +105,7 @@ class Calls {
   /// options out of range, and if ranks run different builds; EnvironmentError and PeerLost as
   /// transport and mesh do.
   Calls(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options = {})
-      : core_(*this, mesh, std::move(transport), options, code_anchor()) {}
+      : core_(*this, mesh, std::move(transport), options, callable_object()) {}
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
 
@@ -134,15 +134,16 @@ class Calls {
   template <class F>
   bool call(std::uint32_t to, const F& f, Synchronizer* sync = nullptr,
             WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, RecordKind::kCall, &invoke<F>, captures_of(f), {}, {}, sync, when_full, {});
+    return submit(to, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), {}, {}, sync,
+                  when_full, {});
   }
 
   /// …with a buffer, which travels in the record. It may be used again at once.
   template <class F>
   bool call_buffer(std::uint32_t to, const F& f, std::span<const std::byte> buffer,
                    Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, RecordKind::kCall, &invoke<F>, captures_of(f), buffer, {}, sync, when_full,
-                  {});
+    return submit(to, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), buffer, {}, sync,
+                  when_full, {});
   }
 
   /// …with a buffer that is written into `target`, memory of rank `to`, at `offset` first; f gets
@@ -153,7 +154,7 @@ class Calls {
                          Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
     require_within(to, target, offset, buffer.bytes().size());
     const WrittenBuffer written{target.id, offset, buffer.bytes().size()};
-    return submit(to, RecordKind::kCallWritten, &invoke<F>, captures_of(f),
+    return submit(to, RecordKind::kCallWritten, listed<&invoke<F>>(), captures_of(f),
                   std::as_bytes(std::span(&written, 1)), {}, sync, when_full,
                   CallWrite{buffer.segment(), place_of(target, offset)});
   }
@@ -164,7 +165,7 @@ class Calls {
   bool call_buffer_read(std::uint32_t to, const F& f, const RegisteredBuffer& buffer,
                         Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
     const ReadBuffer read{buffer.remote(), buffer.bytes().size(), buffer.bytes().data()};
-    return submit(to, RecordKind::kCallRead, &invoke<F>, captures_of(f),
+    return submit(to, RecordKind::kCallRead, listed<&invoke<F>>(), captures_of(f),
                   std::as_bytes(std::span(&read, 1)), {}, sync, when_full, {});
   }
 
@@ -177,7 +178,7 @@ class Calls {
     static_assert(std::is_trivially_copyable_v<Result>,
                   "what a called function returns travels as bytes: it must be trivially copyable");
     require_consumption(sync);
-    return submit(to, RecordKind::kCall, &invoke_for_result<F>, captures_of(f), {},
+    return submit(to, RecordKind::kCall, listed<&invoke_for_result<F>>(), captures_of(f), {},
                   std::as_writable_bytes(std::span<Result>(result, 1)), &sync, when_full, {});
   }
 
@@ -191,7 +192,8 @@ class Calls {
   template <class F>
   void broadcast_buffer(const F& f, std::span<const std::byte> buffer,
                         Synchronizer* sync = nullptr) {
-    CallWish wish = wish_for(0, RecordKind::kCall, &invoke<F>, captures_of(f), buffer, sync);
+    CallWish wish =
+        wish_for(0, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), buffer, sync);
     core_.broadcast(wish);
   }
 
@@ -242,15 +244,14 @@ class Calls {
  private:
   friend class Synchronizer;
 
-  CallWish wish_for(std::uint32_t to, RecordKind kind, Invoker invoker,
+  CallWish wish_for(std::uint32_t to, RecordKind kind, FunctionName function,
                     std::span<const std::byte> closure, std::span<const std::byte> buffer,
                     Synchronizer* sync) {
     CallWish wish;
     wish.destination = to;
     wish.draft.kind = kind;
-    const FunctionName name = name_of(invoker);
-    wish.draft.function = name.offset;
-    wish.anchor = name.anchor;
+    wish.draft.function = function.offset;
+    wish.anchor = function.anchor;
     wish.draft.closure = closure;
     wish.draft.buffer = buffer;
     if (sync != nullptr) {
@@ -259,11 +260,11 @@ class Calls {
     }
     return wish;
   }
-  bool submit(std::uint32_t to, RecordKind kind, Invoker invoker,
+  bool submit(std::uint32_t to, RecordKind kind, FunctionName function,
               std::span<const std::byte> closure, std::span<const std::byte> buffer,
               std::span<std::byte> result, Synchronizer* sync, WhenFull when_full,
               const std::optional<CallWrite>& before) {
-    CallWish wish = wish_for(to, kind, invoker, closure, buffer, sync);
+    CallWish wish = wish_for(to, kind, function, closure, buffer, sync);
     wish.result = result;
     wish.when_full = when_full;
     wish.before = before;

@@ -38,11 +38,11 @@ void check(const CallsOptions& options) {
 }  // namespace
 
 CallCore::CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transport,
-                   const CallsOptions& options, const char* anchor)
+                   const CallsOptions& options, CallableObject object)
     : calls_(calls),
       mesh_(mesh),
       options_(options),
-      anchor_(anchor),
+      functions_(std::move(object)),
       port_(mesh, std::move(transport), options) {
   check(options_);
   require_reach(port_.with_transport([](Transport& use) { return use.name(); }), mesh_);
@@ -104,7 +104,7 @@ void CallCore::join() {
   const std::uint32_t self = mesh_.rank();
   const std::uint32_t ranks = mesh_.ranks();
   const Address address = port_.with_transport([&](Transport& use) { return use.open(ends()); });
-  const sched::Digest digest = code_digest(anchor_);
+  const sched::Digest digest = code_digest(functions_.anchor());
   ByteWriter writer;
   writer.add(digest);
   writer.add(words_registered_.remote);
@@ -206,7 +206,7 @@ void CallCore::require_open() const {
 
 void CallCore::require_sendable(const CallWish& wish) const {
   require_open();
-  if (wish.anchor != anchor_) {
+  if (wish.anchor != functions_.anchor()) {
     throw InputError("calls: the function is not in the program or library that made the Calls");
   }
   const std::size_t bytes = record_bytes(wish.draft);

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/call/function.h"
+#include "hw/call/functions.h"
 #include "hw/call/notices.h"
 #include "hw/call/port.h"
 #include "hw/call/sender.h"
@@ -53,7 +53,7 @@ struct CallWish {
 class CallCore {
  public:
   CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transport,
-           const CallsOptions& options, const char* anchor);
+           const CallsOptions& options, CallableObject object);
   ~CallCore();
   CallCore(const CallCore&) = delete;
   CallCore& operator=(const CallCore&) = delete;
@@ -116,7 +116,7 @@ class CallCore {
   Calls& calls_;
   Mesh& mesh_;
   const CallsOptions options_;
-  const char* const anchor_;
+  const CallFunctions functions_;
   CallPort port_;
   std::unique_ptr<CallService> service_;
   std::unique_ptr<Slabs> slabs_;

@@ -2,6 +2,10 @@
 // the loaded object (program or shared library) that it is linked into. Address randomisation moves
 // objects as a whole, so that the offset is the same in every process that runs the same build,
 // which is checked when ranks join (hw/call/code.h).
+//
+// What a peer names is run only if it is one of the functions that the object calls somewhere. Each
+// such function is a node of a list, which is made before main() begins and never changed after:
+// the linker itself keeps no table of what templates were made for.
 #pragma once
 
 #include <array>
@@ -97,6 +101,43 @@ __attribute__((visibility("hidden"))) void invoke_for_result(CallContext& here,
 __attribute__((visibility("hidden"))) inline FunctionName name_of(Invoker invoker) {
   const char* const anchor = code_anchor();
   return {anchor, static_cast<std::uint32_t>(reinterpret_cast<const char*>(invoker) - anchor)};
+}
+
+/// A function that the object calls somewhere.
+struct ListedFunction {
+  Invoker invoker;
+  const ListedFunction* next;
+};
+
+/// The first of the object's list.
+__attribute__((visibility("hidden"))) inline constinit const ListedFunction* first_listed_function =
+    nullptr;
+
+template <Invoker kInvoker>
+struct __attribute__((visibility("hidden"))) ListingOf {
+  struct Node : ListedFunction {
+    Node() : ListedFunction{kInvoker, first_listed_function} { first_listed_function = this; }
+  };
+  static inline const Node node;
+};
+
+/// For another process, which has it in its list, too.
+template <Invoker kInvoker>
+__attribute__((visibility("hidden"))) FunctionName listed() {
+  return name_of(ListingOf<kInvoker>::node.invoker);
+}
+
+/// Of the object of whoever calls it: where it begins, and what may be called in it.
+struct CallableObject {
+  const char* anchor = nullptr;
+  std::vector<std::uint32_t> functions;  // FunctionName::offset
+};
+__attribute__((visibility("hidden"))) inline CallableObject callable_object() {
+  CallableObject object{code_anchor(), {}};
+  for (const ListedFunction* f = first_listed_function; f != nullptr; f = f->next) {
+    object.functions.push_back(name_of(f->invoker).offset);
+  }
+  return object;
 }
 
 /// The captures of a function as bytes.

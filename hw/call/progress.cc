@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "hw/bytes.h"
@@ -19,6 +20,15 @@ namespace {
 // Calls of one source in a row, so that none starves another.
 constexpr int kTurn = 256;
 constexpr std::size_t kMostErrorText = 600;
+constexpr std::uint64_t kMostRead = std::uint64_t{1} << 47;  // a process's memory
+
+// A record came whole, and says what none of this program's does: no rank of it has written that.
+[[noreturn]] void refuse(std::uint32_t source, std::string_view what) {
+  throw EnvironmentError(
+      fmt::format("calls: what came from rank {} names {}; somebody else writes into this rank's "
+                  "memory, or its memory is faulty",
+                  source, what));
+}
 
 }  // namespace
 
@@ -64,6 +74,7 @@ bool CallCore::has_read(CallPeer& peer, const RecordHead& head, std::byte* recor
   if (peer.reading) return peer.read.pending == 0;
   const auto buffer = ByteReader(buffer_of(head, record)).get<ReadBuffer>();
   if (buffer.bytes == 0) return true;
+  if (buffer.bytes > kMostRead) refuse(peer.rank, "a buffer of more bytes than there can be");
   if (peer.scratch.bytes().size() < buffer.bytes) {
     port_.with_transport([&](Transport& use) {
       if (!peer.scratch.bytes().empty()) use.unregister_memory(peer.scratch_registered);
@@ -96,11 +107,13 @@ void CallCore::run(CallPeer& peer, const RecordHead& head, std::byte* record) {
     const auto written = ByteReader(buffer).get<WrittenBuffer>();
     buffer = service_->memory(written.id);
     // Freed meanwhile: the call finds nothing there.
-    buffer = written.offset + written.bytes > buffer.size()
+    buffer = written.offset > buffer.size() || written.bytes > buffer.size() - written.offset
                  ? std::span<std::byte>()
                  : buffer.subspan(written.offset, written.bytes);
   } else if (head.kind == RecordKind::kBroadcast) {
-    reply_to = static_cast<std::uint32_t>(ByteReader(buffer).get<std::uint64_t>());
+    const auto root = ByteReader(buffer).get<std::uint64_t>();
+    if (root >= mesh_.ranks()) refuse(peer.rank, "a broadcast of a rank that is none");
+    reply_to = static_cast<std::uint32_t>(root);
     buffer = buffer.subspan(sizeof(std::uint64_t));
     RecordDraft draft;
     draft.function = head.function;
@@ -119,7 +132,8 @@ void CallCore::run(CallPeer& peer, const RecordHead& head, std::byte* record) {
 
 void CallCore::execute(std::uint32_t source, std::uint32_t reply_to, const RecordHead& head,
                        const std::byte* closure, std::span<std::byte> buffer) {
-  const auto invoker = reinterpret_cast<Invoker>(const_cast<char*>(anchor_) + head.function);
+  const Invoker invoker = functions_.at(head.function);
+  if (invoker == nullptr) refuse(source, "a function that this program never calls");
   CallContext here(calls_, head.kind == RecordKind::kBroadcast ? reply_to : source);
   std::string error;
   result_.clear();

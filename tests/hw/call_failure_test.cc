@@ -329,8 +329,9 @@ TEST(CallCode, RanksOfAnotherBuildAreRefused) {
     hw::Mesh mesh(options);
     // No call is made: it is refused when it joins.
     alignas(Calls) static std::byte never[sizeof(Calls)];
-    hw::CallCore core(*reinterpret_cast<Calls*>(never), mesh, testing::call_transport("net"),
-                      CallsOptions{}, mesh.rank() == 1 ? other_object() : hw::code_anchor());
+    hw::CallCore core(
+        *reinterpret_cast<Calls*>(never), mesh, testing::call_transport("net"), CallsOptions{},
+        mesh.rank() == 1 ? hw::CallableObject{other_object(), {}} : hw::callable_object());
     say("joined");
   });
   for (std::size_t r = 0; r < 3; ++r) {
