@@ -39,10 +39,8 @@ FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, SourceOf source_of)
         fmt::format("libfabric {}: messages of {} bytes are injected; expected {}",
                     endpoint_.provider(), endpoint_.info().tx_attr->inject_size, sizeof(Message)));
   }
-  // Keys of other memory count up from 1.
-  constexpr std::uint64_t kKey = 0;
   const std::span<std::byte> memory = std::as_writable_bytes(std::span(receives_));
-  auto region = std::make_shared<Fid<fid_mr>>(endpoint_.register_memory(memory, kKey));
+  auto region = std::make_shared<Fid<fid_mr>>(endpoint_.register_memory(memory, Reach::kHere));
   descriptor_ = fi_mr_desc(region->get());
   region_ = std::move(region);
   for (Receive& receive : receives_) {

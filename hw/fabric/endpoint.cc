@@ -1,8 +1,10 @@
 #include "hw/fabric/endpoint.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <rdma/fi_atomic.h>
+#include <sodium.h>
 
 #include <algorithm>
 #include <array>
@@ -43,6 +45,24 @@ FabricInfo wanted(std::string_view provider) {
   return hints;
 }
 
+// libfabric reads as many bytes as the format says, whatever the length of what it is given.
+bool is_whole(const Address& address, std::uint32_t format) {
+  sa_family_t family = AF_UNSPEC;
+  switch (format) {
+    case FI_ADDR_STR:
+      return !address.empty() && address.back() == std::byte{0};
+    case FI_SOCKADDR:
+    case FI_SOCKADDR_IN:
+    case FI_SOCKADDR_IN6:
+      if (address.size() < sizeof family) return false;
+      std::memcpy(&family, address.data(), sizeof family);
+      if (family == AF_INET) return address.size() >= sizeof(sockaddr_in);
+      return family == AF_INET6 && address.size() >= sizeof(sockaddr_in6);
+    default:
+      return !address.empty();
+  }
+}
+
 }  // namespace
 
 void FreeInfo::operator()(fi_info* info) const { load_fabric_library().freeinfo(info); }
@@ -61,6 +81,7 @@ FabricInfo find_provider(std::string_view provider, const std::string& host) {
 
 FabricEndpoint::FabricEndpoint(FabricInfo info)
     : info_(std::move(info)), provider_(info_->fabric_attr->prov_name) {
+  if (sodium_init() < 0) throw InternalError("libsodium does not begin");
   fid_fabric* fabric = nullptr;
   require(load_fabric_library().fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
   fabric_.reset(fabric);
@@ -146,20 +167,34 @@ Address FabricEndpoint::address() const {
 
 fi_addr_t FabricEndpoint::insert(const Address& peer, std::size_t rank) {
   fi_addr_t place = FI_ADDR_UNSPEC;
-  if (fi_av_insert(av_.get(), peer.data(), 1, &place, 0, nullptr) != 1) {
+  if (!is_whole(peer, info_->addr_format) ||
+      fi_av_insert(av_.get(), peer.data(), 1, &place, 0, nullptr) != 1) {
     throw EnvironmentError(
         fmt::format("libfabric {}: the address of rank {} cannot be used", provider_, rank));
   }
   return place;
 }
 
-Fid<fid_mr> FabricEndpoint::register_memory(std::span<std::byte> memory, std::uint64_t key) {
-  constexpr std::uint64_t kAccess =
-      FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+Fid<fid_mr> FabricEndpoint::register_memory(std::span<std::byte> memory, Reach reach) {
+  std::uint64_t access = FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+  if (reach == Reach::kPeers) access |= FI_REMOTE_READ | FI_REMOTE_WRITE;
+  // A key that is taken is drawn again; with 64 bits that hardly ever happens.
+  constexpr int kTries = 64;
+  ssize_t answer = -FI_ENOKEY;
   fid_mr* mr = nullptr;
-  require(fi_mr_reg(domain_.get(), memory.data(), memory.size(), kAccess, 0, key, 0, &mr, nullptr),
-          fmt::format("registering {} bytes", memory.size()));
+  for (int i = 0; i < kTries && answer == -FI_ENOKEY; ++i) {
+    answer = fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0, draw_key(), 0, &mr,
+                       nullptr);
+  }
+  require(answer, fmt::format("registering {} bytes", memory.size()));
   return Fid<fid_mr>(mr);
+}
+
+std::uint64_t FabricEndpoint::draw_key() const {
+  std::uint64_t key = 0;
+  randombytes_buf(&key, sizeof key);
+  const std::size_t bytes = info_->domain_attr->mr_key_size;
+  return bytes >= sizeof key ? key : key & ((std::uint64_t{1} << (8 * bytes)) - 1);
 }
 
 bool FabricEndpoint::has_atomics() const {

@@ -33,6 +33,12 @@ using FabricInfo = std::unique_ptr<fi_info, FreeInfo>;
 /// address to bind to, or empty.
 FabricInfo find_provider(std::string_view provider, const std::string& host);
 
+/// Who may use registered memory.
+enum class Reach {
+  kHere,   // this rank's own requests
+  kPeers,  // one-sided requests of peers, too
+};
+
 class FabricEndpoint {
  public:
   /// Throws EnvironmentError, naming the call, if something cannot be opened.
@@ -48,10 +54,12 @@ class FabricEndpoint {
 
   /// For peers.
   Address address() const;
-  /// The peer's place in the address vector. `rank` names it in errors.
+  /// The peer's place in the address vector. `rank` names it in errors. Throws EnvironmentError,
+  /// too, for bytes that are no whole address of this provider.
   fi_addr_t insert(const Address& peer, std::size_t rank);
 
-  Fid<fid_mr> register_memory(std::span<std::byte> memory, std::uint64_t key);
+  /// Under a key that nobody can guess, where the provider leaves keys to us.
+  Fid<fid_mr> register_memory(std::span<std::byte> memory, Reach reach);
 
   /// Some providers claim the capability and lack the calls.
   bool has_atomics() const;
@@ -77,6 +85,7 @@ class FabricEndpoint {
  private:
   void open_queue();
   void name_segment();
+  std::uint64_t draw_key() const;
 
   FabricInfo info_;
   std::string provider_;

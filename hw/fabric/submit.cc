@@ -20,7 +20,7 @@ ssize_t submit_message(fid_ep* ep, const Submission& s, Vectors& vectors) {
   message.desc = const_cast<void**>(s.descriptors.data());
   message.iov_count = request.local.size();
   message.addr = s.peer;
-  message.tag = request.channel;
+  message.tag = message_tag(s.salt, request.channel);
   message.context = s.context;
   if (request.kind == RequestKind::kRecv) return fi_trecvmsg(ep, &message, FI_COMPLETION);
   message.data = request.immediate;
@@ -44,7 +44,7 @@ ssize_t submit_one_sided(fid_ep* ep, const Submission& s, Vectors& vectors, std:
   std::uint64_t flags = FI_COMPLETION | (bytes != 0 ? FI_DELIVERY_COMPLETE : 0);
   if (request.kind == RequestKind::kWriteImm) {
     flags |= FI_REMOTE_CQ_DATA;
-    message.data = completion_data(request.channel, request.immediate);
+    message.data = completion_data(s.salt, request.channel, request.immediate);
   }
   return fi_writemsg(ep, &message, flags);
 }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <rdma/fi_tagged.h>
+#include <sodium.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <deque>
 #include <limits>
 #include <optional>
@@ -57,6 +59,12 @@ struct Pending : FabricContext {
   AtomicOperands operands;
 };
 
+std::uint64_t drawn_salt() {
+  std::uint64_t salt = 0;
+  randombytes_buf(&salt, sizeof salt);
+  return salt & kSaltMask;
+}
+
 class FabricTransport final : public Transport {
  public:
   explicit FabricTransport(FabricInfo info)
@@ -98,7 +106,7 @@ class FabricTransport final : public Transport {
 
   LocalMemory register_memory(std::span<std::byte> memory) override {
     if (memory.empty()) throw InternalError("no memory to register");
-    Fid<fid_mr> region = endpoint_.register_memory(memory, next_key_++);
+    Fid<fid_mr> region = endpoint_.register_memory(memory, Reach::kPeers);
     LocalMemory local;
     local.remote.key = fi_mr_key(region.get());
     const bool by_address = (endpoint_.info().domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
@@ -136,14 +144,26 @@ class FabricTransport final : public Transport {
       (end.initiates ? channel.peer : channel.source) = end.peer;
     }
     share_receives();
-    return endpoint_.address();
+    // For peers: what they reach this end by, and its salt.
+    Address address(sizeof salt_);
+    std::memcpy(address.data(), &salt_, sizeof salt_);
+    const Address place = endpoint_.address();
+    address.insert(address.end(), place.begin(), place.end());
+    return address;
   }
 
   void connect(std::span<const Address> peers) override {
     peers_.resize(std::max(peers_.size(), peers.size()));
     for (std::size_t rank = 0; rank < peers.size(); ++rank) {
       if (peers[rank].empty() || peers_[rank].address == peers[rank]) continue;
-      peers_[rank] = {peers[rank], endpoint_.insert(peers[rank], rank)};
+      if (peers[rank].size() <= sizeof(std::uint64_t)) {
+        throw EnvironmentError(fmt::format("libfabric {}: the address of rank {} is cut short",
+                                           endpoint_.provider(), rank));
+      }
+      std::uint64_t salt = 0;
+      std::memcpy(&salt, peers[rank].data(), sizeof salt);
+      const Address place(peers[rank].begin() + sizeof salt, peers[rank].end());
+      peers_[rank] = {peers[rank], endpoint_.insert(place, rank), salt & kSaltMask};
     }
   }
 
@@ -178,6 +198,7 @@ class FabricTransport final : public Transport {
   struct Peer {
     Address address;
     fi_addr_t place = FI_ADDR_UNSPEC;
+    std::uint64_t salt = 0;
   };
 
   // Answers whether there was anything in the provider's queue.
@@ -251,16 +272,16 @@ class FabricTransport final : public Transport {
         channel.held.push_back({request, {request.local.begin(), request.local.end()}});
         return true;
       }
-      if (!give(request, FI_ADDR_UNSPEC, &channel)) return false;
+      if (!give(request, here_, &channel)) return false;
       ++channel.posted;
       return true;
     }
     if (!channel.initiates || channel.peer >= peers_.size()) {
       throw InternalError(fmt::format("channel {} does not start here", request.channel));
     }
-    const fi_addr_t peer = peers_[channel.peer].place;
+    const Peer& peer = peers_[channel.peer];
     if (request.kind == RequestKind::kSend && is_small(request)) return inject(request, peer);
-    if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer);
+    if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer.place);
     return give(request, peer, nullptr);
   }
 
@@ -270,11 +291,12 @@ class FabricTransport final : public Transport {
   }
 
   // The provider copies the message, so that it is complete at once.
-  bool inject(const WorkRequest& request, fi_addr_t peer) {
+  bool inject(const WorkRequest& request, const Peer& peer) {
     const Segment none;
     const Segment& segment = request.local.empty() ? none : request.local[0];
-    const ssize_t answer = fi_tinjectdata(endpoint_.ep(), segment.data, segment.bytes,
-                                          request.immediate, peer, request.channel);
+    const ssize_t answer =
+        fi_tinjectdata(endpoint_.ep(), segment.data, segment.bytes, request.immediate, peer.place,
+                       message_tag(peer.salt, request.channel));
     if (answer == -FI_EAGAIN) return false;
     if (answer != 0) fail_to_post(request, answer);
     if (request.signalled) ready_.push_back({request.tag, request.kind, 0, 0});
@@ -290,7 +312,7 @@ class FabricTransport final : public Transport {
       while (!channel.held.empty() && channel.posted < most_receives_) {
         Channel::Held& held = channel.held.front();
         held.request.local = held.segments;
-        if (!give(held.request, FI_ADDR_UNSPEC, &channel)) return false;
+        if (!give(held.request, here_, &channel)) return false;
         ++channel.posted;
         channel.held.pop_front();
       }
@@ -299,7 +321,7 @@ class FabricTransport final : public Transport {
   }
 
   // False if there is no room now.
-  bool give(const WorkRequest& request, fi_addr_t peer, Channel* channel) {
+  bool give(const WorkRequest& request, const Peer& peer, Channel* channel) {
     if (request.local.size() > max_segments_) throw InternalError("too many segments");
     std::array<void*, kMostFabricSegments> descriptors;
     for (std::size_t i = 0; i < request.local.size(); ++i) {
@@ -315,9 +337,9 @@ class FabricTransport final : public Transport {
     pending->withdrawn = false;
     pending->kind = request.kind;
     pending->signalled = request.signalled;
-    const ssize_t answer =
-        submit(endpoint_.ep(), {request, std::span(descriptors).first(request.local.size()), peer,
-                                static_cast<FabricContext*>(pending), &pending->operands});
+    const ssize_t answer = submit(
+        endpoint_.ep(), {request, peer.salt, std::span(descriptors).first(request.local.size()),
+                         peer.place, static_cast<FabricContext*>(pending), &pending->operands});
     if (answer == 0) return true;
     release(pending);
     if (answer != -FI_EAGAIN) fail_to_post(request, answer);
@@ -384,7 +406,7 @@ class FabricTransport final : public Transport {
   // A write with immediate has arrived.
   void written(std::uint64_t data) {
     // Its receiving end may be opened later than the other began to write.
-    Channel& channel = channels_[static_cast<std::uint32_t>(data >> 32)];
+    Channel& channel = channels_[channel_of_data(salt_, data)];
     const auto immediate = static_cast<std::uint32_t>(data);
     if (channel.expected.empty()) {
       channel.early.push_back(immediate);
@@ -411,9 +433,10 @@ class FabricTransport final : public Transport {
   const std::size_t max_segments_;
   const std::size_t inject_bytes_;
   const bool bitwise_;
-  std::uint64_t next_key_ = 1;
-  std::vector<Fid<fid_mr>> regions_;  // by handle; closed before the endpoint's domain
-  std::vector<Peer> peers_;           // by rank
+  const std::uint64_t salt_ = drawn_salt();     // of messages that come here
+  const Peer here_{{}, FI_ADDR_UNSPEC, salt_};  // for receives: from whomever
+  std::vector<Fid<fid_mr>> regions_;            // by handle; closed before the endpoint's domain
+  std::vector<Peer> peers_;                     // by rank
   std::unordered_map<std::uint32_t, Channel> channels_;  // only ever looked up
   std::deque<Pending> pending_;                          // stays in place
   std::vector<Pending*> free_;

@@ -1,0 +1,142 @@
+// An unrelated libfabric program that reaches a rank's endpoint finds no receive and no memory.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hw/fabric/transport.h"
+
+namespace slackline {
+namespace {
+
+using hw::Address;
+using hw::Completion;
+using hw::RequestKind;
+
+constexpr std::uint32_t kChannel = 7;
+constexpr std::size_t kSaltBytes = 8;
+
+// One end of the only channel, in this process and thread.
+struct End {
+  End(const std::string& provider, bool initiates)
+      : transport(hw::make_fabric_transport({provider, "127.0.0.1"})),
+        memory(4096),
+        local(transport->register_memory(memory)),
+        end{kChannel, initiates ? 0u : 1u, initiates},
+        address(transport->open({&end, 1})) {}
+
+  bool post(RequestKind kind, std::span<std::byte> bytes, hw::RemoteMemory remote = {}) {
+    const hw::Segment segment{bytes.data(), bytes.size(), local.handle};
+    hw::WorkRequest request;
+    request.kind = kind;
+    request.channel = kChannel;
+    request.tag = 1;
+    request.local = {&segment, 1};
+    request.remote = remote;
+    return transport->post({&request, 1}) == 1;
+  }
+  // How many completions there were.
+  std::size_t poll() {
+    std::array<Completion, 8> completions;
+    return transport->poll(completions);
+  }
+
+  std::unique_ptr<hw::Transport> transport;
+  std::vector<std::byte> memory;
+  hw::LocalMemory local;
+  hw::ChannelEnd end;
+  Address address;
+};
+
+class FabricStrangers : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FabricStrangers, FindNoReceive) {
+  End target(GetParam(), false);
+  End peer(GetParam(), true);
+  End stranger(GetParam(), true);
+  target.transport->connect(std::vector<Address>{{}, peer.address});
+  peer.transport->connect(std::vector<Address>{target.address});
+  // It knows where the target is, and which channel there is, and guesses the rest.
+  Address guess = target.address;
+  std::memset(guess.data(), 0, kSaltBytes);
+  stranger.transport->connect(std::vector<Address>{guess});
+  ASSERT_TRUE(target.post(RequestKind::kRecv, std::span(target.memory).first(64)));
+  std::memset(stranger.memory.data(), 0xee, 64);
+  while (!stranger.post(RequestKind::kSend, std::span(stranger.memory).first(64))) {
+    target.poll();
+    stranger.poll();
+  }
+  for (int i = 0; i < 2000; ++i) {
+    stranger.poll();
+    ASSERT_EQ(target.poll(), 0u);
+  }
+  std::memset(peer.memory.data(), 0x11, 64);
+  while (!peer.post(RequestKind::kSend, std::span(peer.memory).first(64))) {
+    target.poll();
+    peer.poll();
+  }
+  while (target.poll() == 0) peer.poll();
+  for (std::size_t i = 0; i < 64; ++i) ASSERT_EQ(target.memory[i], std::byte{0x11}) << i;
+}
+
+TEST_P(FabricStrangers, AreNotGivenShortAddressesToRead) {
+  End target(GetParam(), false);
+  const End peer(GetParam(), true);
+  for (std::size_t bytes = 1; bytes < peer.address.size(); ++bytes) {
+    const Address part(peer.address.begin(), peer.address.begin() + static_cast<long>(bytes));
+    // Beyond an address in digits there may be bytes that say nothing.
+    if (bytes >= kSaltBytes + 16 && std::string(GetParam()) != "shm") break;
+    EXPECT_THROW(target.transport->connect(std::vector<Address>{{}, part}), EnvironmentError)
+        << bytes;
+  }
+}
+
+TEST_P(FabricStrangers, CannotGuessKeys) {
+  End target(GetParam(), false);
+  std::set<std::uint64_t> keys;
+  std::vector<std::byte> memory(64 * 64);
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < 64; ++i) {
+    const auto registered =
+        target.transport->register_memory(std::span(memory).subspan(64 * i, 64));
+    keys.insert(registered.remote.key);
+    all |= registered.remote.key;
+  }
+  EXPECT_EQ(keys.size(), 64u);
+  // Of 64 draws of 64 bits, each bit is set in one; but for one case in 2^58.
+  EXPECT_EQ(all, ~std::uint64_t{0});
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, FabricStrangers, ::testing::Values("shm", "net"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+// With another key it is refused, and the target's memory stays.
+TEST(FabricStranger, WritesNowhere) {
+  End target("net", false);
+  End stranger("net", true);
+  stranger.transport->connect(std::vector<Address>{target.address});
+  std::memset(stranger.memory.data(), 0xee, stranger.memory.size());
+  for (const std::uint64_t key :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, target.local.remote.key ^ 1}) {
+    hw::RemoteMemory remote = target.local.remote;
+    remote.key = key;
+    try {
+      for (int i = 0; i < 500; ++i) {
+        if (i == 0)
+          stranger.post(RequestKind::kWrite, std::span(stranger.memory).first(64), remote);
+        stranger.poll();
+        target.poll();
+      }
+    } catch (const EnvironmentError&) {
+      // The refusal has come back.
+    }
+  }
+  for (const std::byte byte : target.memory) ASSERT_EQ(byte, std::byte{0});
+}
+
+}  // namespace
+}  // namespace slackline
