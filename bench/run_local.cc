@@ -123,6 +123,7 @@ int main(int count, char** arguments) {
   options.timestamps = count <= 5;
   const sched::Schedule schedule = schedule_of(arguments[2]);
   const hw::LocalPort port;
+  const hw::Secret secret = hw::Secret::random();
   std::vector<pid_t> ranks;
   for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
     const pid_t parent = getpid();
@@ -133,6 +134,7 @@ int main(int count, char** arguments) {
       mesh.rank = r;
       mesh.ranks = schedule.rank_count();
       mesh.root = port.address();
+      mesh.secret = secret;
       const int status = be_rank(mesh, arguments[1], schedule, options);
       std::fflush(stdout);
       _exit(status);

@@ -74,6 +74,9 @@ void Joining::declare(Arguments& arguments) {
   arguments.option("--rank", "R", rank_, "this process is rank R (default: all ranks start here)");
   arguments.option("--ranks", "N", ranks_, "with --rank: of how many");
   arguments.option("--root", "HOST:PORT", root_, "with --rank: where rank 0 is asked for");
+  arguments.option(
+      "--secret", "FILE", secret_,
+      "by which ranks know each other (default: the user's own; drawn if all start here)");
   arguments.option("--join-timeout", "TIME", join_timeout_,
                    "how long all ranks may take to come (default: 30s)");
   arguments.option("--failure-timeout", "TIME", failure_timeout_,
@@ -84,7 +87,8 @@ std::string_view Joining::given() const {
   for (const auto& [option, value] :
        {std::pair{"--transport", &transport_}, std::pair{"--device", &device_},
         std::pair{"--host", &host_}, std::pair{"--rank", &rank_}, std::pair{"--ranks", &ranks_},
-        std::pair{"--root", &root_}, std::pair{"--join-timeout", &join_timeout_},
+        std::pair{"--root", &root_}, std::pair{"--secret", &secret_},
+        std::pair{"--join-timeout", &join_timeout_},
         std::pair{"--failure-timeout", &failure_timeout_}}) {
     if (*value) return option;
   }
@@ -100,6 +104,7 @@ hw::MeshOptions Joining::timeouts() const {
   options.join_timeout = parse_timeout(join_timeout_, "--join-timeout", kJoinTimeout);
   options.failure_timeout = failure_timeout();
   if (host_) options.host = *host_;
+  if (secret_) options.secret = hw::Secret::of_file(*secret_);
   return options;
 }
 
@@ -143,6 +148,7 @@ std::optional<hw::MeshOptions> Joining::place(std::uint32_t ranks) const {
     return std::nullopt;
   }
   if (root_) options.root = *root_;
+  if (!options.secret && options.ranks > 1) options.secret = hw::Secret::of_user();
   if (options.ranks > 1) hw::parse_host_port(options.root, "--root");
   if (options.ranks != ranks) {
     throw InputError(fmt::format("{} ranks were started, and the schedule has {}; expected as many",
@@ -164,6 +170,7 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   }
   hw::MeshOptions options = timeouts();
   options.ranks = ranks;
+  if (!options.secret) options.secret = hw::Secret::random();
   // A signal is heard once the ranks have ended: nobody is left, nor what they had.
   const hw::EndSignals signals;
   const std::vector<hw::RankEnd> ends = run_forked(options, signals, nowhere.get(), body);

@@ -65,8 +65,8 @@ class Joining {
       const std::function<int(const hw::MeshOptions&, Console&)>& body) const;
   std::unique_ptr<hw::ShmWarden> start_warden() const;
 
-  std::optional<std::string> transport_, host_, device_, rank_, ranks_, root_, join_timeout_,
-      failure_timeout_;
+  std::optional<std::string> transport_, host_, device_, rank_, ranks_, root_, secret_,
+      join_timeout_, failure_timeout_;
 };
 
 }  // namespace slackline::cli

@@ -67,7 +67,8 @@ struct RankArguments {
 
   static constexpr const char* kUsage =
       "[--ranks N] [--transport NAME] [--aggregate none|trad|ovfl]\n"
-      "       [--rank R --root HOST:PORT]   one of several processes; rank 0 listens there\n"
+      "       [--rank R --root HOST:PORT]   one of several processes of one user; rank 0 listens "
+      "there\n"
       "       [--run-twice K | --drop K]    every rank runs its K-th call twice, or not at all";
 };
 
@@ -96,10 +97,12 @@ inline int run_ranks(const RankArguments& arguments, const std::function<int(hw:
       throw InputError("--rank: expected --root beside it, and a rank below --ranks");
     }
     options.root = arguments.root;
+    options.secret = hw::Secret::of_user();
     end = be_rank(*arguments.rank);
   } else {
     const hw::LocalPort port;
     options.root = port.address();
+    options.secret = hw::Secret::random();
     hw::RankProcesses processes(0, arguments.ranks, be_rank);
     end = hw::most_telling(processes.wait(std::chrono::seconds(10)));
   }

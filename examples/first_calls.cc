@@ -61,12 +61,14 @@ void be_rank(hw::Mesh& mesh) {
 
 int main() {
   const hw::LocalPort port;
+  const hw::Secret secret = hw::Secret::random();  // which both ranks inherit
   hw::RankProcesses ranks(0, 2, [&](std::uint32_t rank) -> hw::RankEnd {
     try {
       hw::MeshOptions options;
       options.rank = rank;
       options.ranks = 2;
       options.root = port.address();
+      options.secret = secret;
       hw::Mesh mesh(options);
       be_rank(mesh);
       return {};

@@ -5,11 +5,12 @@ set -euo pipefail
 program=$1
 transport=$2
 folder=$(mktemp -d)
+export XDG_CONFIG_HOME=$folder/config  # for the secret of ranks that are started one by one
 trap 'rm -rf "$folder"' EXIT
 
 fail() {
   echo "$*" >&2
-  cat "$folder"/* >&2
+  cat "$folder"/* >&2 2>/dev/null
   exit 1
 }
 

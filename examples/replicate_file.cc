@@ -335,6 +335,7 @@ int run_here(const Arguments& arguments) {
   hw::MeshOptions options;
   options.ranks = arguments.receivers + 1;
   options.root = port.address();
+  options.secret = hw::Secret::random();
   std::vector<pid_t> receivers;
   for (options.rank = 1; options.rank < options.ranks; ++options.rank) {
     const pid_t parent = getpid();
@@ -361,6 +362,7 @@ int run(const Arguments& arguments) {
   options.rank = *arguments.rank;
   options.ranks = arguments.ranks;
   options.root = arguments.root;
+  options.secret = hw::Secret::of_user();
   return be_rank(arguments, options);
 }
 

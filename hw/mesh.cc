@@ -52,7 +52,7 @@ class Mesh::Impl {
       : rank_(options.rank),
         members_(std::move(joined.members)),
         inbox_(rank_, options.ranks),
-        peers_(rank_, std::move(joined.sockets), options.failure_timeout, inbox_) {}
+        peers_(rank_, std::move(joined.connections), options.failure_timeout, inbox_) {}
 
   const std::uint32_t rank_;
   const std::vector<Member> members_;

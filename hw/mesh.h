@@ -1,6 +1,6 @@
 // The ranks of a run, known to each other over TCP: a full mesh, as RDMC has it, for setting up
 // connections, for telling what is not worth a transport, and for learning at once that a rank is
-// gone.
+// gone. All that they say is sealed with a secret of the run (hw/mesh/seal.h).
 #pragma once
 
 #include <sys/types.h>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/mesh/secret.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
@@ -27,6 +28,9 @@ struct MeshOptions {
   std::string root;
   /// The address this rank is reached at; empty: the one from which it reached the root.
   std::string host;
+  /// What all ranks know and nobody else does. None: whoever reaches the ports of the mesh may take
+  /// part, so that only addresses of the loopback interface are listened on.
+  std::optional<Secret> secret;
   /// How long all ranks may take to come.
   std::chrono::milliseconds join_timeout{30'000};
   /// After a rank is lost, all others know within this time. ≥ 100 ms.
@@ -60,9 +64,10 @@ struct ClockOffset {
 class Mesh {
  public:
   /// Joins. Returns when all ranks are there and agree. Throws EnvironmentError if rank 0 cannot
-  /// listen (port in use), a name means nothing, a rank cannot reach another, and for a peer of
-  /// another version; InputError if ranks do not agree, naming two of them and what they have;
-  /// PeerLost naming a rank that did not come in time. The same at all ranks.
+  /// listen (port in use; no secret, and the address is none of loopback), a name means nothing, a
+  /// rank cannot reach another, and for a peer of another version; InputError if ranks do not
+  /// agree, naming two of them and what they have; PeerLost naming a rank that did not come in
+  /// time. The same at all ranks.
   explicit Mesh(const MeshOptions& options);
   /// Says farewell, so that nobody takes this rank for lost, and leaves when what was sent has gone
   /// out. Who does not take it is lost within the failure timeout, so that it ends in any case.

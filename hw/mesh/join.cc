@@ -40,7 +40,7 @@ Joined join_ranks(const MeshOptions& options) {
   if (options.ranks == 1) {
     Joined joined;
     joined.members = {hello.member};
-    joined.sockets.resize(1);
+    joined.connections.resize(1);
     return joined;
   }
   if (options.root.empty()) {

@@ -19,6 +19,9 @@ using std::error_code;
 // How much longer than rank 0 itself this rank waits for rank 0's word.
 constexpr Milliseconds kGrace{2'000};
 
+// More than any rank waits for others: a day.
+constexpr std::uint64_t kMostJoin_ms = 86'400'000;
+
 class OtherJoin : private JoinSide {
  public:
   OtherJoin(const MeshOptions& options, const Hello& hello) : JoinSide(options, hello) {}
@@ -35,7 +38,13 @@ class OtherJoin : private JoinSide {
     deadline_.async_wait([this, what](error_code error) {
       if (error) return;
       const double waited = std::chrono::duration<double>(options_.join_timeout).count();
-      end({1, 0, fmt::format("rank 0 {} within {} s", what, waited)});
+      end({1, 0,
+           fmt::format("rank 0 {} within {} s{}", what, waited,
+                       refused_
+                           ? fmt::format("; what listens at {} did not take this rank's proof of "
+                                         "the secret: all ranks need the same --secret FILE",
+                                         options_.root)
+                           : "")});
     });
   }
 
@@ -52,13 +61,14 @@ class OtherJoin : private JoinSide {
     do {
       root_ = co_await reach(found);
       open_acceptor();
-      root_->send(encode(hello_));
-      try {
-        frame = co_await read_frame(root_);
-      } catch (const WireError&) {
-        throw EnvironmentError(
-            fmt::format("what answers at {} is not rank 0 of a run; give all ranks another port",
-                        options_.root));
+      const Proof proof = co_await prove(root_, options_.secret, End::kConnected);
+      refused_ = refused_ || proof == Proof::kRefused;
+      if (proof == Proof::kGiven) {
+        root_->send(encode(hello_));
+        try {
+          frame = co_await read_frame(root_);
+        } catch (const WireError&) {
+        }
       }
       // Who leaves without a word was not yet, or no more, our root.
       if (!frame) co_await pause();
@@ -112,6 +122,7 @@ class OtherJoin : private JoinSide {
       // Rank 0 is here: ranks of other hosts come by another way.
       address = asio::ip::make_address(own_address(parse_root(options_.root).host), error);
     }
+    require_secret(options_, address);
     acceptor_ = listen_at(io_, tcp::endpoint(address, 0), error);
     const tcp::endpoint endpoint = error ? tcp::endpoint() : acceptor_.local_endpoint(error);
     if (error) {
@@ -129,9 +140,12 @@ class OtherJoin : private JoinSide {
       hello_.run = reader.u64();
       // Rank 0's clock counts from here on.
       set_deadline(options_.join_timeout + kGrace, "fell silent; the ranks did not join");
-      start(accept());
+      start(accept([this](LinkPtr link) { return greet(std::move(link)); }));
     } else if (frame.kind == FrameKind::kTable) {
-      const Milliseconds left(reader.u64());
+      const std::uint64_t told_ms = reader.u64();
+      const auto most = static_cast<std::uint64_t>(options_.join_timeout.count());
+      if (told_ms > std::max(most, kMostJoin_ms)) throw WireError("a time that is none");
+      const Milliseconds left(told_ms);
       members_ = decode_members(std::span(frame.payload).subspan(8));
       if (members_.size() != options_.ranks) throw WireError("a table of other ranks");
       for (std::uint32_t r = 1; r < options_.rank; ++r) start(connect(r, left * 4 / 5));
@@ -141,18 +155,6 @@ class OtherJoin : private JoinSide {
       end(decode_verdict(frame.payload));
     } else if (frame.kind == FrameKind::kGo) {
       done_ = true;
-    }
-  }
-
-  awaitable<void> accept() {
-    for (;;) {
-      error_code error;
-      tcp::socket socket = co_await acceptor_.async_accept(into(error));
-      if (error) {
-        co_await pause();
-      } else {
-        start(greet(std::make_shared<Link>(std::move(socket))));
-      }
     }
   }
 
@@ -175,6 +177,9 @@ class OtherJoin : private JoinSide {
     {
       const Patience patience(link, time);
       co_await link->socket.async_connect(endpoint, into(error));
+    }
+    if (!error && co_await prove(link, options_.secret, End::kConnected) != Proof::kGiven) {
+      error = asio::error::connection_reset;
     }
     if (!error) {
       link->send(encode(hello_));
@@ -214,6 +219,7 @@ class OtherJoin : private JoinSide {
   LinkPtr root_;
   std::optional<Verdict> problem_;  // told to the root, who decides
   bool ready_ = false;
+  bool refused_ = false;  // somebody at the root's address did not know the secret
   Milliseconds pause_{1};
 };
 

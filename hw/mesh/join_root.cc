@@ -44,7 +44,7 @@ class RootJoin : private JoinSide {
     members_[0] = hello_.member;
     run_ = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
            (hello_.member.pid << 40);
-    start(accept());
+    start(accept([this](LinkPtr link) { return greet(std::move(link)); }));
     return run();
   }
 
@@ -55,6 +55,7 @@ class RootJoin : private JoinSide {
     const auto port = static_cast<std::uint16_t>(std::stoi(root.port));
     for (const std::string& address : listening_addresses(root.host)) {
       const asio::ip::address at = asio::ip::make_address(address, error);
+      if (!error) require_secret(options_, at);
       if (!error) acceptor_ = listen_at(io_, tcp::endpoint(at, port), error);
       if (!error) return;
     }
@@ -67,20 +68,6 @@ class RootJoin : private JoinSide {
     throw EnvironmentError(fmt::format(
         "rank 0 cannot listen at {}: {}; expected an address of the host that rank 0 runs on",
         options_.root, error.message()));
-  }
-
-  awaitable<void> accept() {
-    for (;;) {
-      error_code error;
-      tcp::socket socket = co_await acceptor_.async_accept(into(error));
-      if (!error) {
-        start(greet(std::make_shared<Link>(std::move(socket))));
-        continue;
-      }
-      // Too many open files, say: some will be closed.
-      asio::steady_timer pause(io_, Milliseconds(20));
-      co_await pause.async_wait(into(error));
-    }
   }
 
   awaitable<void> greet(LinkPtr link) {
@@ -189,7 +176,14 @@ class RootJoin : private JoinSide {
     }
     const double waited = std::chrono::duration<double>(options_.join_timeout).count();
     if (!missing.empty()) {
-      decide({1, missing[0], fmt::format("{} did not come within {} s", named(missing), waited)});
+      const std::string strangers =
+          strangers_ == 0 ? ""
+                          : fmt::format(
+                                "; {} who came did not know the run's secret, for which all "
+                                "ranks need the same --secret FILE",
+                                strangers_);
+      decide({1, missing[0],
+              fmt::format("{} did not come within {} s{}", named(missing), waited, strangers)});
       return;
     }
     // Those that say they wait for others are not the ones.

@@ -14,8 +14,11 @@ using asio::awaitable;
 using asio::ip::tcp;
 using std::error_code;
 
-// Within this time a connection must have said that it is a rank.
+// Within this time a connection must have proved that it is a rank.
 constexpr std::chrono::seconds kPatience{5};
+
+// At most so many connections that have not proved it yet, and two for each rank.
+constexpr std::size_t kUnproved = 64;
 
 }  // namespace
 
@@ -66,8 +69,19 @@ tcp::acceptor listen_at(asio::io_context& io, const tcp::endpoint& endpoint, err
   return acceptor;
 }
 
-void Link::send(Bytes bytes) {
-  out_.push_back(std::move(bytes));
+void require_secret(const MeshOptions& options, const asio::ip::address& address) {
+  if (options.secret || address.is_loopback()) return;
+  throw EnvironmentError(
+      fmt::format("rank {} would listen at {}, where anybody may come, and has no secret by which "
+                  "to know the other ranks; give all ranks the same --secret FILE, or an address "
+                  "of loopback",
+                  options.rank, address.to_string()));
+}
+
+void Link::send(std::span<const std::byte> bytes) {
+  if (!seal) throw InternalError("a word to a peer that has not proved who it is");
+  out_.emplace_back();
+  seal->append(bytes, {}, out_.back());
   if (out_.size() == 1) write();
 }
 
@@ -80,6 +94,27 @@ void Link::write() {
                     });
 }
 
+awaitable<bool> Link::read(std::span<std::byte> bytes) {
+  error_code error;
+  while (!bytes.empty()) {
+    if (begin_ == opened_.size()) {
+      std::array<std::byte, kRecordHeaderBytes> header;
+      co_await asio::async_read(socket, asio::buffer(header), into(error));
+      if (error) co_return false;
+      opened_.resize(Seal::rest_of(header));
+      begin_ = 0;
+      co_await asio::async_read(socket, asio::buffer(opened_), into(error));
+      if (error) co_return false;
+      opened_.resize(seal->open(header, opened_).size());
+    }
+    const std::size_t count = std::min(bytes.size(), opened_.size() - begin_);
+    std::copy_n(opened_.begin() + static_cast<std::ptrdiff_t>(begin_), count, bytes.begin());
+    begin_ += count;
+    bytes = bytes.subspan(count);
+  }
+  co_return true;
+}
+
 Patience::Patience(const LinkPtr& link, std::chrono::milliseconds time)
     : timer_(link->socket.get_executor(), time) {
   timer_.async_wait([link, waiting = waiting_](error_code error) {
@@ -90,33 +125,68 @@ Patience::Patience(const LinkPtr& link, std::chrono::milliseconds time)
 
 awaitable<std::optional<Frame>> read_frame(LinkPtr link) {
   std::array<std::byte, kHeaderBytes> bytes;
-  error_code error;
-  co_await asio::async_read(link->socket, asio::buffer(bytes), into(error));
-  if (error) co_return std::nullopt;
+  if (!co_await link->read(bytes)) co_return std::nullopt;
   const FrameHeader header = decode_header(bytes);
   if (header.left > kPartBytes) throw WireError("a frame too long");
   Frame frame{header.kind, header.topic, Bytes(header.left)};
-  co_await asio::async_read(link->socket, asio::buffer(frame.payload), into(error));
-  if (error) co_return std::nullopt;
+  if (!co_await link->read(frame.payload)) co_return std::nullopt;
   co_return frame;
 }
 
 awaitable<std::optional<Hello>> read_hello(LinkPtr link) {
   const Patience patience(link, kPatience);
   std::array<std::byte, kPreambleBytes> bytes;
-  error_code error;
-  co_await asio::async_read(link->socket, asio::buffer(bytes), into(error));
-  if (error) co_return std::nullopt;
-  const std::optional<Preamble> preamble = decode_preamble(bytes);
-  if (!preamble) co_return std::nullopt;
-  Bytes payload(preamble->bytes);
-  co_await asio::async_read(link->socket, asio::buffer(payload), into(error));
-  if (error) co_return std::nullopt;
   try {
+    if (!co_await link->read(bytes)) co_return std::nullopt;
+    const std::optional<Preamble> preamble = decode_preamble(bytes);
+    if (!preamble) co_return std::nullopt;
+    Bytes payload(preamble->bytes);
+    if (!co_await link->read(payload)) co_return std::nullopt;
     co_return decode_hello(preamble->protocol, payload);
   } catch (const WireError&) {
     co_return std::nullopt;
   }
+}
+
+awaitable<Proof> prove(LinkPtr link, const std::optional<Secret>& secret, End end) {
+  const Patience patience(link, kPatience);
+  const bool connected = end == End::kConnected;
+  const KeyExchange greeting(secret);
+  std::array<std::byte, kKeyHalfBytes> its;
+  error_code error;
+  const auto tell = [&] {
+    return asio::async_write(link->socket, asio::buffer(greeting.mine().data(), kKeyHalfBytes),
+                             into(error));
+  };
+  if (connected) co_await tell();
+  if (error) co_return Proof::kNone;
+  co_await asio::async_read(link->socket, asio::buffer(its), into(error));
+  if (error) co_return Proof::kNone;
+  if (!connected) co_await tell();
+  if (error) co_return Proof::kNone;
+  std::unique_ptr<Seal> seal = greeting.agree(its, connected);
+  if (!seal) co_return Proof::kRefused;
+  Bytes proof;
+  seal->append({}, {}, proof);
+  if (connected) co_await asio::async_write(link->socket, asio::buffer(proof), into(error));
+  if (error) co_return Proof::kNone;
+  std::array<std::byte, kProofBytes> record;
+  co_await asio::async_read(link->socket, asio::buffer(record), into(error));
+  // Who hangs up on the proof did not take it for one.
+  if (error)
+    co_return connected&& error != asio::error::operation_aborted ? Proof::kRefused : Proof::kNone;
+  try {
+    const auto header = std::span(record).first<kRecordHeaderBytes>();
+    const auto rest = std::span(record).subspan(kRecordHeaderBytes);
+    if (Seal::rest_of(header) != rest.size()) co_return Proof::kRefused;
+    seal->open(header, rest);
+  } catch (const WireError&) {
+    co_return Proof::kRefused;
+  }
+  if (!connected) co_await asio::async_write(link->socket, asio::buffer(proof), into(error));
+  if (error) co_return Proof::kNone;
+  link->seal = std::move(seal);
+  co_return Proof::kGiven;
 }
 
 JoinSide::JoinSide(const MeshOptions& options, Hello hello)
@@ -133,6 +203,36 @@ void JoinSide::start(awaitable<void> coroutine) {
   });
 }
 
+awaitable<void> JoinSide::accept(std::function<awaitable<void>(LinkPtr)> greet) {
+  for (;;) {
+    error_code error;
+    tcp::socket socket = co_await acceptor_.async_accept(into(error));
+    if (!error) {
+      start(admit(std::make_shared<Link>(std::move(socket)), greet));
+      continue;
+    }
+    // Too many open files, say: some will be closed.
+    asio::steady_timer pause(io_, std::chrono::milliseconds(20));
+    co_await pause.async_wait(into(error));
+  }
+}
+
+awaitable<void> JoinSide::admit(LinkPtr link, std::function<awaitable<void>(LinkPtr)> greet) {
+  std::erase_if(unproved_, [](const std::weak_ptr<Link>& other) {
+    const LinkPtr known = other.lock();
+    return !known || known->seal;
+  });
+  if (unproved_.size() >= kUnproved + 2 * std::size_t{options_.ranks}) {
+    error_code error;
+    unproved_.front().lock()->socket.close(error);
+    unproved_.pop_front();
+  }
+  unproved_.push_back(link);
+  const Proof proof = co_await prove(link, options_.secret, End::kListens);
+  if (proof == Proof::kRefused) ++strangers_;
+  if (proof == Proof::kGiven) co_await greet(link);
+}
+
 Joined JoinSide::run() {
   while (!done_ && !thrown_ && io_.run_one() != 0) {
   }
@@ -141,7 +241,9 @@ Joined JoinSide::run() {
   Joined joined;
   joined.members = std::move(members_);
   for (const LinkPtr& link : links_) {
-    joined.sockets.emplace_back(link ? link->socket.release() : -1);
+    joined.connections.push_back(
+        link ? Connection{Descriptor(link->socket.release()), std::move(link->seal)}
+             : Connection{});
   }
   return joined;
 }

@@ -11,8 +11,10 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,20 +43,32 @@ std::string to_string(const asio::ip::tcp::endpoint& endpoint);
 asio::ip::tcp::acceptor listen_at(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint,
                                   std::error_code& error);
 
-/// A connection. What is sent queues up; reading is for one coroutine.
+/// Throws EnvironmentError if a rank without a secret would listen where others than this host's
+/// own processes can reach it.
+void require_secret(const MeshOptions& options, const asio::ip::address& address);
+
+/// A connection. What is sent queues up, and nothing may be before the peer has proved that it
+/// knows the secret; reading is for one coroutine.
 class Link : public std::enable_shared_from_this<Link> {
  public:
   explicit Link(asio::ip::tcp::socket connected) : socket(std::move(connected)) {}
 
-  void send(Bytes bytes);
+  void send(std::span<const std::byte> bytes);
   /// Whether all that was sent has gone out, or never will.
   bool flushed() const { return out_.empty(); }
 
+  /// Bytes that the peer sealed: as many as there is room for. false if the connection ends before.
+  /// Throws WireError.
+  asio::awaitable<bool> read(std::span<std::byte> bytes);
+
   asio::ip::tcp::socket socket;
+  std::unique_ptr<Seal> seal;  // once it is agreed
 
  private:
   void write();
   std::deque<Bytes> out_;
+  Bytes opened_;  // and not read yet, from begin_ on
+  std::size_t begin_ = 0;
 };
 using LinkPtr = std::shared_ptr<Link>;
 
@@ -74,8 +88,19 @@ class Patience {
 /// Nothing if the connection ends before. Throws WireError.
 asio::awaitable<std::optional<Frame>> read_frame(LinkPtr link);
 
-/// Nothing from strangers, and from those that say too little for too long.
+/// Nothing from what is no rank, and from those that say too little for too long.
 asio::awaitable<std::optional<Hello>> read_hello(LinkPtr link);
+
+/// Which end of a connection this is.
+enum class End { kConnected, kListens };
+
+/// What came of proving to each other that both ends know the secret.
+enum class Proof {
+  kGiven,    // both did; the link has its seal
+  kRefused,  // the peer did not
+  kNone,     // the connection ended before the peer could, or the peer took too long
+};
+asio::awaitable<Proof> prove(LinkPtr link, const std::optional<Secret>& secret, End end);
 
 /// What both sides of a join have in common: it goes on until it is done, or fails.
 class JoinSide {
@@ -88,6 +113,9 @@ class JoinSide {
   void start(asio::awaitable<void> coroutine);
   /// Until done_, or something was thrown.
   Joined run();
+  /// Accepts connections, and calls greet(link) in a coroutine of its own for each whose peer knows
+  /// the secret.
+  asio::awaitable<void> accept(std::function<asio::awaitable<void>(LinkPtr)> greet);
 
   const MeshOptions& options_;
   Hello hello_;
@@ -99,7 +127,12 @@ class JoinSide {
   std::optional<Verdict> verdict_;
   bool done_ = false;
 
+  std::uint64_t strangers_ = 0;  // who tried to prove that they know the secret, and did not
+
  private:
+  asio::awaitable<void> admit(LinkPtr link, std::function<asio::awaitable<void>(LinkPtr)> greet);
+
+  std::deque<std::weak_ptr<Link>> unproved_;
   std::exception_ptr thrown_;
 };
 

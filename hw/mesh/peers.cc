@@ -41,12 +41,12 @@ class SignalsBlocked {
 
 }  // namespace
 
-MeshPeers::MeshPeers(std::uint32_t rank, std::vector<Descriptor> sockets,
+MeshPeers::MeshPeers(std::uint32_t rank, std::vector<Connection> connections,
                      std::chrono::milliseconds timeout, Inbox& inbox)
-    : rank_(rank), timeout_(timeout), inbox_(inbox), tick_(io_), lost_(sockets.size(), false) {
-  for (std::uint32_t r = 0; r < sockets.size(); ++r) {
+    : rank_(rank), timeout_(timeout), inbox_(inbox), tick_(io_), lost_(connections.size(), false) {
+  for (std::uint32_t r = 0; r < connections.size(); ++r) {
     peers_.push_back(r == rank_ ? nullptr : std::make_unique<Peer>(io_, r));
-    if (peers_[r]) adopt(*peers_[r], std::move(sockets[r]));
+    if (peers_[r]) adopt(*peers_[r], std::move(connections[r]));
   }
   if (peers_.size() == 1) return;
   const SignalsBlocked blocked;
@@ -76,10 +76,11 @@ void MeshPeers::probe_clock() {
   });
 }
 
-void MeshPeers::adopt(Peer& peer, Descriptor socket) {
+void MeshPeers::adopt(Peer& peer, Connection connection) {
   sockaddr_storage address = {};
   socklen_t length = sizeof address;
-  const int fd = socket.release();
+  const int fd = connection.socket.release();
+  peer.seal = std::move(connection.seal);
   getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
   peer.socket.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), fd);
   error_code error;
@@ -162,7 +163,9 @@ void MeshPeers::read(Peer& peer) {
 void MeshPeers::take(Peer& peer, std::span<const std::byte> bytes) {
   peer.heard = Clock::now();
   try {
-    peer.reader.feed(bytes, peer.frames);
+    peer.records.feed(*peer.seal, bytes, [&](std::span<const std::byte> plain) {
+      peer.reader.feed(plain, peer.frames);
+    });
     for (Frame& frame : peer.frames) {
       if (peer.there) heed(peer, frame);
     }
@@ -185,7 +188,8 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
   } else if (frame.kind == FrameKind::kLost) {
     peer.knows_of_loss = true;
     const Loss loss = decode_loss(frame.payload);
-    if (loss.rank >= peers_.size()) throw WireError("the loss of a rank that is none");
+    if (loss.rank >= peers_.size() || loss.seen_by >= peers_.size())
+      throw WireError("the loss of a rank that is none");
     lose(loss);
   } else if (frame.kind == FrameKind::kClockAsk) {
     const std::uint64_t asked = reader.u64();
@@ -220,38 +224,35 @@ void MeshPeers::write(Peer& peer) {
     said_all(peer);
     return;
   }
-  // Held by the handler, as the peer's queues may be gone before it comes.
-  struct Part {
-    Bytes control;
-    std::shared_ptr<const Bytes> message;
-  };
-  const auto part = std::make_shared<Part>();
-  std::span<const std::byte> payload;
-  part->control.swap(peer.control);
-  if (part->control.empty()) {
+  // Held by the handler, as the peer may be gone before it comes.
+  const auto sealed = std::make_shared<Bytes>();
+  if (!peer.control.empty()) {
+    peer.seal->append(peer.control, {}, *sealed);
+    peer.control.clear();
+  } else {
     Outgoing& outgoing = peer.messages.front();
     const std::size_t left = outgoing.bytes->size() - outgoing.sent;
     const auto header = encode(FrameHeader{outgoing.kind, outgoing.topic, left});
-    part->control.assign(header.begin(), header.end());
-    part->message = outgoing.bytes;
-    payload = std::span(*outgoing.bytes).subspan(outgoing.sent, std::min(left, kPartBytes));
+    const auto payload =
+        std::span(*outgoing.bytes).subspan(outgoing.sent, std::min(left, kPartBytes));
+    peer.seal->append(header, payload, *sealed);
     outgoing.sent += payload.size();
     if (outgoing.sent == outgoing.bytes->size()) peer.messages.pop_front();
   }
   peer.writing = true;
-  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(part->control),
-                                                     asio::buffer(payload.data(), payload.size())};
-  asio::async_write(peer.socket, buffers, [this, &peer, part](error_code error, std::size_t) {
-    peer.writing = false;
-    if (error) {
-      // Its last words may still be there to be read: reading finds out what it is.
-      peer.control.clear();
-      peer.messages.clear();
-    } else {
-      write(peer);
-    }
-    if (!untold_.empty() && !is_relaying()) tell_losses();
-  });
+  asio::async_write(peer.socket, asio::buffer(*sealed),
+                    [this, &peer, sealed](error_code error, std::size_t) {
+                      peer.writing = false;
+                      if (error) {
+                        // Its last words may still be there to be read: reading finds out what it
+                        // is.
+                        peer.control.clear();
+                        peer.messages.clear();
+                      } else {
+                        write(peer);
+                      }
+                      if (!untold_.empty() && !is_relaying()) tell_losses();
+                    });
 }
 
 void MeshPeers::said_all(Peer& peer) {

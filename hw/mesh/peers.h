@@ -21,10 +21,10 @@ namespace slackline::hw {
 
 class MeshPeers {
  public:
-  /// Takes the sockets over and begins. What is heard goes to the inbox, which must outlive this.
-  /// Nobody but this rank: does nothing, without a thread.
-  MeshPeers(std::uint32_t rank, std::vector<Descriptor> sockets, std::chrono::milliseconds timeout,
-            Inbox& inbox);
+  /// Takes the connections over and begins. What is heard goes to the inbox, which must outlive
+  /// this. Nobody but this rank: does nothing, without a thread.
+  MeshPeers(std::uint32_t rank, std::vector<Connection> connections,
+            std::chrono::milliseconds timeout, Inbox& inbox);
   /// Says farewell and leaves, as Mesh does.
   ~MeshPeers();
   MeshPeers(const MeshPeers&) = delete;
@@ -56,7 +56,9 @@ class MeshPeers {
 
     const std::uint32_t rank;
     asio::ip::tcp::socket socket;
+    std::unique_ptr<Seal> seal;
     Bytes buffer;
+    RecordReader records;
     FrameReader reader;
     std::vector<Frame> frames;
     Clock::time_point heard = Clock::now();
@@ -70,7 +72,7 @@ class MeshPeers {
     bool farewell_sent = false;
   };
 
-  void adopt(Peer& peer, Descriptor socket);
+  void adopt(Peer& peer, Connection connection);
 
   // The thread.
   void hear();

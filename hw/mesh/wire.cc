@@ -10,10 +10,10 @@
 namespace slackline::hw {
 namespace {
 
-// Bytes that no other protocol begins with, and that show a transfer in text mode.
 constexpr std::array<char, 8> kMagic = {'\x89', 'S', 'L', 'K', 'M', '\r', '\n', '\x1a'};
 
-constexpr std::uint64_t kReserved = 1 << 30;
+// Memory for a message is taken as its bytes come, but for this much.
+constexpr std::uint64_t kReserved = 1 << 24;
 
 template <typename T>
 void append_number(Bytes& bytes, T value) {
@@ -90,6 +90,7 @@ Member read_member(WireReader& reader) {
   member.pid = reader.u64();
   member.address = reader.text();
   member.port = reader.u32();
+  if (member.port > 65'535) throw WireError("a port that is none");
   return member;
 }
 
@@ -151,6 +152,7 @@ Verdict decode_verdict(std::span<const std::byte> bytes) {
   WireReader reader(bytes);
   Verdict verdict;
   verdict.exit_code = reader.u32();
+  if (verdict.exit_code < 1 || verdict.exit_code > 3) throw WireError("an exit code that is none");
   verdict.rank = reader.u32();
   verdict.message = reader.text();
   return verdict;
@@ -270,7 +272,7 @@ void FrameReader::begin_part() {
   } else if (long_left_ == 0) {
     long_ = Frame{header_.kind, header_.topic, {}};
     long_left_ = header_.left;
-    // At once: growing would copy what is there, again and again. What is not used costs nothing.
+    // At once: growing would copy what is there, again and again.
     long_.payload.reserve(std::min(header_.left, kReserved));
   } else if (header_.kind != long_.kind || header_.topic != long_.topic ||
              header_.left != long_left_) {

@@ -1,11 +1,11 @@
 // What the ranks of a mesh say to each other, as bytes. Numbers are little-endian; text is its
 // length in 32 bits, then its bytes.
 //
-// A connection begins with a Hello. Its first bytes tell a rank from a stranger, and its beginning
-// (protocol, version, rank) stays as it is in every protocol, so that a rank of another version can
-// be told so. Then come frames: a header {kind, topic, left} and payload. `left` counts the bytes
-// of the payload from here on; a long payload comes in parts of kPartBytes, each with a header, so
-// that short frames may go between them.
+// All of it is sealed (hw/mesh/seal.h). A connection begins with a Hello, whose beginning (magic
+// bytes, protocol, version, rank) stays as it is in every protocol, so that a rank of another
+// version can be told so. Then come frames: a header {kind, topic, left} and payload. `left` counts
+// the bytes of the payload from here on; a long payload comes in parts of kPartBytes, each with a
+// header, so that short frames may go between them.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace slackline::hw {
 
-inline constexpr std::uint32_t kMeshProtocol = 1;
+inline constexpr std::uint32_t kMeshProtocol = 2;
 
 /// Bytes that are none of this protocol.
 class WireError : public std::runtime_error {
@@ -74,7 +74,7 @@ struct Hello {
   std::vector<std::string> agreed;
 };
 
-/// What tells a rank from a stranger, before its Hello.
+/// What stands before a Hello.
 inline constexpr std::size_t kPreambleBytes = 16;
 struct Preamble {
   std::uint32_t protocol = 0;
@@ -84,7 +84,7 @@ inline constexpr std::uint32_t kHelloBytes = 1 << 20;
 
 /// Preamble and Hello. Throws InputError if it is longer than kHelloBytes.
 Bytes encode(const Hello& hello);
-/// Nothing for a stranger's bytes.
+/// Nothing for bytes that are none.
 std::optional<Preamble> decode_preamble(std::span<const std::byte, kPreambleBytes> bytes);
 /// Of another protocol: version and rank alone. Throws WireError.
 Hello decode_hello(std::uint32_t protocol, std::span<const std::byte> bytes);

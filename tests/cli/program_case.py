@@ -12,6 +12,10 @@ import tempfile
 import unittest
 
 PROGRAM = pathlib.Path(os.environ.get("SLACKLINE", "build/release/slackline")).resolve()
+# The user's own secret is made here, and not in the home directory of whoever runs the tests.
+_CONFIG = tempfile.TemporaryDirectory()
+os.environ["XDG_CONFIG_HOME"] = _CONFIG.name
+
 PIPELINE = "binomial-pipeline:ranks=16,bytes=8MiB,block=1MiB"
 CHAIN = "chain:ranks=3,bytes=2MiB,block=1MiB"
 # Those that cut a message into blocks and take the options of how blocks are sent.

@@ -119,7 +119,8 @@ def run_document(program, document):
         (work / "build/release/slackline").symlink_to(program)
         statuses = root / "statuses"
         environment = dict(os.environ, PATH=f"{root}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8",
-                           SLACKLINE_DOC_STATUS=str(statuses))
+                           SLACKLINE_DOC_STATUS=str(statuses),
+                           XDG_CONFIG_HOME=str(root / "config"))
         for start, language, info, body in blocks(document.read_text(encoding="utf-8")):
             if info.startswith("file="):
                 target = work / info.removeprefix("file=").strip()

@@ -1,14 +1,12 @@
 // Joins that come to nothing end all ranks with the same line, and strangers change nothing.
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <random>
 
 #include "hw/mesh/wire.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/hw/mesh_socket.h"
 
 namespace slackline {
 namespace {
@@ -17,8 +15,12 @@ using hw::Bytes;
 using hw::Mesh;
 using hw::MeshOptions;
 using ::testing::AllOf;
+using testing::connected_to;
 using ::testing::HasSubstr;
+using testing::Insider;
+using testing::listening_at;
 using testing::MeshRanks;
+using testing::put;
 using ::testing::StartsWith;
 using namespace std::chrono_literals;
 
@@ -26,49 +28,6 @@ void join(const MeshOptions& options, const MeshRanks::Say& say) {
   Mesh mesh(options);
   mesh.barrier();
   say("joined");
-}
-
-hw::Descriptor connected_to(std::uint16_t port) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  for (int i = 0; i < 3000; ++i) {
-    hw::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
-    if (connect(socket.get(), generic, sizeof address) == 0) return socket;
-    usleep(5'000);
-  }
-  return {};
-}
-
-hw::Descriptor listening_at(std::uint16_t port) {
-  hw::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
-  EXPECT_EQ(bind(socket.get(), generic, sizeof address), 0);
-  EXPECT_EQ(listen(socket.get(), 16), 0);
-  return socket;
-}
-
-void put(const hw::Descriptor& socket, std::span<const std::byte> bytes) {
-  send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-}
-
-void put(const hw::Descriptor& socket, std::string_view text) {
-  put(socket, std::as_bytes(std::span(text)));
-}
-
-Bytes get(const hw::Descriptor& socket, std::size_t count) {
-  Bytes bytes(count);
-  const ssize_t got = recv(socket.get(), bytes.data(), count, MSG_WAITALL);
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return bytes;
 }
 
 TEST(MeshJoin, ADisagreementEndsAllRanks) {
@@ -177,6 +136,7 @@ TEST(MeshJoin, ALateRootIsWaitedFor) {
 TEST(MeshJoin, APortInUseIsNamed) {
   MeshRanks ranks;
   const hw::Descriptor other = listening_at(ranks.port().port());
+  ASSERT_TRUE(other);
   ranks.start(ranks.options(0, 2), join);
   const std::string port = std::to_string(ranks.port().port());
   EXPECT_THAT(ranks.next(0), AllOf(StartsWith("! 3 rank 0 cannot listen at 127.0.0.1:" + port),
@@ -217,13 +177,61 @@ TEST(MeshJoin, BadOptionsAreRefused) {
   EXPECT_THROW(Mesh{options}, InputError);
 }
 
+// It may go away, and rank 0 come: so it is waited for, and then named.
 TEST(MeshJoin, AServerOfAnotherKindIsNotTheRoot) {
   MeshRanks ranks;
   const hw::Descriptor server = listening_at(ranks.port().port());
-  ranks.start(ranks.options(1, 2), join);
+  ASSERT_TRUE(server);
+  MeshOptions options = ranks.options(1, 2);
+  options.join_timeout = 700ms;
+  ranks.start(options, join);
   const hw::Descriptor client(accept(server.get(), nullptr, nullptr));
-  put(client, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-  EXPECT_THAT(ranks.next(0), StartsWith("! 3 what answers at 127.0.0.1:"));
+  put(client, std::string(200, 'x'));
+  EXPECT_THAT(ranks.next(0), AllOf(StartsWith("! 1 rank 0 did not come within 0.7 s; what listens "
+                                              "at 127.0.0.1:"),
+                                   HasSubstr("all ranks need the same --secret FILE")));
+}
+
+TEST(MeshJoin, ARankWithAnotherSecretIsNone) {
+  for (const bool none : {false, true}) {
+    MeshRanks ranks;
+    for (std::uint32_t r = 0; r < 3; ++r) {
+      MeshOptions options = ranks.options(r, 3);
+      options.join_timeout = 1s;
+      if (r == 2) options.secret = none ? std::nullopt : std::optional(hw::Secret::random());
+      ranks.start(options, join);
+    }
+    const std::string line = ranks.next(0);
+    EXPECT_THAT(line, AllOf(StartsWith("! 1 rank 2 did not come within 1 s; "),
+                            HasSubstr(" who came did not know the run's secret")));
+    EXPECT_EQ(ranks.next(1), line);
+    EXPECT_THAT(ranks.next(2), HasSubstr("did not take this rank's proof of the secret"));
+  }
+}
+
+TEST(MeshJoin, WithoutASecretRanksMeetOnLoopbackAlone) {
+  {
+    MeshRanks ranks;
+    for (std::uint32_t r = 0; r < 3; ++r) {
+      MeshOptions options = ranks.options(r, 3);
+      options.secret.reset();
+      ranks.start(options, join);
+    }
+    for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(ranks.next(r), "joined");
+  }
+  MeshRanks ranks;
+  MeshOptions options = ranks.options(0, 2);
+  options.secret.reset();
+  options.root = fmt::format("0.0.0.0:{}", ranks.port().port());
+  ranks.start(options, join);
+  EXPECT_THAT(ranks.next(0), AllOf(StartsWith("! 3 rank 0 would listen at 0.0.0.0, where anybody "),
+                                   HasSubstr("--secret FILE")));
+  ranks.start(ranks.options(0, 2), join);
+  options = ranks.options(1, 2);
+  options.secret.reset();
+  options.host = "0.0.0.0";
+  ranks.start(options, join);
+  EXPECT_THAT(ranks.next(2), StartsWith("! 3 rank 1 would listen at 0.0.0.0, where anybody "));
 }
 
 // They come before, while and after ranks do.
@@ -304,21 +312,22 @@ TEST(MeshJoin, StrangersAtOtherRanksAreNoRanks) {
   hello.agreed = {"schedule: 1f3c", "failure timeout: 30000 ms"};
   hello.version = "1";
   hello.member = {"elsewhere", 1, "127.0.0.1", 1};
-  hw::Descriptor root = connected_to(ranks.port().port());
-  put(root, encode(hello));
+  Insider root(connected_to(ranks.port().port()), ranks.secret());
+  ASSERT_TRUE(root.known());
+  root.put(encode(hello));
   std::vector<hw::Member> members;
   while (members.empty()) {
-    const Bytes header = get(root, hw::kHeaderBytes);
-    ASSERT_EQ(header.size(), hw::kHeaderBytes);
-    const hw::FrameHeader frame = hw::decode_header(std::span(header).first<hw::kHeaderBytes>());
-    const Bytes payload = get(root, frame.left);
-    if (frame.kind == hw::FrameKind::kTable) {
-      members = hw::decode_members(std::span(payload).subspan(8));
+    const auto frame = root.next();
+    ASSERT_TRUE(frame);
+    const auto bytes = std::span(*frame);
+    if (hw::decode_header(bytes.first<hw::kHeaderBytes>()).kind == hw::FrameKind::kTable) {
+      members = hw::decode_members(bytes.subspan(hw::kHeaderBytes + 8));
     }
   }
   ASSERT_EQ(members.size(), 4);
   hello.run = 12345;  // not this run
   std::vector<hw::Descriptor> strangers;
+  std::vector<std::unique_ptr<Insider>> others;
   for (std::size_t r = 1; r < 3; ++r) {
     const auto port = static_cast<std::uint16_t>(members[r].port);
     strangers.push_back(connected_to(port));
@@ -326,9 +335,12 @@ TEST(MeshJoin, StrangersAtOtherRanksAreNoRanks) {
     strangers.push_back(connected_to(port));
     put(strangers.back(), encode(hello));
     strangers.push_back(connected_to(port));
+    others.push_back(std::make_unique<Insider>(connected_to(port), ranks.secret()));
+    ASSERT_TRUE(others.back()->known());
+    others.back()->put(encode(hello));
   }
   usleep(200'000);
-  root.reset();
+  root.leave();
   for (std::size_t r = 0; r < 3; ++r) {
     EXPECT_EQ(ranks.next(r), "! 1 rank 3 was lost while the ranks joined: its connection ended");
   }

@@ -42,12 +42,14 @@ class MeshRanks {
     options.rank = rank;
     options.ranks = ranks;
     options.root = port_.address();
+    options.secret = secret_;
     options.agreed = {"schedule: 1f3c"};
     // Nobody is lost because this machine has much else to do.
     options.failure_timeout = std::chrono::seconds(30);
     return options;
   }
   const hw::LocalPort& port() const { return port_; }
+  const hw::Secret& secret() const { return secret_; }
 
   /// Answers the process's place.
   std::size_t start(const hw::MeshOptions& options, const Body& body) {
@@ -135,6 +137,7 @@ class MeshRanks {
   }
 
   hw::LocalPort port_;
+  hw::Secret secret_ = hw::Secret::random();
   std::vector<Process> processes_;
 };
 

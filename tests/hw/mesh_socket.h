@@ -1,0 +1,110 @@
+// Sockets of loopback as somebody uses them who speaks to a mesh, and is no rank of it.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "hw/descriptor.h"
+#include "hw/mesh/seal.h"
+
+namespace slackline::testing {
+
+inline sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// Waits until somebody listens there, at most 15 s: then none.
+inline hw::Descriptor connected_to(std::uint16_t port) {
+  const sockaddr_in address = loopback(port);
+  for (int i = 0; i < 3000; ++i) {
+    hw::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+    if (connect(socket.get(), generic, sizeof address) == 0) return socket;
+    usleep(5'000);
+  }
+  return {};
+}
+
+/// None if somebody else does.
+inline hw::Descriptor listening_at(std::uint16_t port) {
+  hw::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;
+  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const sockaddr_in address = loopback(port);
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+  if (bind(socket.get(), generic, sizeof address) != 0) return {};
+  if (listen(socket.get(), 16) != 0) return {};
+  return socket;
+}
+
+inline void put(const hw::Descriptor& socket, std::span<const std::byte> bytes) {
+  send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+inline void put(const hw::Descriptor& socket, std::string_view text) {
+  put(socket, std::as_bytes(std::span(text)));
+}
+
+/// Fewer if the connection ends before.
+inline hw::Bytes get(const hw::Descriptor& socket, std::size_t count) {
+  hw::Bytes bytes(count);
+  const ssize_t got = recv(socket.get(), bytes.data(), count, MSG_WAITALL);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return bytes;
+}
+
+/// The end of a connection that connected, and knows the secret.
+class Insider {
+ public:
+  Insider(hw::Descriptor connected, const std::optional<hw::Secret>& secret)
+      : socket_(std::move(connected)) {
+    const hw::KeyExchange greeting(secret);
+    testing::put(socket_, greeting.mine());
+    const hw::Bytes its = testing::get(socket_, hw::kKeyHalfBytes);
+    if (its.size() != hw::kKeyHalfBytes) return;
+    seal_ = greeting.agree(std::span(its).first<hw::kKeyHalfBytes>(), true);
+    if (!seal_) return;
+    hw::Bytes proof;
+    seal_->append({}, {}, proof);
+    testing::put(socket_, proof);
+    if (!next()) seal_.reset();
+  }
+
+  /// Whether both ends have proved that they know the same secret.
+  bool known() const { return seal_ != nullptr; }
+  void put(std::span<const std::byte> bytes) {
+    hw::Bytes records;
+    seal_->append(bytes, {}, records);
+    testing::put(socket_, records);
+  }
+  /// What the next record seals; nothing if the connection ends.
+  std::optional<hw::Bytes> next() {
+    const hw::Bytes header = testing::get(socket_, hw::kRecordHeaderBytes);
+    if (header.size() != hw::kRecordHeaderBytes) return std::nullopt;
+    const auto fixed = std::span(header).first<hw::kRecordHeaderBytes>();
+    hw::Bytes rest = testing::get(socket_, hw::Seal::rest_of(fixed));
+    if (rest.size() != hw::Seal::rest_of(fixed)) return std::nullopt;
+    const std::span<std::byte> plain = seal_->open(fixed, rest);
+    return hw::Bytes(plain.begin(), plain.end());
+  }
+  void leave() { socket_.reset(); }
+
+ private:
+  hw::Descriptor socket_;
+  std::unique_ptr<hw::Seal> seal_;
+};
+
+}  // namespace slackline::testing
