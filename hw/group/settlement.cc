@@ -18,6 +18,7 @@ bool Settlement::lose(std::uint32_t member) {
 }
 
 bool Settlement::hear(std::uint32_t from, const SettlementNotice& notice) {
+  if (notice.lost.size() != own_.lost.size()) return false;  // of another group
   heard_[from] = notice;
   bool news = false;
   // Of who is out, nothing is taken over: others may not hear it any more.

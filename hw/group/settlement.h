@@ -30,7 +30,7 @@ class Settlement {
   bool lose(std::uint32_t member);
   bool is_lost(std::uint32_t member) const { return own_.lost[member]; }
 
-  /// Answers whether there is news to tell.
+  /// Answers whether there is news to tell. A notice of another number of members is none.
   bool hear(std::uint32_t from, const SettlementNotice& notice);
   bool has_heard(std::uint32_t member) const { return heard_[member].has_value(); }
   /// The latest notice of a member that was heard.

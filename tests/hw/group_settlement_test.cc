@@ -144,5 +144,20 @@ TEST(Settlement, WhoLeavesOfItsOwnDecidesNothingAndTells) {
   EXPECT_EQ(other.decided(), 5u);
 }
 
+// Of another group, or of nobody: nothing in it is taken for a member.
+TEST(Settlement, ANoticeOfAnotherNumberOfMembersIsNone) {
+  for (const std::size_t members : {0u, 2u, 4u, 1000u}) {
+    Settlement settlement(3, 0, 5);
+    settlement.lose(2);
+    SettlementNotice notice;
+    notice.lost.assign(members, true);
+    notice.decided = 1;
+    EXPECT_FALSE(settlement.hear(1, notice)) << members;
+    EXPECT_FALSE(settlement.has_heard(1));
+    EXPECT_FALSE(settlement.is_lost(1));
+    EXPECT_FALSE(settlement.decided());
+  }
+}
+
 }  // namespace
 }  // namespace slackline

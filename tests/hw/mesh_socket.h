@@ -66,16 +66,17 @@ inline hw::Bytes get(const hw::Descriptor& socket, std::size_t count) {
   return bytes;
 }
 
-/// The end of a connection that connected, and knows the secret.
+/// An end of a connection that knows the secret.
 class Insider {
  public:
-  Insider(hw::Descriptor connected, const std::optional<hw::Secret>& secret)
-      : socket_(std::move(connected)) {
+  /// `connected`: it is the end that connected.
+  Insider(hw::Descriptor socket, const std::optional<hw::Secret>& secret, bool connected = true)
+      : socket_(std::move(socket)) {
     const hw::KeyExchange greeting(secret);
     testing::put(socket_, greeting.mine());
     const hw::Bytes its = testing::get(socket_, hw::kKeyHalfBytes);
     if (its.size() != hw::kKeyHalfBytes) return;
-    seal_ = greeting.agree(std::span(its).first<hw::kKeyHalfBytes>(), true);
+    seal_ = greeting.agree(std::span(its).first<hw::kKeyHalfBytes>(), connected);
     if (!seal_) return;
     hw::Bytes proof;
     seal_->append({}, {}, proof);
