@@ -117,5 +117,66 @@ TEST(TraceFile, EveryChangedByteReadsOrIsRefused) {
   EXPECT_GT(refused, 100u);
 }
 
+TEST(TraceFile, IsWrittenToTheLetter) {
+  Trace trace;
+  trace.schedule = {1, 2};
+  trace.title = "a \"chain\"";
+  trace.platform = "star:";
+  trace.engine = "event";
+  trace.seed = 7;
+  trace.contended = true;
+  trace.ops = {{0, 0.5, 1, 2.25, 1, OpId::none()}, {0.5, 1, kNever, kNever, 0, OpId(0)}};
+  trace.request_s = {0, kNever};
+  trace.results = {18446744073709551615u, 0};
+  const std::string text =
+      "{\"schema\": 1,\n"
+      "\"schedule\": \"00000000000000010000000000000002\",\n"
+      "\"title\": \"a \\\"chain\\\"\",\n"
+      "\"platform\": \"star:\",\n"
+      "\"delays\": \"\",\n"
+      "\"engine\": \"event\",\n"
+      "\"seed\": 7,\n"
+      "\"contended\": true,\n"
+      "\"ready_s\": [0.0,0.5],\n"
+      "\"issued_s\": [0.5,1.0],\n"
+      "\"wire_s\": [1.0,null],\n"
+      "\"done_s\": [2.25,null],\n"
+      "\"attempts\": [1,0],\n"
+      "\"cause\": [null,0],\n"
+      "\"request_s\": [0.0,null],\n"
+      "\"results\": [18446744073709551615,0]}\n";
+  EXPECT_EQ(write_trace(trace), text);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const std::size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return error_of(changed.replace(at, from.size(), to));
+  };
+  EXPECT_EQ(with("event", "else"), "no error");
+  EXPECT_EQ(with("\"schema\": 1", "\"schema\": 0"),
+            "x.trace: schema: file of version 0; this program reads up to 1");
+  EXPECT_THAT(with("[0.0,0.5]", "[0.0,-0.5]"),
+              ::testing::EndsWith("expected a time of at least 0"));
+  EXPECT_THAT(with("[0.0,null]", "[-1e-9,null]"),
+              ::testing::EndsWith("expected a time of at least 0"));
+  EXPECT_THAT(with("[null,0]", "[null,2]"),
+              ::testing::EndsWith("expected one of the 2 operations"));
+  EXPECT_EQ(with("[null,0]", "[null,1]"), "no error");
+  EXPECT_THAT(with("[1,0]", "[1]"), ::testing::EndsWith("expected 2 entries, as in done_s"));
+  EXPECT_THAT(with("[0.0,null]", "[0.0,null,1]"),
+              ::testing::EndsWith("expected 2 entries, as in done_s"));
+  EXPECT_THAT(with("[18446744073709551615,0]", "[1]"),
+              ::testing::EndsWith("expected 2 entries, as in done_s"));
+  EXPECT_THAT(with("[1,0]", "[1,4294967296]"), ::testing::StartsWith("x.trace: attempts"));
+  // Without a title, and without what only gets and atomics have.
+  EXPECT_EQ(with("\"title\": \"a \\\"chain\\\"\",\n", ""), "no error");
+  trace.request_s.clear();
+  trace.results.clear();
+  const Trace back = read_trace(write_trace(trace), "f");
+  EXPECT_TRUE(back.request_s.empty());
+  EXPECT_TRUE(back.results.empty());
+  EXPECT_EQ(back.makespan_s(), kNever);
+}
+
 }  // namespace
 }  // namespace slackline::sched
