@@ -4,11 +4,13 @@ namespace slackline::hw {
 namespace {
 
 enum class Opcode : std::uint32_t {
+  kQueryCapability = 0x100,
   kCreateCq = 0x400,
   kCreateQp = 0x500,
   kResetToInit = 0x502,
   kInitToReceive = 0x503,
   kReceiveToSend = 0x504,
+  kQueryPort = 0x754,
 };
 
 constexpr std::size_t kCommandBytes = 0x110;  // all of them, without a list of pages
@@ -43,6 +45,16 @@ Mailbox command(Opcode opcode) {
   return box;
 }
 
+constexpr std::size_t kAnswerHead = 16;
+constexpr std::size_t kCapabilities = 4096;
+constexpr std::size_t kPortSettings = 256;
+
+// A bit of the word at byte `at` behind the answer's head.
+bool bit(const Mailbox& answer, std::size_t at, unsigned low) {
+  const std::size_t byte = kAnswerHead + at + 3 - low / 8;
+  return byte < answer.size() && (answer[byte] >> low % 8 & 1) != 0;
+}
+
 Mailbox modify(Opcode opcode, std::uint32_t qpn) {
   Mailbox box = command(opcode);
   set(box, 0x08, 0, 24, qpn);
@@ -50,6 +62,30 @@ Mailbox modify(Opcode opcode, std::uint32_t qpn) {
 }
 
 }  // namespace
+
+Mailbox question(DevxQuestion about) {
+  constexpr std::uint32_t kCurrent = 1;
+  constexpr std::uint32_t kRoce = 4u << 1;
+  Mailbox box(kAnswerHead, 0);
+  const bool port = about == DevxQuestion::kPort;
+  set(box, 0, 16, 16,
+      static_cast<std::uint32_t>(port ? Opcode::kQueryPort : Opcode::kQueryCapability));
+  if (!port) set(box, 4, 0, 16, kCurrent | (about == DevxQuestion::kRoce ? kRoce : 0));
+  return box;
+}
+
+std::size_t answer_bytes(DevxQuestion about) {
+  return kAnswerHead + (about == DevxQuestion::kPort ? kPortSettings : kCapabilities);
+}
+
+bool offers_cross_channel(const Mailbox& general) { return bit(general, 0x44, 19); }
+bool ignores_overrun(const Mailbox& general) { return bit(general, 0x44, 31); }
+bool offers_roce(const Mailbox& general) { return bit(general, 0x40, 2); }
+
+bool loops_back(const Mailbox& general, const Mailbox& roce, const Mailbox& port) {
+  const bool in_use = bit(port, 0x00, 0);
+  return in_use ? bit(roce, 0x00, 25) : bit(general, 0x48, 23) || bit(roce, 0x00, 26);
+}
 
 std::uint32_t devx_number(const Mailbox& answer) {
   return std::uint32_t{answer[9]} << 16 | std::uint32_t{answer[10]} << 8 | answer[11];

@@ -4,6 +4,7 @@
 // named here is 0, which it calls reserved or the default.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,22 @@ using Mailbox = std::vector<std::uint8_t>;
 inline constexpr std::size_t kDevxAnswerBytes = 16;
 /// The number of the object that was made, in the answer to a command that made one.
 std::uint32_t devx_number(const Mailbox& answer);
+
+/// What a NIC is asked before anything is made on it: QUERY_HCA_CAP (0x100) for what it can do now
+/// in general and with RoCE, QUERY_NIC_VPORT_CONTEXT (0x754) for how its port is set up.
+enum class DevxQuestion { kGeneral, kRoce, kPort };
+Mailbox question(DevxQuestion about);
+/// Bytes of the answer.
+std::size_t answer_bytes(DevxQuestion about);
+
+/// What the answers say. Of RoCE and the port there are none where offers_roce() of the general one
+/// is false.
+bool offers_cross_channel(const Mailbox& general);
+bool ignores_overrun(const Mailbox& general);
+bool offers_roce(const Mailbox& general);
+/// Whether pair_to_receive() is taken: a reliable connection may be looped back without an address,
+/// which depends on whether RoCE is in use. As rdma-core decides it for its own (dr_send_allow_fl).
+bool loops_back(const Mailbox& general, const Mailbox& roce, const Mailbox& port);
 
 /// Memory of ours that the NIC was shown (mlx5dv_devx_umem_reg), and where something lies in it.
 struct DevxMemory {

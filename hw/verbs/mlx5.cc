@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 
 #include "hw/shared_library.h"
 #include "hw/verbs/device.h"
+#include "hw/verbs/devx_commands.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -34,14 +34,14 @@ Mlx5Library load() {
   return calls;
 }
 
-// QUERY_HCA_CAP: big-endian, the capabilities behind a head of 16 bytes each way.
-constexpr std::uint8_t kQueryCapability = 0x01;  // of 0x0100
-constexpr std::uint8_t kGeneralCurrent = 0x01;   // the general ones, as they are now
-constexpr std::size_t kHead = 16;
-constexpr std::size_t kAnswer = kHead + 4096;
-constexpr std::size_t kFlags = kHead + 0x44;
-constexpr std::uint32_t kOverrunIgnored = 1u << 31;
-constexpr std::uint32_t kCrossChannel = 1u << 19;
+// The answer; empty if there is none.
+Mailbox answer_of(ibv_context* context, DevxQuestion about) {
+  const Mailbox asked = question(about);
+  Mailbox answer(answer_bytes(about), 0);
+  const int error = load_mlx5_library().command(context, asked.data(), asked.size(), answer.data(),
+                                                answer.size());
+  return error == 0 ? answer : Mailbox();
+}
 
 }  // namespace
 
@@ -62,17 +62,16 @@ Mlx5Capability mlx5_capability(ibv_device* device) {
   attributes.flags = MLX5DV_CONTEXT_FLAGS_DEVX;
   const Verbs<ibv_context> context(mlx5.open_device(device, &attributes));
   if (!context) return {};
-  std::array<std::uint8_t, kHead> question{};
-  question[0] = kQueryCapability;
-  question[7] = kGeneralCurrent;
-  std::array<std::uint8_t, kAnswer> answer{};
-  if (mlx5.command(context.get(), question.data(), question.size(), answer.data(), answer.size()) !=
-      0) {
-    return {};
+  const Mailbox general = answer_of(context.get(), DevxQuestion::kGeneral);
+  if (general.empty()) return {};
+  Mailbox roce;
+  Mailbox port;
+  if (offers_roce(general)) {
+    roce = answer_of(context.get(), DevxQuestion::kRoce);
+    port = answer_of(context.get(), DevxQuestion::kPort);
   }
-  std::uint32_t flags = 0;
-  for (std::size_t i = 0; i < 4; ++i) flags = flags << 8 | answer[kFlags + i];
-  return {true, (flags & kCrossChannel) != 0, (flags & kOverrunIgnored) != 0};
+  return {true, offers_cross_channel(general), ignores_overrun(general),
+          loops_back(general, roce, port)};
 }
 
 }  // namespace slackline::hw

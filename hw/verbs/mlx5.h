@@ -31,6 +31,7 @@ struct Mlx5Capability {
   bool devx = false;             // objects may be made, and the rest be asked for
   bool cross_channel = false;    // waits, enables and managed queues
   bool overrun_ignored = false;  // completion queues that nobody reads
+  bool loops_back = false;       // reliable connections without an address
 };
 
 /// Throws EnvironmentError, naming the device, if it is no mlx5 NIC.

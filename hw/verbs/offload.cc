@@ -65,6 +65,12 @@ std::string find_nic(const std::string& wanted, OffloadPath path) {
           "offload: {} lacks {}; expected both", found,
           can.cross_channel ? "completion queues that may overrun" : "cross-channel queues"));
     }
+    if (path == OffloadPath::kDevx && !can.loops_back) {
+      throw EnvironmentError(fmt::format(
+          "offload: {} does not loop connections back by itself as its port is set up; expected "
+          "one that does, or --run raw, which addresses them",
+          found));
+    }
     return wanted.empty() ? found : wanted;
   }
   throw EnvironmentError(fmt::format(
@@ -81,8 +87,9 @@ class RawRun {
     for (std::uint32_t q = 0; q < program.queues().size(); ++q) {
       if (!program.queues()[q].managed) continue;
       throw Unsupported(fmt::format(
-          "offload: queue {} is managed, which libibverbs cannot make; expected mode sq-wait with "
-          "readiness handshake or none, or the path devx",
+          "offload: queue {} is managed, which libibverbs cannot make, nor can it make another its "
+          "master (cd_master); expected mode sq-wait with readiness handshake or none, or --run "
+          "devx",
           q));
     }
     make_memory();

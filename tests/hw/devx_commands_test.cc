@@ -20,6 +20,57 @@ std::string words(const Mailbox& box) {
   return text;
 }
 
+TEST(DevxCommands, Questions) {
+  EXPECT_EQ(words(question(DevxQuestion::kGeneral)), "000:01000000 004:00000001");
+  EXPECT_EQ(words(question(DevxQuestion::kRoce)), "000:01000000 004:00000009");
+  EXPECT_EQ(words(question(DevxQuestion::kPort)), "000:07540000");
+  for (const DevxQuestion about :
+       {DevxQuestion::kGeneral, DevxQuestion::kRoce, DevxQuestion::kPort}) {
+    EXPECT_EQ(question(about).size(), 16u);
+  }
+  EXPECT_EQ(answer_bytes(DevxQuestion::kGeneral), 0x1010u);
+  EXPECT_EQ(answer_bytes(DevxQuestion::kRoce), 0x1010u);
+  EXPECT_EQ(answer_bytes(DevxQuestion::kPort), 0x110u);
+}
+
+// The answer to a question in which nothing but one bit of one byte is set.
+Mailbox answer(DevxQuestion to, std::size_t at = 0, unsigned value = 0) {
+  Mailbox box(answer_bytes(to), 0);
+  box[at] = static_cast<std::uint8_t>(value);
+  return box;
+}
+
+TEST(DevxCommands, Answers) {
+  const auto general = [](std::size_t at, unsigned value) {
+    return answer(DevxQuestion::kGeneral, at, value);
+  };
+  EXPECT_TRUE(ignores_overrun(general(0x54, 0x80)));       // cq_oi
+  EXPECT_TRUE(offers_cross_channel(general(0x55, 0x08)));  // cd
+  EXPECT_TRUE(offers_roce(general(0x53, 0x04)));           // roce
+  for (const auto asked : {ignores_overrun, offers_cross_channel, offers_roce}) {
+    EXPECT_FALSE(asked(general(0, 0)));
+    EXPECT_FALSE(asked({}));
+  }
+}
+
+// As rdma-core has it: what counts is the bit for RoCE as it is, in use or not.
+TEST(DevxCommands, LoopBackDependsOnRoce) {
+  const Mailbox none;
+  const Mailbox plain = answer(DevxQuestion::kGeneral);
+  const Mailbox when_disabled = answer(DevxQuestion::kGeneral, 0x59, 0x80);
+  EXPECT_FALSE(loops_back(plain, none, none));
+  EXPECT_TRUE(loops_back(when_disabled, none, none));
+  const Mailbox in_use = answer(DevxQuestion::kPort, 0x13, 0x01);
+  const Mailbox unused = answer(DevxQuestion::kPort);
+  const Mailbox roce_disabled = answer(DevxQuestion::kRoce, 0x10, 0x04);
+  const Mailbox roce_enabled = answer(DevxQuestion::kRoce, 0x10, 0x02);
+  EXPECT_TRUE(loops_back(plain, roce_enabled, in_use));
+  EXPECT_FALSE(loops_back(plain, roce_enabled, unused));
+  EXPECT_TRUE(loops_back(plain, roce_disabled, unused));
+  EXPECT_FALSE(loops_back(when_disabled, roce_disabled, in_use));
+  EXPECT_TRUE(loops_back(when_disabled, answer(DevxQuestion::kRoce), unused));
+}
+
 TEST(DevxCommands, CompletionQueue) {
   DevxCompletionQueue queue;
   queue.log_entries = 7;
