@@ -30,6 +30,7 @@ struct Tag {
   std::string_view name;  // of an element that begins
   std::vector<Attribute> attributes;
   std::size_t line = 0;
+  std::size_t depth = 0;  // of the elements that it stands in
 
   std::optional<std::string_view> find(std::string_view key) const {
     const auto found = std::find_if(attributes.begin(), attributes.end(),
@@ -53,7 +54,10 @@ class Tags {
         skip_past("-->");
       } else if (rest_.starts_with("<![CDATA[")) {
         skip_past("]]>");
-      } else if (rest_.starts_with("<?") || rest_.starts_with("<!") || rest_.starts_with("</")) {
+      } else if (rest_.starts_with("</")) {
+        skip_past(">");
+        depth_ -= std::min<std::size_t>(depth_, 1);
+      } else if (rest_.starts_with("<?") || rest_.starts_with("<!")) {
         skip_past(">");
       } else {
         return tag();
@@ -81,10 +85,16 @@ class Tags {
     skip_to(1);
     Tag tag;
     tag.line = line_;
+    tag.depth = depth_;
     tag.name = word(" \t\r\n/>");
     for (;;) {
+      const std::string_view before = rest_;
       skip_to(rest_.find_first_not_of(" \t\r\n/"));
-      if (rest_.empty() || rest_.front() == '>') return tag;
+      if (rest_.empty() || rest_.front() == '>') {
+        const std::string_view skipped = before.substr(0, before.size() - rest_.size());
+        if (!skipped.ends_with('/')) ++depth_;
+        return tag;
+      }
       const std::string_view name = word(" \t\r\n=>");
       skip_to(rest_.find_first_not_of(kBlank));
       if (!rest_.starts_with('=')) return tag;
@@ -100,7 +110,12 @@ class Tags {
 
   std::string_view rest_;
   std::size_t line_ = 1;
+  std::size_t depth_ = 0;
 };
+
+// SimGrid's parser calls itself for every zone in a zone, and some ten thousand of them overwrite
+// its memory. Real platforms have a few.
+constexpr std::size_t kMostDepth = 100;
 
 constexpr std::array<std::string_view, 5> kProfiles = {
     "availability_file", "speed_file", "state_file", "bandwidth_file", "latency_file"};
@@ -133,6 +148,7 @@ std::uint64_t radical_size(std::string_view text) {
 
 void check_platform_xml(std::string_view text, std::string_view file) {
   Tags tags(text);
+  std::uint64_t hosts = 0;
   while (const auto tag = tags.next()) {
     const std::string where = fmt::format("{}:{}", quoted(file), tag->line);
     const std::string_view id = tag->find("id").value_or("");
@@ -149,9 +165,19 @@ void check_platform_xml(std::string_view text, std::string_view file) {
                       "plan",
                       where, quoted(tag->find("element").value_or(""))));
     }
-    if (radical_size(tag->find("radical").value_or("")) > machine::kMaxHosts) {
+    if (tag->depth > kMostDepth) {
+      throw InputError(fmt::format("{}: {} {} stands in {} others; expected at most {}", where,
+                                   tag->name, quoted(id), tag->depth, kMostDepth));
+    }
+    const std::uint64_t radical = radical_size(tag->find("radical").value_or(""));
+    if (radical > machine::kMaxHosts) {
       throw InputError(fmt::format("{}: {} {} has too many hosts; expected at most {}", where,
                                    tag->name, quoted(id), machine::kMaxHosts));
+    }
+    hosts += radical + (tag->name == "host" || tag->name == "peer" ? 1 : 0);
+    if (hosts > machine::kMaxHosts) {
+      throw InputError(fmt::format("{}: with {} {} there are too many hosts; expected at most {}",
+                                   where, tag->name, quoted(id), machine::kMaxHosts));
     }
   }
 }

@@ -17,6 +17,7 @@
 #include "sched/error.h"
 #include "sim/platform_xml.h"
 #include "sim/simgrid_engine.h"
+#include "tests/support/input_error.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/analysis/program.h"
 
@@ -445,6 +446,36 @@ TEST_F(FileWiring, ASealedNetworkIsReadAgainAndAgain) {
   const Platform platform = platform_of(data("two_racks.xml"));
   const double once_s = run_simgrid(schedule, platform).makespan_s();
   EXPECT_EQ(run_simgrid(schedule, platform).makespan_s(), once_s);
+}
+
+std::string of_xml(const std::string& text) {
+  return slackline::testing::error_of([&] { check_platform_xml(text, "FILE"); });
+}
+
+TEST(PlatformXml, HostsAreCountedBeforeSimGridMakesThem) {
+  std::string hosts = "<platform>\n";
+  for (std::uint32_t i = 0; i < machine::kMaxHosts; ++i) hosts += "<host/>";
+  EXPECT_EQ(of_xml(hosts), "");
+  EXPECT_EQ(of_xml(hosts + "\n<host id='last'/>"),
+            "'FILE':3: with host 'last' there are too many hosts; expected at most 1048576");
+  const std::string half = "<cluster id='c' radical='0-524287'/>";
+  EXPECT_EQ(of_xml(half + half), "");
+  EXPECT_EQ(of_xml(half + half + "<peer id='p'/>"),
+            "'FILE':1: with peer 'p' there are too many hosts; expected at most 1048576");
+}
+
+TEST(PlatformXml, ZonesInZonesHaveABound) {
+  const auto nested = [](int depth) {
+    std::string text;
+    for (int i = 0; i < depth; ++i) text += "<zone id='z'>";
+    text += "<zone id='in' a='>' /><zone id='in'/>";
+    for (int i = 0; i < depth; ++i) text += "</zone>";
+    return text;
+  };
+  EXPECT_EQ(of_xml(nested(100) + nested(100)), "");
+  EXPECT_EQ(of_xml(nested(101)), "'FILE':1: zone 'in' stands in 101 others; expected at most 100");
+  EXPECT_EQ(of_xml(nested(100'000)),
+            "'FILE':1: zone 'z' stands in 101 others; expected at most 100");
 }
 
 }  // namespace
