@@ -28,6 +28,7 @@ class Check : public Command {
   int run(Console& console) override {
     sched::VerifyOptions options;
     if (limit_) options.max_diagnostics = sched::parse_count(*limit_, "--limit", 1, 1u << 30);
+    options.memory = source_.memory().limit();
     const LoadedSchedule loaded = source_.load(console);
     console.phase("proving");
     const sched::Diagnostics found = sched::verify(loaded.schedule, options);

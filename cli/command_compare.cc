@@ -10,6 +10,7 @@
 
 #include "analysis/compare.h"
 #include "cli/comparison_report.h"
+#include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/traced_schedule.h"
 #include "sched/error.h"
@@ -35,8 +36,8 @@ double parse_share(std::string_view text) {
   return percent ? value / 100 : value;
 }
 
-ComparedTrace read(const std::string& file) {
-  return {file, sched::read_trace(sched::read_file(file), file)};
+ComparedTrace read(const std::string& file, const sched::MemoryLimit& memory) {
+  return {file, sched::load_trace(file, memory)};
 }
 
 class Compare : public Command {
@@ -52,6 +53,7 @@ class Compare : public Command {
                      "end with 1 if the makespans differ by more than that, as 5%");
     arguments.output("--chrome", chrome_file_, "write both there as one timeline for Perfetto");
     arguments.flag("--all", all_, "every rank");
+    memory_.declare(arguments);
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("predicted.trace measured.trace --within 10% --chrome both.json");
   }
@@ -68,15 +70,16 @@ class Compare : public Command {
     if (chrome_file_ == "-") {
       throw InputError("--chrome -: the answer is on standard output; expected a file");
     }
+    const sched::MemoryLimit memory = memory_.limit();
     console.phase("reading");
-    const ComparedTrace first = read(first_);
-    const ComparedTrace second = read(second_);
+    const ComparedTrace first = read(first_, memory);
+    const ComparedTrace second = read(second_, memory);
     if (first.trace.schedule != second.trace.schedule) {
       throw InputError(fmt::format("{}: of schedule {}; expected one of schedule {}, as {} is",
                                    second_, to_string(second.trace.schedule),
                                    to_string(first.trace.schedule), first_));
     }
-    const LoadedSchedule loaded = schedule_of(first.trace, first_, schedule_, console);
+    const LoadedSchedule loaded = schedule_of(first.trace, first_, schedule_, memory_, console);
     console.phase("comparing");
     const analysis::Comparison found =
         analysis::compare(loaded.schedule, first.trace, second.trace);
@@ -93,6 +96,7 @@ class Compare : public Command {
 
  private:
   std::string first_, second_;
+  MemoryOption memory_;
   std::optional<std::string> schedule_, ops_, within_, chrome_file_;
   bool all_ = false;
   bool json_ = false;

@@ -84,10 +84,11 @@ class Compile : public Command {
     LoadedSchedule loaded = source_.load(console);
     loaded.schedule =
         unroll_ ? machine::unroll(loaded.schedule,
-                                  sched::parse_count(*unroll_, "--unroll", 0, ~std::uint64_t{0}))
+                                  sched::parse_count(*unroll_, "--unroll", 0, ~std::uint64_t{0}),
+                                  source_.memory().limit())
                       .schedule
                 : machine::realise(loaded.schedule,
-                                   sched::read_trace(sched::read_file(*realise_), *realise_))
+                                   sched::load_trace(*realise_, source_.memory().limit()))
                       .schedule;
     source_.prove(loaded, console);
     return loaded;

@@ -6,6 +6,7 @@
 
 #include "cli/human.h"
 #include "cli/json_document.h"
+#include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/traced_schedule.h"
 #include "sched/error.h"
@@ -32,6 +33,7 @@ class Convert : public Command {
     arguments.option("-s,--schedule", "SCHEDULE", schedule_,
                      "the schedule that ran (default: what the trace says it was made from)");
     arguments.output("-o,--output", output_, "where it goes (default: standard output)");
+    memory_.declare(arguments);
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("pipeline.trace --to chrome -o pipeline.json");
   }
@@ -46,8 +48,8 @@ class Convert : public Command {
       throw InputError("--to: " + sched::unknown_name("format", *format_, format_names()));
     }
     console.phase("reading");
-    const sched::Trace trace = sched::read_trace(sched::read_file(trace_), trace_);
-    const LoadedSchedule loaded = schedule_of(trace, trace_, schedule_, console);
+    const sched::Trace trace = sched::load_trace(trace_, memory_.limit());
+    const LoadedSchedule loaded = schedule_of(trace, trace_, schedule_, memory_, console);
     console.phase("writing");
     const std::string contents = timeline->write(loaded.schedule, trace);
     if (!json_) {
@@ -67,6 +69,7 @@ class Convert : public Command {
 
  private:
   std::string trace_;
+  MemoryOption memory_;
   std::optional<std::string> format_;
   std::optional<std::string> schedule_;
   std::optional<std::string> output_;

@@ -133,8 +133,8 @@ class Offload : public Command {
       }
     }
     source_.spec();  // Says what is wrong with options for a spec.
-    LoadedSchedule loaded =
-        schedule_of(written->schedule(), written->title(), source_.given(), schedule_, console);
+    LoadedSchedule loaded = schedule_of(written->schedule(), written->title(), source_.given(),
+                                        schedule_, source_.memory(), console);
     source_.prove(loaded, console);
     return loaded;
   }

@@ -66,7 +66,7 @@ class Slack : public Command {
     std::optional<TracedRun> traced;
     std::optional<RunSetting> setting;
     if (trace_file_) {
-      traced.emplace(*trace_file_);
+      traced.emplace(*trace_file_, source_.memory().limit());
     } else {
       setting = options_.resolve(console);
     }
@@ -132,6 +132,7 @@ class Slack : public Command {
       sample_count_ =
           static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 1, 1u << 24));
     }
+    if (jobs_) jobs_of(jobs_);  // says what is wrong with it, wherever it is used
     if (jobs_ && !samples_ && !(delay_ && !delay_->op)) {
       throw InputError(
           "--jobs: there is one run; expected --samples, or --propagate without op, beside it");

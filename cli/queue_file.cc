@@ -19,7 +19,10 @@ bool begins_as_program(const std::string& path) {
   std::array<char, 4096> begin{};
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), begin.size());
-  sched::TextScanner in({begin.data(), static_cast<std::size_t>(file.gcount())}, path);
+  std::string_view text(begin.data(), static_cast<std::size_t>(file.gcount()));
+  constexpr std::string_view kMark = "\xef\xbb\xbf";  // as some editors put before UTF-8
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  sched::TextScanner in(text, path);
   if (!in.next_line() || in.word("slackline") != "slackline") return false;
   return in.peek() == "queues";
 }

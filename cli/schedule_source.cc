@@ -17,13 +17,16 @@
 namespace slackline::cli {
 namespace {
 
-LoadedSchedule from_spec(const std::string& text, Console& console) {
+LoadedSchedule from_spec(const std::string& text, const sched::MemoryLimit& memory,
+                         Console& console) {
   const sched::Spec spec = sched::parse_spec(text);
+  sched::require_memory(spec, memory);
   console.phase("compiling");
   const std::string name = sched::format_spec(spec);
   const auto blocks = sched::block_count(spec);
   if (!sched::is_structure_pattern(spec.pattern)) {
-    return {sched::compile(spec), name, name, blocks, false, false, std::nullopt, spec.pattern};
+    return {
+        sched::compile(spec, memory), name, name, blocks, false, false, std::nullopt, spec.pattern};
   }
   // What compile() makes, with what it leaves out.
   sched::StructureProgram structure =
@@ -33,10 +36,11 @@ LoadedSchedule from_spec(const std::string& text, Console& console) {
           std::move(structure), spec.pattern};
 }
 
-LoadedSchedule from_file(const std::string& path, Console& console) {
+LoadedSchedule from_file(const std::string& path, const sched::MemoryLimit& memory,
+                         Console& console) {
   console.phase("reading");
   const bool piped = path == "-";
-  LoadedSchedule loaded{sched::load_schedule(piped ? "/dev/stdin" : path),
+  LoadedSchedule loaded{sched::load_schedule(piped ? "/dev/stdin" : path, memory),
                         piped ? "standard input" : sched::shown(path),
                         path,
                         std::nullopt,
@@ -61,6 +65,7 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
   arguments.option("--first-block", "direct|copy", first_block_,
                    "where a rank's first block lands");
   arguments.option("--in-flight", "N", in_flight_, "blocks a rank has under way; 0: no bound");
+  memory_.declare(arguments);
   arguments.flag("--lockstep", lockstep_, "a barrier among all ranks between steps");
 }
 
@@ -125,7 +130,8 @@ std::optional<sched::Spec> ScheduleSource::spec() const {
 
 LoadedSchedule ScheduleSource::load(Console& console) const {
   const auto text = spec_text();
-  return text ? from_spec(*text, console) : from_file(schedule_, console);
+  return text ? from_spec(*text, memory_.limit(), console)
+              : from_file(schedule_, memory_.limit(), console);
 }
 
 LoadedSchedule ScheduleSource::load_proved(Console& console) const {
@@ -158,7 +164,9 @@ void ScheduleSource::prove(LoadedSchedule& loaded, Console& console) const {
   if (!wanted || no_proof_) return;
   console.phase("proving");
   try {
-    require_sound(sched::verify(loaded.schedule), loaded.name);
+    sched::VerifyOptions options;
+    options.memory = memory_.limit();
+    require_sound(sched::verify(loaded.schedule, options), loaded.name);
     loaded.proved = true;
   } catch (const Unsupported& error) {
     // What a run decides no proof can foresee; that nothing was proved is said, and in the answer.

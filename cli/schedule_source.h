@@ -8,6 +8,7 @@
 
 #include "cli/arguments.h"
 #include "cli/console.h"
+#include "cli/memory_option.h"
 #include "sched/compile.h"
 #include "sched/diagnostic.h"
 #include "sched/pattern/structure.h"
@@ -47,9 +48,15 @@ class ScheduleSource {
   /// --no-proof, and --prove where it makes a difference.
   void declare_proof(Arguments& arguments, Proof proof,
                      std::string_view no_proof_help = "do not prove a schedule from a file");
-  void require(std::string schedule) { schedule_ = std::move(schedule); }
+  void require(std::string schedule, const MemoryOption& memory) {
+    schedule_ = std::move(schedule);
+    memory_ = memory;
+  }
   /// What of SCHEDULE and the options for a spec was given, as in "--lower"; empty if nothing was.
   std::string given() const;
+
+  /// How much memory the command may take.
+  const MemoryOption& memory() const { return memory_; }
 
   /// The spec with the options that go with it, of any size; nothing for a file. Throws InputError.
   std::optional<sched::Spec> spec() const;
@@ -58,7 +65,8 @@ class ScheduleSource {
   /// It was said that there shall be none.
   bool proof_declined() const { return no_proof_; }
 
-  /// Compiles or reads it, without proof. Throws InputError.
+  /// Compiles or reads it, without proof. Throws InputError; EnvironmentError, before the work, if
+  /// memory will not hold it.
   LoadedSchedule load(Console& console) const;
   /// The same with the proof. Throws InputError, with the first defect, if it does not hold.
   LoadedSchedule load_proved(Console& console) const;
@@ -73,6 +81,7 @@ class ScheduleSource {
   std::optional<std::string> spec_text() const;
 
   std::string schedule_;
+  MemoryOption memory_;
   std::optional<std::string> lower_, ready_, start_, window_, first_block_, in_flight_;
   bool lockstep_ = false;
   Proof proof_ = Proof::kOnDemand;

@@ -28,8 +28,8 @@ SlackRun run_now(const RunSetting& setting, const sched::Schedule& schedule, Con
           setting.platform.name, std::move(trace), std::move(wiring)};
 }
 
-TracedRun::TracedRun(const std::string& file) : path(file) {
-  trace = sched::read_trace(sched::read_file(path), path);
+TracedRun::TracedRun(const std::string& file, const sched::MemoryLimit& memory) : path(file) {
+  trace = sched::load_trace(path, memory);
   platform = machine::parse_platform_spec(trace.platform);
   delays = machine::delay_plan_from_toml(trace.delays, path + ": delays");
 }

@@ -37,7 +37,7 @@ SlackRun run_now(const RunSetting& setting, const sched::Schedule& schedule, Con
 
 /// What a trace file says of its run. Throws InputError.
 struct TracedRun {
-  explicit TracedRun(const std::string& path);
+  TracedRun(const std::string& path, const sched::MemoryLimit& memory);
   std::string path;
   sched::Trace trace;
   machine::Platform platform;

@@ -11,11 +11,12 @@
 namespace slackline::cli {
 
 LoadedSchedule schedule_of(const sched::Trace& trace, const std::string& file,
-                           const std::optional<std::string>& given, Console& console) {
+                           const std::optional<std::string>& given, const MemoryOption& memory,
+                           Console& console) {
   LoadedSchedule loaded = [&] {
-    if (!given) return schedule_of(trace.schedule, trace.title, file, given, console);
+    if (!given) return schedule_of(trace.schedule, trace.title, file, given, memory, console);
     ScheduleSource source;
-    source.require(*given);
+    source.require(*given, memory);
     return source.load(console);
   }();
   sched::require_same(loaded.schedule, trace);
@@ -23,10 +24,11 @@ LoadedSchedule schedule_of(const sched::Trace& trace, const std::string& file,
 }
 
 LoadedSchedule schedule_of(sched::Digest digest, const std::string& title, const std::string& file,
-                           const std::optional<std::string>& given, Console& console) {
+                           const std::optional<std::string>& given, const MemoryOption& memory,
+                           Console& console) {
   ScheduleSource source;
   if (given) {
-    source.require(*given);
+    source.require(*given, memory);
     LoadedSchedule loaded = source.load(console);
     if (loaded.schedule.digest() != digest) {
       throw InputError(fmt::format("--schedule {}: its digest is {}; expected that of {}, {}",
@@ -40,7 +42,7 @@ LoadedSchedule schedule_of(sched::Digest digest, const std::string& title, const
         fmt::format("{}: does not say what its schedule, {}, was made from; expected --schedule",
                     file, to_string(digest)));
   }
-  source.require(title);
+  source.require(title, memory);
   const auto unusable = [&](std::string_view why) {
     return InputError(
         fmt::format("{}: its schedule was '{}', but {}; expected --schedule", file, title, why));

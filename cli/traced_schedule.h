@@ -14,10 +14,12 @@ namespace slackline::cli {
 /// must be the trace's. Without proof: nothing is run. Throws InputError, naming `file`, the
 /// trace's, and --schedule.
 LoadedSchedule schedule_of(const sched::Trace& trace, const std::string& file,
-                           const std::optional<std::string>& given, Console& console);
+                           const std::optional<std::string>& given, const MemoryOption& memory,
+                           Console& console);
 
 /// The same for anything that knows its schedule's digest and what made it.
 LoadedSchedule schedule_of(sched::Digest digest, const std::string& title, const std::string& file,
-                           const std::optional<std::string>& given, Console& console);
+                           const std::optional<std::string>& given, const MemoryOption& memory,
+                           Console& console);
 
 }  // namespace slackline::cli

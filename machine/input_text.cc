@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "sched/error.h"
+#include "sched/file.h"
 #include "sched/shown_text.h"
 
 namespace slackline::machine {
@@ -56,6 +57,7 @@ std::string read_input_file(const std::string& path, std::string_view what,
     throw InputError(fmt::format("{} file {}: more than {} MiB; expected {}", what, quoted(path),
                                  max_bytes >> 20, expected));
   }
+  sched::drop_mark(text, fmt::format("{} file {}", what, quoted(path)));
   return text;
 }
 

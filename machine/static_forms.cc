@@ -69,16 +69,18 @@ std::uint64_t attempts_each_time(const RegionTree& tree, const Counts& counts, R
 
 }  // namespace
 
-sched::Unrolled unroll(const sched::Schedule& schedule, std::uint64_t seed) {
+sched::Unrolled unroll(const sched::Schedule& schedule, std::uint64_t seed,
+                       const sched::MemoryLimit& memory) {
   const RegionTree tree(schedule);
   RegionDraws draws(schedule, seed);
-  return sched::unroll(schedule, [&](std::uint32_t region) {
+  const auto decide = [&](std::uint32_t region) {
     if (schedule.regions()[region].outcome == Outcome::kActual) {
       throw Unsupported(
           fmt::format("unroll takes sampled outcomes only, not that of {}", tree.describe(region)));
     }
     return draws.next(region);
-  });
+  };
+  return sched::unroll(schedule, decide, {}, memory);
 }
 
 sched::Unrolled realise(const sched::Schedule& schedule, const sched::Trace& trace) {

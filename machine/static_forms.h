@@ -9,7 +9,8 @@ namespace slackline::machine {
 
 /// What runs with this seed. Throws Unsupported, naming the region, where an outcome is actual,
 /// since only a run can tell; and what sched::unroll() throws.
-sched::Unrolled unroll(const sched::Schedule& schedule, std::uint64_t seed);
+sched::Unrolled unroll(const sched::Schedule& schedule, std::uint64_t seed,
+                       const sched::MemoryLimit& memory = {});
 
 /// What ran: sampled outcomes are drawn again, actual ones follow from how often operations ran,
 /// and addresses become fixed where their operand is the result of an operation that ran once.

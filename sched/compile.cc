@@ -1,5 +1,7 @@
 #include "sched/compile.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -30,7 +32,18 @@ Schedule series_of(const Schedule& schedule, std::uint32_t messages) {
 
 }  // namespace
 
-Schedule compile(const Spec& spec) {
+void require_memory(const Spec& spec, const MemoryLimit& memory) {
+  const std::uint64_t ops = most_ops(spec);
+  const std::uint64_t bytes_of_op = find_series_pattern(spec.pattern) != nullptr ? 200 : 300;
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(ops, bytes_of_op, &bytes)) bytes = ~std::uint64_t{0};
+  memory.require(
+      bytes, fmt::format("{}: making up to {} operations", spec.pattern, ops),
+      "larger blocks, fewer messages or ranks, or --memory SIZE if it fits all the same");
+}
+
+Schedule compile(const Spec& spec, const MemoryLimit& memory) {
+  require_memory(spec, memory);
   if (const SeriesEntry* series = find_series_pattern(spec.pattern)) {
     Schedule schedule = series->make(series_options(spec));
     const bool whole = spec.messages == 1 || !series->one_message;

@@ -46,6 +46,18 @@ void report_cycle(const Schedule& schedule, Findings& findings) {
   findings.error(Code::kDeadlock, cycle.front(), text + describe(schedule, cycle.front()));
 }
 
+// Each operation's access to each piece of memory is kept until the piece is written again: 8
+// bytes, and three times that while the table of them grows.
+void require_memory(const SegmentTable& segments, const MemoryLimit& memory) {
+  constexpr std::uint64_t kBytesOfAccess = 24;
+  const std::uint64_t accesses = segments.accesses();
+  memory.require(kBytesOfAccess * accesses,
+                 fmt::format("the proof: {} pairs of an operation and a piece of memory, since "
+                             "slices overlap,",
+                             accesses),
+                 "fewer slices that overlap, --no-proof, or --memory SIZE if it fits all the same");
+}
+
 void check(const Schedule& schedule, const VerifyOptions& options, Findings& findings) {
   check_matching(schedule, findings);
   const auto order = issue_order(schedule);
@@ -54,6 +66,7 @@ void check(const Schedule& schedule, const VerifyOptions& options, Findings& fin
   const SegmentTable segments(schedule);
   const std::vector<bool> lowers = check_shared_flags(schedule, segments, findings);
   if (findings.any_errors()) return;
+  require_memory(segments, options.memory);
   const ChannelOrder channels = channel_order(schedule);
   OrderProver prover(schedule, channels, *order, options.search_steps);
   check_windows(schedule, prover, findings);

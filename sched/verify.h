@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "sched/diagnostic.h"
+#include "sched/memory_limit.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {
@@ -16,6 +17,9 @@ struct VerifyOptions {
   /// The longest search for one path, in operations. An order that is not proven within it is
   /// reported as unproven, never taken for granted.
   std::size_t search_steps = std::size_t{1} << 18;
+  /// What the proof may take. Where many slices of a buffer overlap, it grows with the pairs of an
+  /// operation and a piece of memory between two places where some slice begins or ends.
+  MemoryLimit memory{};
 };
 
 /// Proves or refutes the schedule: FIFO matching, sizes, deadlock, windows, order of conflicting
@@ -34,7 +38,8 @@ struct VerifyOptions {
 /// atomics that are not ordered among themselves is one such value; that is no race.
 ///
 /// Neither throws nor prints, but for Unsupported, naming the operation, when the schedule is not
-/// static or the address of a one-sided access is another operation's result (and at 2^31 slices).
+/// static or the address of a one-sided access is another operation's result (and at 2^31 slices),
+/// and EnvironmentError where memory is too little.
 Diagnostics verify(const Schedule& schedule, const VerifyOptions& options = {});
 
 }  // namespace slackline::sched

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "sched/memory_limit.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {
@@ -26,6 +27,9 @@ struct Unrolled {
 /// times as one of the schedule that decides likewise. Throws InputError as RegionTree does, for a
 /// retry that never succeeds, an operand that is the result of an operation passed over, and flags
 /// not put as often as polled. Channels that gather messages do so in the result too.
-Unrolled unroll(const Schedule& schedule, const Decide& decide, const Address& address = {});
+/// Throws EnvironmentError if `memory` will not hold it: before the work where the attempts of
+/// repeats say so, otherwise once what is written out does.
+Unrolled unroll(const Schedule& schedule, const Decide& decide, const Address& address = {},
+                const MemoryLimit& memory = {});
 
 }  // namespace slackline::sched

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <string_view>
 
 #include "sched/error.h"
+#include "sched/file.h"
 #include "sched/units.h"
 
 namespace slackline::sched {
@@ -47,12 +48,21 @@ void check_racks(const std::vector<std::uint32_t>& rack_of_rank, std::uint32_t r
 }
 
 std::vector<std::uint32_t> read_rack_map(const std::string& path, std::uint32_t ranks) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("rack-map: cannot read '{}'", path));
+  // A line for each rank, and room for what is said of it.
+  constexpr std::uint64_t kMostOfRank = 256;
+  const std::string text = [&] {
+    try {
+      return read_file(path, (std::uint64_t{1} << 20) + kMostOfRank * ranks);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("rack-map: {}", error.what()));
+    }
+  }();
   std::vector<std::uint32_t> rack_of_rank;
-  std::string line;
-  for (std::size_t number = 1; std::getline(file, line); ++number) {
-    line.erase(std::min(line.find('#'), line.size()));
+  std::string_view rest = text;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    line = line.substr(0, line.find('#'));
     constexpr const char* kBlank = " \t\r";
     const std::size_t begin = line.find_first_not_of(kBlank);
     if (begin == std::string::npos) continue;
@@ -63,7 +73,7 @@ std::vector<std::uint32_t> read_rack_map(const std::string& path, std::uint32_t 
           fmt::format("{}: one rack more; expected {}, one for each rank", what, ranks));
     }
     rack_of_rank.push_back(static_cast<std::uint32_t>(
-        parse_count(std::string_view(line).substr(begin, end - begin), what, 0, ranks - 1)));
+        parse_count(line.substr(begin, end - begin), what, 0, ranks - 1)));
   }
   check_racks(rack_of_rank, ranks, "rack-map: " + path);
   return rack_of_rank;

@@ -70,6 +70,12 @@ SegmentTable::SegmentTable(const Schedule& schedule) : schedule_(schedule) {
   }
 }
 
+std::uint64_t SegmentTable::accesses() const {
+  std::uint64_t count = 0;
+  for (const Run& run : runs_) count += run.last - run.first;
+  return count;
+}
+
 Slice SegmentTable::slice(std::uint32_t segment) const {
   const auto after = std::upper_bound(first_.begin(), first_.end(), segment);
   const auto buffer = static_cast<std::uint32_t>(after - first_.begin() - 1);

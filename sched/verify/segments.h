@@ -28,6 +28,8 @@ class SegmentTable {
   std::uint64_t bytes(std::uint32_t segment) const {
     return bounds_[segment + 1] - bounds_[segment];
   }
+  /// How many segments the slices of the schedule's table have, each counted on its own.
+  std::uint64_t accesses() const;
   /// A segment as a slice.
   Slice slice(std::uint32_t segment) const;
 

@@ -1,8 +1,11 @@
 """The program as a whole: help, list, and how it gets along with pipes and terminals."""
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
+import termios
 
 from program_case import CHAIN, PATTERNS, PROGRAM, ProgramCase, main
 
@@ -69,9 +72,11 @@ class Program(ProgramCase):
         self.assertIn("ranks", self.good("compile", CHAIN, "-o", "/dev/null"))
         self.assertTrue(os.path.exists("/dev/null"))
 
-    def on_terminal(self, *arguments):
+    def on_terminal(self, *arguments, columns=None):
         """What it writes to a terminal as its standard error."""
         ours, theirs = pty.openpty()
+        if columns is not None:
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         with subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=theirs,
                               cwd=self.folder) as process:
             os.close(theirs)
@@ -95,6 +100,16 @@ class Program(ProgramCase):
                 self.assertIn(f"{phase}…\r\x1b[K", written)
             self.assertTrue(written.endswith("\x1b[K"), written)
             self.assertNotIn("\n", written)
+    def test_progress_fits_the_terminal(self):
+        arguments = ["simulate", CHAIN, "-e", "event", "--noise", "exponential,mean=1us", "--samples", "300"]
+        for columns in (200, 40, 12, 3):
+            written = self.on_terminal(*arguments, columns=columns)
+            shown = written.split("\r\x1b[K")
+            self.assertIn("simulating", "".join(shown) if columns > 12 else "simulating")
+            self.assertLess(max(map(len, shown)), columns, shown)
+        self.assertIn("[===", self.on_terminal(*arguments, columns=200))
+
+    def test_an_error_stands_on_a_terminal(self):
         written = self.on_terminal("simulate", "chain:ranks=2,bytes=1MiB", "--delay", "op=99,by=1us")
         self.assertEqual(written.count("\n"), 1)
         self.assertIn("\x1b[Kslackline: ", written)

@@ -371,8 +371,8 @@ class WholeLines(ProgramCase):
                 (["--links", "x", "--trace", "x"], f"--trace and --links {both}"),
                 (["--links", "-", "--json"], "--links -: with --json the document is alone on "
                  "standard output; expected a file"),
-                (["--links", "x", "--trace", "nowhere/x"], "nowhere/x: cannot write: No such file "
-                 "or directory; expected a place that can be written to")):
+                (["--links", "x", "--trace", "nowhere/x"], "--trace: nowhere/x: cannot write: No such "
+                 "file or directory; expected a place that can be written to")):
             self.assertEqual(self.line(*arguments), line)
 
     # Beyond some hours a double has no picoseconds; runs end all the same.
@@ -495,6 +495,64 @@ class Unsupported(ProgramCase):
             else:
                 self.assertRegex(self.bad(use[0], "retry", *use[1:]), r"op 1\b")
         self.assertIn("retry", self.good("compile", "retry", "--no-proof", "-o", "-"))
+
+
+class Extremes(ProgramCase):
+    def test_a_long_line_is_not_echoed(self):
+        for text in ("slackline schedule 1\n" + "x" * 5_000_000, "num_ranks " + "9" * 5_000_000,
+                     "slackline schedule 1\nranks 1\ntitle " + "x" * 5_000_000,
+                     '{"schema": "' + "x" * 5_000_000 + '"}'):
+            self.write("x.sched", text)
+            self.assertLess(len(self.bad("check", "x.sched")), 5_000)
+        self.write("x.toml", "x" * 5_000_000)
+        self.assertLess(len(self.bad("simulate", CHAIN, "-p", "x.toml")), 5_000)
+        self.assertLess(len(self.bad("simulate", CHAIN + "," + "x" * 100_000)), 5_000)
+
+    def test_a_mark_before_utf8_is_passed_over(self):
+        self.good("compile", CHAIN, "-o", "x.sched")
+        for form in ("text", "json"):
+            self.good("compile", CHAIN, "-o", "x.sched", "--format", form)
+            self.write("marked", "\ufeff" + self.read("x.sched"))
+            self.good("check", "marked")
+        self.write("x.toml", "\ufeffschema = 1\n")
+        self.good("simulate", CHAIN, "-p", "x.toml")
+        self.good("offload", CHAIN, "-o", "x.queues")
+        self.write("marked", "\ufeff" + self.read("x.queues"))
+        self.good("offload", "marked", "--schedule", CHAIN)
+        self.good("simulate", CHAIN, "--trace", "x.trace")
+        self.write("marked", "\ufeff" + self.read("x.trace"))
+        self.good("slack", CHAIN, "--trace", "marked")
+        (self.folder / "x.sched").write_bytes(self.read("x.sched").encode("utf-16"))
+        self.assertIn("it is UTF-16; expected UTF-8", self.bad("check", "x.sched"))
+
+    def test_values_of_options_that_have_nothing_to_do(self):
+        for arguments in (["slack", CHAIN, "--samples", "3", "-e", "simgrid"],
+                          ["simulate", CHAIN, "--samples", "3"],
+                          ["validate", CHAIN, "--on", "simgrid", "--choose", "most"]):
+            self.assertIn("--jobs: 'xyz'", self.bad(*arguments, "--jobs", "xyz"))
+
+    def test_memory_is_asked_for_before_the_work(self):
+        for arguments in (["compile", "chain:ranks=2,bytes=500MB,block=1"],
+                          ["simulate", "chain:ranks=2,bytes=1,messages=100000000", "-e", "event"],
+                          ["check", "chain:ranks=16777216,bytes=64"],
+                          ["compile", "repeat.sched", "--unroll", "1"]):
+            self.write("repeat.sched", """slackline schedule 1
+ranks 1
+message 8
+buffer 0 rank 0 bytes 16
+rank 0
+  0 copy reads 0[0+8] writes 0[8+8]
+region repeat entry 0 count 1 attempts 100000000
+pre 0[0+8] value 0
+""")
+            line = self.bad(*arguments, "--memory", "1GB", code=3)
+            self.assertRegex(line, r"takes about [0-9.]+ GiB of memory, and --memory allows 954 MiB")
+        self.write("repeat.sched", self.read("repeat.sched").replace("100000000", "4294967295"))
+        self.assertIn("expected fewer attempts", self.bad("compile", "repeat.sched", "--unroll", "1"))
+        self.assertIn("--memory", self.bad("compile", CHAIN, "--memory", "x"))
+        self.good("compile", CHAIN, "--memory", "1MiB")
+        self.assertIn("it is a device",
+                      self.bad("compile", "hybrid:ranks=4,bytes=1,rack-map=/dev/zero"))
 
 
 if __name__ == "__main__":

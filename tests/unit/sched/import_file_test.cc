@@ -1,10 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
+#include "sched/error.h"
 #include "sched/export/goal.h"
 #include "sched/export/json.h"
 #include "sched/file.h"
@@ -95,6 +98,63 @@ TEST_F(Files, SchedulesAreReadInWhateverFormTheyHave) {
               StartsWith(path("f") + ": schema: file of version 2"));
   write_file(path("g"), "num_ranks 2");
   EXPECT_THAT(error_of([&] { load_schedule(path("g")); }), StartsWith(path("g") + ":1: rank 0"));
+}
+
+TEST_F(Files, AMarkBeforeTheTextIsPassedOver) {
+  const Schedule schedule = testing::small_chain();
+  const std::string mark = "\xef\xbb\xbf";
+  for (const std::string& text :
+       {write_text(schedule), write_json(schedule), write_goal(schedule)}) {
+    write_file(path("plain"), text);
+    write_file(path("marked"), mark + text);
+    EXPECT_EQ(load_schedule(path("marked")).digest(), load_schedule(path("plain")).digest());
+  }
+  write_file(path("x"), mark + "bytes");
+  EXPECT_EQ(read_file(path("x")), "bytes");
+  for (const char* other : {"\xff\xfes", "\xfe\xffs"}) {
+    write_file(path("x"), other);
+    for (const std::string& error :
+         {error_of([&] { read_file(path("x")); }), error_of([&] { load_schedule(path("x")); })}) {
+      EXPECT_EQ(error, path("x") + ": it is UTF-16; expected UTF-8");
+    }
+  }
+}
+
+TEST_F(Files, ADeviceIsNoFile) {
+  for (const char* device : {"/dev/zero", "/dev/urandom", "/dev/full"}) {
+    EXPECT_EQ(error_of([&] { read_file(device); }),
+              std::string(device) + ": it is a device; expected a file or a pipe");
+    EXPECT_EQ(error_of([&] { load_schedule(device); }), error_of([&] { read_file(device); }));
+  }
+  EXPECT_EQ(read_file("/dev/null"), "");
+}
+
+// Files that take no room on the disk.
+TEST_F(Files, NoMoreIsReadThanIsOfUse) {
+  write_file(path("x"), "no schedule");
+  fs::resize_file(path("x"), std::uintmax_t{3} << 30);
+  EXPECT_THAT(error_of([&] { load_schedule(path("x"), MemoryLimit::of(1 << 20)); }),
+              HasSubstr("not a schedule"));
+  EXPECT_THAT(error_of([&] { read_file(path("x"), 1 << 20); }),
+              HasSubstr("too long; expected at most 1 MiB"));
+  for (const char* beginning : {"slackline schedule 1\n", " {", "num_ranks 2"}) {
+    write_file(path("x"), beginning);
+    fs::resize_file(path("x"), std::uintmax_t{3} << 30);
+    try {
+      load_schedule(path("x"), MemoryLimit::of(std::uint64_t{4} << 30));
+      ADD_FAILURE() << beginning;
+    } catch (const EnvironmentError& error) {
+      EXPECT_THAT(error.what(), StartsWith(path("x") + ": reading it takes about "));
+    }
+  }
+}
+
+TEST_F(Files, APipeIsReadAsFarAsMemoryGoes) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer(
+      [&] { std::ofstream(path("pipe"), std::ios::binary) << std::string(3'000'000, 'x'); });
+  EXPECT_EQ(read_file(path("pipe")).size(), 3'000'000u);
+  writer.join();
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// How much memory work may take, asked before the work and not found out by it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slackline::sched {
+
+/// Bytes that this process can still have: the least of what the machine has free, what the control
+/// groups above this process leave (file caches count as free), and what its limit on addresses
+/// (ulimit -v) leaves. Nothing where none of them is known. `root` is where the system's files are.
+std::optional<std::uint64_t> free_memory(const std::string& root = "/");
+
+class MemoryLimit {
+ public:
+  /// As much as there is when it is asked for.
+  MemoryLimit() = default;
+  /// So many bytes, whatever there is.
+  static MemoryLimit of(std::uint64_t bytes) { return MemoryLimit(bytes); }
+
+  /// Throws EnvironmentError if `bytes` are not to be had: "WHAT takes about 9.1 GiB of memory, and
+  /// there are 4 GiB; expected CURE". Little is never refused.
+  /// `taken` is what the work has already, and counts against a given limit.
+  void require(std::uint64_t bytes, std::string_view what, std::string_view cure,
+               std::uint64_t taken = 0) const;
+
+ private:
+  explicit MemoryLimit(std::uint64_t bytes) : bytes_(bytes) {}
+
+  std::optional<std::uint64_t> bytes_;
+};
+
+}  // namespace slackline::sched

@@ -1,0 +1,135 @@
+// What is free, as the system's files say it, and what is refused for want of memory.
+#include "sched/memory_limit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "sched/compile.h"
+#include "sched/error.h"
+#include "sched/text.h"
+#include "sched/verify.h"
+#include "tests/support/in_child.h"
+
+namespace slackline::sched {
+namespace {
+
+using slackline::testing::ending_of_child;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+class FreeMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(::testing::TempDir()) / ("slackline-memory-" + std::to_string(::getpid()));
+    write("proc/meminfo", "MemTotal: 100 kB\nMemAvailable:    8388608 kB\n");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  // The tests' own limit on addresses, if there is one, is not theirs to set.
+  std::uint64_t free_mib() const { return free_memory(root_.string() + "/").value_or(0) / kMiB; }
+
+  fs::path root_;
+};
+
+TEST_F(FreeMemory, IsWhatTheMachineHas) { EXPECT_EQ(free_mib(), 8192u); }
+
+TEST_F(FreeMemory, IsWhatTheControlGroupsAboveLeave) {
+  write("proc/self/cgroup", "0::/a/b\n");
+  write("sys/fs/cgroup/a/memory.max", "1073741824\n");
+  write("sys/fs/cgroup/a/memory.current", "536870912\n");
+  EXPECT_EQ(free_mib(), 512u);
+  write("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 268435456\n");
+  EXPECT_EQ(free_mib(), 768u);
+  write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  write("sys/fs/cgroup/a/b/memory.current", "1\n");
+  EXPECT_EQ(free_mib(), 768u);
+  write("sys/fs/cgroup/memory.max", "104857600\n");
+  write("sys/fs/cgroup/memory.current", "209715200\n");
+  EXPECT_EQ(free_mib(), 0u);
+}
+
+TEST_F(FreeMemory, IsWhatAnOlderControlGroupLeaves) {
+  write("proc/self/cgroup", "9:cpu,cpuacct:/x\n7:memory:/docker/1\n");
+  write("sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "1073741824");
+  write("sys/fs/cgroup/memory/docker/1/memory.usage_in_bytes", "209715200");
+  write("sys/fs/cgroup/memory/docker/1/memory.stat", "total_inactive_file 104857600\n");
+  EXPECT_EQ(free_mib(), 924u);
+}
+
+TEST_F(FreeMemory, IsWhatTheLimitOnAddressesLeaves) {
+  write(
+      "proc/self/statm",
+      std::to_string(kMiB * 100 / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) + " 1 1\n");
+  EXPECT_EQ(ending_of_child([&] {
+              const rlimit limit{kMiB * 300, kMiB * 300};
+              if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(2);
+              ::_exit(free_mib() == 200 ? 0 : 1);
+            }),
+            0);
+}
+
+std::string refusal(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MemoryLimit, SaysWhatIsNeededAndWhatThereIs) {
+  const MemoryLimit limit = MemoryLimit::of(300 * kMiB);
+  EXPECT_EQ(refusal([&] { limit.require(300 * kMiB, "the work", "less"); }), "");
+  EXPECT_EQ(refusal([&] { limit.require(3 * 1024 * kMiB, "the work", "less"); }),
+            "the work takes about 3 GiB of memory, and --memory allows 300 MiB; expected less");
+  EXPECT_EQ(refusal([&] { limit.require(200 * kMiB, "the work", "less", 101 * kMiB); }),
+            "the work takes about 301 MiB of memory, and --memory allows 300 MiB; expected less");
+  // No machine has that.
+  EXPECT_THAT(refusal([] { MemoryLimit().require(~std::uint64_t{0}, "it", "less"); }),
+              HasSubstr("and there is free"));
+  EXPECT_EQ(refusal([] { MemoryLimit().require(kMiB, "it", "less"); }), "");
+}
+
+TEST(MemoryLimit, IsAskedBeforeASpecIsCompiled) {
+  for (const char* spec :
+       {"chain:ranks=2,bytes=500MB,block=1", "chain:ranks=2,bytes=1,messages=100000000",
+        "chain:ranks=16777216,bytes=64", "ring-buffer:ranks=2,bytes=1,messages=100000000",
+        "call-return:ranks=3,bytes=20,messages=10000000"}) {
+    EXPECT_THAT(refusal([&] { compile(parse_spec(spec), MemoryLimit::of(1024 * kMiB)); }),
+                HasSubstr("--memory allows 1 GiB"))
+        << spec;
+  }
+  EXPECT_EQ(refusal([] { compile(parse_spec("chain:ranks=4,bytes=64"), MemoryLimit::of(kMiB)); }),
+            "");
+}
+
+// Copies whose slices all begin at places of their own and overlap.
+TEST(MemoryLimit, IsAskedBeforeOverlappingCopiesAreProved) {
+  constexpr int kCopies = 200;
+  std::string text = "slackline schedule 1\nranks 1\nbuffer 0 rank 0 bytes 1000\nrank 0\n";
+  for (int i = 0; i < kCopies; ++i) {
+    text += "  " + std::to_string(i) + " copy reads 0[" + std::to_string(i) + "+200] writes 0[" +
+            std::to_string(400 + i) + "+200]" +
+            (i > 0 ? " after done:" + std::to_string(i - 1) : "") + "\n";
+  }
+  const Schedule schedule = read_text(text + "pre 0[0+1000] value 0\n", "copies");
+  VerifyOptions options;
+  EXPECT_FALSE(has_errors(verify(schedule, options)));
+  options.memory = MemoryLimit::of(kMiB);
+  EXPECT_THAT(refusal([&] { verify(schedule, options); }),
+              StartsWith("the proof: 80000 pairs of an operation and a piece of memory"));
+}
+
+}  // namespace
+}  // namespace slackline::sched
