@@ -87,6 +87,12 @@ Diagnostics check_ran_once(const sched::Schedule& schedule, const sched::Trace& 
 
 Diagnostics check_order(const sched::Schedule& schedule, const sched::Trace& trace,
                         double clock_error_s, std::size_t most) {
+  return check_order(
+      schedule, trace, [&](sched::RankId, double) { return clock_error_s / 2; }, most);
+}
+
+Diagnostics check_order(const sched::Schedule& schedule, const sched::Trace& trace,
+                        const ClockError& clock_error, std::size_t most) {
   Diagnostics found;
   if (!schedule.regions().empty()) return found;
   constexpr double kInstantS = 1e-12;  // engines take this for one moment
@@ -104,11 +110,12 @@ Diagnostics check_order(const sched::Schedule& schedule, const sched::Trace& tra
     const sched::RankId rank = schedule.op(event.op()).rank;
     sched::EventId latest = event;
     sched::for_each_arc_into(schedule, order, event, false, [&](sched::EventId before) {
-      const bool here = schedule.op(before.op()).rank == rank;
-      const double slip_s = (here ? 0 : clock_error_s) + kInstantS;
-      if (time_s(before) > time_s(event) + slip_s && time_s(before) > time_s(latest)) {
-        latest = before;
-      }
+      if (time_s(before) <= time_s(event) + kInstantS || time_s(before) <= time_s(latest)) return;
+      const sched::RankId its_rank = schedule.op(before.op()).rank;
+      const double slip_s = its_rank == rank ? 0
+                                             : clock_error(rank, time_s(event)) +
+                                                   clock_error(its_rank, time_s(before));
+      if (time_s(before) > time_s(event) + slip_s + kInstantS) latest = before;
     });
     if (latest == event) continue;
     found.push_back(

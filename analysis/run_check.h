@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "sched/diagnostic.h"
 #include "sched/schedule.h"
@@ -14,10 +15,16 @@ namespace slackline::analysis {
 /// this is that every delegate ran exactly once.
 sched::Diagnostics check_ran_once(const sched::Schedule& schedule, const sched::Trace& trace);
 
+/// Up to which a time of the rank is one on the clock of all.
+using ClockError = std::function<double(sched::RankId rank, double time_s)>;
+
 /// Nothing of a static schedule came before what it waits for: every arc of sched/event_graph.h but
-/// that of posted receives, and so the order of handlers too, where edges give it. `clock_error_s`:
-/// up to which times of different ranks can be compared. One finding for each event that came too
+/// that of posted receives, and so the order of handlers too, where edges give it. Times of
+/// different ranks are compared up to the errors of both. One finding for each event that came too
 /// soon (`structure`), at most `most`.
+sched::Diagnostics check_order(const sched::Schedule& schedule, const sched::Trace& trace,
+                               const ClockError& clock_error, std::size_t most = 20);
+/// `clock_error_s`: up to which any two times of different ranks can be compared.
 sched::Diagnostics check_order(const sched::Schedule& schedule, const sched::Trace& trace,
                                double clock_error_s = 0, std::size_t most = 20);
 

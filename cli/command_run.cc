@@ -165,7 +165,9 @@ class Run : public Command {
                       result,
                       link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
-    const Contents contents(loaded, result.trace, result.clock_error_s);
+    const Contents contents(loaded, result.trace, [&](sched::RankId rank, double time_s) {
+      return result.clock_errors[rank.value].at(time_s);
+    });
     const auto add_more = [&](JsonDocument& json) { contents.add_to(json); };
     console.print(json_ ? run_document(run, add_more) : run_report(run, all_) + contents.report());
     return contents.ok() ? 0 : 1;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "analysis/run_check.h"
 #include "analysis/structure_check.h"
 #include "cli/human.h"
 
@@ -25,7 +24,8 @@ bool is_of_calls(std::string_view pattern) {
 
 }  // namespace
 
-Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace, double clock_error_s) {
+Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
+                   const analysis::ClockError& clock_error) {
   const sched::Schedule& schedule = loaded.schedule;
   if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
   if (!std::isfinite(trace.makespan_s())) return;
@@ -35,7 +35,7 @@ Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace, doub
   }
   if (!trace.results.empty()) look_at_words(schedule, trace);
   if (loaded.pattern && is_of_calls(*loaded.pattern) && schedule.regions().empty()) {
-    look_at_runs(schedule, trace, clock_error_s);
+    look_at_runs(schedule, trace, clock_error);
   }
 }
 
@@ -64,13 +64,16 @@ void Contents::look_at_words(const sched::Schedule& schedule, const sched::Trace
 
 // That bytes are right is another's proof; this is about when and how often.
 void Contents::look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
-                            double clock_error_s) {
+                            const analysis::ClockError& clock_error) {
   looked_at_ += fmt::format("{}{} that ran once, in order,", looked_at_.empty() ? "" : " and ",
                             human_count(schedule.op_count(), "operation"));
   for (const sched::Diagnostic& found : analysis::check_ran_once(schedule, trace)) {
     findings_.push_back({"runs", found.op, found.message});
   }
-  for (const sched::Diagnostic& found : analysis::check_order(schedule, trace, clock_error_s)) {
+  const sched::Diagnostics disorder = clock_error
+                                          ? analysis::check_order(schedule, trace, clock_error)
+                                          : analysis::check_order(schedule, trace);
+  for (const sched::Diagnostic& found : disorder) {
     findings_.push_back({"order", found.op, found.message});
   }
 }

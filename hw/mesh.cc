@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "hw/mesh/host_identity.h"
 #include "hw/mesh/inbox.h"
 #include "hw/mesh/join.h"
@@ -35,11 +37,28 @@ class Mesh::Impl {
     return all;
   }
 
-  ClockOffset measure_clock() {
+  void follow_clock() {
+    if (rank_ == 0) return;
+    peers_.follow_clock(false);
+    ask_clock(true);
+    if (!peers_.clock().track(is_host_of_root()).is_one_clock()) peers_.follow_clock(true);
+  }
+
+  ClockOffset clock() const {
     if (rank_ == 0) return {};
-    peers_.probe_clock();
-    inbox_.take({0, FrameKind::kClockTell, 0});
-    return peers_.probe().result(hw::is_same_host(members_[0].host, members_[rank_].host));
+    const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+    return peers_.clock().latest(is_host_of_root(), now.count());
+  }
+
+  ClockTrack followed_clock() {
+    if (rank_ == 0) return {};
+    leave_clock();
+    ask_clock(false);
+    return peers_.clock().track(is_host_of_root());
+  }
+
+  void leave_clock() {
+    if (rank_ != 0) peers_.follow_clock(false);
   }
 
   std::uint32_t rank() const { return rank_; }
@@ -48,6 +67,15 @@ class Mesh::Impl {
   const std::vector<Member>& members() const { return members_; }
 
  private:
+  bool is_host_of_root() const {
+    return hw::is_same_host(members_[0].host, members_[rank_].host);
+  }
+
+  void ask_clock(bool anew) {
+    peers_.ask_clock_often(anew);
+    inbox_.take({0, FrameKind::kClockTell, 0});
+  }
+
   Impl(const MeshOptions& options, Joined joined)
       : rank_(options.rank),
         members_(std::move(joined.members)),
@@ -95,7 +123,10 @@ std::vector<Loss> Mesh::lost() const { return impl_->inbox().lost(); }
 void Mesh::throw_if_lost() const { impl_->inbox().throw_if_lost(); }
 int Mesh::lost_descriptor() const { return impl_->inbox().lost_descriptor(); }
 
-ClockOffset Mesh::measure_clock() { return impl_->measure_clock(); }
+void Mesh::follow_clock() { impl_->follow_clock(); }
+ClockOffset Mesh::clock() const { return impl_->clock(); }
+ClockTrack Mesh::followed_clock() { return impl_->followed_clock(); }
+void Mesh::leave_clock() { impl_->leave_clock(); }
 
 std::vector<std::uint32_t> Mesh::ranks_on_this_host() const {
   std::vector<std::uint32_t> ranks;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/mesh/clock_track.h"
 #include "hw/mesh/secret.h"
 #include "hw/transport.h"
 
@@ -48,12 +49,6 @@ struct Loss {
   std::string how;
   /// Who saw it; others were told.
   std::uint32_t seen_by = 0;
-};
-
-/// A rank's clock against rank 0's.
-struct ClockOffset {
-  double offset_s = 0;  // rank 0's steady clock minus this rank's
-  double error_s = 0;   // at most this far off
 };
 
 /// One per process. A thread of its own hears and answers, so that peers know this rank alive
@@ -103,9 +98,17 @@ class Mesh {
   /// Readable from when a rank is lost on, for those that sleep.
   int lost_descriptor() const;
 
-  /// Of this rank, by asking rank 0, which must still be there; takes 64 round trips. On one host
-  /// the clock is the same and both are 0.
-  ClockOffset measure_clock();
+  /// Follows rank 0's clock: asks it now (32 round trips), forgetting what was known, and from then
+  /// on ten times a second, unless it is this host's own. Rank 0 must still be there; itself it has
+  /// nothing to follow.
+  void follow_clock();
+  /// While it is followed: what rank 0's clock shows beyond this one's just now.
+  ClockOffset clock() const;
+  /// Asks once more (32 round trips; rank 0 must still be there) and follows no longer: the clock
+  /// from follow_clock() to here.
+  ClockTrack followed_clock();
+  /// Follows no longer. Does nothing if it does not.
+  void leave_clock();
 
   /// The ranks on the host of this one, itself included, ascending: those that share its memory
   /// (/dev/shm) and see its processes.

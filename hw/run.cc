@@ -59,6 +59,19 @@ std::optional<Waiting> waiting_named(std::string_view text) {
   return std::nullopt;
 }
 
+double ClockErrors::at(double time_s) const {
+  if (spans_.empty()) return 0;
+  auto span = std::lower_bound(spans_.begin(), spans_.end(), time_s,
+                               [](const Span& s, double time) { return s.until_s < time; });
+  if (span == spans_.end()) return spans_.back().error_s;
+  double error_s = span->error_s;
+  // At an end, the next one's may be meant.
+  while (span->until_s == time_s && ++span != spans_.end()) {
+    error_s = std::max(error_s, span->error_s);
+  }
+  return error_s;
+}
+
 double RunResult::median_makespan_s() const {
   if (makespans_s.empty()) return 0;
   std::vector<double> sorted = makespans_s;
@@ -79,6 +92,14 @@ sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view tr
   for (std::uint32_t r = 0; r < records.size(); ++r) {
     const std::uint32_t first = schedule.first_op(sched::RankId(r)).value;
     const auto& [times, results, memory] = records[r];
+    const std::uint32_t ops = schedule.end_op(sched::RankId(r)).value - first;
+    const std::size_t fetched = trace.results.empty() ? 0 : ops;
+    if ((!times.empty() && times.size() != ops) ||
+        (!results.empty() && results.size() != fetched)) {
+      throw EnvironmentError(
+          fmt::format("rank {} tells of {} operations, and of {} results; expected {} and {}", r,
+                      times.size(), results.size(), ops, fetched));
+    }
     std::copy(times.begin(), times.end(), trace.ops.begin() + first);
     std::copy(results.begin(), results.end(), trace.results.begin() + first);
   }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "machine/delay_plan.h"
@@ -51,6 +52,26 @@ struct RunOptions {
   std::chrono::milliseconds failure_timeout{2'000};
 };
 
+/// Up to which a rank's times, on rank 0's clock, are right: more at some moments than at others.
+class ClockErrors {
+ public:
+  /// From the end of the span before it to `until_s`.
+  struct Span {
+    double until_s = 0;
+    double error_s = 0;
+  };
+  /// No error.
+  ClockErrors() = default;
+  /// By time, which no span's end lies before another's. After the last end it is the last's.
+  explicit ClockErrors(std::vector<Span> spans) : spans_(std::move(spans)) {}
+
+  double at(double time_s) const;
+  std::span<const Span> spans() const { return spans_; }
+
+ private:
+  std::vector<Span> spans_;
+};
+
 /// Complete at rank 0. The other ranks know the makespans and the breach, too, and of the trace
 /// their own operations.
 struct RunResult {
@@ -64,8 +85,11 @@ struct RunResult {
   std::vector<double> rank_finish_s;
   /// Which iteration that is, from 0.
   std::uint32_t traced_iteration = 0;
-  /// Two times of different ranks are comparable up to this.
+  /// Two times of different ranks are comparable up to this, in any iteration.
   double clock_error_s = 0;
+  /// Of the trace's iteration, by rank; at rank 0 alone. A time of another rank is comparable with
+  /// one of this up to the sum of both errors.
+  std::vector<ClockErrors> clock_errors;
   /// The latest that a rank began an iteration after the common start: it was busy elsewhere.
   double late_start_s = 0;
   /// What the readings of the clock cost, per operation, of the rank where they cost most.
@@ -94,7 +118,7 @@ struct RankRecord {
 };
 
 /// The trace of a run, from the records of every rank. Its engine is "run:" and the transport's
-/// name.
+/// name. Throws EnvironmentError for a record that is of another schedule.
 sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
                             std::span<const RankRecord> records);
 

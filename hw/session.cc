@@ -12,6 +12,7 @@
 #include "hw/driver.h"
 #include "hw/executor.h"
 #include "hw/executor/channels.h"
+#include "hw/run_clock.h"
 #include "hw/transport_choice.h"
 #include "machine/delays.h"
 #include "machine/kept_memory.h"
@@ -32,11 +33,6 @@ constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20;
 
 double seconds_of(Clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
-}
-
-Clock::time_point time_of(double seconds) {
-  return Clock::time_point(
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
 }
 
 // The cost of one reading.
@@ -87,7 +83,7 @@ class Run {
   void conclude(double late_s);
   void keep(RunResult& result);
   void choose_median(RunResult& result) const;
-  void gather_breach(RunResult& result);
+  void gather_ends(RunResult& result);
   void gather_times(RunResult& result);
   RankRecord record();
   sched::Trace trace_of(std::span<const RankRecord> records) const;
@@ -101,13 +97,14 @@ class Run {
   std::optional<Driver> driver_;
   Conclusion conclusion_;
   std::optional<machine::KeptMemory> kept_memory_;
-  ClockOffset clock_;
+  std::optional<RunClock> clock_;
   double clock_read_s_ = 0;
   bool begun_ = false;
   std::string breach_;
   std::uint32_t most_kept_ = 1;
   std::vector<RankRecord> kept_;               // of the first iterations that are told of
   std::vector<std::vector<Finish>> finishes_;  // by iteration, by rank
+  std::vector<double> finish_here_s_;          // by iteration, on this rank's clock
 };
 
 void Run::set_up(std::uint32_t first_channel) {
@@ -131,7 +128,7 @@ void Run::set_up(std::uint32_t first_channel) {
   driver_.emplace(mesh_, transport_, *executor_, options_,
                   longest_quiet(schedule_, delays_) + options_.stall_timeout,
                   [this](bool moved) { return conclusion_.listen(moved); });
-  clock_ = mesh_.measure_clock();
+  clock_.emplace(mesh_);
   clock_read_s_ = options_.timestamps ? clock_read_s() : 0;
   std::vector<std::uint64_t> bytes(mesh_.ranks(), 1);  // of a record
   for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {
@@ -186,8 +183,8 @@ RunResult Run::run(const RunProgress& progress) {
     if (progress) progress(i + 1, all);
   }
   begun_ = false;
+  gather_ends(result);
   choose_median(result);
-  gather_breach(result);
   gather_times(result);
   mesh_.barrier();
   executor_->close();
@@ -209,7 +206,7 @@ Clock::time_point Run::agree_on_start(std::uint32_t iteration) {
     const Bytes bytes = mesh_.receive(0, kStart);
     start_s = ByteReader(bytes).get<double>();
   }
-  return time_of(start_s - clock_.offset_s);
+  return clock_->begin(start_s);
 }
 
 void Run::iterate(std::uint32_t iteration) {
@@ -247,16 +244,54 @@ void Run::conclude(double late_s) {
 
 void Run::keep(RunResult& result) {
   const std::vector<Finish>& finishes = conclusion_.finishes();
-  double makespan_s = 0;
   for (const Finish& finish : finishes) {
-    makespan_s = std::max(makespan_s, finish.finish_s);
     result.late_start_s = std::max(result.late_start_s, finish.late_s);
   }
-  result.makespans_s.push_back(makespan_s);
   finishes_.push_back(finishes);
+  clock_->keep();
   if (kept_.size() < most_kept_) {
     kept_.push_back(record());
   }
+}
+
+// Clocks drift while a run goes on. Only now it is known by how much: all times are put right.
+void Run::gather_ends(RunResult& result) {
+  clock_->end();
+  double error_s = 0;
+  std::vector<double> own;
+  for (std::uint32_t i = 0; i < finishes_.size(); ++i) {
+    finish_here_s_.push_back(finishes_[i][mesh_.rank()].finish_s);
+    own.push_back(clock_->put_right(finish_here_s_[i], i));
+    for (const ClockErrors::Span& span : clock_->errors(i, finish_here_s_[i])) {
+      error_s = std::max(error_s, span.error_s);
+    }
+  }
+  ByteWriter writer;
+  writer.add(error_s);
+  writer.add_list(std::span<const double>(own));
+  writer.add_text(breach_);
+  const std::vector<Bytes> told = mesh_.all_gather(writer.take());
+  double largest_s = 0;
+  double second_s = 0;
+  result.makespans_s.assign(finishes_.size(), 0);
+  for (std::uint32_t r = 0; r < told.size(); ++r) {
+    ByteReader reader(told[r]);
+    error_s = reader.get<double>();
+    second_s = std::max(second_s, std::min(largest_s, error_s));
+    largest_s = std::max(largest_s, error_s);
+    const std::vector<double> finishes = reader.list<double>();
+    if (finishes.size() != finishes_.size()) {
+      throw EnvironmentError(fmt::format("rank {} tells of {} iterations; expected {}", r,
+                                         finishes.size(), finishes_.size()));
+    }
+    for (std::size_t i = 0; i < finishes.size(); ++i) {
+      finishes_[i][r].finish_s = finishes[i];
+      result.makespans_s[i] = std::max(result.makespans_s[i], finishes[i]);
+    }
+    const std::string breach = reader.text();
+    if (!breach.empty() && !result.breach) result.breach = breach;
+  }
+  result.clock_error_s = largest_s + second_s;
 }
 
 // Of those of which the times are kept, the one nearest to the median.
@@ -283,40 +318,30 @@ void Run::choose_median(RunResult& result) const {
   }
 }
 
-void Run::gather_breach(RunResult& result) {
-  ByteWriter writer;
-  writer.add(clock_.error_s);
-  writer.add_text(breach_);
-  double largest_s = 0;
-  double second_s = 0;
-  for (const Bytes& bytes : mesh_.all_gather(writer.take())) {
-    ByteReader reader(bytes);
-    const auto error_s = reader.get<double>();
-    second_s = std::max(second_s, std::min(largest_s, error_s));
-    largest_s = std::max(largest_s, error_s);
-    const std::string breach = reader.text();
-    if (!breach.empty() && !result.breach) result.breach = breach;
-  }
-  result.clock_error_s = largest_s + second_s;
-}
-
 void Run::gather_times(RunResult& result) {
   std::vector<RankRecord> records(mesh_.ranks());
   RankRecord& own = records[mesh_.rank()];
   own = std::move(kept_[result.traced_iteration]);
+  // Without timestamps they have no times.
+  if (options_.timestamps) clock_->put_right(own.times, result.traced_iteration);
   if (mesh_.rank() == 0) {
+    result.clock_errors.emplace_back();
     for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) {
       const Bytes bytes = mesh_.receive(r, kTimes);
       ByteReader reader(bytes);
       records[r].times = reader.list<sched::OpTimes>();
       records[r].results = reader.list<std::uint64_t>();
       records[r].memory = reader.list<std::byte>();
+      result.clock_errors.emplace_back(reader.list<ClockErrors::Span>());
     }
   } else {
     ByteWriter writer;
     writer.add_list(std::span<const sched::OpTimes>(own.times));
     writer.add_list(std::span<const std::uint64_t>(own.results));
     writer.add_list(std::span<const std::byte>(own.memory));
+    const std::vector<ClockErrors::Span> errors =
+        clock_->errors(result.traced_iteration, finish_here_s_[result.traced_iteration]);
+    writer.add_list(std::span<const ClockErrors::Span>(errors));
     mesh_.send(0, kTimes, writer.take());
   }
   result.trace = trace_of(records);

@@ -43,7 +43,12 @@ class SignalsBlocked {
 
 MeshPeers::MeshPeers(std::uint32_t rank, std::vector<Connection> connections,
                      std::chrono::milliseconds timeout, Inbox& inbox)
-    : rank_(rank), timeout_(timeout), inbox_(inbox), tick_(io_), lost_(connections.size(), false) {
+    : rank_(rank),
+      timeout_(timeout),
+      inbox_(inbox),
+      tick_(io_),
+      lost_(connections.size(), false),
+      clock_tick_(io_) {
   for (std::uint32_t r = 0; r < connections.size(); ++r) {
     peers_.push_back(r == rank_ ? nullptr : std::make_unique<Peer>(io_, r));
     if (peers_[r]) adopt(*peers_[r], std::move(connections[r]));
@@ -69,10 +74,19 @@ void MeshPeers::send(std::uint32_t to, FrameKind kind, std::uint32_t topic,
   });
 }
 
-void MeshPeers::probe_clock() {
-  asio::post(io_, [this] {
-    probe_ = ClockProbe();
+void MeshPeers::ask_clock_often(bool anew) {
+  asio::post(io_, [this, anew] {
+    clock_.begin_round(anew);
     ask_clock();
+  });
+}
+
+void MeshPeers::follow_clock(bool follow) {
+  asio::post(io_, [this, follow] {
+    const bool begins = follow && !follows_clock_;
+    follows_clock_ = follow;
+    if (begins) tick_clock();
+    if (!follow) clock_tick_.cancel();
   });
 }
 
@@ -193,22 +207,35 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
     lose(loss);
   } else if (frame.kind == FrameKind::kClockAsk) {
     const std::uint64_t asked = reader.u64();
+    if (peer.control.size() > kPartBytes) throw WireError("questions, and takes no answers");
     say(peer, FrameKind::kClockTell,
         WireWriter().u64(asked).u64(static_cast<std::uint64_t>(now_ns())).take());
   } else if (frame.kind == FrameKind::kClockTell) {
-    const auto asked = static_cast<std::int64_t>(reader.u64());
-    probe_.answered(asked, static_cast<std::int64_t>(reader.u64()), now_ns());
-    if (probe_.done()) {
+    if (peer.rank != 0) throw WireError("its clock's time, and is not rank 0");
+    const std::uint64_t asked = reader.u64();
+    if (clock_.answered(asked, reader.u64(), now_ns())) {
       inbox_.deliver({0, FrameKind::kClockTell, 0}, {});
-    } else {
+    } else if (clock_.in_round()) {
       ask_clock();
     }
   }
 }
 
 void MeshPeers::ask_clock() {
-  say(*peers_[0], FrameKind::kClockAsk,
-      WireWriter().u64(static_cast<std::uint64_t>(now_ns())).take());
+  if (!peers_[0] || !peers_[0]->there) return;
+  const std::int64_t now = now_ns();
+  if (!clock_.ask(now)) return;
+  say(*peers_[0], FrameKind::kClockAsk, WireWriter().u64(static_cast<std::uint64_t>(now)).take());
+}
+
+void MeshPeers::tick_clock() {
+  constexpr std::chrono::milliseconds kInterval{100};
+  if (!follows_clock_ || all_left()) return;
+  ask_clock();
+  clock_tick_.expires_after(kInterval);
+  clock_tick_.async_wait([this](error_code error) {
+    if (!error) tick_clock();
+  });
 }
 
 void MeshPeers::say(Peer& peer, FrameKind kind, std::span<const std::byte> payload) {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "hw/mesh/clock_probe.h"
+#include "hw/mesh/clock_follower.h"
 #include "hw/mesh/inbox.h"
 #include "hw/mesh/join.h"
 #include "hw/mesh/wire.h"
@@ -33,10 +33,13 @@ class MeshPeers {
   /// `kind`: a long one. Not to this rank.
   void send(std::uint32_t to, FrameKind kind, std::uint32_t topic,
             std::shared_ptr<const Bytes> bytes);
-  /// Asks rank 0 for its clock. Delivers an empty kClockTell from it when all answers are there;
-  /// then they are in probe(), until this is called again.
-  void probe_clock();
-  const ClockProbe& probe() const { return probe_; }
+  /// Not at rank 0: asks it for its clock, ClockFollower::kRound times. Delivers an empty
+  /// kClockTell from it when all answers are there. `anew`: forgets those before.
+  void ask_clock_often(bool anew);
+  /// Not at rank 0: asks it for its clock now and then, or does so no more.
+  void follow_clock(bool follow);
+  /// Its answers.
+  const ClockFollower& clock() const { return clock_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -85,6 +88,7 @@ class MeshPeers {
   void take(Peer& peer, std::span<const std::byte> bytes);
   void heed(Peer& peer, Frame& frame);
   void ask_clock();
+  void tick_clock();
   void say(Peer& peer, FrameKind kind, std::span<const std::byte> payload = {});
   // The next of what waits to be said.
   void write(Peer& peer);
@@ -114,7 +118,9 @@ class MeshPeers {
   std::vector<Loss> untold_;                  // to the inbox
   Clock::time_point awake_;
   bool leaving_ = false;
-  ClockProbe probe_;
+  asio::steady_timer clock_tick_;
+  bool follows_clock_ = false;
+  ClockFollower clock_;
 
   std::thread thread_;
 };

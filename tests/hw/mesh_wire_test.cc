@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <random>
 
-#include "hw/mesh/clock_probe.h"
 #include "hw/mesh/wire.h"
 #include "sched/error.h"
 
@@ -238,34 +237,6 @@ TEST(MeshWire, TurnedBitsOfHeadersOfPartsAreRefused) {
     EXPECT_THROW(reader.feed(second, frames), WireError) << bit;
     EXPECT_TRUE(frames.empty()) << bit;
   }
-}
-
-TEST(ClockProbe, TheShortestRoundTripCounts) {
-  ClockProbe probe;
-  const std::int64_t ahead_ns = 5'000'000'000;
-  std::mt19937 random(3);
-  for (int i = 0; i < ClockProbe::kRounds; ++i) {
-    EXPECT_FALSE(probe.done());
-    const std::int64_t asked_ns = i * 1'000'000;
-    const std::int64_t there_ns = i == 40 ? 10'000 : 20'000 + random() % 100'000;
-    const std::int64_t back_ns = i == 40 ? 14'000 : 20'000 + random() % 100'000;
-    probe.answered(asked_ns, asked_ns + there_ns + ahead_ns, asked_ns + there_ns + back_ns);
-  }
-  EXPECT_TRUE(probe.done());
-  // The way there took 2 µs less than the middle of 24 µs.
-  EXPECT_DOUBLE_EQ(probe.result(false).offset_s, 5.0 - 2e-6);
-  EXPECT_DOUBLE_EQ(probe.result(false).error_s, 12e-6);
-  // Clocks that cannot be the same are not, whatever the host says.
-  EXPECT_DOUBLE_EQ(probe.result(true).offset_s, 5.0 - 2e-6);
-}
-
-TEST(ClockProbe, OneHostHasOneClock) {
-  ClockProbe probe;
-  probe.answered(100, 109, 110);
-  EXPECT_EQ(probe.result(true).offset_s, 0);
-  EXPECT_EQ(probe.result(true).error_s, 0);
-  EXPECT_DOUBLE_EQ(probe.result(false).offset_s, 4e-9);
-  EXPECT_DOUBLE_EQ(probe.result(false).error_s, 5e-9);
 }
 
 }  // namespace

@@ -31,7 +31,12 @@ inline std::unique_ptr<hw::Transport> transport_named(const std::string& name) {
 inline std::string first_disorder(const sched::Schedule& schedule, const hw::RunResult& result) {
   sched::Diagnostics found = analysis::check_ran_once(schedule, result.trace);
   if (found.empty()) {
-    found = analysis::check_order(schedule, result.trace, result.clock_error_s, 1);
+    found = analysis::check_order(
+        schedule, result.trace,
+        [&](sched::RankId rank, double time_s) {
+          return result.clock_errors[rank.value].at(time_s);
+        },
+        1);
   }
   return found.empty() ? "" : found.front().message;
 }

@@ -47,15 +47,15 @@ class Rank:
 
 class RankCase(ProgramCase):
     def start_ranks(self, count, *arguments, port=None, of_rank=lambda rank: (), ranks=None,
-                    folder=None):
+                    folder=None, prefix_of=lambda rank: ()):
         """Starts `count` ranks that join each other on loopback, in the test's folder or the given
-        one; they are ended with the test."""
+        one; they are ended with the test. `prefix_of` a rank: the command that runs it, if any."""
         root = f"127.0.0.1:{port or free_port()}"
         started = []
         for rank in range(count):
             started.append(Rank(folder or self.folder, rank, [
                 "run", *arguments, "--rank", rank, "--ranks", ranks or count, "--root", root,
-                *of_rank(rank)]))
+                *of_rank(rank)], prefix=prefix_of(rank)))
             self.addCleanup(started[-1].end)
         return started
 
