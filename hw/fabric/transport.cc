@@ -12,12 +12,13 @@
 #include <limits>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "hw/fabric/atomics.h"
 #include "hw/fabric/endpoint.h"
 #include "hw/fabric/library.h"
+#include "hw/fabric/notices.h"
+#include "hw/fabric/pending.h"
 #include "hw/fabric/submit.h"
 #include "hw/shm_cleanup.h"
 #include "hw/shm_room.h"
@@ -30,34 +31,8 @@ constexpr std::size_t kBatch = 32;
 // The providers give receives back at once; one that does not is not waited for any longer.
 constexpr std::chrono::seconds kWithdrawal{1};
 
-// Both ends of a channel may be here.
-struct Channel {
-  // A receive that the provider has no room for yet.
-  struct Held {
-    WorkRequest request;
-    std::vector<Segment> segments;
-  };
-  std::uint32_t number = 0;
-  bool initiates = false;
-  bool receives = false;
-  std::uint32_t peer = 0;              // rank, of the side that initiates
-  std::uint32_t source = 0;            // rank, of the side that receives
-  std::size_t posted = 0;              // receives that the provider has
-  std::deque<Held> held;               // and those behind them
-  std::deque<std::uint64_t> expected;  // tags of receives that wait for writes with immediate
-  std::deque<std::uint32_t> early;     // immediates of writes that came before their receives
-  bool closing = false;
-};
-
-// What the provider hands back with a completion.
-struct Pending : FabricContext {
-  std::uint64_t tag = 0;
-  Channel* channel = nullptr;  // of a receive, while that is open
-  bool withdrawn = false;      // a receive of a channel that is closed: nobody wants to know
-  RequestKind kind = RequestKind::kSend;
-  bool signalled = true;
-  AtomicOperands operands;
-};
+using Channel = FabricChannel;
+using Pending = FabricPending;
 
 std::uint64_t drawn_salt() {
   std::uint64_t salt = 0;
@@ -73,20 +48,22 @@ class FabricTransport final : public Transport {
             std::min(endpoint_.info().tx_attr->iov_limit, endpoint_.info().rx_attr->iov_limit), 1,
             kMostFabricSegments)),
         inject_bytes_(endpoint_.info().tx_attr->inject_size),
-        bitwise_(endpoint_.has_bitwise_atomics()) {
+        bitwise_(endpoint_.has_bitwise_atomics()),
+        notices_(endpoint_.provider()) {
     if (endpoint_.has_atomics()) return;
     atomics_.emplace(endpoint_, [this](std::uint32_t number) {
-      const Channel& channel = channels_[number];
-      if (!channel.receives || channel.source >= peers_.size()) {
+      const auto found = channels_.find(number);
+      if (found == channels_.end() || !found->second.receives ||
+          found->second.source >= peers_.size()) {
         throw InternalError(fmt::format("channel {} does not end here", number));
       }
-      return peers_[channel.source].place;
+      return peers_[found->second.source].place;
     });
   }
 
   // The endpoint goes first: it may look at contexts, and at messages of atomics.
   ~FabricTransport() override {
-    if (channels_.empty() && kept_ == 0) {
+    if (channels_.empty() && !pending_.has_kept()) {
       endpoint_.close();
     } else {
       endpoint_.abandon();
@@ -132,7 +109,7 @@ class FabricTransport final : public Transport {
 
   Address open(std::span<const ChannelEnd> ends) override {
     for (const ChannelEnd& end : ends) {
-      if (kept_numbers_.contains(end.channel)) {
+      if (pending_.has_kept(end.channel)) {
         throw EnvironmentError(fmt::format(
             "libfabric {} has kept receives of channel {} after it was closed; expected "
             "another number",
@@ -142,6 +119,7 @@ class FabricTransport final : public Transport {
       channel.number = end.channel;
       (end.initiates ? channel.initiates : channel.receives) = true;
       (end.initiates ? channel.peer : channel.source) = end.peer;
+      if (!end.initiates) notices_.open(end.channel);
     }
     share_receives();
     // For peers: what they reach this end by, and its salt.
@@ -169,7 +147,10 @@ class FabricTransport final : public Transport {
 
   void close(std::span<const ChannelEnd> ends) override {
     withdraw_receives(ends);
-    for (const ChannelEnd& end : ends) channels_.erase(end.channel);
+    for (const ChannelEnd& end : ends) {
+      channels_.erase(end.channel);
+      notices_.close(end.channel);
+    }
     share_receives();
   }
 
@@ -215,30 +196,15 @@ class FabricTransport final : public Transport {
     return true;
   }
 
-  // The provider gives back what it has of the channels' receives, each by a completion that says
-  // so. Should it keep one, its place here stays taken, and the channel's number is never opened
-  // again: no message can meet it.
   void withdraw_receives(std::span<const ChannelEnd> ends) {
     for (const ChannelEnd& end : ends) {
       const auto found = channels_.find(end.channel);
       if (found != channels_.end()) found->second.closing = true;
     }
-    for (Pending& pending : pending_) {
-      if (pending.channel == nullptr || !pending.channel->closing) continue;
-      pending.withdrawn = true;
-      ++awaited_;
-      // What it answers does not matter: the completion does.
-      fi_cancel(&endpoint_.ep()->fid, static_cast<FabricContext*>(&pending));
-    }
+    pending_.withdraw(endpoint_.ep());
     const auto deadline = std::chrono::steady_clock::now() + kWithdrawal;
-    while (awaited_ != 0 && std::chrono::steady_clock::now() < deadline) read_queue();
-    for (Pending& pending : pending_) {
-      if (pending.channel == nullptr || !pending.channel->closing) continue;
-      kept_numbers_.insert(pending.channel->number);
-      pending.channel = nullptr;
-      --awaited_;
-      ++kept_;
-    }
+    while (pending_.awaited() != 0 && std::chrono::steady_clock::now() < deadline) read_queue();
+    pending_.give_up();
   }
 
   Channel& channel_of(const WorkRequest& request) {
@@ -265,7 +231,7 @@ class FabricTransport final : public Transport {
     Channel& channel = channel_of(request);
     if (request.kind == RequestKind::kRecv) {
       if (request.expects_write) {
-        expect_write(request, channel);
+        tell(notices_.expect(request.channel, request.tag));
         return true;
       }
       if (channel.posted >= most_receives_ || !channel.held.empty()) {
@@ -331,17 +297,16 @@ class FabricTransport final : public Transport {
       }
       descriptors[i] = fi_mr_desc(regions_[handle].get());
     }
-    Pending* const pending = take_pending();
+    Pending* const pending = pending_.take();
     pending->tag = request.tag;
     pending->channel = channel;
-    pending->withdrawn = false;
     pending->kind = request.kind;
     pending->signalled = request.signalled;
     const ssize_t answer = submit(
         endpoint_.ep(), {request, peer.salt, std::span(descriptors).first(request.local.size()),
                          peer.place, static_cast<FabricContext*>(pending), &pending->operands});
     if (answer == 0) return true;
-    release(pending);
+    pending_.release(pending);
     if (answer != -FI_EAGAIN) fail_to_post(request, answer);
     return false;
   }
@@ -351,44 +316,21 @@ class FabricTransport final : public Transport {
     throw InternalError("a post failed without a reason");
   }
 
-  Pending* take_pending() {
-    if (free_.empty()) {
-      pending_.emplace_back();
-      return &pending_.back();
-    }
-    Pending* const taken = free_.back();
-    free_.pop_back();
-    return taken;
-  }
-
-  void release(Pending* pending) {
-    pending->channel = nullptr;
-    free_.push_back(pending);
-  }
-
-  void release_withdrawn(Pending* pending) {
-    --(pending->channel != nullptr ? awaited_ : kept_);
-    release(pending);
-  }
-
-  void expect_write(const WorkRequest& request, Channel& channel) {
-    if (channel.early.empty()) {
-      channel.expected.push_back(request.tag);
-      return;
-    }
-    ready_.push_back({request.tag, RequestKind::kRecv, channel.early.front(), 0});
-    channel.early.pop_front();
+  void tell(const std::optional<Completion>& completion) {
+    if (completion) ready_.push_back(*completion);
   }
 
   void complete(const fi_cq_tagged_entry& entry) {
-    if ((entry.flags & FI_REMOTE_WRITE) != 0) return written(entry.data);
+    if ((entry.flags & FI_REMOTE_WRITE) != 0) {
+      return tell(notices_.arrived(channel_of_data(salt_, entry.data),
+                                   static_cast<std::uint32_t>(entry.data)));
+    }
     auto* const context = static_cast<FabricContext*>(entry.op_context);
     if (context->of_atomics) {
-      if (const auto completion = atomics_->received(context)) ready_.push_back(*completion);
-      return;
+      return tell(atomics_->received(context));
     }
     auto* const pending = static_cast<Pending*>(context);
-    if (pending->withdrawn) return release_withdrawn(pending);
+    if (pending->withdrawn) return pending_.release(pending);
     const bool received = pending->kind == RequestKind::kRecv;
     if (received) {
       Channel& channel = *pending->channel;
@@ -400,20 +342,7 @@ class FabricTransport final : public Transport {
                         received ? static_cast<std::uint32_t>(entry.data) : 0,
                         received ? entry.len : 0});
     }
-    release(pending);
-  }
-
-  // A write with immediate has arrived.
-  void written(std::uint64_t data) {
-    // Its receiving end may be opened later than the other began to write.
-    Channel& channel = channels_[channel_of_data(salt_, data)];
-    const auto immediate = static_cast<std::uint32_t>(data);
-    if (channel.expected.empty()) {
-      channel.early.push_back(immediate);
-      return;
-    }
-    ready_.push_back({channel.expected.front(), RequestKind::kRecv, immediate, 0});
-    channel.expected.pop_front();
+    pending_.release(pending);
   }
 
   void see_failure() {
@@ -423,7 +352,7 @@ class FabricTransport final : public Transport {
     auto* const context = static_cast<FabricContext*>(error.op_context);
     if (answer > 0 && error.err == FI_ECANCELED && context != nullptr && !context->of_atomics) {
       auto* const pending = static_cast<Pending*>(context);
-      if (pending->withdrawn) return release_withdrawn(pending);
+      if (pending->withdrawn) return pending_.release(pending);
     }
     throw EnvironmentError(fmt::format("libfabric {}: a request failed: {}", endpoint_.provider(),
                                        load_fabric_library().strerror(error.err)));
@@ -433,16 +362,13 @@ class FabricTransport final : public Transport {
   const std::size_t max_segments_;
   const std::size_t inject_bytes_;
   const bool bitwise_;
+  FabricNotices notices_;
   const std::uint64_t salt_ = drawn_salt();     // of messages that come here
   const Peer here_{{}, FI_ADDR_UNSPEC, salt_};  // for receives: from whomever
   std::vector<Fid<fid_mr>> regions_;            // by handle; closed before the endpoint's domain
   std::vector<Peer> peers_;                     // by rank
   std::unordered_map<std::uint32_t, Channel> channels_;  // only ever looked up
-  std::deque<Pending> pending_;                          // stays in place
-  std::vector<Pending*> free_;
-  std::size_t awaited_ = 0;  // withdrawn receives that the provider has not given back yet
-  std::size_t kept_ = 0;     // and those that it was waited for in vain
-  std::unordered_set<std::uint32_t> kept_numbers_;  // their channels; only ever looked up
+  FabricPendings pending_;
   std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
   std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
   std::deque<Completion> ready_;

@@ -46,6 +46,14 @@ struct Rank {
     return transport->post({&request, 1}) == 1;
   }
 
+  bool expect_write(std::uint32_t channel) {
+    hw::WorkRequest request;
+    request.kind = RequestKind::kRecv;
+    request.channel = channel;
+    request.expects_write = true;
+    return transport->post({&request, 1}) == 1;
+  }
+
   std::vector<std::byte> memory;
   std::unique_ptr<hw::Transport> transport;
   hw::LocalMemory local;
@@ -187,6 +195,45 @@ TEST_P(Closing, TakesBackReceivesThatNothingCameFor) {
   EXPECT_EQ(send(), 1u);
   EXPECT_EQ(place(1).back(), std::byte{0});
   EXPECT_EQ(place(2).back(), std::byte{1});
+}
+
+// A write may tell of itself before its channel is opened; but not for ever.
+TEST_P(Closing, RemembersSoManyNoticesForChannelsThatAreNotOpen) {
+  constexpr std::uint32_t kEarly = 3;
+  Rank source(GetParam(), 8);
+  Rank target(GetParam(), 8);
+  const std::array<ChannelEnd, 2> out{{{0, 1, true}, {1, 1, true}}};
+  const std::array<ChannelEnd, 2> in{{{0, 0, false}, {1, 0, false}}};
+  const std::array<hw::Address, 2> addresses{source.transport->open(out),
+                                             target.transport->open({})};
+  source.transport->connect(addresses);
+  target.transport->connect(addresses);
+  const auto notify = [&](std::uint32_t channel) {
+    while (!source.post(RequestKind::kWriteImm, channel, std::span(source.memory).first(0),
+                        target.local.remote)) {
+      source.poll();
+      target.poll();
+    }
+    source.poll();
+    target.poll();
+  };
+  for (std::uint32_t i = 0; i < kEarly; ++i) notify(0);
+  for (int i = 0; i < 1000; ++i) {
+    source.poll();
+    target.poll();
+  }
+  target.transport->open(std::span(in).first(1));
+  for (std::uint32_t i = 0; i < kEarly; ++i) ASSERT_TRUE(target.expect_write(0));
+  std::size_t completions = 0;
+  while (completions < kEarly) {
+    source.poll();
+    completions += target.poll();
+  }
+  EXPECT_THROW(
+      {
+        while (true) notify(1);
+      },
+      EnvironmentError);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Closing, ::testing::Values("shm", "net", "tcp;ofi_rxm"),
