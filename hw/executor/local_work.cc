@@ -1,9 +1,10 @@
 #include "hw/executor/local_work.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <vector>
+
+#include "hw/device_barrier.h"
 
 namespace slackline::hw {
 
@@ -41,7 +42,7 @@ bool is_flag_up(const RankProgram& program, RankMemory& memory, std::uint32_t op
       if (byte == std::byte{0}) return false;
     }
   }
-  std::atomic_thread_fence(std::memory_order_acquire);
+  order_after_device_writes();
   return true;
 }
 

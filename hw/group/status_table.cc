@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "hw/device_barrier.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -70,7 +71,9 @@ bool StatusTable::settled() const {
 }
 
 std::uint64_t StatusTable::row(std::uint32_t member) const {
-  return std::atomic_ref(rows_[member].count).load(std::memory_order_acquire);
+  const std::uint64_t count = std::atomic_ref(rows_[member].count).load(std::memory_order_relaxed);
+  order_after_device_writes();
+  return count;
 }
 
 std::uint64_t StatusTable::least() const {

@@ -13,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "hw/device_barrier.h"
 #include "hw/executor/memory.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/devx_commands.h"
@@ -303,12 +304,12 @@ class DevxRun {
     const std::size_t half = q.kind == QueueKind::kReceive ? 0 : 4;
     std::uint32_t record = *queue.doorbell_record;
     if constexpr (std::endian::native == std::endian::little) record = __builtin_bswap32(record);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    order_before_device_reads();
     std::memcpy(pages_->at(pairs_[q.pair].record + half), &record, sizeof record);
     if (!queue.doorbell) return;
     std::uint64_t word = 0;
     std::memcpy(&word, queue.doorbell->data(), sizeof word);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    order_before_device_reads();
     *static_cast<volatile std::uint64_t*>(page_->reg_addr) = word;
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
@@ -321,7 +322,7 @@ class DevxRun {
     const std::uint8_t owner = *static_cast<const volatile std::uint8_t*>(entry + kOwnerByte);
     const bool turn = (queue.read >> queue.log_entries & 1) != 0;
     if (owner >> 4 == kNoOpcode || ((owner & 1) != 0) != turn) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);
+    order_after_device_writes();
     if (owner >> 4 >= kFirstErrorCode) {
       throw EnvironmentError(fmt::format(
           "offload: {}: completion queue {} reports an error (opcode {:#x}, syndrome {:#x})",
