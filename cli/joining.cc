@@ -173,6 +173,7 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   if (!options.secret) options.secret = hw::Secret::random();
   // A signal is heard once the ranks have ended: nobody is left, nor what they had.
   const hw::EndSignals signals;
+  hw::load_transport(transport() == hw::kAutoTransport ? "shm" : transport());
   const std::vector<hw::RankEnd> ends = run_forked(options, signals, nowhere.get(), body);
   if (const auto signal = signals.take()) {
     console.error(hw::ended_by(*signal));

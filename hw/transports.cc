@@ -71,6 +71,13 @@ const TransportEntry& transport_named(std::string_view name) {
 
 void require_transport(std::string_view name) { transport_named(name); }
 
+void load_transport([[maybe_unused]] std::string_view name) {
+#ifdef SLACKLINE_HAVE_FABRIC
+  // Of verbs, devices are opened, which is not for a process that goes on to fork.
+  if (name != "verbs") load_fabric_provider(name == "tcp" ? "net" : std::string(name));
+#endif
+}
+
 std::string_view transport_for(std::string_view name, const sched::Schedule& schedule) {
   return name == "tcp" && has_early_messages(schedule) ? "tcp;ofi_rxm" : name;
 }

@@ -32,6 +32,11 @@ std::span<const TransportEntry> transports();
 /// Throws InputError for a name that is none.
 void require_transport(std::string_view name);
 
+/// Loads what a transport needs of libraries, which its maker would do as well: forks of this
+/// process have them then, where each would take a third of a second. Throws EnvironmentError if
+/// they are not installed. Call it before there are threads.
+void load_transport(std::string_view name);
+
 /// What is to be made for a schedule when people ask for this one: of TCP's providers the one that
 /// no message before its receive holds up, if the schedule may have such.
 std::string_view transport_for(std::string_view name, const sched::Schedule& schedule);

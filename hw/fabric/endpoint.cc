@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "hw/fabric/kept_signals.h"
 #include "hw/fabric/library.h"
 #include "hw/shm_name.h"
 #include "sched/error.h"
@@ -71,6 +72,7 @@ FabricInfo find_provider(std::string_view provider, const std::string& host) {
   const FabricInfo hints = wanted(provider);
   fi_info* found = nullptr;
   const bool bound = !host.empty() && provider != "shm";
+  const KeptSignals kept;  // the first call loads more
   const int answer =
       load_fabric_library().getinfo(FI_VERSION(1, 17), bound ? host.c_str() : nullptr, nullptr,
                                     bound ? FI_SOURCE : 0, hints.get(), &found);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "hw/fabric/kept_signals.h"
 #include "hw/shared_library.h"
 
 namespace slackline::hw {
@@ -15,6 +16,7 @@ FabricLibrary load() {
   // Small messages that come before their receive: with its usual 4 of them, net leaves whatever
   // their sender sends after them unread, answers to gets and atomics too.
   setenv("FI_NET_MAX_SAVED", "1000000", 0);
+  const KeptSignals kept;
   const SharedLibrary library("libfabric", "libfabric.so.1", "1.17 or later (Debian: libfabric1)");
   FabricLibrary calls;
   library.find("fi_getinfo", calls.getinfo);

@@ -377,6 +377,8 @@ class FabricTransport final : public Transport {
 
 }  // namespace
 
+void load_fabric_provider(const std::string& provider) { find_provider(provider, ""); }
+
 std::unique_ptr<Transport> make_fabric_transport(const FabricOptions& options) {
   std::vector<std::string> providers{options.provider};
   if (options.provider == "tcp") providers = {"net", "tcp;ofi_rxm"};

@@ -18,6 +18,10 @@ struct FabricOptions {
   std::string host;
 };
 
+/// Loads the library and looks for the provider, of which nothing is kept but what the library
+/// keeps. Throws EnvironmentError if it is not installed.
+void load_fabric_provider(const std::string& provider);
+
 /// Throws EnvironmentError if the machine has no such provider, or it lacks what is needed.
 std::unique_ptr<Transport> make_fabric_transport(const FabricOptions& options);
 

@@ -17,6 +17,7 @@
 #include "hw/shm_name.h"
 #include "hw/shm_room.h"
 #include "hw/shm_warden.h"
+#include "hw/transports.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -111,6 +112,22 @@ TEST(EndSignals, AreSaidInOneLine) {
     });
     EXPECT_TRUE(died_by(ended, number)) << number;
     EXPECT_EQ(ended.said, "slackline: " + ended_by(number) + "\n");
+  }
+}
+
+// Libraries that come with libfabric would end a process by exit(), from within a handler.
+TEST(EndSignals, TransportsLeaveThemAlone) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    EXPECT_TRUE(died_by(fork_and_wait([number] {
+                          for (const char* name : {"net", "shm"}) load_transport(name);
+                          kill(getpid(), number);
+                        }),
+                        number));
+    EXPECT_TRUE(died_by(fork_and_wait([number] {
+                          const auto transport = make_transport("shm", {});
+                          kill(getpid(), number);
+                        }),
+                        number));
   }
 }
 

@@ -1,0 +1,28 @@
+// libfabric brings libraries along that catch signals as soon as they are loaded. One of them
+// (PSM's) answers SIGINT and SIGTERM by exit(), from within the handler: exit code 1 where a signal
+// was to end the process, and a deadlock where the signal came while a lock was held.
+#pragma once
+
+#include <signal.h>
+
+#include <array>
+#include <cstddef>
+
+namespace slackline::hw {
+
+/// Around a call that loads libraries: afterwards signals do what they did before. SIGHUP, SIGINT
+/// and SIGTERM that come meanwhile wait.
+class KeptSignals {
+ public:
+  KeptSignals();
+  ~KeptSignals();
+  KeptSignals(const KeptSignals&) = delete;
+  KeptSignals& operator=(const KeptSignals&) = delete;
+
+ private:
+  static constexpr int kSignals = 32;  // all that are no real-time signals
+  std::array<struct sigaction, kSignals> actions_{};
+  sigset_t mask_{};
+};
+
+}  // namespace slackline::hw
