@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,10 +64,17 @@ class Run : public Command {
     machine::validate(options.delays, loaded.schedule);
     std::vector<double> slack_s;
     options.order = order(loaded.schedule, options, console, slack_s);
-    return joining_.run_ranks(loaded.schedule.rank_count(), console,
-                              [&](const hw::MeshOptions& place, Console& seen) {
-                                return run_rank(loaded, options, place, seen);
-                              });
+    std::vector<std::uint64_t> bytes(loaded.schedule.rank_count(), 0);
+    for (const sched::Buffer& buffer : loaded.schedule.buffers()) {
+      bytes[buffer.rank.value] += buffer.bytes;
+    }
+    return joining_.run_ranks(
+        loaded.schedule.rank_count(), console,
+        [&](const hw::MeshOptions& place, Console& seen) {
+          return run_rank(loaded, options, place, seen);
+        },
+        std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}),
+        *std::max_element(bytes.begin(), bytes.end()));
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "hw/local_port.h"
 #include "hw/mesh/root_address.h"
 #include "hw/place.h"
+#include "hw/rank_limits.h"
 #include "hw/shm_cleanup.h"
 #include "hw/transport_choice.h"
 #include "hw/transports.h"
@@ -158,9 +159,14 @@ std::optional<hw::MeshOptions> Joining::place(std::uint32_t ranks) const {
 }
 
 int Joining::run_ranks(std::uint32_t ranks, Console& console,
-                       const std::function<int(const hw::MeshOptions&, Console&)>& body) const {
+                       const std::function<int(const hw::MeshOptions&, Console&)>& body,
+                       std::uint64_t all_bytes, std::uint64_t most_bytes) const {
   const hw::Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
-  if (const auto here = place(ranks)) {
+  const std::optional<hw::MeshOptions> here = place(ranks);
+  const std::string shared = transport() == hw::kAutoTransport ? "shm" : transport();
+  const double timeout_s = std::chrono::duration<double>(failure_timeout()).count();
+  hw::prepare_for_ranks({ranks, !here, shared, all_bytes, most_bytes, timeout_s});
+  if (here) {
     hw::say_end_at_signals();
     const auto warden = start_warden();
     if (warden) warden->announce();
@@ -173,7 +179,7 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   if (!options.secret) options.secret = hw::Secret::random();
   // A signal is heard once the ranks have ended: nobody is left, nor what they had.
   const hw::EndSignals signals;
-  hw::load_transport(transport() == hw::kAutoTransport ? "shm" : transport());
+  hw::load_transport(shared);
   const std::vector<hw::RankEnd> ends = run_forked(options, signals, nowhere.get(), body);
   if (const auto signal = signals.take()) {
     console.error(hw::ended_by(*signal));

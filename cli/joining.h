@@ -42,8 +42,11 @@ class Joining {
   /// Runs `body` once for each rank: in processes of their own if this one was started alone, else
   /// here, for the rank that it is. Returns the exit code. `body` gets a console of which only rank
   /// 0's is seen. Throws what the ranks came to, with the exit code that goes with it.
+  /// `all_bytes` and `most_bytes`: what the ranks' buffers take, together and the largest rank's.
+  /// Throws EnvironmentError before any rank starts if this host has no room for them.
   int run_ranks(std::uint32_t ranks, Console& console,
-                const std::function<int(const hw::MeshOptions&, Console&)>& body) const;
+                const std::function<int(const hw::MeshOptions&, Console&)>& body,
+                std::uint64_t all_bytes = 0, std::uint64_t most_bytes = 0) const;
 
   /// Joins the other ranks, who must have the same lines in `agreed`. Once one is lost, the process
   /// ends, as with the PeerLost that it cannot throw, if a call of the transport does not come

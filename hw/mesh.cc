@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <system_error>
 
 #include "hw/mesh/host_identity.h"
 #include "hw/mesh/inbox.h"
@@ -88,7 +89,15 @@ class Mesh::Impl {
   MeshPeers peers_;
 };
 
-Mesh::Mesh(const MeshOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Mesh::Mesh(const MeshOptions& options) try : impl_(std::make_unique<Impl>(options)) {
+} catch (const std::system_error& error) {
+  // Of what Asio opens for itself.
+  const bool known = error.code() == std::errc::too_many_files_open ||
+                     error.code() == std::errc::too_many_files_open_in_system;
+  if (!known) throw;
+  throw EnvironmentError(fmt::format(
+      "rank {} has no descriptor left: too many open files; see `ulimit -n`", options.rank));
+}
 Mesh::~Mesh() = default;
 
 std::uint32_t Mesh::rank() const { return impl_->rank(); }

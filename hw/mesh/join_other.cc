@@ -87,6 +87,12 @@ class OtherJoin : private JoinSide {
         Verdict{1, 0, "rank 0 was lost while the ranks joined: its connection ended"}));
   }
 
+  EnvironmentError no_descriptor(std::string_view other) const {
+    return EnvironmentError(
+        fmt::format("rank {} has no descriptor left for {}: too many open files; see `ulimit -n`",
+                    options_.rank, other));
+  }
+
   // Longer each time: most ranks come at once, some much later.
   awaitable<void> pause() {
     error_code error;
@@ -102,6 +108,7 @@ class OtherJoin : private JoinSide {
         error_code error;
         tcp::socket socket(io_);
         co_await socket.async_connect(entry.endpoint(), into(error));
+        if (error == asio::error::no_descriptors) throw no_descriptor("rank 0");
         if (error) continue;
         // Asking for a free port of this host, one may be given that very port, and meet oneself.
         const tcp::endpoint here = socket.local_endpoint(error);
@@ -186,6 +193,9 @@ class OtherJoin : private JoinSide {
       links_[rank] = link;
       ready_if_all_there();
       co_return;
+    }
+    if (error == asio::error::no_descriptors) {
+      throw no_descriptor(fmt::format("rank {}", rank));
     }
     const std::string why =
         error == asio::error::operation_aborted

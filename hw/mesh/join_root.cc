@@ -175,6 +175,13 @@ class RootJoin : private JoinSide {
       if (!links_[r]) missing.push_back(r);
     }
     const double waited = std::chrono::duration<double>(options_.join_timeout).count();
+    if (!missing.empty() && starved_) {
+      decide({3, 0,
+              fmt::format("rank 0 has no descriptor left for {}: too many open files; see `ulimit "
+                          "-n`",
+                          named(missing))});
+      return;
+    }
     if (!missing.empty()) {
       const std::string strangers =
           strangers_ == 0 ? ""

@@ -211,7 +211,8 @@ awaitable<void> JoinSide::accept(std::function<awaitable<void>(LinkPtr)> greet) 
       start(admit(std::make_shared<Link>(std::move(socket)), greet));
       continue;
     }
-    // Too many open files, say: some will be closed.
+    // Too many open files, say: some will be closed. If not, that is why ranks did not come.
+    starved_ = starved_ || error == asio::error::no_descriptors;
     asio::steady_timer pause(io_, std::chrono::milliseconds(20));
     co_await pause.async_wait(into(error));
   }

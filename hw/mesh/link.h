@@ -128,6 +128,7 @@ class JoinSide {
   bool done_ = false;
 
   std::uint64_t strangers_ = 0;  // who tried to prove that they know the secret, and did not
+  bool starved_ = false;         // somebody came when there was no descriptor left
 
  private:
   asio::awaitable<void> admit(LinkPtr link, std::function<asio::awaitable<void>(LinkPtr)> greet);

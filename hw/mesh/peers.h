@@ -55,7 +55,7 @@ class MeshPeers {
   // The connection to another rank.
   struct Peer {
     Peer(asio::io_context& io, std::uint32_t its_rank)
-        : rank(its_rank), socket(io), buffer(64 << 10) {}
+        : rank(its_rank), socket(io), buffer(16 << 10) {}
 
     const std::uint32_t rank;
     asio::ip::tcp::socket socket;

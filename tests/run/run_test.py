@@ -210,6 +210,8 @@ class Wrong(RankCase):
                 (["--rank", "0", "--ranks", "2"], "--root"),
                 (["--rank", "0", "--ranks", "2", "--root", "nowhere"], "host:port"),
                 (["--completion", "prayer"], "--completion"),
+                (["--device", "xyz"], "--device"),
+                (["--transport", "auto", "--device", "xyz"], "--device"),
                 (["--failure-timeout", "0"], "--failure-timeout"),
         ):
             self.assertIn(part, self.bad("run", self.SPEC, *arguments))

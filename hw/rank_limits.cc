@@ -1,0 +1,207 @@
+#include "hw/rank_limits.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a rank takes beside its buffers, as measured with libfabric 1.17 (x86-64): memory of its
+// own, and addresses, most of them for the libraries of providers.
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kOwnBytes = 10 * kMiB;
+constexpr std::uint64_t kOwnBytesRxm = 110 * kMiB;
+constexpr std::uint64_t kAddressBytes = 150 * kMiB;
+constexpr std::uint64_t kAddressBytesRxm = 205 * kMiB;
+// Of the mesh, for each other rank.
+constexpr std::uint64_t kPeerBytes = 20 << 10;
+// Descriptors of libraries, timers and of what is open for a moment.
+constexpr std::uint64_t kOtherDescriptors = 12;
+// The rank, its mesh and its watcher.
+constexpr std::uint64_t kThreads = 3;
+
+// Heartbeats that a core sends and hears in a second beside its other work, and how many a rank
+// sends to each other within the failure timeout. 128 ranks on 2 cores at 2 s (41,000 for each)
+// were at the edge: some runs held, some lost ranks that were only slow.
+constexpr double kHeartbeatsPerCore = 30'000;
+constexpr double kHeartbeatsPerTimeout = 10;
+
+bool is_rxm(const RankNeeds& needs) { return needs.transport == "tcp;ofi_rxm"; }
+
+std::optional<std::uint64_t> limit_of(rlim_t value) {
+  if (value == RLIM_INFINITY) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::uint64_t number = 0;
+  std::ifstream file(path);
+  if (!(file >> number)) return std::nullopt;
+  return number;
+}
+
+// "MemAvailable:   123 kB", in bytes.
+std::optional<std::uint64_t> kibibytes_in(const std::string& path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    std::uint64_t number = 0;
+    if (word == key && file >> number) return number << 10;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t open_descriptors() {
+  std::error_code error;
+  const fs::directory_iterator all("/proc/self/fd", error);
+  return error ? 0 : static_cast<std::uint64_t>(std::distance(fs::begin(all), fs::end(all)));
+}
+
+// Processes and threads of this user.
+std::uint64_t tasks_of_user() {
+  std::uint64_t tasks = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    struct stat status = {};
+    if (!std::isdigit(static_cast<unsigned char>(name.front())) ||
+        stat(entry->path().c_str(), &status) != 0 || status.st_uid != geteuid()) {
+      continue;
+    }
+    std::error_code gone;
+    const fs::directory_iterator threads(entry->path() / "task", gone);
+    if (!gone)
+      tasks += static_cast<std::uint64_t>(std::distance(fs::begin(threads), fs::end(threads)));
+  }
+  return tasks;
+}
+
+std::uint64_t left_of(std::uint64_t limit, std::uint64_t used) {
+  return limit > used ? limit - used : 0;
+}
+
+void take_least(std::optional<std::uint64_t>& least, std::optional<std::uint64_t> other) {
+  if (other) least = std::min(least.value_or(*other), *other);
+}
+
+// Of a control group there is the limit, or "max", and what is used.
+std::optional<std::uint64_t> left_in_group(const std::string& limit, const std::string& used) {
+  const auto most = number_in("/sys/fs/cgroup/" + limit);
+  const auto now = number_in("/sys/fs/cgroup/" + used);
+  if (!most || !now) return std::nullopt;
+  return left_of(*most, *now);
+}
+
+std::string ranks_here(const RankNeeds& needs) {
+  if (!needs.all_here) return fmt::format("a rank of {}", needs.ranks);
+  return needs.ranks == 1 ? "1 rank" : fmt::format("{} ranks on one host", needs.ranks);
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return fmt::format("{} MiB", (bytes + kMiB - 1) / kMiB);
+}
+
+void require_cores(const RankNeeds& needs, const HostLimits& limits) {
+  if (!needs.all_here) return;
+  const double pairs = static_cast<double>(needs.ranks) * needs.ranks;
+  const double asked = pairs * kHeartbeatsPerTimeout / needs.failure_timeout_s;
+  const double there = kHeartbeatsPerCore * limits.cores;
+  if (asked <= there) return;
+  throw EnvironmentError(fmt::format(
+      "{}: to hear that all others live takes {:.3g} messages a second, and {} about {:.3g}; "
+      "expected at most {:.0f} ranks here, --failure-timeout {:.0f}s, or ranks on more hosts "
+      "(--rank, --root)",
+      ranks_here(needs), asked,
+      limits.cores == 1 ? "its 1 core handles" : fmt::format("its {} cores handle", limits.cores),
+      there, std::floor(std::sqrt(there * needs.failure_timeout_s / kHeartbeatsPerTimeout)),
+      std::ceil(pairs * kHeartbeatsPerTimeout / there)));
+}
+
+}  // namespace
+
+HostLimits host_limits() {
+  HostLimits limits;
+  limits.open_descriptors = open_descriptors();
+  limits.cores = static_cast<std::uint32_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
+  rlimit found = {};
+  if (getrlimit(RLIMIT_NOFILE, &found) == 0) limits.descriptors = limit_of(found.rlim_max);
+  // The superuser has none of processes.
+  if (geteuid() != 0 && getrlimit(RLIMIT_NPROC, &found) == 0 && limit_of(found.rlim_cur)) {
+    limits.processes = left_of(found.rlim_cur, tasks_of_user());
+  }
+  take_least(limits.processes, left_in_group("pids.max", "pids.current"));
+  if (getrlimit(RLIMIT_AS, &found) == 0 && limit_of(found.rlim_cur)) {
+    limits.address_bytes =
+        left_of(found.rlim_cur, kibibytes_in("/proc/self/status", "VmSize:").value_or(0));
+  }
+  limits.memory_bytes = kibibytes_in("/proc/meminfo", "MemAvailable:");
+  take_least(limits.memory_bytes, left_in_group("memory.max", "memory.current"));
+  return limits;
+}
+
+std::uint64_t descriptors_needed(const RankNeeds& needs, const HostLimits& limits) {
+  // A connection of the mesh to each, and another for the data but with shm. The one who starts all
+  // has a pipe from each.
+  const std::uint64_t each = needs.transport == "shm" ? 1 : 2;
+  return limits.open_descriptors + each * needs.ranks + kOtherDescriptors;
+}
+
+void require_limits(const RankNeeds& needs, const HostLimits& limits) {
+  require_cores(needs, limits);
+  const std::uint64_t here = needs.all_here ? needs.ranks : 1;
+  if (limits.descriptors && descriptors_needed(needs, limits) > *limits.descriptors) {
+    throw EnvironmentError(
+        fmt::format("{} over {} need {} open files in a process, and {} are allowed; see `ulimit "
+                    "-n`, or take fewer ranks",
+                    ranks_here(needs), needs.transport, descriptors_needed(needs, limits),
+                    *limits.descriptors));
+  }
+  if (limits.processes && kThreads * here > *limits.processes) {
+    throw EnvironmentError(
+        fmt::format("{} need {} processes and threads, and {} may still be started; see `ulimit "
+                    "-u`, or take fewer ranks",
+                    ranks_here(needs), kThreads * here, *limits.processes));
+  }
+  const std::uint64_t addresses =
+      (is_rxm(needs) ? kAddressBytesRxm : kAddressBytes) + needs.most_bytes;
+  if (limits.address_bytes && addresses > *limits.address_bytes) {
+    throw EnvironmentError(fmt::format(
+        "{} over {}: a process needs {} of addresses, and {} are left to it; see `ulimit -v`",
+        ranks_here(needs), needs.transport, mebibytes(addresses),
+        mebibytes(*limits.address_bytes)));
+  }
+  const std::uint64_t memory =
+      here * ((is_rxm(needs) ? kOwnBytesRxm : kOwnBytes) + needs.ranks * kPeerBytes) +
+      (needs.all_here ? needs.all_bytes : needs.most_bytes);
+  if (limits.memory_bytes && memory > *limits.memory_bytes) {
+    throw EnvironmentError(fmt::format(
+        "{} over {} need {} of memory, and {} are free; take fewer ranks or a smaller message, or "
+        "spread them over hosts (--rank, --root)",
+        ranks_here(needs), needs.transport, mebibytes(memory), mebibytes(*limits.memory_bytes)));
+  }
+}
+
+void prepare_for_ranks(const RankNeeds& needs) {
+  const HostLimits limits = host_limits();
+  require_limits(needs, limits);
+  rlimit files = {};
+  const std::uint64_t needed = descriptors_needed(needs, limits);
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= needed) return;
+  files.rlim_cur = needed;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace slackline::hw
