@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -129,12 +130,16 @@ class Run : public Command {
     return static_cast<std::uint32_t>(sched::parse_count(*text, option, least, kMostIterations));
   }
 
-  int run_rank(const LoadedSchedule& loaded, const hw::RunOptions& options,
-               const hw::MeshOptions& place, Console& console) const {
-    console.phase("joining");
+  int run_rank(const LoadedSchedule& loaded, hw::RunOptions options, const hw::MeshOptions& place,
+               Console& console) const {
     const Joined joined =
         joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))},
-                      &loaded.schedule);
+                      console, &loaded.schedule);
+    options.on_quiet = [&](const std::string& what, std::chrono::duration<double> waited,
+                           std::chrono::duration<double> patience) {
+      console.phase(fmt::format("waiting for {}: nothing for {:.0f} s, of {:.0f} s", what,
+                                waited.count(), patience.count()));
+    };
     hw::Session session(*joined.mesh, *joined.transport);
     hw::RunResult result;
     try {

@@ -254,8 +254,7 @@ class Validate : public Command {
     const std::uint32_t ranks = loaded.schedule.rank_count();
     joining_.check(ranks);
     return joining_.run_ranks(ranks, console, [&](const hw::MeshOptions& place, Console& seen) {
-      seen.phase("joining");
-      const Joined joined = joining_.join(place, {"command: validate"});
+      const Joined joined = joining_.join(place, {"command: validate"}, seen);
       if (place.rank != 0) {
         hw::follow(*joined.mesh, *joined.transport);
         return 0;

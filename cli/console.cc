@@ -85,6 +85,11 @@ std::size_t Console::width() const {
   return ::ioctl(err_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
+void Console::clear() {
+  phase_shown_ = terminal_;
+  clear_phase();
+}
+
 void Console::clear_phase() {
   if (!phase_shown_) return;
   write_all(err_, "\r\x1b[K");

@@ -30,6 +30,8 @@ class Console {
   void phase(std::string_view what);
   /// The same with how much of it is done, as a bar.
   void progress(std::string_view what, std::uint64_t done, std::uint64_t of);
+  /// Takes away what phase() or progress() shows, here or in a fork of this process.
+  void clear();
   /// Writes what was printed. A reader that went away is no error. Throws InputError on others.
   void finish();
 

@@ -179,8 +179,10 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   if (!options.secret) options.secret = hw::Secret::random();
   // A signal is heard once the ranks have ended: nobody is left, nor what they had.
   const hw::EndSignals signals;
+  console.phase("starting ranks");
   hw::load_transport(shared);
   const std::vector<hw::RankEnd> ends = run_forked(options, signals, nowhere.get(), body);
+  console.clear();
   if (const auto signal = signals.take()) {
     console.error(hw::ended_by(*signal));
     hw::die_by(*signal);
@@ -200,6 +202,7 @@ std::vector<hw::RankEnd> Joining::run_forked(
     hw::MeshOptions own = options;
     own.rank = rank;
     Console seen(rank == 0 ? STDOUT_FILENO : nowhere, rank == 0 ? STDERR_FILENO : nowhere);
+    if (rank == 0) seen.clear();
     const Ending ending = run_caught([&] { return body(own, seen); }, seen);
     return hw::RankEnd{ending.code, ending.error};
   });
@@ -213,9 +216,13 @@ std::unique_ptr<hw::ShmWarden> Joining::start_warden() const {
   return shares_memory ? std::make_unique<hw::ShmWarden>() : nullptr;
 }
 
-Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed,
+Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
                      const sched::Schedule* schedule) const {
   const std::string asked = transport();
+  options.on_join = [&](std::uint32_t joined) {
+    console.progress("joining", joined, options.ranks);
+  };
+  console.phase("joining");
   options.agreed = std::move(agreed);
   options.agreed.push_back(fmt::format("transport: {}", asked));
   Joined joined;

@@ -51,7 +51,7 @@ class Joining {
   /// Joins the other ranks, who must have the same lines in `agreed`. Once one is lost, the process
   /// ends, as with the PeerLost that it cannot throw, if a call of the transport does not come
   /// back. The transport is the one for `schedule`, where one is given.
-  Joined join(hw::MeshOptions options, std::vector<std::string> agreed,
+  Joined join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
               const sched::Schedule* schedule = nullptr) const;
 
   /// The first of these options that was given, as in "--transport"; empty if none was.

@@ -45,6 +45,23 @@ std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
   return std::chrono::duration<double>(sum_s);
 }
 
+void require_bearable(const sched::Schedule& schedule, const machine::Delays& delays) {
+  constexpr double kMost_s = 600;
+  if (delays.empty()) return;
+  for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
+    double sum_s = 0;
+    for (std::uint32_t i = schedule.first_op(sched::RankId(rank)).value;
+         i < schedule.end_op(sched::RankId(rank)).value; ++i) {
+      sum_s += delays.lane_delay_s(sched::OpId(i));
+    }
+    if (sum_s <= kMost_s) continue;
+    throw InputError(
+        fmt::format("delay plan: it holds the processor of rank {} for {:.3g} s in each iteration; "
+                    "expected at most {:g} s of a real run",
+                    rank, sum_s, kMost_s));
+  }
+}
+
 void sleep_until(Executor::Clock::time_point at) {
   // A sleep ends late, by the timer's slack and until a core is free.
   constexpr std::chrono::microseconds kSpin{300};
@@ -76,6 +93,7 @@ void Driver::restart() {
   idle_ = 0;
   sleepy_ = false;
   last_moved_ = Clock::now();
+  quiet_ = std::chrono::seconds(0);
 }
 
 bool Driver::progress() {
@@ -110,7 +128,11 @@ void Driver::idle() {
   if (idle_ == 1 || sleepy_ || idle_ % kRoundsPerLook == 0) {
     const Clock::time_point now = Clock::now();
     // Not each time that there is nothing to do for a moment.
-    if (idle_ == 1 || listen()) last_moved_ = now;
+    if (idle_ == 1 || listen()) {
+      last_moved_ = now;
+      quiet_ = std::chrono::seconds(0);
+    }
+    tell_quiet(now);
     require_movement(now);
     sleepy_ = options_.waiting == Waiting::kInterrupt ||
               (options_.waiting == Waiting::kHybrid && now - last_moved_ >= options_.poll_for);
@@ -129,12 +151,22 @@ void Driver::sleep(Clock::time_point now) {
   if (longest.count() > 0) transport_.wait(longest, mesh_.lost_descriptor());
 }
 
+// What a rank waits for that has something to do yet.
+std::string Driver::awaited() const {
+  return describe(executor_.program().schedule(), executor_.first_unfinished());
+}
+
+void Driver::tell_quiet(Clock::time_point now) {
+  if (!options_.on_quiet || now - last_moved_ < quiet_ + std::chrono::seconds(1)) return;
+  quiet_ = std::chrono::duration_cast<std::chrono::seconds>(now - last_moved_);
+  options_.on_quiet(executor_.finished() ? "the other ranks" : awaited(), now - last_moved_,
+                    patience_);
+}
+
 void Driver::require_movement(Clock::time_point now) {
   if (now - last_moved_ < patience_) return;
-  const std::string what =
-      executor_.finished() ? "the other ranks have not finished"
-                           : fmt::format("{} is not done", describe(executor_.program().schedule(),
-                                                                    executor_.first_unfinished()));
+  const std::string what = executor_.finished() ? "the other ranks have not finished"
+                                                : fmt::format("{} is not done", awaited());
   const bool held_up =
       transport_.name() == "net" && has_early_messages(executor_.program().schedule());
   throw Stalled(fmt::format("rank {}: nothing happened for {:.3g} s, and no rank is lost; {}{}",

@@ -60,6 +60,8 @@ class Driver {
   void idle();
   void sleep(Clock::time_point now);
   void require_movement(Clock::time_point now);
+  void tell_quiet(Clock::time_point now);
+  std::string awaited() const;
 
   Mesh& mesh_;
   Transport& transport_;
@@ -71,8 +73,12 @@ class Driver {
   std::uint64_t busy_ = 0;  // rounds
   std::uint64_t told_ = 0;  // of them
   bool sleepy_ = false;
-  Clock::time_point last_moved_;  // as far as somebody looked at the clock
+  std::chrono::seconds quiet_{0};  // that was told
+  Clock::time_point last_moved_;   // as far as somebody looked at the clock
 };
+
+/// Throws InputError if the delays hold a rank's processor for longer than anybody waits for a run.
+void require_bearable(const sched::Schedule& schedule, const machine::Delays& delays);
 
 /// Throws PeerLost if the mesh has lost a rank.
 void require_nobody_lost(const Mesh& mesh);

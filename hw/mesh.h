@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,6 +37,8 @@ struct MeshOptions {
   std::chrono::milliseconds join_timeout{30'000};
   /// After a rank is lost, all others know within this time. ≥ 100 ms.
   std::chrono::milliseconds failure_timeout{2'000};
+  /// At rank 0: called, while ranks join, with how many of them are there, itself included.
+  std::function<void(std::uint32_t joined)> on_join;
   /// What all ranks must agree on: one line each, "name: value" ("schedule: 1f3c…").
   std::vector<std::string> agreed;
   /// What this rank takes its program's version for. Empty: what it is. For tests.

@@ -50,6 +50,11 @@ struct RunOptions {
   std::chrono::milliseconds stall_timeout{30'000};
   /// How long the loss of a peer that the transport noticed may take to be confirmed by the mesh.
   std::chrono::milliseconds failure_timeout{2'000};
+  /// Called about once a second while nothing happens at this rank and it hears of nothing, with
+  /// what it waits for, how long it has waited, and after how long it will give up.
+  std::function<void(const std::string& what, std::chrono::duration<double> waited,
+                     std::chrono::duration<double> patience)>
+      on_quiet;
 };
 
 /// Up to which a rank's times, on rank 0's clock, are right: more at some moments than at others.

@@ -106,7 +106,9 @@ class RootJoin : private JoinSide {
       links_[hello.rank] = link;
       members_[hello.rank] = hello.member;
       link->send(encode_frame(FrameKind::kWelcome, WireWriter().u64(run_).take()));
-      if (std::count(links_.begin(), links_.end(), nullptr) == 1) send_table();
+      const auto missing = std::count(links_.begin(), links_.end(), nullptr) - 1;
+      if (options_.on_join) options_.on_join(options_.ranks - static_cast<std::uint32_t>(missing));
+      if (missing == 0) send_table();
     }
   }
 
