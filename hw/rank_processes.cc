@@ -48,11 +48,12 @@ int importance(const RankEnd& end) {
     case 0:
       return 0;
     case 1:
+      if (end.by_signal) return 3;
       return end.message.empty() ? 1 : 2;
     case 70:
-      return 4;
+      return 5;
     default:
-      return 3;
+      return 4;
   }
 }
 
@@ -133,6 +134,7 @@ bool RankProcesses::reap() {
       process.end.code = WEXITSTATUS(status);
     } else {
       process.end.code = 1;
+      process.end.by_signal = true;
       process.end.message = fmt::format("rank {} was {}", process.rank, ended_by(WTERMSIG(status)));
       if (const auto room = shm_room(); WTERMSIG(status) == SIGBUS && is_shm_full(room)) {
         process.end.message += fmt::format(": /dev/shm is full, {}", shm_room_and_cure(*room));
@@ -180,7 +182,7 @@ void RankProcesses::end_all() {
       }
       process.running = false;
       remove_shm_segments(process.pid, std::chrono::milliseconds(0));
-      process.end = {1, fmt::format("rank {} did not end by itself", process.rank)};
+      process.end = {1, fmt::format("rank {} did not end by itself", process.rank), false};
     }
     if (process.pipe >= 0) close(process.pipe);
     process.pipe = -1;

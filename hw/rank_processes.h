@@ -16,6 +16,7 @@ namespace slackline::hw {
 struct RankEnd {
   int code = 0;
   std::string message;
+  bool by_signal = false;  // of somebody else's
 };
 
 class RankProcesses {
@@ -54,7 +55,8 @@ class RankProcesses {
 };
 
 /// Of several ends the one that tells most: our own defects before what the user or the machine did
-/// wrong, those before ranks that were lost, and the lowest rank's of equals. All are good: the
+/// wrong, those before a rank that a signal ended, that before what the others saw of it, and the
+/// lowest rank's of equals. All are good: the
 /// first.
 RankEnd most_telling(const std::vector<RankEnd>& ends);
 

@@ -196,6 +196,9 @@ TEST(RankProcesses, TheMostTellingEnd) {
   EXPECT_EQ(most_telling({good, {1, ""}, lost}).message, lost.message);
   EXPECT_EQ(most_telling({lost, machine, user}).message, machine.message);
   EXPECT_EQ(most_telling({user, defect, machine}).message, defect.message);
+  const RankEnd killed{1, "rank 1 was ended by signal 9", true};
+  EXPECT_EQ(most_telling({lost, killed, lost}).message, killed.message);
+  EXPECT_EQ(most_telling({killed, machine}).message, machine.message);
 }
 
 TEST(RankProcesses, WhatKilledOnesLeftInSharedMemoryIsRemoved) {

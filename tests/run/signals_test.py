@@ -130,7 +130,9 @@ class Signals(RankCase):
         self.assertEqual(code, 1 if target == "rank" else -number, what)
         killed = target != "rank" and number == signal.SIGKILL
         self.assertEqual(said.count("\n"), 0 if killed else 1, what)
-        if target != "rank" and not killed:
+        if target == "rank":
+            self.assertRegex(said, rf"rank [0-3] was ended by signal {number.value} \(", what)
+        elif not killed:
             self.assertIn(f"slackline: ended by signal {number.value} (", said, what)
         self.assertEqual((folder / "out").read_text(), "", what)
         self.assertEqual(self.segments_of([run.pid, *processes], since), [], what)
