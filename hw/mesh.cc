@@ -68,9 +68,7 @@ class Mesh::Impl {
   const std::vector<Member>& members() const { return members_; }
 
  private:
-  bool is_host_of_root() const {
-    return hw::is_same_host(members_[0].host, members_[rank_].host);
-  }
+  bool is_host_of_root() const { return hw::is_same_host(members_[0].host, members_[rank_].host); }
 
   void ask_clock(bool anew) {
     peers_.ask_clock_often(anew);
