@@ -10,9 +10,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
 
 #include "sched/error.h"
+#include "sched/memory_limit.h"
 
 namespace slackline::hw {
 namespace {
@@ -51,16 +51,6 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   if (!(file >> number)) return std::nullopt;
   return number;
-}
-
-// "MemAvailable:   123 kB", in bytes.
-std::optional<std::uint64_t> kibibytes_in(const std::string& path, std::string_view key) {
-  std::ifstream file(path);
-  for (std::string word; file >> word;) {
-    std::uint64_t number = 0;
-    if (word == key && file >> number) return number << 10;
-  }
-  return std::nullopt;
 }
 
 std::uint64_t open_descriptors() {
@@ -143,12 +133,8 @@ HostLimits host_limits() {
     limits.processes = left_of(found.rlim_cur, tasks_of_user());
   }
   take_least(limits.processes, left_in_group("pids.max", "pids.current"));
-  if (getrlimit(RLIMIT_AS, &found) == 0 && limit_of(found.rlim_cur)) {
-    limits.address_bytes =
-        left_of(found.rlim_cur, kibibytes_in("/proc/self/status", "VmSize:").value_or(0));
-  }
-  limits.memory_bytes = kibibytes_in("/proc/meminfo", "MemAvailable:");
-  take_least(limits.memory_bytes, left_in_group("memory.max", "memory.current"));
+  limits.address_bytes = sched::free_addresses();
+  limits.memory_bytes = sched::free_memory();
   return limits;
 }
 

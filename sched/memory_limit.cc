@@ -93,15 +93,6 @@ Bytes free_of_groups(const std::string& root) {
   return free;
 }
 
-Bytes free_addresses(const std::string& root) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  const Bytes pages = number_in(root + "proc/self/statm");
-  const std::uint64_t used =
-      pages.value_or(0) * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
-  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
-}
-
 std::string size_text(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 4> kUnits = {"MiB", "GiB", "TiB", "PiB"};
   double value = static_cast<double>(bytes) / (1 << 20);
@@ -113,13 +104,23 @@ std::string size_text(std::uint64_t bytes) {
 }  // namespace
 
 std::optional<std::uint64_t> free_memory(const std::string& root) {
-  return least(least(free_of_machine(root), free_of_groups(root)), free_addresses(root));
+  return least(free_of_machine(root), free_of_groups(root));
+}
+
+std::optional<std::uint64_t> free_addresses(const std::string& root) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  const Bytes pages = number_in(root + "proc/self/statm");
+  const std::uint64_t used =
+      pages.value_or(0) * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 void MemoryLimit::require(std::uint64_t bytes, std::string_view what, std::string_view cure,
                           std::uint64_t taken) const {
   if (!bytes_ && bytes <= kLittle) return;
-  const Bytes most = bytes_ ? *bytes_ - std::min(*bytes_, taken) : free_memory();
+  const Bytes most =
+      bytes_ ? *bytes_ - std::min(*bytes_, taken) : least(free_memory(), free_addresses());
   if (!most || bytes <= *most) return;
   throw EnvironmentError(fmt::format("{} takes about {} of memory, and {} {}; expected {}", what,
                                      size_text(bytes_ ? bytes + taken : bytes),

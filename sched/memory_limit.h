@@ -8,10 +8,14 @@
 
 namespace slackline::sched {
 
-/// Bytes that this process can still have: the least of what the machine has free, what the control
-/// groups above this process leave (file caches count as free), and what its limit on addresses
-/// (ulimit -v) leaves. Nothing where none of them is known. `root` is where the system's files are.
+/// Bytes that processes here can still have, all together: the least of what the machine has free
+/// and what the control groups above this process leave (file caches count as free). Nothing where
+/// none of them is known. `root` is where the system's files are.
 std::optional<std::uint64_t> free_memory(const std::string& root = "/");
+
+/// Bytes that this process can still map under its limit on addresses (ulimit -v). Nothing without
+/// one.
+std::optional<std::uint64_t> free_addresses(const std::string& root = "/");
 
 class MemoryLimit {
  public:

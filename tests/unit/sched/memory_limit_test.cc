@@ -36,7 +36,6 @@ class FreeMemory : public ::testing::Test {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  // The tests' own limit on addresses, if there is one, is not theirs to set.
   std::uint64_t free_mib() const { return free_memory(root_.string() + "/").value_or(0) / kMiB; }
 
   fs::path root_;
@@ -67,14 +66,14 @@ TEST_F(FreeMemory, IsWhatAnOlderControlGroupLeaves) {
   EXPECT_EQ(free_mib(), 924u);
 }
 
-TEST_F(FreeMemory, IsWhatTheLimitOnAddressesLeaves) {
+TEST_F(FreeMemory, AddressesAreWhatTheirLimitLeaves) {
   write(
       "proc/self/statm",
       std::to_string(kMiB * 100 / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) + " 1 1\n");
   EXPECT_EQ(ending_of_child([&] {
               const rlimit limit{kMiB * 300, kMiB * 300};
               if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(2);
-              ::_exit(free_mib() == 200 ? 0 : 1);
+              ::_exit(free_addresses(root_.string() + "/") == kMiB * 200 ? 0 : 1);
             }),
             0);
 }
