@@ -23,7 +23,8 @@ using sched::OpId;
 // Of an operation's place among those that are equal; apart from what delays draw.
 constexpr std::uint32_t kChoiceRank = ~std::uint32_t{0} - 1;
 
-// Fair NICs: whether two large messages were on one port at a time.
+// Fair NICs: whether two large messages were on one port at a time. A node's ranks share its NIC,
+// and what stays within the node passes none.
 bool ports_shared(const sched::Schedule& schedule, const machine::Platform& platform,
                   const machine::Paths& paths, const sched::Trace& trace) {
   struct Passage {
@@ -37,9 +38,10 @@ bool ports_shared(const sched::Schedule& schedule, const machine::Platform& plat
     if (!sched::is_initiator(op.kind)) continue;
     if (schedule.payload_bytes(op) <= platform.interleave_bytes) continue;
     const machine::Path& path = paths[paths.of(op.channel, sched::has_reply(op.kind))];
+    if (path.local) continue;
     const double end_s = sent_s(schedule, paths, trace, OpId(i));
-    passages.push_back({2 * path.src.value, trace.ops[i].wire_s, end_s});
-    passages.push_back({2 * path.dst.value + 1, trace.ops[i].wire_s, end_s});
+    passages.push_back({2 * path.src_nic.value, trace.ops[i].wire_s, end_s});
+    passages.push_back({2 * path.dst_nic.value + 1, trace.ops[i].wire_s, end_s});
   }
   std::sort(passages.begin(), passages.end(), [](const Passage& a, const Passage& b) {
     return std::tuple(a.port, a.begin_s, a.end_s) < std::tuple(b.port, b.begin_s, b.end_s);

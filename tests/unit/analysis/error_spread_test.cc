@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "analysis/analytic.h"
+#include "analysis/event_engine.h"
 #include "analysis/plan_runs.h"
 #include "analysis/samples.h"
 #include "analysis/validate.h"
+#include "sched/error.h"
 #include "tests/support/quantile.h"
 #include "tests/unit/analysis/program.h"
 
@@ -157,6 +162,76 @@ TEST(RunTrials, FairPortsAreSharedByLargeMessagesThatMeet) {
   EXPECT_TRUE(shared(0, 10'000, "fair"));
   EXPECT_FALSE(shared(0, 10'000, "serial"));
   EXPECT_FALSE(shared(0, 100, "fair"));
+}
+
+TEST(RunTrials, AreOfARunOfTheScheduleThatEnds) {
+  Program p(1);
+  p.calc(0, us(4));
+  const sched::Schedule schedule = p.build();
+  const machine::Wiring wiring(platform(), 1);
+  const auto refusal = [&](const sched::Trace& base) -> std::string {
+    try {
+      run_trials(schedule, platform(), wiring, {}, base, {}, {}, {});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const sched::Trace good = run_analytic(schedule, platform());
+  EXPECT_EQ(refusal(good), "none");
+  sched::Trace other = good;
+  other.schedule.low ^= 1;
+  EXPECT_EQ(refusal(other), "the trace is of schedule " + to_string(other.schedule) + ", not of " +
+                                to_string(schedule.digest()));
+  other = good;
+  other.ops.clear();
+  EXPECT_NE(refusal(other), "none");
+  other = good;
+  other.ops[0].done_s = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(refusal(other), "the run without the delays never ends; expected one that does");
+}
+
+// Ranks 0 and 1 are on one node, and 2 and 3 on another: they share its ports, and pass none
+// within.
+TEST(RunTrials, FairPortsAreTheNodes) {
+  const machine::Platform on = machine::parse_platform_spec(
+      "star:rate=8Gbps,latency=1us,o_post=1us,o_complete=0,gap=0,interleave=100,copy_rate=8Gbps,"
+      "ranks_per_node=2,nic=fair");
+  // Whether two messages of 10 us that begin at once share a port, by what an engine did that says
+  // nothing of it.
+  const auto shared = [&](std::uint32_t a, std::uint32_t to_a, std::uint32_t b,
+                          std::uint32_t to_b) {
+    Program p(4);
+    const auto first = p.channel(a, to_a);
+    const auto second = p.channel(b, to_b);
+    const OpId wait = p.delay(b, us(30));
+    p.put(first, 10'000);
+    p.after({wait}, p.put(second, 10'000, sched::Notify::kNone, 1));
+    const sched::Schedule schedule = p.build();
+    const machine::Wiring wiring(on, 4);
+    const machine::TraceSource source = [&](const machine::PlanRuns& runs,
+                                            const machine::TraceReading& reading) {
+      std::vector<double> kept(std::size_t{runs.count} * reading.width);
+      for (std::uint32_t i = 0; i < runs.count; ++i) {
+        sched::Trace trace = run_events(schedule, on, wiring, runs.plan(i));
+        trace.contended = false;
+        reading.read(trace, std::span(kept).subspan(std::size_t{i} * reading.width, reading.width));
+      }
+      return kept;
+    };
+    std::uint32_t put = 0;  // the first
+    while (schedule.op(OpId(put)).kind != sched::OpKind::kPut || schedule.op(OpId(put)).lane != 0) {
+      ++put;
+    }
+    const std::vector<Trial> trials = {{OpId(put), us(30), false}};
+    const sched::Trace base = run_events(schedule, on, wiring);
+    return run_trials(schedule, on, wiring, {}, base, trials, source, {}).trials.at(0).shared;
+  };
+  EXPECT_TRUE(shared(0, 2, 1, 3));  // out of one node
+  EXPECT_TRUE(shared(0, 2, 0, 3));
+  EXPECT_FALSE(shared(0, 2, 3, 1));  // there and back
+  EXPECT_FALSE(shared(0, 1, 0, 1));  // within a node
+  EXPECT_FALSE(shared(0, 1, 1, 2));
 }
 
 TEST(Samples, OnlyThoseThatAreAskedForChange) {
