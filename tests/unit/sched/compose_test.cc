@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "sched/error.h"
 #include "sched/text.h"
 
@@ -86,6 +89,95 @@ TEST(Compose, TheEarlierStartComesFirst) {
             "  1 delay for 1ns\n  2 join after done:1\n"
             "  3 delay for 2ns\n  4 calc for 1us after done:3\n"
             "  5 join after done:4\n  6 join after done:5\n");
+}
+
+std::string refusal(const std::vector<Part>& parts, std::uint32_t ranks) {
+  try {
+    compose(parts, ranks);
+  } catch (const InputError& error) {
+    return error.what();
+  } catch (const Unsupported& error) {
+    return std::string("unsupported: ") + error.what();
+  }
+  return "";
+}
+
+TEST(Compose, RefusesWhatFitsNoWhole) {
+  const Schedule two = read_text("slackline schedule 1\nranks 2\nrank 0\n0 join\nrank 1\n1 join\n");
+  const Schedule dynamic = read_text(
+      "slackline schedule 1\nranks 1\nrank 0\n0 join\nregion retry entry 0 count 1 attempts 2\n");
+  const auto ranks = [](std::uint32_t a, std::uint32_t b) {
+    return std::vector<RankId>{RankId(a), RankId(b)};
+  };
+  const Part good{&two, ranks(0, 2), Time{0}, std::nullopt};
+  const auto with = [&](auto&& change) {
+    Part second = good;
+    change(second);
+    return refusal({good, second}, 3);
+  };
+  EXPECT_EQ(with([](Part&) {}), "");
+  EXPECT_EQ(with([](Part& p) { p.rank_of.pop_back(); }), "part 1: 1 ranks are named; expected 2");
+  EXPECT_EQ(with([](Part& p) { p.rank_of.emplace_back(1); }),
+            "part 1: 3 ranks are named; expected 2");
+  EXPECT_EQ(with([&](Part& p) { p.rank_of = ranks(0, 3); }),
+            "part 1: 3 is no rank; expected 0 to 2");
+  EXPECT_EQ(with([&](Part& p) { p.rank_of = ranks(1, 1); }),
+            "part 1: rank 1 stands twice; expected it once");
+  EXPECT_EQ(with([](Part& p) { p.start = Time{-1}; }),
+            "part 1: its start is out of range; expected 0 or later");
+  EXPECT_EQ(with([](Part& p) { p.start = kForever; }),
+            "part 1: its start is out of range; expected 0 or later");
+  EXPECT_EQ(with([](Part& p) { p.after = 0; }), "");
+  EXPECT_EQ(with([](Part& p) { p.after = 1; }),
+            "part 1: it comes after part 1; expected an earlier one");
+  EXPECT_EQ(with([](Part& p) { p.start_rank = RankId(1); }), "");
+  EXPECT_EQ(with([](Part& p) { p.start_rank = RankId(2); }),
+            "part 1: start rank 2 is none of its ranks");
+  EXPECT_EQ(refusal({{&dynamic, {RankId(0)}, Time{0}, std::nullopt}}, 1).substr(0, 42),
+            "unsupported: compose takes static schedule");
+  EXPECT_EQ(compose({}, 2).schedule.op_count(), 0u);
+}
+
+// The values of a part stand behind those of the parts before it, sums and all.
+TEST(Compose, ValuesStandBehindEachOther) {
+  const auto part = [](const std::string& value, const std::string& facts = "") {
+    return read_text("slackline schedule 1\nranks 1\nbuffer 0 rank 0 bytes 8\npre 0[0+8] value " +
+                     value + "\n" + facts);
+  };
+  const auto values = [](const Schedule& first, const Schedule& second) {
+    const Composition whole =
+        compose(std::vector<Part>{{&first, {RankId(0)}, Time{0}, std::nullopt},
+                                  {&second, {RankId(0)}, Time{0}, std::nullopt}},
+                1);
+    return whole.schedule.contract().pre.back().value.value;
+  };
+  EXPECT_EQ(values(part("0"), part("0")), 1u);
+  EXPECT_EQ(values(part("4"), part("2")), 7u);
+  EXPECT_EQ(values(part("0", "post 0[0+8] value 3 terms 4\n"), part("0")), 7u);
+  EXPECT_EQ(values(part("4294967292"), part("0")), 4294967293u);
+  const Schedule most = part("4294967293"), one = part("0"), two = part("1");
+  EXPECT_EQ(refusal({{&one, {RankId(0)}, Time{0}, std::nullopt},
+                     {&most, {RankId(0)}, Time{0}, std::nullopt}},
+                    1),
+            "");
+  EXPECT_EQ(refusal({{&two, {RankId(0)}, Time{0}, std::nullopt},
+                     {&most, {RankId(0)}, Time{0}, std::nullopt}},
+                    1),
+            "part 1: its values do not fit behind the others'");
+}
+
+// A delayed rank that has nothing to do keeps its delay, and what comes after waits for that.
+TEST(Compose, APartWithoutOperationsIsItsDelay) {
+  const Schedule none = read_text("slackline schedule 1\nranks 1\n");
+  const Schedule calc = read_text("slackline schedule 1\nranks 1\nrank 0\n0 calc for 1us\n");
+  const Part parts[] = {{&none, {RankId(0)}, Time{3'000}, std::nullopt},
+                        {&calc, {RankId(0)}, Time{0}, 0}};
+  EXPECT_EQ(program_of(compose(parts, 1).schedule),
+            "\nranks 1\nrank 0\n  0 delay for 3ns\n  1 join after done:0\n"
+            "  2 calc for 1us after done:1\n");
+  const Part without[] = {{&none, {RankId(0)}, Time{0}, std::nullopt},
+                          {&calc, {RankId(0)}, Time{0}, 0}};
+  EXPECT_EQ(program_of(compose(without, 1).schedule), "\nranks 1\nrank 0\n  0 calc for 1us\n");
 }
 
 }  // namespace
