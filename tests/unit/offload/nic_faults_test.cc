@@ -99,6 +99,14 @@ TEST(NicFaults, QueuesComeToTheirEndAndNoFurther) {
             (Faults{"queue 0 (data send, rank 0) runs past its last entry"}));
   const Faults stuck = faults_of(edited(sq_wait(), {{"wait 4 count 1", "wait 4 count 2"}}));
   EXPECT_EQ(stuck, (Faults{"stuck: entry 1 (wait) of queue 8 (collect management, rank 1)"}));
+  // Each run is counted by itself.
+  const QueueProgram program =
+      read_queues(edited(sq_wait(), {{"wait 4 count 1", "wait 4 count 2"}}), "f");
+  const MessageGraph graph(relay());
+  Emulator emulator(program, relay(), graph);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    EXPECT_EQ(emulator.run(Timing::kRandom, seed).stuck, 1u);
+  }
 }
 
 }  // namespace

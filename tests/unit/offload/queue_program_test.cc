@@ -9,6 +9,7 @@
 
 #include "offload/costs.h"
 #include "offload/queue_dot.h"
+#include "offload/queue_names.h"
 #include "offload/queue_text.h"
 #include "sched/error.h"
 
@@ -310,6 +311,23 @@ TEST(QueueProgram, TextIsReadLineByLine) {
   EXPECT_EQ(with("ranks 2", "ranks 16777217"),
             "f:6: the number of ranks: '16777217' does not fit; expected a whole number from 0 to "
             "16777216");
+}
+
+// What is no name is none, the empty one too.
+TEST(QueueNames, AreReadBack) {
+  const auto expect_names = [](auto last, auto named) {
+    using Name = decltype(last);
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      EXPECT_EQ(named(name(static_cast<Name>(i))), static_cast<Name>(i));
+    }
+    EXPECT_EQ(named(""), std::nullopt);
+    EXPECT_EQ(named("no-such"), std::nullopt);
+  };
+  expect_names(Mode::kRdmcMq, mode_named);
+  expect_names(Readiness::kWindow, readiness_named);
+  expect_names(QueueKind::kManagement, queue_kind_named);
+  expect_names(Purpose::kCollect, purpose_named);
+  expect_names(EntryKind::kRecvEnable, entry_kind_named);
 }
 
 }  // namespace
