@@ -98,6 +98,7 @@ TEST(AdviceCandidates, RacksAreTheUsualAndThePlatforms) {
   EXPECT_EQ(racks("two-level:racks=2,hosts=4", 8), (Rows{"3 runs", "the 2 racks"}));
   EXPECT_EQ(racks("two-level:racks=2,hosts=8", 9), (Rows{"3 runs", "the 2 racks!"}));
   EXPECT_EQ(racks("two-level:racks=2,hosts=4", 8, "round-robin"), (Rows{"3 runs", "the 2 racks!"}));
+  EXPECT_EQ(racks("two-level:racks=8,hosts=2", 9, "round-robin"), (Rows{"3 runs", "the 8 racks!"}));
   // Every rank a rack of its own is none.
   EXPECT_EQ(racks("two-level:racks=9,hosts=1", 9), (Rows{"3 runs"}));
 }

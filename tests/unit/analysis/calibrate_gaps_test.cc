@@ -187,6 +187,28 @@ TEST(CalibrateGaps, OnlyTheWirePacesLargeMessages) {
   EXPECT_EQ(found.platform.rate, slow_gap().rate);
 }
 
+// By the smallest of them, at the slowest that the wire may be.
+TEST(CalibrateGaps, ARoughWireBoundsByItsSlowestRate) {
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal(1, 0.01);
+  auto points = Points(slow_gap())
+                    .pingpong()
+                    .send()
+                    .add(PointKind::kStream, {20'000, 4000, 60'000}, {16, 32})
+                    .add(PointKind::kBurst, {5000}, {16, 32})
+                    .all;
+  for (MeasuredPoint& point : points) point.seconds *= normal(random);
+  const Calibration found = calibrate(points, base());
+  const analysis::FigureFit& rate = found.of(Figure::kRate);
+  ASSERT_EQ(rate.verdict, Verdict::kMeasured);
+  EXPECT_LT(rate.low, rate.value);
+  EXPECT_LT(rate.value, rate.high);
+  for (const Figure f : {Figure::kGap, Figure::kPost}) {
+    ASSERT_TRUE(found.of(f).at_most.has_value()) << name(f);
+    EXPECT_DOUBLE_EQ(*found.of(f).at_most, 4000 / rate.low) << name(f);
+  }
+}
+
 TEST(CalibrateGaps, NothingVouchesForOnePoint) {
   machine::Platform platform = slow_gap();
   platform.atomic_service = us(2);
