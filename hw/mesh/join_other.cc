@@ -132,6 +132,7 @@ class OtherJoin : private JoinSide {
     require_secret(options_, address);
     acceptor_ = listen_at(io_, tcp::endpoint(address, 0), error);
     const tcp::endpoint endpoint = error ? tcp::endpoint() : acceptor_.local_endpoint(error);
+    if (error == asio::error::no_descriptors) throw no_descriptor("the ranks above it");
     if (error) {
       throw EnvironmentError(
           fmt::format("rank {} cannot listen at {}: {}; expected an address of its own host",

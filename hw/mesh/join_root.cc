@@ -59,6 +59,10 @@ class RootJoin : private JoinSide {
       if (!error) acceptor_ = listen_at(io_, tcp::endpoint(at, port), error);
       if (!error) return;
     }
+    if (error == asio::error::no_descriptors) {
+      throw EnvironmentError(
+          "rank 0 has no descriptor left to listen with: too many open files; see `ulimit -n`");
+    }
     if (error == asio::error::address_in_use) {
       throw EnvironmentError(
           fmt::format("rank 0 cannot listen at {}: port {} is in use; end what uses it (ss -ltnp "
