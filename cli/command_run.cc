@@ -20,8 +20,10 @@
 #include "cli/run_options.h"
 #include "cli/run_report.h"
 #include "cli/schedule_source.h"
+#include "hw/driver.h"
 #include "hw/session.h"
 #include "machine/delay_plan.h"
+#include "machine/delays.h"
 #include "machine/platform.h"
 #include "sched/error.h"
 #include "sched/trace_file.h"
@@ -62,7 +64,8 @@ class Run : public Command {
     const LoadedSchedule loaded = source_.load_proved_if_static(console);
     joining_.check(loaded.schedule.rank_count());
     note_unused_seed(delays_.seed(), draws(options.delays, loaded.schedule), console);
-    machine::validate(options.delays, loaded.schedule);
+    hw::require_bearable(loaded.schedule,
+                         machine::Delays(options.delays, loaded.schedule, options.platform));
     std::vector<double> slack_s;
     options.order = order(loaded.schedule, options, console, slack_s);
     std::vector<std::uint64_t> bytes(loaded.schedule.rank_count(), 0);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <system_error>
 
@@ -89,9 +90,8 @@ class Mesh::Impl {
 
 Mesh::Mesh(const MeshOptions& options) try : impl_(std::make_unique<Impl>(options)) {
 } catch (const std::system_error& error) {
-  // Of what Asio opens for itself.
-  const bool known = error.code() == std::errc::too_many_files_open ||
-                     error.code() == std::errc::too_many_files_open_in_system;
+  // Of what Asio opens for itself; its codes are of a category of its own.
+  const bool known = error.code().value() == EMFILE || error.code().value() == ENFILE;
   if (!known) throw;
   throw EnvironmentError(fmt::format(
       "rank {} has no descriptor left: too many open files; see `ulimit -n`", options.rank));

@@ -112,7 +112,6 @@ void Run::set_up(std::uint32_t first_channel) {
   try {
     require_options(schedule_, options_, mesh_.ranks());
     delays_ = machine::Delays(options_.delays, schedule_, options_.platform);
-    require_bearable(schedule_, delays_);
     kept_memory_.emplace(schedule_);
     ExecutorOptions options;
     options.first_channel = first_channel;
