@@ -1,26 +1,13 @@
 """Processes that the program starts end with it, whatever ends it."""
 
 import os
-import pathlib
 import select
 import signal
 import subprocess
 
-from program_case import PROGRAM, ProgramCase, main
+from program_case import PROGRAM, ProgramCase, children_of, main
 
 LONG = "binomial-pipeline:ranks=32,bytes=64MiB,block=64KiB"
-
-
-def children_of(process):
-    """Those of /proc whose parent it is: after a name in brackets stand the state and the parent."""
-    found = []
-    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            if status.read_text().rpartition(")")[2].split()[1] == str(process):
-                found.append(int(status.parent.name))
-        except OSError:
-            continue  # ended meanwhile
-    return found
 
 
 def end(process):

@@ -29,6 +29,25 @@ def block(pattern, size):
     return f",block={size}" if pattern in BLOCK_PATTERNS else ""
 
 
+def stat_of(pid):
+    """State, parent and process group of a process; nothing if there is none."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields[0], int(fields[1]), int(fields[2])
+
+
+def children_of(parent):
+    """The processes whose parent it is, each with its stat_of()."""
+    found = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        stat = stat_of(path.name)
+        if stat and stat[1] == parent:
+            found[int(path.name)] = stat
+    return found
+
+
 class Done:
     """How a run of the program ended."""
 

@@ -315,15 +315,7 @@ TEST(MeshJoin, StrangersAtOtherRanksAreNoRanks) {
   Insider root(connected_to(ranks.port().port()), ranks.secret());
   ASSERT_TRUE(root.known());
   root.put(encode(hello));
-  std::vector<hw::Member> members;
-  while (members.empty()) {
-    const auto frame = root.next();
-    ASSERT_TRUE(frame);
-    const auto bytes = std::span(*frame);
-    if (hw::decode_header(bytes.first<hw::kHeaderBytes>()).kind == hw::FrameKind::kTable) {
-      members = hw::decode_members(bytes.subspan(hw::kHeaderBytes + 8));
-    }
-  }
+  const std::vector<hw::Member> members = testing::told_by_root(root).members;
   ASSERT_EQ(members.size(), 4);
   hello.run = 12345;  // not this run
   std::vector<hw::Descriptor> strangers;

@@ -12,9 +12,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "hw/descriptor.h"
 #include "hw/mesh/seal.h"
+#include "hw/mesh/wire.h"
 
 namespace slackline::testing {
 
@@ -107,5 +109,27 @@ class Insider {
   hw::Descriptor socket_;
   std::unique_ptr<hw::Seal> seal_;
 };
+
+/// What a rank is told that has said Hello to rank 0: the run's number, and where the others
+/// listen. Without members if the connection ends before.
+struct Told {
+  std::uint64_t run = 0;
+  std::vector<hw::Member> members;
+};
+inline Told told_by_root(Insider& rank) {
+  Told told;
+  while (told.members.empty()) {
+    const auto frame = rank.next();
+    if (!frame) return told;
+    const auto bytes = std::span(*frame);
+    const auto kind = hw::decode_header(bytes.first<hw::kHeaderBytes>()).kind;
+    hw::WireReader payload(bytes.subspan(hw::kHeaderBytes));
+    if (kind == hw::FrameKind::kWelcome) told.run = payload.u64();
+    if (kind == hw::FrameKind::kTable) {
+      told.members = hw::decode_members(bytes.subspan(hw::kHeaderBytes + 8));
+    }
+  }
+  return told;
+}
 
 }  // namespace slackline::testing

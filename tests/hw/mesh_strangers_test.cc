@@ -177,27 +177,16 @@ TEST(MeshStrangers, ChangeNothingAtOtherRanks) {
   Insider root(connected_to(ranks.port().port()), ranks.secret());
   ASSERT_TRUE(root.known());
   root.put(encode(hello));
-  std::vector<hw::Member> members;
-  std::uint64_t run = 0;
-  while (members.empty()) {
-    const auto frame = root.next();
-    ASSERT_TRUE(frame);
-    const auto bytes = std::span(*frame);
-    const auto kind = hw::decode_header(bytes.first<hw::kHeaderBytes>()).kind;
-    hw::WireReader payload(bytes.subspan(hw::kHeaderBytes));
-    if (kind == hw::FrameKind::kWelcome) run = payload.u64();
-    if (kind == hw::FrameKind::kTable) {
-      members = hw::decode_members(bytes.subspan(hw::kHeaderBytes + 8));
-    }
-  }
-  const auto port = static_cast<std::uint16_t>(members.at(1).port);
+  const testing::Told told = testing::told_by_root(root);
+  ASSERT_EQ(told.members.size(), 3u);
+  const auto port = static_cast<std::uint16_t>(told.members[1].port);
   Strangers strangers(port, 2, words_of_a_rank(ranks.secret()));
   for (int i = 0; i < testing::cases(1'000); ++i) {
     ASSERT_NO_FATAL_FAILURE(strangers.come()) << i;
   }
   Insider other(connected_to(port), ranks.secret());
   ASSERT_TRUE(other.known());
-  hello.run = run;
+  hello.run = told.run;
   other.put(encode(hello));
   root.put(hw::encode_frame(hw::FrameKind::kReady));
   // The word to go, and then the first words of the barrier.

@@ -7,14 +7,13 @@ Seeded; SLACKLINE_SIGNALS is how many (default: 40), SLACKLINE_SIGNAL_SEED where
 import concurrent.futures
 import ctypes
 import os
-import pathlib
 import random
 import shutil
 import signal
 import subprocess
 import time
 
-from program_case import PROGRAM, main
+from program_case import PROGRAM, children_of, main, stat_of
 from rank_case import PATIENCE_S, RankCase
 
 SIGNALS = int(os.environ.get("SLACKLINE_SIGNALS", "40"))
@@ -29,24 +28,6 @@ FAILURE_S = 4
 MORE = (1, 5, 25)
 SLOW = ("silent for ", "stopped for ", "did not come within ")
 PR_SET_CHILD_SUBREAPER = 36
-
-
-def stat_of(pid):
-    """State, parent and process group of a process; nothing if there is none."""
-    try:
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return fields[0], int(fields[1]), int(fields[2])
-
-
-def children_of(parent):
-    found = {}
-    for path in pathlib.Path("/proc").glob("[0-9]*"):
-        stat = stat_of(path.name)
-        if stat and stat[1] == parent:
-            found[int(path.name)] = stat
-    return found
 
 
 def is_gone(pid):
