@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <asio.hpp>
+#include <utility>
 
 #include "hw/mesh/link.h"
 #include "hw/mesh/root_address.h"
@@ -145,11 +146,13 @@ class OtherJoin : private JoinSide {
   void heed(const Frame& frame) {
     WireReader reader(frame.payload);
     if (frame.kind == FrameKind::kWelcome) {
+      if (std::exchange(welcome_, true)) throw WireError("a second welcome");
       hello_.run = reader.u64();
       // Rank 0's clock counts from here on.
       set_deadline(options_.join_timeout + kGrace, "fell silent; the ranks did not join");
       start(accept([this](LinkPtr link) { return greet(std::move(link)); }));
     } else if (frame.kind == FrameKind::kTable) {
+      if (!welcome_ || std::exchange(has_table_, true)) throw WireError("a table too many");
       const std::uint64_t told_ms = reader.u64();
       const auto most = static_cast<std::uint64_t>(options_.join_timeout.count());
       if (told_ms > std::max(most, kMostJoin_ms)) throw WireError("a time that is none");
@@ -162,6 +165,7 @@ class OtherJoin : private JoinSide {
     } else if (frame.kind == FrameKind::kVerdict) {
       end(decode_verdict(frame.payload));
     } else if (frame.kind == FrameKind::kGo) {
+      if (!ready_) throw WireError("the word to go before this rank is ready");
       done_ = true;
     }
   }
@@ -179,7 +183,10 @@ class OtherJoin : private JoinSide {
     const Member& member = members_[rank];
     error_code error;
     const asio::ip::address address = asio::ip::make_address(member.address, error);
-    if (error) throw WireError("an address that is none");
+    if (error) {
+      throw EnvironmentError(fmt::format(
+          "rank 0 says that rank {} listens at {}, which is no address", rank, member.address));
+    }
     const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(member.port));
     const auto link = std::make_shared<Link>(tcp::socket(io_));
     {
@@ -229,8 +236,10 @@ class OtherJoin : private JoinSide {
 
   LinkPtr root_;
   std::optional<Verdict> problem_;  // told to the root, who decides
-  bool ready_ = false;
-  bool refused_ = false;  // somebody at the root's address did not know the secret
+  bool welcome_ = false;            // rank 0 has taken this rank in
+  bool has_table_ = false;          // and said where the others listen
+  bool ready_ = false;              // connected to all
+  bool refused_ = false;            // somebody at the root's address did not know the secret
   Milliseconds pause_{1};
 };
 
