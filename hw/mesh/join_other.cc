@@ -56,8 +56,8 @@ class OtherJoin : private JoinSide {
 
   // All that is said with the root.
   awaitable<void> converse() {
-    const HostPort root = parse_root(options_.root);
-    const auto found = resolve(io_, root.host, root.port);
+    const HostPort root = root_of(options_);
+    const auto found = resolve(io_, root.host, std::to_string(root.port));
     std::optional<Frame> frame;
     do {
       root_ = co_await reach(found);
@@ -128,7 +128,7 @@ class OtherJoin : private JoinSide {
       address = resolve(io_, options_.host, "0")->endpoint().address();
     } else if (address.is_loopback()) {
       // Rank 0 is here: ranks of other hosts come by another way.
-      address = asio::ip::make_address(own_address(parse_root(options_.root).host), error);
+      address = asio::ip::make_address(own_address(root_of(options_).host), error);
     }
     require_secret(options_, address);
     acceptor_ = listen_at(io_, tcp::endpoint(address, 0), error);

@@ -50,13 +50,12 @@ class RootJoin : private JoinSide {
 
  private:
   void open() {
-    const HostPort root = parse_root(options_.root);
+    const HostPort root = root_of(options_);
     error_code error;
-    const auto port = static_cast<std::uint16_t>(std::stoi(root.port));
     for (const std::string& address : listening_addresses(root.host)) {
       const asio::ip::address at = asio::ip::make_address(address, error);
       if (!error) require_secret(options_, at);
-      if (!error) acceptor_ = listen_at(io_, tcp::endpoint(at, port), error);
+      if (!error) acceptor_ = listen_at(io_, tcp::endpoint(at, root.port), error);
       if (!error) return;
     }
     if (error == asio::error::no_descriptors) {

@@ -22,24 +22,8 @@ constexpr std::size_t kUnproved = 64;
 
 }  // namespace
 
-HostPort parse_root(const std::string& root) {
-  const std::size_t colon = root.rfind(':');
-  HostPort parsed;
-  if (colon != std::string::npos) {
-    parsed = {root.substr(0, colon), root.substr(colon + 1)};
-    if (parsed.host.size() > 2 && parsed.host.front() == '[' && parsed.host.back() == ']') {
-      parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
-    }
-  }
-  const bool digits = !parsed.port.empty() && parsed.port.size() <= 5 &&
-                      std::all_of(parsed.port.begin(), parsed.port.end(),
-                                  [](char c) { return c >= '0' && c <= '9'; });
-  if (parsed.host.empty() || !digits || std::stoi(parsed.port) > 65'535 ||
-      std::stoi(parsed.port) == 0) {
-    throw InputError(fmt::format(
-        "rank 0 is to be found at \"{}\"; expected HOST:PORT, with a port from 1 to 65535", root));
-  }
-  return parsed;
+HostPort root_of(const MeshOptions& options) {
+  return parse_host_port(options.root, "where rank 0 is to be found");
 }
 
 tcp::resolver::results_type resolve(asio::io_context& io, const std::string& host,

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/local_address.h"
 #include "hw/mesh/join.h"
 
 namespace slackline::hw {
@@ -26,12 +27,8 @@ inline auto into(std::error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
 }
 
-struct HostPort {
-  std::string host;
-  std::string port;
-};
-/// "HOST:PORT" or "[HOST]:PORT". Throws InputError.
-HostPort parse_root(const std::string& root);
+/// Where rank 0 is to be found. Throws InputError.
+HostPort root_of(const MeshOptions& options);
 
 /// Throws EnvironmentError if nothing is known of the host.
 asio::ip::tcp::resolver::results_type resolve(asio::io_context& io, const std::string& host,

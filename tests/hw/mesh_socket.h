@@ -112,12 +112,12 @@ class Insider {
 
 /// What a rank is told that has said Hello to rank 0: the run's number, and where the others
 /// listen. Without members if the connection ends before.
-struct Told {
+struct RootsWord {
   std::uint64_t run = 0;
   std::vector<hw::Member> members;
 };
-inline Told told_by_root(Insider& rank) {
-  Told told;
+inline RootsWord told_by_root(Insider& rank) {
+  RootsWord told;
   while (told.members.empty()) {
     const auto frame = rank.next();
     if (!frame) return told;

@@ -177,7 +177,7 @@ TEST(MeshStrangers, ChangeNothingAtOtherRanks) {
   Insider root(connected_to(ranks.port().port()), ranks.secret());
   ASSERT_TRUE(root.known());
   root.put(encode(hello));
-  const testing::Told told = testing::told_by_root(root);
+  const testing::RootsWord told = testing::told_by_root(root);
   ASSERT_EQ(told.members.size(), 3u);
   const auto port = static_cast<std::uint16_t>(told.members[1].port);
   Strangers strangers(port, 2, words_of_a_rank(ranks.secret()));
