@@ -52,12 +52,8 @@ std::string run_report(const RealRun& run, bool all) {
   if (!run.options.delays.empty()) table.add({"delays", summary_of(run.options.delays)});
   table.add({"iterations", iterations(run.options)});
   table.add({"makespan", makespans(result)});
-  // It always takes a moment; where it is part of what was measured, one should know.
-  constexpr double kPart = 0.01;
-  if (result.late_start_s > kPart * result.median_makespan_s()) {
-    table.add({"late start", fmt::format("a rank began up to {} late, which is in the makespan",
-                                         sched::human_seconds(result.late_start_s))});
-  }
+  table.add({"late start", fmt::format("up to {}, which is in the makespan",
+                                       sched::human_seconds(result.late_start_s))});
   if (run.subject.message_bytes > 0) {  // small operations and barriers have no message
     const auto rate = bandwidth(run);
     table.add({"bandwidth", rate ? sched::human_bytes_per_second(*rate) : "–"});
