@@ -35,7 +35,7 @@ class Reader {
  public:
   explicit Reader(const std::string& path)
       : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (!file_.valid()) fail(path_, "open", errno);
+    if (!file_) fail(path_, "open", errno);
     struct stat status {};
     if (::fstat(file_.get(), &status) != 0) fail(path_, "read", errno);
     if (S_ISDIR(status.st_mode)) fail(path_, "read", EISDIR);

@@ -21,7 +21,7 @@ bool write_unnamed(const std::string& target, std::string_view bytes,
                    const std::optional<struct stat>& replaced) {
   const std::string folder = folder_of(target);
   Descriptor file(::open(or_current(folder).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-  if (!file.valid() || ::access("/proc/self/fd", X_OK) != 0) return false;
+  if (!file || ::access("/proc/self/fd", X_OK) != 0) return false;
   if (replaced) take_after(file.get(), *replaced);
   write_all(file.get(), bytes, nullptr);
   const std::string self = fmt::format("/proc/self/fd/{}", file.get());
@@ -61,7 +61,7 @@ void write_named(const std::string& target, std::string_view bytes,
 
 void write_directly(const std::string& path, std::string_view bytes) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file.valid()) fail_as(errno);
+  if (!file) fail_as(errno);
   write_all(file.get(), bytes, nullptr);
 }
 

@@ -81,7 +81,7 @@ struct FolderWriter::Work {
     names.push_back(name);
     Descriptor file(
         ::open((aside + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!file.valid()) fail_as(errno);
+    if (!file) fail_as(errno);
     if (const auto there = is_new ? std::nullopt : status_of(place(name))) {
       if (S_ISDIR(there->st_mode)) fail_as(EISDIR);
       require_writable_file(place(name), *there);

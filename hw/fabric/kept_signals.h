@@ -8,10 +8,12 @@
 #include <array>
 #include <cstddef>
 
+#include "sched/held_signals.h"
+
 namespace slackline::hw {
 
-/// Around a call that loads libraries: afterwards signals do what they did before. SIGHUP, SIGINT
-/// and SIGTERM that come meanwhile wait.
+/// Around a call that loads libraries: afterwards signals do what they did before. Those that end a
+/// process and come meanwhile wait.
 class KeptSignals {
  public:
   KeptSignals();
@@ -20,9 +22,9 @@ class KeptSignals {
   KeptSignals& operator=(const KeptSignals&) = delete;
 
  private:
+  const sched::HeldSignals held_;
   static constexpr int kSignals = 32;  // all that are no real-time signals
   std::array<struct sigaction, kSignals> actions_{};
-  sigset_t mask_{};
 };
 
 }  // namespace slackline::hw
