@@ -31,8 +31,8 @@ std::uint64_t next_value(RequestKind kind, std::uint64_t word, std::uint64_t ope
 
 }  // namespace
 
-FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, SourceOf source_of)
-    : endpoint_(endpoint), source_of_(std::move(source_of)) {
+FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, std::uint64_t salt, SourceOf source_of)
+    : endpoint_(endpoint), salt_(salt), source_of_(std::move(source_of)) {
   static_assert(std::is_trivially_copyable_v<Message>);
   if (endpoint_.info().tx_attr->inject_size < sizeof(Message)) {
     throw EnvironmentError(
@@ -61,7 +61,7 @@ void FabricAtomics::add_memory(std::uint64_t key, std::span<std::byte> memory) {
 
 void FabricAtomics::remove_memory(std::uint64_t key) { memory_.erase(key); }
 
-bool FabricAtomics::post(const WorkRequest& request, fi_addr_t peer) {
+bool FabricAtomics::post(const WorkRequest& request, const FabricPeer& peer) {
   if (request.local.size() != 1 || request.local[0].bytes != 8) {
     throw InternalError("an atomic's result has 8 bytes");
   }
@@ -76,8 +76,9 @@ bool FabricAtomics::post(const WorkRequest& request, fi_addr_t peer) {
                         request.remote.address,
                         request.remote.key,
                         request.operand,
-                        request.compare};
-  const ssize_t answer = fi_inject(endpoint_.ep(), &message, sizeof message, peer);
+                        request.compare,
+                        peer.salt};
+  const ssize_t answer = fi_inject(endpoint_.ep(), &message, sizeof message, peer.place);
   if (answer == -FI_EAGAIN) return false;
   endpoint_.require(answer, fmt::format("posting on channel {}", request.channel));
   free_.pop_back();
@@ -89,8 +90,11 @@ std::optional<Completion> FabricAtomics::received(FabricContext* context) {
   auto& receive = *static_cast<Receive*>(context);
   const Message message = receive.message;
   listen(receive);
+  if (message.salt != salt_) return std::nullopt;
   if (message.what >= static_cast<std::uint32_t>(What::kAnswer)) return finish(message);
-  answers_.push_back({source_of_(message.channel), carry_out(message)});
+  const FabricPeer source = source_of_(message.channel);
+  answers_.push_back({source.place, carry_out(message)});
+  answers_.back().message.salt = source.salt;
   flush();
   return std::nullopt;
 }
@@ -133,7 +137,8 @@ std::optional<Completion> FabricAtomics::finish(const Message& answer) {
 void FabricAtomics::flush() {
   while (!answers_.empty()) {
     const Answer& next = answers_.front();
-    const ssize_t answer = fi_inject(endpoint_.ep(), &next.message, sizeof next.message, next.peer);
+    const ssize_t answer =
+        fi_inject(endpoint_.ep(), &next.message, sizeof next.message, next.place);
     if (answer == -FI_EAGAIN) return;
     endpoint_.require(answer, "answering an atomic");
     answers_.pop_front();

@@ -28,14 +28,21 @@ struct FabricContext {
   bool of_atomics = false;
 };
 
-/// Messages without a tag are for these alone.
+/// A peer's endpoint.
+struct FabricPeer {
+  fi_addr_t place = FI_ADDR_UNSPEC;
+  std::uint64_t salt = 0;  // the number that it gives to its peers (hw/fabric/submit.h)
+};
+
+/// Messages without a tag are for these alone. One that does not carry this end's salt is a
+/// stranger's, and as if it had not come.
 class FabricAtomics {
  public:
-  /// The place of the rank that initiates on a channel which ends here.
-  using SourceOf = std::function<fi_addr_t(std::uint32_t channel)>;
+  /// The rank that initiates on a channel which ends here.
+  using SourceOf = std::function<FabricPeer(std::uint32_t channel)>;
 
   /// The endpoint must outlive this. Throws EnvironmentError if nothing can be received.
-  FabricAtomics(FabricEndpoint& endpoint, SourceOf source_of);
+  FabricAtomics(FabricEndpoint& endpoint, std::uint64_t salt, SourceOf source_of);
   FabricAtomics(const FabricAtomics&) = delete;
   FabricAtomics& operator=(const FabricAtomics&) = delete;
 
@@ -45,7 +52,7 @@ class FabricAtomics {
 
   /// An atomic, of which the completion is told when its answer comes. False if there is no room
   /// now.
-  bool post(const WorkRequest& request, fi_addr_t peer);
+  bool post(const WorkRequest& request, const FabricPeer& peer);
 
   /// Completion of a request whose context is of_atomics: a message has come. What it completes, if
   /// it was an answer to a signalled request.
@@ -64,12 +71,13 @@ class FabricAtomics {
     std::uint64_t key = 0;
     std::uint64_t operand = 0;  // answer: the old value
     std::uint64_t compare = 0;
+    std::uint64_t salt = 0;  // of the end that it goes to
   };
   struct Receive : FabricContext {
     Message message;
   };
   struct Answer {
-    fi_addr_t peer;
+    fi_addr_t place;
     Message message;
   };
   struct Waiting {
@@ -84,6 +92,7 @@ class FabricAtomics {
   std::optional<Completion> finish(const Message& answer);
 
   FabricEndpoint& endpoint_;
+  const std::uint64_t salt_;
   SourceOf source_of_;
   std::map<std::uint64_t, std::span<std::byte>> memory_;  // by key
   std::array<Receive, 32> receives_;

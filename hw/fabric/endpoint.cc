@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <rdma/fi_atomic.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 
 #include "hw/fabric/kept_signals.h"
 #include "hw/fabric/library.h"
+#include "hw/random_bytes.h"
 #include "hw/shm_name.h"
 #include "sched/error.h"
 
@@ -83,7 +83,6 @@ FabricInfo find_provider(std::string_view provider, const std::string& host) {
 
 FabricEndpoint::FabricEndpoint(FabricInfo info)
     : info_(std::move(info)), provider_(info_->fabric_attr->prov_name) {
-  if (sodium_init() < 0) throw InternalError("libsodium does not begin");
   fid_fabric* fabric = nullptr;
   require(load_fabric_library().fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
   fabric_.reset(fabric);
@@ -193,8 +192,7 @@ Fid<fid_mr> FabricEndpoint::register_memory(std::span<std::byte> memory, Reach r
 }
 
 std::uint64_t FabricEndpoint::draw_key() const {
-  std::uint64_t key = 0;
-  randombytes_buf(&key, sizeof key);
+  const std::uint64_t key = drawn_number();
   const std::size_t bytes = info_->domain_attr->mr_key_size;
   return bytes >= sizeof key ? key : key & ((std::uint64_t{1} << (8 * bytes)) - 1);
 }

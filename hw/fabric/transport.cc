@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <rdma/fi_tagged.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +19,7 @@
 #include "hw/fabric/notices.h"
 #include "hw/fabric/pending.h"
 #include "hw/fabric/submit.h"
+#include "hw/random_bytes.h"
 #include "hw/shm_cleanup.h"
 #include "hw/shm_room.h"
 #include "sched/error.h"
@@ -34,12 +34,6 @@ constexpr std::chrono::seconds kWithdrawal{1};
 using Channel = FabricChannel;
 using Pending = FabricPending;
 
-std::uint64_t drawn_salt() {
-  std::uint64_t salt = 0;
-  randombytes_buf(&salt, sizeof salt);
-  return salt & kSaltMask;
-}
-
 class FabricTransport final : public Transport {
  public:
   explicit FabricTransport(FabricInfo info)
@@ -51,13 +45,13 @@ class FabricTransport final : public Transport {
         bitwise_(endpoint_.has_bitwise_atomics()),
         notices_(endpoint_.provider()) {
     if (endpoint_.has_atomics()) return;
-    atomics_.emplace(endpoint_, [this](std::uint32_t number) {
+    atomics_.emplace(endpoint_, salt_, [this](std::uint32_t number) {
       const auto found = channels_.find(number);
       if (found == channels_.end() || !found->second.receives ||
           found->second.source >= peers_.size()) {
         throw InternalError(fmt::format("channel {} does not end here", number));
       }
-      return peers_[found->second.source].place;
+      return peers_[found->second.source];
     });
   }
 
@@ -141,7 +135,7 @@ class FabricTransport final : public Transport {
       std::uint64_t salt = 0;
       std::memcpy(&salt, peers[rank].data(), sizeof salt);
       const Address place(peers[rank].begin() + sizeof salt, peers[rank].end());
-      peers_[rank] = {peers[rank], endpoint_.insert(place, rank), salt & kSaltMask};
+      peers_[rank] = {{endpoint_.insert(place, rank), salt & kSaltMask}, peers[rank]};
     }
   }
 
@@ -176,10 +170,8 @@ class FabricTransport final : public Transport {
   }
 
  private:
-  struct Peer {
+  struct Peer : FabricPeer {
     Address address;
-    fi_addr_t place = FI_ADDR_UNSPEC;
-    std::uint64_t salt = 0;
   };
 
   // Answers whether there was anything in the provider's queue.
@@ -245,9 +237,9 @@ class FabricTransport final : public Transport {
     if (!channel.initiates || channel.peer >= peers_.size()) {
       throw InternalError(fmt::format("channel {} does not start here", request.channel));
     }
-    const Peer& peer = peers_[channel.peer];
+    const FabricPeer& peer = peers_[channel.peer];
     if (request.kind == RequestKind::kSend && is_small(request)) return inject(request, peer);
-    if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer.place);
+    if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer);
     return give(request, peer, nullptr);
   }
 
@@ -257,7 +249,7 @@ class FabricTransport final : public Transport {
   }
 
   // The provider copies the message, so that it is complete at once.
-  bool inject(const WorkRequest& request, const Peer& peer) {
+  bool inject(const WorkRequest& request, const FabricPeer& peer) {
     const Segment none;
     const Segment& segment = request.local.empty() ? none : request.local[0];
     const ssize_t answer =
@@ -287,7 +279,7 @@ class FabricTransport final : public Transport {
   }
 
   // False if there is no room now.
-  bool give(const WorkRequest& request, const Peer& peer, Channel* channel) {
+  bool give(const WorkRequest& request, const FabricPeer& peer, Channel* channel) {
     if (request.local.size() > max_segments_) throw InternalError("too many segments");
     std::array<void*, kMostFabricSegments> descriptors;
     for (std::size_t i = 0; i < request.local.size(); ++i) {
@@ -363,10 +355,10 @@ class FabricTransport final : public Transport {
   const std::size_t inject_bytes_;
   const bool bitwise_;
   FabricNotices notices_;
-  const std::uint64_t salt_ = drawn_salt();     // of messages that come here
-  const Peer here_{{}, FI_ADDR_UNSPEC, salt_};  // for receives: from whomever
-  std::vector<Fid<fid_mr>> regions_;            // by handle; closed before the endpoint's domain
-  std::vector<Peer> peers_;                     // by rank
+  const std::uint64_t salt_ = drawn_number() & kSaltMask;  // of messages that come here
+  const FabricPeer here_{FI_ADDR_UNSPEC, salt_};           // for receives: from whomever
+  std::vector<Fid<fid_mr>> regions_;  // by handle; closed before the endpoint's domain
+  std::vector<Peer> peers_;           // by rank
   std::unordered_map<std::uint32_t, Channel> channels_;  // only ever looked up
   FabricPendings pending_;
   std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hw/mesh/wire.h"
+#include "hw/random_bytes.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -91,9 +92,8 @@ std::span<std::byte> Seal::open(std::span<const std::byte, kRecordHeaderBytes> h
 }
 
 KeyExchange::KeyExchange(const std::optional<Secret>& secret) {
-  if (sodium_init() < 0) throw InternalError("libsodium does not begin");
   if (secret) std::memcpy(secret_.data(), secret->bytes().data(), secret_.size());
-  randombytes_buf(own_.data(), own_.size());
+  draw_bytes(std::as_writable_bytes(std::span(own_)));
   crypto_scalarmult_base(raw(mine_.data()), own_.data());
 }
 

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "hw/descriptor.h"
+#include "hw/random_bytes.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -90,9 +91,8 @@ void make(const std::string& path) {
 }  // namespace
 
 Secret Secret::random() {
-  if (sodium_init() < 0) throw InternalError("libsodium does not begin");
   Secret secret;
-  randombytes_buf(secret.bytes_.data(), kBytes);
+  draw_bytes(secret.bytes_);
   return secret;
 }
 

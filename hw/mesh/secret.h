@@ -16,7 +16,7 @@ class Secret {
  public:
   static constexpr std::size_t kBytes = 32;
 
-  /// Drawn from the kernel.
+  /// Drawn, as draw_bytes() does.
   static Secret random();
   /// Of a file: whatever bytes it has, of which there must be 16 to 4096. Throws InputError if it
   /// cannot be read, is no regular file, is not this user's, or others than the user may read or

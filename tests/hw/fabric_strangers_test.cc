@@ -138,5 +138,40 @@ TEST(FabricStranger, WritesNowhere) {
   for (const std::byte byte : target.memory) ASSERT_EQ(byte, std::byte{0});
 }
 
+// Atomics are messages here. Without the number that peers are told they come to nothing: neither
+// the word changes, nor does the target fail, nor is an answer sent.
+TEST(FabricStranger, CarriesOutNoAtomics) {
+  End target("net", false);
+  End peer("net", true);
+  End stranger("net", true);
+  target.transport->connect(std::vector<Address>{{}, peer.address});
+  peer.transport->connect(std::vector<Address>{target.address});
+  Address guess = target.address;
+  std::memset(guess.data(), 0, kSaltBytes);
+  stranger.transport->connect(std::vector<Address>{guess});
+  const auto add = [&](End& by, std::uint64_t operand) {
+    const hw::Segment result{by.memory.data(), 8, by.local.handle};
+    hw::WorkRequest request;
+    request.kind = RequestKind::kFetchAdd;
+    request.channel = kChannel;
+    request.local = {&result, 1};
+    request.remote = target.local.remote;
+    request.operand = operand;
+    while (by.transport->post({&request, 1}) != 1) {
+      by.poll();
+      target.poll();
+    }
+  };
+  add(stranger, 0x0101);
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_EQ(stranger.poll(), 0u);
+    ASSERT_EQ(target.poll(), 0u);
+  }
+  for (const std::byte byte : target.memory) ASSERT_EQ(byte, std::byte{0});
+  add(peer, 0x22);
+  while (peer.poll() == 0) target.poll();
+  EXPECT_EQ(target.memory[0], std::byte{0x22});
+}
+
 }  // namespace
 }  // namespace slackline
