@@ -8,7 +8,7 @@
 #include "sched/error.h"
 
 namespace slackline::hw {
-namespace {
+namespace {}  // namespace
 
 Hello hello_of(const MeshOptions& options) {
   Hello hello;
@@ -21,8 +21,6 @@ Hello hello_of(const MeshOptions& options) {
   hello.agreed.push_back(fmt::format("failure timeout: {} ms", options.failure_timeout.count()));
   return hello;
 }
-
-}  // namespace
 
 Joined join_ranks(const MeshOptions& options) {
   using namespace std::chrono_literals;

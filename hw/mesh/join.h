@@ -28,6 +28,9 @@ struct Joined {
   std::vector<Connection> connections;  // by rank; none for this one
 };
 
+/// How a rank with these options introduces itself, before it knows where it listens.
+Hello hello_of(const MeshOptions& options);
+
 /// Throws as Mesh's constructor does.
 Joined join_ranks(const MeshOptions& options);
 

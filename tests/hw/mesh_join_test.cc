@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "hw/mesh/wire.h"
+#include "hw/mesh/join.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/mesh_socket.h"
 
@@ -302,16 +302,11 @@ TEST(MeshJoin, ARootThatDiesWhileOthersAreMissingIsNamed) {
 TEST(MeshJoin, StrangersAtOtherRanksAreNoRanks) {
   MeshRanks ranks;
   for (std::uint32_t r = 0; r < 3; ++r) {
-    MeshOptions options = ranks.options(r, 4);
-    options.version = "1";
-    ranks.start(options, join);
+    ranks.start(ranks.options(r, 4), join);
   }
-  hw::Hello hello;
-  hello.rank = 3;
-  hello.ranks = 4;
-  hello.agreed = {"schedule: 1f3c", "failure timeout: 30000 ms"};
-  hello.version = "1";
-  hello.member = {"elsewhere", 1, "127.0.0.1", 1};
+  hw::Hello hello = hw::hello_of(ranks.options(3, 4));
+  hello.member.address = "127.0.0.1";
+  hello.member.port = 1;
   Insider root(connected_to(ranks.port().port()), ranks.secret());
   ASSERT_TRUE(root.known());
   root.put(encode(hello));

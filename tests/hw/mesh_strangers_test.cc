@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "hw/mesh/wire.h"
+#include "hw/mesh/join.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/mesh_socket.h"
 #include "tests/support/sanitized.h"
@@ -163,17 +163,12 @@ TEST(MeshStrangers, ChangeNothing) {
 TEST(MeshStrangers, ChangeNothingAtOtherRanks) {
   MeshRanks ranks;
   for (std::uint32_t r = 0; r < 2; ++r) {
-    MeshOptions options = ranks.options(r, 3);
-    options.version = "1";
-    ranks.start(options, join);
+    ranks.start(ranks.options(r, 3), join);
   }
   // Rank 2 stops half-way: it has come to the root, which tells it where rank 1 listens.
-  hw::Hello hello;
-  hello.rank = 2;
-  hello.ranks = 3;
-  hello.version = "1";
-  hello.agreed = {"schedule: 1f3c", "failure timeout: 30000 ms"};
-  hello.member = {"elsewhere", 1, "127.0.0.1", 1};
+  hw::Hello hello = hw::hello_of(ranks.options(2, 3));
+  hello.member.address = "127.0.0.1";
+  hello.member.port = 1;
   Insider root(connected_to(ranks.port().port()), ranks.secret());
   ASSERT_TRUE(root.known());
   root.put(encode(hello));

@@ -77,13 +77,7 @@ TEST(DelayEffect, OfAnOperationAloneIsWhatItsWaitDoesNotSwallow) {
 
 // Posts of 1 us; 10 us on the wire, 1 us there and 1 us back: two messages of rank 0 to rank 1.
 TEST(DelayEffect, OfAPostGoesOverTheWire) {
-  Program p(2);
-  const sched::ChannelId c = p.channel(0, 1);
-  p.send(c, 10'000);
-  p.send(c, 10'000);
-  p.recv(c, 10'000);
-  p.recv(c, 10'000);
-  const sched::Schedule schedule = p.build();
+  const sched::Schedule schedule = testing::two_sends();
   // Sends done at 13 and 23, receives at 12 and 22.
   expect_effect(effect(schedule, 0, 2, true), 2, {2, 2}, 4, 2);
   expect_effect(effect(schedule, 0, 2, false), 2, {2, 2}, 4, 2);

@@ -144,4 +144,15 @@ class Program {
   sched::ScheduleBuilder builder_;
 };
 
+/// Two messages of 10 us each, one after the other, from rank 0 to rank 1.
+inline sched::Schedule two_sends() {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  p.send(c, 10'000);
+  p.send(c, 10'000);
+  p.recv(c, 10'000);
+  p.recv(c, 10'000);
+  return p.build();
+}
+
 }  // namespace slackline::testing

@@ -17,6 +17,7 @@ namespace slackline::analysis {
 namespace {
 
 using testing::Program;
+using testing::two_sends;
 using testing::us;
 using Kind = Parameter::Kind;
 
@@ -35,17 +36,6 @@ Tolerance tolerance_of(const sched::Schedule& schedule, const Parameter& paramet
   const sched::Trace trace = run_analytic(schedule, on, plan);
   const machine::Wiring wiring(on, schedule.rank_count());
   return tolerance(schedule, on, wiring, plan, trace, std::span(&parameter, 1)).front();
-}
-
-// Two messages of 10 us each, one after the other, from rank 0 to rank 1.
-sched::Schedule two_sends() {
-  Program p(2);
-  const sched::ChannelId c = p.channel(0, 1);
-  p.send(c, 10'000);
-  p.send(c, 10'000);
-  p.recv(c, 10'000);
-  p.recv(c, 10'000);
-  return p.build();
 }
 
 TEST(Tolerance, OfTwoSendsByHand) {
