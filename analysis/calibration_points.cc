@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, kPointKinds> kNames = {
 std::array<std::string_view, kFields> fields_of(std::string_view line, std::string_view where) {
   if (static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1 != kFields) {
     throw InputError(fmt::format("{}: {} has not {} fields; expected {}", where,
-                                 machine::quoted(line), kFields, kHead));
+                                 machine::in_quotes(line), kFields, kHead));
   }
   std::array<std::string_view, kFields> fields;
   for (std::string_view& field : fields) {
@@ -41,7 +41,7 @@ double parse_seconds(std::string_view text, std::string_view what) {
       !(value <= kMaxPointSeconds)) {
     throw InputError(
         fmt::format("{}: {} is no time; expected seconds from {:g} to {:g}, such as 1.52e-6", what,
-                    machine::quoted(text), kMinPointSeconds, kMaxPointSeconds));
+                    machine::in_quotes(text), kMinPointSeconds, kMaxPointSeconds));
   }
   return value;
 }
@@ -93,7 +93,7 @@ std::vector<MeasuredPoint> read_points(std::string_view text, std::string_view f
     if (!head) {
       if (line != kHead) {
         throw InputError(
-            fmt::format("{}: {}; expected the head {}", where, machine::quoted(line), kHead));
+            fmt::format("{}: {}; expected the head {}", where, machine::in_quotes(line), kHead));
       }
       head = true;
       continue;

@@ -34,6 +34,7 @@ struct Arguments::Parser {
   std::string name;
   CLI::App app;
   std::string examples;
+  std::vector<std::vector<std::string>*> lines;
 };
 
 Arguments::Arguments(std::string_view command, std::string_view summary)
@@ -108,12 +109,18 @@ void Arguments::flag(std::string_view names, bool& value, std::string_view help)
   parser_->app.add_flag(std::string(names), value, std::string(help))->disable_flag_override();
 }
 
+void Arguments::whole_line(std::vector<std::string>& line) { parser_->lines.push_back(&line); }
+
 void Arguments::example(std::string_view arguments) {
   parser_->examples += fmt::format("  slackline {} {}\n", parser_->name, arguments);
 }
 
 std::optional<std::string> Arguments::parse(const std::vector<std::string>& arguments) {
   CLI::App& app = parser_->app;
+  for (std::vector<std::string>* line : parser_->lines) {
+    *line = {parser_->name};
+    line->insert(line->end(), arguments.begin(), arguments.end());
+  }
   const std::string see = fmt::format("see `{} --help`", app.get_name());
   if (!parser_->examples.empty()) app.footer("Examples:\n" + parser_->examples);
   try {

@@ -63,7 +63,7 @@ std::string percent(double share) { return fmt::format("{:.2g} %", 100 * share);
 
 // A name of the user's on one line.
 std::string on_a_line(const std::string& text) {
-  const std::string safe = machine::quoted(text);
+  const std::string safe = machine::in_quotes(text);
   return safe.substr(1, safe.size() - 2) == text ? text : safe;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/table.h"
+#include "hw/transport_choice.h"
 #include "hw/transports.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
@@ -60,7 +61,8 @@ Entries list_platforms() {
 }
 
 Entries list_transports() {
-  Entries entries;
+  Entries entries = {
+      {std::string(hw::kAutoTransport), "", "shm where all ranks are on one host, else tcp"}};
   for (const hw::TransportEntry& t : hw::transports()) {
     entries.push_back({std::string(t.name), "", std::string(t.summary)});
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -20,7 +21,10 @@
 #include "cli/run_options.h"
 #include "cli/run_report.h"
 #include "cli/schedule_source.h"
+#include "cli/sizes_option.h"
+#include "cli/sweep.h"
 #include "hw/driver.h"
+#include "hw/rank_facts.h"
 #include "hw/session.h"
 #include "machine/delay_plan.h"
 #include "machine/delays.h"
@@ -33,6 +37,8 @@ namespace slackline::cli {
 namespace {
 
 constexpr std::uint64_t kMostIterations = 1u << 30;
+// Of each size, where nothing else is said: enough for a p99, and for a first line within a second.
+constexpr int kSweepMs = 500;
 
 class Run : public Command {
  public:
@@ -41,7 +47,12 @@ class Run : public Command {
     source_.declare_proof(arguments, Proof::kOnDemand,
                           "prove neither a schedule from a file nor the bytes that arrive");
     joining_.declare(arguments);
+    arguments.option("--sizes", "SIZES", sizes_,
+                     "run the pattern at each, in place of its bytes=: A..B doubling, A..B:xK, or "
+                     "a list");
     arguments.option("--iterations", "N", iterations_, "how often it is carried out (default: 1)");
+    arguments.option("--duration", "TIME", duration_,
+                     "or for at least how long, up to 10 min (default: 500ms of each of --sizes)");
     arguments.option("--warm-up", "N", warm_up_,
                      "iterations before those; in the first, ranks connect (default: 1)");
     arguments.option("--completion", "polling|interrupt|hybrid", completion_,
@@ -52,39 +63,53 @@ class Run : public Command {
     arguments.option("-p,--platform", "PLATFORM", platform_,
                      "the machine by which stragglers and slack are reckoned");
     arguments.output("--trace", trace_file_, "write the times of every operation there");
-    arguments.flag("--all", all_, "every rank, not the first few");
+    arguments.flag("--all", all_, "every rank, not the first few, and where each ran");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=4,bytes=64MiB,block=1MiB");
     arguments.example("pipeline.sched --transport tcp --iterations 20 --trace run.trace");
+    arguments.example("allreduce:ranks=2 --sizes 1KiB..1MiB --bind core");
     arguments.example("pipeline.sched -t tcp --rank 1 --ranks 4 --root node0:7000");
+    arguments.example("pipeline.sched --hosts hosts.txt");
   }
 
   int run(Console& console) override {
     hw::RunOptions options = resolve();
+    if (sizes_) return sweep(options, console);
     const LoadedSchedule loaded = source_.load_proved_if_static(console);
-    joining_.check(loaded.schedule.rank_count());
+    joining_.check(loaded.schedule.rank_count(), source_.is_standard_input());
     note_unused_seed(delays_.seed(), draws(options.delays, loaded.schedule), console);
     hw::require_bearable(loaded.schedule,
                          machine::Delays(options.delays, loaded.schedule, options.platform));
     std::vector<double> slack_s;
     options.order = order(loaded.schedule, options, console, slack_s);
-    std::vector<std::uint64_t> bytes(loaded.schedule.rank_count(), 0);
-    for (const sched::Buffer& buffer : loaded.schedule.buffers()) {
-      bytes[buffer.rank.value] += buffer.bytes;
-    }
+    const Memory memory = memory_of(loaded.schedule);
     return joining_.run_ranks(
         loaded.schedule.rank_count(), console,
         [&](const hw::MeshOptions& place, Console& seen) {
           return run_rank(loaded, options, place, seen);
         },
-        std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}),
-        *std::max_element(bytes.begin(), bytes.end()));
+        memory.all, memory.largest);
   }
 
  private:
+  // What the buffers of all ranks take, and those of the largest.
+  struct Memory {
+    std::uint64_t all = 0;
+    std::uint64_t largest = 0;
+  };
+  static Memory memory_of(const sched::Schedule& schedule) {
+    std::vector<std::uint64_t> bytes(schedule.rank_count(), 0);
+    for (const sched::Buffer& buffer : schedule.buffers()) {
+      bytes[buffer.rank.value] += buffer.bytes;
+    }
+    return {std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}),
+            *std::max_element(bytes.begin(), bytes.end())};
+  }
+
   hw::RunOptions resolve() const {
     hw::RunOptions options;
     options.iterations = count(iterations_, "--iterations", 1, options.iterations);
+    options.duration = duration();
     options.warm_up = count(warm_up_, "--warm-up", 0, options.warm_up);
     options.prove = !source_.proof_declined();
     if (completion_) {
@@ -107,6 +132,63 @@ class Run : public Command {
     options.failure_timeout = joining_.failure_timeout();
     if (trace_file_) check_trace_file();
     return options;
+  }
+
+  // 0: by number.
+  std::chrono::milliseconds duration() const {
+    if (iterations_ && duration_) {
+      throw InputError("--duration beside --iterations: expected one of them");
+    }
+    if (!duration_) return std::chrono::milliseconds(sizes_ && !iterations_ ? kSweepMs : 0);
+    const double time_s = sched::seconds(sched::parse_time(*duration_, "--duration"));
+    const std::chrono::duration<double> most = hw::kLongestDuration;
+    if (!(time_s >= 1e-3 && time_s <= most.count())) {
+      throw InputError(
+          fmt::format("--duration: '{}'; expected a time from 1 ms to 600 s", *duration_));
+    }
+    return std::chrono::milliseconds(std::llround(time_s * 1e3));
+  }
+
+  // Everything is made ready before any rank is started, the largest size included.
+  int sweep(hw::RunOptions options, Console& console) const {
+    const std::vector<std::uint64_t> bytes = parse_sizes(*sizes_);
+    if (trace_file_) {
+      throw InputError("--trace beside --sizes: a trace is of one run; expected one of them");
+    }
+    options.timestamps = false;  // nobody sees the times of operations
+    std::vector<SweepSize> sizes;
+    Memory most;
+    SweepSubject subject;
+    subject.proved = true;
+    bool draws_any = false;
+    for (const std::uint64_t size : bytes) {
+      sizes.push_back({size, source_.load_of_size(size, "--sizes", console), options, {}});
+      SweepSize& made = sizes.back();
+      const sched::Schedule& schedule = made.loaded.schedule;
+      hw::require_bearable(schedule, machine::Delays(options.delays, schedule, options.platform));
+      made.options.order = order(schedule, options, console, made.slack_s);
+      draws_any = draws_any || draws(options.delays, schedule);
+      subject.proved = subject.proved && made.loaded.proved;
+      const Memory memory = memory_of(schedule);
+      most = {std::max(most.all, memory.all), std::max(most.largest, memory.largest)};
+    }
+    note_unused_seed(delays_.seed(), draws_any, console);
+    subject.name = without_key(sizes.front().loaded.name, "bytes");
+    subject.sizes = sizes.size();
+    subject.options = options;
+    subject.json = json_;
+    subject.all = all_;
+    const std::uint32_t ranks = sizes.front().loaded.schedule.rank_count();
+    joining_.check(ranks);
+    return joining_.run_ranks(
+        ranks, console,
+        [&](const hw::MeshOptions& place, Console& seen) {
+          const Joined joined =
+              joining_.join(place, agreed_of(sizes), seen, &deciding_schedule(sizes));
+          SweepReport report(subject);
+          return run_sweep(sizes, joined, report, seen);
+        },
+        most.all, most.largest);
   }
 
   // least-slack goes by the float of a predicted run.
@@ -154,8 +236,9 @@ class Run : public Command {
       throw;
     }
     if (result.breach) throw Error(fmt::format("the bytes are wrong: {}", *result.breach), 1);
+    const std::vector<hw::RankFacts> facts = hw::gather_facts(*joined.mesh, *joined.transport);
     if (place.rank != 0) return 0;
-    return answer(loaded, options, *joined.transport, std::move(result), console);
+    return answer(loaded, options, *joined.transport, std::move(result), facts, console);
   }
 
   // What this rank saw goes beside the place of the whole: FILE.rank3.
@@ -168,7 +251,8 @@ class Run : public Command {
   }
 
   int answer(const LoadedSchedule& loaded, const hw::RunOptions& options,
-             const hw::Transport& transport, hw::RunResult result, Console& console) const {
+             const hw::Transport& transport, hw::RunResult result,
+             const std::vector<hw::RankFacts>& facts, Console& console) const {
     result.trace.title = loaded.title;
     if (trace_file_) {
       console.phase("writing");
@@ -179,6 +263,9 @@ class Run : public Command {
                       std::string(transport.name()),
                       options,
                       result,
+                      figures_of(loaded.schedule, loaded.pattern, result.trace, result.makespans_s,
+                                 hw::line_rate(facts)),
+                      facts,
                       link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
     const Contents contents(loaded, result.trace, [&](sched::RankId rank, double time_s) {
@@ -193,7 +280,8 @@ class Run : public Command {
   Joining joining_;
   OrderOptions order_;
   DelayOptions delays_{{true, false}};
-  std::optional<std::string> iterations_, warm_up_, completion_, platform_, trace_file_;
+  std::optional<std::string> sizes_, iterations_, duration_, warm_up_, completion_, platform_,
+      trace_file_;
   bool no_timestamps_ = false;
   bool all_ = false;
   bool json_ = false;

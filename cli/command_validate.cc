@@ -252,7 +252,7 @@ class Validate : public Command {
   int run_here(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,
                Console& console) const {
     const std::uint32_t ranks = loaded.schedule.rank_count();
-    joining_.check(ranks);
+    joining_.check(ranks, source_.is_standard_input());
     return joining_.run_ranks(ranks, console, [&](const hw::MeshOptions& place, Console& seen) {
       const Joined joined = joining_.join(place, {"command: validate"}, seen);
       if (place.rank != 0) {

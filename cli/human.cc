@@ -2,21 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <numeric>
 
 #include "sched/shown_text.h"
 
 namespace slackline::cli {
-
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (value /= 1024; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
 
 std::string human_share(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "–";

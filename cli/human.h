@@ -5,11 +5,11 @@
 #include <string>
 
 #include "analysis/step_slack.h"
+#include "sched/units.h"
 
 namespace slackline::cli {
 
-/// "256 MiB", "1.5 KiB", "17 B".
-std::string human_bytes(std::uint64_t bytes);
+using sched::human_bytes;
 /// "97.4 %".
 std::string human_share(double part, double whole);
 /// "1 rank", "16 ranks".

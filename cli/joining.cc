@@ -16,6 +16,7 @@
 #include "hw/shm_cleanup.h"
 #include "hw/transport_choice.h"
 #include "hw/transports.h"
+#include "hw/verbs_places.h"
 #include "hw/watched_transport.h"
 #include "sched/error.h"
 #include "sched/units.h"
@@ -69,7 +70,7 @@ void Joining::declare(Arguments& arguments) {
   arguments.option("-t,--transport", "NAME", transport_,
                    "what moves the bytes; `list transports`, or auto: shm on one host, else tcp "
                    "(default: shm)");
-  arguments.option("--device", "NAME", device_, "with verbs: which (default: the first active)");
+  verbs_.declare(arguments);
   arguments.option("--host", "ADDRESS", host_,
                    "where the other ranks reach this one (default: the way to the root)");
   arguments.option("--rank", "R", rank_, "this process is rank R (default: all ranks start here)");
@@ -82,22 +83,33 @@ void Joining::declare(Arguments& arguments) {
                    "how long all ranks may take to come (default: 30s)");
   arguments.option("--failure-timeout", "TIME", failure_timeout_,
                    "within which the others notice that a rank is gone (default: 2s)");
+  arguments.option(
+      "--bind", "core|numa|none", bind_,
+      "ranks to a core each, or to a NUMA node, near the device first (default: none)");
+  hosts_.declare(arguments);
 }
 
 std::string_view Joining::given() const {
   for (const auto& [option, value] :
-       {std::pair{"--transport", &transport_}, std::pair{"--device", &device_},
-        std::pair{"--host", &host_}, std::pair{"--rank", &rank_}, std::pair{"--ranks", &ranks_},
-        std::pair{"--root", &root_}, std::pair{"--secret", &secret_},
-        std::pair{"--join-timeout", &join_timeout_},
-        std::pair{"--failure-timeout", &failure_timeout_}}) {
+       {std::pair{"--transport", &transport_}, std::pair{"--host", &host_},
+        std::pair{"--rank", &rank_}, std::pair{"--ranks", &ranks_}, std::pair{"--root", &root_},
+        std::pair{"--secret", &secret_}, std::pair{"--join-timeout", &join_timeout_},
+        std::pair{"--failure-timeout", &failure_timeout_}, std::pair{"--bind", &bind_}}) {
     if (*value) return option;
   }
-  return "";
+  if (const std::string_view option = verbs_.given(); !option.empty()) return option;
+  return hosts_.given();
 }
 
 std::chrono::milliseconds Joining::failure_timeout() const {
   return parse_timeout(failure_timeout_, "--failure-timeout", kFailureTimeout);
+}
+
+hw::Binding Joining::binding() const {
+  if (!bind_) return hw::Binding::kNone;
+  const auto found = hw::binding_named(*bind_);
+  if (found) return *found;
+  throw InputError(fmt::format("--bind: '{}'; expected core, numa or none", *bind_));
 }
 
 hw::MeshOptions Joining::timeouts() const {
@@ -109,28 +121,31 @@ hw::MeshOptions Joining::timeouts() const {
   return options;
 }
 
-void Joining::check(std::uint32_t ranks) const {
+void Joining::check(std::uint32_t ranks, bool by_standard_input) const {
   timeouts();
-  if (transport_ && *transport_ != hw::kAutoTransport) hw::require_transport(*transport_);
+  binding();
+  if (transport_) hw::require_transport(*transport_, hw::kAutoTransport);
   hw::require_ranks(transport(), ranks);
-  if (device_ && transport() != "verbs") {
-    throw InputError(
-        fmt::format("--device {}: {} has no devices to choose from; expected "
-                    "--transport verbs beside it",
-                    *device_, transport()));
-  }
+  verbs_.check(transport());
+  check_beside_hosts(ranks, by_standard_input);
   place(ranks);
 }
 
 // Nothing: started alone.
-std::optional<hw::MeshOptions> Joining::place(std::uint32_t ranks) const {
-  hw::MeshOptions options = timeouts();
+std::optional<Joining::Started> Joining::place(std::uint32_t ranks) const {
+  if (!hosts_.given().empty()) return std::nullopt;
+  Started started{timeouts(), {}, {}};
+  hw::MeshOptions& options = started.options;
   const auto told = rank_ || ranks_ ? std::nullopt : hw::place_from_environment();
   if (told) {
     options.rank = told->rank;
     options.ranks = told->ranks;
     options.root = told->root;
-    if (options.root.empty() && !root_ && options.ranks > 1) throw InputError(told->why_no_root);
+    started.place = *told;
+    if (!root_ && options.ranks > 1) started.exchange = hw::key_exchange_of_process(*told);
+    if (options.root.empty() && !root_ && !started.exchange && options.ranks > 1) {
+      throw InputError(told->why_no_root);
+    }
   } else if (rank_ || ranks_ || root_) {
     if (!rank_ || !ranks_) {
       throw InputError(fmt::format("{} stands there without {}; expected both",
@@ -149,30 +164,59 @@ std::optional<hw::MeshOptions> Joining::place(std::uint32_t ranks) const {
     return std::nullopt;
   }
   if (root_) options.root = *root_;
-  if (!options.secret && options.ranks > 1) options.secret = hw::Secret::of_user();
-  if (options.ranks > 1) hw::parse_host_port(options.root, "--root");
+  if (!started.exchange) complete(options);
   if (options.ranks != ranks) {
     throw InputError(fmt::format("{} ranks were started, and the schedule has {}; expected as many",
                                  options.ranks, ranks));
   }
-  return options;
+  return started;
+}
+
+bool Joining::is_started_by_others() const {
+  if (!hosts_.given().empty()) return false;
+  return rank_ || ranks_ || root_ || hw::place_from_environment();
+}
+
+// For ranks whom no launcher tells a secret.
+void Joining::complete(hw::MeshOptions& options) {
+  if (options.ranks < 2) return;
+  if (!options.secret) options.secret = hw::Secret::of_user();
+  hw::parse_host_port(options.root, "--root");
+}
+
+// What it gives must be kept until rank 0 listens.
+hw::Meeting Joining::meet(Started& here, Console& console) {
+  if (!here.exchange) return {};
+  if (here.options.rank == 0) console.phase("joining");
+  hw::Meeting meeting = hw::meet_by_launcher(here.exchange, here.place.one_host, here.options);
+  if (meeting.why_none.empty()) return meeting;
+  // Another process had mpiexec's exchange before, so that mpiexec did not start this one itself:
+  // a port that follows from who started it would be another one at each rank.
+  if (here.options.root.empty() || here.place.launcher == hw::Launcher::kPmi) {
+    throw InputError(fmt::format("{} ({})", here.place.why_no_root, meeting.why_none));
+  }
+  complete(here.options);
+  return meeting;
 }
 
 int Joining::run_ranks(std::uint32_t ranks, Console& console,
                        const std::function<int(const hw::MeshOptions&, Console&)>& body,
                        std::uint64_t all_bytes, std::uint64_t most_bytes) const {
+  if (hosts_.starts_elsewhere()) return run_elsewhere(ranks, console);
+  if (hosts_.is_agent()) return run_as_agent(ranks, body, all_bytes, most_bytes);
   const hw::Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const std::optional<hw::MeshOptions> here = place(ranks);
+  std::optional<Started> here = place(ranks);
   const std::string shared = transport() == hw::kAutoTransport ? "shm" : transport();
   const double timeout_s = std::chrono::duration<double>(failure_timeout()).count();
   hw::prepare_for_ranks({ranks, !here, shared, all_bytes, most_bytes, timeout_s});
   if (here) {
     hw::say_end_at_signals();
+    const hw::Meeting meeting = meet(*here, console);
     const auto warden = start_warden();
     if (warden) warden->announce();
-    if (here->rank == 0) return body(*here, console);
+    if (here->options.rank == 0) return body(here->options, console);
     Console silent(nowhere.get(), nowhere.get());
-    return body(*here, silent);
+    return body(here->options, silent);
   }
   hw::MeshOptions options = timeouts();
   options.ranks = ranks;
@@ -181,7 +225,11 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   const hw::EndSignals signals;
   console.phase("starting ranks");
   hw::load_transport(shared);
-  const std::vector<hw::RankEnd> ends = run_forked(options, signals, nowhere.get(), body);
+  const hw::LocalPort port;
+  options.root = port.address();
+  Forks forks{{}, STDOUT_FILENO, STDERR_FILENO, signals.descriptor()};
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) forks.ranks.push_back(rank);
+  const std::vector<hw::RankEnd> ends = run_forked(options, forks, signals, nowhere.get(), body);
   console.clear();
   if (const auto signal = signals.take()) {
     console.error(hw::ended_by(*signal));
@@ -191,23 +239,20 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
 }
 
 std::vector<hw::RankEnd> Joining::run_forked(
-    hw::MeshOptions options, const hw::EndSignals& signals, int nowhere,
+    const hw::MeshOptions& options, const Forks& forks, const hw::EndSignals& signals, int nowhere,
     const std::function<int(const hw::MeshOptions&, Console&)>& body) const {
-  const hw::LocalPort port;
-  options.root = port.address();
   const auto warden = start_warden();
-  hw::RankProcesses processes(0, options.ranks, [&](std::uint32_t rank) {
+  hw::RankProcesses processes(forks.ranks, [&](std::uint32_t rank) {
     signals.let_act();
     if (warden) warden->announce();
     hw::MeshOptions own = options;
     own.rank = rank;
-    Console seen(rank == 0 ? STDOUT_FILENO : nowhere, rank == 0 ? STDERR_FILENO : nowhere);
+    Console seen(rank == 0 ? forks.out : nowhere, rank == 0 ? forks.err : nowhere);
     if (rank == 0) seen.clear();
     const Ending ending = run_caught([&] { return body(own, seen); }, seen);
     return hw::RankEnd{ending.code, ending.error};
   });
-  return processes.wait(2 * options.failure_timeout + std::chrono::seconds(3),
-                        signals.descriptor());
+  return processes.wait(2 * options.failure_timeout + std::chrono::seconds(3), forks.end);
 }
 
 // Of the transports, only shm leaves anything behind.
@@ -225,6 +270,10 @@ Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, C
   console.phase("joining");
   options.agreed = std::move(agreed);
   options.agreed.push_back(fmt::format("transport: {}", asked));
+  const hw::Binding bound = binding();
+  if (bound != hw::Binding::kNone) {
+    options.agreed.push_back(fmt::format("bind: {}", hw::name(bound)));
+  }
   Joined joined;
   joined.mesh = std::make_unique<hw::Mesh>(options);
   std::string_view chosen = hw::choose_transport(asked, *joined.mesh);
@@ -236,15 +285,21 @@ Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, C
               : options.root.empty()
                   ? "127.0.0.1"
                   : hw::own_address(hw::parse_host_port(options.root, "--root").host);
-  if (device_) with.device = *device_;
+  with.verbs = verbs_.resolve();
+  with.verbs.failure_timeout = options.failure_timeout;
+  if (chosen == "verbs") hw::set_places(with.verbs, *joined.mesh);
+  if (const std::string note = verbs_.note(); !note.empty()) console.note(note);
   joined.transport = hw::make_transport(chosen, with);
   // Of the transports, only shm has ranks wait for locks of others.
   if (chosen == "shm") {
     joined.transport = hw::watch_calls(
         std::move(joined.transport), *joined.mesh, options.failure_timeout + kStuckPatience,
-        [&mesh = *joined.mesh, alone = place(options.ranks).has_value()] {
-          end_stuck(mesh, alone);
-        });
+        [&mesh = *joined.mesh, alone = is_started_by_others()] { end_stuck(mesh, alone); });
+  }
+  if (bound != hw::Binding::kNone) {
+    for (const std::string& note : hw::bind_rank(bound, *joined.mesh, *joined.transport)) {
+      console.note(note);
+    }
   }
   return joined;
 }

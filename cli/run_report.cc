@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/facts_report.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/simulation_report.h"
@@ -16,31 +17,17 @@ namespace {
 
 constexpr std::size_t kRowsShown = 16;
 
-std::optional<double> bandwidth(const RealRun& run) {
-  const double makespan_s = run.result.median_makespan_s();
-  if (!(makespan_s > 0)) return std::nullopt;
-  return static_cast<double>(run.subject.message_bytes) / makespan_s;
-}
-
-std::string makespans(const hw::RunResult& result) {
-  const double median_s = result.median_makespan_s();
-  const auto [least, most] =
-      std::minmax_element(result.makespans_s.begin(), result.makespans_s.end());
-  if (result.makespans_s.size() == 1) return sched::human_seconds(median_s);
-  return fmt::format("{} (median; {} … {})", sched::human_seconds(median_s),
-                     sched::human_seconds(*least), sched::human_seconds(*most));
-}
-
 std::string proof(const RealRun& run) {
   if (!run.options.prove) return "not proved";
-  return fmt::format("proved at every rank{}", run.options.iterations + run.options.warm_up > 1
-                                                   ? ", after each iteration"
-                                                   : "");
+  return fmt::format(
+      "proved at every rank{}",
+      run.result.makespans_s.size() + run.options.warm_up > 1 ? ", after each iteration" : "");
 }
 
-std::string iterations(const hw::RunOptions& options) {
-  if (options.warm_up == 0) return fmt::to_string(options.iterations);
-  return fmt::format("{}, after {} to warm up", options.iterations, options.warm_up);
+std::string iterations(const RealRun& run) {
+  const std::size_t count = run.result.makespans_s.size();
+  if (run.options.warm_up == 0) return fmt::to_string(count);
+  return fmt::format("{}, after {} to warm up", count, run.options.warm_up);
 }
 
 }  // namespace
@@ -50,14 +37,10 @@ std::string run_report(const RealRun& run, bool all) {
   Table table({Align::kLeft, Align::kLeft});
   table.add({"transport", run.transport});
   if (!run.options.delays.empty()) table.add({"delays", summary_of(run.options.delays)});
-  table.add({"iterations", iterations(run.options)});
-  table.add({"makespan", makespans(result)});
+  table.add({"iterations", iterations(run)});
+  add_figures(run.figures, table);
   table.add({"late start", fmt::format("up to {}, which is in the makespan",
                                        sched::human_seconds(result.late_start_s))});
-  if (run.subject.message_bytes > 0) {  // small operations and barriers have no message
-    const auto rate = bandwidth(run);
-    table.add({"bandwidth", rate ? sched::human_bytes_per_second(*rate) : "–"});
-  }
   table.add({"bytes", proof(run)});
   table.add(
       {"clocks", result.clock_error_s == 0
@@ -83,6 +66,7 @@ std::string run_report(const RealRun& run, bool all) {
   if (rows < ranks) {
     text += fmt::format("  … and {}; --all shows them\n", human_count(ranks - rows, "more rank"));
   }
+  if (all) text += '\n' + facts_table(run.facts);
   return text;
 }
 
@@ -98,13 +82,12 @@ std::string run_document(const RealRun& run, const std::function<void(JsonDocume
   json.set("sends_in_flight", std::uint64_t{run.options.order.sends_in_flight});
   json.set("completion", hw::name(run.options.waiting));
   json.set("seed", run.options.delays.seed);
-  json.set("iterations", std::uint64_t{run.options.iterations});
+  json.set("iterations", std::uint64_t{result.makespans_s.size()});
   json.set("warm_up", std::uint64_t{run.options.warm_up});
   json.set("bytes", run.subject.message_bytes);
   json.set("bytes_proved", run.options.prove && !result.breach);
-  json.set("makespan_s", result.median_makespan_s());
+  add_figures(run.figures, json);
   json.set("makespans_s", std::span<const double>(result.makespans_s));
-  json.set("bandwidth_bytes_per_s", bandwidth(run));
   json.set("rank_finish_s", std::span<const double>(result.rank_finish_s));
   json.set("clock_error_s", result.clock_error_s);
   json.set("late_start_s", result.late_start_s);
@@ -112,6 +95,7 @@ std::string run_document(const RealRun& run, const std::function<void(JsonDocume
   json.set("nic_out_bytes", std::span<const std::uint64_t>(run.use.out_bytes));
   json.set("nic_in_bytes", std::span<const std::uint64_t>(run.use.in_bytes));
   json.set("trace", run.trace_file);
+  add_facts(run.facts, json);
   if (add_more) add_more(json);
   return json.text();
 }

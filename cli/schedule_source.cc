@@ -12,6 +12,7 @@
 #include "sched/file.h"
 #include "sched/pattern/queue.h"
 #include "sched/shown_text.h"
+#include "sched/spec_words.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {
@@ -143,13 +144,36 @@ LoadedSchedule ScheduleSource::load_proved(Console& console) const {
 
 LoadedSchedule ScheduleSource::load_proved_if_static(Console& console) const {
   check_proof_options();
-  LoadedSchedule loaded = load(console);
+  return proved_if_static(load(console), console);
+}
+
+LoadedSchedule ScheduleSource::proved_if_static(LoadedSchedule loaded, Console& console) const {
   try {
     prove(loaded, console);
   } catch (const Unsupported&) {
     if (prove_) throw;
   }
   return loaded;
+}
+
+LoadedSchedule ScheduleSource::load_of_size(std::uint64_t bytes, std::string_view option,
+                                            Console& console) const {
+  check_proof_options();
+  const auto text = spec_text();
+  if (!text) {
+    throw InputError(fmt::format("{}: {} is a file, whose messages have one size; expected a spec",
+                                 option, schedule_));
+  }
+  const std::string pattern = text->substr(0, text->find(':'));
+  const auto traits = sched::traits_of(pattern);
+  if (traits && !sched::is_taken(*traits, "bytes")) {
+    throw InputError(
+        fmt::format("{}: {} has no bytes; expected a pattern with messages", option, pattern));
+  }
+  return proved_if_static(
+      from_spec(with_key(without_key(*text, "bytes"), "bytes", fmt::to_string(bytes)),
+                memory_.limit(), console),
+      console);
 }
 
 void ScheduleSource::check_proof_options() const {
@@ -188,6 +212,22 @@ std::string with_key(std::string spec, std::string_view key, std::string_view va
     throw InputError(fmt::format("--{} {}: the spec says {}; expected it once", key, value, item));
   }
   return fmt::format("{}{}{}={}", spec, spec.ends_with(':') ? "" : ",", key, value);
+}
+
+std::string without_key(const std::string& spec, std::string_view key) {
+  const std::size_t colon = spec.find(':');
+  if (colon == std::string::npos) return spec;
+  std::string kept = spec.substr(0, colon);
+  std::size_t at = colon + 1;
+  for (bool first = true; at <= spec.size();) {
+    const std::string_view item = std::string_view(spec).substr(at, spec.find(',', at) - at);
+    at += item.size() + 1;
+    if (item.substr(0, item.find('=')) == key) continue;
+    kept += first ? ':' : ',';
+    kept += item;
+    first = false;
+  }
+  return kept;
 }
 
 std::optional<std::uint64_t> blocks_of(const sched::Schedule& schedule) {

@@ -54,6 +54,8 @@ class ScheduleSource {
   }
   /// What of SCHEDULE and the options for a spec was given, as in "--lower"; empty if nothing was.
   std::string given() const;
+  /// SCHEDULE is standard input.
+  bool is_standard_input() const { return schedule_ == "-"; }
 
   /// How much memory the command may take.
   const MemoryOption& memory() const { return memory_; }
@@ -73,11 +75,15 @@ class ScheduleSource {
   /// The same for what proves the bytes of a run itself: a schedule that the verifier does not take
   /// is proved only where --prove asks for it.
   LoadedSchedule load_proved_if_static(Console& console) const;
+  /// The same of the spec with messages of `bytes`, whatever its own says. Throws InputError,
+  /// naming `option`, for a file and for a pattern without messages.
+  LoadedSchedule load_of_size(std::uint64_t bytes, std::string_view option, Console& console) const;
   /// Proves what came from elsewhere as load_proved() would.
   void prove(LoadedSchedule& loaded, Console& console) const;
 
  private:
   void check_proof_options() const;
+  LoadedSchedule proved_if_static(LoadedSchedule loaded, Console& console) const;
   std::optional<std::string> spec_text() const;
 
   std::string schedule_;
@@ -91,6 +97,9 @@ class ScheduleSource {
 
 /// `spec` with one more key. Throws InputError if it says something else under that key already.
 std::string with_key(std::string spec, std::string_view key, std::string_view value);
+
+/// `spec` without what it says under a key, if it says anything.
+std::string without_key(const std::string& spec, std::string_view key);
 
 /// The blocks of a schedule that came without a Plan: its message over its largest data message,
 /// rounded up. Nothing without either.

@@ -56,7 +56,7 @@ ToleranceFigure parse_figure(std::string_view text) {
     return figure;
   }
   throw InputError(fmt::format("--tolerance: {} is no figure of a run; expected {}",
-                               machine::quoted(text), kFigures));
+                               machine::in_quotes(text), kFigures));
 }
 
 Parameter parameter_of(const ToleranceFigure& figure, const machine::Wiring& wiring) {
@@ -70,7 +70,7 @@ Parameter parameter_of(const ToleranceFigure& figure, const machine::Wiring& wir
     if (!link) {
       throw InputError(
           fmt::format("--tolerance: the platform has no link {}; expected one of {}{}",
-                      machine::quoted(figure.link), wiring.links().size(),
+                      machine::in_quotes(figure.link), wiring.links().size(),
                       wiring.links().empty() ? "" : " such as " + wiring.links().back().name));
     }
     parameter.link = *link;

@@ -28,6 +28,31 @@ function(slackline_precompile target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)  # as they were compiled
 endfunction()
 
+# slackline_unite(TARGET FOLDER): if FOLDER is in SLACKLINE_UNITE, sources of the target that may be
+# compiled as one are, so that what they include is read once (cmake/unity_groups.py).
+function(slackline_unite target folder)
+  if(NOT folder IN_LIST SLACKLINE_UNITE)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cc$")
+  execute_process(
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py
+            ${PROJECT_SOURCE_DIR} ${sources}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]+" lines "${groups}")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([0-9]+) (.*)$" line "${line}")
+    set_source_files_properties(${CMAKE_MATCH_2} PROPERTIES UNITY_GROUP ${target}_${CMAKE_MATCH_1})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # g++ warns of types without linkage unless they stand in the main file.
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
 # slackline_library(FOLDER): a static library of the folder's .cc files, its subfolders included,
 # known to others as slackline::FOLDER.
 function(slackline_library folder)
@@ -42,6 +67,7 @@ function(slackline_library folder)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/slackline>)
   target_link_libraries(slackline_${folder} PRIVATE $<BUILD_INTERFACE:slackline_options>)
   slackline_precompile(slackline_${folder})
+  slackline_unite(slackline_${folder} ${folder})
   set_property(GLOBAL APPEND PROPERTY SLACKLINE_LIBRARIES slackline_${folder})
 endfunction()
 

@@ -42,6 +42,7 @@ void write_options(const RunOptions& options, ByteWriter& writer) {
   writer.add(options.timestamps);
   writer.add(options.stall_timeout);
   writer.add(options.failure_timeout);
+  writer.add(options.duration);
 }
 
 // The slack is kept in `slack_s`, to which the options refer.
@@ -63,6 +64,7 @@ RunOptions read_options(ByteReader& reader, std::vector<double>& slack_s) {
   options.timestamps = reader.get<bool>();
   options.stall_timeout = reader.get<std::chrono::milliseconds>();
   options.failure_timeout = reader.get<std::chrono::milliseconds>();
+  options.duration = reader.get<std::chrono::milliseconds>();
   return options;
 }
 

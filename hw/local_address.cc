@@ -51,6 +51,11 @@ HostPort parse_host_port(const std::string& text, const std::string& what) {
   return result;
 }
 
+std::string with_port(const std::string& host, std::uint16_t port) {
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                             : fmt::format("[{}]:{}", host, port);
+}
+
 std::string address_towards(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;

@@ -2,33 +2,46 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
+#include "hw/local_address.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
 
 // Bound and never listening: Linux lets another socket with SO_REUSEADDR bind and listen there.
-LocalPort::LocalPort() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+LocalPort::LocalPort(const std::string& address) : address_(address) {
+  const auto refuse = [&](const char* why) {
+    throw EnvironmentError(fmt::format(
+        "no free port at {}: {}; expected an address of this host (look at `ip address`)", address,
+        why));
+  };
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int answer = getaddrinfo(address.c_str(), "0", &hints, &found);
+  if (answer != 0) refuse(gai_strerror(answer));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> any_port(found, freeaddrinfo);
+  socket_.reset(socket(any_port->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int yes = 1;
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  sockaddr_storage bound = {};
+  socklen_t length = sizeof bound;
   if (!socket_ || setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-      bind(socket_.get(), generic, length) != 0 ||
-      getsockname(socket_.get(), generic, &length) != 0) {
-    throw EnvironmentError(fmt::format("no free port at 127.0.0.1: {}; look at `ip link show lo`",
-                                       std::strerror(errno)));
+      bind(socket_.get(), any_port->ai_addr, any_port->ai_addrlen) != 0 ||
+      getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
+    refuse(std::strerror(errno));
   }
-  port_ = ntohs(address.sin_port);
+  port_ = ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
+                                            : reinterpret_cast<sockaddr_in&>(bound).sin_port);
 }
 
-std::string LocalPort::address() const { return fmt::format("127.0.0.1:{}", port_); }
+std::string LocalPort::address() const { return with_port(address_, port_); }
 
 }  // namespace slackline::hw

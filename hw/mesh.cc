@@ -6,6 +6,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "hw/mesh/gathering.h"
 #include "hw/mesh/host_identity.h"
 #include "hw/mesh/inbox.h"
 #include "hw/mesh/join.h"
@@ -29,7 +30,19 @@ class Mesh::Impl {
     }
   }
 
+  Bytes receive(std::uint32_t from, FrameKind kind, std::uint32_t topic) {
+    meet(from);
+    return inbox_.take({from, kind, topic});
+  }
+
+  std::optional<Bytes> receive_within(std::chrono::milliseconds time, std::uint32_t from,
+                                      std::uint32_t topic) {
+    meet(from);
+    return inbox_.take_within(time, {from, FrameKind::kMessage, topic});
+  }
+
   std::vector<Bytes> all_gather(std::span<const std::byte> bytes) {
+    if (!all_neighbours_) return gather_by_neighbours(bytes);
     const auto mine = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
     for (std::uint32_t r = 0; r < ranks(); ++r) send(r, FrameKind::kGather, 0, mine);
     std::vector<Bytes> all;
@@ -76,13 +89,34 @@ class Mesh::Impl {
     inbox_.take({0, FrameKind::kClockTell, 0});
   }
 
+  std::vector<Bytes> gather_by_neighbours(std::span<const std::byte> bytes) {
+    Gathering gathering(rank_, ranks(), bytes);
+    while (!gathering.done()) {
+      const std::uint32_t from = gathering.from();
+      send(gathering.to(), FrameKind::kGather, 0, std::make_shared<const Bytes>(gathering.told()));
+      try {
+        gathering.take(inbox_.take({from, FrameKind::kGather, 0}));
+      } catch (const WireError& error) {
+        throw PeerLost(from, fmt::format("rank {} sent {}", from, error.what()));
+      }
+    }
+    return std::move(gathering).all();
+  }
+
+  // Of a rank that is not connected nobody would know when it leaves.
+  void meet(std::uint32_t rank) {
+    if (!all_neighbours_ && rank < ranks() && rank != rank_) peers_.meet(rank);
+  }
+
   Impl(const MeshOptions& options, Joined joined)
       : rank_(options.rank),
-        members_(std::move(joined.members)),
+        all_neighbours_(options.ranks <= options.full_up_to),
+        members_(joined.members),
         inbox_(rank_, options.ranks),
-        peers_(rank_, std::move(joined.connections), options.failure_timeout, inbox_) {}
+        peers_(options, std::move(joined), inbox_) {}
 
   const std::uint32_t rank_;
+  const bool all_neighbours_;
   const std::vector<Member> members_;
   Inbox inbox_;
   MeshPeers peers_;
@@ -107,7 +141,7 @@ void Mesh::send(std::uint32_t to, std::uint32_t topic, std::span<const std::byte
 }
 
 Bytes Mesh::receive(std::uint32_t from, std::uint32_t topic) {
-  return impl_->inbox().take({from, FrameKind::kMessage, topic});
+  return impl_->receive(from, FrameKind::kMessage, topic);
 }
 
 std::optional<Bytes> Mesh::try_receive(std::uint32_t from, std::uint32_t topic) {
@@ -116,7 +150,7 @@ std::optional<Bytes> Mesh::try_receive(std::uint32_t from, std::uint32_t topic) 
 
 std::optional<Bytes> Mesh::receive_within(std::chrono::milliseconds time, std::uint32_t from,
                                           std::uint32_t topic) {
-  return impl_->inbox().take_within(time, {from, FrameKind::kMessage, topic});
+  return impl_->receive_within(time, from, topic);
 }
 
 std::vector<Bytes> Mesh::all_gather(std::span<const std::byte> bytes) {

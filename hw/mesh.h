@@ -1,6 +1,7 @@
-// The ranks of a run, known to each other over TCP: a full mesh, as RDMC has it, for setting up
-// connections, for telling what is not worth a transport, and for learning at once that a rank is
-// gone. All that they say is sealed with a secret of the run (hw/mesh/seal.h).
+// The ranks of a run, known to each other over TCP, for setting up connections, for telling what is
+// not worth a transport, and for learning at once that a rank is gone. Few ranks are all connected,
+// as RDMC has it; many are so with some, and with others when they first tell them something
+// (hw/mesh/neighbours.h). All that they say is sealed with a secret of the run (hw/mesh/seal.h).
 #pragma once
 
 #include <sys/types.h>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "hw/mesh/clock_track.h"
+#include "hw/mesh/neighbours.h"
 #include "hw/mesh/secret.h"
 #include "hw/transport.h"
 
@@ -41,6 +43,8 @@ struct MeshOptions {
   std::function<void(std::uint32_t joined)> on_join;
   /// What all ranks must agree on: one line each, "name: value" ("schedule: 1f3c…").
   std::vector<std::string> agreed;
+  /// Up to so many ranks, all are connected from the beginning; the same at all ranks.
+  std::uint32_t full_up_to = kFullMeshRanks;
   /// What this rank takes its program's version for. Empty: what it is. For tests.
   std::string version;
 };

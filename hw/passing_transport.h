@@ -30,6 +30,7 @@ class PassingTransport : public Transport {
   bool completes_in_order() const override { return under_->completes_in_order(); }
   bool writes_in_order() const override { return under_->writes_in_order(); }
   int numa_node() const override { return under_->numa_node(); }
+  TransportFacts facts() const override { return under_->facts(); }
   bool has_atomics() const override { return under_->has_atomics(); }
   bool has_bitwise_atomics() const override { return under_->has_bitwise_atomics(); }
 

@@ -26,8 +26,8 @@ std::optional<std::uint32_t> number(const Environment& environment, const std::s
 }
 
 // Both, or nothing.
-std::optional<Place> place(const Environment& environment, const std::string& rank_name,
-                           const std::string& ranks_name) {
+std::optional<Place> place(Launcher launcher, const Environment& environment,
+                           const std::string& rank_name, const std::string& ranks_name) {
   const auto rank = number(environment, rank_name);
   const auto ranks = number(environment, ranks_name);
   if (!rank && !ranks) return std::nullopt;
@@ -41,7 +41,11 @@ std::optional<Place> place(const Environment& environment, const std::string& ra
                     "number",
                     rank_name, *rank, ranks_name, *ranks));
   }
-  return Place{*rank, *ranks, "", ""};
+  Place found;
+  found.rank = *rank;
+  found.ranks = *ranks;
+  found.launcher = launcher;
+  return found;
 }
 
 // Below the ports that kernels give away.
@@ -61,11 +65,13 @@ void set_no_root(Place& place, std::string_view launcher) {
 }
 
 std::optional<Place> from_open_mpi(const Environment& environment) {
-  auto found = place(environment, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+  auto found =
+      place(Launcher::kOpenMpi, environment, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (!found) return found;
+  found->one_host = number(environment, "OMPI_COMM_WORLD_LOCAL_SIZE") == found->ranks;
   auto job = environment("PMIX_NAMESPACE");
   if (!job) job = environment("OMPI_MCA_ess_base_jobid");
-  if (job && number(environment, "OMPI_COMM_WORLD_LOCAL_SIZE") == found->ranks) {
+  if (job && found->one_host) {
     found->root = at_port_of(kLoopback, "mpirun " + *job);
   } else {
     set_no_root(*found, "mpirun");
@@ -79,32 +85,47 @@ std::optional<Place> from_slurm(const Environment& environment) {
       environment("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
   // One task alone: an interactive shell, say.
   if (number(environment, tasks).value_or(1) <= 1) return std::nullopt;
-  auto found = place(environment, "SLURM_PROCID", tasks);
+  auto found = place(Launcher::kSlurm, environment, "SLURM_PROCID", tasks);
+  found->one_host = number(environment, "SLURM_STEP_NUM_NODES") == 1u;
   const auto job = environment("SLURM_JOB_ID");
   const auto hosts = environment("SLURM_STEP_NODELIST");
   if (!job || !hosts) {
     set_no_root(*found, "srun");
     return found;
   }
-  const bool one_host = number(environment, "SLURM_STEP_NUM_NODES") == 1u;
-  found->root = at_port_of(one_host ? std::string(kLoopback) : first_host(*hosts),
+  found->root = at_port_of(found->one_host ? std::string(kLoopback) : first_host(*hosts),
                            fmt::format("srun {}.{}", *job, *environment("SLURM_STEP_ID")));
   return found;
 }
 
+std::optional<Place> from_flux(const Environment& environment) {
+  if (number(environment, "FLUX_JOB_SIZE").value_or(1) <= 1) return std::nullopt;
+  auto found = place(Launcher::kFlux, environment, "FLUX_TASK_RANK", "FLUX_JOB_SIZE");
+  found->one_host = number(environment, "FLUX_JOB_NNODES") == 1u;
+  const auto job = environment("FLUX_JOB_ID");
+  if (found->one_host && job) {
+    found->root = at_port_of(kLoopback, "flux " + *job);
+  } else {
+    set_no_root(*found, "flux");
+  }
+  return found;
+}
+
 std::optional<Place> from_pmi(const Environment& environment, pid_t parent) {
-  auto found = place(environment, "PMI_RANK", "PMI_SIZE");
+  auto found = place(Launcher::kPmi, environment, "PMI_RANK", "PMI_SIZE");
   if (!found) return found;
-  // srun may speak PMI too.
+  // srun and Flux may speak PMI too.
   if (environment("SLURM_STEP_ID") && number(environment, "SLURM_PROCID") == found->rank) {
     const auto slurm = from_slurm(environment);
     if (slurm && slurm->ranks == found->ranks) return slurm;
   }
-  if (number(environment, "MPI_LOCALNRANKS") == found->ranks) {
-    found->root = at_port_of(kLoopback, fmt::format("mpiexec {}", parent));
-  } else {
-    set_no_root(*found, "mpiexec");
+  if (number(environment, "FLUX_TASK_RANK") == found->rank) {
+    const auto flux = from_flux(environment);
+    if (flux && flux->ranks == found->ranks) return flux;
   }
+  found->one_host = number(environment, "MPI_LOCALNRANKS") == found->ranks;
+  if (found->one_host) found->root = at_port_of(kLoopback, fmt::format("mpiexec {}", parent));
+  set_no_root(*found, "mpiexec");
   return found;
 }
 
@@ -113,16 +134,19 @@ std::optional<Place> from_pmi(const Environment& environment, pid_t parent) {
 std::optional<Place> place_from(const Environment& environment, pid_t parent) {
   if (auto found = from_open_mpi(environment)) return found;
   if (auto found = from_pmi(environment, parent)) return found;
+  if (auto found = from_flux(environment)) return found;
   return from_slurm(environment);
 }
 
+Environment environment_of_process() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* const value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+}
+
 std::optional<Place> place_from_environment() {
-  return place_from(
-      [](const std::string& name) -> std::optional<std::string> {
-        const char* const value = std::getenv(name.c_str());
-        return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-      },
-      getppid());
+  return place_from(environment_of_process(), getppid());
 }
 
 std::string first_host(const std::string& hosts) {

@@ -65,6 +65,12 @@ RankProcesses::RankProcesses(std::uint32_t first, std::uint32_t count,
   for (std::uint32_t i = 0; i < count; ++i) start(first + i, body);
 }
 
+RankProcesses::RankProcesses(const std::vector<std::uint32_t>& ranks,
+                             const std::function<RankEnd(std::uint32_t rank)>& body) {
+  processes_.reserve(ranks.size());
+  for (const std::uint32_t rank : ranks) start(rank, body);
+}
+
 RankProcesses::~RankProcesses() { end_all(); }
 
 void RankProcesses::start(std::uint32_t rank, const std::function<RankEnd(std::uint32_t)>& body) {

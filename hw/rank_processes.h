@@ -26,6 +26,9 @@ class RankProcesses {
   /// the process does that started it. Throws EnvironmentError if the system starts no more.
   RankProcesses(std::uint32_t first, std::uint32_t count,
                 const std::function<RankEnd(std::uint32_t rank)>& body);
+  /// The same of these ranks.
+  RankProcesses(const std::vector<std::uint32_t>& ranks,
+                const std::function<RankEnd(std::uint32_t rank)>& body);
   /// Ends those that are left.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;

@@ -30,9 +30,18 @@ enum class Waiting : std::uint8_t {
 std::string_view name(Waiting waiting);
 std::optional<Waiting> waiting_named(std::string_view text);
 
+/// The longest RunOptions::duration. Ranks meet before each iteration, a millisecond ahead of it,
+/// so that it has 600,000 iterations at most.
+inline constexpr std::chrono::minutes kLongestDuration{10};
+
+/// How often and for how long, warm-up included, is what rank 0 was told; the others go by it.
 struct RunOptions {
   std::uint32_t iterations = 1;  // ≥ 1
   std::uint32_t warm_up = 1;     // iterations before those; in the first, transports connect
+  /// Not 0: as many iterations as it takes, and not `iterations`. The last is the first that begins
+  /// when so much time has passed since the end of the warm-up, by rank 0's clock. At most
+  /// kLongestDuration.
+  std::chrono::milliseconds duration{0};
   /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes,
   /// and only schedules with regions, which go by them, have them filled.
   bool prove = true;
@@ -127,7 +136,8 @@ struct RankRecord {
 sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
                             std::span<const RankRecord> records);
 
-/// Called with the number of iterations that are through and that there are, warm-up included.
+/// Called with the number of iterations that are through and that there are, warm-up included; of
+/// RunOptions::duration, with the milliseconds that have passed since then and that it has.
 using RunProgress = std::function<void(std::uint32_t done, std::uint32_t all)>;
 
 /// Throws Unsupported, naming the entry, for what a delay plan asks of a network, since a real one

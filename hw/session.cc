@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "hw/executor.h"
 #include "hw/executor/channels.h"
 #include "hw/run_clock.h"
+#include "hw/run_pace.h"
 #include "hw/transport_choice.h"
 #include "machine/delays.h"
 #include "machine/kept_memory.h"
@@ -26,14 +28,8 @@ using Clock = Executor::Clock;
 // runs do not mix.
 enum Topic : std::uint32_t { kStart = 0x5200, kTimes };
 
-// Between the word to start and the start.
-constexpr double kLead_s = 0.001;
 // Times of iterations are kept until it is known which is the median: as many as fit in here.
 constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20;
-
-double seconds_of(Clock::time_point time) {
-  return std::chrono::duration<double>(time.time_since_epoch()).count();
-}
 
 // The cost of one reading.
 double clock_read_s() {
@@ -46,7 +42,6 @@ double clock_read_s() {
 
 void require_options(const sched::Schedule& schedule, const RunOptions& options,
                      std::uint32_t ranks) {
-  if (options.iterations == 0) throw InputError("iterations: 0; expected at least 1");
   if (schedule.rank_count() != ranks) {
     throw InputError(
         fmt::format("the schedule is for {} ranks; the run has {}", schedule.rank_count(), ranks));
@@ -78,8 +73,8 @@ class Run {
  private:
   void set_up(std::uint32_t first_channel);
   void connect(const Failed& failed);
-  Clock::time_point agree_on_start(std::uint32_t iteration);
-  void iterate(std::uint32_t iteration);
+  RunStart agree_on_start(std::uint32_t iteration);
+  RunStart iterate(std::uint32_t iteration);
   void conclude(double late_s);
   void keep(RunResult& result);
   void choose_median(RunResult& result) const;
@@ -92,6 +87,7 @@ class Run {
   Transport& transport_;
   const sched::Schedule& schedule_;
   const RunOptions& options_;
+  std::optional<RunPace> pace_;
   machine::Delays delays_;
   std::optional<Executor> executor_;
   std::optional<Driver> driver_;
@@ -110,6 +106,7 @@ class Run {
 void Run::set_up(std::uint32_t first_channel) {
   Failed failed;
   try {
+    pace_.emplace(options_);
     require_options(schedule_, options_, mesh_.ranks());
     delays_ = machine::Delays(options_.delays, schedule_, options_.platform);
     kept_memory_.emplace(schedule_);
@@ -142,7 +139,7 @@ void Run::set_up(std::uint32_t first_channel) {
   }
   const std::uint64_t most = *std::max_element(bytes.begin(), bytes.end());
   most_kept_ = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(kMostKept / most, 1, options_.iterations));
+      std::clamp<std::uint64_t>(kMostKept / most, 1, std::numeric_limits<std::uint32_t>::max()));
 }
 
 // Ranks greet each other, or tell why they cannot: then all throw the first one's reason.
@@ -176,11 +173,12 @@ void Run::connect(const Failed& failed) {
 
 RunResult Run::run(const RunProgress& progress) {
   RunResult result;
-  const std::uint32_t all = options_.warm_up + options_.iterations;
-  for (std::uint32_t i = 0; i < all; ++i) {
-    iterate(i);
-    if (i >= options_.warm_up) keep(result);
-    if (progress) progress(i + 1, all);
+  bool last = false;
+  for (std::uint32_t i = 0; !last; ++i) {
+    const RunStart start = iterate(i);
+    if (start.counts) keep(result);
+    pace_->tell(progress, i + 1, Clock::now());
+    last = start.last;
   }
   begun_ = false;
   gather_ends(result);
@@ -192,35 +190,32 @@ RunResult Run::run(const RunProgress& progress) {
 }
 
 // All ranks are ready when rank 0 names the time.
-Clock::time_point Run::agree_on_start(std::uint32_t iteration) {
+RunStart Run::agree_on_start(std::uint32_t iteration) {
   // Words begin as the contract says, too, and decide what regions do.
   const bool refill = options_.prove || !schedule_.regions().empty();
   if (iteration != 0) executor_->reset(refill);
   mesh_.barrier();
-  double start_s = 0;  // on rank 0's clock
-  if (mesh_.rank() == 0) {
-    start_s = seconds_of(Clock::now()) + kLead_s;
-    const std::span<const std::byte> bytes = std::as_bytes(std::span(&start_s, 1));
-    for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) mesh_.send(r, kStart, bytes);
-  } else {
-    const Bytes bytes = mesh_.receive(0, kStart);
-    start_s = ByteReader(bytes).get<double>();
-  }
-  return clock_->begin(start_s);
+  if (mesh_.rank() != 0) return decode_run_start(mesh_.receive(0, kStart));
+  const RunStart start = pace_->next(iteration, Clock::now());
+  const Bytes bytes = encode(start);
+  for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) mesh_.send(r, kStart, bytes);
+  return start;
 }
 
-void Run::iterate(std::uint32_t iteration) {
-  const Clock::time_point start = agree_on_start(iteration);
+RunStart Run::iterate(std::uint32_t iteration) {
+  const RunStart agreed = agree_on_start(iteration);
+  const Clock::time_point start = clock_->begin(agreed.at_s);
   sleep_until(start);
   const double late_s = std::chrono::duration<double>(Clock::now() - start).count();
   begun_ = true;
   conclusion_.begin();
   executor_->begin(start);
   conclude(late_s);
-  if (!options_.prove || !breach_.empty()) return;
+  if (!options_.prove || !breach_.empty()) return agreed;
   if (const auto breach = executor_->first_breach()) {
     breach_ = fmt::format("iteration {}: {}", iteration, *breach);
   }
+  return agreed;
 }
 
 // Returns when all ranks are through, since they may need this one's progress. Throws what any of

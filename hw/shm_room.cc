@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sched/error.h"
+#include "sched/units.h"
 
 namespace slackline::hw {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 // a segment is filled ends the process by SIGBUS.
 constexpr std::uint64_t kSegmentBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kFilledBytes = std::uint64_t{4} << 20;
-
-std::string mebibytes(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
 
 }  // namespace
 
@@ -44,7 +43,7 @@ void require_shm_room(std::uint32_t ranks, const std::optional<ShmRoom>& room) {
       fmt::format("shared memory: {} on a machine of {} need {} in /dev/shm, {}",
                   ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks),
                   room->cores == 1 ? "1 core" : fmt::format("{} cores", room->cores),
-                  mebibytes(needed), shm_room_and_cure(*room)));
+                  sched::human_bytes(needed), shm_room_and_cure(*room)));
 }
 
 bool is_shm_full(const std::optional<ShmRoom>& room) {
@@ -55,7 +54,7 @@ std::string shm_room_and_cure(const ShmRoom& room) {
   return fmt::format(
       "{} of its {} are free; remove what nobody uses there (`ls -l /dev/shm`), make it larger "
       "(`mount -o remount,size=1G /dev/shm`, `docker run --shm-size=1g`), or take --transport tcp",
-      mebibytes(room.free_bytes), mebibytes(room.all_bytes));
+      sched::human_bytes(room.free_bytes), sched::human_bytes(room.all_bytes));
 }
 
 }  // namespace slackline::hw

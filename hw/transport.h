@@ -62,6 +62,9 @@ struct ChannelEnd {
   std::uint32_t channel = 0;  // its number, the same at both ends; below 2^32 − 1
   std::uint32_t peer = 0;     // the other end's rank
   bool initiates = false;     // this rank is its source
+  /// The most requests that are ever under way on it at a time, as its user reckons: for how much
+  /// room it is made. More are taken as there is room. 0: not known.
+  std::uint32_t requests = 0;
 };
 
 enum class RequestKind : std::uint8_t {
@@ -101,6 +104,18 @@ struct Completion {
   RequestKind kind = RequestKind::kSend;
   std::uint32_t immediate = 0;  // recv
   std::uint64_t bytes = 0;      // recv of a send: what arrived. A write's are not told
+};
+
+/// What a transport knows of what it runs on, for people. Empty or 0: it does not know, or there is
+/// no such thing.
+struct TransportFacts {
+  std::string provider;  // "shm", "net", "verbs"
+  std::string library;   // with its version: "libfabric 1.17"
+  std::string device;    // "mlx5_0", "eth0"
+  std::uint32_t port = 0;
+  std::string gid;                    // in text, as an IPv6 address
+  std::uint32_t mtu = 0;              // bytes
+  std::uint64_t link_bits_per_s = 0;  // as the kernel or the provider tells
 };
 
 /// A peer is gone: it died, or no way leads to it any more.
@@ -175,6 +190,13 @@ class Transport {
 
   /// The NUMA node that memory is best taken from; −1: it makes no difference, or is not known.
   virtual int numa_node() const { return -1; }
+
+  /// Names itself at least.
+  virtual TransportFacts facts() const {
+    TransportFacts facts;
+    facts.provider = name();
+    return facts;
+  }
 
   /// Whether it takes kFetchAdd and kCompareSwap.
   virtual bool has_atomics() const = 0;

@@ -32,11 +32,13 @@ Made fabric(const std::string& provider, const TransportOptions&) {
 
 Made verbs(const TransportOptions& options) {
 #ifdef SLACKLINE_HAVE_VERBS
-  return make_verbs_transport({options.device, options.host});
+  VerbsOptions verbs = options.verbs;
+  verbs.host = options.host;
+  return make_verbs_transport(verbs);
 #else
   throw EnvironmentError(
       fmt::format("verbs: {}{}this Slackline was built without libibverbs (Debian: libibverbs-dev)",
-                  options.device, options.device.empty() ? "" : ": "));
+                  options.verbs.device, options.verbs.device.empty() ? "" : ": "));
 #endif
 }
 
@@ -58,8 +60,8 @@ std::span<const TransportEntry> transports() { return kTransports; }
 
 namespace {
 
-const TransportEntry& transport_named(std::string_view name) {
-  std::string names;
+const TransportEntry& transport_named(std::string_view name, std::string_view also = "") {
+  std::string names(also);
   for (const TransportEntry& entry : kTransports) {
     if (entry.name == name) return entry;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
@@ -69,7 +71,9 @@ const TransportEntry& transport_named(std::string_view name) {
 
 }  // namespace
 
-void require_transport(std::string_view name) { transport_named(name); }
+void require_transport(std::string_view name, std::string_view also) {
+  if (also.empty() || name != also) transport_named(name, also);
+}
 
 void load_transport([[maybe_unused]] std::string_view name) {
 #ifdef SLACKLINE_HAVE_FABRIC

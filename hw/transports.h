@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hw/transport.h"
+#include "hw/verbs_options.h"
 #include "sched/schedule.h"
 
 namespace slackline::hw {
@@ -16,8 +17,8 @@ struct TransportOptions {
   /// The address of this host that peers reach it at, a name or in digits. Empty: what the
   /// transport prefers.
   std::string host;
-  /// verbs: the RDMA device, and its port. Empty: the first active one.
-  std::string device;
+  /// verbs: which port, and how it is used; its `host` is the one above.
+  VerbsOptions verbs = {};
 };
 
 struct TransportEntry {
@@ -29,8 +30,8 @@ struct TransportEntry {
 /// In the order in which people are shown them.
 std::span<const TransportEntry> transports();
 
-/// Throws InputError for a name that is none.
-void require_transport(std::string_view name);
+/// Throws InputError for a name that is none. `also`: another one that is taken.
+void require_transport(std::string_view name, std::string_view also = "");
 
 /// Loads what a transport needs of libraries, which its maker would do as well: forks of this
 /// process have them then, where each would take a third of a second. Throws EnvironmentError if

@@ -118,7 +118,7 @@ void check(const LinkRate& rate) {
   if (rate.link.empty()) {
     throw InputError("delay plan: a link rate names no link; expected the name of one");
   }
-  const std::string what = fmt::format("rate of link {}", quoted(rate.link));
+  const std::string what = fmt::format("rate of link {}", in_quotes(rate.link));
   check_rate(rate.rate, what);
   check_at(rate.at, what);
 }
@@ -130,7 +130,7 @@ void check(const Failure& failure, std::uint32_t ranks) {
   }
   const std::string what = failure.rank.valid()
                                ? fmt::format("failure of rank {}", failure.rank.value)
-                               : fmt::format("failure of link {}", quoted(failure.link));
+                               : fmt::format("failure of link {}", in_quotes(failure.link));
   if (failure.rank.valid()) check_rank(failure.rank, ranks, what);
   check_at(failure.at, what);
 }
@@ -169,7 +169,7 @@ void validate(const DelayPlan& plan, std::uint32_t ranks) {
     rates.emplace_back(rate.link, rate.at);
   }
   refuse_twice(rates, [](const auto& rate) {
-    return fmt::format("link {} has two rates from {} on; expected one", quoted(rate.first),
+    return fmt::format("link {} has two rates from {} on; expected one", in_quotes(rate.first),
                        sched::format_time(rate.second));
   });
   for (const Failure& failure : plan.failures) check(failure, ranks);

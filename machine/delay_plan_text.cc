@@ -23,7 +23,7 @@ std::vector<Entry> sorted(std::vector<Entry> entries, const Key& key) {
 }
 
 // A text in quotes, as TOML writes it.
-std::string in_quotes(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
@@ -40,10 +40,10 @@ std::string line(std::string_view key, std::string_view value) {
   return fmt::format("{} = {}\n", key, value);
 }
 std::string line(std::string_view key, Time time) {
-  return line(key, in_quotes(sched::format_time(time)));
+  return line(key, toml_string(sched::format_time(time)));
 }
 std::string line(std::string_view key, sched::Rate rate) {
-  return line(key, in_quotes(sched::format_rate(rate)));
+  return line(key, toml_string(sched::format_rate(rate)));
 }
 std::string line(std::string_view key, std::uint64_t value) {
   return line(key, std::to_string(value));
@@ -54,7 +54,7 @@ std::string of_line(bool whole_lane) { return line("of", whole_lane ? "\"lane\""
 // TOML's numbers end at 2^63 − 1.
 std::string seed_line(std::uint64_t seed) {
   constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
-  return seed <= kLargest ? line("seed", seed) : line("seed", in_quotes(std::to_string(seed)));
+  return seed <= kLargest ? line("seed", seed) : line("seed", toml_string(std::to_string(seed)));
 }
 
 std::string noise_lines(const Noise& noise) {
@@ -65,14 +65,15 @@ std::string noise_lines(const Noise& noise) {
     std::sort(ranks.begin(), ranks.end());
     out += line("ranks", fmt::format("[{}]", fmt::join(ranks, ", ")));
   }
-  out += line("distribution", in_quotes(name(noise.of.kind)));
+  out += line("distribution", toml_string(name(noise.of.kind)));
   for (const DistributionParameter& parameter : parameters(noise.of.kind)) {
     const std::string value = parameter.get(noise.of);
-    out += line(parameter.key, parameter.number ? value : in_quotes(value));
+    out += line(parameter.key, parameter.number ? value : toml_string(value));
   }
   if (noise.of.kind == Distribution::Kind::kTrace) {
     std::vector<std::string> values;
-    for (const Time value : noise.of.values) values.push_back(in_quotes(sched::format_time(value)));
+    for (const Time value : noise.of.values)
+      values.push_back(toml_string(sched::format_time(value)));
     out += line("values", fmt::format("[{}]", fmt::join(values, ", ")));
   }
   out += line("chance", fmt::format("{}", noise.chance.value / 1e6));
@@ -110,14 +111,14 @@ std::string DelayPlan::text() const {
   for (const Noise& each : noise) out += "\n[[noise]]\n" + noise_lines(each);
   for (const LinkRate& rate :
        sorted(link_rates, [](const LinkRate& r) { return std::tuple(r.link, r.at, r.rate); })) {
-    out += "\n[[link_rate]]\n" + line("link", in_quotes(rate.link)) + line("rate", rate.rate) +
+    out += "\n[[link_rate]]\n" + line("link", toml_string(rate.link)) + line("rate", rate.rate) +
            line("at", rate.at);
   }
   for (const Failure& failure :
        sorted(failures, [](const Failure& f) { return std::tuple(f.rank, f.link, f.at); })) {
     out += "\n[[failure]]\n";
     out += failure.rank.valid() ? line("rank", failure.rank.value)
-                                : line("link", in_quotes(failure.link));
+                                : line("link", toml_string(failure.link));
     out += line("at", failure.at);
   }
   return out;

@@ -38,7 +38,7 @@ void set_sigma(Distribution& distribution, std::string_view text, std::string_vi
   const auto sigma = number_in(text);
   if (!sigma || !std::isfinite(*sigma) || *sigma < 0) {
     throw InputError(
-        fmt::format("{}: {} is no sigma; expected a number of at least 0", what, quoted(text)));
+        fmt::format("{}: {} is no sigma; expected a number of at least 0", what, in_quotes(text)));
   }
   distribution.sigma = *sigma + 0.0;  // no -0
 }
@@ -95,14 +95,14 @@ bool parse_whole_lane(std::string_view text, std::string_view what) {
   if (text == "op") return false;
   if (text == "lane") return true;
   throw InputError(
-      fmt::format("{}: {} can not be delayed; expected op or lane", what, quoted(text)));
+      fmt::format("{}: {} can not be delayed; expected op or lane", what, in_quotes(text)));
 }
 
 double parse_slowdown(std::string_view text, std::string_view what) {
   const auto slowdown = number_in(text);
   if (slowdown && std::isfinite(*slowdown) && *slowdown >= 1) return *slowdown;
   throw InputError(
-      fmt::format("{}: {} is no slowdown; expected a number of at least 1", what, quoted(text)));
+      fmt::format("{}: {} is no slowdown; expected a number of at least 1", what, in_quotes(text)));
 }
 
 sched::PartsPerMillion parse_chance(std::string_view text, std::string_view what) {
@@ -112,12 +112,12 @@ sched::PartsPerMillion parse_chance(std::string_view text, std::string_view what
   if (!(parts >= 0 && parts <= 1e6)) {
     throw InputError(fmt::format(
         "{}: {} is no chance; expected a number from 0 to 1, or a percentage such as 1%", what,
-        quoted(text)));
+        in_quotes(text)));
   }
   const sched::PartsPerMillion rounded{static_cast<std::uint32_t>(parts + 0.5)};
   if (parts > 0 && rounded.value == 0) {
     throw InputError(fmt::format("{}: {} is too small a chance; expected 0, or one in a million",
-                                 what, quoted(text)));
+                                 what, in_quotes(text)));
   }
   return rounded;
 }
@@ -130,7 +130,7 @@ Kind parse_distribution_kind(std::string_view text, std::string_view what) {
   }
   throw InputError(fmt::format(
       "{}: {} is no distribution; expected constant, uniform, exponential, lognormal or trace",
-      what, quoted(text)));
+      what, in_quotes(text)));
 }
 
 std::span<const DistributionParameter> parameters(Kind kind) { return named(kind).parameters; }
@@ -147,7 +147,7 @@ std::vector<Time> parse_times(std::string_view text, std::string_view file) {
     require_plain(time, where);
     if (time.size() > kLongestTime) {
       throw InputError(fmt::format("{}: {} is not a time: expected one such as 1.5us on each line",
-                                   where, quoted(time)));
+                                   where, in_quotes(time)));
     }
     times.push_back(parse_finite_time(time, where));
   }

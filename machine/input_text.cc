@@ -18,14 +18,14 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return fmt::format("'{}'", sched::shown(text, kMaxQuoted));
 }
 
 void require_plain(std::string_view text, std::string_view where) {
   if (std::any_of(text.begin(), text.end(), is_control)) {
     throw InputError(
-        fmt::format("{}: {} has a control character; expected plain text", where, quoted(text)));
+        fmt::format("{}: {} has a control character; expected plain text", where, in_quotes(text)));
   }
 }
 
@@ -33,7 +33,7 @@ std::string parse_path(std::string_view text, std::string_view what) {
   constexpr std::size_t kLongest = 4096;
   if (text.empty() || text.size() > kLongest || text.find(',') != std::string_view::npos) {
     throw InputError(fmt::format("{}: {} is no path; expected a file's path without commas", what,
-                                 quoted(text)));
+                                 in_quotes(text)));
   }
   return std::string(text);
 }
@@ -51,13 +51,13 @@ std::string read_input_file(const std::string& path, std::string_view what,
   }
   if (!in.eof() && text.size() <= max_bytes) {
     throw InputError(
-        fmt::format("{} file {}: cannot be read; expected {}", what, quoted(path), expected));
+        fmt::format("{} file {}: cannot be read; expected {}", what, in_quotes(path), expected));
   }
   if (text.size() > max_bytes) {
-    throw InputError(fmt::format("{} file {}: more than {} MiB; expected {}", what, quoted(path),
+    throw InputError(fmt::format("{} file {}: more than {} MiB; expected {}", what, in_quotes(path),
                                  max_bytes >> 20, expected));
   }
-  sched::drop_mark(text, fmt::format("{} file {}", what, quoted(path)));
+  sched::drop_mark(text, fmt::format("{} file {}", what, in_quotes(path)));
   return text;
 }
 

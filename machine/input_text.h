@@ -11,7 +11,7 @@ namespace slackline::machine {
 inline constexpr std::size_t kMaxInputBytes = std::size_t{1} << 24;
 
 /// 'text' as sched::shown() has it, of which no more than 80 characters.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// Throws InputError, naming `where`, if `text` has control characters: what follows may then quote
 /// it in an error of one line.

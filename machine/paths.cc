@@ -19,7 +19,7 @@ LinkId link_named(const Wiring& wiring, const std::string& name) {
   const auto links = wiring.links();
   throw InputError(
       fmt::format("delay plan: the platform has no link {}; expected one of {} such as {}",
-                  quoted(name), links.size(), links.empty() ? "none" : links.back().name));
+                  in_quotes(name), links.size(), links.empty() ? "none" : links.back().name));
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ void Paths::read_changes(const Wiring& wiring, const DelayPlan& plan) {
   for (const LinkRate& rate : plan.link_rates) {
     const LinkId link = link_named(wiring, rate.link);
     if (rate.rate.bits_per_second == 0) {
-      throw InputError(
-          fmt::format("delay plan: link {}: a rate of 0; expected one above 0", quoted(rate.link)));
+      throw InputError(fmt::format("delay plan: link {}: a rate of 0; expected one above 0",
+                                   in_quotes(rate.link)));
     }
     link_changes_.push_back({link, sched::seconds(rate.at), rate.rate.bytes_per_second()});
   }
@@ -65,7 +65,7 @@ void Paths::read_changes(const Wiring& wiring, const DelayPlan& plan) {
   if (twice != link_changes_.end()) {
     throw InputError(
         fmt::format("delay plan: link {} has two rates from the same moment on; expected one",
-                    quoted(wiring.links()[twice->link.value].name)));
+                    in_quotes(wiring.links()[twice->link.value].name)));
   }
 }
 

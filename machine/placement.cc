@@ -65,12 +65,12 @@ std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ran
     const auto host = find_host(line, hosts);
     if (!host) {
       throw InputError(fmt::format("{}:{}: {} is no host; expected {} or a number below {}",
-                                   quoted(file), number, quoted(line), hosts.name_form,
+                                   in_quotes(file), number, in_quotes(line), hosts.name_form,
                                    hosts.count));
     }
     if (taken[*host]) {
       throw InputError(fmt::format("{}:{}: {} stands twice; expected one {} on a host",
-                                   quoted(file), number, quoted(line), hosts.of));
+                                   in_quotes(file), number, in_quotes(line), hosts.of));
     }
     taken[*host] = true;
     placed.push_back(*host);
@@ -79,7 +79,7 @@ std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ran
     throw InputError(
         fmt::format("placement file {}: {} hosts for {} {}s; expected a host for "
                     "each {}, one per line",
-                    quoted(file), placed.size(), ranks, hosts.of, hosts.of));
+                    in_quotes(file), placed.size(), ranks, hosts.of, hosts.of));
   }
   placed.resize(ranks);
   return placed;
@@ -101,7 +101,7 @@ Placement parse_placement(std::string_view text, std::string_view what) {
   } else {
     throw InputError(fmt::format(
         "{}: {} is no placement; expected packed, round-robin, random:SEED or file:PATH", what,
-        quoted(text)));
+        in_quotes(text)));
   }
   return placement;
 }

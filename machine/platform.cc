@@ -35,7 +35,7 @@ bool is_key(std::string_view text, std::string_view key) {
 }
 
 void set_figures(Platform& platform, std::string_view text, std::string_view whole) {
-  const std::string where = "platform " + quoted(whole);
+  const std::string where = "platform " + in_quotes(whole);
   const auto figures = figures_of(platform.topology);
   std::vector<const PlatformFigure*> seen;
   for (bool more = true; more;) {
@@ -45,7 +45,8 @@ void set_figures(Platform& platform, std::string_view text, std::string_view who
     if (more) text.remove_prefix(comma + 1);
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) {
-      throw InputError(fmt::format("{}: {} is no figure; expected key=value", where, quoted(item)));
+      throw InputError(
+          fmt::format("{}: {} is no figure; expected key=value", where, in_quotes(item)));
     }
     const std::string_view key = item.substr(0, equals);
     const auto found = std::find_if(figures.begin(), figures.end(),
@@ -90,7 +91,7 @@ std::string Platform::spec() const {
 }
 
 Platform parse_platform_spec(std::string_view text) {
-  const std::string where = "platform " + quoted(text);
+  const std::string where = "platform " + in_quotes(text);
   require_plain(text, where);
   const Halves halves = halves_of(text);
   Platform platform;
@@ -102,13 +103,13 @@ Platform parse_platform_spec(std::string_view text) {
 }
 
 Platform load_platform(std::string_view text) {
-  require_plain(text, "platform " + quoted(text));
+  require_plain(text, "platform " + in_quotes(text));
   const Halves halves = halves_of(text);
   if (const PresetEntry* preset = find_preset(halves.head)) {
     Platform platform = platform_from_toml(preset->toml, fmt::format("{}.toml", preset->name));
     if (halves.has_figures) {
       set_figures(platform, halves.figures, text);
-      check_topology(platform, "platform " + quoted(text));
+      check_topology(platform, "platform " + in_quotes(text));
       platform.name = text;
     }
     return platform;
@@ -120,7 +121,7 @@ Platform load_platform(std::string_view text) {
     throw InputError(fmt::format(
         "platform {}: no such preset or file; expected {}, star:key=value,… or another topology "
         "({}), or a TOML file's path",
-        quoted(text), preset_names(), topology_names()));
+        in_quotes(text), preset_names(), topology_names()));
   }
   return platform_from_toml(read_input_file(path, "platform"), path);
 }

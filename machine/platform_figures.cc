@@ -47,7 +47,7 @@ void set_discipline(Platform& platform, std::string_view text, std::string_view 
     platform.nic = NicDiscipline::kFair;
   } else {
     throw InputError(fmt::format("{}: {} is no discipline of a NIC; expected serial or fair", what,
-                                 quoted(text)));
+                                 in_quotes(text)));
   }
 }
 
@@ -161,7 +161,7 @@ void set_topology(Platform& platform, std::string_view text, std::string_view wh
   const TopologyEntry* entry = find_topology(text);
   if (entry == nullptr) {
     throw InputError(
-        fmt::format("{}: {} is no topology; expected {}", what, quoted(text), topology_names()));
+        fmt::format("{}: {} is no topology; expected {}", what, in_quotes(text), topology_names()));
   }
   platform.topology = {};
   platform.topology.shape = entry->shape;
@@ -205,8 +205,8 @@ bool is_key_of_another_topology(const Platform& platform, std::string_view key) 
 void refuse_key(const Platform& platform, std::string_view key, std::string_view where) {
   const std::string what =
       is_key_of_another_topology(platform, key)
-          ? fmt::format("{} takes no key {}", entry_of(platform.topology).name, quoted(key))
-          : fmt::format("unknown key {}", quoted(key));
+          ? fmt::format("{} takes no key {}", entry_of(platform.topology).name, in_quotes(key))
+          : fmt::format("unknown key {}", in_quotes(key));
   throw InputError(
       fmt::format("{}: {}; expected one of {}", where, what, known_keys(platform.topology)));
 }

@@ -184,7 +184,7 @@ void TomlTable::refuse_others() const {
   for (const TomlValue& child : value_->children) {
     if (std::find(known_.begin(), known_.end(), child.key) != known_.end()) continue;
     throw InputError(fmt::format("{}:{}: unknown key {}{}; expected one of {}", file_, child.line,
-                                 quoted(child.key), path_.empty() ? "" : " in [" + path_ + "]",
+                                 in_quotes(child.key), path_.empty() ? "" : " in [" + path_ + "]",
                                  fmt::join(known_, ", ")));
   }
 }

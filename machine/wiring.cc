@@ -73,7 +73,7 @@ void check_zone_latency(const Node& node) {
 
 Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
     : contents_(std::make_unique<Contents>()) {
-  const std::string where = "platform " + quoted(platform.name);
+  const std::string where = "platform " + in_quotes(platform.name);
   check_topology(platform, where);
   check_zone_latency(platform.node);
   contents_->node = platform.node;

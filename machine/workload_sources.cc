@@ -83,7 +83,7 @@ double read_sigma(TomlTable& table, std::optional<double> mean_over_median) {
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(sigma) ||
       sigma < 0) {
     throw InputError(fmt::format("{}: {}; expected {}, 0 or more", table.where(*value),
-                                 machine::quoted(text), kExpected));
+                                 machine::in_quotes(text), kExpected));
   }
   return sigma;
 }
@@ -94,8 +94,8 @@ double read_sigma(TomlTable& table, std::optional<double> mean_over_median) {
     throw InputError(
         fmt::format("{}: neither distribution nor file stands here; expected one", table.where()));
   }
-  throw InputError(
-      fmt::format("{}: {}; expected {}", table.where(*value), machine::quoted(value->text), known));
+  throw InputError(fmt::format("{}: {}; expected {}", table.where(*value),
+                               machine::in_quotes(value->text), known));
 }
 
 SizeSource read_size_table(TomlTable table, const std::filesystem::path& folder) {
@@ -243,7 +243,7 @@ ArrivalSource read_arrivals(TomlTable& table, const std::filesystem::path& folde
   if (value->kind == TomlValue::Kind::kText) {
     if (value->text == "closed") return {};
     throw InputError(fmt::format("{}: {}; expected \"closed\" or a table", table.where(*value),
-                                 machine::quoted(value->text)));
+                                 machine::in_quotes(value->text)));
   }
   TomlTable arrivals = *table.table("arrivals");
   ArrivalSource source;

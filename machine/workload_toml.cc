@@ -138,7 +138,7 @@ class Reader {
       const std::string_view text = value->text;
       const std::size_t dash = text.find('-');
       if (dash == std::string_view::npos) {
-        refuse(where, fmt::format("{}; expected {}", machine::quoted(text), kExpected));
+        refuse(where, fmt::format("{}; expected {}", machine::in_quotes(text), kExpected));
       }
       const std::uint64_t top = workload_.ranks - 1;
       const std::uint64_t first = sched::parse_count(text.substr(0, dash), where, 0, top);

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 
 #include "sched/error.h"
+#include "sched/units.h"
 
 namespace slackline::sched {
 namespace {
@@ -93,14 +93,6 @@ Bytes free_of_groups(const std::string& root) {
   return free;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 4> kUnits = {"MiB", "GiB", "TiB", "PiB"};
-  double value = static_cast<double>(bytes) / (1 << 20);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  return fmt::format("{:.3g} {}", value, kUnits[unit]);
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> free_memory(const std::string& root) {
@@ -122,10 +114,10 @@ void MemoryLimit::require(std::uint64_t bytes, std::string_view what, std::strin
   const Bytes most =
       bytes_ ? *bytes_ - std::min(*bytes_, taken) : least(free_memory(), free_addresses());
   if (!most || bytes <= *most) return;
-  throw EnvironmentError(fmt::format("{} takes about {} of memory, and {} {}; expected {}", what,
-                                     size_text(bytes_ ? bytes + taken : bytes),
-                                     bytes_ ? "--memory allows" : "there is free",
-                                     size_text(bytes_ ? *bytes_ : *most), cure));
+  const std::string there = bytes_ ? fmt::format("--memory allows {}", human_bytes(*bytes_))
+                                   : fmt::format("{} are free", human_bytes(*most));
+  throw EnvironmentError(fmt::format("{} takes about {} of memory, and {}; expected {}", what,
+                                     human_bytes(bytes_ ? bytes + taken : bytes), there, cure));
 }
 
 }  // namespace slackline::sched

@@ -25,7 +25,7 @@ class MemoryLimit {
   static MemoryLimit of(std::uint64_t bytes) { return MemoryLimit(bytes); }
 
   /// Throws EnvironmentError if `bytes` are not to be had: "WHAT takes about 9.1 GiB of memory, and
-  /// there are 4 GiB; expected CURE". Little is never refused.
+  /// 4 GiB are free; expected CURE". Little is never refused.
   /// `taken` is what the work has already, and counts against a given limit.
   void require(std::uint64_t bytes, std::string_view what, std::string_view cure,
                std::uint64_t taken = 0) const;

@@ -56,6 +56,8 @@ std::string format_rate(Rate rate);
 
 /// For people: "62.08 ms", three to four significant digits. Not read back.
 std::string human_seconds(double time_s);
+/// For people: "256 MiB", "1.5 KiB", "17 B".
+std::string human_bytes(std::uint64_t bytes);
 /// For people: "34.6 Gb/s".
 std::string human_bytes_per_second(double bytes_per_s);
 

@@ -26,9 +26,9 @@ namespace slackline::sim {
 namespace {
 
 namespace s4u = simgrid::s4u;
+using machine::in_quotes;
 using machine::Link;
 using machine::LinkId;
-using machine::quoted;
 using machine::Wiring;
 using sched::RankId;
 
@@ -147,7 +147,7 @@ std::string no_route(std::string_view where, std::string_view pair) {
 // engine to it, since that does not survive its end after an error.
 class LoadedFile {
  public:
-  LoadedFile(const std::string& path, const std::string& file) : where_(quoted(file)) {
+  LoadedFile(const std::string& path, const std::string& file) : where_(in_quotes(file)) {
     auto* engine = new s4u::Engine("slackline");
     s4u::Engine::set_config("network/model:CM02");
     s4u::Engine::set_config("network/crosstraffic:0");
@@ -183,7 +183,7 @@ class LoadedFile {
     if (platform.node.is_shared()) set.of = "node";
     const auto host_of_node =
         machine::place_ranks(platform.placement, platform.node.count_for(ranks), set,
-                             "platform " + quoted(platform.name));
+                             "platform " + in_quotes(platform.name));
     std::vector<std::uint32_t> hosts(ranks);
     for (std::uint32_t r = 0; r < ranks; ++r) hosts[r] = host_of_node[platform.node.of(RankId(r))];
     return hosts;
@@ -197,7 +197,7 @@ class LoadedFile {
   // `about` is told before SimGrid is asked, which may end the process.
   machine::Route route(std::uint32_t src, std::uint32_t dst, char (&about)[256]) {
     const std::string pair =
-        fmt::format("from {} to {}", quoted(host_name(src)), quoted(host_name(dst)));
+        fmt::format("from {} to {}", in_quotes(host_name(src)), in_quotes(host_name(dst)));
     std::strncpy(about, pair.c_str(), sizeof about - 1);
     std::vector<s4u::Link*> way;
     double latency_s = 0;
@@ -241,7 +241,7 @@ class LoadedFile {
       default:
         throw Unsupported(
             fmt::format("{}: link {} is a WIFI link; expected SHARED, SPLITDUPLEX or FATPIPE ones",
-                        where_, quoted(link.get_name())));
+                        where_, in_quotes(link.get_name())));
     }
   }
 
@@ -253,12 +253,12 @@ class LoadedFile {
       throw InputError(
           fmt::format("{}: link {} has a bandwidth of {} bytes per second; expected 1 bps to 9e18 "
                       "bps",
-                      where_, quoted(link.get_name()), link.get_bandwidth()));
+                      where_, in_quotes(link.get_name()), link.get_bandwidth()));
     }
     // By itself: on a way, another link's would hide it.
     if (!(link.get_latency() >= 0 && std::isfinite(link.get_latency()))) {
       throw InputError(fmt::format("{}: link {} has a latency of {} s; expected 0 or more", where_,
-                                   quoted(link.get_name()), link.get_latency()));
+                                   in_quotes(link.get_name()), link.get_latency()));
     }
     links_.push_back({link.get_name(), machine::Rate{static_cast<std::uint64_t>(bits_per_s)},
                       link.get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE});
@@ -319,7 +319,7 @@ std::string first_line(std::string_view said) {
 std::string refusal(std::string_view said, const std::string& path, const std::string& file,
                     std::string_view about) {
   const std::string before = fmt::format("Parse error at {}:", path);
-  std::string where = quoted(file);
+  std::string where = in_quotes(file);
   if (said.starts_with(before)) {
     said.remove_prefix(before.size());
     const std::string_view line = said.substr(0, said.find(':'));
@@ -372,7 +372,7 @@ machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedu
       } catch (const Error&) {
         throw;
       } catch (const std::bad_alloc&) {
-        throw EnvironmentError(fmt::format("{}: not enough memory for it", quoted(file)));
+        throw EnvironmentError(fmt::format("{}: not enough memory for it", in_quotes(file)));
       } catch (const std::exception& error) {
         throw InputError(refusal(error.what(), copy.path(), file, about));
       }

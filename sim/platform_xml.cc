@@ -17,7 +17,7 @@
 namespace slackline::sim {
 namespace {
 
-using machine::quoted;
+using machine::in_quotes;
 
 constexpr std::string_view kBlank = " \t\r\n";
 
@@ -150,34 +150,34 @@ void check_platform_xml(std::string_view text, std::string_view file) {
   Tags tags(text);
   std::uint64_t hosts = 0;
   while (const auto tag = tags.next()) {
-    const std::string where = fmt::format("{}:{}", quoted(file), tag->line);
+    const std::string where = fmt::format("{}:{}", in_quotes(file), tag->line);
     const std::string_view id = tag->find("id").value_or("");
     for (const std::string_view profile : kProfiles) {
       if (!tag->find(profile)) continue;
       throw Unsupported(
           fmt::format("{}: {} {} has a {}; expected no profiles: what changes in time stands in a "
                       "delay plan",
-                      where, tag->name, quoted(id), profile));
+                      where, tag->name, in_quotes(id), profile));
     }
     if (tag->name == "trace_connect") {
       throw Unsupported(
           fmt::format("{}: a profile for {}; expected none: what changes in time stands in a delay "
                       "plan",
-                      where, quoted(tag->find("element").value_or(""))));
+                      where, in_quotes(tag->find("element").value_or(""))));
     }
     if (tag->depth > kMostDepth) {
       throw InputError(fmt::format("{}: {} {} stands in {} others; expected at most {}", where,
-                                   tag->name, quoted(id), tag->depth, kMostDepth));
+                                   tag->name, in_quotes(id), tag->depth, kMostDepth));
     }
     const std::uint64_t radical = radical_size(tag->find("radical").value_or(""));
     if (radical > machine::kMaxHosts) {
       throw InputError(fmt::format("{}: {} {} has too many hosts; expected at most {}", where,
-                                   tag->name, quoted(id), machine::kMaxHosts));
+                                   tag->name, in_quotes(id), machine::kMaxHosts));
     }
     hosts += radical + (tag->name == "host" || tag->name == "peer" ? 1 : 0);
     if (hosts > machine::kMaxHosts) {
       throw InputError(fmt::format("{}: with {} {} there are too many hosts; expected at most {}",
-                                   where, tag->name, quoted(id), machine::kMaxHosts));
+                                   where, tag->name, in_quotes(id), machine::kMaxHosts));
     }
   }
 }

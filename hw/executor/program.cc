@@ -61,10 +61,11 @@ void RankProgram::require_supported() const {
 void RankProgram::count_events() {
   std::vector<Release> on_issued;
   std::vector<Release> on_done;
-  // By channel and side: the operation before, and how many messages came before it.
+  // By channel and side: the operation before, and how many messages and operations came before it.
   struct Side {
     std::uint32_t last = 0;
     std::uint32_t messages = 0;
+    std::uint32_t ops = 0;
   };
   std::map<std::pair<std::uint32_t, bool>, Side> sides;
   const auto add_arc = [&](std::uint32_t from, std::uint32_t to, bool done) {
@@ -91,6 +92,7 @@ void RankProgram::count_events() {
       previous_[i] = side->second.last;
     }
     side->second.last = i;
+    ++side->second.ops;
     if (receives || sched::is_fifo_source(o)) message_[i] = side->second.messages++;
   }
   after_issued_ = lists_of(regions_.nodes(), on_issued);
@@ -100,14 +102,16 @@ void RankProgram::count_events() {
     waited_for_[side.last] = true;
     const sched::Channel& channel = schedule_.channel(sched::ChannelId(key.first));
     const sched::RankId peer = key.second ? channel.dst : channel.src;
-    ends_.push_back({key.first, peer.value, key.second});
+    // How often a region repeats is not known, nor what may come of it.
+    const std::uint32_t requests = regions_.tree().empty() ? side.ops : 0;
+    ends_.push_back({key.first, peer.value, key.second, requests});
   }
   // A channel that only carries polled puts has no operation at its target; its end is there all
   // the same, for transports that connect channels one by one.
   for (std::uint32_t c = 0; c < schedule_.channels().size(); ++c) {
     const sched::Channel& channel = schedule_.channels()[c];
     if (channel.dst == rank_ && !sides.contains({c, false})) {
-      ends_.push_back({c, channel.src.value, false});
+      ends_.push_back({c, channel.src.value, false, 1});
     }
   }
 }

@@ -14,6 +14,7 @@
 
 #include "hw/fabric/kept_signals.h"
 #include "hw/fabric/library.h"
+#include "hw/link_rate.h"
 #include "hw/random_bytes.h"
 #include "hw/shm_name.h"
 #include "sched/error.h"
@@ -106,6 +107,28 @@ FabricEndpoint::FabricEndpoint(FabricInfo info)
   require(fi_ep_bind(ep, &av->fid, 0), "binding the address vector");
   require(fi_ep_bind(ep, &cq_->fid, FI_TRANSMIT | FI_RECV), "binding the queue");
   require(fi_enable(ep), "fi_enable");
+}
+
+TransportFacts FabricEndpoint::facts() const {
+  TransportFacts facts;
+  facts.provider = provider_;
+  const std::uint32_t version = load_fabric_library().version();
+  facts.library = fmt::format("libfabric {}.{}", FI_MAJOR(version), FI_MINOR(version));
+  if (provider_ == "shm") return facts;  // whose domain has a name, and no device
+  const char* const name = info_->domain_attr->name;
+  if (name != nullptr) facts.device = name;
+  if (info_->nic != nullptr && info_->nic->device_attr != nullptr &&
+      info_->nic->device_attr->name != nullptr) {
+    facts.device = info_->nic->device_attr->name;
+  }
+  if (info_->nic != nullptr && info_->nic->link_attr != nullptr) {
+    facts.mtu = static_cast<std::uint32_t>(info_->nic->link_attr->mtu);
+    facts.link_bits_per_s = info_->nic->link_attr->speed;
+  }
+  const LinkFacts link = interface_link(facts.device);
+  if (facts.mtu == 0) facts.mtu = link.mtu;
+  if (facts.link_bits_per_s == 0) facts.link_bits_per_s = link.bits_per_s;
+  return facts;
 }
 
 // The endpoint goes before what it is bound to.

@@ -52,6 +52,9 @@ class FabricEndpoint {
   fid_ep* ep() const { return ep_.get(); }
   fid_cq* cq() const { return cq_.get(); }
 
+  /// What the provider tells, and where it tells nothing of its interface, the kernel.
+  TransportFacts facts() const;
+
   /// For peers.
   Address address() const;
   /// The peer's place in the address vector. `rank` names it in errors. Throws EnvironmentError,

@@ -24,6 +24,7 @@ FabricLibrary load() {
   library.find("fi_dupinfo", calls.dupinfo);
   library.find("fi_fabric", calls.fabric);
   library.find("fi_strerror", calls.strerror);
+  library.find("fi_version", calls.version);
   return calls;
 }
 

@@ -14,6 +14,7 @@ struct FabricLibrary {
   decltype(&::fi_dupinfo) dupinfo = nullptr;  // of nothing: an empty one
   decltype(&::fi_fabric) fabric = nullptr;
   decltype(&::fi_strerror) strerror = nullptr;
+  decltype(&::fi_version) version = nullptr;
 };
 
 /// Loads it, the first time, and for good; cheap after that. Throws EnvironmentError if it is not

@@ -66,6 +66,7 @@ class FabricTransport final : public Transport {
 
   std::string_view name() const override { return endpoint_.provider(); }
   std::size_t max_segments() const override { return max_segments_; }
+  TransportFacts facts() const override { return endpoint_.facts(); }
   bool completes_in_order() const override { return false; }
   bool writes_in_order() const override { return endpoint_.writes_in_order(); }
   // The provider's own, or made of messages.

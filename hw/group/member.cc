@@ -57,6 +57,7 @@ GroupAddress GroupMember::open() {
 }
 
 void GroupMember::connect(std::span<const GroupAddress> addresses, std::uint32_t ranks) {
+  if (state_ != State::kOpen) return;
   std::vector<Address> by_rank(ranks);
   std::vector<RemoteMemory> tables;
   for (std::uint32_t m = 0; m < size(); ++m) {
@@ -68,6 +69,7 @@ void GroupMember::connect(std::span<const GroupAddress> addresses, std::uint32_t
 }
 
 void GroupMember::start() {
+  if (state_ != State::kOpen) return;
   active_ = Clock::now();
   port_->post_ahead();
 }

@@ -58,7 +58,8 @@ class GroupMember {
 
   /// Opens the channels; what the others need to know.
   GroupAddress open();
-  /// `addresses` by member, of a mesh of so many ranks. Peers may send from now on.
+  /// `addresses` by member, of a mesh of so many ranks. Peers may send from now on. Does nothing,
+  /// as start() does, if the group has failed meanwhile.
   void connect(std::span<const GroupAddress> addresses, std::uint32_t ranks);
   /// All members are connected.
   void start();

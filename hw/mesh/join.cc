@@ -4,11 +4,10 @@
 #include <unistd.h>
 
 #include "hw/mesh/host_identity.h"
-#include "hw/mesh/link.h"
+#include "hw/mesh/join_side.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
-namespace {}  // namespace
 
 Hello hello_of(const MeshOptions& options) {
   Hello hello;

@@ -1,10 +1,8 @@
 // How the ranks of a mesh find each other: all come to rank 0, who hears that they agree and tells
-// each where the others listen; then all connect pairwise, the higher rank to the lower.
+// each where the others listen; then neighbours (hw/mesh/neighbours.h) connect, the higher rank to
+// the lower.
 //
 // Rank 0 decides alone whether the join comes to something, and tells all ranks the same.
-// Strangers (whoever does not prove that it knows the run's secret) are let go without a word.
-// Until it has proved it, a connection holds a few dozen bytes and has 5 s, and at most 64 and two
-// for each rank are heard at once: the oldest makes room for the next.
 #pragma once
 
 #include <memory>
@@ -24,8 +22,10 @@ struct Connection {
 };
 
 struct Joined {
+  Hello hello;                          // this rank's, with the run's number
   std::vector<Member> members;          // by rank
-  std::vector<Connection> connections;  // by rank; none for this one
+  std::vector<Connection> connections;  // by rank; none for those that are no neighbours
+  Descriptor listener;                  // where those come that are none; rank 0 has none
 };
 
 /// How a rank with these options introduces itself, before it knows where it listens.

@@ -5,7 +5,8 @@
 #include <asio.hpp>
 #include <utility>
 
-#include "hw/mesh/link.h"
+#include "hw/mesh/join_side.h"
+#include "hw/mesh/neighbours.h"
 #include "hw/mesh/root_address.h"
 #include "sched/error.h"
 
@@ -131,8 +132,8 @@ class OtherJoin : private JoinSide {
       address = asio::ip::make_address(own_address(root_of(options_).host), error);
     }
     require_secret(options_, address);
-    acceptor_ = listen_at(io_, tcp::endpoint(address, 0), error);
-    const tcp::endpoint endpoint = error ? tcp::endpoint() : acceptor_.local_endpoint(error);
+    tcp::acceptor acceptor = listen_at(io_, tcp::endpoint(address, 0), error);
+    const tcp::endpoint endpoint = error ? tcp::endpoint() : acceptor.local_endpoint(error);
     if (error == asio::error::no_descriptors) throw no_descriptor("the ranks above it");
     if (error) {
       throw EnvironmentError(
@@ -141,6 +142,7 @@ class OtherJoin : private JoinSide {
     }
     hello_.member.address = address.to_string();
     hello_.member.port = endpoint.port();
+    door_.open(std::move(acceptor));
   }
 
   void heed(const Frame& frame) {
@@ -150,7 +152,7 @@ class OtherJoin : private JoinSide {
       hello_.run = reader.u64();
       // Rank 0's clock counts from here on.
       set_deadline(options_.join_timeout + kGrace, "fell silent; the ranks did not join");
-      start(accept([this](LinkPtr link) { return greet(std::move(link)); }));
+      start(door_.accept([this](LinkPtr link) { return greet(std::move(link)); }));
     } else if (frame.kind == FrameKind::kTable) {
       if (!welcome_ || std::exchange(has_table_, true)) throw WireError("a table too many");
       const std::uint64_t told_ms = reader.u64();
@@ -159,7 +161,9 @@ class OtherJoin : private JoinSide {
       const Milliseconds left(told_ms);
       members_ = decode_members(std::span(frame.payload).subspan(8));
       if (members_.size() != options_.ranks) throw WireError("a table of other ranks");
-      for (std::uint32_t r = 1; r < options_.rank; ++r) start(connect(r, left * 4 / 5));
+      for (std::uint32_t r = 1; r < options_.rank; ++r) {
+        if (is_neighbour(r)) start(connect(r, left * 4 / 5));
+      }
       start(complain(left * 9 / 10));
       ready_if_all_there();
     } else if (frame.kind == FrameKind::kVerdict) {
@@ -174,7 +178,7 @@ class OtherJoin : private JoinSide {
     const std::optional<Hello> hello = co_await read_hello(link);
     if (!hello || hello->protocol != kMeshProtocol || hello->run != hello_.run) co_return;
     if (hello->rank <= options_.rank || hello->rank >= options_.ranks) co_return;
-    if (links_[hello->rank]) co_return;
+    if (!is_neighbour(hello->rank) || links_[hello->rank]) co_return;
     links_[hello->rank] = link;
     ready_if_all_there();
   }
@@ -209,8 +213,10 @@ class OtherJoin : private JoinSide {
         error == asio::error::operation_aborted
             ? fmt::format("no answer within {:.2g} s", std::chrono::duration<double>(time).count())
             : error.message();
-    // Where nobody listens any more, somebody died; else something is between the two.
-    const bool gone = error == asio::error::connection_refused;
+    // Where nobody listens any more, or what listened hangs up, somebody died; else something is
+    // between the two.
+    const bool gone =
+        error == asio::error::connection_refused || error == asio::error::connection_reset;
     problem_ = Verdict{
         gone ? 1u : 3u, rank,
         fmt::format("rank {} cannot reach rank {} at {}: {}{}", options_.rank, rank,
@@ -228,17 +234,23 @@ class OtherJoin : private JoinSide {
   }
 
   void ready_if_all_there() {
-    // Of itself it has no link.
-    if (std::count(links_.begin(), links_.end(), nullptr) != 1 || ready_) return;
+    for (std::uint32_t r = 0; r < options_.ranks; ++r) {
+      if (is_neighbour(r) && !links_[r]) return;
+    }
+    if (ready_) return;
     ready_ = true;
     root_->send(encode_frame(FrameKind::kReady));
+  }
+
+  bool is_neighbour(std::uint32_t rank) const {
+    return are_neighbours(options_.rank, rank, options_.ranks, options_.full_up_to);
   }
 
   LinkPtr root_;
   std::optional<Verdict> problem_;  // told to the root, who decides
   bool welcome_ = false;            // rank 0 has taken this rank in
   bool has_table_ = false;          // and said where the others listen
-  bool ready_ = false;              // connected to all
+  bool ready_ = false;              // connected to all neighbours
   bool refused_ = false;            // somebody at the root's address did not know the secret
   Milliseconds pause_{1};
 };

@@ -5,7 +5,7 @@
 #include <asio.hpp>
 #include <set>
 
-#include "hw/mesh/link.h"
+#include "hw/mesh/join_side.h"
 #include "hw/mesh/root_address.h"
 
 namespace slackline::hw {
@@ -44,7 +44,7 @@ class RootJoin : private JoinSide {
     members_[0] = hello_.member;
     run_ = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
            (hello_.member.pid << 40);
-    start(accept([this](LinkPtr link) { return greet(std::move(link)); }));
+    start(door_.accept([this](LinkPtr link) { return greet(std::move(link)); }));
     return run();
   }
 
@@ -55,8 +55,9 @@ class RootJoin : private JoinSide {
     for (const std::string& address : listening_addresses(root.host)) {
       const asio::ip::address at = asio::ip::make_address(address, error);
       if (!error) require_secret(options_, at);
-      if (!error) acceptor_ = listen_at(io_, tcp::endpoint(at, root.port), error);
-      if (!error) return;
+      tcp::acceptor acceptor(io_);
+      if (!error) acceptor = listen_at(io_, tcp::endpoint(at, root.port), error);
+      if (!error) return door_.open(std::move(acceptor));
     }
     if (error == asio::error::no_descriptors) {
       throw EnvironmentError(
@@ -180,7 +181,7 @@ class RootJoin : private JoinSide {
       if (!links_[r]) missing.push_back(r);
     }
     const double waited = std::chrono::duration<double>(options_.join_timeout).count();
-    if (!missing.empty() && starved_) {
+    if (!missing.empty() && door_.starved()) {
       decide({3, 0,
               fmt::format("rank 0 has no descriptor left for {}: too many open files; see `ulimit "
                           "-n`",
@@ -189,11 +190,11 @@ class RootJoin : private JoinSide {
     }
     if (!missing.empty()) {
       const std::string strangers =
-          strangers_ == 0 ? ""
-                          : fmt::format(
-                                "; {} who came did not know the run's secret, for which all "
-                                "ranks need the same --secret FILE",
-                                strangers_);
+          door_.strangers() == 0 ? ""
+                                 : fmt::format(
+                                       "; {} who came did not know the run's secret, for which all "
+                                       "ranks need the same --secret FILE",
+                                       door_.strangers());
       decide({1, missing[0],
               fmt::format("{} did not come within {} s{}", named(missing), waited, strangers)});
       return;

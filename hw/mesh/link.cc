@@ -17,9 +17,6 @@ using std::error_code;
 // Within this time a connection must have proved that it is a rank.
 constexpr std::chrono::seconds kPatience{5};
 
-// At most so many connections that have not proved it yet, and two for each rank.
-constexpr std::size_t kUnproved = 64;
-
 }  // namespace
 
 HostPort root_of(const MeshOptions& options) {
@@ -99,6 +96,10 @@ awaitable<bool> Link::read(std::span<std::byte> bytes) {
   co_return true;
 }
 
+Connection taken_from(Link& link) {
+  return {Descriptor(link.socket.release()), std::move(link.seal)};
+}
+
 Patience::Patience(const LinkPtr& link, std::chrono::milliseconds time)
     : timer_(link->socket.get_executor(), time) {
   timer_.async_wait([link, waiting = waiting_](error_code error) {
@@ -115,6 +116,15 @@ awaitable<std::optional<Frame>> read_frame(LinkPtr link) {
   Frame frame{header.kind, header.topic, Bytes(header.left)};
   if (!co_await link->read(frame.payload)) co_return std::nullopt;
   co_return frame;
+}
+
+awaitable<void> flush(LinkPtr link) {
+  asio::steady_timer pause(link->socket.get_executor());
+  error_code error;
+  while (!link->flushed()) {
+    pause.expires_after(std::chrono::milliseconds(1));
+    co_await pause.async_wait(into(error));
+  }
 }
 
 awaitable<std::optional<Hello>> read_hello(LinkPtr link) {
@@ -171,66 +181,6 @@ awaitable<Proof> prove(LinkPtr link, const std::optional<Secret>& secret, End en
   if (error) co_return Proof::kNone;
   link->seal = std::move(seal);
   co_return Proof::kGiven;
-}
-
-JoinSide::JoinSide(const MeshOptions& options, Hello hello)
-    : options_(options),
-      hello_(std::move(hello)),
-      acceptor_(io_),
-      deadline_(io_),
-      links_(options.ranks),
-      members_(options.ranks) {}
-
-void JoinSide::start(awaitable<void> coroutine) {
-  asio::co_spawn(io_, std::move(coroutine), [this](std::exception_ptr thrown) {
-    if (thrown && !thrown_) thrown_ = thrown;
-  });
-}
-
-awaitable<void> JoinSide::accept(std::function<awaitable<void>(LinkPtr)> greet) {
-  for (;;) {
-    error_code error;
-    tcp::socket socket = co_await acceptor_.async_accept(into(error));
-    if (!error) {
-      start(admit(std::make_shared<Link>(std::move(socket)), greet));
-      continue;
-    }
-    // Too many open files, say: some will be closed. If not, that is why ranks did not come.
-    starved_ = starved_ || error == asio::error::no_descriptors;
-    asio::steady_timer pause(io_, std::chrono::milliseconds(20));
-    co_await pause.async_wait(into(error));
-  }
-}
-
-awaitable<void> JoinSide::admit(LinkPtr link, std::function<awaitable<void>(LinkPtr)> greet) {
-  std::erase_if(unproved_, [](const std::weak_ptr<Link>& other) {
-    const LinkPtr known = other.lock();
-    return !known || known->seal;
-  });
-  if (unproved_.size() >= kUnproved + 2 * std::size_t{options_.ranks}) {
-    error_code error;
-    unproved_.front().lock()->socket.close(error);
-    unproved_.pop_front();
-  }
-  unproved_.push_back(link);
-  const Proof proof = co_await prove(link, options_.secret, End::kListens);
-  if (proof == Proof::kRefused) ++strangers_;
-  if (proof == Proof::kGiven) co_await greet(link);
-}
-
-Joined JoinSide::run() {
-  while (!done_ && !thrown_ && io_.run_one() != 0) {
-  }
-  if (thrown_) std::rethrow_exception(thrown_);
-  if (verdict_) throw_verdict(*verdict_);
-  Joined joined;
-  joined.members = std::move(members_);
-  for (const LinkPtr& link : links_) {
-    joined.connections.push_back(
-        link ? Connection{Descriptor(link->socket.release()), std::move(link->seal)}
-             : Connection{});
-  }
-  return joined;
 }
 
 }  // namespace slackline::hw

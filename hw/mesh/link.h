@@ -1,4 +1,5 @@
-// Connections while the ranks of a mesh join, and the two sides of it.
+// A connection between two ranks before a mesh takes it over: proof of the secret, and single
+// frames.
 #pragma once
 
 #include <array>
@@ -10,8 +11,6 @@
 #include <asio/use_awaitable.hpp>
 #include <chrono>
 #include <deque>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,7 +43,7 @@ asio::ip::tcp::acceptor listen_at(asio::io_context& io, const asio::ip::tcp::end
 /// own processes can reach it.
 void require_secret(const MeshOptions& options, const asio::ip::address& address);
 
-/// A connection. What is sent queues up, and nothing may be before the peer has proved that it
+/// What is sent queues up, and nothing may be before the peer has proved that it
 /// knows the secret; reading is for one coroutine.
 class Link : public std::enable_shared_from_this<Link> {
  public:
@@ -69,6 +68,9 @@ class Link : public std::enable_shared_from_this<Link> {
 };
 using LinkPtr = std::shared_ptr<Link>;
 
+/// The connection itself, of which nothing is under way.
+Connection taken_from(Link& link);
+
 /// Closes a connection when the time is over, unless it has gone before.
 class Patience {
  public:
@@ -85,6 +87,9 @@ class Patience {
 /// Nothing if the connection ends before. Throws WireError.
 asio::awaitable<std::optional<Frame>> read_frame(LinkPtr link);
 
+/// Until all that was sent has gone out, or never will.
+asio::awaitable<void> flush(LinkPtr link);
+
 /// Nothing from what is no rank, and from those that say too little for too long.
 asio::awaitable<std::optional<Hello>> read_hello(LinkPtr link);
 
@@ -98,43 +103,5 @@ enum class Proof {
   kNone,     // the connection ended before the peer could, or the peer took too long
 };
 asio::awaitable<Proof> prove(LinkPtr link, const std::optional<Secret>& secret, End end);
-
-/// What both sides of a join have in common: it goes on until it is done, or fails.
-class JoinSide {
- protected:
-  using Clock = std::chrono::steady_clock;
-
-  JoinSide(const MeshOptions& options, Hello hello);
-
-  /// A coroutine of its own; what it throws ends the join.
-  void start(asio::awaitable<void> coroutine);
-  /// Until done_, or something was thrown.
-  Joined run();
-  /// Accepts connections, and calls greet(link) in a coroutine of its own for each whose peer knows
-  /// the secret.
-  asio::awaitable<void> accept(std::function<asio::awaitable<void>(LinkPtr)> greet);
-
-  const MeshOptions& options_;
-  Hello hello_;
-  asio::io_context io_;
-  asio::ip::tcp::acceptor acceptor_;
-  asio::steady_timer deadline_;
-  std::vector<LinkPtr> links_;  // by rank
-  std::vector<Member> members_;
-  std::optional<Verdict> verdict_;
-  bool done_ = false;
-
-  std::uint64_t strangers_ = 0;  // who tried to prove that they know the secret, and did not
-  bool starved_ = false;         // somebody came when there was no descriptor left
-
- private:
-  asio::awaitable<void> admit(LinkPtr link, std::function<asio::awaitable<void>(LinkPtr)> greet);
-
-  std::deque<std::weak_ptr<Link>> unproved_;
-  std::exception_ptr thrown_;
-};
-
-Joined join_as_root(const MeshOptions& options, const Hello& hello);
-Joined join_as_other(const MeshOptions& options, const Hello& hello);
 
 }  // namespace slackline::hw

@@ -41,19 +41,21 @@ class SignalsBlocked {
 
 }  // namespace
 
-MeshPeers::MeshPeers(std::uint32_t rank, std::vector<Connection> connections,
-                     std::chrono::milliseconds timeout, Inbox& inbox)
-    : rank_(rank),
-      timeout_(timeout),
+MeshPeers::MeshPeers(const MeshOptions& options, Joined joined, Inbox& inbox)
+    : rank_(options.rank),
+      timeout_(options.failure_timeout),
       inbox_(inbox),
       tick_(io_),
-      lost_(connections.size(), false),
-      clock_tick_(io_) {
-  for (std::uint32_t r = 0; r < connections.size(); ++r) {
+      lost_(joined.connections.size(), false),
+      clock_tick_(io_),
+      meetings_(io_, std::move(joined.hello), std::move(joined.members), options.secret,
+                options.failure_timeout, asks()) {
+  for (std::uint32_t r = 0; r < joined.connections.size(); ++r) {
     peers_.push_back(r == rank_ ? nullptr : std::make_unique<Peer>(io_, r));
-    if (peers_[r]) adopt(*peers_[r], std::move(connections[r]));
+    if (joined.connections[r].socket) adopt(*peers_[r], std::move(joined.connections[r]));
   }
   if (peers_.size() == 1) return;
+  meetings_.answer_at(std::move(joined.listener));
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { hear(); });
 }
@@ -70,8 +72,13 @@ void MeshPeers::send(std::uint32_t to, FrameKind kind, std::uint32_t topic,
     Peer& peer = *peers_[to];
     if (!peer.there) return;
     peer.messages.push_back(outgoing);
+    if (!peer.connected) meetings_.call(to);
     write(peer);
   });
+}
+
+void MeshPeers::meet(std::uint32_t rank) {
+  asio::post(io_, [this, rank] { meetings_.call(rank); });
 }
 
 void MeshPeers::ask_clock_often(bool anew) {
@@ -99,6 +106,32 @@ void MeshPeers::adopt(Peer& peer, Connection connection) {
   peer.socket.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), fd);
   error_code error;
   peer.socket.set_option(tcp::no_delay(true), error);
+  peer.connected = true;
+}
+
+Meetings::Asks MeshPeers::asks() {
+  return {[this](std::uint32_t rank) { return peers_[rank]->there && !peers_[rank]->connected; },
+          [this](std::uint32_t rank, Connection connection) {
+            met(*peers_[rank], std::move(connection));
+          },
+          [this](std::uint32_t rank) {
+            gone(*peers_[rank]);
+            inbox_.leave(rank);
+            if (leaving_) leave();
+          },
+          [this](std::uint32_t rank, std::string why) {
+            lose({rank, std::move(why), rank_});
+            if (leaving_) leave();
+          }};
+}
+
+void MeshPeers::met(Peer& peer, Connection connection) {
+  adopt(peer, std::move(connection));
+  peer.heard = Clock::now();
+  for (const Loss& loss : losses_) say(peer, FrameKind::kLost, encode(loss));
+  read(peer);
+  write(peer);
+  if (leaving_) leave();
 }
 
 void MeshPeers::hear() {
@@ -120,7 +153,7 @@ void MeshPeers::hear() {
 void MeshPeers::begin() {
   awake_ = Clock::now();
   for (const auto& peer : peers_) {
-    if (!peer) continue;
+    if (!peer || !peer->connected) continue;
     peer->heard = awake_ + timeout_ / 5;  // it may have to begin yet
     read(*peer);
   }
@@ -133,7 +166,7 @@ void MeshPeers::tick() {
   const auto now = Clock::now();
   const auto patience = timeout_ * 7 / 10;
   for (const auto& peer : peers_) {
-    if (!peer || !peer->there) continue;
+    if (!peer || !peer->there || !peer->connected) continue;
     if (!peer->writing) say(*peer, FrameKind::kHeartbeat);
     // It may be this thread that is late to read.
     error_code error;
@@ -222,7 +255,7 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
 }
 
 void MeshPeers::ask_clock() {
-  if (!peers_[0] || !peers_[0]->there) return;
+  if (!peers_[0] || !peers_[0]->there) return;  // all are connected with it
   const std::int64_t now = now_ns();
   if (!clock_.ask(now)) return;
   say(*peers_[0], FrameKind::kClockAsk, WireWriter().u64(static_cast<std::uint64_t>(now)).take());
@@ -239,7 +272,7 @@ void MeshPeers::tick_clock() {
 }
 
 void MeshPeers::say(Peer& peer, FrameKind kind, std::span<const std::byte> payload) {
-  if (!peer.there || peer.farewell_sent) return;
+  if (!peer.there || !peer.connected || peer.farewell_sent) return;
   const Bytes frame = encode_frame(kind, payload);
   peer.control.insert(peer.control.end(), frame.begin(), frame.end());
   write(peer);
@@ -305,6 +338,7 @@ void MeshPeers::ended(Peer& peer) {
 void MeshPeers::lose(const Loss& loss) {
   if (lost_[loss.rank]) return;
   lost_[loss.rank] = true;
+  losses_.push_back(loss);
   const Bytes payload = encode(loss);
   for (const auto& peer : peers_) {
     if (peer) say(*peer, FrameKind::kLost, payload);
@@ -347,8 +381,9 @@ void MeshPeers::leave() {
 }
 
 bool MeshPeers::all_left() const {
-  return leaving_ && std::none_of(peers_.begin(), peers_.end(),
-                                  [](const auto& peer) { return peer && peer->there; });
+  return leaving_ && !meetings_.is_meeting() &&
+         std::none_of(peers_.begin(), peers_.end(),
+                      [](const auto& peer) { return peer && peer->there && peer->connected; });
 }
 
 }  // namespace slackline::hw

@@ -15,16 +15,16 @@
 #include "hw/mesh/clock_follower.h"
 #include "hw/mesh/inbox.h"
 #include "hw/mesh/join.h"
+#include "hw/mesh/meetings.h"
 #include "hw/mesh/wire.h"
 
 namespace slackline::hw {
 
 class MeshPeers {
  public:
-  /// Takes the connections over and begins. What is heard goes to the inbox, which must outlive
-  /// this. Nobody but this rank: does nothing, without a thread.
-  MeshPeers(std::uint32_t rank, std::vector<Connection> connections,
-            std::chrono::milliseconds timeout, Inbox& inbox);
+  /// Takes over what came of the join, and begins. What is heard goes to the inbox, which must
+  /// outlive this. Nobody but this rank: does nothing, without a thread.
+  MeshPeers(const MeshOptions& options, Joined joined, Inbox& inbox);
   /// Says farewell and leaves, as Mesh does.
   ~MeshPeers();
   MeshPeers(const MeshPeers&) = delete;
@@ -33,6 +33,9 @@ class MeshPeers {
   /// `kind`: a long one. Not to this rank.
   void send(std::uint32_t to, FrameKind kind, std::uint32_t topic,
             std::shared_ptr<const Bytes> bytes);
+  /// Connects with a rank, unless it is already: for those that wait for its word and must know
+  /// when it has left.
+  void meet(std::uint32_t rank);
   /// Not at rank 0: asks it for its clock, ClockFollower::kRound times. Delivers an empty
   /// kClockTell from it when all answers are there. `anew`: forgets those before.
   void ask_clock_often(bool anew);
@@ -52,7 +55,7 @@ class MeshPeers {
     std::size_t sent = 0;
   };
 
-  // The connection to another rank.
+  // Another rank, and the connection to it.
   struct Peer {
     Peer(asio::io_context& io, std::uint32_t its_rank)
         : rank(its_rank), socket(io), buffer(16 << 10) {}
@@ -71,11 +74,14 @@ class MeshPeers {
     bool writing = false;
 
     bool there = true;  // neither lost nor left
+    bool connected = false;
     bool knows_of_loss = false;
     bool farewell_sent = false;
   };
 
   void adopt(Peer& peer, Connection connection);
+  Meetings::Asks asks();
+  void met(Peer& peer, Connection connection);
 
   // The thread.
   void hear();
@@ -115,12 +121,14 @@ class MeshPeers {
   asio::steady_timer tick_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; none for this one
   std::vector<bool> lost_;                    // by rank
+  std::vector<Loss> losses_;                  // all
   std::vector<Loss> untold_;                  // to the inbox
   Clock::time_point awake_;
   bool leaving_ = false;
   asio::steady_timer clock_tick_;
   bool follows_clock_ = false;
   ClockFollower clock_;
+  Meetings meetings_;
 
   std::thread thread_;
 };

@@ -63,18 +63,6 @@ std::string address_of_an_interface() {
   return "";
 }
 
-// By which this host reaches others: that of the way to everywhere, if there is one.
-std::string outward_address() {
-  try {
-    // An address of the range kept for documents: nobody has it, and nothing is sent.
-    const std::string address = address_towards("192.0.2.1");
-    if (!is_loopback(address)) return address;
-  } catch (const EnvironmentError&) {
-    // No such way.
-  }
-  return address_of_an_interface();
-}
-
 }  // namespace
 
 std::vector<std::string> listening_addresses(const std::string& host) {
@@ -105,8 +93,19 @@ std::vector<std::string> listening_addresses(const std::string& host) {
 std::string own_address(const std::string& host) {
   std::string address = address_towards(host);
   if (!is_loopback(address) || !means_this_host_only_here(host)) return address;
-  std::string outward = outward_address();
+  std::string outward = address_for_others();
   return outward.empty() ? address : outward;
+}
+
+std::string address_for_others() {
+  try {
+    // An address of the range kept for documents: nobody has it, and nothing is sent.
+    const std::string address = address_towards("192.0.2.1");
+    if (!is_loopback(address)) return address;
+  } catch (const EnvironmentError&) {
+    // No such way.
+  }
+  return address_of_an_interface();
 }
 
 }  // namespace slackline::hw

@@ -19,4 +19,8 @@ std::vector<std::string> listening_addresses(const std::string& host);
 /// is the one by which this host reaches others. Throws EnvironmentError as address_towards() does.
 std::string own_address(const std::string& host);
 
+/// This host's address, in digits, by which it reaches others, whoever they are. Empty if it has
+/// none but those of loopback.
+std::string address_for_others();
+
 }  // namespace slackline::hw

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -73,16 +72,13 @@ void make(const std::string& path) {
   std::string aside = path + ".XXXXXX";
   const Descriptor file(mkostemp(aside.data(), O_CLOEXEC));  // of mode 600
   if (!file) fail("cannot be made", errno);
-  const Secret secret = Secret::random();
-  constexpr std::size_t kHex = 2 * Secret::kBytes + 1;
-  std::array<char, kHex> text{};
-  sodium_bin2hex(text.data(), text.size(),
-                 reinterpret_cast<const unsigned char*>(secret.bytes().data()), Secret::kBytes);
-  text.back() = '\n';
-  const bool written = write(file.get(), text.data(), text.size()) == ssize_t{kHex};
+  std::string text = Secret::drawn_text() + '\n';
+  const bool written =
+      write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int why = errno;
   const bool named = written && (link(aside.c_str(), path.c_str()) == 0 || errno == EEXIST);
   const int why_not_named = errno;
+  sodium_memzero(text.data(), text.size());
   unlink(aside.c_str());
   if (!written) fail("cannot be written", why);
   if (!named) fail("cannot be made", why_not_named);
@@ -93,6 +89,22 @@ void make(const std::string& path) {
 Secret Secret::random() {
   Secret secret;
   draw_bytes(secret.bytes_);
+  return secret;
+}
+
+std::string Secret::drawn_text() {
+  const Secret secret = random();
+  std::string text(2 * kBytes + 1, '\0');  // with the zero that libsodium puts there
+  sodium_bin2hex(text.data(), text.size(),
+                 reinterpret_cast<const unsigned char*>(secret.bytes_.data()), kBytes);
+  text.pop_back();
+  return text;
+}
+
+Secret Secret::of_text(std::string_view text) {
+  Secret secret;
+  crypto_generichash(reinterpret_cast<unsigned char*>(secret.bytes_.data()), kBytes,
+                     reinterpret_cast<const unsigned char*>(text.data()), text.size(), nullptr, 0);
   return secret;
 }
 
@@ -108,9 +120,7 @@ Secret Secret::of_file(const std::string& path) {
     refuse(path, fmt::format("has {} bytes{}; expected {} to {}", std::min(text.size(), kMostBytes),
                              text.size() > kMostBytes ? " and more" : "", kLeastBytes, kMostBytes));
   }
-  Secret secret;
-  crypto_generichash(reinterpret_cast<unsigned char*>(secret.bytes_.data()), kBytes,
-                     reinterpret_cast<const unsigned char*>(text.data()), text.size(), nullptr, 0);
+  const Secret secret = of_text(text);
   sodium_memzero(text.data(), text.size());
   return secret;
 }

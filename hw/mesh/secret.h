@@ -1,14 +1,15 @@
 // What the ranks of a run know and nobody else does.
 //
-// Ranks that one process starts inherit a secret that it draws. Ranks that somebody else's launcher
-// starts, or somebody by hand, read it from a file: the one they are told, or the user's own, which
-// hosts with a common home directory share.
+// Ranks that one process starts inherit a secret that it draws; where a launcher tells ranks what
+// rank 0 says, rank 0 draws it. Other ranks read it from a file: the one they are told, or the
+// user's own, which hosts with a common home directory share.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace slackline::hw {
 
@@ -18,6 +19,10 @@ class Secret {
 
   /// Drawn, as draw_bytes() does.
   static Secret random();
+  /// 64 hexadecimal digits that stand for one, drawn: for those who tell it to each other.
+  static std::string drawn_text();
+  /// Of such a text: all who have the same text have the same secret.
+  static Secret of_text(std::string_view text);
   /// Of a file: whatever bytes it has, of which there must be 16 to 4096. Throws InputError if it
   /// cannot be read, is no regular file, is not this user's, or others than the user may read or
   /// write it.

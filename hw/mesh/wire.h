@@ -50,6 +50,7 @@ class WireReader {
   std::uint64_t u64();
   std::string text();
   std::span<const std::byte> raw(std::size_t count);
+  bool at_end() const { return bytes_.empty(); }
 
  private:
   std::span<const std::byte> bytes_;

@@ -2,7 +2,7 @@
 // libibverbs with an owner.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,10 +12,14 @@
 #include <vector>
 
 #include "hw/transport.h"
+#include "hw/verbs/device_choice.h"
+#include "hw/verbs/port.h"
+#include "hw/verbs_options.h"
 
 struct ibv_comp_channel;
 struct ibv_context;
 struct ibv_cq;
+struct ibv_device;
 struct ibv_mr;
 struct ibv_pd;
 struct ibv_qp;
@@ -26,6 +30,7 @@ struct CloseVerbs {
   void operator()(ibv_comp_channel* channel) const;
   void operator()(ibv_context* context) const;
   void operator()(ibv_cq* queue) const;
+  void operator()(ibv_device** devices) const;  // a list of them
   void operator()(ibv_mr* region) const;
   void operator()(ibv_pd* domain) const;
   void operator()(ibv_qp* pair) const;
@@ -33,29 +38,32 @@ struct CloseVerbs {
 template <class Object>
 using Verbs = std::unique_ptr<Object, CloseVerbs>;
 
-/// A port as its peers need it to reach it. Plain bytes.
-struct VerbsPort {
-  std::array<std::uint8_t, 16> gid{};
-  std::uint16_t lid = 0;       // 0 on Ethernet
-  std::uint8_t ethernet = 0;   // RoCE, else InfiniBand
-  std::uint8_t mtu = 0;        // enum ibv_mtu
-  std::uint8_t reads_in = 0;   // reads and atomics of one peer that it serves at a time
-  std::uint8_t reads_out = 0;  // that it has under way at a time
+/// How queue pairs of a port send.
+struct VerbsPath {
+  std::uint8_t traffic_class = 0;
+  std::uint8_t service_level = 0;
+  std::uint16_t partition_index = 0;
+  std::uint8_t ack_timeout = 0;  // 4.096 us · 2^n
+  std::uint8_t retries = 0;
 };
 
 class VerbsDevice {
  public:
-  /// `device` is "NAME" or "NAME:PORT"; empty: the first active port. Where a port has several
-  /// GIDs, that of the address `host` is taken, else RoCE v2's before v1's, IPv4's before others.
-  /// Throws InputError for what cannot be a device, EnvironmentError if there is no such port, or
-  /// none is active.
-  VerbsDevice(const std::string& device, const std::string& host);
+  /// Throws InputError for what cannot be a device, EnvironmentError if there is no such port, none
+  /// is active, or the port lacks what the options ask of it.
+  explicit VerbsDevice(const VerbsOptions& options);
 
   ibv_context* context() const { return context_.get(); }
   ibv_pd* domain() const { return domain_.get(); }
   std::uint8_t port() const { return port_; }
   std::uint8_t gid_index() const { return gid_index_; }
   const VerbsPort& address() const { return address_; }
+  const VerbsPath& path() const { return path_; }
+  /// Bytes of a packet: as address() has it, or fewer once it is connected with a port of a smaller
+  /// MTU; of several the smallest.
+  std::uint32_t packet_bytes() const { return packet_bytes_; }
+  /// An end was connected with packets of so many bytes (enum ibv_mtu).
+  void set_agreed(std::uint8_t mtu) { packet_bytes_ = std::min(packet_bytes_, mtu_bytes(mtu)); }
   /// For people: "rxe0 port 1".
   const std::string& name() const { return name_; }
 
@@ -80,10 +88,12 @@ class VerbsDevice {
   [[noreturn]] void throw_failed(std::string_view what, int error) const;
 
  private:
-  void open(const std::string& device);
-  // False if the port is not active. Port 0: the first that is.
-  bool open_port(int port);
-  void choose_gid(const std::string& host);
+  void set_name(const PortDescription& port);
+  void query();
+  void set_port(const VerbsOptions& options);
+  void set_gid(const PortDescription& port, const VerbsOptions& options,
+               std::span<const Gid> of_host);
+  void set_partition(const VerbsOptions& options);
 
   Verbs<ibv_context> context_;
   Verbs<ibv_pd> domain_;
@@ -92,6 +102,8 @@ class VerbsDevice {
   std::uint8_t port_ = 0;
   std::uint8_t gid_index_ = 0;
   VerbsPort address_;
+  VerbsPath path_;
+  std::uint32_t packet_bytes_ = 0;
   std::uint32_t max_completions_ = 0;
   std::uint32_t max_requests_ = 0;
   std::uint32_t max_segments_ = 0;

@@ -59,7 +59,7 @@ class DevxRun {
   DevxRun(const QueueProgram& program, const sched::Schedule& schedule, const std::string& nic)
       : program_(program),
         schedule_(schedule),
-        port_(nic, ""),
+        port_(VerbsOptions{nic}),
         context_(open()),
         domain_(ibv_alloc_pd(context_.get())) {
     if (!domain_) failed("allocating a protection domain");

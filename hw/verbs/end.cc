@@ -10,28 +10,23 @@
 #include <cstring>
 #include <utility>
 
+#include "hw/verbs/queue_depth.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
 
-constexpr std::uint32_t kSends = 256;     // under way at a time
-constexpr std::uint32_t kReceives = 512;  // posted at a time
 constexpr std::uint32_t kMostSegments = 16;
 constexpr std::uint32_t kMostInline = 256;  // bytes
 constexpr std::size_t kRun = 16;            // requests given to the device at once
 
-// 4.096 us · 2^17 = 0.54 s without an acknowledgement, then again; after the sixth time the peer is
-// taken for lost, some 4 s after it fell silent. Not seven times: Soft-RoCE takes that for ever.
-constexpr std::uint8_t kTimeout = 17;
-constexpr std::uint8_t kRetries = 6;
 // A receive may be posted as late as it likes: for ever, and again after 0.08 ms.
 constexpr std::uint8_t kNotReadyRetries = 7;
 constexpr std::uint8_t kNotReadyTimer = 6;
 
-std::uint32_t depth_of(const ChannelEnd& end, const VerbsDevice& device) {
-  return std::max(1u, std::min({end.initiates ? kSends : kReceives, device.max_requests(),
-                                device.max_completions()}));
+std::uint32_t depth_of(const ChannelEnd& end, std::uint32_t bound, const VerbsDevice& device) {
+  return std::max(1u, std::min({queue_depth(end.initiates, end.requests, bound),
+                                device.max_requests(), device.max_completions()}));
 }
 
 ibv_wr_opcode opcode_of(RequestKind kind) {
@@ -83,13 +78,13 @@ int gather(const WorkRequest& request, const VerbsDevice& device, ibv_sge* entri
 }  // namespace
 
 VerbsEnd::VerbsEnd(const ChannelEnd& end, std::uint32_t serial, std::uint32_t first_packet,
-                   VerbsDevice& device, VerbsQueues& queues)
+                   std::uint32_t bound, VerbsDevice& device, VerbsQueues& queues)
     : end_(end),
       serial_(serial),
       first_packet_(first_packet & 0xffffff),
       device_(device),
       queues_(queues),
-      depth_(depth_of(end, device)),
+      depth_(depth_of(end, bound, device)),
       queue_(queues.reserve(depth_)),
       max_segments_(max_segments(device)),
       // Half of the room, so that the other half is in use while a completion is on its way.
@@ -126,9 +121,11 @@ void VerbsEnd::create() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port();
+  attributes.pkey_index = device_.path().partition_index;
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (device_.has_atomics()) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
-  modify(attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+  modify(attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+         "its first state");
 }
 
 VerbsEndAddress VerbsEnd::address() const {
@@ -138,12 +135,6 @@ VerbsEndAddress VerbsEnd::address() const {
 std::uint32_t VerbsEnd::queue_pair() const { return pair_->qp_num; }
 
 void VerbsEnd::connect(const VerbsPort& port, const VerbsEndAddress& other) {
-  if (port.ethernet != device_.address().ethernet) {
-    throw EnvironmentError(fmt::format("verbs: {} is {}, and the port of rank {} is {}",
-                                       device_.name(),
-                                       port.ethernet != 0 ? "InfiniBand" : "Ethernet", end_.peer,
-                                       port.ethernet != 0 ? "Ethernet" : "InfiniBand"));
-  }
   become_reachable(port, other);
   become_able_to_send(port);
 }
@@ -152,13 +143,16 @@ void VerbsEnd::become_reachable(const VerbsPort& port, const VerbsEndAddress& ot
   const VerbsPort& own = device_.address();
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
-  attributes.path_mtu = static_cast<ibv_mtu>(std::min(own.mtu, port.mtu));
+  const std::uint8_t mtu = std::min(own.mtu, port.mtu);
+  device_.set_agreed(mtu);
+  attributes.path_mtu = static_cast<ibv_mtu>(mtu);
   attributes.dest_qp_num = other.queue_pair;
   attributes.rq_psn = other.first_packet;
   attributes.max_dest_rd_atomic = std::min(own.reads_in, port.reads_out);
   attributes.min_rnr_timer = kNotReadyTimer;
   attributes.ah_attr.port_num = device_.port();
   attributes.ah_attr.dlid = port.lid;
+  attributes.ah_attr.sl = device_.path().service_level;
   // InfiniBand needs the global header only to leave its subnet, the GID's first half.
   if (own.ethernet != 0 || port.lid == 0 ||
       !std::equal(own.gid.begin(), own.gid.begin() + 8, port.gid.begin())) {
@@ -166,28 +160,29 @@ void VerbsEnd::become_reachable(const VerbsPort& port, const VerbsEndAddress& ot
     std::memcpy(attributes.ah_attr.grh.dgid.raw, port.gid.data(), port.gid.size());
     attributes.ah_attr.grh.sgid_index = device_.gid_index();
     attributes.ah_attr.grh.hop_limit = 64;
+    attributes.ah_attr.grh.traffic_class = device_.path().traffic_class;
   }
   modify(attributes,
          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
              IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-         "RTR");
+         fmt::format("where it may receive ({}, from {})", hw::describe(port), hw::describe(own)));
 }
 
 void VerbsEnd::become_able_to_send(const VerbsPort& port) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = first_packet_;
-  attributes.timeout = kTimeout;
-  attributes.retry_cnt = kRetries;
+  attributes.timeout = device_.path().ack_timeout;
+  attributes.retry_cnt = device_.path().retries;
   attributes.rnr_retry = kNotReadyRetries;
   attributes.max_rd_atomic = std::min(device_.address().reads_out, port.reads_in);
   modify(attributes,
          IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
              IBV_QP_MAX_QP_RD_ATOMIC,
-         "RTS");
+         "where it may send");
 }
 
-void VerbsEnd::modify(ibv_qp_attr& attributes, int mask, const char* to) {
+void VerbsEnd::modify(ibv_qp_attr& attributes, int mask, const std::string& to) {
   const int error = ibv_modify_qp(pair_.get(), &attributes, mask);
   if (error == 0) return;
   device_.throw_failed(fmt::format("taking the queue pair of channel {} with rank {} to {}",
@@ -196,7 +191,7 @@ void VerbsEnd::modify(ibv_qp_attr& attributes, int mask, const char* to) {
 }
 
 std::size_t VerbsEnd::post(std::span<const WorkRequest> requests) {
-  if (failed()) throw_failure();
+  if (failed()) throw_failure("");
   const bool held_before = !held_.empty();
   std::size_t given = held_before ? 0 : std::min(room(), requests.size());
   for (std::size_t done = 0; done < given; done += kRun) {
@@ -366,13 +361,17 @@ void VerbsEnd::fail(Failure failure, std::string how) {
   how_ = std::move(how);
 }
 
-void VerbsEnd::throw_failure() const {
+void VerbsEnd::throw_failure(const std::string& outage) const {
+  const std::string meanwhile = outage.empty() ? "" : fmt::format("; this rank's port {}", outage);
   if (failure_ == Failure::kPeer) {
-    throw PeerLost(end_.peer, fmt::format("rank {} does not answer: verbs, {}, channel {}: {}",
-                                          end_.peer, device_.name(), end_.channel, how_));
+    throw PeerLost(end_.peer,
+                   fmt::format("rank {} does not answer: verbs, {}, channel {}: {}{}", end_.peer,
+                               device_.name(), end_.channel, how_, meanwhile));
   }
-  const std::string message = fmt::format("verbs: {}: channel {} with rank {}: {}", device_.name(),
-                                          end_.channel, end_.peer, how_);
+  const std::string message = fmt::format("verbs: {}: channel {} with rank {}: {}{}",
+                                          device_.name(), end_.channel, end_.peer, how_, meanwhile);
+  // What breaks when a port goes down is not always said to be the port's.
+  if (!outage.empty()) throw EnvironmentError(message);
   if (failure_ == Failure::kRefused) throw Error(message, InternalError("").exit_code());
   if (failure_ == Failure::kRules) throw InternalError(message);
   throw EnvironmentError(message);

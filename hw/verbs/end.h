@@ -10,6 +10,7 @@
 
 #include "hw/selective_signalling.h"
 #include "hw/transport.h"
+#include "hw/verbs/address.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/queues.h"
 
@@ -18,20 +19,12 @@ struct ibv_wc;
 
 namespace slackline::hw {
 
-/// What the other end needs to connect. Plain bytes.
-struct VerbsEndAddress {
-  std::uint32_t channel = 0;
-  std::uint32_t initiates = 0;
-  std::uint32_t queue_pair = 0;
-  std::uint32_t first_packet = 0;
-};
-
 class VerbsEnd {
  public:
-  /// `serial` is its own, among all ends that the transport ever had. Device and queues must
-  /// outlive this.
+  /// `serial` is its own, among all ends that the transport ever had; it has room for `bound`
+  /// requests at most. Device and queues must outlive this.
   VerbsEnd(const ChannelEnd& end, std::uint32_t serial, std::uint32_t first_packet,
-           VerbsDevice& device, VerbsQueues& queues);
+           std::uint32_t bound, VerbsDevice& device, VerbsQueues& queues);
   ~VerbsEnd();
   VerbsEnd(const VerbsEnd&) = delete;
   VerbsEnd& operator=(const VerbsEnd&) = delete;
@@ -43,7 +36,10 @@ class VerbsEnd {
   std::uint32_t serial() const { return serial_; }
   VerbsEndAddress address() const;
   std::uint32_t queue_pair() const;
+  /// Requests that may be under way.
+  std::uint32_t depth() const { return depth_; }
 
+  /// To a port that is no mismatch() for the own one.
   void connect(const VerbsPort& port, const VerbsEndAddress& other);
 
   /// Requests of this end's side, in order, as many as there is room for; receives all, those
@@ -64,8 +60,10 @@ class VerbsEnd {
   bool failed() const { return failure_ != Failure::kNone; }
   /// PeerLost where the other end does not answer, EnvironmentError where the machine failed. What
   /// the other end refuses is our own defect (an Error with its exit code, 70), unless that rank is
-  /// just ending, which is for others to know; what this end refuses is InternalError.
-  [[noreturn]] void throw_failure() const;
+  /// just ending, which is for others to know; what this end refuses is InternalError. If this
+  /// rank's port was down (`outage`, as PortOutage::text()), that is said, and taken for the cause
+  /// where the peer is not.
+  [[noreturn]] void throw_failure(const std::string& outage) const;
 
  private:
   // The worst wins: what is flushed tells only that something else has failed.
@@ -85,7 +83,7 @@ class VerbsEnd {
   void create();
   void become_reachable(const VerbsPort& port, const VerbsEndAddress& other);
   void become_able_to_send(const VerbsPort& port);
-  void modify(ibv_qp_attr& attributes, int mask, const char* to);
+  void modify(ibv_qp_attr& attributes, int mask, const std::string& to);
   std::size_t room() const { return slots_.size() - static_cast<std::size_t>(next_ - first_); }
   Slot& slot(std::uint64_t request) { return slots_[request % slots_.size()]; }
   std::uint64_t work_id(std::uint64_t request) const;
@@ -99,8 +97,8 @@ class VerbsEnd {
   std::uint32_t first_packet_;
   VerbsDevice& device_;
   VerbsQueues& queues_;
-  std::uint32_t depth_;  // requests that may be under way
-  ibv_cq* queue_;        // with as many completions reserved
+  std::uint32_t depth_;
+  ibv_cq* queue_;  // with as many completions reserved
   Verbs<ibv_qp> pair_;
   std::uint32_t max_inline_ = 0;  // bytes
   std::uint32_t max_segments_ = 0;

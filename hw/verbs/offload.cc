@@ -83,7 +83,7 @@ std::string find_nic(const std::string& wanted, OffloadPath path) {
 class RawRun {
  public:
   RawRun(const QueueProgram& program, const sched::Schedule& schedule, const std::string& device)
-      : program_(program), schedule_(schedule), device_(device, "") {
+      : program_(program), schedule_(schedule), device_(VerbsOptions{device}) {
     for (std::uint32_t q = 0; q < program.queues().size(); ++q) {
       if (!program.queues()[q].managed) continue;
       throw Unsupported(fmt::format(

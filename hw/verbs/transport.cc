@@ -8,16 +8,19 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <chrono>
 #include <deque>
-#include <optional>
 #include <random>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "hw/verbs/address.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/end.h"
+#include "hw/verbs/facts.h"
+#include "hw/verbs/port_outage.h"
+#include "hw/verbs/queue_depth.h"
 #include "hw/verbs/queues.h"
 #include "sched/error.h"
 
@@ -30,48 +33,20 @@ constexpr int kPatienceForEventMs = 50;
 
 // Asking for asynchronous events is a system call: not in every poll.
 constexpr std::uint32_t kIdlePollsBetweenEvents = 4096;
-// Begins every address; also tells machines of another byte order apart.
-constexpr std::uint32_t kMagic = 0x534c5642;
-
-struct AddressHead {
-  std::uint32_t magic = kMagic;
-  std::uint32_t ends = 0;
-  VerbsPort port;
-};
-static_assert(std::is_trivially_copyable_v<AddressHead>);
-static_assert(std::is_trivially_copyable_v<VerbsEndAddress>);
-
-AddressHead head_of(const Address& address, std::uint32_t rank) {
-  AddressHead head;
-  if (address.size() >= sizeof head) std::memcpy(&head, address.data(), sizeof head);
-  if (address.size() < sizeof head || head.magic != kMagic ||
-      address.size() != sizeof head + head.ends * sizeof(VerbsEndAddress)) {
-    throw EnvironmentError(fmt::format(
-        "verbs: what rank {} sent is not an address; expected the same Slackline, and a machine of "
-        "the same kind",
-        rank));
-  }
-  return head;
-}
-
-// What the address says of the other end of `end`.
-VerbsEndAddress other_end(const Address& address, const AddressHead& head, const ChannelEnd& end) {
-  for (std::uint32_t e = 0; e < head.ends; ++e) {
-    VerbsEndAddress other;
-    std::memcpy(&other, address.data() + sizeof head + e * sizeof other, sizeof other);
-    if (other.channel == end.channel && (other.initiates != 0) != end.initiates) return other;
-  }
-  throw InternalError(fmt::format("rank {} has no end of channel {}", end.peer, end.channel));
-}
+// And before something is sent, if nobody has asked for as long.
+constexpr std::chrono::milliseconds kEventsMatter{5};
 
 void make_non_blocking(int descriptor) {
   fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
 }
 
 class VerbsTransport final : public Transport {
+  using Clock = PortOutage::Clock;
+
  public:
   explicit VerbsTransport(const VerbsOptions& options)
-      : device_(options.device, options.host),
+      : device_(options),
+        failure_timeout_(options.failure_timeout),
         channel_(ibv_create_comp_channel(device_.context())),
         queues_(device_, channel_.get()),
         first_packets_(std::random_device()()) {
@@ -97,32 +72,34 @@ class VerbsTransport final : public Transport {
   }
 
   int numa_node() const override { return device_.numa_node(); }
+  TransportFacts facts() const override { return facts_of(device_); }
 
   Address open(std::span<const ChannelEnd> ends) override {
     opened_.clear();
-    Address address(sizeof(AddressHead) + ends.size() * sizeof(VerbsEndAddress));
-    const AddressHead head{kMagic, static_cast<std::uint32_t>(ends.size()), device_.address()};
-    std::memcpy(address.data(), &head, sizeof head);
+    const std::uint32_t segments = VerbsEnd::max_segments(device_);
+    const std::uint32_t bound =
+        depth_bound(ends.size(), requests_open_ * request_bytes(segments), segments);
+    std::vector<VerbsEndAddress> addresses;
     for (std::size_t e = 0; e < ends.size(); ++e) {
-      auto made =
-          std::make_unique<VerbsEnd>(ends[e], next_serial_, first_packets_(), device_, queues_);
-      const VerbsEndAddress own = made->address();
-      std::memcpy(address.data() + sizeof head + e * sizeof own, &own, sizeof own);
+      auto made = std::make_unique<VerbsEnd>(ends[e], next_serial_, first_packets_(), bound,
+                                             device_, queues_);
+      addresses.push_back(made->address());
       if (!side(ends[e].initiates).try_emplace(ends[e].channel, made.get()).second) {
         throw InternalError(fmt::format("channel {} is open already", ends[e].channel));
       }
       opened_.push_back(made.get());
+      requests_open_ += made->depth();
       ends_.emplace(next_serial_++, std::move(made));
     }
-    return address;
+    return pack_address(device_.address(), addresses);
   }
 
   void connect(std::span<const Address> peers) override {
+    require_matches(peers);
     for (VerbsEnd* const end : opened_) {
       const std::uint32_t peer = end->end().peer;
       if (peer >= peers.size()) throw InternalError(fmt::format("rank {} has no address", peer));
-      const AddressHead head = head_of(peers[peer], peer);
-      end->connect(head.port, other_end(peers[peer], head, end->end()));
+      end->connect(port_of(peers[peer], peer), other_end(peers[peer], end->end()));
     }
     opened_.clear();
   }
@@ -136,6 +113,7 @@ class VerbsTransport final : public Transport {
       std::erase(failing_, found->second);
       std::erase(hungry_, found->second);
       std::erase(opened_, found->second);
+      requests_open_ -= found->second->depth();
       ends_.erase(found->second->serial());
       side(end.initiates).erase(found);
     }
@@ -156,8 +134,10 @@ class VerbsTransport final : public Transport {
       VerbsEnd& end = find(first.channel, !receives);
       if (end.failed()) {
         gather_all();
-        end.throw_failure();
+        throw_failure_of(end);
       }
+      // What is sent now would only be repeated; Soft-RoCE even gives the queue pair up.
+      if (!receives && is_known_down()) break;
       const std::size_t posted = end.post(requests.subspan(taken, run));
       taken += posted;
       if (posted < run) break;
@@ -175,7 +155,8 @@ class VerbsTransport final : public Transport {
       idle_polls_ = 0;
       return filled;
     }
-    if (++idle_polls_ % kIdlePollsBetweenEvents == 0) see_events();
+    if (outage_.is_down() || ++idle_polls_ % kIdlePollsBetweenEvents == 0) see_events();
+    require_port();
     if (failing_.empty()) return 0;
     // The cause may stand behind what it brought about.
     gather_all();
@@ -251,15 +232,29 @@ class VerbsTransport final : public Transport {
 
   // Throws what has failed first; each failure once, so that the others may go on.
   [[noreturn]] void throw_failing() {
+    const VerbsEnd* const end = failing_.front();
+    failing_.pop_front();
+    throw_failure_of(*end);
+  }
+
+  [[noreturn]] void throw_failure_of(const VerbsEnd& end) {
     // A port that goes down takes requests with it, which may be seen a little before its own
     // event.
     pollfd event{device_.context()->async_fd, POLLIN, 0};
     ::poll(&event, 1, kPatienceForEventMs);
     see_events();
-    if (!device_.is_active()) throw_down(ibv_event_type_str(IBV_EVENT_PORT_ERR));
-    const VerbsEnd* const end = failing_.front();
-    failing_.pop_front();
-    end->throw_failure();
+    if (!device_.is_active()) outage_.begin(Clock::now());
+    if (outage_.is_down()) throw_down(ibv_event_type_str(IBV_EVENT_PORT_ERR));
+    end.throw_failure(outage());
+  }
+
+  // Of a port that was down lately: a NIC may take four times as long for each of its tries as it
+  // was told.
+  std::string outage() const {
+    const VerbsPath& path = device_.path();
+    const std::chrono::duration<double> longest(4 * (path.retries + 1) *
+                                                ack_timeout_s(path.ack_timeout));
+    return outage_.text(Clock::now(), std::chrono::duration_cast<Clock::duration>(longest));
   }
 
   [[noreturn]] void throw_down(const char* how) const {
@@ -267,7 +262,26 @@ class VerbsTransport final : public Transport {
                                        device_.name(), how));
   }
 
+  // Who has nothing under way does not poll, and who is never idle asks for no events.
+  bool is_known_down() {
+    if (Clock::now() - looked_at_ > kEventsMatter) see_events();
+    return outage_.is_down();
+  }
+
+  // A port that is down may come back within the failure timeout.
+  void require_port() {
+    if (!outage_.is_down()) return;
+    const Clock::time_point now = Clock::now();
+    if (outage_.duration(now) < failure_timeout_) return;
+    if (device_.is_active()) return outage_.end(now);
+    throw EnvironmentError(
+        fmt::format("verbs: {} went down (port error), and has not come back within {:.3g} s "
+                    "(--failure-timeout); `ibv_devinfo` shows its state",
+                    device_.name(), std::chrono::duration<double>(failure_timeout_).count()));
+  }
+
   void see_events() {
+    looked_at_ = Clock::now();
     ibv_async_event event{};
     while (ibv_get_async_event(device_.context(), &event) == 0) {
       const ibv_event_type type = event.event_type;
@@ -276,9 +290,12 @@ class VerbsTransport final : public Transport {
       ibv_ack_async_event(&event);
       if (is_about_queue_pair(type)) {
         fail(pair, type);
-      } else if (type == IBV_EVENT_DEVICE_FATAL ||
-                 (type == IBV_EVENT_PORT_ERR && port == device_.port())) {
+      } else if (type == IBV_EVENT_DEVICE_FATAL) {
         throw_down(ibv_event_type_str(type));
+      } else if (type == IBV_EVENT_PORT_ERR && port == device_.port()) {
+        outage_.begin(Clock::now());
+      } else if (type == IBV_EVENT_PORT_ACTIVE && port == device_.port()) {
+        outage_.end(Clock::now());
       } else if (type == IBV_EVENT_CQ_ERR) {
         throw InternalError(
             fmt::format("verbs: {}: a completion queue overflowed or broke", device_.name()));
@@ -301,6 +318,9 @@ class VerbsTransport final : public Transport {
 
   // Closed in the reverse of this order.
   VerbsDevice device_;
+  std::chrono::milliseconds failure_timeout_;
+  PortOutage outage_;
+  Clock::time_point looked_at_;  // for events
   Verbs<ibv_comp_channel> channel_;
   VerbsQueues queues_;
   std::minstd_rand first_packets_;
@@ -313,6 +333,7 @@ class VerbsTransport final : public Transport {
   std::deque<VerbsEnd*> failing_;  // not yet told
   std::deque<Completion> ready_;
   std::uint32_t idle_polls_ = 0;
+  std::uint64_t requests_open_ = 0;  // that all ends have room for
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ const TopologyEntry& simgrid_file_entry() {
         throw Unsupported(fmt::format(
             "topology simgrid: only SimGrid reads {}; expected the wiring that it finds there, or "
             "another topology",
-            quoted(shape_of<SimgridFile>(platform).file)));
+            in_quotes(shape_of<SimgridFile>(platform).file)));
       },
       kWithout};
   return entry;

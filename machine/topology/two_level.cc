@@ -77,7 +77,7 @@ void set_oversubscription(Platform& platform, std::string_view text, std::string
       factor <= 0) {
     throw InputError(
         fmt::format("{}: {} is no oversubscription; expected a number above 0 such as 3.5", what,
-                    quoted(text)));
+                    in_quotes(text)));
   }
   auto& shape = shape_of<TwoLevel>(platform);
   shape.oversubscription = factor;

@@ -85,13 +85,13 @@ constexpr std::array<std::string_view, 15> kQueueOptions = {
 
 constexpr std::array kSeriesPatterns = {
     SeriesEntry{"ring-buffer", "small messages written into bounded buffers, one per receiver",
-                ring_buffer, ring_buffer_ops, kRingOptions, true},
+                ring_buffer, ring_buffer_ops, kRingOptions, true, false, BusUse::kOnce},
     SeriesEntry{"reduce", "a multicast backwards: the sum of all ranks' values at the root", reduce,
-                reduce_ops, kReduceOptions, false, true},
+                reduce_ops, kReduceOptions, false, true, BusUse::kOnce},
     SeriesEntry{"allreduce", "a reduce, then the multicast of its sum", allreduce, allreduce_ops,
-                kReduceOptions, false, true},
+                kReduceOptions, false, true, BusUse::kThereAndBack},
     SeriesEntry{"allgather", "every rank's bytes to all, as multicasts from all ranks at once",
-                allgather, allgather_ops, kAllgatherOptions, false, true},
+                allgather, allgather_ops, kAllgatherOptions, false, true, BusUse::kAllToAll},
     SeriesEntry{"barrier", "no rank leaves before every rank has come", barrier, barrier_ops,
                 kBarrierOptions, false, true},
     SeriesEntry{"call", "Seriema's call: the root has every other rank run a function", call,

@@ -109,6 +109,15 @@ struct SeriesOptions {
 
 using SeriesPattern = Schedule (*)(const SeriesOptions&);
 
+/// How often a pattern's bytes cross the busiest link, whatever the algorithm: what bus bandwidth
+/// counts (analysis/bus_bandwidth.h).
+enum class BusUse : std::uint8_t {
+  kNone,          // no such figure
+  kOnce,          // a multicast, a reduce
+  kAllToAll,      // what each has goes to all others: (n − 1) / n of what all have
+  kThereAndBack,  // twice as much
+};
+
 struct SeriesEntry {
   std::string_view name;
   std::string_view summary;  // one line, for `list patterns`
@@ -117,6 +126,7 @@ struct SeriesEntry {
   std::span<const std::string_view> options;        // of a spec, that it takes
   bool multicast = false;                           // brings every message to every rank
   bool one_message = false;  // makes one; a series is composed of as many schedules
+  BusUse bus = BusUse::kNone;
 };
 
 /// Every pattern of this kind; find_pattern() and patterns() have the others.

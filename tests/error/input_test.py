@@ -73,6 +73,50 @@ class Specs(ProgramCase):
 
 
 class CommandLines(ProgramCase):
+    def test_hosts(self):
+        self.write("few", "node1 slots=2\n")
+        self.write("three", "node1\nnode2 slots=2 device=mlx5_0\n")
+        self.write("bad", "node1 slots=x\n")
+        self.write("option", "-oProxyCommand=x\n")
+        self.write("twice", "node1\nnode1\n")
+        self.write("none", "# nobody\n")
+        for arguments, part in (
+                (["--hosts", "missing"], "missing"),
+                (["--hosts", "bad"], "bad:1: 'slots=x': expected a whole number from 1 to 4096"),
+                (["--hosts", "option"], "option:1: '-oProxyCommand=x': no name for a host"),
+                (["--hosts", "twice"], "twice:2: 'node1' stands twice"),
+                (["--hosts", "none"], "none: no host; expected lines HOST [slots=N]"),
+                (["--hosts", "few"], "few: 2 slots on 1 host for 3 ranks; expected as many slots"),
+                (["--hosts", "three", "--place", "spread"], "--place: 'spread'; expected fill or cycle"),
+                (["--hosts", "three", "--device", "x", "-t", "verbs"],
+                 "--device or --device-map beside device=mlx5_0 of node2 in three; expected one of"),
+                (["--hosts", "three", "--rank", "0"], "--rank beside --hosts"),
+                (["--hosts", "three", "--root", "a:1"], "--root beside --hosts"),
+                (["--hosts", "three", "--host", "a"], "--host beside --hosts"),
+                (["--hosts", "three", "--ssh", ""], "--ssh: empty"),
+                (["--place", "fill"], "--place without --hosts; expected both"),
+                (["--ssh", "x"], "--ssh without --hosts; expected both"),
+                (["--remote-program", "x"], "--remote-program without --hosts; expected both")):
+            line = self.bad("run", CHAIN, *arguments)
+            self.assertIn(part, line, arguments)
+        self.good("compile", CHAIN, "-o", "x.sched")
+        self.assertIn("SCHEDULE - beside --hosts: other hosts cannot read it",
+                      self.bad("run", "-", "--hosts", "three", stdin=self.read("x.sched")))
+        self.assertIn("--hosts without --on run",
+                      self.bad("validate", CHAIN, "--hosts", "three"))
+        self.write("points.csv", "kind,bytes,messages,seconds\n")
+        self.assertIn("--hosts beside --points",
+                      self.bad("calibrate", "--points", "points.csv", "--hosts", "three"))
+
+    def test_what_an_agent_is_told(self):
+        for order, part in (("", "standard input ended before its order"),
+                            ("go\n", "says nothing that --hosts does: no order of this version"),
+                            ("x" * 70_000, "no order on standard input"),
+                            ("slackline-order 1\nranks 3\ngo\n", "no ranks of the run")):
+            done = self.run_program("run", CHAIN, "--agent", stdin=order)
+            self.assertEqual((done.code, done.err.count("\n")), (2, 1), done)
+            self.assertIn(part, done.err)
+
     def test_command_lines(self):
         for arguments, part in (
                 (["compile"], "SCHEDULE is required"),
@@ -531,6 +575,70 @@ class Extremes(ProgramCase):
                           ["validate", CHAIN, "--on", "simgrid", "--choose", "most"]):
             self.assertIn("--jobs: 'xyz'", self.bad(*arguments, "--jobs", "xyz"))
 
+    def test_a_transport_that_is_none_meets_those_that_are(self):
+        line = self.bad("run", CHAIN, "--transport", "autos")
+        self.assertIn("transport: no 'autos'; expected one of auto, shm, tcp", line)
+
+    def test_bindings(self):
+        for command in (["run", CHAIN], ["validate", CHAIN, "--on", "run"], ["calibrate"]):
+            self.assertIn("--bind: 'socket'; expected core, numa or none",
+                          self.bad(*command, "--bind", "socket"))
+        self.assertIn("--bind beside --points",
+                      self.bad("calibrate", "--points", "x", "--bind", "core"))
+
+    def test_sizes_and_durations(self):
+        for arguments, part in (
+                (["--sizes", "x"], "--sizes: 'x' is not a size"),
+                (["--sizes", ""], "--sizes: "),
+                (["--sizes", "0..4"], "'0..4'; expected a range from 1 byte or more"),
+                (["--sizes", "8KiB..4KiB"], "'8KiB..4KiB'; expected a range"),
+                (["--sizes", "1..8:x1"], "--sizes: x: '1' is not a whole number from 2 to 1024"),
+                (["--sizes", "1," * 100 + "1"], "--sizes: more than 100 sizes"),
+                (["--sizes", "1KiB", "--trace", "t"], "--trace beside --sizes"),
+                (["--duration", "0"], "--duration: '0'; expected a time from 1 ms to 600 s"),
+                (["--duration", "601s"], "--duration: '601s'; expected a time"),
+                (["--duration", "1"], "--duration: "),
+                (["--duration", "1s", "--iterations", "3"], "--duration beside --iterations")):
+            self.assertIn(part, self.bad("run", CHAIN, *arguments))
+        self.good("compile", CHAIN, "-o", "x.sched")
+        self.assertIn("--sizes: x.sched is a file, whose messages have one size; expected a spec",
+                      self.bad("run", "x.sched", "--sizes", "1KiB"))
+        self.assertIn("--sizes: barrier has no bytes",
+                      self.bad("run", "barrier:ranks=2", "--sizes", "1KiB"))
+        self.assertIn("did you mean 'chain'", self.bad("run", "chian:ranks=2", "--sizes", "1KiB"))
+        # The largest is looked at before the smallest runs.
+        self.assertIn("block: ", self.bad("run", "chain:ranks=2,block=1", "--sizes",
+                                          "1KiB,4000000000GiB"))
+
+    def test_options_of_verbs_are_in_range_and_stand_beside_verbs(self):
+        for option, value, part in (
+                ("--device", "mlx5_0:0", "--device: 'mlx5_0:0'; expected NAME or NAME:PORT"),
+                ("--device-map", "mlx5_0,,mlx5_1", "--device-map: ''; expected NAME"),
+                ("--device-map", "mlx5_0:x", "--device-map: 'mlx5_0:x'"),
+                ("--device-map", "auto,mlx5_0", "expected auto alone"),
+                ("--gid-index", "256", "--gid-index: '256'"),
+                ("--gid-index", "x", "--gid-index: 'x'"),
+                ("--traffic-class", "256", "--traffic-class: '256'"),
+                ("--service-level", "16", "--service-level: '16'"),
+                ("--pkey", "0x10000", "--pkey: '0x10000'; expected a key from 0x1 to 0xffff"),
+                ("--pkey", "0x8000", "--pkey: '0x8000'"),
+                ("--pkey", "0x", "--pkey: '0x'"),
+                ("--pkey", "-1", "--pkey: '-1'"),
+                ("--pkey", "65536", "--pkey: '65536'"),
+                ("--mtu", "1500", "--mtu: '1500'; expected 256, 512, 1024, 2048 or 4096"),
+                ("--mtu", "8KiB", "--mtu: '8KiB'"),
+                ("--qp-timeout", "0s", "--qp-timeout: '0s'; expected a time above 0"),
+                ("--qp-timeout", "3h", "--qp-timeout: '3h'"),
+                ("--qp-timeout", "9000s", "--qp-timeout: '9000s'"),
+                ("--retry", "8", "--retry: '8'")):
+            line = self.bad("run", CHAIN, "--transport", "verbs", f"{option}={value}")
+            self.assertIn(part, line)
+            self.assertIn(f"{option}: tcp has no RDMA ports",
+                          self.bad("run", CHAIN, "--transport", "tcp", f"{option}={value}"))
+        self.assertIn("--device beside --device-map", self.bad(
+            "run", CHAIN, "-t", "verbs", "--device", "a", "--device-map", "b"))
+        self.assertIn("--mtu beside --points", self.bad("calibrate", "--points", "x", "--mtu", "256"))
+
     def test_memory_is_asked_for_before_the_work(self):
         for arguments in (["compile", "chain:ranks=2,bytes=500MB,block=1"],
                           ["simulate", "chain:ranks=2,bytes=1,messages=100000000", "-e", "event"],
@@ -546,7 +654,7 @@ region repeat entry 0 count 1 attempts 100000000
 pre 0[0+8] value 0
 """)
             line = self.bad(*arguments, "--memory", "1GB", code=3)
-            self.assertRegex(line, r"takes about [0-9.]+ GiB of memory, and --memory allows 954 MiB")
+            self.assertRegex(line, r"takes about [0-9.]+ GiB of memory, and --memory allows 953\.7 MiB")
         self.write("repeat.sched", self.read("repeat.sched").replace("100000000", "4294967295"))
         self.assertIn("expected fewer attempts", self.bad("compile", "repeat.sched", "--unroll", "1"))
         self.assertIn("--memory", self.bad("compile", CHAIN, "--memory", "x"))

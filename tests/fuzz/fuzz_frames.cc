@@ -9,10 +9,12 @@
 #include <span>
 #include <vector>
 
+#include "hw/binding.h"
 #include "hw/call/record.h"
 #include "hw/group/control.h"
 #include "hw/mesh/seal.h"
 #include "hw/mesh/wire.h"
+#include "hw/rank_facts.h"
 
 namespace {
 
@@ -53,6 +55,17 @@ void read_words(std::span<const std::byte> bytes) {
     const Bytes written = encode(hw::decode_hello(hw::kMeshProtocol, bytes));
     const auto payload = std::span(written).subspan(hw::kPreambleBytes);
     require(encode(hw::decode_hello(hw::kMeshProtocol, payload)) == written);
+    return written;
+  });
+  come_back([&] {
+    const Bytes written = encode(hw::decode_rank_facts(bytes));
+    require(written.size() == bytes.size());
+    require(encode(hw::decode_rank_facts(written)) == written);
+    return written;
+  });
+  come_back([&] {
+    const Bytes written = encode(hw::decode_rank_seat(bytes));
+    require(encode(hw::decode_rank_seat(written)) == written);
     return written;
   });
   if (bytes.size() >= hw::kPreambleBytes) hw::decode_preamble(bytes.first<hw::kPreambleBytes>());

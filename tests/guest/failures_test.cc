@@ -282,27 +282,5 @@ TEST(Devices, AreFoundByNameAndPort) {
   }
 }
 
-// The last of them: the device is away for a while.
-TEST(Devices, APortThatGoesDownEndsAllWaitingAndIsMissedAtTheNextStart) {
-  run_ranks(2, [](Rank& rank) {
-    rank.connect(kForth);
-    if (rank.index() == 1) {
-      rank.meet();
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      ASSERT_EQ(std::system("ip link set rdma0 down"), 0);
-      EXPECT_THAT(thrown_by<EnvironmentError>([] { hw::make_verbs_transport({}); }),
-                  AllOf(HasSubstr("no active port"), HasSubstr("no port of rxe0 is active")));
-      rank.meet();
-      ASSERT_EQ(std::system("ip link set rdma0 up"), 0);
-      return;
-    }
-    rank.post(request(RequestKind::kSend, {}));
-    rank.meet();
-    EXPECT_THAT(thrown_by_polling<EnvironmentError>(rank),
-                AllOf(HasSubstr("rxe0 port 1 went down"), HasSubstr("port error")));
-    rank.meet();
-  });
-}
-
 }  // namespace
 }  // namespace slackline::guest

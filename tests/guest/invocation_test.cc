@@ -13,15 +13,14 @@
 #include "sched/compile.h"
 #include "tests/hw/gathered.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/support/compiled.h"
 
 namespace slackline {
 namespace {
 
 using testing::MeshRanks;
 
-sched::Schedule compiled(const std::string& spec) {
-  return sched::compile(sched::parse_spec(spec));
-}
+using testing::compiled;
 
 // What is wrong with a run of it, at rank 0; nothing if all is well.
 std::string fault_of(const sched::Schedule& schedule, const hw::RunResult& result) {

@@ -48,9 +48,10 @@ bool serve(std::vector<int> sockets) {
 }
 
 void be_rank(std::uint32_t index, std::uint32_t count, int socket,
+             const std::function<hw::VerbsOptions(std::uint32_t)>& options,
              const std::function<void(Rank&)>& body) {
   try {
-    Rank rank(index, count, socket);
+    Rank rank(index, count, socket, options(index));
     body(rank);
     // Nobody takes memory away that another may still be at work on.
     rank.meet();
@@ -61,12 +62,12 @@ void be_rank(std::uint32_t index, std::uint32_t count, int socket,
 
 }  // namespace
 
-Rank::Rank(std::uint32_t index, std::uint32_t count, int socket)
+Rank::Rank(std::uint32_t index, std::uint32_t count, int socket, const hw::VerbsOptions& options)
     : index_(index),
       count_(count),
       socket_(socket),
       memory_(kMemory),
-      transport_(hw::make_verbs_transport({})),
+      transport_(hw::make_verbs_transport(options)),
       local_(transport_->register_memory(memory_)) {}
 
 std::vector<Bytes> Rank::all_gather(std::span<const std::byte> bytes) {
@@ -121,6 +122,13 @@ hw::Completion Rank::next() {
 
 void run_ranks(std::uint32_t count, const std::function<void(Rank&)>& body,
                const std::set<std::uint32_t>& killed) {
+  run_ranks(
+      count, [](std::uint32_t) { return hw::VerbsOptions(); }, body, killed);
+}
+
+void run_ranks(std::uint32_t count,
+               const std::function<hw::VerbsOptions(std::uint32_t rank)>& options,
+               const std::function<void(Rank&)>& body, const std::set<std::uint32_t>& killed) {
   std::fflush(nullptr);  // what is in the buffer would be printed twice
   std::vector<int> sockets;
   std::vector<pid_t> children;
@@ -134,7 +142,7 @@ void run_ranks(std::uint32_t count, const std::function<void(Rank&)>& body,
       sched::end_with_parent(parent);
       for (const int socket : sockets) close(socket);
       close(pair[0]);
-      be_rank(r, count, pair[1], body);
+      be_rank(r, count, pair[1], options, body);
       std::fflush(nullptr);
       _exit(::testing::Test::HasFailure() ? 1 : 0);
     }

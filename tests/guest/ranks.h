@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hw/transport.h"
+#include "hw/verbs_options.h"
 
 namespace slackline::guest {
 
@@ -23,7 +24,7 @@ class Rank {
   static constexpr std::size_t kMemory = 4u << 20;  // bytes
 
   // `socket` leads to the parent.
-  Rank(std::uint32_t index, std::uint32_t count, int socket);
+  Rank(std::uint32_t index, std::uint32_t count, int socket, const hw::VerbsOptions& options = {});
 
   std::uint32_t index() const { return index_; }
   hw::Transport& transport() { return *transport_; }
@@ -71,5 +72,9 @@ class Rank {
 // GoogleTest, fails the test; so does one that is ended by a signal and is not among `killed`.
 void run_ranks(std::uint32_t count, const std::function<void(Rank&)>& body,
                const std::set<std::uint32_t>& killed = {});
+// The same with the options of each rank's transport.
+void run_ranks(std::uint32_t count,
+               const std::function<hw::VerbsOptions(std::uint32_t rank)>& options,
+               const std::function<void(Rank&)>& body, const std::set<std::uint32_t>& killed = {});
 
 }  // namespace slackline::guest

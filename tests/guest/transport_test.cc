@@ -374,5 +374,20 @@ TEST(Transport, MemoryIsUnregisteredAndItsNumberUsedAgain) {
   });
 }
 
+TEST(Transport, ToldFactsAreThoseOfThePort) {
+  run_ranks(1, [](Rank& rank) {
+    const hw::TransportFacts facts = rank.transport().facts();
+    EXPECT_EQ(facts.provider, "verbs");
+    EXPECT_THAT(facts.library, ::testing::StartsWith("libibverbs 1"));
+    EXPECT_EQ(facts.port, 1u);
+    EXPECT_THAT(facts.gid, ::testing::HasSubstr(":"));
+    EXPECT_THAT(facts.mtu, ::testing::AnyOf(256u, 512u, 1024u, 2048u, 4096u));
+    std::ifstream rate("/sys/class/infiniband/" + facts.device + "/ports/1/rate");
+    double gbits = 0;
+    ASSERT_TRUE(rate >> gbits) << facts.device;
+    EXPECT_EQ(static_cast<double>(facts.link_bits_per_s), gbits * 1e9);
+  });
+}
+
 }  // namespace
 }  // namespace slackline::guest

@@ -266,7 +266,7 @@ void run_pair(const std::function<void(Side&)>& first, const std::function<void(
     close(sockets[0]);
     run_side(sockets[1], second, "second");
     std::fflush(nullptr);
-    _exit(testing::Test::HasFailure() ? 1 : 0);
+    _exit(::testing::Test::HasFailure() ? 1 : 0);
   }
   close(sockets[1]);
   run_side(sockets[0], first, "first");

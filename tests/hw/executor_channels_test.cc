@@ -8,6 +8,7 @@
 #include "hw/executor/channels.h"
 #include "sched/compile.h"
 #include "sched/error.h"
+#include "tests/support/compiled.h"
 
 namespace slackline {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using hw::ExecutorChannels;
 using sched::ChannelId;
 
-sched::Schedule compiled(const char* spec) { return sched::compile(sched::parse_spec(spec)); }
+using testing::compiled;
 
 TEST(ExecutorChannels, EachHasANumberOfItsOwnBelowTheEnd) {
   const sched::Schedule schedule =

@@ -13,6 +13,7 @@
 #include "hw/executor.h"
 #include "sched/compile.h"
 #include "tests/hw/loop_transport.h"
+#include "tests/support/compiled.h"
 
 namespace slackline::testing {
 
@@ -66,10 +67,6 @@ class LoopRanks {
   std::vector<std::unique_ptr<LoopTransport>> transports_;
   std::vector<std::unique_ptr<hw::Executor>> executors_;
 };
-
-inline sched::Schedule compiled(const std::string& spec) {
-  return sched::compile(sched::parse_spec(spec));
-}
 
 inline hw::ExecutorOptions plain(std::uint32_t /*rank*/) { return {}; }
 

@@ -333,5 +333,25 @@ TEST(MeshJoin, StrangersAtOtherRanksAreNoRanks) {
   }
 }
 
+// It dies between rank 0's table and its proof to another rank: that is no fault of the network.
+TEST(MeshJoin, ARankThatHangsUpOnAnotherIsLost) {
+  MeshRanks ranks;
+  for (const std::uint32_t r : {0u, 2u}) ranks.start(ranks.options(r, 3), join);
+  const hw::LocalPort port;
+  const hw::Descriptor listener = listening_at(port.port());
+  ASSERT_TRUE(listener);
+  hw::Hello hello = hw::hello_of(ranks.options(1, 3));
+  hello.member.address = "127.0.0.1";
+  hello.member.port = port.port();
+  Insider root(connected_to(ranks.port().port()), ranks.secret());
+  root.put(encode(hello));
+  ASSERT_EQ(testing::told_by_root(root).members.size(), 3);
+  { const hw::Descriptor heard(accept(listener.get(), nullptr, nullptr)); }
+  const std::string line = fmt::format(
+      "! 1 rank 2 cannot reach rank 1 at 127.0.0.1:{}: Connection reset by peer", port.port());
+  EXPECT_EQ(ranks.next(0), line);
+  EXPECT_EQ(ranks.next(1), line);
+}
+
 }  // namespace
 }  // namespace slackline

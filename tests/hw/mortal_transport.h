@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include <csignal>
+#include <atomic>
 #include <string_view>
 
 #include "hw/passing_transport.h"
@@ -35,16 +35,15 @@ class MortalTransport final : public hw::PassingTransport {
   }
 
  private:
-  // A handler of signals reaches nothing else.
-  static volatile std::sig_atomic_t& fate() {
-    static volatile std::sig_atomic_t number = 0;
+  // A handler of signals reaches nothing else. It may run in another thread than the calls.
+  static std::atomic<int>& fate() {
+    static_assert(std::atomic<int>::is_always_lock_free);
+    static std::atomic<int> number = 0;
     return number;
   }
   static void meet_fate() {
-    if (const int number = fate(); number != 0) {
-      fate() = 0;
-      raise(number);
-    }
+    if (fate().load(std::memory_order_relaxed) == 0) return;
+    if (const int number = fate().exchange(0); number != 0) raise(number);
   }
 };
 

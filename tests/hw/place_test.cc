@@ -125,6 +125,39 @@ TEST(Place, Pmi) {
   EXPECT_TRUE(slurm->root.starts_with("n03:"));
 }
 
+TEST(Place, Flux) {
+  const Variables flux = {{"FLUX_TASK_RANK", "1"}, {"FLUX_JOB_SIZE", "4"}, {"FLUX_JOB_ID", "f23"}};
+  const auto found = place(flux);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 1);
+  EXPECT_EQ(found->ranks, 4);
+  EXPECT_EQ(found->launcher, Launcher::kFlux);
+  EXPECT_FALSE(found->one_host);
+  EXPECT_EQ(found->root, "");
+  EXPECT_THAT(found->why_no_root, HasSubstr("flux does not say where rank 0 runs"));
+  const auto one = place(with(flux, {{"FLUX_JOB_NNODES", "1"}}));
+  EXPECT_TRUE(one->one_host);
+  EXPECT_TRUE(one->root.starts_with("127.0.0.1:")) << one->root;
+  EXPECT_NE(place(with(flux, {{"FLUX_JOB_NNODES", "1"}, {"FLUX_JOB_ID", "f24"}}))->root, one->root);
+  // It sets PMI's variables, too.
+  EXPECT_EQ(place(with(flux, {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}))->launcher, Launcher::kFlux);
+  EXPECT_EQ(place(with(flux, kHydra))->launcher, Launcher::kPmi);
+  EXPECT_FALSE(place({{"FLUX_TASK_RANK", "0"}, {"FLUX_JOB_SIZE", "1"}}));
+  EXPECT_NE(refusal(with(flux, {{"FLUX_TASK_RANK", "4"}})), "none");
+  EXPECT_NE(refusal(without(flux, "FLUX_TASK_RANK")), "none");
+  EXPECT_NE(refusal(with(flux, {{"FLUX_JOB_SIZE", "x"}})), "none");
+}
+
+TEST(Place, WhoStartedIt) {
+  EXPECT_EQ(place(kOpenMpi)->launcher, Launcher::kOpenMpi);
+  EXPECT_TRUE(place(kOpenMpi)->one_host);
+  EXPECT_EQ(place(kSlurm)->launcher, Launcher::kSlurm);
+  EXPECT_FALSE(place(kSlurm)->one_host);
+  EXPECT_TRUE(place(with(kSlurm, {{"SLURM_STEP_NUM_NODES", "1"}}))->one_host);
+  EXPECT_EQ(place(kHydra)->launcher, Launcher::kPmi);
+  EXPECT_TRUE(place(kHydra)->one_host);
+}
+
 // Launchers start each other: the inner one knows.
 TEST(Place, TheInnermostLauncherCounts) {
   EXPECT_EQ(place(with(kSlurm, kOpenMpi))->rank, 2);

@@ -54,13 +54,15 @@ TEST(RankLimits, AmpleOrUnknownIsEnough) {
 TEST(RankLimits, Cores) {
   HostLimits limits = ample();
   limits.cores = 2;
-  EXPECT_EQ(refusal(ranks_over(109, "net"), limits), "");
+  EXPECT_EQ(refusal(ranks_over(200, "net"), limits), "");
   EXPECT_THAT(refusal(ranks_over(300, "net"), limits),
-              AllOf(HasSubstr("300 ranks on one host"), HasSubstr("4.5e+05 messages a second"),
+              AllOf(HasSubstr("300 ranks on one host"), HasSubstr("9.3e+04 messages a second"),
                     HasSubstr("its 2 cores handle about 6e+04"),
-                    HasSubstr("at most 109 ranks here"), HasSubstr("--failure-timeout 15s")));
-  EXPECT_EQ(refusal({300, true, "net", 0, 0, 15}, limits), "");
+                    HasSubstr("at most 200 ranks here"), HasSubstr("--failure-timeout 4s")));
+  EXPECT_EQ(refusal({300, true, "net", 0, 0, 4}, limits), "");
   EXPECT_EQ(refusal({300, false, "net", 0, 0, 2}, limits), "");
+  limits.cores = 1;
+  EXPECT_THAT(refusal({64, true, "net", 0, 0, 1}, limits), HasSubstr("at most 37 ranks here"));
 }
 
 TEST(RankLimits, Descriptors) {

@@ -13,12 +13,9 @@
 #include "sched/compile.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/mortal_transport.h"
+#include "tests/support/compiled.h"
 
 namespace slackline::testing {
-
-inline sched::Schedule compiled(const std::string& spec) {
-  return sched::compile(sched::parse_spec(spec));
-}
 
 /// Its process may be told to die (mortal_transport.h).
 inline std::unique_ptr<hw::Transport> transport_named(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 #include <string>
 #include <vector>
@@ -124,6 +125,54 @@ TEST(Session, WrongBytesAreToldAtEveryRank) {
     EXPECT_THAT(processes.next(r),
                 ::testing::StartsWith("iteration 0: rank 1: byte 0 of buffer 1"));
     EXPECT_EQ(processes.next(r), "none");
+  }
+}
+
+// The others were told something else.
+TEST(Session, RankZeroSaysHowOftenAndForHowLong) {
+  const sched::Schedule schedule = compiled("chain:ranks=3,bytes=1000,block=100");
+  constexpr std::chrono::milliseconds kDuration{60};
+  MeshRanks processes;
+  start_session(processes, "shm", 3,
+                [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
+                  hw::RunOptions options;
+                  options.warm_up = 1 + mesh.rank();
+                  options.iterations = 4 + mesh.rank();
+                  say(fmt::format("{}", session.run(schedule, options).makespans_s.size()));
+                  options.warm_up = mesh.rank() == 0 ? 0 : 2;
+                  if (mesh.rank() != 1) options.duration = kDuration;
+                  std::uint32_t passed_ms = 0;
+                  std::uint32_t of_ms = 0;
+                  const auto begun = std::chrono::steady_clock::now();
+                  const hw::RunResult result =
+                      session.run(schedule, options, [&](std::uint32_t done, std::uint32_t all) {
+                        passed_ms = done;
+                        of_ms = all;
+                      });
+                  const auto took = std::chrono::steady_clock::now() - begun;
+                  say(fmt::format("{}", result.makespans_s.size()));
+                  if (mesh.rank() != 0) return;
+                  say(result.breach.value_or(took >= kDuration ? "long enough" : "too short"));
+                  say(fmt::format("{} of {}", passed_ms, of_ms));
+                });
+  for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(processes.next(r), "4");
+  const std::string told = processes.next(0);
+  EXPECT_GE(std::stoi(told), 2);
+  EXPECT_EQ(processes.next(1), told);
+  EXPECT_EQ(processes.next(2), told);
+  EXPECT_EQ(processes.next(0), "long enough");
+  EXPECT_EQ(processes.next(0), "60 of 60");
+}
+
+TEST(Session, DurationsThatNobodyWaitsForAreRefused) {
+  MeshRanks processes;
+  start_session(processes, "shm", 2, [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say&) {
+    hw::RunOptions options;
+    options.duration = hw::kLongestDuration + std::chrono::milliseconds(1);
+    session.run(compiled("chain:ranks=2,bytes=1000"), options);
+  });
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(processes.next(r), "! 2 duration: 600001 ms; expected 0 to 600000");
   }
 }
 

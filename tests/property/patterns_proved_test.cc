@@ -21,7 +21,7 @@ std::string defect(const std::string& spec_text) {
   return fmt::format("{}: {}: {}", spec_text, name(found.front().code), found.front().message);
 }
 
-class EveryPattern : public testing::TestWithParam<std::string> {};
+class EveryPattern : public ::testing::TestWithParam<std::string> {};
 
 // Blocks of 8 bytes, the last one short by up to 7, so that sizes are odd too.
 TEST_P(EveryPattern, IsProvedForAllSmallSizes) {
@@ -76,13 +76,14 @@ std::vector<std::string> names() {
   return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(Patterns, EveryPattern, testing::ValuesIn(names()), [](const auto& named) {
-  std::string name = named.param;
-  for (char& c : name) {
-    if (c == '-') c = '_';
-  }
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Patterns, EveryPattern, ::testing::ValuesIn(names()),
+                         [](const auto& named) {
+                           std::string name = named.param;
+                           for (char& c : name) {
+                             if (c == '-') c = '_';
+                           }
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace slackline::sched

@@ -21,6 +21,15 @@ def free_port():
         return taken.getsockname()[1]
 
 
+def cores_of(text):
+    """The cores of a list as "0-3,8"."""
+    found = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
 class Rank:
     """One rank of a run. What it prints goes to files, so that it never waits for a reader."""
 

@@ -24,6 +24,19 @@ TEST(WithKey, AddsWhatIsNotThere) {
   EXPECT_THROW(with_key("chain:lower=put,ranks=2", "lower", ""), InputError);
 }
 
+TEST(WithoutKey, TakesAwayWhatIsThere) {
+  EXPECT_EQ(without_key("chain", "bytes"), "chain");
+  EXPECT_EQ(without_key("chain:", "bytes"), "chain:");
+  EXPECT_EQ(without_key("chain:bytes=1", "bytes"), "chain");
+  EXPECT_EQ(without_key("chain:bytes=1,ranks=2", "bytes"), "chain:ranks=2");
+  EXPECT_EQ(without_key("chain:ranks=2,bytes=1", "bytes"), "chain:ranks=2");
+  EXPECT_EQ(without_key("chain:ranks=2,bytes=1,block=1", "bytes"), "chain:ranks=2,block=1");
+  EXPECT_EQ(without_key("chain:cache-bytes=2,rbytes=1", "bytes"), "chain:cache-bytes=2,rbytes=1");
+  // What is wrong with it stays wrong.
+  EXPECT_EQ(without_key("chain:ranks=2,,bytes=1", "bytes"), "chain:ranks=2,");
+  EXPECT_EQ(without_key("chain:ranks=2,bytes=1,", "bytes"), "chain:ranks=2,");
+}
+
 // Every pattern at several sizes and lowerings.
 std::vector<std::string> specs() {
   std::vector<std::string> all;

@@ -15,11 +15,11 @@ namespace {
 using slackline::testing::error_of;
 
 TEST(InputText, IsQuotedOnOneLine) {
-  EXPECT_EQ(machine::quoted(""), "''");
-  EXPECT_EQ(machine::quoted("a b~\xc3\xa9"), "'a b~\xc3\xa9'");
-  EXPECT_EQ(machine::quoted("\x01\x1f\x7f\n"), "'\\x01\\x1f\\x7f\\x0a'");
-  EXPECT_EQ(machine::quoted(std::string(80, 'x')), "'" + std::string(80, 'x') + "'");
-  EXPECT_EQ(machine::quoted(std::string(81, 'x')), "'" + std::string(80, 'x') + "…'");
+  EXPECT_EQ(machine::in_quotes(""), "''");
+  EXPECT_EQ(machine::in_quotes("a b~\xc3\xa9"), "'a b~\xc3\xa9'");
+  EXPECT_EQ(machine::in_quotes("\x01\x1f\x7f\n"), "'\\x01\\x1f\\x7f\\x0a'");
+  EXPECT_EQ(machine::in_quotes(std::string(80, 'x')), "'" + std::string(80, 'x') + "'");
+  EXPECT_EQ(machine::in_quotes(std::string(81, 'x')), "'" + std::string(80, 'x') + "…'");
 }
 
 TEST(InputText, ControlCharactersAreNotPlain) {
@@ -57,11 +57,12 @@ TEST(InputText, AFileIsReadUpToItsBound) {
        {std::size_t{0}, (std::size_t{1} << 16) - 3, (std::size_t{1} << 16) - 2, kMost - 3}) {
     EXPECT_EQ(with(bytes), "");
   }
-  EXPECT_EQ(with(kMost - 2),
-            "delay file " + machine::quoted(path.string()) + ": more than 1 MiB; expected a plan");
+  EXPECT_EQ(with(kMost - 2), "delay file " + machine::in_quotes(path.string()) +
+                                 ": more than 1 MiB; expected a plan");
   std::filesystem::remove(path);
-  EXPECT_EQ(error_of([&] { read_input_file(path.string(), "delay", "a plan"); }),
-            "delay file " + machine::quoted(path.string()) + ": cannot be read; expected a plan");
+  EXPECT_EQ(
+      error_of([&] { read_input_file(path.string(), "delay", "a plan"); }),
+      "delay file " + machine::in_quotes(path.string()) + ": cannot be read; expected a plan");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ void expect_sound(const PatternEntry& pattern, const MulticastOptions& options) 
   ASSERT_FALSE(plan.delivers_twice);
 }
 
-class EveryPattern : public testing::TestWithParam<PatternEntry> {};
+class EveryPattern : public ::testing::TestWithParam<PatternEntry> {};
 
 TEST_P(EveryPattern, KeepsItsPromisesInEverySmallCase) {
   const PatternEntry& pattern = GetParam();
@@ -175,12 +175,12 @@ TEST_P(EveryPattern, RefusesOptionsOutOfRange) {
   EXPECT_THROW(GetParam().make(options), InputError);
 }
 
-std::string test_name(const testing::TestParamInfo<PatternEntry>& info) {
+std::string test_name(const ::testing::TestParamInfo<PatternEntry>& info) {
   std::string name(info.param.name);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Pattern, EveryPattern, testing::ValuesIn(patterns()), test_name);
+INSTANTIATE_TEST_SUITE_P(Pattern, EveryPattern, ::testing::ValuesIn(patterns()), test_name);
 
 TEST(Patterns, AreFoundByTheirNames) {
   for (const PatternEntry& pattern : patterns()) {

@@ -9,11 +9,13 @@
 
 #include "sched/builder.h"
 
-namespace slackline::sched::testing {
+namespace slackline::testing {
 
-class RandomSchedule {
+using namespace sched;
+
+class ScheduleDrawing {
  public:
-  explicit RandomSchedule(std::uint64_t seed) : random_(seed), builder_(1) {}
+  explicit ScheduleDrawing(std::uint64_t seed) : random_(seed), builder_(1) {}
 
   Schedule make(std::uint32_t max_ops = 40) {
     ranks_ = 1 + below(5);
@@ -251,7 +253,7 @@ class RandomSchedule {
 };
 
 inline Schedule random_schedule(std::uint64_t seed, std::uint32_t max_ops = 40) {
-  return RandomSchedule(seed).make(max_ops);
+  return ScheduleDrawing(seed).make(max_ops);
 }
 
-}  // namespace slackline::sched::testing
+}  // namespace slackline::testing

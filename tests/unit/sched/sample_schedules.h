@@ -9,7 +9,9 @@
 #include "sched/builder.h"
 #include "sched/plan.h"
 
-namespace slackline::sched::testing {
+namespace slackline::testing {
+
+using namespace sched;
 
 /// Three ranks in a chain with two blocks and credits, a copy and a calculation: small enough to
 /// try every damage on its text.
@@ -299,4 +301,4 @@ inline Schedule lower_plainly(const Plan& plan) {
   return b.build();
 }
 
-}  // namespace slackline::sched::testing
+}  // namespace slackline::testing

@@ -14,9 +14,9 @@
 namespace slackline::sched {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string error_of(const std::string& text) {
   try {
@@ -31,7 +31,7 @@ std::string error_of(const std::string& text) {
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& name, const std::string& content)
-      : path_(testing::TempDir() + "slackline_" + name) {
+      : path_(::testing::TempDir() + "slackline_" + name) {
     std::ofstream(path_) << content;
   }
   ~TemporaryFile() { std::filesystem::remove(path_); }
@@ -300,7 +300,7 @@ TEST(Spec, IsToldFromAFileName) {
 
 TEST(Spec, GivesWayToAFileOfThatName) {
   const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(testing::TempDir());
+  std::filesystem::current_path(::testing::TempDir());
   EXPECT_TRUE(looks_like_spec("slackline_chian:1"));
   {
     const TemporaryFile file("chian:1", "");
@@ -313,7 +313,7 @@ TEST(SpecOptions, AreAllRead) {
   for (const SpecOption& option : spec_options()) {
     const std::string text =
         "hybrid:ranks=4,bytes=1," + std::string(option.name) + "=/definitely/wrong";
-    EXPECT_THAT(error_of(text), testing::StartsWith(std::string(option.name) + ": "));
+    EXPECT_THAT(error_of(text), ::testing::StartsWith(std::string(option.name) + ": "));
   }
 }
 

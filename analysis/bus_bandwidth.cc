@@ -1,0 +1,25 @@
+#include "analysis/bus_bandwidth.h"
+
+#include "sched/pattern/pattern.h"
+
+namespace slackline::analysis {
+
+std::optional<double> bus_factor(std::string_view pattern, std::uint32_t ranks) {
+  if (sched::find_pattern(pattern) != nullptr) return 1;
+  const sched::SeriesEntry* const series = sched::find_series_pattern(pattern);
+  if (series == nullptr) return std::nullopt;
+  const double n = ranks;
+  switch (series->bus) {
+    case sched::BusUse::kNone:
+      return std::nullopt;
+    case sched::BusUse::kOnce:
+      return 1;
+    case sched::BusUse::kAllToAll:
+      return (n - 1) / n;
+    case sched::BusUse::kThereAndBack:
+      return 2 * (n - 1) / n;
+  }
+  return std::nullopt;
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,45 @@
+// What a sweep says: a line for each size as soon as it is measured, or one JSON document.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/contents.h"
+#include "cli/json_document.h"
+#include "cli/run_figures.h"
+#include "cli/schedule_source.h"
+#include "hw/rank_facts.h"
+#include "hw/run.h"
+
+namespace slackline::cli {
+
+/// What all sizes share.
+struct SweepSubject {
+  std::string name;  // the spec, without its bytes
+  bool proved = false;
+  std::size_t sizes = 0;
+  hw::RunOptions options;  // of the first
+  bool json = false;
+  bool all = false;  // with the facts of every rank
+};
+
+class SweepReport {
+ public:
+  explicit SweepReport(SweepSubject subject);
+
+  /// In this order. Lines are written at once, so that an error may stand behind some of them.
+  void begin(std::string_view transport, Console& console);
+  void add(std::uint64_t bytes, const LoadedSchedule& loaded, const RunFigures& figures,
+           const Contents& contents, Console& console);
+  void end(const std::vector<hw::RankFacts>& facts, Console& console);
+
+ private:
+  SweepSubject subject_;
+  std::optional<JsonDocument> json_;
+};
+
+}  // namespace slackline::cli

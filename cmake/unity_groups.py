@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Which sources may be compiled as one, so that what they include is read once.
+
+usage: unity_groups.py ROOT SOURCE…
+
+Prints "GROUP SOURCE" for each source that has others in its group. Sources of a group follow each
+other in one text, so no two of them give one name to things of their own: anonymous namespaces,
+constants, tests. Where this sees a clash that is none, a source is compiled with others, or alone.
+"""
+
+import pathlib
+import re
+import sys
+
+LARGEST = 8  # sources of a group: more save little, and leave cores without work at the end
+
+COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+                      re.S)
+TOKENS = re.compile(r"[A-Za-z_]\w*|::|\S")
+INCLUDES = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+LOCAL_CONSTANTS = re.compile(r"\b(k[A-Z]\w*)\s*(?:\[[^\]]*\]\s*)?[={]")
+TYPE_WORDS = {"class", "struct", "enum", "union"}
+TEST_MACROS = {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "INSTANTIATE_TEST_SUITE_P"}
+
+
+def plain(text):
+    """The code without comments, literals and preprocessor lines."""
+    text = COMMENTS.sub(lambda m: '""' if m.group()[0] in "R\"'" else " ", text)
+    return re.sub(r"^\s*#.*(?:\\\n.*)*", "", text, flags=re.M)
+
+
+def names_of(text):
+    """What stands at namespace level of a source: names it gives, what using-declarations name, and
+    those of its names that stand in anonymous namespaces.
+
+    A name may be a type's, a function's, a constant's or a test's; qualified ones belong elsewhere.
+    """
+    tokens = TOKENS.findall(plain(text))
+    names, used, hidden = set(), {}, set()
+    levels = []  # of each open brace: "named" or "hidden" namespace, or "" for all else
+    statement = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        outside = all(levels)
+        given = hidden if "hidden" in levels else names
+        if token == "{":
+            is_namespace = outside and "namespace" in statement[:2]
+            levels.append("" if not is_namespace else "hidden" if statement[-1] == "namespace" else
+                          "named")
+            if outside:
+                end_statement(statement, given, used)
+                statement = []
+        elif token == "}":
+            if levels:
+                levels.pop()
+            statement = []
+        elif token == ";" and outside:
+            end_statement(statement, given, used)
+            statement = []
+        elif outside:
+            if token == "(":
+                close = closing(tokens, at)
+                if statement and statement[0] in TEST_MACROS:
+                    given.add(" ".join(tokens[at + 1:close]))
+                statement += ["("] + tokens[at + 1:close] + [")"]
+                at = close
+            else:
+                statement.append(token)
+        at += 1
+    return names | hidden, used, hidden
+
+
+def constants_of(text):
+    """Constants that a source declares anywhere: they would shadow those of others."""
+    return set(LOCAL_CONSTANTS.findall(plain(text)))
+
+
+def closing(tokens, at):
+    depth = 0
+    for k in range(at, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[k], 0)
+        if depth == 0:
+            return k
+    return len(tokens) - 1
+
+
+def is_name(token):
+    return re.fullmatch(r"[A-Za-z_]\w*", token) is not None
+
+
+def end_statement(statement, names, used):
+    if not statement or "namespace" in statement[:2] or statement[0] in TEST_MACROS:
+        return
+    if statement[0] == "using":
+        if "=" in statement:
+            names.add(statement[1])
+        elif statement[-1:] and is_name(statement[-1]):
+            used[statement[-1]] = "".join(statement[1:])
+        return
+    if statement[0] == "template":
+        statement = without_parameters(statement)
+    if TYPE_WORDS & set(statement[:1]):
+        found = next((t for t in statement if is_name(t) and t not in TYPE_WORDS), None)
+        if found:
+            names.add(found)
+        return
+    # The name stands before a function's parameters, before "=" or "[", or last. A qualified one is a
+    # member's, which stands in a header.
+    ends = [k for k, token in enumerate(statement) if token in ("(", "=", "[")]
+    k = (ends[0] if ends else len(statement)) - 1
+    if k >= 0 and is_name(statement[k]) and statement[k] != "static_assert":
+        if k == 0 or statement[k - 1] != "::":
+            names.add(statement[k])
+
+
+def without_parameters(statement):
+    depth = 0
+    for k, token in enumerate(statement):
+        depth += {"<": 1, ">": -1}.get(token, 0)
+        if depth == 0 and k > 1:
+            return statement[k + 1:]
+    return statement
+
+
+class Headers:
+    """What the headers of the project give names to."""
+
+    def __init__(self, root):
+        self.root = root
+        self.known = {}
+
+    def names_seen_by(self, text):
+        """All names of the headers that a source includes, and of those that they include."""
+        seen, waiting = set(), INCLUDES.findall(text)
+        names = set()
+        while waiting:
+            header = waiting.pop()
+            if header in seen:
+                continue
+            seen.add(header)
+            if header not in self.known:
+                path = self.root / header
+                text = path.read_text(encoding="utf-8") if path.is_file() else ""
+                self.known[header] = (names_of(text)[0], INCLUDES.findall(text))
+            names |= self.known[header][0]
+            waiting += self.known[header][1]
+        return names
+
+
+class Group:
+    def __init__(self):
+        self.sources, self.used = [], {}
+        self.names, self.hidden, self.constants, self.seen = set(), set(), set(), set()
+
+    def takes(self, names, hidden, used, constants, seen):
+        if len(self.sources) >= LARGEST or names & self.names:
+            return False
+        if constants & self.names or self.constants & names:
+            return False
+        if names & self.used.keys() or self.names & used.keys():
+            return False
+        if hidden & self.seen or self.hidden & seen:
+            return False
+        return all(self.used.get(name, path) == path for name, path in used.items())
+
+    def add(self, source, names, hidden, used, constants, seen):
+        self.sources.append(source)
+        self.names |= names
+        self.hidden |= hidden
+        self.used.update(used)
+        self.constants |= constants
+        self.seen |= seen
+
+
+def grouped(root, sources):
+    headers = Headers(root)
+    groups = []
+    for source in sources:
+        text = pathlib.Path(source).read_text(encoding="utf-8")
+        names, used, hidden = names_of(text)
+        what = names, hidden, used, constants_of(text), headers.names_seen_by(text)
+        group = next((g for g in groups if g.takes(*what)), None)
+        if group is None:
+            group = Group()
+            groups.append(group)
+        group.add(source, *what)
+    return groups
+
+
+def main(arguments):
+    if len(arguments) < 1:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    for number, group in enumerate(grouped(pathlib.Path(arguments[0]), arguments[1:])):
+        for source in group.sources if len(group.sources) > 1 else []:
+            print(number, source)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,46 @@
+// What both sides of a join have in common: it goes on until it is done, or fails.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <vector>
+
+#include "hw/mesh/door.h"
+#include "hw/mesh/join.h"
+#include "hw/mesh/link.h"
+
+namespace slackline::hw {
+
+class JoinSide {
+ protected:
+  using Clock = std::chrono::steady_clock;
+
+  JoinSide(const MeshOptions& options, Hello hello);
+
+  /// A coroutine of its own; what it throws ends the join.
+  void start(asio::awaitable<void> coroutine);
+  /// Until done_, or something was thrown.
+  Joined run();
+
+  const MeshOptions& options_;
+  Hello hello_;
+  asio::io_context io_;
+  Door door_;
+  asio::steady_timer deadline_;
+  std::vector<LinkPtr> links_;  // by rank
+  std::vector<Member> members_;
+  std::optional<Verdict> verdict_;
+  bool done_ = false;
+
+ private:
+  std::exception_ptr thrown_;
+};
+
+Joined join_as_root(const MeshOptions& options, const Hello& hello);
+Joined join_as_other(const MeshOptions& options, const Hello& hello);
+
+}  // namespace slackline::hw

@@ -1,0 +1,65 @@
+#include "hw/run_pace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hw/bytes.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Between the word to start and the start.
+constexpr double kLead_s = 0.001;
+
+}  // namespace
+
+Bytes encode(const RunStart& start) {
+  ByteWriter writer;
+  writer.add(start.at_s);
+  writer.add(std::uint8_t{start.counts});
+  writer.add(std::uint8_t{start.last});
+  return writer.take();
+}
+
+RunStart decode_run_start(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  RunStart start;
+  start.at_s = reader.get<double>();
+  start.counts = reader.get<std::uint8_t>() != 0;
+  start.last = reader.get<std::uint8_t>() != 0;
+  return start;
+}
+
+RunPace::RunPace(const RunOptions& options) : options_(options) {
+  if (options.iterations == 0) throw InputError("iterations: 0; expected at least 1");
+  if (options.duration < milliseconds::zero() || options.duration > kLongestDuration) {
+    throw InputError(fmt::format("duration: {} ms; expected 0 to {}", options.duration.count(),
+                                 milliseconds(kLongestDuration).count()));
+  }
+}
+
+RunStart RunPace::next(std::uint32_t iteration, Clock::time_point now) {
+  if (iteration == options_.warm_up) warm_since_ = now;
+  RunStart start;
+  start.at_s = std::chrono::duration<double>(now.time_since_epoch()).count() + kLead_s;
+  start.counts = iteration >= options_.warm_up;
+  start.last = by_time() ? start.counts && now - warm_since_ >= options_.duration
+                         : iteration + 1 == options_.warm_up + options_.iterations;
+  return start;
+}
+
+void RunPace::tell(const RunProgress& progress, std::uint32_t done, Clock::time_point now) const {
+  if (!progress) return;
+  if (!by_time()) return progress(done, options_.warm_up + options_.iterations);
+  const auto passed = done > options_.warm_up
+                          ? std::chrono::duration_cast<milliseconds>(now - warm_since_)
+                          : milliseconds::zero();
+  progress(static_cast<std::uint32_t>(std::min(passed, options_.duration).count()),
+           static_cast<std::uint32_t>(options_.duration.count()));
+}
+
+}  // namespace slackline::hw

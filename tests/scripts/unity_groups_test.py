@@ -1,0 +1,98 @@
+"""Which sources are compiled as one: cmake/unity_groups.py."""
+
+import importlib.util
+import pathlib
+import sys
+import tempfile
+import unittest
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location("unity_groups", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SOURCE = '''
+#include "a.h"
+namespace slackline::hw {
+namespace {
+using sched::Op;
+using Bytes = std::vector<std::byte>;
+constexpr std::array<int, 2> kPair = {1, 2};
+const char* const kText = "struct Hidden { };  // } no brace";
+// struct Commented {};
+template <class T>
+std::optional<T> first_of(const std::vector<T>& all) { int local = 0; return {}; }
+class Reader : public Base {
+ public:
+  Reader(int value) : value_(value) {}
+  int member() const { return value_; }
+};
+struct { int field; } nameless;
+static_assert(sizeof(int) == 4);
+}  // namespace
+Thing::Thing(int value) : value_(value) {}
+int Thing::get() const { return value_; }
+void free_function(int argument) {}
+TEST(Suite, Name) { int x = 0; }
+}
+'''
+
+
+class UnityGroups(unittest.TestCase):
+    def test_names_at_namespace_level(self):
+        names, used, hidden = GROUPS.names_of(SOURCE)
+        self.assertEqual(names - {"nameless", "field"}, {
+            "Bytes", "kPair", "kText", "first_of", "Reader", "free_function", "Suite , Name"})
+        self.assertEqual(used, {"Op": "sched::Op"})
+        self.assertEqual(hidden - {"nameless", "field"},
+                         {"Bytes", "kPair", "kText", "first_of", "Reader"})
+
+    def group(self, *texts, header=""):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "room").mkdir()
+            (root / "room" / "h.h").write_text(header)
+            paths = []
+            for number, text in enumerate(texts):
+                paths.append(root / "room" / f"{number}.cc")
+                paths[-1].write_text("namespace a { namespace {\n" + text + "\n} }\n")
+            found = GROUPS.grouped(root, [str(path) for path in paths])
+            return [[int(pathlib.Path(source).stem) for source in group.sources]
+                    for group in found]
+
+    def test_names_given_twice_stand_apart(self):
+        self.assertEqual(self.group("int f() { return 1; }", "int g() { return 1; }"), [[0, 1]])
+        for one, other in (("int f() { return 1; }", "int f(int) { return 1; }"),
+                           ("constexpr int kA = 1;", "constexpr long kA = 2;"),
+                           ("struct A {};", "class A {};"),
+                           ("enum class A { kB };", "int A = 0;"),
+                           ("using b::A;", "struct A {};"),
+                           ("using b::A;", "using c::A;"),
+                           ("TEST(A, B) {}", "TEST(A, B) {}"),
+                           ("template <class T> void f(T) {}", "void f() {}")):
+            with self.subTest(one=one, other=other):
+                self.assertEqual(self.group(one, other), [[0], [1]])
+        self.assertEqual(self.group("constexpr int kA = 1;", "void f() { constexpr int kA = 2; }"),
+                         [[0], [1]])
+        self.assertEqual(self.group("using b::A;", "using b::A;"), [[0, 1]])
+        self.assertEqual(self.group("void f() { int k = 0; }", "void g() { int k = 0; }"), [[0, 1]])
+
+    def test_what_hides_a_name_of_a_header_stands_apart_from_those_that_see_it(self):
+        include = '#include "room/h.h"\n'
+        header = "namespace b { struct A; int h(int); }"
+        for hides in ("struct A {};", "int h() { return 1; }"):
+            self.assertEqual(self.group(hides, include + "int f();", "int g();", header=header),
+                             [[0, 2], [1]])
+
+    def test_groups_are_no_larger_than_they_may_be(self):
+        sizes = [len(group) for group in self.group(*[f"int f{k}();" for k in range(20)])]
+        self.assertEqual(sum(sizes), 20)
+        self.assertEqual(max(sizes), GROUPS.LARGEST)
+
+
+if __name__ == "__main__":
+    GROUPS = loaded(sys.argv.pop(1))
+    unittest.main()
