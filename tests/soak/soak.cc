@@ -19,6 +19,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -90,6 +91,20 @@ class Work {
         groups_(
             mesh, [provider] { return call_transport(provider); }, quick_groups()) {}
 
+  /// Everything once: connections and buffers that are made when they are first needed are there
+  /// from here on. What was wrong; empty if nothing.
+  std::string warm_up() {
+    std::string wrong;
+    for (std::uint32_t root = 0; root < mesh_.ranks() && wrong.empty(); ++root) {
+      wrong = run(fmt::format("sequential:bytes=40000,block=5000,ready=none,root={}", root));
+    }
+    for (const char* const spec : kSpecs) {
+      if (wrong.empty()) wrong = run(spec);
+    }
+    if (wrong.empty()) wrong = send_to_group();
+    return wrong.empty() ? make_calls() : wrong;
+  }
+
   /// What was wrong; empty if nothing.
   std::string round() {
     ++rounds_;
@@ -105,9 +120,10 @@ class Work {
   }
 
  private:
-  std::string run_schedule() {
-    const std::string spec =
-        fmt::format("{},ranks={}", kSpecs[below(random_, kSpecs.size())], mesh_.ranks());
+  std::string run_schedule() { return run(kSpecs[below(random_, kSpecs.size())]); }
+
+  std::string run(std::string_view pattern) {
+    const std::string spec = fmt::format("{},ranks={}", pattern, mesh_.ranks());
     const sched::Schedule schedule = compiled(spec);
     hw::RunOptions options;
     options.iterations = 1 + below(random_, 3);
@@ -188,6 +204,7 @@ void live_long(const hw::MeshOptions& options, const MeshRanks::Say& say,
   constexpr std::uint32_t kGoOn = 7;
   hw::Mesh mesh(options);
   Work work(mesh, provider, seed);
+  if (const std::string wrong = work.warm_up(); !wrong.empty()) return say("WRONG: " + wrong);
   const auto begin = Clock::now();
   std::optional<Holdings> early;
   for (std::uint64_t rounds = 1;; ++rounds) {
