@@ -43,9 +43,9 @@ struct Workload {
 /// The newest `schema` that workload_from_toml() reads.
 inline constexpr std::uint32_t kWorkloadSchema = 1;
 
-/// Reads a workload (the user guide shows the form). `file` names it in errors and says where
-/// the files are that it names. Draws depend on the seed in it alone; `seed` replaces that. Throws
-/// InputError "file:line: …", also where all the schedules together would be too large.
+/// Reads a workload (docs/guide/workloads.md shows the form). `file` names it in errors and says
+/// where the files are that it names. Draws depend on the seed in it alone; `seed` replaces that.
+/// Throws InputError "file:line: …", also where all the schedules together would be too large.
 Workload workload_from_toml(std::string_view text, std::string_view file,
                             std::optional<std::uint64_t> seed = std::nullopt);
 
