@@ -158,7 +158,7 @@ class Executor {
   void done(std::uint32_t op);
   void ended();
 
-  // executor_events.cc
+  // hw/executor/events.cc
   bool see_completions();
   bool see_timers();
   bool see_flags();
@@ -167,7 +167,7 @@ class Executor {
   void silent_done_before(std::uint32_t op);
   bool drain();
 
-  // executor_regions.cc
+  // hw/executor/regions.cc
   void begin_regions();
   void release_region(std::uint32_t node, sched::OpId cause);
   void enter(std::uint32_t node);

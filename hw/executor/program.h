@@ -16,7 +16,8 @@ inline constexpr std::uint32_t kNoOp = 0xffffffffu;
 
 /// Operations are numbered within the rank, from 0; nodes are those of RankRegions. Arcs into and
 /// out of regions are the regions': a region begins when all that its operations wait for outside
-/// is there, and what waits for one of them waits for the region's end (docs: dynamic schedules).
+/// is there, and what waits for one of them waits for the region's end (docs/dynamic.md, "What it
+/// means").
 class RankProgram {
  public:
   /// Throws Unsupported, naming the operation, for what transports have no request for, and for

@@ -1,4 +1,4 @@
-// Messages, one after the other, and the close that all agree on; group_failing.cc has the rest.
+// Messages, one after the other, and the close that all agree on; failing.cc has the rest.
 #include "hw/group/member.h"
 
 #include <fmt/format.h>

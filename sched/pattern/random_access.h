@@ -21,7 +21,7 @@ namespace slackline::sched {
 /// The contract: by delegate, every word that was added to is the sum of its value and of each
 /// record, once; by=cached likewise of whole ranges. What is read is what stood there. Of words
 /// written several times the last planned write stands. What atomics make of words is for
-/// analysis/atomic_check.h. Throws InputError for options out of their range.
+/// analysis/run_check.h. Throws InputError for options out of their range.
 Schedule random_access(const SeriesOptions& options);
 
 /// No fewer than it makes.

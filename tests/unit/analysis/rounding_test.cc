@@ -1,4 +1,4 @@
-// How far double precision keeps apart what is equal: the bounds of docs/architecture.md,
+// How far double precision keeps apart what is equal: the bounds of docs/simulation.md,
 // "Rounding".
 #include <gtest/gtest.h>
 
