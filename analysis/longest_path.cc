@@ -25,21 +25,41 @@ struct Interval {
   OpId op;
 };
 
-// A serial server that is assumed to take its customers in the order they are shown.
+// How this engine works, and what "late" is.
+//
+// Times are the longest path (Kelley, "Critical-path planning and scheduling: mathematical basis",
+// Operations Research 9(3), 1961) along the schedule's arcs and along the orders in which lanes,
+// out-ports and in-ports serve. The arcs are given, the orders are assumed: each lane and each
+// out-port serves in program order, and no two messages meet at an in-port. So one pass suffices
+// that takes each rank's operations in program order, until one waits for another rank. Of a lane
+// or a port it keeps only what says when it is free. The same pass checks the assumption: where a
+// server is idle because the next operation of program order is not there yet, and a later one is,
+// the machine serves that one, and there is no answer.
+//
+// The offers' times decide that unless they are of one instant. An instant goes in rounds
+// (docs/architecture.md, "Instants"): what ends is carried out, then each free lane takes an
+// operation, and so on; what starts and takes no time ends in the same instant, and what it
+// releases is there for the next round only. In one round the lowest id goes first, which is
+// program order. But an operation of a higher id that is there a round earlier goes before it. An
+// event is *late* if in its instant something had to start before it, so that it may be of any
+// round but the first; an operation is late if a late event made it ready. Where a server has
+// served a late operation, and one of higher id is offered to it in that instant, the rounds would
+// have to be counted, as the event engine does (unless both take no time: then their order does not
+// matter). This one gives no answer instead, so that its answers are exact.
+
+// A serial server that is assumed to serve operations in the order in which they are shown.
 struct Server {
   double free_s = 0;
   double last_wait_over_s = 0;  // when it last began after having been idle
   double last_join_s = 0;
-  double last_instant_s = 0;  // when it last served somebody who takes no time
-  // When it last took somebody, with or without time, who became ready late in that instant: who
-  // was there before may have gone first.
+  double last_instant_s = 0;  // when it last served something that takes no time
+  // When it last served a late operation: one that takes time, one that takes none.
   double late_s = -1;
   double late_instant_s = -1;
   OpId last;
 };
 
-// An event is late if in its instant something had to start before it: then the order in which the
-// instant's operations become ready is more than this engine knows.
+// Which events of an operation are late.
 constexpr int kIssuedLate = 1;
 constexpr int kDoneLate = 2;
 
