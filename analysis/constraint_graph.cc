@@ -53,7 +53,7 @@ struct Served {
   friend auto operator<=>(const Served&, const Served&) = default;
 };
 
-// From the arrival of a request until it is answered, if nobody else is at the word.
+// From the arrival of a request until it is answered, if no other is at the word.
 double asked_s(const machine::Platform& platform, const machine::Paths& paths, const Op& op) {
   const bool local = paths[paths.of(op.channel, false)].local;
   const double read_s = machine::read_s(platform, local);
@@ -360,7 +360,7 @@ void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::
             hold_s(port[i - 1]) - port[i - 1].lead_s + port[i].lead_s, Weight::kOutPort);
       }
     }
-    // As on a lane, who takes no time keeps nobody waiting.
+    // As on a lane, a message that takes no time keeps no other waiting.
     for (std::vector<Passage>& port : ports.in) {
       sort_by(port, [](const Passage& p) { return std::tuple(p.begin_s, p.wire_s > 0, p.node); });
       const Passage* holder = nullptr;

@@ -41,7 +41,7 @@ struct Constraint {
   double weight_s;
 };
 
-/// What a constraint's weight is the sum of, for who varies one of these figures.
+/// What a constraint's weight is the sum of, for those that vary one of these figures.
 enum class Weight : std::uint8_t {
   kFixed,       // nothing that can be varied: the duration of a delay, the service of an atomic, 0
   kInto,        // the head's own delay, and its lane time if it is posted
@@ -58,8 +58,9 @@ enum class Weight : std::uint8_t {
   kInPort,        // the tail's wire time
 };
 
-/// Who takes no time keeps nobody waiting, and so has no place in the order on lanes and ports.
-/// What is named here keeps its place all the same, for who will have it take some.
+/// An operation or a message that takes no time keeps no other waiting, and so has no place in the
+/// order on lanes and ports. What is named here keeps its place all the same, for callers that will
+/// have it take some.
 struct KeptOrder {
   bool posts = false;                          // of every rank
   sched::RankId rank = sched::RankId::none();  // whatever holds a lane there
@@ -67,6 +68,12 @@ struct KeptOrder {
   friend bool operator==(const KeptOrder&, const KeptOrder&) = default;
 };
 
+/// Where operations compete for lanes and ports, a schedule is a disjunctive graph (Roy and
+/// Sussmann, "Les problèmes d'ordonnancement avec contraintes disjonctives", SEMA, 1964): some of
+/// its arcs are given, and of any two operations that use one lane or port either goes first. A run
+/// has decided all of these. With its decisions as arcs a graph without cycles is left, and its
+/// longest paths say when each moment comes.
+///
 /// An atomic's reply has no moment of its own: at ports, its done stands for when it begins to
 /// leave, which is earlier by its kReply, and kOutPort and kInPort are from and to that.
 class ConstraintGraph {
@@ -76,7 +83,7 @@ class ConstraintGraph {
                   const sched::Trace& trace, WireTimes wire = WireTimes::kModel,
                   KeptOrder kept = {});
 
-  /// Only what holds in every run, whatever the order on lanes and ports and whoever shares links:
+  /// Only what holds in every run, whatever the order on lanes and ports and whatever shares links:
   /// its times are the least that any run could have. The plan must change no link's rate.
   static ConstraintGraph of_every_run(const sched::Schedule& schedule,
                                       const machine::Platform& platform,
@@ -94,8 +101,8 @@ class ConstraintGraph {
   std::span<const Constraint> of_order() const {
     return constraints().subspan(schedule_constraints_);
   }
-  /// What also was so in this run, and constrains nothing: who needs no time went before who does,
-  /// and would not wait for whom it went before.
+  /// What also was so in this run, and constrains nothing: an operation that needs no time went
+  /// before one that needs some. As it went first, it did not wait for the other.
   std::span<const Constraint> went_before() const { return went_before_; }
   /// Indices of the constraints that leave a node.
   std::span<const std::uint32_t> out_of(NodeId node) const {

@@ -17,6 +17,17 @@ namespace {
 
 using sched::OpId;
 
+// How this works. If arcs fix every order, then every run has the order of the one at hand. So it
+// is enough to take that run's order at each lane, port and word, and to show of its neighbours
+// that arcs lead from the moment at which the first has taken its place to a moment before the
+// second asks for it: orders are transitive. Each is a search back from the second along the
+// schedule's arcs, as proofs of "happened before" are (Lamport, "Time, clocks, and the ordering of
+// events in a distributed system", CACM 21(7), 1978). A search passes over all that came before the
+// first in this run, since what comes after the first in every run comes after it in this one.
+//
+// An in-port serves messages as they come to head their senders' queues. That needs the order of
+// the out-ports, so those are shown first, and what they show counts as an arc from then on.
+
 // How many moments are looked at, beyond one for each of the run: what a path between neighbours
 // passes is near in time, so most searches look at a few.
 constexpr std::uint64_t kLooks = 20'000'000;

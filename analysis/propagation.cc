@@ -57,6 +57,13 @@ Propagation::Propagation(const sched::Schedule& schedule, const machine::Platfor
   }
 }
 
+// How this works. The run's moments are numbered so that every constraint leads to a higher place.
+// A query raises the moment that the delay strikes, then takes the lowest place that is pending,
+// again and again, and raises what it constrains. So each moment that moves is visited once and no
+// other is looked at, as in the incremental evaluation of circuits (Alpern, Hoover, Rosen, Sweeney
+// and Zadeck, "Incremental evaluation of computational circuits", SODA 1990). A bit for each place
+// takes the place of a priority queue: the next place is the next bit.
+
 // What is pending is visited place by place, so that each is raised for the last time before it
 // raises others.
 void Propagation::raise(std::uint32_t place, double time_s, Scratch& scratch) const {

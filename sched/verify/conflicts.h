@@ -1,4 +1,4 @@
-// Races: who touched each segment last, and whether the next one certainly comes after.
+// Races: which operation touched each segment last, and whether the next one certainly comes after.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,10 @@ namespace slackline::sched {
 /// Takes the operations in an order in which they can be issued, and proves each access to come
 /// after the accesses it conflicts with: a path from the release of the earlier to the issue of the
 /// later. Of each segment it keeps the last write, the reads since, and one generation before; that
-/// is enough, since a path to these continues a path to all that came before them.
+/// is enough, since a path to these continues a path to all that came before them. (FastTrack finds
+/// races in threads by the same argument, and has clocks where we search for paths: Flanagan and
+/// Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009. One run of theirs
+/// speaks of that run alone; a path of arcs holds in every run.)
 ///
 /// Two accesses are excepted. A poll watches the flag that its put writes, so these two need no
 /// order between them. Atomics on one word are serialised by its NIC.
