@@ -9,8 +9,8 @@
 
 #include "analysis/index_limit.h"
 #include "machine/atomic_service.h"
-#include "machine/execution.h"
 #include "machine/lane.h"
+#include "machine/run/execution.h"
 #include "sched/error.h"
 #include "sched/event_graph.h"
 
@@ -223,14 +223,14 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
     bool held = false;
   };
   const machine::LaneIndex lanes(schedule);
-  std::vector<Lane> of_lane(lanes.count);
+  std::vector<Lane> of_lane(lanes.count());
   for (std::uint32_t i = 0; i < ops_; ++i) {
     const OpId id(i);
     const Op& op = schedule.op(id);
     if (!holds_lane(op.kind)) continue;
     const double hold_s = lane_hold_s(schedule, platform, delays, id);
     const int place = hold_s == 0 ? 1 : is_posted(op.kind) ? 0 : 2;
-    Lane& lane = of_lane[lanes.of(id, op)];
+    Lane& lane = of_lane[lanes.of(id.value, op)];
     const bool holds = hold_s > 0 || op.rank == kept.rank || (kept.posts && is_posted(op.kind));
     lane.turns.push_back({id, trace.ops[i].issued_s, hold_s, place, holds});
     lane.held = lane.held || holds;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analysis/link_load.h"
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 
 namespace slackline::analysis {
 namespace {

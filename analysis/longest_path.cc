@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/link_load.h"
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 
 namespace slackline::analysis {
 namespace {
@@ -79,7 +79,7 @@ class Pass {
         sent_s_(schedule.op_count(), kNever),
         previous_(sched_previous(schedule)),
         lane_index_(schedule),
-        lanes_(lane_index_.count),
+        lanes_(lane_index_.count()),
         out_(2 * schedule.rank_count()),
         next_(schedule.rank_count()),
         queued_(schedule.rank_count(), 1) {}
@@ -203,7 +203,7 @@ class Pass {
   // The lane takes its operations in program order; `lane_begin_s` is when it turns to this one.
   // False if it would have taken this one before an earlier one.
   bool take_lane(OpId id, double offered_s, bool late, double hold_s, double& lane_begin_s) {
-    Server& lane = lanes_[lane_index_.of(id, schedule_.op(id))];
+    Server& lane = lanes_[lane_index_.of(id.value, schedule_.op(id))];
     if (offered_s + kInstant_s < lane.last_wait_over_s) return false;
     if (offered_s < lane.late_s + kInstant_s) return false;
     lane_begin_s = offered_s;
@@ -260,7 +260,7 @@ class Pass {
       if (t.issued_s < port.late_instant_s + kInstant_s) return false;
     }
     // Posted late in its instant, or by one of several lanes that take turns in it.
-    const bool posted_late = is_late(id, kIssuedLate) && (late || !lane_index_.of_op.empty());
+    const bool posted_late = is_late(id, kIssuedLate) && (late || lane_index_.several());
     t.wire_s = t.issued_s;
     if (port.free_s > t.issued_s) {
       t.wire_s = port.free_s;

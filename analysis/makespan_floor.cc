@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/constraint_graph.h"
-#include "machine/execution.h"
 #include "machine/lane.h"
+#include "machine/run/lanes.h"
 
 namespace slackline::analysis {
 namespace {
@@ -57,7 +57,7 @@ double makespan_floor_s(const sched::Schedule& schedule, const machine::Platform
   // The hosts of a SimGrid file have links and no ports that could be shared.
   const bool has_ports = platform.topology.kind() != machine::TopologyKind::kSimgridFile;
   const machine::LaneIndex lane_index(schedule);
-  std::vector<Resource> lanes(lane_index.count);
+  std::vector<Resource> lanes(lane_index.count());
   // Ports of large messages and of small ones; links are passed by large ones.
   std::vector<Resource> ports(4 * std::size_t{schedule.rank_count()});
   std::vector<Resource> links(wiring.links().size());
@@ -68,8 +68,8 @@ double makespan_floor_s(const sched::Schedule& schedule, const machine::Platform
       const double hold_s = machine::lane_time_s(schedule, platform, op);
       const NodeId issued = NodeId::of(id, Moment::kIssued);
       const bool posted = machine::is_posted(op.kind);
-      lanes[lane_index.of(id, op)].add(head_s[issued.value] - (posted ? hold_s : 0), hold_s,
-                                       tail_s[issued.value] - (posted ? 0 : hold_s));
+      lanes[lane_index.of(i, op)].add(head_s[issued.value] - (posted ? hold_s : 0), hold_s,
+                                      tail_s[issued.value] - (posted ? 0 : hold_s));
     }
     if (!sched::is_initiator(op.kind) || sched::has_reply(op.kind)) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);

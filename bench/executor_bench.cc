@@ -27,7 +27,9 @@ class InstantTransport final : public hw::Transport {
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
     for (const hw::WorkRequest& request : requests) {
-      done_.push_back({request.tag, request.kind, request.immediate, 0});
+      std::uint64_t bytes = 0;
+      for (const hw::Segment& segment : request.local) bytes += segment.bytes;
+      done_.push_back({request.tag, request.kind, request.immediate, bytes});
     }
     return requests.size();
   }

@@ -1,6 +1,7 @@
 #include "hw/executor.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <utility>
@@ -29,7 +30,9 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       channels_(schedule, options_.first_channel),
       program_(schedule, rank),
       times_(program_.size()),
-      operands_(program_, times_),
+      results_(machine::Operands::any_result(schedule, program_.graph().range()) ? program_.size()
+                                                                                 : 0),
+      operands_(schedule, program_.graph().range(), times_, results_),
       memory_(schedule, rank, options_.memory,
               RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_),
               transport.numa_node()),
@@ -37,9 +40,8 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       bundles_(program_, memory_, maker_, operands_, transport,
                RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_), channels_,
                options_.number),
-      lanes_(program_, options_.order, options_.interleave_bytes),
-      has_regions_(!program_.regions().empty()),
-      waits_(program_.regions().nodes()),
+      core_(*this, program_.graph(), times_, options_.order, options_.interleave_bytes,
+            options_.seed),
       completions_left_(program_.size(), 0),
       silent_(program_.size(), false),
       done_before_(program_.size(), false) {
@@ -98,20 +100,15 @@ void Executor::reset(bool refill) {
       if (program_.op(i).kind == OpKind::kPoll) lower_flag(program_, memory_, i);
     }
   }
-  for (std::uint32_t node = 0; node < waits_.size(); ++node) waits_[node] = program_.waits(node);
-  const std::uint32_t attempts = has_regions_ ? 0 : 1;
-  for (sched::OpTimes& times : times_) {
-    times = {kNever, kNever, kNever, kNever, attempts, sched::OpId::none()};
-  }
   std::fill(done_before_.begin(), done_before_.end(), false);
-  operands_.reset();
+  std::fill(results_.begin(), results_.end(), 0);
   maker_.reset();
-  lanes_.clear();
-  left_ = program_.size();
+  core_.reset();
+  again_.clear();
+  seen_flags_.clear();
   finish_s_ = kNever;
   clock_reads_ = 0;
   events_ = 0;
-  if (has_regions_) begin_regions();
 }
 
 void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0).value] = true; }
@@ -119,27 +116,18 @@ void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0)
 void Executor::begin(Clock::time_point zero) {
   start_ = event_at_ = zero;
   event_s_ = 0;
-  if (left_ == 0) finish_s_ = 0;
   if (bundles_.any()) bundles_.begin(queue_);
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
     if (!done_before_[i]) continue;
     // Its predecessors, if they are not done before too, are nobody's business any more.
-    waits_[i] = std::numeric_limits<std::uint32_t>::max();
-    times_[i].ready_s = times_[i].issued_s = times_[i].wire_s = 0;
+    core_.withdraw(i);
+    times_[i].ready_s = times_[i].wire_s = 0;
   }
-  for (std::uint32_t node = 0; node < waits_.size(); ++node) {
-    if (waits_[node] != 0) continue;
-    if (program_.regions().around(node) != RankRegions::kNoRegion) continue;
-    if (program_.is_region(node)) {
-      release_region(node, sched::OpId::none());
-    } else {
-      make_ready(node);
-    }
-  }
+  core_.start();
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
     if (!done_before_[i]) continue;
-    for (const std::uint32_t next : program_.after_issued(i)) release(next, program_.id(i));
-    done(i);
+    core_.issued(i);
+    core_.done_unasked(i);
   }
 }
 
@@ -180,33 +168,18 @@ void Executor::event() {
   event_s_ = std::chrono::duration<double>(event_at_ - start_).count();
 }
 
-void Executor::release(std::uint32_t node, sched::OpId by) {
-  if (--waits_[node] != 0) return;
-  if (program_.is_region(node)) return release_region(node, by);
-  times_[node].cause = by;
-  make_ready(node);
+bool Executor::takes_lane(std::uint32_t op) const {
+  return machine::holds_lane(program_.op(op).kind);
 }
 
-void Executor::make_ready(std::uint32_t op) {
-  times_[op].ready_s = event_s_;
-  if (has_regions_ && ++times_[op].attempts == 0) {
-    throw Unsupported(fmt::format("{} runs 2^32 times or more; expected less",
-                                  sched::describe(program_.schedule(), program_.id(op))));
-  }
-  const double delay_s =
-      options_.delays == nullptr ? 0 : options_.delays->post_delay_s(program_.id(op));
-  if (delay_s > 0) {
-    set_timer(op, delay_s, Timer::What::kHeldBack);
+void Executor::come_again(std::uint32_t region, double wait_s) {
+  const sched::Region& r = schedule_.regions()[region];
+  // Cores may be fewer than ranks, and who it waits for may need this one.
+  if (r.kind == sched::RegionKind::kRetry && r.outcome == sched::Outcome::kActual) sched_yield();
+  if (wait_s > 0) {
+    set_timer(region, wait_s, Timer::What::kEnter);
   } else {
-    offer(op);
-  }
-}
-
-void Executor::offer(std::uint32_t op) {
-  if (machine::holds_lane(program_.op(op).kind)) {
-    lanes_.add(op, events_);
-  } else {
-    free_.push_back(op);
+    again_.push_back(core_.tree().node_of(region));
   }
 }
 
@@ -220,29 +193,15 @@ void Executor::set_timer(std::uint32_t op, double wait_s, Timer::What what) {
 }
 
 void Executor::issued(std::uint32_t op) {
-  times_[op].issued_s = times_[op].wire_s = event_s_;
-  for (const std::uint32_t next : program_.after_issued(op)) release(next, program_.id(op));
+  times_[op].wire_s = event_s_;
+  core_.issued(op);
 }
 
-void Executor::done(std::uint32_t op) {
-  times_[op].done_s = event_s_;
-  if (!has_regions_) ended();
-  const std::uint32_t next_large = done_before_[op] ? kNoOp : lanes_.done(op);
-  if (next_large != kNoOp) {
-    times_[next_large].cause = program_.id(op);
-    lanes_.add(next_large, events_);
-  }
-  for (const std::uint32_t next : program_.after_done(op)) release(next, program_.id(op));
-  if (has_regions_) done_within(op);
-}
-
-// One of those that stand outside of regions.
-void Executor::ended() {
-  if (--left_ != 0) return;
+void Executor::all_ended() {
   finish_s_ = event_s_;
   if (!options_.timestamps) {
     finish_s_ = std::chrono::duration<double>(Clock::now() - start_).count();
-  } else if (has_regions_) {
+  } else if (core_.has_regions()) {
     // What ended last may be an alt that did nothing.
     finish_s_ = 0;
     for (const sched::OpTimes& times : times_) finish_s_ = std::max(finish_s_, times.done_s);
@@ -252,7 +211,7 @@ void Executor::ended() {
 std::optional<std::string> Executor::first_breach() { return memory().first_breach(); }
 
 RankMemory& Executor::memory() {
-  if (has_regions_) restore_flags();
+  if (core_.has_regions()) restore_flags();
   return memory_;
 }
 
@@ -267,22 +226,21 @@ bool Executor::issue_ready() {
       more = true;
     }
     free_.clear();
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) more = serve(lane) || more;
+    for (std::uint32_t lane = 0; lane < core_.lanes().count(); ++lane) more = serve(lane) || more;
     moved = moved || more;
   }
   return moved;
 }
 
 // One operation at a time: what it releases may come before the rest.
-bool Executor::serve(std::size_t lane) {
+bool Executor::serve(std::uint32_t lane) {
   bool moved = false;
   // Nobody overtakes requests that wait for room.
   while (queue_.size() < kMostQueued || post_queued()) {
-    const std::optional<Lanes::Turn> turn = lanes_.next(lane);
+    const auto turn = core_.next_turn(lane, [](const machine::Lanes::Waiting&) { return false; });
     if (!turn) break;
     moved = true;
     const std::uint32_t op = turn->op;
-    if (turn->behind != kNoOp) times_[op].cause = program_.id(turn->behind);
     const OpKind kind = program_.op(op).kind;
     double hold_s = lane_delay_s(op);
     if (kind == OpKind::kCalc) {
@@ -293,7 +251,7 @@ bool Executor::serve(std::size_t lane) {
       issued(op);
     }
     if (hold_s > 0) {
-      lanes_.hold(op);
+      core_.lanes().hold(op, true);
       set_timer(op, hold_s, Timer::What::kLaneEnd);
     } else {
       work(op);
@@ -304,7 +262,7 @@ bool Executor::serve(std::size_t lane) {
 
 // Operations that hold no lane: issued in the very event that released them.
 void Executor::issue(std::uint32_t i) {
-  if (program_.is_region(i)) return enter(i);
+  if (core_.tree().is_region(i)) return core_.enter(core_.tree().region_of(i));
   const Op& op = program_.op(i);
   issued(i);
   if (op.kind == OpKind::kPoll) {
@@ -341,7 +299,7 @@ void Executor::post(std::uint32_t i) {
   }
   const bool silent = transport_.completes_in_order() && sched::is_initiator(program_.op(i).kind) &&
                       !sched::is_atomic(program_.op(i).kind) && !program_.is_waited_for(i) &&
-                      !lanes_.is_bounded(i);
+                      !core_.lanes().is_bounded(i);
   const std::optional<std::uint32_t> completions = maker_.make(i, !silent, queue_);
   if (!completions) {
     event();

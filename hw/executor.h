@@ -2,13 +2,13 @@
 // operation counts the events it waits for, and is issued when all are there, in the order of the
 // issue policy. Bytes are real: see hw/executor/memory.h.
 //
-// Lanes, policies and delays mean what they mean in machine/execution.h: an operation that is
-// delayed alone comes to its lane later; one whose lane is delayed holds it as long before it is
-// posted, and what is behind it waits. Nobody is kept busy by a delay: it is a timer, and messages
-// arrive meanwhile.
+// What is ready, and who has which lane, is machine/run/core.h's, as in a simulation. Lanes,
+// policies and delays mean what they mean there: an operation that is delayed alone comes to its
+// lane later; one whose lane is delayed holds it as long before it is posted, and what is behind it
+// waits. Nobody is kept busy by a delay: it is a timer, and messages arrive meanwhile.
 //
 // Regions run as docs/dynamic.md says, and decide as the simulation does: the same seed draws the
-// same outcomes, and actual ones are what the atomics found (machine/region_run.h).
+// same outcomes, and actual ones are what the atomics found (machine/run/regions.h).
 #pragma once
 
 #include <chrono>
@@ -23,15 +23,14 @@
 #include "hw/executor/bundles.h"
 #include "hw/executor/channels.h"
 #include "hw/executor/greeting.h"
-#include "hw/executor/lanes.h"
 #include "hw/executor/memory.h"
-#include "hw/executor/operands.h"
 #include "hw/executor/program.h"
 #include "hw/executor/requests.h"
 #include "hw/transport.h"
 #include "machine/delays.h"
 #include "machine/issue_policy.h"
-#include "machine/region_run.h"
+#include "machine/run/core.h"
+#include "machine/run/operands.h"
 #include "sched/trace.h"
 
 namespace slackline::hw {
@@ -97,7 +96,7 @@ class Executor {
   /// One completion whose tag has this executor's number.
   void take(const Completion& completion);
 
-  bool finished() const { return left_ == 0; }
+  bool finished() const { return core_.left() == 0; }
   /// The first operation that is not done, for messages about a run that came to nothing.
   sched::OpId first_unfinished() const;
 
@@ -127,7 +126,7 @@ class Executor {
   /// With regions, see sched::OpTimes.
   std::span<const sched::OpTimes> times() const { return times_; }
   /// What each operation fetched last: Trace::results, of this rank. Empty if none fetches.
-  std::span<const std::uint64_t> results() const { return operands_.results(); }
+  std::span<const std::uint64_t> results() const { return results_; }
   /// When the last operation was done, in seconds from time zero; infinite before.
   double finish_s() const { return finish_s_; }
   /// How often the clock was read for times() since begin().
@@ -141,7 +140,7 @@ class Executor {
   struct Timer {
     enum class What : std::uint8_t { kHeldBack, kLaneEnd, kDone, kEnter };
     Clock::time_point at;
-    std::uint32_t op;  // kEnter: a region's node
+    std::uint32_t op;  // kEnter: a region
     What what;
     // The earliest on top of a priority queue; among equals the lowest operation.
     friend bool operator<(const Timer& a, const Timer& b) {
@@ -150,37 +149,42 @@ class Executor {
   };
   void require_own_flags() const;
   void event();
-  void release(std::uint32_t node, sched::OpId by);
-  void make_ready(std::uint32_t op);
-  void offer(std::uint32_t op);
   void set_timer(std::uint32_t op, double wait_s, Timer::What what);
   void issued(std::uint32_t op);
-  void done(std::uint32_t op);
-  void ended();
+  void done(std::uint32_t op) { core_.done(op); }
+
+  // What the core asks: machine/run/core.h.
+  friend class machine::RunCore<Executor>;
+  double now_s() const { return event_s_; }
+  double moment() const { return static_cast<double>(events_); }
+  bool is_gone(std::uint32_t) const { return false; }
+  double post_delay_s(std::uint32_t op) const {
+    return options_.delays == nullptr ? 0 : options_.delays->post_delay_s(program_.id(op));
+  }
+  void hold_back(std::uint32_t op, double wait_s) { set_timer(op, wait_s, Timer::What::kHeldBack); }
+  bool takes_lane(std::uint32_t op) const;
+  void at_once(std::uint32_t node) { free_.push_back(node); }
+  void come_again(std::uint32_t region, double wait_s);
+  void attempt_begins(std::uint32_t) {}
+  void room_made(std::uint32_t) {}
+  bool succeeded(std::uint32_t op) const { return operands_.succeeded(op); }
+  void all_ended();
 
   // hw/executor/events.cc
   bool see_completions();
   bool see_timers();
-  bool see_flags();
-  bool see_flag(std::uint32_t op);
   void complete(const Completion& completion);
   void silent_done_before(std::uint32_t op);
   bool drain();
 
-  // hw/executor/regions.cc
-  void begin_regions();
-  void release_region(std::uint32_t node, sched::OpId cause);
-  void enter(std::uint32_t node);
-  void begin_attempt(std::uint32_t node);
-  void done_within(std::uint32_t op);
-  void ended_within(std::uint32_t node, sched::OpId last);
-  void leave(std::uint32_t node, sched::OpId last);
-  void pass_over(std::uint32_t node);
+  // hw/executor/flags.cc
+  bool see_flags();
+  bool see_flag(std::uint32_t op);
   void keep_flag(std::uint32_t poll);
   void restore_flags();
 
   bool issue_ready();
-  bool serve(std::size_t lane);
+  bool serve(std::uint32_t lane);
   void issue(std::uint32_t op);
   void work(std::uint32_t op);
   void post(std::uint32_t op);
@@ -198,11 +202,12 @@ class Executor {
   const ExecutorChannels channels_;
   RankProgram program_;
   std::vector<sched::OpTimes> times_;
-  Operands operands_;
+  std::vector<std::uint64_t> results_;
+  machine::Operands operands_;
   RankMemory memory_;
   RequestMaker maker_;
   Bundles bundles_;
-  Lanes lanes_;
+  machine::RunCore<Executor> core_;
   Greeting greeting_;
 
   Clock::time_point start_;
@@ -211,15 +216,11 @@ class Executor {
   std::uint64_t events_ = 0;
   double finish_s_ = std::numeric_limits<double>::infinity();
   std::uint64_t clock_reads_ = 0;
-  const bool has_regions_;
   bool abandoned_ = false;
-  std::optional<machine::RegionRun> regions_;
   std::vector<std::uint32_t> again_;  // regions whose next attempt begins with the next round
-  std::vector<std::uint32_t> waits_;  // of nodes
   std::vector<std::uint32_t> completions_left_;
   std::vector<bool> silent_;  // posted without a signal, and not known to be done
   std::vector<bool> done_before_;
-  std::uint32_t left_ = 0;           // nodes outside of regions that have not ended
   std::vector<std::uint32_t> free_;  // ready, and hold no lane: operations, and regions
   std::priority_queue<Timer> timers_;
   std::vector<std::uint32_t> polls_;

@@ -6,8 +6,8 @@
 #include <array>
 #include <limits>
 
-#include "machine/execution.h"
 #include "machine/kept_memory.h"
+#include "machine/run/execution.h"
 
 namespace slackline::hw {
 namespace {

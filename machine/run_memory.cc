@@ -1,21 +1,15 @@
 #include "machine/run_memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "sched/error.h"
 #include "sched/pieces.h"
 
 namespace slackline::machine {
 
 using sched::Op;
-using sched::OpArguments;
-using sched::Operand;
 using sched::OpId;
 using sched::OpKind;
-using sched::OpTimes;
 using sched::Slice;
 
 namespace {
@@ -27,22 +21,12 @@ bool is_moving(OpKind kind) {
 
 }  // namespace
 
-bool is_tested(const sched::Schedule& schedule, const Op& op) {
-  if (op.kind == OpKind::kCompareSwap) return true;
-  return sched::has_reply(op.kind) && schedule.arguments(op).compare.from != Operand::From::kAbsent;
-}
-
-RunMemory::RunMemory(const sched::Schedule& schedule, const KeptMemory& kept,
-                     std::span<std::uint64_t> results, std::span<std::byte> memory)
-    : schedule_(schedule), kept_(kept), results_(results), memory_(memory) {
+RunMemory::RunMemory(const sched::Schedule& schedule, const KeptMemory& kept, Operands& operands,
+                     std::span<std::byte> memory)
+    : schedule_(schedule), kept_(kept), operands_(operands), memory_(memory) {
   write_given(schedule, kept, memory);
-  const auto ops = schedule.ops();
-  const bool asks = std::any_of(ops.begin(), ops.end(), [](const Op& op) {
-    return sched::is_atomic(op.kind) ||
-           (op.arguments != sched::kNoArguments && sched::is_initiator(op.kind));
-  });
-  if (asks) requests_.resize(ops.size());
   if (kept.empty()) return;
+  const auto ops = schedule.ops();
   moves_.resize(ops.size(), 0);
   // What flows into a kept buffer is kept, so the target decides; a get may be looked at alone.
   const auto touches = [&](std::span<const Slice> slices) {
@@ -57,60 +41,53 @@ RunMemory::RunMemory(const sched::Schedule& schedule, const KeptMemory& kept,
   }
 }
 
-void RunMemory::post(OpId op, std::span<const OpTimes> times, double now_s) {
-  const Op& o = schedule_.op(op);
-  if (!sched::is_atomic(o.kind) && o.arguments == sched::kNoArguments) return;
-  const OpArguments& arguments = schedule_.arguments(o);
-  Request& request = requests_[op.value];
-  request.operand = value(op, arguments.operand, times, now_s);
-  request.compare = value(op, arguments.compare, times, now_s);
-  const auto remote = schedule_.slices(o.kind == OpKind::kPut ? o.writes : o.reads);
-  request.address = shift(op, remote, times, now_s);
-  if (!sched::is_atomic(o.kind)) return;
-  request.address =
-      static_cast<std::uint64_t>(at(remote.front(), request.address).data() - memory_.data());
+std::uint64_t RunMemory::address_of(OpId atomic) const {
+  const Slice& word = schedule_.slices(schedule_.op(atomic).reads).front();
+  return static_cast<std::uint64_t>(at(word, operands_.values(atomic.value).shift).data() -
+                                    memory_.data());
 }
 
 void RunMemory::apply(OpId atomic) {
-  const Request& request = requests_[atomic.value];
+  const Operands::Values told = operands_.values(atomic.value);
   std::uint64_t value = 0;
-  std::byte* const word = memory_.data() + request.address;
+  std::byte* const word = memory_.data() + address_of(atomic);
   std::memcpy(&value, word, sizeof value);
-  results_[atomic.value] = value;
+  operands_.set_result(atomic.value, value);
+  const std::uint64_t result = value;
   const Op& op = schedule_.op(atomic);
   switch (op.kind) {
     case OpKind::kFetchAdd:
-      value += request.operand;
+      value += told.operand;
       break;
     case OpKind::kFetchAnd:
-      value &= request.operand;
+      value &= told.operand;
       break;
     case OpKind::kFetchOr:
-      value |= request.operand;
+      value |= told.operand;
       break;
     case OpKind::kFetchXor:
-      value ^= request.operand;
+      value ^= told.operand;
       break;
     default:
-      if (value == request.compare) value = request.operand;
+      if (value == told.compare) value = told.operand;
   }
   std::memcpy(word, &value, sizeof value);
   // The second slice it writes is its local result.
   if (op.writes.count < 2) return;
   const Slice& local = schedule_.slices(op.writes)[1];
   if (!kept_.keeps(local.buffer)) return;
-  std::memcpy(at(local, 0).data(), &results_[atomic.value], std::min<std::size_t>(local.bytes, 8));
+  std::memcpy(at(local, 0).data(), &result, std::min<std::size_t>(local.bytes, 8));
 }
 
 void RunMemory::move(OpId id) {
   const Op& op = schedule_.op(id);
-  const std::uint64_t by = requests_.empty() ? 0 : requests_[id.value].address;
+  const std::uint64_t by = operands_.values(id.value).shift;
   switch (op.kind) {
     case OpKind::kPut:
       copy(schedule_.slices(op.reads), 0, schedule_.slices(op.writes), by);
       break;
     case OpKind::kGet:
-      results_[id.value] = first_word(schedule_.slices(op.reads), by);
+      operands_.set_result(id.value, first_word(schedule_.slices(op.reads), by));
       copy(schedule_.slices(op.reads), by, schedule_.slices(op.writes), 0);
       break;
     case OpKind::kReduce:
@@ -124,55 +101,6 @@ void RunMemory::move(OpId id) {
 void RunMemory::receive(OpId send, OpId receive) {
   copy(schedule_.slices(schedule_.op(send).reads), 0,
        schedule_.slices(schedule_.op(receive).writes), 0);
-}
-
-bool RunMemory::succeeded(OpId id) const {
-  const Op& op = schedule_.op(id);
-  if (!is_tested(schedule_, op)) return true;
-  const OpArguments& arguments = schedule_.arguments(op);
-  const std::uint64_t differs =
-      (results_[id.value] ^ requests_[id.value].compare) & arguments.compare_mask;
-  return (differs == 0) == (arguments.expect == sched::Expect::kEqual);
-}
-
-std::uint64_t RunMemory::value(OpId op, const Operand& operand, std::span<const OpTimes> times,
-                               double now_s) const {
-  if (operand.from == Operand::From::kAbsent) return 0;
-  if (operand.from == Operand::From::kLiteral) return operand.value;
-  const bool result = operand.from == Operand::From::kResult;
-  const OpTimes& of = times[operand.op.value];
-  if (operand.op == op) return operand.of(result ? results_[op.value] : of.attempts - 1);
-  if (of.attempts == 0 || of.done_s > now_s) {
-    throw InputError(fmt::format(
-        "{} uses the {} of {} when it is not there; expected an edge that waits for it",
-        describe(schedule_, op), result ? "result" : "attempt", describe(schedule_, operand.op)));
-  }
-  return operand.of(result ? results_[operand.op.value] : of.attempts - 1);
-}
-
-void require_aligned(const sched::Schedule& schedule, OpId op, std::uint64_t offset) {
-  if (offset % 8 == 0 || !sched::is_atomic(schedule.op(op).kind)) return;
-  throw InputError(
-      fmt::format("{} works on a word at byte {} of its buffer; expected a multiple of 8",
-                  describe(schedule, op), offset));
-}
-
-std::uint64_t RunMemory::shift(OpId op, std::span<const Slice> remote,
-                               std::span<const OpTimes> times, double now_s) const {
-  const Operand& by = schedule_.arguments(schedule_.op(op)).address_offset;
-  if (by.from == Operand::From::kAbsent) return 0;
-  const std::uint64_t offset = value(op, by, times, now_s);
-  for (const Slice& slice : remote) {
-    const std::uint64_t size = schedule_.buffers()[slice.buffer.value].bytes;
-    const std::uint64_t room = size - slice.bytes;
-    if (offset > room || slice.offset > room - offset) {
-      throw InputError(fmt::format("{} acts on {} bytes at {} + {} of buffer {}, which has {}",
-                                   describe(schedule_, op), slice.bytes, slice.offset, offset,
-                                   slice.buffer.value, size));
-    }
-    require_aligned(schedule_, op, slice.offset + offset);
-  }
-  return offset;
 }
 
 void RunMemory::copy(std::span<const Slice> from, std::uint64_t from_shift,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "machine/region_run.h"
+#include "machine/run/regions.h"
 #include "sched/error.h"
 #include "sched/region_tree.h"
 

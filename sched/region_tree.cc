@@ -9,16 +9,20 @@
 
 namespace slackline::sched {
 
-RegionTree::RegionTree(const sched::Schedule& schedule)
-    : schedule_(schedule), ops_(schedule.op_count()) {
+RegionTree::RegionTree(const Schedule& schedule, OpRange range)
+    : schedule_(schedule),
+      range_(range),
+      regions_(static_cast<std::uint32_t>(schedule.regions().size())) {
   const auto regions = schedule.regions();
-  if (regions.empty()) return;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t r = 0; r < regions_; ++r) {
+    if (range.holds(regions[r].entry)) order.push_back(r);
+  }
+  if (order.empty()) return;
   parent_.assign(regions.size(), kNone);
   depth_.assign(regions.size(), 0);
-  of_op_.assign(ops_, kNone);
+  of_op_.assign(range.count, kNone);
   const auto end = [&](std::uint32_t r) { return regions[r].entry.value + regions[r].count; };
-  std::vector<std::uint32_t> order(regions.size());
-  std::iota(order.begin(), order.end(), 0);
   const auto outer_first = [&](std::uint32_t a, std::uint32_t b) {
     if (regions[a].entry != regions[b].entry) return regions[a].entry < regions[b].entry;
     return end(a) > end(b);
@@ -41,11 +45,12 @@ RegionTree::RegionTree(const sched::Schedule& schedule)
       depth_[r] = depth_[open.back()] + 1;
     }
     open.push_back(r);
-    for (std::uint32_t i = regions[r].entry.value; i < end(r); ++i) of_op_[i] = r;
+    const std::uint32_t first = range.place(regions[r].entry);
+    std::fill_n(of_op_.begin() + first, regions[r].count, r);
   }
   child_begin_.assign(regions.size() + 1, 0);
   const auto each_child = [&](auto&& visit) {
-    for (std::uint32_t i = 0; i < ops_; ++i) {
+    for (std::uint32_t i = 0; i < range_.count; ++i) {
       if (of_op_[i] != kNone) visit(of_op_[i], i);
     }
     for (std::uint32_t r = 0; r < parent_.size(); ++r) {
@@ -60,8 +65,8 @@ RegionTree::RegionTree(const sched::Schedule& schedule)
 }
 
 std::pair<std::uint32_t, std::uint32_t> RegionTree::lifted(OpId pred, OpId succ) const {
-  std::uint32_t a = pred.value;
-  std::uint32_t b = succ.value;
+  std::uint32_t a = range_.place(pred);
+  std::uint32_t b = range_.place(succ);
   if (parent_.empty()) return {a, b};
   const auto depth = [&](std::uint32_t node) {  // of what is around it, counted from 1
     const std::uint32_t region = around(node);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 #include "sched/error.h"
 #include "sim/child_run.h"
 #include "sim/file_wiring.h"

@@ -87,7 +87,7 @@ std::uint64_t Bundles::scratch_bytes(const RankProgram& program) {
 }
 
 Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
-                 Operands& operands, const Transport& transport, std::uint64_t scratch,
+                 machine::Operands& operands, const Transport& transport, std::uint64_t scratch,
                  const ExecutorChannels& channels, std::uint32_t number)
     : program_(program),
       schedule_(program.schedule()),

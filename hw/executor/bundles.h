@@ -22,10 +22,10 @@
 
 #include "hw/executor/channels.h"
 #include "hw/executor/memory.h"
-#include "hw/executor/operands.h"
 #include "hw/executor/program.h"
 #include "hw/executor/requests.h"
 #include "hw/transport.h"
+#include "machine/run/operands.h"
 
 namespace slackline::hw {
 
@@ -40,9 +40,9 @@ class Bundles {
   static std::uint64_t scratch_bytes(const RankProgram& program);
 
   /// Its memory are the last scratch_bytes() of `scratch`. All references must outlive this.
-  Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker, Operands& operands,
-          const Transport& transport, std::uint64_t scratch, const ExecutorChannels& channels,
-          std::uint32_t number);
+  Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
+          machine::Operands& operands, const Transport& transport, std::uint64_t scratch,
+          const ExecutorChannels& channels, std::uint32_t number);
 
   bool any() const { return !lines_.empty() || !targets_.empty(); }
   /// Of its own channels, as the transport numbers them.
@@ -135,7 +135,7 @@ class Bundles {
   const sched::Schedule& schedule_;
   RankMemory& memory_;
   RequestMaker& maker_;
-  Operands& operands_;
+  machine::Operands& operands_;
   const bool in_order_;
   const ExecutorChannels& channels_;
   const std::uint64_t number_;

@@ -1,10 +1,9 @@
-// The part of the executor that sees what has happened: completions, timers, flags.
+// The part of the executor that sees what has happened: completions and timers.
 #include <fmt/format.h>
 
 #include <array>
 
 #include "hw/executor.h"
-#include "hw/executor/local_work.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -85,47 +84,21 @@ bool Executor::see_timers() {
     moved = true;
     switch (timer.what) {
       case Timer::What::kHeldBack:
-        offer(timer.op);
+        core_.offer(timer.op);
         break;
       case Timer::What::kLaneEnd:
-        lanes_.release(timer.op);
+        core_.lanes().release(core_.lanes().lane_of(timer.op), moment());
         work(timer.op);
         break;
       case Timer::What::kDone:
         done(timer.op);
         break;
       case Timer::What::kEnter:
-        free_.push_back(timer.op);
+        free_.push_back(core_.tree().node_of(timer.op));
         break;
     }
   }
   return moved;
-}
-
-bool Executor::see_flags() {
-  bool moved = false;
-  for (std::size_t p = 0; p < polls_.size();) {
-    const std::uint32_t op = polls_[p];
-    if (!is_flag_up(program_, memory_, op)) {
-      ++p;
-      continue;
-    }
-    polls_[p] = polls_.back();
-    polls_.pop_back();
-    moved = see_flag(op);
-  }
-  return moved;
-}
-
-bool Executor::see_flag(std::uint32_t op) {
-  if (!is_flag_up(program_, memory_, op)) return false;
-  if (program_.clears_flag(op)) {
-    if (has_regions_) keep_flag(op);
-    lower_flag(program_, memory_, op);
-  }
-  event();
-  done(op);
-  return true;
 }
 
 // Peers may still need this rank's progress.

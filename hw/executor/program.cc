@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 #include "sched/error.h"
 #include "sched/flags.h"
 
@@ -18,24 +18,22 @@ using sched::OpKind;
 RankProgram::RankProgram(const sched::Schedule& schedule, sched::RankId rank)
     : schedule_(schedule),
       rank_(rank),
-      first_(schedule.first_op(rank).value),
-      size_(schedule.end_op(rank).value - first_),
-      regions_(schedule, rank),
-      waits_(regions_.nodes(), 0),
-      previous_(size_, kNoOp),
-      waited_for_(size_, false),
-      message_(size_, 0),
-      clears_flag_(size_, false),
-      expects_put_(size_, false) {
+      graph_(schedule, sched::OpRange::of_rank(schedule, rank)),
+      previous_(size(), kNoOp),
+      waited_for_(size(), false),
+      message_(size(), 0),
+      clears_flag_(size(), false),
+      expects_put_(size(), false) {
   require_supported();
-  if (!regions_.tree().empty()) machine::require_executable(schedule);
-  count_events();
+  if (!schedule.regions().empty()) machine::require_executable(schedule);
+  follow_channels();
+  mark_waited_for();
   mark_flags();
   mark_puts();
 }
 
 void RankProgram::require_supported() const {
-  for (std::uint32_t i = 0; i < size_; ++i) {
+  for (std::uint32_t i = 0; i < size(); ++i) {
     const Op& o = op(i);
     const auto refuse = [&](std::string_view why) {
       throw Unsupported(
@@ -44,7 +42,7 @@ void RankProgram::require_supported() const {
     const bool needs_match = sched::is_fifo_source(o) || o.kind == OpKind::kRecv ||
                              o.kind == OpKind::kPoll || o.notify == sched::Notify::kFlag;
     // Where regions decide, messages meet as they come.
-    if (needs_match && !o.match.valid() && regions_.tree().empty()) {
+    if (needs_match && !o.match.valid() && schedule_.regions().empty()) {
       throw InputError(
           fmt::format("{} has no match; `check` lists what is wrong", describe(schedule_, id(i))));
     }
@@ -58,9 +56,7 @@ void RankProgram::require_supported() const {
   }
 }
 
-void RankProgram::count_events() {
-  std::vector<Release> on_issued;
-  std::vector<Release> on_done;
+void RankProgram::follow_channels() {
   // By channel and side: the operation before, and how many messages and operations came before it.
   struct Side {
     std::uint32_t last = 0;
@@ -68,15 +64,7 @@ void RankProgram::count_events() {
     std::uint32_t ops = 0;
   };
   std::map<std::pair<std::uint32_t, bool>, Side> sides;
-  const auto add_arc = [&](std::uint32_t from, std::uint32_t to, bool done) {
-    const auto [pred, succ] = regions_.lifted(from, to);
-    (done || is_region(pred) ? on_done : on_issued).push_back({pred, succ});
-    ++waits_[succ];
-  };
-  for (std::uint32_t i = 0; i < size_; ++i) {
-    for (const sched::Edge& edge : schedule_.edges_into(id(i))) {
-      add_arc(edge.pred.value - first_, i, edge.on == sched::On::kDone);
-    }
+  for (std::uint32_t i = 0; i < size(); ++i) {
     const Op& o = op(i);
     const bool receives = o.kind == OpKind::kRecv;
     const bool bundled =
@@ -87,23 +75,17 @@ void RankProgram::count_events() {
     }
     if (bundled) waited_for_[i] = true;
     const auto [side, fresh] = sides.try_emplace({o.channel.value, !receives});
-    if (!fresh) {
-      add_arc(side->second.last, i, false);
-      previous_[i] = side->second.last;
-    }
+    if (!fresh) previous_[i] = side->second.last;
     side->second.last = i;
     ++side->second.ops;
     if (receives || sched::is_fifo_source(o)) message_[i] = side->second.messages++;
   }
-  after_issued_ = lists_of(regions_.nodes(), on_issued);
-  after_done_ = lists_of(regions_.nodes(), on_done);
-  mark_waited_for(on_done);
   for (const auto& [key, side] : sides) {
     waited_for_[side.last] = true;
     const sched::Channel& channel = schedule_.channel(sched::ChannelId(key.first));
     const sched::RankId peer = key.second ? channel.dst : channel.src;
     // How often a region repeats is not known, nor what may come of it.
-    const std::uint32_t requests = regions_.tree().empty() ? side.ops : 0;
+    const std::uint32_t requests = schedule_.regions().empty() ? side.ops : 0;
     ends_.push_back({key.first, peer.value, key.second, requests});
   }
   // A channel that only carries polled puts has no operation at its target; its end is there all
@@ -118,13 +100,13 @@ void RankProgram::count_events() {
 
 // The end of a region tells when its operations are done. And before an operation that may be left
 // out, or that has nothing to post, the chain of those that complete in silence must end.
-void RankProgram::mark_waited_for(std::span<const Release> on_done) {
-  for (const Release& release : on_done) {
-    if (!is_region(release.from)) waited_for_[release.from] = true;
-  }
-  for (std::uint32_t i = 0; i < size_; ++i) {
-    const bool in_region = regions_.around(i) != RankRegions::kNoRegion;
-    if (in_region) waited_for_[i] = true;
+void RankProgram::mark_waited_for() {
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const bool in_region = is_in_region(i);
+    const auto arcs = graph_.out(i);
+    const bool awaited =
+        std::any_of(arcs.begin(), arcs.end(), [](auto arc) { return arc.on_done; });
+    if (in_region || awaited) waited_for_[i] = true;
     if (previous_[i] == kNoOp) continue;
     const bool one_sided = op(i).kind == OpKind::kPut || op(i).kind == OpKind::kGet;
     const bool empty =
@@ -140,7 +122,7 @@ void RankProgram::mark_flags() {
     std::uint32_t poll;
   };
   std::vector<Flag> flags;
-  for (std::uint32_t i = 0; i < size_; ++i) {
+  for (std::uint32_t i = 0; i < size(); ++i) {
     if (op(i).kind == OpKind::kPoll) flags.push_back({schedule_.slices(op(i).reads).front(), i});
   }
   std::sort(flags.begin(), flags.end(), [](const Flag& a, const Flag& b) {
@@ -149,7 +131,7 @@ void RankProgram::mark_flags() {
   });
   for (std::size_t f = 0; f < flags.size(); ++f) {
     const std::uint32_t poll = flags[f].poll;
-    if (regions_.around(poll) != RankRegions::kNoRegion) clears_flag_[poll] = true;
+    if (is_in_region(poll)) clears_flag_[poll] = true;
     if (f + 1 == flags.size()) break;
     const Flag& next = flags[f + 1];
     const bool shared = next.bytes.buffer == flags[f].bytes.buffer &&
@@ -165,7 +147,7 @@ void RankProgram::mark_flags() {
 void RankProgram::mark_puts() {
   constexpr OpKind kNone = OpKind::kJoin;
   std::map<std::uint32_t, OpKind> unmatched;  // by channel
-  for (std::uint32_t i = 0; i < size_; ++i) {
+  for (std::uint32_t i = 0; i < size(); ++i) {
     if (op(i).kind != OpKind::kRecv) continue;
     if (op(i).match.valid()) {
       expects_put_[i] = schedule_.op(op(i).match).kind == OpKind::kPut;
@@ -179,21 +161,10 @@ void RankProgram::mark_puts() {
     const auto found = unmatched.find(o.channel.value);
     if (found != unmatched.end()) found->second = o.kind;
   }
-  for (std::uint32_t i = 0; i < size_; ++i) {
+  for (std::uint32_t i = 0; i < size(); ++i) {
     if (op(i).kind != OpKind::kRecv || op(i).match.valid()) continue;
     expects_put_[i] = unmatched.at(op(i).channel.value) == OpKind::kPut;
   }
-}
-
-RankProgram::Lists RankProgram::lists_of(std::uint32_t size, std::span<const Release> releases) {
-  Lists lists;
-  lists.begin.assign(size + 1, 0);
-  for (const Release& release : releases) ++lists.begin[release.from + 1];
-  for (std::uint32_t i = 0; i < size; ++i) lists.begin[i + 1] += lists.begin[i];
-  lists.items.resize(releases.size());
-  std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
-  for (const Release& release : releases) lists.items[next[release.from]++] = release.to;
-  return lists;
 }
 
 }  // namespace slackline::hw

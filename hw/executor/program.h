@@ -1,23 +1,20 @@
-// One rank's part of a schedule, as the executor counts it off: who waits for how many events, and
-// whom an event releases. Made from the rank's own operations, edges and regions alone.
+// One rank's part of a schedule, as the executor carries it out. Made from the rank's own
+// operations, edges and regions alone.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "hw/executor/rank_regions.h"
 #include "hw/transport.h"
+#include "machine/run/graph.h"
 #include "sched/schedule.h"
 
 namespace slackline::hw {
 
 inline constexpr std::uint32_t kNoOp = 0xffffffffu;
 
-/// Operations are numbered within the rank, from 0; nodes are those of RankRegions. Arcs into and
-/// out of regions are the regions': a region begins when all that its operations wait for outside
-/// is there, and what waits for one of them waits for the region's end (docs/dynamic.md, "What it
-/// means").
+/// Operations are numbered within the rank, from 0.
 class RankProgram {
  public:
   /// Throws Unsupported, naming the operation, for what transports have no request for, and for
@@ -28,23 +25,11 @@ class RankProgram {
 
   const sched::Schedule& schedule() const { return schedule_; }
   sched::RankId rank() const { return rank_; }
-  std::uint32_t size() const { return size_; }
-  sched::OpId id(std::uint32_t op) const { return sched::OpId(first_ + op); }
+  std::uint32_t size() const { return graph_.range().count; }
+  sched::OpId id(std::uint32_t op) const { return graph_.range().id(op); }
   const sched::Op& op(std::uint32_t op) const { return schedule_.op(id(op)); }
-
-  const RankRegions& regions() const { return regions_; }
-  bool is_region(std::uint32_t node) const { return node >= size_; }
-
-  /// How many events must come before the operation may be issued, or the region begin: each time
-  /// that what stands around it begins.
-  std::uint32_t waits(std::uint32_t node) const { return waits_[node]; }
-  /// The nodes that wait for issued(op), and for done(op) or a region's end.
-  std::span<const std::uint32_t> after_issued(std::uint32_t op) const {
-    return after_issued_.of(op);
-  }
-  std::span<const std::uint32_t> after_done(std::uint32_t node) const {
-    return after_done_.of(node);
-  }
+  /// Who waits for whom.
+  const machine::RunGraph& graph() const { return graph_; }
 
   /// The operation before it on its side of its channel; kNoOp for the first, and where there is
   /// none.
@@ -71,34 +56,18 @@ class RankProgram {
   std::span<const ChannelEnd> ends() const { return ends_; }
 
  private:
-  // For each operation a list of others.
-  struct Lists {
-    std::vector<std::uint32_t> begin;
-    std::vector<std::uint32_t> items;
-    std::span<const std::uint32_t> of(std::uint32_t op) const {
-      return std::span(items).subspan(begin[op], begin[op + 1] - begin[op]);
-    }
-  };
-  struct Release {
-    std::uint32_t from;
-    std::uint32_t to;
-  };
-  static Lists lists_of(std::uint32_t size, std::span<const Release> releases);
-
   void require_supported() const;
-  void count_events();
-  void mark_waited_for(std::span<const Release> on_done);
+  void follow_channels();
+  void mark_waited_for();
   void mark_flags();
   void mark_puts();
+  bool is_in_region(std::uint32_t op) const {
+    return graph_.tree().around(op) != sched::RegionTree::kNone;
+  }
 
   const sched::Schedule& schedule_;
   sched::RankId rank_;
-  std::uint32_t first_ = 0;
-  std::uint32_t size_ = 0;
-  RankRegions regions_;
-  std::vector<std::uint32_t> waits_;
-  Lists after_issued_;
-  Lists after_done_;
+  machine::RunGraph graph_;
   std::vector<std::uint32_t> previous_;
   std::vector<bool> waited_for_;
   std::vector<std::uint32_t> message_;

@@ -60,9 +60,9 @@ std::size_t RequestQueue::post_batch(Transport& transport) {
   return transport.post(batch_);
 }
 
-RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory, Operands& operands,
-                           Transport& transport, const ExecutorChannels& channels,
-                           std::uint32_t number)
+RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory,
+                           machine::Operands& operands, Transport& transport,
+                           const ExecutorChannels& channels, std::uint32_t number)
     : program_(program),
       schedule_(program.schedule()),
       memory_(memory),
@@ -99,7 +99,7 @@ RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory, Opera
   }
   seen_.resize(words, 0);
   holds_last_.resize(program.size(), false);
-  if (!program.regions().empty()) number_messages();
+  if (!program.graph().tree().empty()) number_messages();
 }
 
 void RequestMaker::number_messages() {
@@ -304,7 +304,7 @@ bool RequestMaker::make_last(std::uint32_t i, RequestQueue& queue) {
 
 void RequestMaker::make_atomic(std::uint32_t i, RequestQueue& queue) {
   const Op& op = program_.op(i);
-  const Operands::Values& values = operands_.read(i);
+  const machine::Operands::Values& values = operands_.read(i);
   const Segment local{landed(i), 8, memory_.scratch_handle()};
   if (is_swapped(op.kind)) {
     queue.add(swap_request(i), {&local, 1}, true);
@@ -321,7 +321,7 @@ void RequestMaker::make_atomic(std::uint32_t i, RequestQueue& queue) {
 // What makes the word what it is to become, if it is still as it was seen.
 WorkRequest RequestMaker::swap_request(std::uint32_t i) {
   const Op& op = program_.op(i);
-  const Operands::Values values = operands_.values(i);
+  const machine::Operands::Values values = operands_.values(i);
   WorkRequest request = request_of(i);
   request.kind = RequestKind::kCompareSwap;
   request.compare = seen_[word_of_op_[i]];

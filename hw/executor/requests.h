@@ -9,9 +9,9 @@
 #include "hw/executor/channels.h"
 #include "hw/executor/greeting.h"
 #include "hw/executor/memory.h"
-#include "hw/executor/operands.h"
 #include "hw/executor/program.h"
 #include "hw/transport.h"
+#include "machine/run/operands.h"
 
 namespace slackline::hw {
 
@@ -73,7 +73,7 @@ class RequestMaker {
   /// Requests' tags are `number` · 2^32 + the operation's number within the rank. All references
   /// must outlive this.
   /// Throws Unsupported, naming the operation, for what this transport cannot do.
-  RequestMaker(const RankProgram& program, RankMemory& memory, Operands& operands,
+  RequestMaker(const RankProgram& program, RankMemory& memory, machine::Operands& operands,
                Transport& transport, const ExecutorChannels& channels, std::uint32_t number);
 
   /// Bytes that the program's atomics need as scratch: a word each.
@@ -88,7 +88,7 @@ class RequestMaker {
   /// Adds the operation's requests to the queue; answers how many completions they will have: none
   /// if not `signalled`, unless make_last() is to follow. Nothing: there is nothing to post, and
   /// the operation is done at once.
-  /// Throws as Operands::read().
+  /// Throws as machine::Operands::read().
   std::optional<std::uint32_t> make(std::uint32_t op, bool signalled, RequestQueue& queue);
 
   /// The number, on its channel and modulo 2^32, of the message that the operation sent or waits
@@ -124,7 +124,7 @@ class RequestMaker {
   const RankProgram& program_;
   const sched::Schedule& schedule_;
   RankMemory& memory_;
-  Operands& operands_;
+  machine::Operands& operands_;
   const ExecutorChannels& channels_;
   std::uint64_t tag_;
   std::size_t max_segments_;

@@ -1,6 +1,6 @@
 // The state machine under both simulators, driven by a network of the test's own. What each rule
 // costs is held to numbers in tests/unit/analysis.
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 
 #include <gtest/gtest.h>
 
@@ -205,8 +205,8 @@ TEST(LaneIndex, OneLanePerRankWhereNoneIsNamed) {
   for (std::uint32_t r = 0; r < 3; ++r) p.calc(r, {});
   const sched::Schedule schedule = p.build();
   const LaneIndex lanes(schedule);
-  EXPECT_EQ(lanes.count, 3u);
-  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(lanes.of(OpId(i), schedule.ops()[i]), i);
+  EXPECT_EQ(lanes.count(), 3u);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(lanes.of(i, schedule.ops()[i]), i);
 }
 
 TEST(LaneIndex, LanesOfRanksAreApart) {
@@ -217,8 +217,8 @@ TEST(LaneIndex, LanesOfRanksAreApart) {
   p.calc(1, {}, 7);
   const sched::Schedule schedule = p.build();
   const LaneIndex lanes(schedule);
-  const auto of = [&](std::uint32_t i) { return lanes.of(OpId(i), schedule.ops()[i]); };
-  EXPECT_EQ(lanes.count, 3u);
+  const auto of = [&](std::uint32_t i) { return lanes.of(i, schedule.ops()[i]); };
+  EXPECT_EQ(lanes.count(), 3u);
   EXPECT_EQ(of(0), of(2));
   EXPECT_NE(of(0), of(1));
   EXPECT_NE(of(3), of(0));

@@ -80,8 +80,10 @@ class Bench {
     std::fill(memory().begin(), memory().end(), std::byte{0});
     results.assign(schedule_->op_count(), 0);
     times.resize(schedule_->op_count());
-    return run_.emplace(*schedule_, *kept_, results, memory());
+    operands_.emplace(*schedule_, sched::OpRange::of_all(*schedule_), times, results);
+    return run_.emplace(*schedule_, *kept_, *operands_, memory());
   }
+  Operands& operands() { return *operands_; }
   std::span<std::byte> memory() { return std::span(bytes_).subspan(64, kept_->bytes()); }
   std::byte& at(BufferId buffer, std::uint64_t offset) {
     return kept_->of(buffer, memory())[offset];
@@ -112,6 +114,7 @@ class Bench {
   std::optional<sched::Schedule> schedule_;
   std::optional<KeptMemory> kept_;
   std::vector<std::byte> bytes_;
+  std::optional<Operands> operands_;
   std::optional<RunMemory> run_;
 };
 
@@ -120,9 +123,9 @@ OpArguments arguments_of(Operand operand, Operand compare = {}, Operand address 
 }
 
 // The message with which posting fails.
-std::string refusal(Bench& bench, RunMemory& run, OpId op, double now_s) {
+std::string refusal(Bench& bench, OpId op, double now_s) {
   try {
-    run.post(op, bench.times, now_s);
+    bench.operands().read(op.value, now_s);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -142,14 +145,14 @@ TEST(RunMemory, AtomicsActOnTheirWord) {
     const OpId op = b.atomic(each.kind, 2, arguments_of(literal(0b1010)));
     RunMemory& run = b.start();
     b.set_word(Bench::kThere, 16, 0b1100);
-    run.post(op, b.times, 0);
+    b.operands().read(op.value, 0);
     EXPECT_EQ(run.address_of(op), 64u + 16);
     run.apply(op);
     EXPECT_EQ(b.results[op.value], 0b1100u);
     EXPECT_EQ(b.word(Bench::kThere, 16), each.after);
     EXPECT_EQ(b.word(Bench::kThere, 8), 0u);
     EXPECT_EQ(b.word(Bench::kThere, 24), 0u);
-    EXPECT_TRUE(run.succeeded(op));
+    EXPECT_TRUE(b.operands().succeeded(op.value));
   }
 }
 
@@ -159,11 +162,11 @@ TEST(RunMemory, ACompareSwapSwapsWhatItExpects) {
     const OpId op = b.atomic(OpKind::kCompareSwap, 1, arguments_of(literal(100), literal(7)));
     RunMemory& run = b.start();
     b.set_word(Bench::kThere, 8, found);
-    run.post(op, b.times, 0);
+    b.operands().read(op.value, 0);
     run.apply(op);
     EXPECT_EQ(b.results[op.value], found);
     EXPECT_EQ(b.word(Bench::kThere, 8), found == 7 ? 100u : 8u);
-    EXPECT_EQ(run.succeeded(op), found == 7);
+    EXPECT_EQ(b.operands().succeeded(op.value), found == 7);
   }
 }
 
@@ -180,7 +183,7 @@ TEST(RunMemory, AResultIsWrittenWhereItFits) {
   RunMemory& run = b.start();
   b.set_word(Bench::kThere, 0, 0x8877665544332211u);
   for (const OpId op : {whole, part, more, lost}) {
-    run.post(op, b.times, 0);
+    b.operands().read(op.value, 0);
     run.apply(op);
   }
   EXPECT_EQ(b.word(Bench::kHere, 8), 0x8877665544332211u);
@@ -202,11 +205,12 @@ TEST(RunMemory, TestsLookAtTheMaskedBits) {
       RunMemory& run = b.start();
       b.set_word(Bench::kThere, 0, found);
       for (const OpId each : {op, plain}) {
-        run.post(each, b.times, 0);
+        b.operands().read(each.value, 0);
         run.apply(each);
       }
-      EXPECT_EQ(run.succeeded(op), (found == 0xf5) == (expect == sched::Expect::kEqual));
-      EXPECT_TRUE(run.succeeded(plain));
+      EXPECT_EQ(b.operands().succeeded(op.value),
+                (found == 0xf5) == (expect == sched::Expect::kEqual));
+      EXPECT_TRUE(b.operands().succeeded(plain.value));
     }
   }
 }
@@ -223,11 +227,11 @@ TEST(RunMemory, PutsAndGetsMoveTheirPieces) {
   EXPECT_TRUE(run.moves(get));
   EXPECT_FALSE(run.moves(OpId(0)));
   for (std::uint64_t i = 0; i < 12; ++i) b.at(Bench::kHere, i) = static_cast<std::byte>(i + 1);
-  run.post(put, b.times, 0);
+  b.operands().read(put.value, 0);
   run.move(put);
   EXPECT_EQ(b.word(Bench::kThere, 0), 0x020100u);
   EXPECT_EQ(b.word(Bench::kThere, 16), 0x0c0b0a09040300u);
-  run.post(get, b.times, 0);
+  b.operands().read(get.value, 0);
   run.move(get);
   // Bytes 17, 18, 19 and 21 to 27 of the target.
   EXPECT_EQ(b.word(Bench::kHere, 32), 0x0c0b090403u);
@@ -247,7 +251,7 @@ TEST(RunMemory, AGetsResultIsItsFirstWord) {
   for (std::uint64_t i = 0; i < 32; ++i) b.at(Bench::kThere, i) = static_cast<std::byte>(i);
   for (const OpId op : {whole, pieces, mixed}) {
     EXPECT_TRUE(run.moves(op));
-    run.post(op, b.times, 0);
+    b.operands().read(op.value, 0);
     run.move(op);
   }
   EXPECT_EQ(b.results[whole.value], 0x0b0a090807060504u);
@@ -305,8 +309,8 @@ TEST(RunMemory, AddressesStayInTheirBuffer) {
         kind == OpKind::kPut   ? b.add(kind, {{Bench::kHere, 0, slice.bytes}}, {slice}, arguments)
         : kind == OpKind::kGet ? b.add(kind, {slice}, {{Bench::kHere, 0, slice.bytes}}, arguments)
                                : b.add(kind, {slice}, {slice}, arguments);
-    RunMemory& run = b.start();
-    return refusal(b, run, op, 0);
+    b.start();
+    return refusal(b, op, 0);
   };
   const auto there = [](std::uint64_t offset, std::uint64_t bytes) {
     return Slice{Bench::kThere, offset, bytes};
@@ -342,7 +346,7 @@ TEST(RunMemory, OperandsAreOfWhatIsDone) {
     b.times[first.value].done_s = done_s;
     b.times[op.value].attempts = 4;
     b.times[op.value].done_s = std::numeric_limits<double>::infinity();
-    const std::string wrong = refusal(b, run, op, 2);
+    const std::string wrong = refusal(b, op, 2);
     if (wrong.empty()) run.apply(op);
     if (got != nullptr) *got = b.word(Bench::kThere, 8);
     return wrong;

@@ -1,11 +1,11 @@
-#include "machine/region_run.h"
+#include "machine/run/regions.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
 #include "machine/draw.h"
-#include "machine/run_memory.h"
+#include "machine/run/operands.h"
 #include "sched/error.h"
 
 namespace slackline::machine {
@@ -36,12 +36,19 @@ bool RegionDraws::next(std::uint32_t region) {
   return draw_below({seed_, site.rank, site.site, site.draws++}, kCertain) < site.chance_ppm;
 }
 
+void RegionDraws::reset() {
+  for (Site& site : sites_) site.draws = 0;
+}
+
 RegionRun::RegionRun(const sched::Schedule& schedule, const sched::RegionTree& tree,
-                     std::span<const std::uint32_t> waiting_for, std::uint64_t seed)
+                     std::uint64_t seed)
     : schedule_(schedule), tree_(tree), states_(schedule.regions().size()), draws_(schedule, seed) {
-  if (states_.empty()) return;
-  waits_at_first_.assign(waiting_for.begin(), waiting_for.end());
-  deciding_ = deciding_swaps(schedule, tree);
+  if (!tree.empty()) deciding_ = deciding_swaps(schedule, tree);
+}
+
+void RegionRun::reset() {
+  states_.assign(states_.size(), {});
+  draws_.reset();
 }
 
 void RegionRun::release(std::uint32_t region, OpId cause) {
@@ -57,7 +64,7 @@ void RegionRun::begin_attempt(std::uint32_t region) {
 }
 
 void RegionRun::fail(OpId op) {
-  std::uint32_t region = tree_.around(op.value);
+  std::uint32_t region = tree_.around(op);
   while (region != sched::RegionTree::kNone &&
          schedule_.regions()[region].kind != RegionKind::kRetry) {
     region = tree_.around(tree_.node_of(region));
@@ -89,9 +96,10 @@ std::vector<std::vector<OpId>> deciding_swaps(const sched::Schedule& schedule,
   std::vector<std::vector<OpId>> deciding(schedule.regions().size());
   if (tree.empty()) return deciding;
   for (const sched::Edge& edge : schedule.edges()) {
+    if (!tree.range().holds(edge.succ)) continue;
     if (!is_tested(schedule, schedule.op(edge.pred))) continue;
     if (edge.on != sched::On::kDone) continue;
-    for (std::uint32_t region = tree.around(edge.succ.value); region != sched::RegionTree::kNone;
+    for (std::uint32_t region = tree.around(edge.succ); region != sched::RegionTree::kNone;
          region = tree.around(tree.node_of(region))) {
       const Region& r = schedule.regions()[region];
       const std::uint32_t place = edge.pred.value - r.entry.value;

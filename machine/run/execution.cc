@@ -1,9 +1,8 @@
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "sched/error.h"
@@ -86,23 +85,6 @@ void require_finished(const sched::Schedule& schedule, const sched::Trace& trace
       throw InputError(
           fmt::format("{} never finishes: the schedule deadlocks; `check` names the cycle",
                       describe(schedule, OpId(i))));
-    }
-  }
-}
-
-LaneIndex::LaneIndex(const sched::Schedule& schedule) : count(schedule.rank_count()) {
-  bool several = false;
-  for (const Op& op : schedule.ops()) several = several || op.lane != 0;
-  if (!several) return;
-  of_op.resize(schedule.op_count());
-  count = 0;
-  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
-    std::map<std::uint16_t, std::uint32_t> lanes;
-    const std::uint32_t end = schedule.end_op(sched::RankId(r)).value;
-    for (std::uint32_t i = schedule.first_op(sched::RankId(r)).value; i < end; ++i) {
-      const auto [it, fresh] = lanes.try_emplace(schedule.ops()[i].lane, count);
-      if (fresh) ++count;
-      of_op[i] = it->second;
     }
   }
 }

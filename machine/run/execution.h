@@ -1,6 +1,7 @@
 // One run of a schedule on a platform: the rules of docs/architecture.md, "The machine model", as a
-// state machine that is told what ends when. The event engine and the SimGrid engine both drive it;
-// they differ in who says how long a large message takes.
+// state machine that is told what ends when. What is ready, and who has which lane, is
+// machine/run/core.h's; here are the clock, the NICs and the bytes. The event engine and the
+// SimGrid engine both drive it; they differ in who says how long a large message takes.
 //
 // A Network offers
 //   void at(double time_s, ExecutionEvent event);    deliver `event` at that time, not before now
@@ -10,12 +11,10 @@
 // and calls instant() once per instant of time, with all the events that fall within it.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -25,18 +24,17 @@
 #include "machine/bundles.h"
 #include "machine/delays.h"
 #include "machine/event_queue.h"
-#include "machine/execution_graph.h"
-#include "machine/heap.h"
 #include "machine/issue_policy.h"
 #include "machine/lane.h"
 #include "machine/meetings.h"
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/port_arbiter.h"
-#include "machine/region_run.h"
+#include "machine/run/core.h"
+#include "machine/run/graph.h"
+#include "machine/run/operands.h"
 #include "machine/run_memory.h"
 #include "machine/word_queues.h"
-#include "sched/error.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -54,16 +52,6 @@ std::size_t request_count(const sched::Schedule& schedule);
 /// Throws InputError naming the first operation that never finished, unless something failed.
 void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,
                       const Paths& paths);
-
-/// The lane that an operation occupies, as an index over all lanes of all ranks.
-struct LaneIndex {
-  explicit LaneIndex(const sched::Schedule& schedule);
-  std::vector<std::uint32_t> of_op;  // empty if every operation is on lane 0 of its rank
-  std::uint32_t count = 0;
-  std::uint32_t of(sched::OpId id, const sched::Op& op) const {
-    return of_op.empty() ? op.rank.value : of_op[id.value];
-  }
-};
 
 /// Where a run writes what happens, and the seed of what it draws.
 struct RunRecord {
@@ -105,33 +93,10 @@ class Execution {
   using OpKind = sched::OpKind;
   using RankId = sched::RankId;
 
-  struct Waiting {
-    double place;  // the least goes first; 0 for the in-order policy
-    OpId op;
-    std::uint32_t bundle;  // not 0: this one is to be posted, of which the operation is the oldest
-    double offered_s;      // to its lane
-  };
-  struct Earlier {
-    bool operator()(const Waiting& a, const Waiting& b) const {
-      return a.place != b.place ? a.place < b.place : a.op < b.op;
-    }
-  };
-  using WaitingHeap = Heap<Waiting, Earlier>;
-  struct Lane {
-    WaitingHeap ready;
-    bool busy = false;
-    bool dirty = false;
-    OpId last;
-  };
-
   const Op& op(OpId id) const { return schedule_.op(id); }
-  sched::OpTimes& times(OpId id) { return times_[id.value]; }
+  sched::OpTimes& times(OpId id) { return core_.times(id.value); }
 
-  double place_of(OpId id) const {
-    if (order_.policy == IssuePolicy::kInOrder) return 0;
-    return order_.policy == IssuePolicy::kReady ? now_s_ : order_.slack_s[id.value];
-  }
-  bool is_gone(RankId rank) const { return now_s_ + kInstant_s > paths_.gone_s(rank); }
+  bool has_failed(RankId rank) const { return now_s_ + kInstant_s > paths_.gone_s(rank); }
   PathId path_of(OpId id, bool reply) const { return paths_.of(op(id).channel, reply); }
   const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
   double latency_s(OpId id, bool reply) const { return way_of(id, reply).latency_s; }
@@ -144,30 +109,48 @@ class Execution {
   void settle();
   void handle(const Event& event);
 
-  // execution_operations.h
-  void release(std::uint32_t node, OpId cause);
-  void make_ready(OpId id);
-  void offer(OpId id);
-  void to_lane(const Waiting& waiting);
-  void touch(std::uint32_t lane);
-  bool is_bounded(OpId id) const;
-  bool hold_back(const Waiting& waiting);
-  void serve(Lane& lane);
+  // What the core asks: machine/run/core.h.
+  friend class RunCore<Execution>;
+  double now_s() const { return now_s_; }
+  double moment() const { return now_s_; }
+  bool is_gone(std::uint32_t o) const { return paths_.may_fail() && has_failed(op(OpId(o)).rank); }
+  double post_delay_s(std::uint32_t o) const { return delays_.post_delay_s(OpId(o)); }
+  void hold_back(std::uint32_t o, double wait_s) {
+    network_.at(now_s_ + wait_s, {OpId(o), Kind::kHeldBack});
+  }
+  bool takes_lane(std::uint32_t o) const {
+    return holds_lane(op(OpId(o)).kind) || (bundled_ && bundles_.concern(op(OpId(o))));
+  }
+  void at_once(std::uint32_t node) {
+    const bool region = core_.tree().is_region(node);
+    ended_now_.push_back({OpId(node), region ? Kind::kEnter : Kind::kIssue});
+  }
+  void come_again(std::uint32_t region, double wait_s) {
+    end_at(now_s_ + wait_s, {OpId(core_.tree().node_of(region)), Kind::kEnter});
+  }
+  void attempt_begins(std::uint32_t o) { replying_[o] = 0; }
+  void room_made(std::uint32_t o) {
+    if (bundled_ && bundles_.counts(op(OpId(o)))) done_in_window(OpId(o));
+  }
+  bool succeeded(std::uint32_t o) const { return operands_.succeeded(o); }
+  void all_ended() {}
+
+  void serve(std::uint32_t lane);
   void issue(OpId id);
   void done(OpId id);
   void done_at(OpId id, double time_s);
   void end_at(double time_s, Event event);
 
   // execution_bundles.h
-  bool serve_bundle(Lane& lane, const Waiting& turn);
+  bool serve_bundle(const Lanes::Waiting& turn);
   void post_bundle(OpId oldest, double wait_s);
   void bundle_posted(OpId oldest);
   void gather_or_send(OpId id);
   void bundle_due(sched::ChannelId channel);
   void bundle_old(OpId oldest);
   void done_in_window(OpId id);
-  bool is_stale(const Waiting& turn) {
-    return turn.bundle != 0 && bundles_.open(op(turn.op).channel).serial != turn.bundle;
+  bool is_stale(const Lanes::Waiting& turn) {
+    return turn.bundle != 0 && bundles_.open(op(OpId(turn.op)).channel).serial != turn.bundle;
   }
 
   // execution_messages.h
@@ -188,14 +171,6 @@ class Execution {
   void arrived(OpId id);
   void serve_atomic(OpId id);
   void served(OpId id);
-
-  // execution_regions.h
-  void enter(std::uint32_t region);
-  void begin_attempt(std::uint32_t region);
-  void ended_within(std::uint32_t region, OpId last);
-  void leave(std::uint32_t region, OpId last);
-  void come_again(std::uint32_t region, double backoff_s);
-  void pass_over(std::uint32_t region);
 
   // Gets and atomics are two messages: an empty request and the reply.
   std::uint64_t message_bytes(OpId id, bool reply) const {
@@ -218,7 +193,6 @@ class Execution {
   const Platform& platform_;
   const Delays& delays_;
   const Paths& paths_;
-  const IssueOrder order_;
   Network& network_;
 
   // The platform's times, in seconds.
@@ -229,26 +203,19 @@ class Execution {
   const bool serial_;
 
   double now_s_ = 0;
-  std::span<sched::OpTimes> times_;
   std::span<double> request_s_;
-  sched::RegionTree tree_;
-  ExecutionGraph graph_;  // waiting_for: those not there yet
-  RegionRun regions_;
+  const RunGraph graph_;
+  RunCore<Execution> core_;
   Meetings meetings_;
-  const bool has_regions_;
   Bundles bundles_;
   const bool bundled_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
-  LaneIndex lane_index_;
-  std::vector<Lane> lanes_;
-  std::vector<std::uint32_t> dirty_lanes_;
-  std::vector<std::uint32_t> in_flight_;  // of every rank, if there is a bound
-  std::vector<WaitingHeap> bounded_;      // of every rank, ready but for the bound
-  PortArbiter large_;                     // a machine's ports go by its first rank
+  PortArbiter large_;           // a machine's ports go by its first rank
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
   const KeptMemory kept_;
+  Operands operands_;
   RunMemory memory_;
   WordQueues words_;
   AtomicService service_;
@@ -265,50 +232,33 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       platform_(platform),
       delays_(delays),
       paths_(paths),
-      order_(order),
       network_(network),
       o_post_s_(sched::seconds(platform.o_post)),
       o_complete_s_(sched::seconds(platform.o_complete)),
       gap_s_(sched::seconds(platform.gap)),
       read_s_(read_s(platform, false)),
       serial_(platform.nic == NicDiscipline::kSerial),
-      times_(record.times),
       request_s_(record.request_s),
-      tree_(schedule),
-      graph_(schedule, tree_),
-      regions_(schedule, tree_, graph_.waiting_for, record.seed),
-      meetings_(schedule, tree_),
-      has_regions_(!tree_.empty()),
+      graph_(schedule, sched::OpRange::of_all(schedule)),
+      core_(*this, graph_, record.times, order, platform.interleave_bytes, record.seed),
+      meetings_(schedule, graph_.tree()),
       bundles_(schedule),
       bundled_(bundles_.any()),
       replying_(schedule.op_count(), 0),
-      lane_index_(schedule),
-      lanes_(lane_index_.count),
-      in_flight_(order.sends_in_flight == 0 ? 0 : schedule.rank_count(), 0),
-      bounded_(in_flight_.size()),
       large_(schedule.rank_count()),
       small_(schedule.rank_count()),
       large_out_(serial_ ? 0 : schedule.rank_count(), 0),
       large_in_(serial_ ? 0 : schedule.rank_count(), 0),
       kept_(record.kept),
-      memory_(schedule, kept_, record.results, record.memory),
+      operands_(schedule, graph_.range(), record.times, record.results),
+      memory_(schedule, kept_, operands_, record.memory),
       service_(schedule, platform, paths) {
-  require_complete(order_, schedule.op_count());
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  std::fill(times_.begin(), times_.end(),
-            sched::OpTimes{kNever, kNever, kNever, kNever, has_regions_ ? 0u : 1u, OpId::none()});
+  core_.reset();
 }
 
 template <class Network>
 void Execution<Network>::start() {
-  for (std::uint32_t node = 0; node < graph_.waiting_for.size(); ++node) {
-    if (graph_.waiting_for[node] != 0 || tree_.around(node) != sched::RegionTree::kNone) continue;
-    if (tree_.is_region(node)) {
-      ended_now_.push_back({OpId(node), Kind::kEnter});
-    } else {
-      make_ready(OpId(node));
-    }
-  }
+  core_.start();
   settle();
 }
 
@@ -333,8 +283,9 @@ void Execution<Network>::settle() {
       batch_.clear();
       if (!ended_now_.empty()) continue;
     }
-    for (std::size_t i = 0; i < dirty_lanes_.size(); ++i) serve(lanes_[dirty_lanes_[i]]);
-    dirty_lanes_.clear();
+    std::vector<std::uint32_t>& touched = core_.lanes().touched();
+    for (std::size_t i = 0; i < touched.size(); ++i) serve(touched[i]);
+    touched.clear();
     if (!ended_now_.empty()) continue;
     PortArbiter::Start start;
     while (small_.next_empty(start)) start_message(start, false);
@@ -347,22 +298,19 @@ void Execution<Network>::settle() {
 template <class Network>
 void Execution<Network>::handle(const Event& event) {
   const OpId id = event.op();
-  if (event.kind() == Kind::kEnter) return enter(tree_.region_of(id.value));
-  if (paths_.may_fail() && event.is_local() && is_gone(op(id).rank)) return;
+  if (event.kind() == Kind::kEnter) return core_.enter(core_.tree().region_of(id.value));
+  if (event.is_local() && is_gone(id.value)) return;
   switch (event.kind()) {
     case Kind::kHeldBack:
-      offer(id);
+      core_.offer(id.value);
       break;
     case Kind::kIssue:
       issue(id);
       break;
-    case Kind::kLaneEnd: {
-      const std::uint32_t lane = lane_index_.of(id, op(id));
-      lanes_[lane].busy = false;
-      touch(lane);
+    case Kind::kLaneEnd:
+      core_.lanes().release(core_.lanes().lane_of(id.value), now_s_);
       is_posted(op(id).kind) || op(id).kind == OpKind::kFlush ? issue(id) : done(id);
       break;
-    }
     case Kind::kBundlePosted:
       bundle_posted(id);
       break;
@@ -399,9 +347,105 @@ void Execution<Network>::handle(const Event& event) {
   }
 }
 
+// One operation at a time, also when it takes no time: what it releases may come before the rest.
+template <class Network>
+void Execution<Network>::serve(std::uint32_t lane) {
+  Lanes& lanes = core_.lanes();
+  lanes.untouch(lane);
+  const std::optional<Lanes::Waiting> turn =
+      core_.next_turn(lane, [this](const Lanes::Waiting& next) { return is_stale(next); });
+  if (!turn || (bundled_ && serve_bundle(*turn))) return;
+  const OpId id(turn->op);
+  const double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
+  if (!is_posted(op(id).kind)) issue(id);
+  lanes.hold(id.value, hold_s > 0);
+  if (hold_s > 0) {
+    network_.at(now_s_ + hold_s, {id, Kind::kLaneEnd});
+  } else {
+    ended_now_.push_back({id, Kind::kLaneEnd});
+  }
+}
+
+template <class Network>
+void Execution<Network>::issue(OpId id) {
+  const Op& o = op(id);
+  sched::OpTimes& t = times(id);
+  core_.issued(id.value);
+  switch (o.kind) {
+    case OpKind::kRecv:
+    case OpKind::kPoll:
+      if (meetings_.holds(id)) {
+        if (const auto met = meetings_.posted(id)) {
+          t.wire_s = met->arrival_s;
+          land(id, met->source);
+        }
+      } else if (std::isfinite(t.wire_s)) {
+        land(id, o.match);
+      }
+      break;
+    case OpKind::kDelay: {
+      t.wire_s = now_s_;
+      const double duration_s = sched::seconds(schedule_.arguments(o).duration);
+      if (duration_s > 0) {
+        done_at(id, now_s_ + duration_s);
+      } else {
+        ended_now_.push_back({id, Kind::kDone});
+      }
+      break;
+    }
+    case OpKind::kFlush:
+      if (bundled_ && bundles_.kept(id).valid()) bundle_posted(bundles_.kept(id));
+      [[fallthrough]];
+    case OpKind::kJoin:
+      t.wire_s = now_s_;
+      ended_now_.push_back({id, Kind::kDone});
+      break;
+    case OpKind::kCopy:
+    case OpKind::kReduce:
+    case OpKind::kCalc:
+      t.wire_s = now_s_;
+      break;
+    default:
+      if (o.arguments != sched::kNoArguments || sched::is_atomic(o.kind)) {
+        operands_.read(id.value, now_s_);
+      }
+      meetings_.initiated(id);
+      if (bundled_ && bundles_.concern(o)) return gather_or_send(id);
+      queue_message(id);
+  }
+}
+
+template <class Network>
+void Execution<Network>::done(OpId id) {
+  const OpKind kind = op(id).kind;
+  if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
+  core_.done(id.value);
+}
+
+// What nothing waits for needs no event.
+template <class Network>
+void Execution<Network>::done_at(OpId id, double time_s) {
+  if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
+  if (!core_.is_awaited(id.value) && !(bundled_ && bundles_.counts(op(id)))) {
+    times(id).done_s = time_s;
+  } else {
+    end_at(time_s, {id, Kind::kDone});
+  }
+}
+
+// What ends in this very instant does so before anything else starts in it: also what a sum of
+// other durations puts a rounding error later, since an instant takes what comes less than
+// kInstant_s after it. (Where a double has no picoseconds, only what comes at the very time.)
+template <class Network>
+void Execution<Network>::end_at(double time_s, Event event) {
+  if (time_s > now_s_ && time_s >= now_s_ + kInstant_s) {
+    network_.at(time_s, event);
+  } else {
+    ended_now_.push_back(event);
+  }
+}
+
 }  // namespace slackline::machine
 
-#include "machine/execution_bundles.h"
-#include "machine/execution_messages.h"
-#include "machine/execution_operations.h"
-#include "machine/execution_regions.h"
+#include "machine/run/execution_bundles.h"
+#include "machine/run/execution_messages.h"

@@ -1,4 +1,4 @@
-// The part of machine/execution.h that gathers messages into bundles and posts them. Included
+// The part of machine/run/execution.h that gathers messages into bundles and posts them. Included
 // there, and nowhere else.
 //
 // A send or put is gathered by holding its lane for the copy, and is issued then. The bundle is
@@ -7,23 +7,22 @@
 // message, in that message's place among what waits for the lane.
 #pragma once
 
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 
 namespace slackline::machine {
 
 // Answers whether it has taken care of the turn.
 template <class Network>
-bool Execution<Network>::serve_bundle(Lane& lane, const Waiting& turn) {
-  const OpId id = turn.op;
+bool Execution<Network>::serve_bundle(const Lanes::Waiting& turn) {
+  const OpId id(turn.op);
   const Op& o = op(id);
+  Lanes& lanes = core_.lanes();
   if (turn.bundle != 0) {
-    lane.busy = true;
-    lane.last = id;
-    post_bundle(bundles_.take(o.channel, lane_index_.of(id, o)), 0);
+    lanes.hold(id.value, true);
+    post_bundle(bundles_.take(o.channel, lanes.lane_of(id.value)), 0);
     return true;
   }
   if (!bundles_.concern(o)) return false;
-  if (lane.last.valid() && turn.offered_s < now_s_) times(id).cause = lane.last;
   double hold_s = delays_.lane_delay_s(id);
   if (bundles_.decide(id)) {
     hold_s += platform_.copy_s(schedule_.payload_bytes(o));
@@ -39,8 +38,7 @@ bool Execution<Network>::serve_bundle(Lane& lane, const Waiting& turn) {
     }
     hold_s += o_post_s_;
   }
-  lane.busy = true;
-  if (hold_s > 0) lane.last = id;
+  lanes.hold(id.value, hold_s > 0);
   end_at(now_s_ + hold_s, {id, Kind::kLaneEnd});
   return true;
 }
@@ -54,10 +52,7 @@ void Execution<Network>::post_bundle(OpId oldest, double wait_s) {
 template <class Network>
 void Execution<Network>::bundle_posted(OpId oldest) {
   const std::uint32_t lane = bundles_.held_lane(oldest);
-  if (lane != Bundles::kNone) {
-    lanes_[lane].busy = false;
-    touch(lane);
-  }
+  if (lane != Bundles::kNone) core_.lanes().release(lane, now_s_);
   bundles_.under_way(oldest);
   queue_message(oldest);
 }
@@ -74,10 +69,9 @@ void Execution<Network>::gather_or_send(OpId id) {
   bundles_.add(id, now_s_);
   const Bundles::Open& open = bundles_.open(channel);
   if (bundles_.is_full(channel)) {
-    const std::uint32_t lane = lane_index_.of(id, op(id));
-    lanes_[lane].busy = true;  // still
-    if (o_post_s_ > 0) lanes_[lane].last = id;
-    post_bundle(bundles_.take(channel, lane), 0);
+    Lanes& lanes = core_.lanes();
+    lanes.hold(id.value, o_post_s_ > 0);  // still
+    post_bundle(bundles_.take(channel, lanes.lane_of(id.value)), 0);
   } else if (bundles_.has_room(channel)) {
     bundle_due(channel);
   } else if (open.oldest == id && std::isfinite(open.due_s)) {
@@ -90,7 +84,7 @@ void Execution<Network>::bundle_due(sched::ChannelId channel) {
   Bundles::Open& open = bundles_.open(channel);
   if (!open.oldest.valid() || open.awaits_lane) return;
   open.awaits_lane = true;
-  to_lane({place_of(open.oldest), open.oldest, open.serial, now_s_});
+  core_.lanes().add(open.oldest.value, now_s_, open.serial);
 }
 
 // The oldest message of a bundle has waited as long as it may, if that bundle is still there.

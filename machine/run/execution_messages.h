@@ -1,8 +1,8 @@
-// The part of machine/execution.h that carries messages: from a queue at a NIC, over the ports, to
-// what their arrival sets free. Included there, and nowhere else.
+// The part of machine/run/execution.h that carries messages: from a queue at a NIC, over the ports,
+// to what their arrival sets free. Included there, and nowhere else.
 #pragma once
 
-#include "machine/execution.h"
+#include "machine/run/execution.h"
 
 namespace slackline::machine {
 
@@ -34,7 +34,7 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
   const bool reply = replying_[id.value] != 0;
   PortArbiter& ports = large ? large_ : small_;
   if (paths_.may_fail() &&
-      is_gone(ends(id, reply).first)) {  // what its NIC still has queued never leaves
+      has_failed(ends(id, reply).first)) {  // what its NIC still has queued never leaves
     ports.free_in(start.dst);
     return;
   }
@@ -184,7 +184,7 @@ void Execution<Network>::land(OpId receive, OpId source_id) {
 
 template <class Network>
 void Execution<Network>::arrived(OpId id) {
-  if (paths_.may_fail() && is_gone(ends(id, false).second)) return;
+  if (paths_.may_fail() && has_failed(ends(id, false).second)) return;
   const OpKind kind = op(id).kind;
   if (!sched::is_atomic(kind) && memory_.moves(id)) memory_.move(id);
   if (kind == OpKind::kPut) return;

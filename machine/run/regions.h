@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "sched/region_tree.h"
@@ -18,6 +17,8 @@ class RegionDraws {
   RegionDraws(const sched::Schedule& schedule, std::uint64_t seed);
   /// Whether the retry's attempt succeeds, or the alt is taken.
   bool next(std::uint32_t region);
+  /// The same draws come again.
+  void reset();
 
  private:
   struct Site {
@@ -32,12 +33,11 @@ class RegionDraws {
 
 class RegionRun {
  public:
-  /// `waiting_for` counts the arcs into each node. Keeps references to the schedule and the tree.
-  RegionRun(const sched::Schedule& schedule, const sched::RegionTree& tree,
-            std::span<const std::uint32_t> waiting_for, std::uint64_t seed);
+  /// Keeps references to the schedule and the tree.
+  RegionRun(const sched::Schedule& schedule, const sched::RegionTree& tree, std::uint64_t seed);
 
-  /// The arcs into a node of a region, before any is there.
-  std::uint32_t waits_at_first(std::uint32_t node) const { return waits_at_first_[node]; }
+  /// None has begun.
+  void reset();
 
   /// What a region waits for is there, `cause` the last of it; its attempts begin anew.
   void release(std::uint32_t region, sched::OpId cause);
@@ -76,7 +76,6 @@ class RegionRun {
 
   const sched::Schedule& schedule_;
   const sched::RegionTree& tree_;
-  std::vector<std::uint32_t> waits_at_first_;
   std::vector<State> states_;
   RegionDraws draws_;
   std::vector<std::vector<sched::OpId>> deciding_;

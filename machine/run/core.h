@@ -1,0 +1,263 @@
+// The part of a run that is the same in a simulation and on a machine: what is ready when, which
+// lane posts what, and how often regions go round. It knows neither clock nor network, and no
+// bytes.
+//
+// A run carries out a range of operations: a simulator all of a schedule's, hw/executor.h one
+// rank's. Whoever has the core is its Host. It tells the core what was issued and what is done,
+// asks its lanes who is next, and offers
+//   double now_s();                       the time at hand, which goes into OpTimes
+//   double moment();                      the moment at hand: machine/run/lanes.h
+//   bool is_gone(op);                     its rank has failed, and does nothing any more
+//   double post_delay_s(op);              how long a delay plan keeps it from its lane
+//   void hold_back(op, wait_s);           call offer(op) after that time
+//   bool takes_lane(op);
+//   void at_once(node);                   in this very event: issue an operation that takes no
+//                                         lane, or enter() a region
+//   void come_again(region, wait_s);      enter() it after that time, which may be 0
+//   void attempt_begins(op);              it comes again, and nothing of the time before holds
+//   void room_made(op);                   it is done; before others learn of it
+//   bool succeeded(op);                   Operands::succeeded, of one whose result is there
+//   void all_ended();                     nothing is left to be done
+// where operations go by their place in the range, and nodes are those of sched::RegionTree.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "machine/run/graph.h"
+#include "machine/run/lanes.h"
+#include "machine/run/regions.h"
+#include "sched/error.h"
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::machine {
+
+template <class Host>
+class RunCore {
+ public:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  /// `times` has one entry for each operation of the graph's range. IssueOrder::sends_in_flight
+  /// counts messages of more than `small_bytes`; `seed` is that of what sampled regions draw. All
+  /// references must outlive this. reset() comes before anything else.
+  RunCore(Host& host, const RunGraph& graph, std::span<sched::OpTimes> times,
+          const IssueOrder& order, std::uint64_t small_bytes, std::uint64_t seed)
+      : host_(host),
+        graph_(graph),
+        tree_(graph.tree()),
+        schedule_(graph.schedule()),
+        range_(graph.range()),
+        times_(times),
+        has_regions_(!tree_.empty()),
+        regions_(schedule_, tree_, seed),
+        lanes_(schedule_, range_, order, small_bytes) {}
+
+  /// Nothing has happened yet.
+  void reset() {
+    waits_.assign(graph_.waits().begin(), graph_.waits().end());
+    std::fill(times_.begin(), times_.end(),
+              sched::OpTimes{kNever, kNever, kNever, kNever, has_regions_ ? 0u : 1u,
+                             sched::OpId::none()});
+    regions_.reset();
+    lanes_.reset();
+    left_ = 0;
+    each_outside([&](std::uint32_t) { ++left_; });
+  }
+
+  /// Between reset() and start(): the operation never becomes ready of itself. Who has done it by
+  /// other means says issued() and done_unasked().
+  void withdraw(std::uint32_t op) { waits_[op] = std::numeric_limits<std::uint32_t>::max(); }
+
+  /// Time zero: what waits for nothing is ready.
+  void start() {
+    if (left_ == 0) host_.all_ended();
+    each_outside([&](std::uint32_t node) {
+      if (waits_[node] == 0) begin(node, sched::OpId::none());
+    });
+  }
+
+  const sched::RegionTree& tree() const { return tree_; }
+  bool has_regions() const { return has_regions_; }
+  Lanes& lanes() { return lanes_; }
+  const Lanes& lanes() const { return lanes_; }
+  sched::OpTimes& times(std::uint32_t op) { return times_[op]; }
+  /// Whether anything here follows from what becomes of the operation.
+  bool is_awaited(std::uint32_t op) const {
+    return has_regions_ || !graph_.out(op).empty() || lanes_.is_bounded(op);
+  }
+  /// Nodes outside of all regions that have not ended.
+  std::uint32_t left() const { return left_; }
+
+  /// The operation, which is ready and not held back any more, comes to its lane.
+  void offer(std::uint32_t op) {
+    if (host_.takes_lane(op)) {
+      lanes_.add(op, host_.moment());
+    } else {
+      host_.at_once(op);
+    }
+  }
+
+  /// What has its turn on a lane, its cause set if it had to wait for it: Lanes::next().
+  template <class IsStale>
+  std::optional<Lanes::Waiting> next_turn(std::uint32_t lane, const IsStale& is_stale) {
+    const std::optional<Lanes::Waiting> turn = lanes_.next(lane, is_stale);
+    if (!turn || turn->bundle != 0) return turn;
+    const std::uint32_t behind = lanes_.behind(lane, *turn);
+    if (behind != Lanes::kNoOp) times_[turn->op].cause = range_.id(behind);
+    return turn;
+  }
+
+  /// It is issued now.
+  void issued(std::uint32_t op) {
+    times_[op].issued_s = host_.now_s();
+    const std::uint32_t next = graph_.next_on_channel(op);
+    if (next != RunGraph::kNoNode) release(next, range_.id(op));
+    for (const RunGraph::Arc arc : graph_.out(op)) {
+      if (!arc.on_done) release(arc.to, range_.id(op));
+    }
+  }
+
+  /// It is done now, after it had its turn on a lane if it takes one.
+  void done(std::uint32_t op) {
+    const std::uint32_t next = lanes_.done(op, host_.moment());
+    if (next != Lanes::kNoOp) times_[next].cause = range_.id(op);
+    host_.room_made(op);
+    done_unasked(op);
+  }
+  /// It is done without ever having had a turn.
+  void done_unasked(std::uint32_t op) {
+    times_[op].done_s = host_.now_s();
+    for (const RunGraph::Arc arc : graph_.out(op)) {
+      if (arc.on_done) release(arc.to, range_.id(op));
+    }
+    if (has_regions_ && !host_.succeeded(op)) regions_.fail(range_.id(op));
+    ended_within(op, range_.id(op));
+  }
+
+  /// The region begins, or another attempt of it does.
+  void enter(std::uint32_t region) {
+    if (host_.is_gone(place_of_entry(region))) return;
+    const bool taken = regions_.is_taken(region, [&](sched::OpId id) {
+      const std::uint32_t op = range_.place(id);
+      return times_[op].attempts != 0 && host_.succeeded(op);
+    });
+    if (taken) return begin_attempt(region);
+    pass_over(region);
+    leave(region, regions_.cause(region));
+  }
+
+ private:
+  template <class Visit>
+  void each_outside(Visit&& visit) {
+    for (std::uint32_t op = 0; op < range_.count; ++op) {
+      if (tree_.around(op) == sched::RegionTree::kNone) visit(op);
+    }
+    if (!has_regions_) return;
+    for (std::uint32_t r = 0; r < schedule_.regions().size(); ++r) {
+      const bool own = range_.holds(schedule_.regions()[r].entry);
+      if (own && tree_.around(tree_.node_of(r)) == sched::RegionTree::kNone) {
+        visit(tree_.node_of(r));
+      }
+    }
+  }
+  std::uint32_t place_of_entry(std::uint32_t region) const {
+    return range_.place(schedule_.regions()[region].entry);
+  }
+
+  // One of those that the node waits for is there.
+  void release(std::uint32_t node, sched::OpId cause) {
+    if (--waits_[node] == 0) begin(node, cause);
+  }
+
+  // All that the node waits for is there.
+  void begin(std::uint32_t node, sched::OpId cause) {
+    if (tree_.is_region(node)) {
+      regions_.release(tree_.region_of(node), cause);
+      host_.at_once(node);
+      return;
+    }
+    times_[node].cause = cause;
+    make_ready(node);
+  }
+
+  void make_ready(std::uint32_t op) {
+    if (host_.is_gone(op)) return;
+    times_[op].ready_s = host_.now_s();
+    if (has_regions_ && ++times_[op].attempts == 0) {
+      throw Unsupported(fmt::format("{} runs 2^32 times or more; expected less",
+                                    sched::describe(schedule_, range_.id(op))));
+    }
+    const double delay_s = host_.post_delay_s(op);
+    if (delay_s > 0) {
+      host_.hold_back(op, delay_s);
+    } else {
+      offer(op);
+    }
+  }
+
+  void begin_attempt(std::uint32_t region) {
+    regions_.begin_attempt(region);
+    const sched::OpId cause = regions_.cause(region);
+    const auto children = tree_.children(region);
+    for (const std::uint32_t node : children) {
+      waits_[node] = graph_.waits()[node];
+      if (tree_.is_region(node)) continue;
+      sched::OpTimes& t = times_[node];
+      t = {kNever, kNever, kNever, kNever, t.attempts, cause};
+      host_.attempt_begins(node);
+    }
+    for (const std::uint32_t node : children) {
+      if (graph_.waits()[node] == 0) begin(node, cause);
+    }
+  }
+
+  // The node has ended, `last` the latest operation of it: what that means for the region around
+  // it.
+  void ended_within(std::uint32_t node, sched::OpId last) {
+    const std::uint32_t region = tree_.around(node);
+    if (region == sched::RegionTree::kNone) {
+      if (--left_ == 0) host_.all_ended();
+      return;
+    }
+    if (!regions_.ended_within(region)) return;
+    if (regions_.is_over(region)) return leave(region, last);
+    regions_.set_cause(region, last);
+    host_.come_again(region, sched::seconds(schedule_.regions()[region].backoff));
+  }
+
+  void leave(std::uint32_t region, sched::OpId last) {
+    const std::uint32_t node = tree_.node_of(region);
+    for (const RunGraph::Arc arc : graph_.out(node)) release(arc.to, last);
+    ended_within(node, last);
+  }
+
+  // Its operations never run here; their times are the moment when that was known.
+  void pass_over(std::uint32_t region) {
+    const std::uint32_t first = place_of_entry(region);
+    const double now_s = host_.now_s();
+    for (std::uint32_t op = first; op < first + schedule_.regions()[region].count; ++op) {
+      if (times_[op].attempts != 0) continue;
+      times_[op] = {now_s, now_s, now_s, now_s, 0, regions_.cause(region)};
+    }
+  }
+
+  Host& host_;
+  const RunGraph& graph_;
+  const sched::RegionTree& tree_;
+  const sched::Schedule& schedule_;
+  const sched::OpRange range_;
+  const std::span<sched::OpTimes> times_;
+  const bool has_regions_;
+  std::vector<std::uint32_t> waits_;  // of each node: the arcs into it that are still to come
+  RegionRun regions_;
+  Lanes lanes_;
+  std::uint32_t left_ = 0;
+};
+
+}  // namespace slackline::machine
