@@ -61,6 +61,52 @@ Point measure(std::uint32_t nodes, std::uint32_t senders, const Size& size, std:
   return point;
 }
 
+// stated: of figures 10 and 11, all, half or one of the members send.
+struct Senders {
+  std::string_view name;
+  std::uint32_t (*of)(std::uint32_t nodes);
+};
+enum : std::size_t { kAll, kHalf, kOne };
+constexpr std::array kSenders = {
+    Senders{"all send", [](std::uint32_t n) { return n; }},
+    Senders{"half send", [](std::uint32_t n) { return n / 2; }},
+    Senders{"one sends", [](std::uint32_t) { return 1u; }},
+};
+
+// Over group sizes, in per cent.
+struct Means {
+  double awake = 0;
+  double slower = 0;
+
+  void add(const Point& point, std::size_t points) {
+    awake += 100 * point.awake / static_cast<double>(points);
+    slower += 100 * (1 - point.interrupts_gbps / point.polling_gbps) / static_cast<double>(points);
+  }
+};
+
+// The form in which this figure was first judged: one message of one sender, on NICs that serve one
+// message at a time, 3 to 16 nodes.
+struct FirstForm {
+  double awake = 0;   // the average over group sizes, in per cent
+  double slower = 0;  // the largest loss of bandwidth, in per cent
+};
+
+FirstForm first_form(Size size, bool quick) {
+  size.messages = 1;
+  if (quick) size.bytes = std::min<std::uint64_t>(size.bytes, 25'000'000);
+  const machine::Platform serial = machine::load_platform("fractus");
+  FirstForm form;
+  double points = 0;
+  for (std::uint32_t n = 3; n <= 16; n += quick ? 4 : 1) {
+    const Point p = measure(n, 1, size, kMiB, serial);
+    form.awake += 100 * p.awake;
+    form.slower = std::max(form.slower, 100 * (1 - p.interrupts_gbps / p.polling_gbps));
+    points += 1;
+  }
+  form.awake /= points;
+  return form;
+}
+
 }  // namespace
 
 Report rdmc_fig11(const Options& options) {
@@ -84,8 +130,7 @@ Report rdmc_fig11(const Options& options) {
               {"CPU load, %", 0},
               {},
               false};
-  std::array<double, kSizes.size()> awake{};   // the average over group sizes and senders
-  std::array<double, kSizes.size()> slower{};  // the same, of the loss of bandwidth
+  std::array<std::array<Means, kSenders.size()>, kSizes.size()> means;
   std::array<std::vector<double>, kSizes.size()> loads_of;  // every single one
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
     Size size = kSizes[i];
@@ -96,22 +141,21 @@ Report rdmc_fig11(const Options& options) {
                   {"messages' bandwidth, Gb/s", 0},
                   {},
                   false};
-    for (const bool all : {true, false}) {
-      const char* who = all ? "all send" : "one sends";
-      Series polling{fmt::format("{}, polling", who), {}, {}, false};
-      Series interrupts{fmt::format("{}, interrupts", who), {}, {}, true};
-      Series loads{fmt::format("{}, {}", size.name, who), {}, {}, !all};
+    for (std::size_t w = 0; w < kSenders.size(); ++w) {
+      const Senders& who = kSenders[w];
+      Series polling{fmt::format("{}, polling", who.name), {}, {}, false};
+      Series interrupts{fmt::format("{}, interrupts", who.name), {}, {}, true};
+      Series loads{fmt::format("{}, {}", size.name, who.name), {}, {}, w != kAll};
       for (const std::uint32_t n : nodes) {
-        const Point p = measure(n, all ? n : 1, size, kMiB, platform);
-        table.add({std::string(size.name), static_cast<double>(n), all ? static_cast<double>(n) : 1,
+        const std::uint32_t senders = who.of(n);
+        const Point p = measure(n, senders, size, kMiB, platform);
+        table.add({std::string(size.name), static_cast<double>(n), static_cast<double>(senders),
                    p.polling_gbps, p.interrupts_gbps, 100 * p.awake});
         polling.add(n, p.polling_gbps);
         interrupts.add(n, p.interrupts_gbps);
         loads.add(n, 100 * p.awake);
-        const double points = 2.0 * static_cast<double>(nodes.size());
-        awake[i] += p.awake / points;
         loads_of[i].push_back(100 * p.awake);
-        slower[i] += (1 - p.interrupts_gbps / p.polling_gbps) / points;
+        means[i][w].add(p, nodes.size());
       }
       figure.series.push_back(std::move(polling));
       figure.series.push_back(std::move(interrupts));
@@ -140,45 +184,98 @@ Report rdmc_fig11(const Options& options) {
       {"completions that interrupt", "of receives and of blocks sent; of ready messages not",
        "assumed"},
   };
+  // The average of all and one sending, which is the second form that figure 11 was judged in.
+  const auto awake = [&](std::size_t size) {
+    return (means[size][kAll].awake + means[size][kOne].awake) / 2;
+  };
+  const auto slower = [&](std::size_t size) {
+    return (means[size][kAll].slower + means[size][kOne].slower) / 2;
+  };
+  std::array<FirstForm, kSizes.size()> first;
+  for (std::size_t i = 0; i < kSizes.size(); ++i) first[i] = first_form(kSizes[i], options.quick);
   Facts facts(report);
-  facts.between("CPU load with interrupts, 100 MB, in % (\"around 10 %\")", Source::kStated, 5, 20,
-                100 * awake[0]);
-  facts.between("CPU load with interrupts, 1 MB, in % (\"50 %\")", Source::kStated, 35, 65,
-                100 * awake[1]);
+  facts.between(
+      "one message of one sender: CPU load with interrupts, 100 MB, in % (\"around 10 %\")",
+      Source::kStated, 5, 20, first[0].awake);
   facts
-      .at_least("CPU load with interrupts, 10 KB, in % (\"only a minimal difference\" from 100)",
-                Source::kStated, 80, 100 * awake[2])
+      .between("one message of one sender: CPU load with interrupts, 1 MB, in % (\"50 %\")",
+               Source::kStated, 35, 65, first[1].awake)
+      .known_gap =
+      "With one block of 1 MiB a node waits for its turn most of the time. This is the form in "
+      "which "
+      "the figure was first judged; the average of all and one sending came after it had failed.";
+  facts
+      .at_least(
+          "one message of one sender: CPU load with interrupts, 10 KB, in % (\"only a minimal "
+          "difference\" from 100)",
+          Source::kStated, 80, first[2].awake)
+      .known_gap =
+      "The paper has the time spent on processing blocks; the model knows interrupts, posts and "
+      "copies only, and a node sleeps while the others' take place.";
+  facts.at_most(
+      "one message of one sender: most bandwidth lost with interrupts, 100 MB, in % "
+      "(\"quite minimal\")",
+      Source::kStated, 15, first[0].slower);
+  facts.at_most(
+      "one message of one sender: most bandwidth lost with interrupts, 1 MB, in % "
+      "(\"quite minimal\")",
+      Source::kStated, 15, first[1].slower);
+  facts.that(
+      "one message of one sender: the most lost, from large messages to small ones "
+      "(\"particularly for large transfers\")",
+      Source::kStated, "grows",
+      fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", first[0].slower, first[1].slower,
+                  first[2].slower),
+      first[1].slower <= first[2].slower && first[0].slower <= first[2].slower);
+  facts.between("all and one sending: CPU load with interrupts, 100 MB, in % (\"around 10 %\")",
+                Source::kStated, 5, 20, awake(0));
+  facts.between("all and one sending: CPU load with interrupts, 1 MB, in % (\"50 %\")",
+                Source::kStated, 35, 65, awake(1));
+  facts
+      .at_least(
+          "all and one sending: CPU load with interrupts, 10 KB, in % (\"only a minimal "
+          "difference\" from 100)",
+          Source::kStated, 80, awake(2))
       .known_gap =
       "It is above 90 % where all send and below 60 % where one does, whose messages leave a node "
       "asleep while others relay; the paper's cost of processing a block beside interrupts, posts "
       "and copies has no figure.";
-  facts.at_most("bandwidth lost with interrupts, 100 MB, in % (\"quite minimal\")", Source::kStated,
-                15, 100 * slower[0]);
-  facts.at_most("bandwidth lost with interrupts, 1 MB, in % (\"quite minimal\")", Source::kStated,
-                15, 100 * slower[1]);
+  facts.at_most(
+      "all and one sending: bandwidth lost with interrupts, 100 MB, in % (\"quite minimal\")",
+      Source::kStated, 15, slower(0));
+  facts.at_most(
+      "all and one sending: bandwidth lost with interrupts, 1 MB, in % (\"quite minimal\")",
+      Source::kStated, 15, slower(1));
   facts
-      .at_most("bandwidth lost with interrupts, 10 KB, in % (\"quite minimal\")", Source::kStated,
-               15, 100 * slower[2])
+      .at_most(
+          "all and one sending: bandwidth lost with interrupts, 10 KB, in % (\"quite minimal\")",
+          Source::kStated, 15, slower(2))
       .known_gap =
       "An interrupt is several times all else that the model charges a message of 10 KB. The "
       "paper's "
       "figure has such messages below 25 Gb/s even by polling: its software takes longer than the "
       "model's, and an interrupt adds less to that.";
-  facts.that("10 KB lose more than 1 MB and 100 MB (\"particularly for large transfers\" little)",
-             Source::kStated, "more",
-             fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", 100 * slower[2], 100 * slower[1],
-                         100 * slower[0]),
-             slower[1] <= slower[2] && slower[0] <= slower[2]);
+  facts.that(
+      "all and one sending: 10 KB lose more than 1 MB and 100 MB (\"particularly for large "
+      "transfers\" little)",
+      Source::kStated, "more",
+      fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", slower(2), slower(1), slower(0)),
+      slower(1) <= slower(2) && slower(0) <= slower(2));
   std::string spread;
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
     const auto [least, most] = std::minmax_element(loads_of[i].begin(), loads_of[i].end());
     spread += fmt::format("{}{:.0f} to {:.0f} % for {}", i == 0 ? "" : ", ", *least, *most,
                           kSizes[i].name);
   }
+  std::string by_senders;
+  for (std::size_t i = 0; i < kSizes.size(); ++i) {
+    by_senders += fmt::format("{}{:.0f}, {:.0f} and {:.0f} % for {}", i == 0 ? "" : "; ",
+                              means[i][kAll].awake, means[i][kHalf].awake, means[i][kOne].awake,
+                              kSizes[i].name);
+  }
   report.notes.push_back(
-      "CPU loads are averages over group sizes and over all and one sending; single ones range "
-      "from " +
-      spread + ".");
+      "CPU loads where all, half and one of the members send, averages over group sizes: " +
+      by_senders + ". Single ones range from " + spread + ".");
   report.notes.push_back(
       "The CPU load is a model over the trace: which of the thread's work falls together is "
       "counted, other threads and the operating system are not.");

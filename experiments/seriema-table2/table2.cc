@@ -22,6 +22,11 @@ constexpr std::array<Row, 3> kPaper = {Row{8, 12.07, 38.39, 2116.78, 36.52, 35.8
                                        Row{256, 367.08, 1129.82, 5318.89, 1061.37, 1135.74}};
 constexpr std::uint32_t kUMax = 256;
 
+constexpr const char* kWriteGap =
+    "A write costs the preset's assumed 200 ns to post and the polls of its completions, which "
+    "makes "
+    "4.84 million. This is the form in which the table was first judged; the tolerance of each row "
+    "came after it had failed.";
 constexpr const char* kSendGap =
     "What a send costs beyond its post and the receive's is the making and seeing of completions "
     "and "
@@ -88,7 +93,9 @@ Report seriema_table2(const Options& options) {
     const Row& r = rows[i];
     const auto bytes = static_cast<double>(r.bytes);
     const std::string at = fmt::format("{} B: ", r.bytes);
-    facts.equal(at + "million writes a second (4.4 to 4.8 over all sizes)", Source::kDerived,
+    facts.between(at + "million writes a second", Source::kDerived, 4.4, 4.8, r.write / bytes)
+        .known_gap = kWriteGap;
+    facts.equal(at + "million writes a second, to the table's row", Source::kDerived,
                 kPaper[i].write / bytes, r.write / bytes, 0.1);
     Fact& sends =
         facts.between(at + "million sends a second", Source::kDerived, 1.4, 1.8, r.send / bytes);
