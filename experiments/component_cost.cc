@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 #include "analysis/event_engine.h"
 #include "sched/pattern/pattern.h"
@@ -14,7 +13,6 @@ namespace {
 
 using sched::ComponentKind;
 
-constexpr double kPutUs = 3.0;  // table I
 constexpr std::uint64_t kSeed = 1;
 // An insertion into a local hash table, some 100 instructions and a cache miss.
 constexpr sched::Time kHandler{200'000};
@@ -54,24 +52,13 @@ double component_us(const Component& component, const machine::Platform& platfor
   return 1e6 * total_s / options.ranks / operations;
 }
 
-machine::Platform calibrated_cori(std::uint32_t operations) {
-  machine::Platform cori = machine::load_platform("cori");
-  cori.node.ranks = kProcessesPerNode;
-  // A post's time is in every operation once; what it changes of queues at the NICs is little.
-  for (int round = 0; round < 2; ++round) {
-    const double missing_us = kPutUs - component_us(kComponents[0], cori, 64, operations);
-    cori.o_post += sched::Time{static_cast<std::int64_t>(std::round(missing_us * 1e3)) * 1'000};
-  }
-  return cori;
-}
-
 std::vector<Constant> component_constants(const machine::Platform& platform,
                                           std::uint32_t operations) {
   return {
       {"machine", "preset cori, packed", "stated and assumed; in the preset"},
       {"processes a node", fmt::to_string(kProcessesPerNode), "stated: one a core"},
       {"o_post", sched::format_time(platform.o_post),
-       "calibrated to the put of table I, 3.0 us on 64 nodes: the library's part of a post"},
+       "calibrated to the put of table I, 3.0 us on 64 nodes; in the preset"},
       {"operations", fmt::format("{} of each process", operations),
        "ours: a million, of which each takes as long"},
       {"variables", fmt::format("{} a process", kVariables),

@@ -28,10 +28,6 @@ std::span<const Component> components();
 double component_us(const Component& component, const machine::Platform& platform,
                     std::uint32_t nodes, std::uint32_t operations);
 
-/// Preset cori, its software's part of a post grown until a put takes 3.0 us on 64 nodes, as the
-/// paper's table I has it: the one figure that is fitted to anything here.
-machine::Platform calibrated_cori(std::uint32_t operations);
-
 /// Where these come from, for reports.
 std::vector<Constant> component_constants(const machine::Platform& platform,
                                           std::uint32_t operations);

@@ -172,7 +172,8 @@ std::string processes(std::uint32_t ranks_per_node) {
 
 std::vector<Constant> structure_constants(std::uint32_t ranks_per_node) {
   return {
-      {"machine", "preset cori", "stated (Aries) and assumed; in the preset"},
+      {"machine", "preset cori",
+       "stated (Aries), assumed, and o_post calibrated to the put of table I; in the preset"},
       {"processes", processes(ranks_per_node),
        ranks_per_node == 32 ? "stated" : "stated are 32; fewer, for --quick"},
       {"handler", kHandler, "assumed: a look-up in a local table that is in no cache"},

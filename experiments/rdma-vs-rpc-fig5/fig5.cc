@@ -77,8 +77,8 @@ Report rdma_vs_rpc_fig5(const Options& options) {
   facts.between("AM find over AM insert, the most nodes (\"possibly slightly higher\")",
                 Source::kStated, 0.97, 1.1, points.back()[kCallFind] / points.back()[kCallInsert]);
   const std::string gap =
-      "A find crw is three messages there and back, a call one: more than twice as much with the "
-      "preset's figures. For the two to be alike a call would need some 4 us of software more than "
+      "A find crw is three messages there and back, a call one: about twice as much with the "
+      "preset's figures. For the two to be alike a call would need 3 to 5 us of software more than "
       "the 0.5 us that are assumed for its handler; the paper states no such figure.";
   facts
       .between(

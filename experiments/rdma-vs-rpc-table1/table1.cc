@@ -2,6 +2,7 @@
 
 #include "experiments/component_cost.h"
 #include "experiments/facts.h"
+#include "experiments/structures.h"
 
 namespace slackline::experiments {
 
@@ -14,7 +15,7 @@ Report rdma_vs_rpc_table1(const Options& options) {
                 {},
                 {}};
   const std::uint32_t operations = options.quick ? 8 : 24;
-  const machine::Platform cori = calibrated_cori(operations);
+  const machine::Platform machine = cori(kProcessesPerNode);
   struct Row {
     const char* name;
     const Component& component;
@@ -27,14 +28,14 @@ Report rdma_vs_rpc_table1(const Options& options) {
   Table table{"Time of an operation on 64 nodes, us", {"operation", "paper", "here"}, {}};
   Facts facts(report);
   for (const Row& row : rows) {
-    const double us = component_us(row.component, cori, 64, operations);
+    const double us = component_us(row.component, machine, 64, operations);
     table.add({row.name, row.paper_us, us});
-    // The put is what the platform was calibrated to, so it is no fact.
+    // The put is what the preset was calibrated to, so it is no fact.
     if (row.component.access == sched::ComponentKind::kPut) continue;
     facts.equal(std::string(row.name) + ", us", Source::kStated, row.paper_us, us, 0.1);
   }
   report.tables.push_back(table);
-  report.constants = component_constants(cori, operations);
+  report.constants = component_constants(machine, operations);
   report.notes.push_back(
       "The put is calibrated to its row; the others are held to theirs with that one figure.");
   return report;
