@@ -30,6 +30,18 @@ void set_value(JsonDocument& json, std::string_view key, const Value& value) {
   std::visit([&](const auto& v) { json.set(key, v); }, value);
 }
 
+void set_texts(JsonDocument& json, std::string_view key, std::string_view of,
+               const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  json.begin_list(key);
+  for (const std::string& text : texts) {
+    json.begin_object();
+    json.set(of, text);
+    json.end();
+  }
+  json.end();
+}
+
 std::string text_of(const experiments::Table& table) {
   std::vector<Align> columns(table.columns.size(), Align::kRight);
   for (const std::vector<Value>& row : table.rows) {
@@ -48,12 +60,32 @@ std::string text_of(const experiments::Table& table) {
 }
 
 std::string text_of(const experiments::Fact& fact) {
-  std::string text = fmt::format("  {:<5}  {}: expected {}", fact.ok ? "holds" : "FAILS", fact.fact,
-                                 shown(fact.expected));
-  if (!fact.tolerance.empty()) text += fmt::format(" ± {}", fact.tolerance);
-  text += fmt::format(", got {} [{}]\n", shown(fact.got), name(fact.source));
-  if (!fact.ok && !fact.known_gap.empty()) text += fmt::format("         {}\n", fact.known_gap);
+  std::string text =
+      fmt::format("  {:<5}  {}: expected {}, got {} [{}{}{}]\n", fact.ok ? "holds" : "FAILS",
+                  fact.fact, fact.expected, shown(fact.got), name(fact.source),
+                  fact.because.empty() ? "" : "; ", name(fact.nature));
+  const auto add = [&](std::string_view line) { text += fmt::format("         {}\n", line); };
+  if (!fact.ok && !fact.known_gap.empty()) add(fact.known_gap);
+  if (!fact.because.empty()) add(fmt::format("{}: {}", name(fact.nature), fact.because));
+  for (const std::string& figure : fact.rests_on) add(fmt::format("rests on {}", figure));
+  for (const std::string& change : fact.history) add(change);
   return text;
+}
+
+// How many hold, and of how many that says little.
+std::string count_of(const std::vector<experiments::Fact>& facts) {
+  const auto held = std::count_if(facts.begin(), facts.end(),
+                                  [](const experiments::Fact& fact) { return fact.ok; });
+  const auto count = [&](experiments::Nature nature, const char* one, const char* several) {
+    const auto found =
+        std::count_if(facts.begin(), facts.end(),
+                      [&](const experiments::Fact& fact) { return fact.nature == nature; });
+    return found == 0 ? std::string() : fmt::format("; {} {}", found, found == 1 ? one : several);
+  };
+  return fmt::format(
+      "facts: {} of {} hold{}{}\n", held, facts.size(),
+      count(experiments::Nature::kIdentity, "is an identity", "are identities"),
+      count(experiments::Nature::kNearTautology, "is a near-tautology", "are near-tautologies"));
 }
 
 class Reproduce : public Command {
@@ -137,9 +169,7 @@ class Reproduce : public Command {
     for (const std::string& note : report.notes) text += fmt::format("Note: {}\n", note);
     if (!report.notes.empty()) text += '\n';
     for (const std::string& file : files) text += fmt::format("figure {}\n", file);
-    const auto held = std::count_if(report.facts.begin(), report.facts.end(),
-                                    [](const experiments::Fact& fact) { return fact.ok; });
-    text += fmt::format("facts: {} of {} hold\n", held, report.facts.size());
+    text += count_of(report.facts);
     for (const experiments::Fact& fact : report.facts) text += text_of(fact);
     return text;
   }
@@ -154,13 +184,20 @@ class Reproduce : public Command {
     json.begin_list("holds");
     for (const experiments::Fact& fact : report.facts) {
       json.begin_object();
+      json.set("id", fact.id);
       json.set("fact", fact.fact);
+      json.set("where", fact.where);
       json.set("source", name(fact.source));
-      set_value(json, "expected", fact.expected);
-      json.set("tolerance", fact.tolerance);
+      if (!fact.because.empty()) {
+        json.set("nature", name(fact.nature));
+        json.set("because", fact.because);
+      }
+      json.set("expected", fact.expected);
       set_value(json, "got", fact.got);
       json.set("ok", fact.ok);
-      if (!fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
+      if (!fact.ok && !fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
+      set_texts(json, "rests_on", "on", fact.rests_on);
+      set_texts(json, "history", "change", fact.history);
       json.end();
     }
     json.end();

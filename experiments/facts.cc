@@ -2,51 +2,65 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
+
+#include "sched/error.h"
 
 namespace slackline::experiments {
 namespace {
 
-std::string percent(double relative) {
-  return relative < 1e-6 ? std::string("rounding") : fmt::format("{:g} %", 100 * relative);
-}
+bool is_words(const FactEntry::Case& one) { return one.form.kind == Form::Kind::kWords; }
 
 }  // namespace
 
-Fact& Facts::add(Fact fact) {
-  facts_.push_back(std::move(fact));
-  return facts_.back();
+Facts::Facts(Report& report, std::string_view experiment)
+    : file_(read_fact_file(experiment)), experiment_(experiment), report_(report) {}
+
+void Facts::judge(std::string_view id, double got, std::string_view of) {
+  const FactEntry::Case& one = found_case(found(id), of);
+  if (is_words(one)) throw InternalError(fmt::format("{}: {} has no number", experiment_, id));
+  add(id, of, got).ok = one.form.holds(got);
 }
 
-Fact& Facts::equal(std::string fact, Source source, double expected, double got, double relative) {
-  const bool ok = std::abs(got - expected) <= relative * std::abs(expected);
-  return add({std::move(fact), source, expected, percent(relative), got, ok, ""});
+void Facts::judge_words(std::string_view id, bool ok, std::string got, std::string_view of) {
+  if (!is_words(found_case(found(id), of))) {
+    throw InternalError(fmt::format("{}: {} has a number", experiment_, id));
+  }
+  add(id, of, std::move(got)).ok = ok;
 }
 
-Fact& Facts::near(std::string fact, Source source, double expected, double got, double margin) {
-  const bool ok = std::abs(got - expected) <= margin;
-  return add({std::move(fact), source, expected, fmt::format("{:g}", margin), got, ok, ""});
+Fact& Facts::add(std::string_view id, std::string_view of, Value got) {
+  const FactEntry& entry = found(id);
+  const FactEntry::Case& one = found_case(entry, of);
+  Fact fact;
+  fact.id = of.empty() ? entry.id : fmt::format("{}[{}]", entry.id, of);
+  fact.fact = entry.text(one);
+  fact.where = entry.where;
+  fact.source = entry.source;
+  fact.nature = entry.nature;
+  fact.because = entry.because;
+  fact.expected = one.form.text();
+  fact.got = std::move(got);
+  fact.known_gap = one.gap;
+  for (const RestsOn& figure : entry.rests_on) fact.rests_on.push_back(figure.text());
+  for (const FactChange& change : entry.history) fact.history.push_back(change.text());
+  report_.facts.push_back(std::move(fact));
+  return report_.facts.back();
 }
 
-Fact& Facts::at_most(std::string fact, Source source, double bound, double got) {
-  const bool ok = got <= bound && std::isfinite(got);
-  return add({std::move(fact), source, fmt::format("at most {}", shown(bound)), "", got, ok, ""});
+const FactEntry& Facts::found(std::string_view id) const {
+  for (const FactEntry& entry : file_.facts) {
+    if (entry.id == id) return entry;
+  }
+  throw InternalError(fmt::format("experiments/{}/facts.toml has no fact {}", experiment_, id));
 }
 
-Fact& Facts::at_least(std::string fact, Source source, double bound, double got) {
-  const bool ok = got >= bound && std::isfinite(got);
-  return add({std::move(fact), source, fmt::format("at least {}", shown(bound)), "", got, ok, ""});
-}
-
-Fact& Facts::between(std::string fact, Source source, double low, double high, double got) {
-  const bool ok = got >= low && got <= high;
-  return add(
-      {std::move(fact), source, fmt::format("{} to {}", shown(low), shown(high)), "", got, ok, ""});
-}
-
-Fact& Facts::that(std::string fact, Source source, std::string expected, std::string got, bool ok) {
-  return add({std::move(fact), source, std::move(expected), "", std::move(got), ok, ""});
+const FactEntry::Case& Facts::found_case(const FactEntry& entry, std::string_view of) const {
+  for (const FactEntry::Case& one : entry.cases) {
+    if (one.name == of) return one;
+  }
+  throw InternalError(
+      fmt::format("experiments/{}/facts.toml: {} has no case '{}'", experiment_, entry.id, of));
 }
 
 }  // namespace slackline::experiments

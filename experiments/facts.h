@@ -1,31 +1,34 @@
-// Ways to hold a number to what is expected of it. A number that is not finite never holds.
+// What came out, held to the facts of an experiment's file.
 #pragma once
 
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "experiments/fact_file.h"
 #include "experiments/report.h"
 
 namespace slackline::experiments {
 
 class Facts {
  public:
-  /// Facts go to the end of `report`, which must outlive this.
-  explicit Facts(Report& report) : facts_(report.facts) {}
+  /// Facts of `experiment` go to the end of `report`, which must outlive this.
+  Facts(Report& report, std::string_view experiment);
 
-  /// |got − expected| ≤ relative · |expected|.
-  Fact& equal(std::string fact, Source source, double expected, double got, double relative = 1e-9);
-  /// |got − expected| ≤ margin.
-  Fact& near(std::string fact, Source source, double expected, double got, double margin);
-  Fact& at_most(std::string fact, Source source, double bound, double got);
-  Fact& at_least(std::string fact, Source source, double bound, double got);
-  Fact& between(std::string fact, Source source, double low, double high, double got);
-  /// What no single number says.
-  Fact& that(std::string fact, Source source, std::string expected, std::string got, bool ok);
+  /// Judges a number by the form that the file has for fact `id`, of the case `of` if it has
+  /// several. Throws InternalError if the file has no such fact or case.
+  void judge(std::string_view id, double got, std::string_view of = "");
+  /// The same of a fact that no single number says: `ok` is what came of it, `got` says so in
+  /// words.
+  void judge_words(std::string_view id, bool ok, std::string got, std::string_view of = "");
 
  private:
-  Fact& add(Fact fact);
-  std::vector<Fact>& facts_;
+  Fact& add(std::string_view id, std::string_view of, Value got);
+  const FactEntry::Case& found_case(const FactEntry& entry, std::string_view of) const;
+  const FactEntry& found(std::string_view id) const;
+
+  FactFile file_;
+  std::string experiment_;
+  Report& report_;
 };
 
 }  // namespace slackline::experiments

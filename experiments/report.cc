@@ -17,18 +17,6 @@ std::string shown(const Value& value) {
   return fmt::format("{:.5g}", number);
 }
 
-std::string_view name(Source source) {
-  switch (source) {
-    case Source::kStated:
-      return "stated";
-    case Source::kDerived:
-      return "derived";
-    case Source::kOurs:
-      return "ours";
-  }
-  return "";
-}
-
 bool Report::holds() const {
   return std::all_of(facts.begin(), facts.end(), [](const Fact& fact) { return fact.ok; });
 }

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "experiments/fact_file.h"
+
 namespace slackline::experiments {
 
 /// A number, shown with five significant digits, or a text.
@@ -50,24 +52,21 @@ struct Figure {
   bool steps = false;  // drawn as steps, without points: distributions, many values
 };
 
-/// Where a fact comes from.
-enum class Source {
-  kStated,   // the paper's text says so
-  kDerived,  // follows from what it says, or from its code
-  kOurs,     // a question that the paper leaves open
-};
-std::string_view name(Source source);
-
-/// Something that has to come out, written down before it was measured.
+/// What came out of a fact of the experiment's file.
 struct Fact {
-  std::string fact;
+  std::string id;     // "writes-range", and in brackets the case: "writes-range[8 B]"
+  std::string fact;   // what is judged
+  std::string where;  // in the paper
   Source source = Source::kStated;
-  Value expected;
-  std::string tolerance;  // what counts as equal; empty: nothing else
+  Nature nature = Nature::kFinding;
+  std::string because;   // of a nature other than a finding
+  std::string expected;  // the form that it is judged in, with its tolerance
   Value got;
   bool ok = false;
   /// Set beforehand for a fact that is known not to come out: why. It still counts as not held.
   std::string known_gap;
+  std::vector<std::string> rests_on;  // assumed figures, and how far each may move
+  std::vector<std::string> history;   // oldest first
 };
 
 /// A figure of the machine or the workload, and who says so.

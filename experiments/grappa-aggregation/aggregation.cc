@@ -102,20 +102,14 @@ Report grappa_aggregation(const Options& options) {
       {"switch", "38 ns", "stated"},
       {"accesses", "16 a task, and 64 a core at least", "assumed"},
   };
-  Facts facts(report);
-  facts.at_most("writes of 44 B: share of the peak bisection bandwidth, %", Source::kStated, 3,
-                share.at(44));
-  facts.at_most("writes of 1 KiB, the largest size here below about two kilobytes: share, %",
-                Source::kStated, 75, share.at(1024));
-  facts.at_least("writes of 4096 B, Grappa's threshold: share, %", Source::kDerived, 90,
-                 share.at(4096));
+  Facts facts(report, "grappa-aggregation");
+  facts.judge("small", share.at(44));
+  facts.judge("1kib", share.at(1024));
+  facts.judge("4096", share.at(4096));
   const std::uint32_t most = rates.alone.rbegin()->first;
-  facts.at_least("gathered against alone, with the most tasks a core", Source::kOurs, 1.5,
-                 rates.gathered.at(most) / rates.alone.at(most));
-  facts.at_most("gathered against alone, with one task a core", Source::kDerived, 0.1,
-                rates.gathered.at(1) / rates.alone.at(1));
-  facts.at_least("gathered: the most tasks a core against one", Source::kDerived, 100,
-                 rates.gathered.at(most) / rates.gathered.at(1));
+  facts.judge("most-tasks", rates.gathered.at(most) / rates.alone.at(most));
+  facts.judge("one-task", rates.gathered.at(1) / rates.alone.at(1));
+  facts.judge("tasks", rates.gathered.at(most) / rates.gathered.at(1));
   report.notes.push_back(
       "With few tasks a queue never fills: every message waits out its millisecond. Latency is "
       "traded for throughput, as the text says, and only many tasks can afford it.");

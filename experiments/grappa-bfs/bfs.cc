@@ -43,7 +43,7 @@ Report grappa_bfs(const Options& options) {
                 {"edges traversed, 10^6 / s", 2},
                 {{"messages alone", {}, {}}},
                 false};
-  Facts facts(report);
+  Facts facts(report, "grappa-bfs");
   std::map<std::uint32_t, double> rate;
   bool sound = true;
   for (std::uint32_t ranks = 2; ranks <= 16; ranks *= 2) {
@@ -68,11 +68,9 @@ Report grappa_bfs(const Options& options) {
       {"machine", "preset sierra", "assumed: the text names no machine"},
       {"tasks", "64 a core, loops split down to four edges", "assumed"},
   };
-  facts.that("the parents are a breadth-first tree, as Graph 500 validates it", Source::kDerived,
-             "sound", sound ? "sound" : "not sound", sound);
-  facts.at_least("16 cores against 2, in edges a second", Source::kDerived, 2, rate[16] / rate[2]);
-  facts.between("each doubling of the cores gains alike: the last gain over the first",
-                Source::kStated, 0.75, 1.33, rate[16] / rate[8] / (rate[4] / rate[2]));
+  facts.judge_words("sound", sound, sound ? "sound" : "not sound");
+  facts.judge("cores", rate[16] / rate[2]);
+  facts.judge("constant-rate", rate[16] / rate[8] / (rate[4] / rate[2]));
   report.notes.push_back(
       "Not simulated: 2^25 vertices and 2^29 edges (some 10^10 operations; a schedule has at most "
       "2^31), and that a Cray XMT is 2.5 times as fast at 16 nodes.");

@@ -110,24 +110,17 @@ Report grappa_hierarchy(const Options& options) {
       {"largest system", "128 nodes of 16 cores: 2048 end points", "stated"},
       {"groups", "8 nodes, 8 groups, and so on; the first node of each is its router", "assumed"},
   };
-  Facts facts(report);
-  facts.equal("2048 end points, flat: queues, n (n - 1)", Source::kStated, 2048.0 * 2047,
-              growth.flat);
-  facts.at_most("hierarchical: queues over n log2 n, the most against that at 32 end points",
-                Source::kStated, 1, growth.worst / growth.first);
-  facts.at_least("2048 end points: queues, flat against hierarchical", Source::kDerived, 50,
-                 growth.flat / growth.queues);
-  facts.at_most("hops over log2 n, the most", Source::kStated, 1, growth.most_hops_over_log);
-  facts.that("hops of 2048 end points", Source::kStated, "more than 1",
-             fmt::format("{}", growth.hops), growth.hops > 1);
+  Facts facts(report, "grappa-hierarchy");
+  facts.judge("flat", growth.flat);
+  facts.judge("n-log-n", growth.worst / growth.first);
+  facts.judge("fewer", growth.flat / growth.queues);
+  facts.judge("hops", growth.most_hops_over_log);
+  facts.judge_words("more-hops", growth.hops > 1, fmt::format("{}", growth.hops));
   const auto writes = [](const IrregularRun& run) { return static_cast<double>(run.writes); };
-  facts.at_most("writes, hierarchical against by destination", Source::kOurs, 1,
-                writes(measured.hierarchical) / writes(measured.flat));
-  facts.at_most("queues used, hierarchical against by destination", Source::kOurs, 0.5,
-                static_cast<double>(measured.hierarchical.channels) /
-                    static_cast<double>(measured.flat.channels));
-  facts.at_least("time, hierarchical against by destination", Source::kDerived, 1,
-                 measured.hierarchical.makespan_s / measured.flat.makespan_s);
+  facts.judge("writes", writes(measured.hierarchical) / writes(measured.flat));
+  facts.judge("queues", static_cast<double>(measured.hierarchical.channels) /
+                            static_cast<double>(measured.flat.channels));
+  facts.judge("time", measured.hierarchical.makespan_s / measured.flat.makespan_s);
   report.notes.push_back(
       "At these numbers of tasks no queue fills, and messages wait out their millisecond at every "
       "hop: the hierarchy pays O(log n) of them. The text expects O(log n) more threads for that.");

@@ -133,11 +133,10 @@ void add_figures(Report& report, const std::vector<Case>& cases, std::uint32_t m
 }
 
 void add_facts(Report& report, const std::vector<Case>& cases) {
-  Facts facts(report);
+  Facts facts(report, "offload-preemption");
   const auto reached =
       std::count_if(cases.begin(), cases.end(), [](const Case& c) { return c.cpus_reach_nics; });
-  facts.equal("cases where slow or preempted CPUs change the NICs' time", Source::kDerived, 0,
-              static_cast<double>(reached));
+  facts.judge("untouched", static_cast<double>(reached));
   double least_gain = 1e9;
   double largest_fall = 0;
   double at_block_time = 1e9;
@@ -152,12 +151,9 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
       if (kDelays_us[d] >= block_us) at_block_time = std::min(at_block_time, gain);
     }
   }
-  facts.at_least("software over NICs, least slack first, in the worst case", Source::kOurs, 1,
-                 least_gain);
-  facts.at_most("largest fall of the gain from one delay to the next", Source::kOurs, 1e-9,
-                largest_fall);
-  facts.at_least("software over NICs where completions are seen a block time late and later",
-                 Source::kDerived, 1.9, at_block_time);
+  facts.judge("never-slower", least_gain);
+  facts.judge("gain-falls", largest_fall);
+  facts.judge("block-time-late", at_block_time);
   for (const char* pattern : kPatterns) {
     double before = 0;
     bool grows = true;
@@ -169,9 +165,7 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
       before = cost;
       shares += fmt::format("{}{:.2f}", shares.empty() ? "" : ", ", cost);
     }
-    facts.that(fmt::format("{}: what preemptions of 1 % of posts cost, ms, by group size",
-                           title_of(pattern)),
-               Source::kOurs, "more in each larger group", shares, grows);
+    facts.judge_words("preemptions", grows, shares, title_of(pattern));
   }
 }
 

@@ -121,19 +121,11 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
     if (c.ratio(2) > worst->ratio(2)) worst = &c;
     lost = std::max(lost, c.taken[2] / c.taken[0] - 1);
   }
-  Facts facts(report);
-  facts.at_least("binomial tree, mq-enable: FIFO over the ideal, in the largest case",
-                 Source::kOurs, 1.4, tree);
-  facts.at_most("least slack first over the ideal, in the worst case", Source::kOurs, 1.01,
-                worst->ratio(2));
-  facts.at_most("binomial pipeline: the worst order over the ideal", Source::kOurs, 1.03, pipeline)
-      .known_gap =
-      "FIFO and least slack first take the ideal time. Round-robin serves a queue that could wait: "
-      "queues go without one send in flight, so that a NIC does have several blocks to send. It "
-      "takes at most log2 n block times more, whatever the message: 4 of 35 with 16 nodes and 32 "
-      "blocks.";
-  facts.at_most("what least slack first loses to FIFO, in the worst case", Source::kOurs, 0.01,
-                lost);
+  Facts facts(report, "priority-inversion-offload");
+  facts.judge("tree", tree);
+  facts.judge("least-slack", worst->ratio(2));
+  facts.judge("pipeline", pipeline);
+  facts.judge("fifo", lost);
   report.notes.push_back(
       "rdmc-mq has one send to offer at a time, in the schedule's order: no order at the port "
       "matters to it. That is what its enables and waits buy.");

@@ -40,11 +40,10 @@ void add_facts(const Curves& aries, Facts& facts) {
       least_later = std::min(least_later, us[d] / us[d - 1]);
     }
   }
-  facts.at_least("from 1 to 2 nodes (\"a large jump\"): put, get, CAS, FAD, the least, times",
-                 Source::kStated, 1.3, least_jump);
-  facts.between("each doubling after that (\"gradually\"), the most, times", Source::kStated, 1,
-                least_jump, most_later);
-  facts.at_least("each doubling after that, the least, times", Source::kStated, 0.99, least_later);
+  facts.judge("jump", least_jump);
+  facts.judge("gradually", most_later / least_jump);
+  facts.judge("rises", most_later);
+  facts.judge("never-falls", least_later);
   double least_over_put = std::numeric_limits<double>::infinity();
   double least_persistent = std::numeric_limits<double>::infinity();
   double widest = 0;
@@ -54,13 +53,9 @@ void add_facts(const Curves& aries, Facts& facts) {
     widest = std::max(widest, high / low);
     least_persistent = std::min(least_persistent, aries[kPersistent][d] / aries[kSingle][d]);
   }
-  facts.at_least(
-      "the cheapest of get, FAD and single CAS against a put, at any number of nodes > 1",
-      Source::kStated, 1.01, least_over_put);
-  facts.at_most("get, FAD and single CAS: \"a cluster of similar cost\", dearest against cheapest",
-                Source::kStated, 1.15, widest);
-  facts.at_least("persistent against single CAS, the least (\"much more expensive\")",
-                 Source::kStated, 1.3, least_persistent);
+  facts.judge("put-cheapest", least_over_put);
+  facts.judge("cluster", widest);
+  facts.judge("persistent", least_persistent);
 }
 
 }  // namespace
@@ -103,24 +98,15 @@ Report rdma_vs_rpc_fig3(const Options& options) {
   report.tables.push_back(std::move(table));
   report.figures.push_back(std::move(figure));
 
-  Facts facts(report);
+  Facts facts(report, "rdma-vs-rpc-fig3");
   add_facts(aries, facts);
   const std::uint32_t nodes = 1u << doublings;
   const double on_infiniband =
       component_us(components()[kOneVariable], infiniband, nodes, operations) /
       component_us(components()[kFad], infiniband, nodes, operations);
   const double single_variable = aries[kOneVariable].back() / aries[kFad].back();
-  facts
-      .at_least("FAD on a single variable against random ones, Aries (\"much higher\")",
-                Source::kStated, 1.25, single_variable)
-      .known_gap =
-      "each process has one variable, so that few find theirs in use (one in twenty), and what "
-      "Aries "
-      "then does is nowhere published: the two crossings of PCIe that preset cori assumes are 1 "
-      "us. "
-      "From some 4 us on it would come out; fitting that would be fitting the fact";
-  facts.between("the same on InfiniBand (\"no difference\")", Source::kStated, 0.95, 1.05,
-                on_infiniband);
+  facts.judge("single-aries", single_variable);
+  facts.judge("single-infiniband", on_infiniband);
   // What it would take.
   const std::uint32_t swept = std::min(nodes, 32u);
   Table sweep{fmt::format("FAD on a single variable against random ones, {} nodes, by what an "

@@ -111,28 +111,12 @@ Report rdma_vs_rpc_fig4(const Options& options) {
   }
   report.tables.push_back(std::move(table));
   report.figures.push_back(std::move(figure));
-  Facts facts(report);
-  facts.at_most("push cw against its model with the single-variable fetch-and-add: furthest off",
-                Source::kStated, 0.15, off);
-  facts.at_most("checksum push against the same model: furthest off", Source::kStated, 0.15,
-                checksum_off);
-  facts
-      .at_least("push crw over its model, at every size (\"consistently more expensive\")",
-                Source::kStated, 1, least)
-      .known_gap =
-      "The benchmark of the persistent compare-and-swap begins with a value that it must find out, "
-      "so it takes two tries at least, and the model with it. A push knows from its ticket what to "
-      "expect; only pushes that meet in one queue cost it further tries, and with one push in "
-      "flight for each queue few meet: fewer than 1.5 tries on the average. The paper does not say "
-      "how many either takes on Cori.";
-  facts
-      .at_least("push crw over the model with a swap that is tried once, the most nodes",
-                Source::kOurs, 1, last_single)
-      .known_gap =
-      "By 1 %: the further tries are there, but a push crw's fetch-and-add meets fewer others than "
-      "the benchmark's, whose clients do nothing else.";
-  facts.at_least("tries of a push's swap, at the busiest size (\"requires more round trips\")",
-                 Source::kStated, 1.05, attempts);
+  Facts facts(report, "rdma-vs-rpc-fig4");
+  facts.judge("cw", off);
+  facts.judge("checksum", checksum_off);
+  facts.judge("crw", least);
+  facts.judge("crw-one-try", last_single);
+  facts.judge("tries", attempts);
   report.constants = structure_constants(per_node);
   report.constants.push_back(
       {"model",

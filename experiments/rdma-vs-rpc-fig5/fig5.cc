@@ -71,33 +71,15 @@ Report rdma_vs_rpc_fig5(const Options& options) {
     for (const Point& p : points) ratio = std::min(ratio, p[dear] / p[cheap]);
     return ratio;
   };
-  Facts facts(report);
-  facts.at_least("AM insert over RDMA find CR, two nodes and more", Source::kStated, 1,
-                 least(kCallInsert, kFindCr));
-  facts.between("AM find over AM insert, the most nodes (\"possibly slightly higher\")",
-                Source::kStated, 0.97, 1.1, points.back()[kCallFind] / points.back()[kCallInsert]);
-  const std::string gap =
-      "A find crw is three messages there and back, a call one: about twice as much with the "
-      "preset's figures. For the two to be alike a call would need 3 to 5 us of software more than "
-      "the 0.5 us that are assumed for its handler; the paper states no such figure.";
-  facts
-      .between(
-          "RDMA find CRW over AM find, the fewest nodes (\"initially slightly more "
-          "expensive\")",
-          Source::kStated, 1, 1.25, points.front()[kFindCrw] / points.front()[kCallFind])
-      .known_gap = gap;
-  facts
-      .between("RDMA find CRW over AM find, the most nodes (\"a similar cost at 128 nodes\")",
-               Source::kStated, 0.8, 1.25, points.back()[kFindCrw] / points.back()[kCallFind])
-      .known_gap = gap;
-  facts.at_least("RDMA find CRW over AM find, at every size (dearer at all)", Source::kStated, 1,
-                 least(kFindCrw, kCallFind));
-  facts.at_least("RDMA insert CRW over the dearer AM operation, at every size", Source::kStated, 1,
-                 std::min(least(kInsertCrw, kCallInsert), least(kInsertCrw, kCallFind)));
-  facts.at_least("RDMA insert CW over the dearer AM operation, at every size", Source::kStated, 1,
-                 std::min(least(kInsertCw, kCallInsert), least(kInsertCw, kCallFind)));
-  facts.at_least("RDMA insert CRW over insert CW (the model's order)", Source::kStated, 1,
-                 least(kInsertCrw, kInsertCw));
+  Facts facts(report, "rdma-vs-rpc-fig5");
+  facts.judge("am-over-find-cr", least(kCallInsert, kFindCr));
+  facts.judge("am-find", points.back()[kCallFind] / points.back()[kCallInsert]);
+  facts.judge("crw-first", points.front()[kFindCrw] / points.front()[kCallFind]);
+  facts.judge("crw-last", points.back()[kFindCrw] / points.back()[kCallFind]);
+  facts.judge("crw-dearer", least(kFindCrw, kCallFind));
+  facts.judge("insert-crw", std::min(least(kInsertCrw, kCallInsert), least(kInsertCrw, kCallFind)));
+  facts.judge("insert-cw", std::min(least(kInsertCw, kCallInsert), least(kInsertCw, kCallFind)));
+  facts.judge("order", least(kInsertCrw, kInsertCw));
   report.constants = structure_constants(per_node);
   report.constants.push_back({"load factor", "0.5 in the fullest part", "assumed"});
   return report;

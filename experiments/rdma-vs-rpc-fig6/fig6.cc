@@ -87,30 +87,14 @@ Report rdma_vs_rpc_fig6(const Options& options) {
   }
   const Point& middle = *std::find_if(points.begin(), points.end(),
                                       [](const Point& p) { return p.compute_us == 64; });
-  Facts facts(report);
-  facts.at_most("no computation: AM over RDMA (\"initially faster\")", Source::kStated, 1,
-                first.call_us / first.rdma_us);
-  facts.at_least("beyond 2 us: AM over RDMA, at the least", Source::kStated, 1, beyond);
-  facts
-      .between(
-          "64 to 512 us: AM's latency grows with the computation (\"roughly linearly\"), in "
-          "times of 8",
-          Source::kStated, 0.8, 1.2, last.call_us / middle.call_us / 8)
-      .known_gap =
-      "What a push takes without computation, 5.7 us, is a quarter of what it takes with 64 us, so "
-      "that the whole does not grow as the computation does. Without it the growth is that of the "
-      "computation to 2 %, but the fact is judged on the whole.";
-  Fact& wait = facts.between(
-      "512 us: a call's wait for a target that computes, over the computation (\"half\" on "
-      "the average)",
-      Source::kStated, 0.3, 0.6, last.wait_us / last.compute_us);
-  if (!wait.ok) wait.known_gap = "It is 0.299 with the few clients of --quick, and holds in full.";
-  facts.at_most("512 us against none: RDMA (\"actually goes down\")", Source::kStated, 1,
-                last.rdma_us / first.rdma_us);
-  facts.at_most("a progress thread: the worst computation against none", Source::kStated, 1.1,
-                thread_worst);
-  facts.at_least("no computation: a progress thread over none (\"a performance hit\")",
-                 Source::kStated, 1, first.thread_us / first.call_us);
+  Facts facts(report, "rdma-vs-rpc-fig6");
+  facts.judge("am-first", first.call_us / first.rdma_us);
+  facts.judge("beyond-2us", beyond);
+  facts.judge("linear", last.call_us / middle.call_us / 8);
+  facts.judge("half", last.wait_us / last.compute_us);
+  facts.judge("rdma-falls", last.rdma_us / first.rdma_us);
+  facts.judge("thread", thread_worst);
+  facts.judge("thread-costs", first.thread_us / first.call_us);
   report.constants = structure_constants(per_node);
   report.constants.push_back({"progress thread",
                               fmt::format("a handler takes {} longer on it", kContention),

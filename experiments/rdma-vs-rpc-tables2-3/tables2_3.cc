@@ -66,21 +66,18 @@ Report rdma_vs_rpc_tables2_3(const Options& options) {
                1e6 * load_s});
   }
   report.tables.push_back(std::move(table));
-  Facts facts(report);
-  const auto price = [&](std::string_view what, StructureAccess access, Promise level, double us) {
-    facts.equal(fmt::format("{} from table I, us", what), Source::kDerived, us,
-                stated_us(access, level));
+  Facts facts(report, "rdma-vs-rpc-tables2-3");
+  const auto price = [&](std::string_view what, StructureAccess access, Promise level) {
+    facts.judge("prices", stated_us(access, level), what);
   };
-  price("insert crw", StructureAccess::kInsert, Promise::kReadWrite, 10.7);
-  price("insert cw", StructureAccess::kInsert, Promise::kWrite, 6.8);
-  price("find crw", StructureAccess::kFind, Promise::kReadWrite, 11.5);
-  price("find cr", StructureAccess::kFind, Promise::kRead, 3.7);
-  price("push cw", StructureAccess::kPush, Promise::kWrite, 6.9);
-  price("pop cr", StructureAccess::kPop, Promise::kRead, 7.6);
-  facts.at_most("each operation alone, against the sum of its messages: furthest off",
-                Source::kStated, 1e-9, furthest);
-  facts.that("under load each remote operation costs more than the best case", Source::kStated,
-             "yes", dearer ? "yes" : "no", dearer);
+  price("insert crw", StructureAccess::kInsert, Promise::kReadWrite);
+  price("insert cw", StructureAccess::kInsert, Promise::kWrite);
+  price("find crw", StructureAccess::kFind, Promise::kReadWrite);
+  price("find cr", StructureAccess::kFind, Promise::kRead);
+  price("push cw", StructureAccess::kPush, Promise::kWrite);
+  price("pop cr", StructureAccess::kPop, Promise::kRead);
+  facts.judge("alone", furthest);
+  facts.judge_words("load", dearer, dearer ? "yes" : "no");
   report.constants = structure_constants(per_node);
   report.constants.push_back({"local operation (l)", "20 ns and a copy", "assumed"});
   report.notes.push_back(

@@ -108,7 +108,7 @@ void add_fractus(Report& report, bool quick) {
   std::vector<Size> sizes(kSizes.begin(), kSizes.end());
   if (quick) sizes[0].bytes /= 4;
   const Sweep found = sweep(report, "Fractus", "rdmc-fig10-fractus", nodes, sizes, contended);
-  Facts facts(report);
+  Facts facts(report, "rdmc-fig10");
   // With n groups on the same n nodes each NIC takes in n − 1 of the n messages: n / (n − 1) of the
   // NIC's rate is the most there is.
   double least_share = 1;
@@ -116,17 +116,11 @@ void add_fractus(Report& report, bool quick) {
     const double most = 100.0 * nodes[i] / (nodes[i] - 1);
     least_share = std::min(least_share, found[0][0][i] / most);
   }
-  facts.at_least(
-      "Fractus, 100 MB, all send: share of what 100 Gb/s NICs allow, in %, at any size "
-      "(\"quite close to the limits\")",
-      Source::kStated, 90, 100 * least_share);
-  facts.that(
-      "Fractus, 16 nodes, all send: larger messages, more bandwidth (\"at least for larger message "
-      "sizes\")",
-      Source::kStated, "100 MB above 1 MB above 10 KB",
+  facts.judge("limits", 100 * least_share);
+  facts.judge_words(
+      "sizes", found[0][0].back() > found[1][0].back() && found[1][0].back() > found[2][0].back(),
       fmt::format("{:.1f}, {:.1f}, {:.1f} Gb/s", found[0][0].back(), found[1][0].back(),
-                  found[2][0].back()),
-      found[0][0].back() > found[1][0].back() && found[1][0].back() > found[2][0].back());
+                  found[2][0].back()));
 }
 
 void add_fairness(Report& report, bool quick) {
@@ -135,10 +129,7 @@ void add_fairness(Report& report, bool quick) {
   const Run found = run(
       8, size, 8, [&](const sched::Schedule& schedule) { return run_contended(schedule, fair); });
   const auto [first, last] = std::minmax_element(found.finish_s.begin(), found.finish_s.end());
-  Facts(report).at_most(
-      "8 groups on fair NICs, all begin at once: last finish against first "
-      "(\"fairness for overlapping groups\")",
-      Source::kStated, 1.1, *last / *first);
+  Facts(report, "rdmc-fig10").judge("fair", *last / *first);
 }
 
 void add_apt(Report& report, bool quick) {
@@ -168,13 +159,11 @@ void add_apt(Report& report, bool quick) {
     alone.add({std::string(where), run(55, sizes[0], 55, engine).gbps});
   }
   report.tables.push_back(std::move(alone));
-  Facts facts(report);
-  facts.equal("Apt, 100 MB, all of 55 send, Gb/s (\"approaches 16\" per link)", Source::kStated, 16,
-              found[0][0].back(), 0.25);
+  Facts facts(report, "rdmc-fig10");
+  facts.judge("apt", found[0][0].back());
   bool falls = true;
   for (std::size_t i = 1; i < nodes.size(); ++i) falls &= found[0][0][i] < found[0][0][i - 1];
-  facts.that("Apt, 100 MB, all send, with the group's size (16 \"at least for the larger groups\")",
-             Source::kStated, "falls", fmt::format("{:.1f}", fmt::join(found[0][0], ", ")), falls);
+  facts.judge_words("apt-falls", falls, fmt::format("{:.1f}", fmt::join(found[0][0], ", ")));
 }
 
 }  // namespace

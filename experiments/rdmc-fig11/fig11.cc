@@ -193,74 +193,24 @@ Report rdmc_fig11(const Options& options) {
   };
   std::array<FirstForm, kSizes.size()> first;
   for (std::size_t i = 0; i < kSizes.size(); ++i) first[i] = first_form(kSizes[i], options.quick);
-  Facts facts(report);
-  facts.between(
-      "one message of one sender: CPU load with interrupts, 100 MB, in % (\"around 10 %\")",
-      Source::kStated, 5, 20, first[0].awake);
-  facts
-      .between("one message of one sender: CPU load with interrupts, 1 MB, in % (\"50 %\")",
-               Source::kStated, 35, 65, first[1].awake)
-      .known_gap =
-      "With one block of 1 MiB a node waits for its turn most of the time. This is the form in "
-      "which "
-      "the figure was first judged; the average of all and one sending came after it had failed.";
-  facts
-      .at_least(
-          "one message of one sender: CPU load with interrupts, 10 KB, in % (\"only a minimal "
-          "difference\" from 100)",
-          Source::kStated, 80, first[2].awake)
-      .known_gap =
-      "The paper has the time spent on processing blocks; the model knows interrupts, posts and "
-      "copies only, and a node sleeps while the others' take place.";
-  facts.at_most(
-      "one message of one sender: most bandwidth lost with interrupts, 100 MB, in % "
-      "(\"quite minimal\")",
-      Source::kStated, 15, first[0].slower);
-  facts.at_most(
-      "one message of one sender: most bandwidth lost with interrupts, 1 MB, in % "
-      "(\"quite minimal\")",
-      Source::kStated, 15, first[1].slower);
-  facts.that(
-      "one message of one sender: the most lost, from large messages to small ones "
-      "(\"particularly for large transfers\")",
-      Source::kStated, "grows",
-      fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", first[0].slower, first[1].slower,
-                  first[2].slower),
-      first[1].slower <= first[2].slower && first[0].slower <= first[2].slower);
-  facts.between("all and one sending: CPU load with interrupts, 100 MB, in % (\"around 10 %\")",
-                Source::kStated, 5, 20, awake(0));
-  facts.between("all and one sending: CPU load with interrupts, 1 MB, in % (\"50 %\")",
-                Source::kStated, 35, 65, awake(1));
-  facts
-      .at_least(
-          "all and one sending: CPU load with interrupts, 10 KB, in % (\"only a minimal "
-          "difference\" from 100)",
-          Source::kStated, 80, awake(2))
-      .known_gap =
-      "It is above 90 % where all send and below 60 % where one does, whose messages leave a node "
-      "asleep while others relay; the paper's cost of processing a block beside interrupts, posts "
-      "and copies has no figure.";
-  facts.at_most(
-      "all and one sending: bandwidth lost with interrupts, 100 MB, in % (\"quite minimal\")",
-      Source::kStated, 15, slower(0));
-  facts.at_most(
-      "all and one sending: bandwidth lost with interrupts, 1 MB, in % (\"quite minimal\")",
-      Source::kStated, 15, slower(1));
-  facts
-      .at_most(
-          "all and one sending: bandwidth lost with interrupts, 10 KB, in % (\"quite minimal\")",
-          Source::kStated, 15, slower(2))
-      .known_gap =
-      "An interrupt is several times all else that the model charges a message of 10 KB. The "
-      "paper's "
-      "figure has such messages below 25 Gb/s even by polling: its software takes longer than the "
-      "model's, and an interrupt adds less to that.";
-  facts.that(
-      "all and one sending: 10 KB lose more than 1 MB and 100 MB (\"particularly for large "
-      "transfers\" little)",
-      Source::kStated, "more",
-      fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", slower(2), slower(1), slower(0)),
-      slower(1) <= slower(2) && slower(0) <= slower(2));
+  Facts facts(report, "rdmc-fig11");
+  facts.judge("cpu-100mb", first[0].awake);
+  facts.judge("cpu-1mb", first[1].awake);
+  facts.judge("cpu-10kb", first[2].awake);
+  facts.judge("most-lost", first[0].slower, "100 MB");
+  facts.judge("most-lost", first[1].slower, "1 MB");
+  facts.judge_words("loss-grows",
+                    first[1].slower <= first[2].slower && first[0].slower <= first[2].slower,
+                    fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", first[2].slower, first[1].slower,
+                                first[0].slower));
+  facts.judge("second-cpu-100mb", awake(0));
+  facts.judge("second-cpu-1mb", awake(1));
+  facts.judge("second-cpu-10kb", awake(2));
+  facts.judge("second-lost", slower(0), "100 MB");
+  facts.judge("second-lost", slower(1), "1 MB");
+  facts.judge("second-lost-10kb", slower(2));
+  facts.judge_words("second-loss-grows", slower(1) <= slower(2) && slower(0) <= slower(2),
+                    fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", slower(2), slower(1), slower(0)));
   std::string spread;
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
     const auto [least, most] = std::minmax_element(loads_of[i].begin(), loads_of[i].end());

@@ -142,33 +142,12 @@ Report rdmc_fig12(const Options&) {
       {"message, nodes", "100 MB, 3 to 8", "stated"},
       {"block", "1 MiB", "assumed: the default of RDMC's published code"},
   };
-  Facts facts(report);
-  facts.that("cross-channel against software, one, half or all sending", Source::kDerived,
-             "never slower, for it only leaves work out", never_slower ? "so" : "not so",
-             never_slower);
-  facts
-      .near("how much faster than software that polls, in % (\"about 5 %\")", Source::kStated, 5,
-            over_polling, 2)
-      .known_gap =
-      "Per block of 84 us the model's software costs 1 us, and one send in flight waits 1.2 us for "
-      "its acknowledgement. What the paper's cost besides (callbacks, memory, preemption) has no "
-      "figure in its text, and the machine's are not fitted to this.";
-  facts
-      .near("how much faster than software that sleeps until an interrupt, in % (\"about 5 %\")",
-            Source::kStated, 5, over_interrupts, 2)
-      .known_gap =
-      "Two interrupts of 4 us per block, an assumed round figure that is not fitted to this; the "
-      "paper's 5 % would need less than half of it.";
-  facts
-      .near("how much faster than software that polls where half or all send, in % (\"about 5 %\")",
-            Source::kStated, 5, several_over_polling, 2)
-      .known_gap =
-      "While one group's software works, another group's block is under way on the same port: the "
-      "NICs are busy either way. In the paper something besides the port is short.";
-  facts.at_most(
-      "one sender: how far the gain differs between 3 and 8 nodes, whatever a wait costs "
-      "the NIC, in points",
-      Source::kOurs, 1, spread);
+  Facts facts(report, "rdmc-fig12");
+  facts.judge_words("never-slower", never_slower, never_slower ? "so" : "not so");
+  facts.judge("polling", over_polling);
+  facts.judge("interrupts", over_interrupts);
+  facts.judge("several", several_over_polling);
+  facts.judge("waits", spread);
   report.notes.push_back(
       "Where the paper's software wins (one sender, 5 to 8 nodes, polling), this model says why "
       "not: "

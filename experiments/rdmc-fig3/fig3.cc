@@ -66,25 +66,20 @@ Report rdmc_fig3(const Options&) {
   };
   report.constants = {{"nodes", "8", "stated: figure 3"}, {"blocks", "3", "stated: figure 3"}};
 
-  Facts facts(report);
-  facts.equal("steps of the binomial pipeline", Source::kStated, 5, pipeline.steps);
-  facts.equal("steps of the binomial tree", Source::kStated, 3, tree.steps);
+  Facts facts(report, "rdmc-fig3");
+  facts.judge("pipeline-steps", pipeline.steps);
+  facts.judge("tree-steps", tree.steps);
   using Edge = std::pair<std::uint32_t, std::uint32_t>;
   const std::set<std::pair<std::uint32_t, Edge>> drawn = {
       {0, {0, 1}}, {1, {0, 2}}, {1, {1, 3}}, {2, {0, 4}}, {2, {1, 5}}, {2, {2, 6}}, {2, {3, 7}}};
   std::set<std::pair<std::uint32_t, Edge>> made;
   for (const sched::Transfer& t : tree.transfers) made.insert({t.step, {t.src.value, t.dst.value}});
-  facts.that("who sends to whom in the binomial tree", Source::kStated,
-             "0→1; 0→2, 1→3; 0→4, 1→5, 2→6, 3→7", made == drawn ? "the same" : "another tree",
-             made == drawn);
+  facts.judge_words("tree", made == drawn, made == drawn ? "the same" : "another tree");
   const bool root = root_sends_all_then_last(pipeline);
-  facts.that("what the pipeline's sender sends", Source::kStated,
-             "a new block in each of 3 steps, then the last one again", root ? "so" : "not so",
-             root);
+  facts.judge_words("root", root, root ? "so" : "not so");
   const auto last = last_receipts(pipeline);
   const auto in_last_step = std::count(last.begin() + 1, last.end(), pipeline.steps - 1);
-  facts.equal("receivers whose last block comes in the last step", Source::kStated, kRanks - 1,
-              static_cast<double>(in_last_step));
+  facts.judge("last-step", static_cast<double>(in_last_step));
   return report;
 }
 

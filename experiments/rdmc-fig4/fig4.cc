@@ -78,27 +78,18 @@ Report rdmc_fig4(const Options& options) {
       {"block", "1 MiB", "stated for 256 MB (table 1), assumed for 8 MB"},
   };
 
-  Facts facts(report);
-  facts.between("256 MB, 16 nodes: chain against pipeline (\"very similar latency\")",
-                Source::kStated, 0.9, 1.1, against_pipeline(large, "chain"));
-  facts.at_least("8 MB, 16 nodes: chain against pipeline (\"binomial pulls ahead\")",
-                 Source::kStated, 1.5, against_pipeline(small, "chain"));
+  Facts facts(report, "rdmc-fig4");
+  facts.judge("chain-256mb", against_pipeline(large, "chain"));
+  facts.judge("chain-8mb", against_pipeline(small, "chain"));
   for (const std::string_view pattern : {"sequential", "binomial-tree"}) {
-    facts.at_least(
-        fmt::format("256 MB, 16 nodes: {} against pipeline (\"do poorly\")", title_of(pattern)),
-        Source::kStated, 2, against_pipeline(large, pattern));
-    facts.at_least(
-        fmt::format("8 MB, 16 nodes: {} against pipeline (\"do poorly\")", title_of(pattern)),
-        Source::kStated, 2, against_pipeline(small, pattern));
+    facts.judge("poor-256mb", against_pipeline(large, pattern), title_of(pattern));
+    facts.judge("poor-8mb", against_pipeline(small, pattern), title_of(pattern));
   }
-  // In block times; overheads are some per cent of a block.
-  constexpr double kMargin = 0.05;
-  facts.equal("256 MB, 16 nodes: sequential against pipeline, 3840/259", Source::kDerived,
-              3840.0 / 259, against_pipeline(large, "sequential"), kMargin);
-  facts.equal("256 MB, 16 nodes: binomial tree against pipeline, 1024/259", Source::kDerived,
-              1024.0 / 259, against_pipeline(large, "binomial-tree"), kMargin);
-  facts.equal("8 MB, 16 nodes: chain against pipeline, 22/11", Source::kDerived, 2,
-              against_pipeline(small, "chain"), kMargin);
+  facts.judge("block-times", against_pipeline(large, "sequential"),
+              "256 MB by sequential, 3840/259");
+  facts.judge("block-times", against_pipeline(large, "binomial-tree"),
+              "256 MB by binomial tree, 1024/259");
+  facts.judge("block-times", against_pipeline(small, "chain"), "8 MB by chain, 22/11");
   report.notes.push_back(
       "The paper's curve of MVAPICH's broadcast (1.03 to 3 times the pipeline's time) is not "
       "simulated: which algorithm that library picks at each size is not stated.");

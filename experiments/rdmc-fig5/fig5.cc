@@ -130,15 +130,11 @@ Report rdmc_fig5(const Options& options) {
                    late_step),
        "assumed: \"towards the end\", \"an inopportune time\""},
   };
-  Facts facts(report);
-  facts.equal("what the sender waits longer in the step after the preemption, us", Source::kStated,
-              1e6 * kPreemption_s, 1e6 * extra_wait_s, 0.1);
-  facts.at_most("what it waits longer in any other step, us (5 % of the preemption)",
-                Source::kDerived, 5e4 * kPreemption_s, 1e6 * elsewhere_s);
-  facts.at_most("what the preemption adds to the whole transfer, us", Source::kStated,
-                1e6 * kPreemption_s * (1 + 1e-9), 1e6 * added_s);
-  facts.at_least("share of the undisturbed sender's time in transfers (\"the majority\")",
-                 Source::kStated, 0.5, transfer_s / delivered_s(schedule, calm));
+  Facts facts(report, "rdmc-fig5");
+  facts.judge("next-step", 1e6 * extra_wait_s);
+  facts.judge("other-steps", 1e6 * elsewhere_s);
+  facts.judge("whole", 1e6 * added_s);
+  facts.judge("majority", transfer_s / delivered_s(schedule, calm));
   return report;
 }
 

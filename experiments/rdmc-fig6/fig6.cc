@@ -39,7 +39,7 @@ Report rdmc_fig6(const Options& options) {
                 {"bandwidth, Gb/s", 0},
                 {},
                 false};
-  Facts facts(report);
+  Facts facts(report, "rdmc-fig6");
   double previous_peak = 0;
   bool peaks_rise = true;
   for (std::uint64_t message = kLeastMessage; message <= kLargestMessage;
@@ -57,15 +57,13 @@ Report rdmc_fig6(const Options& options) {
     peaks.add({series.name, sched::format_bytes(static_cast<std::uint64_t>(at) * kKiB), *peak});
     if (message >= kLeastJudged) {
       const bool shape = rises_peaks_and_falls(series.y);
-      facts.that(fmt::format("messages of {}: bandwidth against the block's size", series.name),
-                 Source::kStated, "rises, peaks, falls", shape ? "so" : "not so", shape);
+      facts.judge_words("shape", shape, shape ? "so" : "not so", series.name);
     }
     peaks_rise = peaks_rise && *peak > previous_peak;
     previous_peak = *peak;
     figure.series.push_back(std::move(series));
   }
-  facts.that("the peak, from smaller messages to larger ones", Source::kDerived, "higher each time",
-             peaks_rise ? "so" : "not so", peaks_rise);
+  facts.judge_words("peaks", peaks_rise, peaks_rise ? "so" : "not so");
   report.tables = {std::move(peaks), std::move(table)};
   report.figures.push_back(std::move(figure));
   report.constants = {

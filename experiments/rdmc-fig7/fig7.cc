@@ -39,17 +39,15 @@ Report rdmc_fig7(const Options&) {
       {"messages under way at once", "1", "stated: RDMC does not pipeline messages (section 5.1)"},
       {"nodes", "2 to 16", "assumed: Fractus has 16"},
   };
-  Facts facts(report);
-  facts.that("the rate, from smaller groups to larger ones", Source::kDerived, "never rises",
-             never_rises ? "so" : "it rises", never_rises);
+  Facts facts(report, "rdmc-fig7");
+  facts.judge_words("never-rises", never_rises, never_rises ? "so" : "it rises");
   // One relay more per doubling, each the price of the one before.
   const double first = latency_s[4] - latency_s[2];
   double most = 0;
   for (const std::uint32_t n : {8u, 16u}) {
     most = std::max(most, std::abs((latency_s[n] - latency_s[n / 2]) / first - 1));
   }
-  facts.at_most("what a doubling of the group adds: its difference from doubling to doubling",
-                Source::kDerived, 0.25, most);
+  facts.judge("doubling", most);
   report.notes.push_back(
       "The paper's text gives no number here: the test is there to show overheads. What is judged "
       "is the shape that the algorithm gives.");

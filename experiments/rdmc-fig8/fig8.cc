@@ -43,20 +43,16 @@ Report rdmc_fig8(const Options& options) {
       {"message", options.quick ? "64 MiB, for --quick" : "256 MiB", "stated: 256 MB"},
       {"block", "1 MiB", "assumed: as in table 1"},
   };
-  Facts facts(report);
-  facts.at_most("255 copies against 127, in time (\"almost the same\")", Source::kStated, 1.05,
-                pipeline[256] / pipeline[128]);
-  facts.at_most("511 copies against 127, in time (\"almost the same\")", Source::kStated, 1.05,
-                pipeline[512] / pipeline[128]);
+  Facts facts(report, "rdmc-fig8");
+  facts.judge("copies", pipeline[256] / pipeline[128], "255");
+  facts.judge("copies", pipeline[512] / pipeline[128], "511");
   // Time per receiver at every size, against that of one.
   double furthest = 0;
   for (const auto& [n, ms] : sequential) {
     furthest = std::max(furthest, std::abs(ms / (n - 1) / sequential[2] - 1));
   }
-  facts.at_most("sequential: deviation from a line through the origin, over receivers",
-                Source::kStated, 0.02, furthest);
-  facts.at_least("512 nodes: sequential against pipeline (\"orders of magnitude\")",
-                 Source::kStated, 100, sequential[512] / pipeline[512]);
+  facts.judge("linear", furthest);
+  facts.judge("orders", sequential[512] / pipeline[512]);
   report.notes.push_back(
       "The paper extrapolated its sequential point at 512 nodes; here it is "
       "computed like the others.");

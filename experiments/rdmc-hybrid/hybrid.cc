@@ -131,29 +131,21 @@ Report rdmc_hybrid(const Options& options) {
       {"machine", "100 Gb/s, the overheads of preset fractus, serial NICs", "assumed"},
       {"message, block", fmt::format("{} (and 8 MiB), 1 MiB", megabytes(message)), "assumed"},
   };
-  Facts facts(report);
+  Facts facts(report, "rdmc-hybrid");
   // A leader sends every block once among the racks and once in its own.
-  facts.between("no oversubscription: hybrid against flat, in time (a leader sends twice)",
-                Source::kDerived, 1, 2, ms[1][kHybrid] / ms[1][kPacked]);
+  facts.judge("twice", ms[1][kHybrid] / ms[1][kPacked]);
   // A rack's uplink carries one pipeline's blocks: one NIC's rate, which 8:1 of 8 nodes leaves.
-  facts.at_most("hybrid: 8:1 against 1:1, in time (a rack's uplink carries one block at a time)",
-                Source::kDerived, 1.02, ms[8][kHybrid] / ms[1][kHybrid]);
+  facts.judge("uplink", ms[8][kHybrid] / ms[1][kHybrid]);
   // Half of the hypercube's directions leave the rack, and then all of its nodes do.
   for (const int over : {4, 16}) {
-    facts.equal(fmt::format("flat, packed: {0}:1 against 1:1, in time ((1 + {0}) / 2)", over),
-                Source::kDerived, (1 + over) / 2.0, ms[over][kPacked] / ms[1][kPacked], 0.1);
+    facts.judge("packed", ms[over][kPacked] / ms[1][kPacked], fmt::format("{}:1", over));
   }
-  facts.at_least("flat, random places: 8:1 against 1:1, in time (7 of 8 blocks cross)",
-                 Source::kDerived, 7.0 / 8 * 8 * 0.9, ms[8][kRandom] / ms[1][kRandom]);
-  facts.at_least(
-      "8:1: the best flat one against the hybrid, in time (the hybrid pays)", Source::kOurs, 1.5,
-      *std::min_element(ms[8].begin() + kRandom, ms[8].begin() + kUnaware) / ms[8][kHybrid]);
-  facts.at_least("8:1: a hybrid that mistakes the racks against one that does not, in time",
-                 Source::kOurs, 1.5, ms[8][kUnaware] / ms[8][kHybrid]);
-  facts.at_most("1:1, every shape and size: flat over hybrid (it never wins there)", Source::kOurs,
-                1, gains.most.at(1));
-  facts.at_least("16:1, every shape and size: flat over hybrid (it wins everywhere)", Source::kOurs,
-                 1, gains.least.at(16));
+  facts.judge("random", ms[8][kRandom] / ms[1][kRandom]);
+  facts.judge("pays", *std::min_element(ms[8].begin() + kRandom, ms[8].begin() + kUnaware) /
+                          ms[8][kHybrid]);
+  facts.judge("mistaken", ms[8][kUnaware] / ms[8][kHybrid]);
+  facts.judge("never-at-1", gains.most.at(1));
+  facts.judge("always-at-16", gains.least.at(16));
   for (const int over : kOversubscriptions) {
     report.notes.push_back(
         fmt::format("{}:1: flat over hybrid is {:.2f} to {:.2f} by shape, size "

@@ -79,25 +79,13 @@ void add_known_case(Report& report) {
 
   // Rank 1 sends to leaves while it waits for its first block; with w sends in flight, that block
   // finds w of them before it. In the order of readiness it finds all of them.
-  constexpr double kAlone = kBlocks + kChain - 2;
-  Facts facts(report);
+  Facts facts(report, "rdmc-inversion");
   for (const std::uint32_t w : kInFlight) {
-    const double before = std::min(w == 0 ? kLeaves : w, kLeaves);
-    const std::string where = fmt::format("chain and leaves, {} in flight: ", shown_bound(w));
-    facts.equal(where + "in-order, the chain first", Source::kDerived, kAlone + before - 1,
-                found[{false, w}][0]);
-    facts.equal(where + "ready", Source::kDerived, kAlone + kLeaves - 1, found[{false, w}][kReady]);
-    facts.equal(where + "latest, uncontended, the leaves first", Source::kDerived,
-                kAlone + before - 1, found[{true, w}].back());
+    facts.judge("known-in-order", found[{false, w}][0], shown_bound(w));
+    facts.judge("known-ready", found[{false, w}][kReady], shown_bound(w));
+    facts.judge("known-latest", found[{true, w}].back(), shown_bound(w));
   }
-  facts
-      .equal("chain and leaves, 1 in flight: least-slack, the leaves first", Source::kOurs, kAlone,
-             found[{true, 1}][kLeastSlack])
-      .known_gap =
-      "The run that floats are taken from has the inversion: all sends to leaves are before the "
-      "chain's at the NIC, and each that came later would make the chain later. So they have no "
-      "float, and the relays, which wait in that queue, have. Latest times without contention see "
-      "that the leaves can wait.";
+  facts.judge("known-least-slack", found[{true, 1}][kLeastSlack]);
 }
 
 // --- Patterns, overlapping groups, and what may disturb them.
@@ -272,7 +260,7 @@ void add_summary(Report& report, std::string title, std::string column,
 }
 
 void add_facts(Report& report, const std::vector<Case>& cases) {
-  Facts facts(report);
+  Facts facts(report, "rdmc-inversion");
   double pipeline = 0;
   const Case* worst = &cases.front();
   std::vector<const Case*> losses;  // of 5 % and more
@@ -288,32 +276,13 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
       strict_worst = std::min(strict_worst, c.ms[kReady] / c.strict_ms);
     }
   }
-  facts.at_least("ready over in-order, in the worst case (inversions take place)", Source::kOurs,
-                 1.05, worst->ratio(kReady));
-  facts
-      .at_most("ready over in-order, undisturbed pipeline and circulant", Source::kOurs, 1.02,
-               pipeline)
-      .known_gap =
-      "With receives 16 ahead, circulant has several blocks ready for different ranks at a time. "
-      "In "
-      "the order of readiness they take turns, since the next one of a channel is ready only once "
-      "the one before is posted; the schedule has an order of its own. With receives beforehand or "
-      "1 "
-      "ahead, and for the pipeline always, it is 1.5 % at most.";
-  facts.at_least(
-      "ready over RDMC's strict order, pipeline, receives 1 ahead, in the best case (posting as "
-      "soon "
-      "as possible gains nothing)",
-      Source::kOurs, 0.98, strict_worst);
+  facts.judge("inversions", worst->ratio(kReady));
+  facts.judge("undisturbed", pipeline);
+  facts.judge("strict", strict_worst);
   const auto won = std::count_if(losses.begin(), losses.end(),
                                  [](const Case* c) { return c->wins_back(kLeastSlack); });
-  facts
-      .that("cases where ready loses 5 % and more: least-slack wins back half of it", Source::kOurs,
-            "all", fmt::format("{} of {}", won, losses.size()),
-            won == static_cast<long>(losses.size()))
-      .known_gap =
-      "Floats are of the undisturbed run and of the whole: they neither know what is late now nor "
-      "which of two operations is due first.";
+  facts.judge_words("won-back", won == static_cast<long>(losses.size()),
+                    fmt::format("{} of {}", won, losses.size()));
   report.notes.push_back(fmt::format(
       "Ready loses most, {:.0f} %, with {}, {} nodes, receives {}, disturbed by {}, {} in flight.",
       100 * (worst->ratio(kReady) - 1), worst->schedule, worst->nodes, worst->receives,

@@ -39,7 +39,6 @@ struct Machine {
   std::string name;
   machine::Platform platform;
   std::array<Noise, 2> noises;
-  std::string absorbs;  // why noise does not cost lockstep more there; empty where it does
 };
 
 Distribution exponential(sched::Time mean) {
@@ -57,7 +56,7 @@ Distribution constant(sched::Time value) {
 }
 
 Machine machine_of(std::string name, std::string_view platform, sched::Time stop, double chance) {
-  Machine m{std::move(name), machine::load_platform(platform), {}, {}};
+  Machine m{std::move(name), machine::load_platform(platform), {}};
   const auto jitter = sched::Time{static_cast<std::int64_t>(block_time_s(m.platform) / 8 * 1e12)};
   m.noises = {Noise{"jitter", exponential(jitter), 1},
               Noise{fmt::format("stops of {}", sched::format_time(stop)), constant(stop), chance}};
@@ -166,17 +165,15 @@ void add_machine(Report& report, const Machine& m, const std::vector<std::uint32
   report.tables.push_back(std::move(table));
   report.figures.push_back(std::move(figure));
 
-  Facts facts(report);
+  Facts facts(report, "rdmc-lockstep");
   double worst_quiet = 0;
   double worst_noisy = 0;
   for (const Point& p : points) {
     worst_quiet = std::max(worst_quiet, p.quiet[0] / p.quiet[1]);
     worst_noisy = std::max(worst_noisy, p.worst_sample);
   }
-  facts.at_most(fmt::format("{}, no noise, any size: async over lockstep", m.name), Source::kOurs,
-                1, worst_quiet);
-  facts.at_most(fmt::format("{}, the same noise, any draw and size: async over lockstep", m.name),
-                Source::kOurs, 1, worst_noisy);
+  facts.judge("quiet", worst_quiet, m.name);
+  facts.judge("same-noise", worst_noisy, m.name);
   for (std::size_t k = 0; k < m.noises.size(); ++k) {
     std::vector<double> ratios;
     std::vector<double> added;
@@ -184,23 +181,16 @@ void add_machine(Report& report, const Machine& m, const std::vector<std::uint32
       ratios.push_back(p.noisy[k][1] / p.noisy[k][0]);
       added.push_back(p.added_ms(k));
     }
-    const std::string where = fmt::format("{}, {}", m.name, m.noises[k].name);
-    facts.that(where + ": lockstep over async, with n", Source::kOurs, "grows",
-               fmt::format("{:.3f}", fmt::join(ratios, ", ")), grows(ratios));
-    facts
-        .that(where + ": what it adds in lockstep beyond what it adds in async, ms, with n",
-              Source::kOurs, "grows", fmt::format("{:.3g}", fmt::join(added, ", ")), grows(added))
-        .known_gap = m.absorbs;
+    const std::string where = fmt::format("{}, {}", m.name, k == 0 ? "jitter" : "stops");
+    facts.judge_words("ratio", grows(ratios), fmt::format("{:.3f}", fmt::join(ratios, ", ")),
+                      where);
+    facts.judge_words("added", grows(added), fmt::format("{:.3g}", fmt::join(added, ", ")), where);
   }
   // A step in lockstep waits for the slowest of its senders.
   const Point& last = points.back();
   const double jitter_ms = 1e3 * sched::seconds(m.noises[0].of.mean);
-  facts
-      .equal(fmt::format("{}, jitter, {} nodes: added in lockstep, in means (each step's largest "
-                         "draw)",
-                         m.name, last.nodes),
-             Source::kDerived, last.draws_max, (last.noisy[0][1] - last.quiet[1]) / jitter_ms, 0.15)
-      .known_gap = m.absorbs;
+  facts.judge("largest-draws", (last.noisy[0][1] - last.quiet[1]) / jitter_ms / last.draws_max,
+              m.name);
 }
 
 // Noise of the machine: it strikes what holds a lane, so lockstep's barriers too.
@@ -229,8 +219,8 @@ void add_every_post(Report& report, const std::vector<std::uint32_t>& nodes, std
     table.add({static_cast<double>(n), mean[0], mean[1], ratios.back()});
   }
   report.tables.push_back(std::move(table));
-  Facts(report).that("fractus, every post at risk: lockstep over async, with n", Source::kOurs,
-                     "grows", fmt::format("{:.3f}", fmt::join(ratios, ", ")), grows(ratios));
+  Facts(report, "rdmc-lockstep")
+      .judge_words("every-post", grows(ratios), fmt::format("{:.3f}", fmt::join(ratios, ", ")));
 }
 
 }  // namespace
@@ -251,13 +241,6 @@ Report rdmc_lockstep(const Options& options) {
       machine_of("fractus", "fractus", sched::Time{100'000'000}, 0.01),
       machine_of("tcp-wan", "tcp-wan:nic=serial", sched::Time{200'000'000'000}, 0.001),
   };
-  machines[1].absorbs =
-      "A barrier's round takes one latency, 10 ms. A rank that is less late than that has its "
-      "partner's message no later, so it is on time again in every round in which it only waits: "
-      "its lateness reaches in full the one rank that it reaches by a message in every round. "
-      "So lockstep, up to four times as slow there without noise, pays less for noise than "
-      "asynchronous "
-      "steps do, but for stops above the latency with many nodes.";
   for (const Machine& m : machines) add_machine(report, m, nodes, bytes, samples);
   add_every_post(report, nodes, bytes, samples);
   report.constants = {

@@ -75,11 +75,9 @@ void add_delays(Report& report, bool quick) {
   }
   report.tables.push_back(table);
   report.figures.push_back(figure);
-  Facts facts(report);
-  facts.equal("the most that a delay ε at any operation adds to the total, in ε", Source::kStated,
-              1, most, 1e-6);
-  facts.at_most("what it adds beyond itself on fractus, where posting takes time, in µs",
-                Source::kDerived, 2e6 * sched::seconds(fractus.o_post), over_s * 1e6);
+  Facts facts(report, "rdmc-robustness");
+  facts.judge("one-delay", most);
+  facts.judge("one-delay-fractus", over_s / sched::seconds(fractus.o_post));
 }
 
 // Item 2: one pair of nodes at half the rate. The share of the bandwidth that is left.
@@ -138,15 +136,11 @@ void add_slow_pair(Report& report, bool quick) {
   }
   report.tables.push_back(table);
   report.figures.push_back(figure);
-  Facts facts(report);
-  facts.near("bandwidth left with one pair at T/2, 64 nodes, 256 blocks, in %", Source::kStated,
-             85.6, 100 * left_at_256, 0.15);
-  facts.near("its difference from S/(S+⌈S/l⌉), S = l+k−1 steps, at any number of blocks",
-             Source::kDerived, 0, worst_gap, 1e-6);
+  Facts facts(report, "rdmc-robustness");
+  facts.judge("slow-pair", 100 * left_at_256);
+  facts.judge("slow-pair-steps", worst_gap);
   const Multicast chain{"chain", 16, 1024 * kMiB, kMiB, ""};
-  facts.near("bandwidth left to a chain of 16 with one pair at T/2, in % (T′/T is 50)",
-             Source::kStated, 50, 100 * block_times(chain) / block_times(chain, slow_pair(7, 8)),
-             1);
+  facts.judge("slow-chain", 100 * block_times(chain) / block_times(chain, slow_pair(7, 8)));
 }
 
 void add_slack(Report& report, bool quick) {
@@ -175,11 +169,10 @@ void add_slack(Report& report, bool quick) {
   }
   report.tables.push_back(table);
   report.figures.push_back(figure);
-  Facts facts(report);
-  facts.near("average slack of a steady step, difference from 2(1−(l−1)/(n−2)) at any n = 2^l",
-             Source::kStated, 0, furthest, 1e-12);
-  facts.near("average slack of a steady step, many nodes", Source::kStated, 2, of_largest, 0.1);
-  facts.equal("the least slack of any send", Source::kDerived, 1, least);
+  Facts facts(report, "rdmc-robustness");
+  facts.judge("slack-formula", furthest);
+  facts.judge("slack", of_largest);
+  facts.judge("least-slack", least);
 }
 
 }  // namespace

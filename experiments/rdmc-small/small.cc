@@ -128,38 +128,17 @@ Report rdmc_small(const Options& options) {
        "stated (section 5.1; 4.6 for the memory)"},
       {"RDMC, batched", "the series as one message", "stated: \"series that can be batched\""},
   };
-  Facts facts(report);
-  facts
-      .equal("the most that the ring gains, up to 16 nodes and 10 KB (\"as much as 5x\")",
-             Source::kStated, 5, most, 0.5)
-      .known_gap =
-      "It is to 2 or 3 nodes, where RDMC waits for each message's last relay before the next and "
-      "the "
-      "ring posts one write every 0.2 us; with 6 and 8 nodes the ring gains 5.4 and 3.9 times. At "
-      "which sizes the paper has its 5 is not in the text.";
-  facts.at_least("the least that the ring gains, up to 8 nodes and 1 KB (\"small enough\")",
-                 Source::kStated, 1, least_tiny);
-  facts
-      .at_least(
-          "16 nodes, 10 KB: RDMC against the ring (\"up to about 16 members … no more than "
-          "10KB\")",
-          Source::kStated, 1, grid.at({10'000, 16}).gain())
-      .known_gap =
-      "The wire alone takes the root 15 times 0.8 us. RDMC's four relays of the message cost less "
-      "than that where software takes 0.2 us to post and to notice, as is assumed here; its own "
-      "costs of a message (looking up the group, upcalls) have no figure in the paper.";
-  facts.at_most("64 nodes, 10 KB: RDMC against the ring (\"for larger groups\" RDMC dominates)",
-                Source::kStated, 1, grid.at({10'000, 64}).gain());
-  facts.at_most("16 nodes, 1 MB: RDMC against the ring (\"for larger … messages\" it dominates)",
-                Source::kStated, 1, grid.at({1'000'000, 16}).gain());
+  Facts facts(report, "rdmc-small");
+  facts.judge("five", most);
+  facts.judge("small-enough", least_tiny);
+  facts.judge("corner", grid.at({10'000, 16}).gain());
+  facts.judge("larger-groups", grid.at({10'000, 64}).gain());
+  facts.judge("larger-messages", grid.at({1'000'000, 16}).gain());
   double worst_batched = 0;
   for (const auto& [at, t] : grid) {
     if (at.second >= 3) worst_batched = std::max(worst_batched, t.batched / t.ring);
   }
-  facts.at_most(
-      "batched, 3 nodes and more, any size: RDMC against the ring (for \"series of messages that "
-      "can be batched\" it dominates)",
-      Source::kStated, 1, worst_batched);
+  facts.judge("batched", worst_batched);
   report.notes.push_back(
       "To two nodes both send each byte once: there batching gains nothing for large messages.");
   return report;

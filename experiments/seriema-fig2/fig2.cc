@@ -64,18 +64,10 @@ Report seriema_fig2(const Options& options) {
       {"messages", fmt::format("{}", messages), "assumed; enough for a steady rate"},
       {"seeing a completion", "the preset's poll_cost", "assumed; in the preset"},
   };
-  Facts facts(report);
-  facts.at_least(
-      "automatic selective signalling against by hand, at the least of all sizes "
-      "(about as fast)",
-      Source::kStated, 0.95, least);
-  Fact& peak = facts.equal("MB/s at 4 KB", Source::kStated, 5464, mb_per_s, 0.1);
-  if (!peak.ok) {
-    peak.known_gap =
-        "The preset has FDR's nominal 56 Gb/s, which is stated. What PCIe 3.0 with 8 lanes, FDR's "
-        "coding and packet headers leave of it is not in the model.";
-  }
-  facts.that("larger messages are fewer", Source::kDerived, "yes", falls ? "yes" : "no", falls);
+  Facts facts(report, "seriema-fig2");
+  facts.judge("automatic", least);
+  facts.judge("4kb", mb_per_s);
+  facts.judge_words("larger-fewer", falls, falls ? "yes" : "no");
   return report;
 }
 

@@ -88,35 +88,18 @@ Report seriema_table2(const Options& options) {
       {"calls", fmt::format("{}, with trad ten times as many", messages),
        "assumed; the paper makes 65 million"},
   };
-  Facts facts(report);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& r = rows[i];
-    const auto bytes = static_cast<double>(r.bytes);
-    const std::string at = fmt::format("{} B: ", r.bytes);
-    facts.between(at + "million writes a second", Source::kDerived, 4.4, 4.8, r.write / bytes)
-        .known_gap = kWriteGap;
-    facts.equal(at + "million writes a second, to the table's row", Source::kDerived,
-                kPaper[i].write / bytes, r.write / bytes, 0.1);
-    Fact& sends =
-        facts.between(at + "million sends a second", Source::kDerived, 1.4, 1.8, r.send / bytes);
-    if (!sends.ok) sends.known_gap = kSendGap;
-    Fact& ratio =
-        facts.between(at + "write against send", Source::kDerived, 2.7, 3.2, r.write / r.send);
-    if (!ratio.ok) ratio.known_gap = kSendGap;
-  }
-  constexpr std::array<double, 3> kGain = {55, 14, 4.7};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    Fact& gain = facts.equal(fmt::format("{} B: trad against write", rows[i].bytes),
-                             Source::kDerived, kGain[i], rows[i].trad / rows[i].write, 0.25);
-    if (!gain.ok) gain.known_gap = kTradGap;
-  }
-  Fact& near_peak = facts.near("256 B: trad against the rate of 4 KB", Source::kDerived, 0.97,
-                               rows[2].trad / 5464, 0.05);
-  if (!near_peak.ok) near_peak.known_gap = kTradGap;
+  Facts facts(report, "seriema-table2");
   for (const Row& r : rows) {
-    facts.between(fmt::format("{} B: ovfl against write (within a tenth)", r.bytes),
-                  Source::kDerived, 0.9, 1.1, r.ovfl / r.write);
+    const auto bytes = static_cast<double>(r.bytes);
+    const std::string of = fmt::format("{} B", r.bytes);
+    facts.judge("writes-range", r.write / bytes, of);
+    facts.judge("writes-by-row", r.write / bytes, of);
+    facts.judge("sends", r.send / bytes, of);
+    facts.judge("write-over-send", r.write / r.send, of);
+    facts.judge("trad-over-write", r.trad / r.write, of);
+    facts.judge("ovfl", r.ovfl / r.write, of);
   }
+  facts.judge("trad-near-peak", rows[2].trad / 5464);
   report.notes.push_back(
       "The paper's text gives other percentages than its table; the table is held here.");
   return report;

@@ -1,4 +1,4 @@
-// Every experiment, with --quick: its facts hold, but for those that are known not to.
+// Every experiment, with --quick: its facts hold, but for those that are pinned as failing.
 #include "experiments/registry.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "experiments/plot.h"
@@ -33,6 +34,17 @@ std::optional<Report> quick_run(const Experiment& experiment) {
   }
 }
 
+// The facts of an experiment that fail as known with --quick, each after a line's end.
+std::string pinned_failures(std::string_view experiment) {
+  std::istringstream lines(
+      sched::read_file(slackline::testing::source_dir() + "/tests/data/failing_facts.txt"));
+  std::string failing;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(std::string(experiment) + '/')) failing += '\n' + line;
+  }
+  return failing;
+}
+
 std::string plots(const Report& report) {
   std::string text;
   for (const Figure& figure : report.figures) text += plot_commands(figure);
@@ -49,11 +61,13 @@ TEST_P(Experiments, QuickRunHoldsIsWellFormedAndTheSameTwice) {
   EXPECT_FALSE(report.facts.empty());
   EXPECT_FALSE(report.constants.empty());
   std::set<std::string> facts;
+  std::string failing;
   for (const Fact& fact : report.facts) {
-    EXPECT_TRUE(facts.insert(fact.fact).second) << "twice: " << fact.fact;
-    EXPECT_EQ(fact.ok, fact.known_gap.empty())
-        << fact.fact << ": expected " << shown(fact.expected) << ", got " << shown(fact.got);
+    EXPECT_TRUE(facts.insert(fact.id).second) << "twice: " << fact.id;
+    EXPECT_TRUE(fact.ok || !fact.known_gap.empty()) << fact.id << " fails without a reason";
+    if (!fact.ok) failing += '\n' + std::string(GetParam().name) + '/' + fact.id;
   }
+  EXPECT_EQ(failing, pinned_failures(GetParam().name));
   for (const Table& table : report.tables) {
     EXPECT_FALSE(table.rows.empty()) << table.title;
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size()) << table.title;
