@@ -12,6 +12,7 @@
 #include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
+#include "experiments/facts.h"
 #include "experiments/plot.h"
 #include "experiments/registry.h"
 #include "sched/error.h"
@@ -59,11 +60,31 @@ std::string text_of(const experiments::Table& table) {
   return fmt::format("{}\n{}\n", table.title, lines.text(kSpaces));
 }
 
+// "derived", "stated; near-tautology".
+std::string kind_of(const experiments::Fact& fact) {
+  return fmt::format("{}{}{}", name(fact.source), fact.because.empty() ? "" : "; ",
+                     name(fact.nature));
+}
+
+// All but what came out.
+void set_fact(JsonDocument& json, const experiments::Fact& fact) {
+  json.set("id", fact.id);
+  json.set("fact", fact.fact);
+  json.set("where", fact.where);
+  json.set("source", name(fact.source));
+  if (!fact.because.empty()) {
+    json.set("nature", name(fact.nature));
+    json.set("because", fact.because);
+  }
+  json.set("expected", fact.expected);
+  set_texts(json, "rests_on", "on", fact.rests_on);
+  set_texts(json, "history", "change", fact.history);
+}
+
 std::string text_of(const experiments::Fact& fact) {
   std::string text =
-      fmt::format("  {:<5}  {}: expected {}, got {} [{}{}{}]\n", fact.ok ? "holds" : "FAILS",
-                  fact.fact, fact.expected, shown(fact.got), name(fact.source),
-                  fact.because.empty() ? "" : "; ", name(fact.nature));
+      fmt::format("  {:<5}  {}: expected {}, got {} [{}]\n", fact.ok ? "holds" : "FAILS", fact.fact,
+                  fact.expected, shown(fact.got), kind_of(fact));
   const auto add = [&](std::string_view line) { text += fmt::format("         {}\n", line); };
   if (!fact.ok && !fact.known_gap.empty()) add(fact.known_gap);
   if (!fact.because.empty()) add(fmt::format("{}: {}", name(fact.nature), fact.because));
@@ -91,7 +112,9 @@ std::string count_of(const std::vector<experiments::Fact>& facts) {
 class Reproduce : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("FIGURE", figure_, "a figure's name, or `list` for all of them");
+    arguments.positional(
+        "FIGURE", figure_,
+        "a figure's name, `list` for all of them, or `facts` for what they are held to");
     arguments.option("--out", "DIR", out_,
                      "where figures are drawn as SVG, made if need be; the current folder");
     arguments.flag("--quick", options_.quick, "fewer points and smaller messages");
@@ -101,12 +124,14 @@ class Reproduce : public Command {
   }
 
   int run(Console& console) override {
-    if (figure_ == "list") {
+    if (figure_ == "list" || figure_ == "facts") {
       if (out_ || options_.quick) {
-        throw InputError(fmt::format("{} beside list: nothing is run; expected a figure's name",
-                                     out_ ? "--out" : "--quick"));
+        throw InputError(fmt::format("{} beside {}: nothing is run; expected a figure's name",
+                                     out_ ? "--out" : "--quick", figure_));
       }
-      console.print(json_ ? list_document() : list_lines());
+      const bool facts = figure_ == "facts";
+      console.print(facts ? (json_ ? facts_document() : facts_lines())
+                          : (json_ ? list_document() : list_lines()));
       return 0;
     }
     const experiments::Experiment& experiment = experiments::find_experiment(figure_);
@@ -171,6 +196,8 @@ class Reproduce : public Command {
     for (const std::string& file : files) text += fmt::format("figure {}\n", file);
     text += count_of(report.facts);
     for (const experiments::Fact& fact : report.facts) text += text_of(fact);
+    const std::string moved = experiments::read_fact_file(experiment.name).moved;
+    if (!moved.empty()) text += fmt::format("moved, one at a time: {}\n", moved);
     return text;
   }
 
@@ -184,20 +211,10 @@ class Reproduce : public Command {
     json.begin_list("holds");
     for (const experiments::Fact& fact : report.facts) {
       json.begin_object();
-      json.set("id", fact.id);
-      json.set("fact", fact.fact);
-      json.set("where", fact.where);
-      json.set("source", name(fact.source));
-      if (!fact.because.empty()) {
-        json.set("nature", name(fact.nature));
-        json.set("because", fact.because);
-      }
-      json.set("expected", fact.expected);
+      set_fact(json, fact);
       set_value(json, "got", fact.got);
       json.set("ok", fact.ok);
       if (!fact.ok && !fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
-      set_texts(json, "rests_on", "on", fact.rests_on);
-      set_texts(json, "history", "change", fact.history);
       json.end();
     }
     json.end();
@@ -270,6 +287,56 @@ class Reproduce : public Command {
       json.begin_object();
       json.set("name", e.name);
       json.set("summary", e.summary);
+      json.end();
+    }
+    json.end();
+    return json.text();
+  }
+
+  // Every fact as its file has it, with nothing measured.
+  static std::vector<experiments::Fact> facts_of(const experiments::Experiment& experiment) {
+    std::vector<experiments::Fact> facts;
+    for (const experiments::FactEntry& entry : experiments::read_fact_file(experiment.name).facts) {
+      for (const auto& one : entry.cases) facts.push_back(experiments::unjudged(entry, one));
+    }
+    return facts;
+  }
+
+  static std::string facts_lines() {
+    std::string text;
+    for (const experiments::Experiment& e : experiments::experiments()) {
+      text += fmt::format("{}\n", e.name);
+      for (const experiments::Fact& fact : facts_of(e)) {
+        text += fmt::format("  {}: {} [{}]\n", fact.fact, fact.expected, kind_of(fact));
+      }
+    }
+    return text;
+  }
+
+  static std::string facts_document() {
+    JsonDocument json(std::nullopt, false);
+    json.begin_list("figures");
+    for (const experiments::Experiment& e : experiments::experiments()) {
+      json.begin_object();
+      json.set("name", e.name);
+      json.set("moved", experiments::read_fact_file(e.name).moved);
+      json.begin_list("facts");
+      for (const experiments::Fact& fact : facts_of(e)) {
+        json.begin_object();
+        set_fact(json, fact);
+        if (!fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
+        json.end();
+      }
+      json.end();
+      json.begin_list("not_held");
+      for (const experiments::NotHeld& open : experiments::read_fact_file(e.name).not_held) {
+        json.begin_object();
+        json.set("fact", open.what);
+        json.set("where", open.where);
+        json.set("why", open.why);
+        json.end();
+      }
+      json.end();
       json.end();
     }
     json.end();

@@ -223,12 +223,9 @@ std::string Form::text() const {
 }
 
 std::string RestsOn::text() const {
-  if (from.empty() && to.empty()) {
-    return fmt::format("{} = {}: a tenth and ten times change nothing", figure, value);
-  }
-  if (from.empty()) return fmt::format("{} = {}: up to {}", figure, value, to);
-  if (to.empty()) return fmt::format("{} = {}: from {}", figure, value, from);
-  return fmt::format("{} = {}: from {} to {}", figure, value, from, to);
+  if (from.empty()) return fmt::format("{} = {}: holds up to {}", figure, value, to);
+  if (to.empty()) return fmt::format("{} = {}: holds from {}", figure, value, from);
+  return fmt::format("{} = {}: holds from {} to {}", figure, value, from, to);
 }
 
 std::string FactChange::text() const {

@@ -50,8 +50,8 @@ struct Form {
 struct RestsOn {
   std::string figure;  // "interrupt_cost"
   std::string value;   // "4us"
-  std::string from;    // empty: a tenth of it still holds
-  std::string to;      // empty: ten times it still holds
+  std::string from;    // the least that was found to hold; empty: a tenth does
+  std::string to;      // the most that was found to hold; empty: ten times does
   std::string text() const;
 };
 
@@ -95,7 +95,7 @@ struct NotHeld {
 };
 
 struct FactFile {
-  std::string moved;  // the assumed figures that were moved to find what facts rest on
+  std::string moved;  // the assumed figures that were moved to find what facts rest on, and how far
   std::vector<FactEntry> facts;
   std::vector<NotHeld> not_held;
 };

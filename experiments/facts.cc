@@ -29,22 +29,25 @@ void Facts::judge_words(std::string_view id, bool ok, std::string got, std::stri
   add(id, of, std::move(got)).ok = ok;
 }
 
-Fact& Facts::add(std::string_view id, std::string_view of, Value got) {
-  const FactEntry& entry = found(id);
-  const FactEntry::Case& one = found_case(entry, of);
+Fact unjudged(const FactEntry& entry, const FactEntry::Case& one) {
   Fact fact;
-  fact.id = of.empty() ? entry.id : fmt::format("{}[{}]", entry.id, of);
+  fact.id = one.name.empty() ? entry.id : fmt::format("{}[{}]", entry.id, one.name);
   fact.fact = entry.text(one);
   fact.where = entry.where;
   fact.source = entry.source;
   fact.nature = entry.nature;
   fact.because = entry.because;
   fact.expected = one.form.text();
-  fact.got = std::move(got);
   fact.known_gap = one.gap;
   for (const RestsOn& figure : entry.rests_on) fact.rests_on.push_back(figure.text());
   for (const FactChange& change : entry.history) fact.history.push_back(change.text());
-  report_.facts.push_back(std::move(fact));
+  return fact;
+}
+
+Fact& Facts::add(std::string_view id, std::string_view of, Value got) {
+  const FactEntry& entry = found(id);
+  report_.facts.push_back(unjudged(entry, found_case(entry, of)));
+  report_.facts.back().got = std::move(got);
   return report_.facts.back();
 }
 

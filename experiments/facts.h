@@ -9,6 +9,9 @@
 
 namespace slackline::experiments {
 
+/// A fact of which nothing came out yet.
+Fact unjudged(const FactEntry& entry, const FactEntry::Case& one);
+
 class Facts {
  public:
   /// Facts of `experiment` go to the end of `report`, which must outlive this.

@@ -50,6 +50,7 @@ class NoEffect(ProgramCase):
                 (["advise", "--ranks", 3, "--bytes", "1KiB", "--confirm", "all", "--confirm-ops", 9],
                  "--confirm-ops"),
                 (["reproduce", "list", "--quick"], "--quick"),
+                (["reproduce", "facts", "--quick"], "--quick"),
                 (["reproduce", "list", "--out", "x"], "--out"),
                 (["run", CHAIN, "--device", "mlx5_0"], "--device: shm has no RDMA ports")):
             self.assertIn(said, self.bad(*call))

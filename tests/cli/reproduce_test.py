@@ -40,6 +40,21 @@ class Reproduce(ProgramCase):
                 self.assertEqual(document["ok"], all(fact["ok"] for fact in holds))
                 self.assertEqual(done.code, 0 if document["ok"] else 1)
 
+    def test_facts_are_told_without_a_run(self):
+        figures = {f["name"]: f for f in self.document("reproduce", "facts")["figures"]}
+        self.assertEqual(list(figures), self.names())
+        facts = {f["id"]: f for f in figures["seriema-table2"]["facts"]}
+        self.assertEqual(facts["writes-range[8 B]"]["expected"], "4.4 to 4.8")
+        self.assertIn("Before: ", facts["writes-by-row[8 B]"]["history"][0]["change"])
+        text = self.good("reproduce", "facts")
+        self.assertIn("255 copies against 127", text)
+        self.assertIn("[derived; identity]", text)
+
+    def test_the_history_of_a_fact_is_printed(self):
+        text = self.run_well("reproduce", "seriema-table2", "--quick", code=1)
+        self.assertIn("FAILS  8 B: million writes a second: expected 4.4 to 4.8", text)
+        self.assertIn("2026-11-21: The range became 10 % of each row", text)
+
     def test_a_figure_that_holds_ends_with_0(self):
         text = self.good("reproduce", "rdmc-fig8", "--quick", "--out", "f")
         self.assertIn("facts: 4 of 4 hold", text)
