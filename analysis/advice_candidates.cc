@@ -29,12 +29,11 @@ struct Racks {
 };
 
 void require_pattern(const std::string& name) {
-  const sched::SeriesEntry* series = sched::find_series_pattern(name);
-  if (sched::find_pattern(name) != nullptr || (series != nullptr && series->multicast)) return;
   std::vector<std::string_view> names;
-  for (const sched::PatternEntry& entry : sched::patterns()) names.push_back(entry.name);
-  for (const sched::SeriesEntry& entry : sched::series_patterns()) {
-    if (entry.multicast) names.push_back(entry.name);
+  for (const sched::PatternEntry& entry : sched::patterns()) {
+    if (!entry.multicast) continue;
+    if (entry.name == name) return;
+    names.push_back(entry.name);
   }
   throw InputError(sched::unknown_name("pattern", name, names));
 }
@@ -120,15 +119,16 @@ CandidateTable candidates_of(const AdviceRequest& request) {
     one.spec.multicast.ranks = request.ranks;
     one.spec.multicast.bytes = request.bytes;
     one.spec.multicast.block_bytes = 1 << 20;
-    const sched::PatternEntry* entry = sched::find_pattern(pattern);
+    const sched::PatternEntry* entry = sched::find_plan_pattern(pattern);
     for (const Placed& at : placed) {
       one.platform = at.platform;
       if (entry == nullptr) {  // it has no blocks
         add(one);
         continue;
       }
-      const std::vector<Racks> racks =
-          entry->takes_racks ? racks_to_try(at, request.ranks) : std::vector<Racks>(1);
+      const std::vector<Racks> racks = entry->find_option("racks") != nullptr
+                                           ? racks_to_try(at, request.ranks)
+                                           : std::vector<Racks>(1);
       for (const Racks& these : racks) {
         Candidate of_racks = one;
         of_racks.spec.multicast.rack_of_rank = these.of_rank;

@@ -5,11 +5,10 @@
 namespace slackline::analysis {
 
 std::optional<double> bus_factor(std::string_view pattern, std::uint32_t ranks) {
-  if (sched::find_pattern(pattern) != nullptr) return 1;
-  const sched::SeriesEntry* const series = sched::find_series_pattern(pattern);
-  if (series == nullptr) return std::nullopt;
+  const sched::PatternEntry* const entry = sched::find_pattern(pattern);
+  if (entry == nullptr) return std::nullopt;
   const double n = ranks;
-  switch (series->bus) {
+  switch (entry->bus) {
     case sched::BusUse::kNone:
       return std::nullopt;
     case sched::BusUse::kOnce:

@@ -98,7 +98,7 @@ StreamFigures stream_figures(const sched::Spec& spec, const machine::Platform& p
 std::optional<std::string> why_not_streamed(const sched::Spec& spec,
                                             const machine::Platform& platform,
                                             const machine::DelayPlan& delays) {
-  if (sched::find_pattern(spec.pattern) == nullptr) return spec.pattern + " has no steps";
+  if (sched::find_plan_pattern(spec.pattern) == nullptr) return spec.pattern + " has no steps";
   if (spec.messages != 1) return "there are several messages";
   if (spec.order != sched::Order::kAsync) return "order is lockstep";
   if (spec.credits.ready != sched::Ready::kSend) return "ready is not send";
@@ -126,7 +126,7 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
 
 std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& platform,
                              const machine::DelayPlan& delays, const Progress& progress) {
-  const sched::PatternEntry* pattern = sched::find_pattern(spec.pattern);
+  const sched::PatternEntry* pattern = sched::find_plan_pattern(spec.pattern);
   if (pattern != nullptr) check(spec.multicast);
   validate(delays, spec.multicast.ranks);
   if (why_not_streamed(spec, platform, delays)) return std::nullopt;

@@ -136,7 +136,7 @@ std::optional<StreamSamples> stream_samples(const sched::Spec& spec,
                                             const machine::Platform& platform,
                                             const machine::DelayPlan& plan,
                                             const machine::SampleRuns& runs) {
-  const sched::PatternEntry* pattern = sched::find_pattern(spec.pattern);
+  const sched::PatternEntry* pattern = sched::find_plan_pattern(spec.pattern);
   if (pattern != nullptr) check(spec.multicast);
   validate(plan, spec.multicast.ranks);
   if (why_not_streamed(spec, platform, plan)) return std::nullopt;

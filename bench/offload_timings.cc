@@ -161,7 +161,7 @@ int run(int argc, char** argv) {
   const std::uint64_t timings = sched::parse_count(argv[3], "TIMINGS", 0, 1u << 30);
   std::vector<std::string> patterns(argv + 4, argv + argc);
   if (patterns.empty()) {
-    for (const sched::PatternEntry& pattern : sched::patterns())
+    for (const sched::PatternEntry& pattern : sched::plan_patterns())
       patterns.emplace_back(pattern.name);
   }
   Totals all;

@@ -19,7 +19,7 @@ using analysis::Candidate;
 constexpr std::size_t kRowsShown = 12;
 
 bool has_blocks(const Candidate& candidate) {
-  return sched::find_pattern(candidate.spec.pattern) != nullptr;
+  return sched::find_plan_pattern(candidate.spec.pattern) != nullptr;
 }
 
 std::string block_text(const Candidate& candidate) {

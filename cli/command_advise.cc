@@ -191,8 +191,7 @@ class Advise : public Command {
     if (patterns_) {
       request.patterns = split(*patterns_, "--patterns");
     } else {
-      for (const sched::PatternEntry& e : sched::patterns()) request.patterns.emplace_back(e.name);
-      for (const sched::SeriesEntry& e : sched::series_patterns()) {
+      for (const sched::PatternEntry& e : sched::patterns()) {
         if (e.multicast) request.patterns.emplace_back(e.name);
       }
     }

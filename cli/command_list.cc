@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -36,17 +37,32 @@ Entries list_patterns() {
   for (const sched::PatternEntry& p : sched::patterns()) {
     entries.push_back({std::string(p.name), "", std::string(p.summary)});
   }
-  for (const sched::SeriesEntry& p : sched::series_patterns()) {
-    entries.push_back({std::string(p.name), "", std::string(p.summary)});
-  }
   return entries;
 }
 
+void add_options(const sched::PatternEntry& pattern, Entries& entries) {
+  for (const sched::Option& o : pattern.options) {
+    Entry entry{std::string(o.key), std::string(o.values), o.explained()};
+    const auto same = std::ranges::find(entries, entry.name, &Entry::name);
+    if (same == entries.end()) {
+      entries.push_back(std::move(entry));
+    } else if (same->detail != entry.detail || same->summary != entry.summary) {
+      same->detail = "by pattern";
+      same->summary = "its own in some: `slackline list options PATTERN`";
+    }
+  }
+}
+
+// Of all patterns together: each key once.
 Entries list_options() {
   Entries entries;
-  for (const sched::SpecOption& o : sched::spec_options()) {
-    entries.push_back({std::string(o.name), std::string(o.values), std::string(o.meaning)});
-  }
+  for (const sched::PatternEntry& p : sched::patterns()) add_options(p, entries);
+  return entries;
+}
+
+Entries list_options_of(std::string_view pattern) {
+  Entries entries;
+  add_options(sched::pattern_named(pattern), entries);
   return entries;
 }
 
@@ -98,12 +114,17 @@ class List : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("TOPIC", topic_, "patterns, options, platforms, transports or formats");
+    arguments.positional("PATTERN", pattern_, "whose options; all patterns' unless given", false);
     arguments.flag("--json", json_, "print one JSON document");
   }
 
   int run(Console& console) override {
     const Topic& topic = find_topic();
-    const Entries entries = topic.list();
+    if (!pattern_.empty() && topic.name != "options") {
+      throw InputError(fmt::format(
+          "list: '{}' is not an argument of it; see `slackline list --help`", pattern_));
+    }
+    const Entries entries = pattern_.empty() ? topic.list() : list_options_of(pattern_);
     console.print(json_ ? document(topic, entries) : lines(topic, entries));
     return 0;
   }
@@ -146,6 +167,7 @@ class List : public Command {
   }
 
   std::string topic_;
+  std::string pattern_;
   bool json_ = false;
 };
 

@@ -12,7 +12,6 @@
 #include "sched/file.h"
 #include "sched/pattern/queue.h"
 #include "sched/shown_text.h"
-#include "sched/spec_words.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {
@@ -30,8 +29,7 @@ LoadedSchedule from_spec(const std::string& text, const sched::MemoryLimit& memo
         sched::compile(spec, memory), name, name, blocks, false, false, std::nullopt, spec.pattern};
   }
   // What compile() makes, with what it leaves out.
-  sched::StructureProgram structure =
-      sched::structure_program(spec.pattern, sched::series_options(spec));
+  sched::StructureProgram structure = sched::structure_program(spec);
   sched::Schedule schedule = std::move(structure.schedule);
   return {std::move(schedule),  name,        name, blocks, false, false,
           std::move(structure), spec.pattern};
@@ -165,8 +163,8 @@ LoadedSchedule ScheduleSource::load_of_size(std::uint64_t bytes, std::string_vie
                                  option, schedule_));
   }
   const std::string pattern = text->substr(0, text->find(':'));
-  const auto traits = sched::traits_of(pattern);
-  if (traits && !sched::is_taken(*traits, "bytes")) {
+  const sched::PatternEntry* entry = sched::find_pattern(pattern);
+  if (entry != nullptr && entry->find_option("bytes") == nullptr) {
     throw InputError(
         fmt::format("{}: {} has no bytes; expected a pattern with messages", option, pattern));
   }

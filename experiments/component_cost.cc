@@ -33,11 +33,13 @@ std::span<const Component> components() { return kComponents; }
 
 double component_us(const Component& component, const machine::Platform& platform,
                     std::uint32_t nodes, std::uint32_t operations) {
-  sched::SeriesOptions options;
-  options.ranks = nodes * kProcessesPerNode;
-  options.one_sided = {kWarmUp + operations, component.access, component.variables, kSeed};
-  options.call.handler = kHandler;
-  const sched::Schedule schedule = sched::one_sided(options);
+  sched::Spec spec;
+  spec.pattern = "one-sided";
+  spec.multicast.ranks = nodes * kProcessesPerNode;
+  spec.own.edit<sched::OneSidedOptions>() = {kWarmUp + operations, component.access,
+                                             component.variables, kSeed};
+  spec.handler = kHandler;
+  const sched::Schedule schedule = sched::one_sided(spec);
   const sched::Trace trace = analysis::run_events(schedule, platform);
   double total_s = 0;  // from the end of the warm-up to that of the last operation
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
@@ -49,7 +51,7 @@ double component_us(const Component& component, const machine::Platform& platfor
     if (step == kWarmUp - 1) total_s -= trace.ops[i].done_s;
     if (step == kWarmUp + operations - 1) total_s += trace.ops[i].done_s;
   }
-  return 1e6 * total_s / options.ranks / operations;
+  return 1e6 * total_s / spec.multicast.ranks / operations;
 }
 
 std::vector<Constant> component_constants(const machine::Platform& platform,

@@ -124,8 +124,7 @@ machine::Platform cori(std::uint32_t ranks_per_node) {
 
 Measured measure_structure(const std::string& text, const machine::Platform& platform) {
   const sched::Spec spec = sched::parse_spec(text);
-  const sched::StructureProgram program =
-      sched::structure_program(spec.pattern, sched::series_options(spec));
+  const sched::StructureProgram program = sched::structure_program(spec);
   // Messages that wait for a process are handled in the order in which they came.
   const sched::Trace trace =
       analysis::run_events(program.schedule, platform, {}, machine::IssuePolicy::kReady);

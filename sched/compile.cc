@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sched/compose.h"
+#include "sched/error.h"
 #include "sched/pass/add_barriers.h"
 
 namespace slackline::sched {
@@ -32,9 +33,20 @@ Schedule series_of(const Schedule& schedule, std::uint32_t messages) {
 
 }  // namespace
 
+Plan plan_of(const Spec& spec) {
+  const PatternEntry& pattern = pattern_named(spec.pattern);
+  if (pattern.plan == nullptr) {
+    throw InputError(
+        fmt::format("{}: it has no blocks and steps; expected a pattern with them", spec.pattern));
+  }
+  Plan plan = pattern.plan(spec.multicast);
+  plan.title = format_spec(spec);
+  return plan;
+}
+
 void require_memory(const Spec& spec, const MemoryLimit& memory) {
   const std::uint64_t ops = most_ops(spec);
-  const std::uint64_t bytes_of_op = find_series_pattern(spec.pattern) != nullptr ? 200 : 300;
+  const std::uint64_t bytes_of_op = pattern_named(spec.pattern).plan == nullptr ? 200 : 300;
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(ops, bytes_of_op, &bytes)) bytes = ~std::uint64_t{0};
   memory.require(
@@ -44,13 +56,10 @@ void require_memory(const Spec& spec, const MemoryLimit& memory) {
 
 Schedule compile(const Spec& spec, const MemoryLimit& memory) {
   require_memory(spec, memory);
-  if (const SeriesEntry* series = find_series_pattern(spec.pattern)) {
-    Schedule schedule = series->make(series_options(spec));
-    const bool whole = spec.messages == 1 || !series->one_message;
-    return whole ? std::move(schedule) : series_of(schedule, spec.messages);
-  }
-  Schedule schedule = one_message(spec);
-  return spec.messages == 1 ? std::move(schedule) : series_of(schedule, spec.messages);
+  const PatternEntry& pattern = pattern_named(spec.pattern);
+  Schedule schedule = pattern.plan == nullptr ? pattern.schedule(spec) : one_message(spec);
+  const bool whole = spec.messages == 1 || (pattern.plan == nullptr && !pattern.one_message);
+  return whole ? std::move(schedule) : series_of(schedule, spec.messages);
 }
 
 }  // namespace slackline::sched

@@ -55,8 +55,7 @@ Report grappa_bfs(const Options& options) {
                rate[ranks] / 1e6 / ranks});
     figure.series[0].add(ranks, rate[ranks] / 1e6);
     if (ranks == 4) {
-      const auto parents =
-          sched::breadth_first_parents(sched::series_options(sched::parse_spec(spec)));
+      const auto parents = sched::breadth_first_parents(sched::parse_spec(spec));
       sound = !sched::parents_defect(graph, root, parents).has_value();
     }
   }

@@ -77,8 +77,7 @@ sched::Plan tree_of_first_blocks(const sched::Plan& longer, std::uint64_t bytes)
 
 GroupPlan::GroupPlan(GroupShape shape) : shape_(std::move(shape)) {
   if (std::ranges::find(kPatterns, shape_.pattern) == kPatterns.end()) {
-    if (sched::find_pattern(shape_.pattern) == nullptr &&
-        sched::find_series_pattern(shape_.pattern) == nullptr) {
+    if (sched::find_pattern(shape_.pattern) == nullptr) {
       sched::parse_spec(shape_.spec(1));  // throws, with what there is
     }
     throw Unsupported(

@@ -14,9 +14,9 @@ namespace {
 using Message = CollectivePlan::Message;
 using Piece = CollectivePlan::Piece;
 
-class Lowering {
+class LoweredCollective {
  public:
-  Lowering(const CollectivePlan& plan, const CollectiveLowering& options)
+  LoweredCollective(const CollectivePlan& plan, const CollectiveLowering& options)
       : plan_(plan),
         options_(options),
         builder_(plan.ranks),
@@ -238,11 +238,11 @@ class Lowering {
 }  // namespace
 
 Schedule draft_collective(const CollectivePlan& plan, const CollectiveLowering& options) {
-  return Lowering(plan, options).run().build_draft();
+  return LoweredCollective(plan, options).run().build_draft();
 }
 
 Schedule lower_collective(const CollectivePlan& plan, const CollectiveLowering& options) {
-  return Lowering(plan, options).run().build();
+  return LoweredCollective(plan, options).run().build();
 }
 
 }  // namespace slackline::sched

@@ -10,9 +10,9 @@ namespace slackline::sched {
 
 /// How a receiver says that it is ready.
 enum class Ready : std::uint8_t {
-  kNone,   // not at all
   kSend,   // a zero-byte message per receive (RDMC's code)
   kWrite,  // a one-sided write that the sender polls for (RDMC's paper, section 4.2)
+  kNone,   // not at all
 };
 
 /// What a rank's first message waits for, and so in what order receives are posted.

@@ -1,6 +1,7 @@
 #include "sched/pattern/binary_tree.h"
 
 #include "sched/pattern/edge_stream.h"
+#include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 
@@ -18,5 +19,8 @@ Plan binary_tree(const MulticastOptions& options) {
   }
   return with_root(std::move(plan), options.root);
 }
+
+constinit const PatternEntry kBinaryTreePattern = {
+    "binary-tree", "blocks pipelined down a complete binary tree", kMulticastOptions, binary_tree};
 
 }  // namespace slackline::sched

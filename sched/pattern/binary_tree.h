@@ -9,5 +9,6 @@ namespace slackline::sched {
 /// With D = ⌊log2 n⌋, 2k − 2 + max(2D − 2, D + ⌊log2(n − 2^D + 1)⌋) steps, which is 2(k + D − 1)
 /// for a full tree; k steps for n = 2, where the root has one child.
 Plan binary_tree(const MulticastOptions& options);
+extern const PatternEntry kBinaryTreePattern;
 
 }  // namespace slackline::sched

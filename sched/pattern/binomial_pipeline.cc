@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "sched/pattern/shared_options.h"
+
 namespace slackline::sched {
 namespace {
 
@@ -235,5 +237,9 @@ Plan binomial_pipeline(const MulticastOptions& options) {
   }
   return plan;
 }
+
+constinit const PatternEntry kBinomialPipelinePattern = {
+    "binomial-pipeline", "blocks along the edges of a hypercube, RDMC's best", kMulticastOptions,
+    binomial_pipeline, binomial_pipeline_steps};
 
 }  // namespace slackline::sched

@@ -29,5 +29,6 @@ Plan binomial_pipeline(const MulticastOptions& options);
 
 /// The same step by step, in memory for the ranks alone.
 std::unique_ptr<StepSource> binomial_pipeline_steps(const MulticastOptions& options);
+extern const PatternEntry kBinomialPipelinePattern;
 
 }  // namespace slackline::sched

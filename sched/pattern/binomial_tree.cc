@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/pattern/shared_options.h"
+
 namespace slackline::sched {
 
 Plan binomial_tree(const MulticastOptions& options) {
@@ -20,5 +22,8 @@ Plan binomial_tree(const MulticastOptions& options) {
   }
   return with_root(std::move(plan), options.root);
 }
+
+constinit const PatternEntry kBinomialTreePattern = {
+    "binomial-tree", "whole messages along a binomial tree", kMulticastOptions, binomial_tree};
 
 }  // namespace slackline::sched

@@ -7,6 +7,7 @@
 
 #include "sched/error.h"
 #include "sched/pattern/global_address.h"
+#include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"
 #include "sched/workload/kronecker.h"
 
@@ -16,7 +17,14 @@ namespace {
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint32_t kMostScale = 24;
 
-const IrregularOptions& checked(const IrregularOptions& o) {
+struct BreadthFirstOptions {
+  std::uint32_t scale = 8;         // 2^scale vertices
+  std::uint32_t edge_factor = 16;  // drawn edges per vertex
+  std::uint32_t threshold = 4;     // iterations below which a parallel loop is not split
+};
+
+const BreadthFirstOptions& checked(const Spec& spec) {
+  const BreadthFirstOptions& o = spec.own.get<BreadthFirstOptions>();
   if (o.scale == 0 || o.scale > kMostScale) {
     throw InputError(fmt::format("scale: {}; expected 1 to {}", o.scale, kMostScale));
   }
@@ -29,19 +37,20 @@ const IrregularOptions& checked(const IrregularOptions& o) {
 
 class BreadthFirstSearch : public TaskPattern {
  public:
-  explicit BreadthFirstSearch(const SeriesOptions& options)
-      : o_(checked(options.irregular)),
-        handler_(options.call.handler),
-        graph_(graph_of(1u << o_.scale, kronecker_edges(o_.scale, o_.edge_factor, o_.seed))),
+  explicit BreadthFirstSearch(const Spec& spec)
+      : o_(checked(spec)),
+        task_(spec.own.get<TaskOptions>()),
+        handler_(spec.handler),
+        graph_(graph_of(1u << o_.scale, kronecker_edges(o_.scale, o_.edge_factor, task_.seed))),
         parents_(graph_.vertices(), kUnreached),
-        program_(options, *this),
-        loops_(std::size_t{options.ranks} * o_.tasks),
-        left_(options.ranks, 0),
-        frontier_(options.ranks),
-        first_edge_(options.ranks),
-        next_(options.ranks) {
-    const std::uint64_t bytes = striped_share(graph_.vertices() * kWord, options.ranks);
-    for (std::uint32_t r = 0; r < options.ranks; ++r) {
+        program_(spec, *this),
+        loops_(std::size_t{spec.multicast.ranks} * task_.tasks),
+        left_(spec.multicast.ranks, 0),
+        frontier_(spec.multicast.ranks),
+        first_edge_(spec.multicast.ranks),
+        next_(spec.multicast.ranks) {
+    const std::uint64_t bytes = striped_share(graph_.vertices() * kWord, spec.multicast.ranks);
+    for (std::uint32_t r = 0; r < spec.multicast.ranks; ++r) {
       words_.push_back(program_.memory().take(r, bytes));
     }
   }
@@ -140,13 +149,14 @@ class BreadthFirstSearch : public TaskPattern {
     const std::uint32_t u = frontier_[rank][place];
     const std::uint32_t v = graph_.neighbours(u)[loop.at++ - first[place]];
     loop.vertex = u;
-    const Slice record = program_.memory().take(rank, o_.record);
+    const Slice record = program_.memory().take(rank, task_.record);
     const std::uint64_t value = program_.memory().add_value(record);
     program_.delegate(task, home(v).rank, 0, std::uint64_t{v} << 32 | value, record);
     return true;
   }
 
-  const IrregularOptions& o_;
+  const BreadthFirstOptions& o_;
+  const TaskOptions& task_;
   const Time handler_;
   const Graph graph_;
   std::vector<std::uint32_t> parents_;
@@ -163,23 +173,39 @@ class BreadthFirstSearch : public TaskPattern {
 
 }  // namespace
 
-Schedule breadth_first_search(const SeriesOptions& options) {
-  return BreadthFirstSearch(options).make();
-}
+Schedule breadth_first_search(const Spec& spec) { return BreadthFirstSearch(spec).make(); }
 
-std::vector<std::uint32_t> breadth_first_parents(const SeriesOptions& options) {
-  BreadthFirstSearch search(options);
+std::vector<std::uint32_t> breadth_first_parents(const Spec& spec) {
+  BreadthFirstSearch search(spec);
   search.make();
   return std::move(search).parents();
 }
 
 // Of an edge, both ways: a switch, a handler's two, a spawn's joins, and two messages. Levels are
 // few: a barrier's operations are counted as if there were 64.
-std::uint64_t breadth_first_search_ops(const SeriesOptions& options) {
-  const IrregularOptions& o = checked(options.irregular);
+std::uint64_t breadth_first_search_ops(const Spec& spec) {
+  const BreadthFirstOptions& o = checked(spec);
   const std::uint64_t edges = std::uint64_t{o.edge_factor} << o.scale;
-  const std::uint64_t barrier = std::uint64_t{options.ranks} * (2 + 3 * 32 + o.tasks);
-  return 2 * edges * (6 + 2 * message_ops(options)) + (2ull << o.scale) + 64 * barrier;
+  const std::uint64_t barrier =
+      std::uint64_t{spec.multicast.ranks} * (2 + 3 * 32 + spec.own.get<TaskOptions>().tasks);
+  return 2 * edges * (6 + 2 * message_ops(spec)) + (2ull << o.scale) + 64 * barrier;
 }
+
+namespace {
+
+constexpr auto kBreadthFirstOptions =
+    option_list(kRanksOption, kHandlerOption, kTaskOptions, kRequestOptions,
+                count_option<&BreadthFirstOptions::scale>("scale", "1 to 24",
+                                                          "breadth-first-search: 2^scale vertices"),
+                count_option<&BreadthFirstOptions::edge_factor>(
+                    "edge-factor", "1 to 1024", "breadth-first-search: edges drawn per vertex"),
+                count_option<&BreadthFirstOptions::threshold>(
+                    "threshold", "1 or more", "breadth-first-search: a loop's parts are as long"));
+
+}  // namespace
+
+constinit const PatternEntry kBreadthFirstSearchPattern =
+    schedule_entry("breadth-first-search", "a Kronecker graph, level by level, by parallel loops",
+                   kBreadthFirstOptions, breadth_first_search, breadth_first_search_ops);
 
 }  // namespace slackline::sched

@@ -19,12 +19,13 @@ namespace slackline::sched {
 /// The contract: the word of every vertex that was reached holds its parent's number, as the record
 /// of the delegate that came first in the plan; later ones write nothing. Throws InputError for
 /// options out of their range.
-Schedule breadth_first_search(const SeriesOptions& options);
+Schedule breadth_first_search(const Spec& spec);
 
 /// The parents that its schedule ends with: kUnreached where a vertex has none.
-std::vector<std::uint32_t> breadth_first_parents(const SeriesOptions& options);
+std::vector<std::uint32_t> breadth_first_parents(const Spec& spec);
 
 /// No fewer than it makes.
-std::uint64_t breadth_first_search_ops(const SeriesOptions& options);
+std::uint64_t breadth_first_search_ops(const Spec& spec);
+extern const PatternEntry kBreadthFirstSearchPattern;
 
 }  // namespace slackline::sched

@@ -10,6 +10,7 @@
 #include "sched/builder.h"
 #include "sched/error.h"
 #include "sched/pattern/call_memory.h"
+#include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 namespace {
@@ -18,39 +19,38 @@ constexpr std::uint16_t kService = 1;  // the lane; handlers have lane 0
 // Aggregated records that a target polls for at once.
 constexpr std::uint32_t kLookedFor = 64;
 
-void check(const SeriesOptions& options) {
-  const CallOptions& call = options.call;
-  if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
-  if (options.messages == 0) throw InputError("messages: 0; expected at least 1");
-  if (options.slots == 0) throw InputError("slots: 0; expected at least 1");
+void check(const Spec& spec) {
+  const CallOptions& call = spec.own.get<CallOptions>();
+  check(spec.multicast);
+  if (spec.messages == 0) throw InputError("messages: 0; expected at least 1");
+  if (spec.slots == 0) throw InputError("slots: 0; expected at least 1");
   if (call.chunks == 0) throw InputError("chunks: 0; expected at least 1");
   if (call.chunk_limit == 0) throw InputError("chunk-limit: 0; expected at least 1");
-  if (options.root.value >= options.ranks) {
-    throw InputError(fmt::format("root: {} is no rank; expected 0 to {}", options.root.value,
-                                 options.ranks - 1));
-  }
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (options.bytes > kMost / options.messages - 2 * kCallWord) {
+  if (spec.multicast.bytes > kMost / spec.messages - 2 * kCallWord) {
     throw InputError(fmt::format("messages: {} of {} bytes; expected less than {} bytes together",
-                                 options.messages, options.bytes, kMost));
+                                 spec.messages, spec.multicast.bytes, kMost));
   }
-  if (options.messages > (1u << 30)) {
-    throw InputError(fmt::format("messages: {}; expected at most {}", options.messages, 1u << 30));
+  if (spec.messages > (1u << 30)) {
+    throw InputError(fmt::format("messages: {}; expected at most {}", spec.messages, 1u << 30));
   }
-  if (call_ops(options) >= 1ull << 31) {
+  if (call_ops(spec) >= 1ull << 31) {
     throw InputError(fmt::format("messages: {} to {} ranks make {} operations; expected less",
-                                 options.messages, options.ranks - 1, call_ops(options)));
+                                 spec.messages, spec.multicast.ranks - 1, call_ops(spec)));
   }
 }
 
 class CallPrograms {
  public:
-  CallPrograms(const SeriesOptions& options, CallShape shape)
-      : options_(options), out_(options.ranks), memory_(options, shape, out_) {}
+  CallPrograms(const Spec& spec, CallShape shape)
+      : spec_(spec),
+        options_(spec.own.get<CallOptions>()),
+        out_(spec.multicast.ranks),
+        memory_(spec, shape, out_) {}
 
   Schedule run() {
-    out_.set_title(options_.title);
-    out_.set_message_bytes(options_.messages * options_.bytes);
+    out_.set_title(format_spec(spec_));
+    out_.set_message_bytes(spec_.messages * spec_.multicast.bytes);
     for (CallNode& node : memory_.nodes()) add_program(node);
     for (const CallNode& node : memory_.nodes()) add_matches(node);
     return out_.build();
@@ -139,8 +139,8 @@ class CallPrograms {
     op.lane = kService;
     op.writes = out_.add_slice(memory_.record(node, m));
     node.arrivals.push_back(out_.add(op));
-    if (m >= options_.slots) {
-      for (const OpId reader : node.consumed_by[m - options_.slots]) {
+    if (m >= spec_.slots) {
+      for (const OpId reader : node.consumed_by[m - spec_.slots]) {
         after(reader, node.arrivals.back());
       }
     }
@@ -189,18 +189,18 @@ class CallPrograms {
     return sent;
   }
 
-  bool aggregates() const { return options_.call.aggregation != Bundle::kNone; }
+  bool aggregates() const { return options_.aggregation != Bundle::kNone; }
   // What the target waits for before it gives room for more must not be kept back.
   bool needs_flush(const CallNode& node, std::uint32_t m) const {
     if (m + 1 == memory_.calls()) return true;
     if (memory_.one_sided()) return memory_.chunks().is_last(m);
-    return !memory_.is_root(node) && (m + 1) % options_.slots == 0;
+    return !memory_.is_root(node) && (m + 1) % spec_.slots == 0;
   }
 
   OpId post(CallNode& child, const Op& op, OpId ready) {
     const OpId posted = out_.add(op);
     after(ready, posted);
-    const std::uint32_t every = aggregates() ? 0 : options_.call.signal;
+    const std::uint32_t every = aggregates() ? 0 : options_.signal;
     if (every != 0 && !child.posts.empty() && child.posts.size() % every == 0) {
       after(child.posts.back(), posted);
     }
@@ -233,7 +233,7 @@ class CallPrograms {
   void handle(CallNode& node, std::uint32_t m, OpId ready) {
     Op op = op_of(OpKind::kCalc, node, m);
     OpArguments arguments;
-    arguments.duration = options_.call.handler;
+    arguments.duration = spec_.handler;
     const OpId run = out_.add(op, arguments);
     after(ready, run);
     after(node.last, run);
@@ -256,9 +256,9 @@ class CallPrograms {
 
   // The result is what the arguments add up to so far.
   void give_back(CallNode& node, std::uint32_t m) {
-    const Slice result{node.results, m * options_.bytes, options_.bytes};
+    const Slice result{node.results, m * spec_.multicast.bytes, spec_.multicast.bytes};
     Op op = op_of(OpKind::kCopy, node, m);
-    op.reads = out_.add_slice({node.state, kCallWord, options_.bytes});
+    op.reads = out_.add_slice({node.state, kCallWord, spec_.multicast.bytes});
     op.writes = out_.add_slice(result);
     const OpId kept = out_.add(op);
     after(node.last, kept);
@@ -288,7 +288,7 @@ class CallPrograms {
         Slice flag = memory_.word(memory_.nodes()[i].words, m);
         if (results) {
           flag = memory_.landed_result(memory_.nodes()[i], m);
-          flag.offset += options_.bytes;
+          flag.offset += spec_.multicast.bytes;
           flag.bytes = kCallWord;
         }
         memory_.nodes()[i].seen.push_back(poll(root, m, flag));
@@ -317,45 +317,84 @@ class CallPrograms {
     }
   }
 
-  const SeriesOptions& options_;
+  const Spec& spec_;
+  const CallOptions& options_;
   ScheduleBuilder out_;
   CallMemory memory_;
 };
 
-Schedule make(const SeriesOptions& options, CallShape shape) {
-  check(options);
-  return CallPrograms(options, shape).run();
+Schedule make(const Spec& spec, CallShape shape) {
+  check(spec);
+  return CallPrograms(spec, shape).run();
 }
 
 }  // namespace
 
-Schedule call(const SeriesOptions& options) { return make(options, {}); }
-Schedule call_buffer_write(const SeriesOptions& options) {
-  return make(options, {Carries::kWritten, false});
-}
-Schedule call_buffer_read(const SeriesOptions& options) {
-  return make(options, {Carries::kRead, false});
-}
-Schedule call_return(const SeriesOptions& options) {
-  return make(options, {Carries::kReturned, false});
-}
-Schedule broadcast(const SeriesOptions& options) {
-  return make(options, {Carries::kInRecord, true});
-}
-Schedule broadcast_buffer_write(const SeriesOptions& options) {
-  return make(options, {Carries::kWritten, true});
-}
-Schedule broadcast_buffer_read(const SeriesOptions& options) {
-  return make(options, {Carries::kRead, true});
-}
+Schedule call(const Spec& spec) { return make(spec, {}); }
+Schedule call_buffer_write(const Spec& spec) { return make(spec, {Carries::kWritten, false}); }
+Schedule call_buffer_read(const Spec& spec) { return make(spec, {Carries::kRead, false}); }
+Schedule call_return(const Spec& spec) { return make(spec, {Carries::kReturned, false}); }
+Schedule broadcast(const Spec& spec) { return make(spec, {Carries::kInRecord, true}); }
+Schedule broadcast_buffer_write(const Spec& spec) { return make(spec, {Carries::kWritten, true}); }
+Schedule broadcast_buffer_read(const Spec& spec) { return make(spec, {Carries::kRead, true}); }
 
 // Of a call to one target: its post, its arrival, its handler's two, and up to three for a result
 // or a notification, or one for the buffer and two for the notification. Chunks: four for a service
 // call, two for an offset, and no more of them than calls, nor of flushes.
-std::uint64_t call_ops(const SeriesOptions& options) {
-  const std::uint64_t chunks = options.call.via == CallVia::kWrite ? 4 : 0;
-  const std::uint64_t flush = options.call.aggregation == Bundle::kNone ? 0 : 1;
-  return options.ranks * (std::uint64_t{7} + chunks + flush) * options.messages + 1;
+std::uint64_t call_ops(const Spec& spec) {
+  const CallOptions& options = spec.own.get<CallOptions>();
+  const std::uint64_t chunks = options.via == CallVia::kWrite ? 4 : 0;
+  const std::uint64_t flush = options.aggregation == Bundle::kNone ? 0 : 1;
+  return spec.multicast.ranks * (std::uint64_t{7} + chunks + flush) * spec.messages + 1;
 }
+
+namespace {
+
+constexpr auto kCallOptions = option_list(
+    kRanksOption, kBytesOption, kRootOption, kMessagesOption, kSlotsOption,
+    choice_option<&CallOptions::via>("via", "write|send", "calls: into chunks or slots"),
+    size_option<&CallOptions::chunk_bytes>("chunk", "a size, 1 or more",
+                                           "calls: of a receive buffer"),
+    count_option<&CallOptions::chunks>("chunks", "1 or more",
+                                       "calls: receive buffers obtained at a time"),
+    count_option<&CallOptions::chunk_limit>("chunk-limit", "1 or more",
+                                            "calls: receive buffers of one channel"),
+    choice_option<&CallOptions::notify>("notify", "transmit|consume",
+                                        "calls: once a call is sent, or has run"),
+    count_option<&CallOptions::signal>("signal", "0 or more",
+                                       "calls: posts per one that is waited for, 0: none", 0),
+    kHandlerOption,
+    choice_option<&CallOptions::aggregation>("aggregation", "none|trad|ovfl",
+                                             "calls: records gathered in queues"),
+    size_option<&CallOptions::flush_bytes>("flush", "a size",
+                                           "aggregation: a queue is sent when full"));
+
+}  // namespace
+
+constinit const PatternEntry kCallPattern =
+    schedule_entry("call", "Seriema's call: the root has every other rank run a function",
+                   kCallOptions, call, call_ops);
+constinit const PatternEntry kCallBufferPattern = schedule_entry(
+    "call-buffer", "a call with its buffer transmitted in it", kCallOptions, call, call_ops);
+constinit const PatternEntry kCallBufferWritePattern =
+    schedule_entry("call-buffer-write", "a buffer written into the target's, and then the call",
+                   kCallOptions, call_buffer_write, call_ops);
+constinit const PatternEntry kCallBufferReadPattern =
+    schedule_entry("call-buffer-read", "a call whose target reads the caller's buffer first",
+                   kCallOptions, call_buffer_read, call_ops);
+constinit const PatternEntry kCallReturnPattern =
+    schedule_entry("call-return", "a call whose result is written back to the caller", kCallOptions,
+                   call_return, call_ops);
+constinit const PatternEntry kBroadcastPattern = schedule_entry(
+    "broadcast", "a call to all ranks along a binomial tree", kCallOptions, broadcast, call_ops);
+constinit const PatternEntry kBroadcastBufferPattern =
+    schedule_entry("broadcast-buffer", "a broadcast with its buffer transmitted in it",
+                   kCallOptions, broadcast, call_ops);
+constinit const PatternEntry kBroadcastBufferWritePattern =
+    schedule_entry("broadcast-buffer-write", "buffers written down the tree, each before its call",
+                   kCallOptions, broadcast_buffer_write, call_ops);
+constinit const PatternEntry kBroadcastBufferReadPattern = schedule_entry(
+    "broadcast-buffer-read", "a broadcast in which each rank reads its parent's buffer",
+    kCallOptions, broadcast_buffer_read, call_ops);
 
 }  // namespace slackline::sched

@@ -5,6 +5,23 @@
 
 namespace slackline::sched {
 
+/// How a call's record travels: by one-sided writes, or by messages.
+enum class CallVia : std::uint8_t { kWrite, kSend };
+/// What a caller is notified of: that its call is transmitted, or that the target has run it.
+enum class CallNotify : std::uint8_t { kTransmit, kConsume };
+
+/// What calls are told beside.
+struct CallOptions {
+  CallVia via = CallVia::kWrite;
+  CallNotify notify = CallNotify::kTransmit;
+  std::uint64_t chunk_bytes = 16ull << 20;  // of a receive buffer: eight pages of 2 MiB
+  std::uint32_t chunks = 2;                 // obtained at a time (Seriema's c), ≥ 1
+  std::uint32_t chunk_limit = 16;           // of one channel (c_max), ≥ 1
+  std::uint32_t signal = 64;           // every so many posts one is waited for (u_max); 0: none
+  Bundle aggregation = Bundle::kNone;  // of records
+  std::uint64_t flush_bytes = 4096;    // aggregated: sent when it is as much
+};
+
 /// The root makes `messages` calls to every other rank: directly, or (broadcasts) along a binomial
 /// tree, in which case it runs them too. What a call is made of is a record: the function's
 /// identifier (8 bytes) and what goes with it.
@@ -25,7 +42,7 @@ namespace slackline::sched {
 /// always grows to the limit before it uses a chunk again. `via=send` into `slots` receives that
 /// the service thread posts, with no flow control.
 ///
-/// The handler is a calc of CallOptions::handler on the target's lane 0, and then a reduce that
+/// The handler is a calc of Spec::handler on the target's lane 0, and then a reduce that
 /// adds the record to the target's state: handlers run in the order of their channel. Every
 /// `signal`-th post of a channel is waited for before the next one (selective signalling,
 /// section 4.1; 0: none is). The caller's last operation joins its notifications: with
@@ -41,15 +58,24 @@ namespace slackline::sched {
 /// The contract: every target's state is the sum of all records, each once, and every buffer is
 /// there. Result m of call-return is the sum of what calls 0 … m carried, which also says in what
 /// order they ran. Throw InputError for options out of their range.
-Schedule call(const SeriesOptions& options);
-Schedule call_buffer_write(const SeriesOptions& options);
-Schedule call_buffer_read(const SeriesOptions& options);
-Schedule call_return(const SeriesOptions& options);
-Schedule broadcast(const SeriesOptions& options);
-Schedule broadcast_buffer_write(const SeriesOptions& options);
-Schedule broadcast_buffer_read(const SeriesOptions& options);
+Schedule call(const Spec& spec);
+Schedule call_buffer_write(const Spec& spec);
+Schedule call_buffer_read(const Spec& spec);
+Schedule call_return(const Spec& spec);
+Schedule broadcast(const Spec& spec);
+Schedule broadcast_buffer_write(const Spec& spec);
+Schedule broadcast_buffer_read(const Spec& spec);
 
 /// How many operations they make, or a few more.
-std::uint64_t call_ops(const SeriesOptions& options);
+std::uint64_t call_ops(const Spec& spec);
+extern const PatternEntry kCallPattern;
+extern const PatternEntry kCallBufferPattern;
+extern const PatternEntry kCallBufferWritePattern;
+extern const PatternEntry kCallBufferReadPattern;
+extern const PatternEntry kCallReturnPattern;
+extern const PatternEntry kBroadcastPattern;
+extern const PatternEntry kBroadcastBufferPattern;
+extern const PatternEntry kBroadcastBufferWritePattern;
+extern const PatternEntry kBroadcastBufferReadPattern;
 
 }  // namespace slackline::sched

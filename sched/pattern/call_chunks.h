@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "sched/error.h"
-#include "sched/pattern/pattern.h"
+#include "sched/pattern/call.h"
 
 namespace slackline::sched {
 
@@ -16,16 +16,17 @@ namespace slackline::sched {
 class CallChunks {
  public:
   /// `stride`: the bytes of a record. Throws InputError if a chunk holds none.
-  CallChunks(const SeriesOptions& options, std::uint64_t stride)
-      : stride_(stride), messages_(options.messages), at_once_(options.call.chunks) {
-    const std::uint64_t fit = options.call.chunk_bytes / stride;
+  CallChunks(const Spec& spec, std::uint64_t stride)
+      : stride_(stride), messages_(spec.messages), at_once_(spec.own.get<CallOptions>().chunks) {
+    const CallOptions& options = spec.own.get<CallOptions>();
+    const std::uint64_t fit = options.chunk_bytes / stride;
     if (fit == 0) {
       throw InputError(fmt::format("chunk: {} bytes; expected at least the {} of a record",
-                                   options.call.chunk_bytes, stride));
+                                   options.chunk_bytes, stride));
     }
     records_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, messages_));
     uses_ = (messages_ - 1) / records_ + 1;
-    chunks_ = std::min(options.call.chunk_limit, uses_);
+    chunks_ = std::min(options.chunk_limit, uses_);
   }
 
   /// Of all chunks, as far as they are used.

@@ -4,25 +4,28 @@
 
 namespace slackline::sched {
 
-CallMemory::CallMemory(const SeriesOptions& options, CallShape shape, ScheduleBuilder& out)
-    : options_(options),
+CallMemory::CallMemory(const Spec& spec, CallShape shape, ScheduleBuilder& out)
+    : spec_(spec),
+      bytes_(spec.multicast.bytes),
+      root_(spec.multicast.root),
+      options_(spec.own.get<CallOptions>()),
       shape_(shape),
-      one_sided_(options.call.via == CallVia::kWrite),
+      one_sided_(options_.via == CallVia::kWrite),
       in_record_(shape.carries == Carries::kInRecord || shape.carries == Carries::kReturned),
-      record_(kCallWord + (in_record_ ? options.bytes : 0)),
+      record_(kCallWord + (in_record_ ? spec.multicast.bytes : 0)),
       stride_(record_ + (one_sided_ ? kCallWord : 0)),
-      chunks_(options, stride_),
-      notifies_(options.call.notify == CallNotify::kConsume && shape.carries != Carries::kReturned),
+      chunks_(spec, stride_),
+      notifies_(options_.notify == CallNotify::kConsume && shape.carries != Carries::kReturned),
       out_(out),
-      nodes_(options.ranks) {
+      nodes_(spec.multicast.ranks) {
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) add_node(i);
   for (std::uint32_t i = 1; i < nodes_.size(); ++i) add_channels(nodes_[i]);
   add_facts();
 }
 
 RankId CallMemory::rank_of(std::uint32_t index) const {
-  if (index == 0) return options_.root;
-  return index == options_.root.value ? RankId(0) : RankId(index);
+  if (index == 0) return root_;
+  return index == root_.value ? RankId(0) : RankId(index);
 }
 
 void CallMemory::add_node(std::uint32_t i) {
@@ -34,18 +37,18 @@ void CallMemory::add_node(std::uint32_t i) {
   } else {
     node.parent = shape_.tree ? i - (1u << floor_log2(i)) : 0;
     nodes_[node.parent].children.push_back(i);
-    const std::uint64_t slots = std::min(options_.slots, calls());
+    const std::uint64_t slots = std::min(spec_.slots, calls());
     node.records = out_.add_buffer(node.rank, one_sided_ ? chunks_.bytes() : slots * stride_);
   }
-  if (!in_record_) node.buffers = out_.add_buffer(node.rank, calls() * options_.bytes);
+  if (!in_record_) node.buffers = out_.add_buffer(node.rank, calls() * bytes_);
   if (runs_calls(node)) node.state = out_.add_buffer(node.rank, record_);
   if (i == 0) return;
   const RankId parent = nodes_[node.parent].rank;
   if (shape_.carries == Carries::kReturned) {
-    node.results = out_.add_buffer(node.rank, calls() * options_.bytes);
-    node.words = out_.add_buffer(options_.root, calls() * (options_.bytes + kCallWord));
+    node.results = out_.add_buffer(node.rank, calls() * bytes_);
+    node.words = out_.add_buffer(root_, calls() * (bytes_ + kCallWord));
   } else if (notifies_) {
-    node.words = out_.add_buffer(options_.root, calls() * kCallWord);
+    node.words = out_.add_buffer(root_, calls() * kCallWord);
   }
   if (!one_sided_) return;
   node.asked = out_.add_buffer(node.rank, chunks_.services() * kCallWord);
@@ -67,17 +70,17 @@ void CallMemory::add_channels(CallNode& node) {
   const bool pushes = one_sided_ && chunks_.pushes() != 0;
   node.calls = channel(parent, node.rank);
   node.writes = node.calls;
-  if (options_.call.aggregation != Bundle::kNone) {
+  if (options_.aggregation != Bundle::kNone) {
     Channel& calls = out_.channel(node.calls);
-    calls.bundle = options_.call.aggregation;
-    calls.bundle_bytes = options_.call.flush_bytes;
-    if (calls.bundle == Bundle::kOverflow) calls.window = std::max(options_.call.signal, 1u);
+    calls.bundle = options_.aggregation;
+    calls.bundle_bytes = options_.flush_bytes;
+    if (calls.bundle == Bundle::kOverflow) calls.window = std::max(options_.signal, 1u);
     if (shape_.carries == Carries::kWritten) node.writes = channel(parent, node.rank);
   }
   if (pushes || shape_.carries == Carries::kReturned || shape_.carries == Carries::kRead) {
     node.back = channel(node.rank, parent);
   }
-  if (notifies_) node.sync = channel(node.rank, options_.root);
+  if (notifies_) node.sync = channel(node.rank, root_);
   if (one_sided_) {
     node.asks = channel(parent, node.rank);
     node.answers = channel(node.rank, parent);
@@ -96,24 +99,24 @@ void CallMemory::add_facts() {
     for (std::uint32_t m = 0; m < calls(); ++m) {
       if (!in_record_) out_.add_post({buffer(node, m), ValueId(calls() + m), 0});
       if (shape_.carries != Carries::kReturned || is_root(node)) continue;
-      const Slice landed{node.words, m * (options_.bytes + kCallWord), options_.bytes};
+      const Slice landed{node.words, m * (bytes_ + kCallWord), bytes_};
       out_.add_post({landed, ValueId(0), kCallWord, m + 1});
     }
   }
 }
 
 Slice CallMemory::buffer(const CallNode& node, std::uint32_t m) const {
-  return {node.buffers, m * options_.bytes, options_.bytes};
+  return {node.buffers, m * bytes_, bytes_};
 }
 Slice CallMemory::record(const CallNode& node, std::uint32_t m) const {
   if (is_root(node)) return {node.records, m * record_, record_};
   const std::uint64_t offset =
-      one_sided_ ? chunks_.offset(m) : m % std::min(options_.slots, calls()) * stride_;
+      one_sided_ ? chunks_.offset(m) : m % std::min(spec_.slots, calls()) * stride_;
   return {node.records, offset, record_};
 }
 
 Slice CallMemory::landed_result(const CallNode& node, std::uint32_t m) const {
-  const std::uint64_t stride = options_.bytes + kCallWord;
+  const std::uint64_t stride = bytes_ + kCallWord;
   return {node.words, m * stride, stride};
 }
 

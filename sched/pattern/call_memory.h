@@ -6,7 +6,6 @@
 
 #include "sched/builder.h"
 #include "sched/pattern/call_chunks.h"
-#include "sched/pattern/pattern.h"
 
 namespace slackline::sched {
 
@@ -59,7 +58,7 @@ struct CallNode {
 /// values: the records of the calls, then their buffers, then the mark.
 class CallMemory {
  public:
-  CallMemory(const SeriesOptions& options, CallShape shape, ScheduleBuilder& out);
+  CallMemory(const Spec& spec, CallShape shape, ScheduleBuilder& out);
 
   /// The root, then the others; parents before their children.
   std::vector<CallNode>& nodes() { return nodes_; }
@@ -68,7 +67,7 @@ class CallMemory {
   bool one_sided() const { return one_sided_; }
   /// Targets write a word for every call that they have run.
   bool notifies() const { return notifies_; }
-  std::uint32_t calls() const { return options_.messages; }
+  std::uint32_t calls() const { return spec_.messages; }
   std::uint64_t record_bytes() const { return record_; }
   bool is_root(const CallNode& node) const { return &node == &nodes_.front(); }
   bool runs_calls(const CallNode& node) const { return shape_.tree || !is_root(node); }
@@ -88,7 +87,10 @@ class CallMemory {
   void add_channels(CallNode& node);
   void add_facts();
 
-  const SeriesOptions& options_;
+  const Spec& spec_;
+  const std::uint64_t bytes_;
+  const RankId root_;
+  const CallOptions& options_;
   const CallShape shape_;
   const bool one_sided_;
   const bool in_record_;

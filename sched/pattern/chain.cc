@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/pattern/shared_options.h"
+
 namespace slackline::sched {
 
 Plan chain(const MulticastOptions& options) {
@@ -18,5 +20,8 @@ Plan chain(const MulticastOptions& options) {
   }
   return with_root(std::move(plan), options.root);
 }
+
+constinit const PatternEntry kChainPattern = {"chain", "each rank relays every block to the next",
+                                              kMulticastOptions, chain};
 
 }  // namespace slackline::sched

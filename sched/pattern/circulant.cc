@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sched/pattern/circulant_schedule.h"
+#include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 
@@ -33,5 +34,8 @@ Plan circulant(const MulticastOptions& options) {
   }
   return with_root(std::move(plan), options.root);
 }
+
+constinit const PatternEntry kCirculantPattern = {
+    "circulant", "round-optimal for any number of ranks by one rule", kMulticastOptions, circulant};
 
 }  // namespace slackline::sched

@@ -16,11 +16,11 @@ using Message = CollectivePlan::Message;
 using Piece = CollectivePlan::Piece;
 
 Plan multicast(const MulticastOptions& options, const std::string& by) {
-  const PatternEntry* entry = find_pattern(by);
-  if (entry != nullptr && !entry->takes_racks) return entry->make(options);
   std::vector<std::string_view> names;
-  for (const PatternEntry& pattern : patterns()) {
-    if (!pattern.takes_racks) names.push_back(pattern.name);
+  for (const PatternEntry& pattern : plan_patterns()) {
+    if (pattern.find_option("racks") != nullptr) continue;
+    if (pattern.name == by) return pattern.plan(options);
+    names.push_back(pattern.name);
   }
   throw InputError("by: " + unknown_name("pattern", by, names));
 }

@@ -6,19 +6,23 @@
 namespace slackline::sched {
 
 /// One collective each, lowered by lower_collective and lower_credits from its plan
-/// (sched/pattern/collective.h, which has the steps). SeriesOptions::messages is the caller's: a
+/// (sched/pattern/collective.h, which has the steps). Spec::messages is the caller's: a
 /// series is composed. Throw InputError for options out of their range.
-Schedule reduce(const SeriesOptions& options);
-Schedule allreduce(const SeriesOptions& options);
+Schedule reduce(const Spec& spec);
+Schedule allreduce(const Spec& spec);
 /// `bytes` are each rank's own.
-Schedule allgather(const SeriesOptions& options);
+Schedule allgather(const Spec& spec);
 /// Has no bytes.
-Schedule barrier(const SeriesOptions& options);
+Schedule barrier(const Spec& spec);
 
 /// No fewer operations than all `messages` make.
-std::uint64_t reduce_ops(const SeriesOptions& options);
-std::uint64_t allreduce_ops(const SeriesOptions& options);
-std::uint64_t allgather_ops(const SeriesOptions& options);
-std::uint64_t barrier_ops(const SeriesOptions& options);
+std::uint64_t reduce_ops(const Spec& spec);
+std::uint64_t allreduce_ops(const Spec& spec);
+std::uint64_t allgather_ops(const Spec& spec);
+std::uint64_t barrier_ops(const Spec& spec);
+extern const PatternEntry kReducePattern;
+extern const PatternEntry kAllreducePattern;
+extern const PatternEntry kAllgatherPattern;
+extern const PatternEntry kBarrierPattern;
 
 }  // namespace slackline::sched

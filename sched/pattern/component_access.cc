@@ -11,13 +11,11 @@
 #include "sched/builder.h"
 #include "sched/error.h"
 #include "sched/pattern/pattern.h"
+#include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {
-    "put", "get", "fetch-add", "compare-swap", "persistent-compare-swap", "active-message"};
-constexpr std::array<std::string_view, 4> kKeys = {"operations", "op", "variables", "seed"};
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kPayload = 4;             // of a put or a get
 constexpr std::uint32_t kMostAttempts = 100'000;  // more is no contention, but a mistake
@@ -41,32 +39,32 @@ std::uint32_t drawn(std::uint64_t seed, std::uint32_t rank, std::uint32_t index,
   return static_cast<std::uint32_t>((x >> 32) * below >> 32);
 }
 
-void check(const SeriesOptions& options) {
-  const OneSidedOptions& one_sided = options.one_sided;
-  if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
+void check(const Spec& spec) {
+  const OneSidedOptions& one_sided = spec.own.get<OneSidedOptions>();
+  if (spec.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
   if (one_sided.operations == 0) throw InputError("operations: 0; expected at least 1");
   if (one_sided.variables == 0) throw InputError("variables: 0; expected at least 1");
-  if (std::uint64_t{one_sided.variables} * options.ranks > kMostVariables) {
+  if (std::uint64_t{one_sided.variables} * spec.multicast.ranks > kMostVariables) {
     throw InputError(fmt::format("variables: {} at each of {} ranks; expected at most {} together",
-                                 one_sided.variables, options.ranks, kMostVariables));
+                                 one_sided.variables, spec.multicast.ranks, kMostVariables));
   }
-  if (options.call.handler.count() < 0) throw InputError("handler: below 0; expected 0 or more");
-  if (one_sided_ops(options) > kMostOps) {
+  if (spec.handler.count() < 0) throw InputError("handler: below 0; expected 0 or more");
+  if (one_sided_ops(spec) > kMostOps) {
     throw InputError(fmt::format("operations: {} of {} ranks make {}; expected at most {}",
-                                 one_sided.operations, options.ranks, one_sided_ops(options),
+                                 one_sided.operations, spec.multicast.ranks, one_sided_ops(spec),
                                  kMostOps));
   }
 }
 
 class Writer {
  public:
-  explicit Writer(const SeriesOptions& options)
-      : options_(options.one_sided),
-        ranks_(options.ranks),
-        handler_(options.call.handler),
-        out_(options.ranks),
-        incoming_(options.ranks, 0) {
-    out_.set_title(options.title);
+  explicit Writer(const Spec& spec)
+      : options_(spec.own.get<OneSidedOptions>()),
+        ranks_(spec.multicast.ranks),
+        handler_(spec.handler),
+        out_(spec.multicast.ranks),
+        incoming_(spec.multicast.ranks, 0) {
+    out_.set_title(format_spec(spec));
   }
 
   Schedule run() {
@@ -236,47 +234,35 @@ class Writer {
 
 }  // namespace
 
-std::span<const std::string_view> one_sided_keys() { return kKeys; }
-
-void read_one_sided_option(std::string_view key, std::string_view value, OneSidedOptions& options) {
-  if (key == "operations") {
-    options.operations = static_cast<std::uint32_t>(parse_count(value, key, 1, kMostOps));
-  } else if (key == "variables") {
-    options.variables = static_cast<std::uint32_t>(parse_count(value, key, 1, kMostOps));
-  } else if (key == "seed") {
-    options.seed = parse_count(value, key, 0, ~std::uint64_t{0});
-  } else if (key == "op") {
-    const auto found = std::find(kNames.begin(), kNames.end(), value);
-    if (found == kNames.end()) {
-      throw InputError(fmt::format("op: '{}'; expected {}", value, fmt::join(kNames, " or ")));
-    }
-    options.access = static_cast<ComponentKind>(found - kNames.begin());
-  }
+Schedule one_sided(const Spec& spec) {
+  check(spec);
+  return Writer(spec).run();
 }
 
-std::string format_one_sided_options(const OneSidedOptions& options) {
-  const OneSidedOptions defaults;
-  std::string text;
-  const auto add = [&](bool differs, std::string_view key, const auto& value) {
-    if (differs) text += fmt::format(",{}={}", key, value);
-  };
-  add(options.operations != defaults.operations, "operations", options.operations);
-  add(options.access != defaults.access, "op", name(options.access));
-  add(options.variables != defaults.variables, "variables", options.variables);
-  add(options.seed != defaults.seed, "seed", options.seed);
-  return text;
+std::uint64_t one_sided_ops(const Spec& spec) {
+  const std::uint64_t each =
+      spec.own.get<OneSidedOptions>().access == ComponentKind::kActiveMessage ? 5 : 1;
+  return each * spec.multicast.ranks * spec.own.get<OneSidedOptions>().operations;
 }
 
-Schedule one_sided(const SeriesOptions& options) {
-  check(options);
-  return Writer(options).run();
-}
+namespace {
 
-std::uint64_t one_sided_ops(const SeriesOptions& options) {
-  const std::uint64_t each = options.one_sided.access == ComponentKind::kActiveMessage ? 5 : 1;
-  return each * options.ranks * options.one_sided.operations;
-}
+constexpr auto kOneSidedOptions = option_list(
+    kRanksOption, kHandlerOption,
+    count_option<&OneSidedOptions::operations>(
+        "operations", "1 or more", "structures, one-sided: of each client", 1, kMostOps),
+    choice_option<&OneSidedOptions::access>(
+        "op", "put|get|fetch-add|compare-swap|persistent-compare-swap|active-message",
+        "one-sided: what ranks do"),
+    count_option<&OneSidedOptions::variables>(
+        "variables", "1 or more", "one-sided: of each rank, to choose from", 1, kMostOps),
+    count_option<&OneSidedOptions::seed>(
+        "seed", "0 or more", "structures, one-sided: draws targets and keys", 0, kAnyNumber));
 
-std::string_view name(ComponentKind access) { return kNames[static_cast<std::size_t>(access)]; }
+}  // namespace
+
+constinit const PatternEntry kOneSidedPattern =
+    schedule_entry("one-sided", "one operation after the other, each at a random rank",
+                   kOneSidedOptions, one_sided, one_sided_ops);
 
 }  // namespace slackline::sched

@@ -4,15 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
 
-#include "sched/schedule.h"
+#include "sched/pattern/pattern.h"
 
 namespace slackline::sched {
-
-struct SeriesOptions;
 
 enum class ComponentKind : std::uint8_t {
   kPut,                    // "put": of 4 bytes
@@ -30,24 +25,16 @@ struct OneSidedOptions {
   std::uint64_t seed = 0;
 };
 
-/// The options of a spec that are read here, in the order in which they are written.
-std::span<const std::string_view> one_sided_keys();
-/// Throws InputError.
-void read_one_sided_option(std::string_view key, std::string_view value, OneSidedOptions& options);
-/// ",key=value" for each that differs from its default.
-std::string format_one_sided_options(const OneSidedOptions& options);
-
 /// Operation i of a rank begins when its operation i − 1 is done, and is step i; what an active
 /// message makes others do is step `operations` + i. Targets are drawn from all ranks, the rank
 /// itself among them, and variables from all of the target's; a put goes to a word that nobody else
 /// writes, so that the schedule is without races. No variable is 0 at first, so a persistent
 /// compare_swap, which expects 0 first, takes two rounds if nobody comes between. Throws InputError
-/// for options out of their range. Of an active message the call's `handler` is how long it runs.
-Schedule one_sided(const SeriesOptions& options);
+/// for options out of their range. Of an active message Spec::handler is how long it runs.
+Schedule one_sided(const Spec& spec);
 
 /// About how many operations that makes; never less.
-std::uint64_t one_sided_ops(const SeriesOptions& options);
-
-std::string_view name(ComponentKind access);
+std::uint64_t one_sided_ops(const Spec& spec);
+extern const PatternEntry kOneSidedPattern;
 
 }  // namespace slackline::sched

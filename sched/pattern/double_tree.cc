@@ -3,6 +3,7 @@
 #include <array>
 
 #include "sched/pattern/edge_stream.h"
+#include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 namespace {
@@ -134,5 +135,9 @@ Plan double_tree(const MulticastOptions& options) {
   if (plan.ranks > 1) add_streams(plan, TwoTrees(plan.ranks).streams(), 2, 2);
   return with_root(std::move(plan), options.root);
 }
+
+constinit const PatternEntry kDoubleTreePattern = {
+    "double-tree", "even blocks down one binary tree, odd ones down another", kMulticastOptions,
+    double_tree};
 
 }  // namespace slackline::sched

@@ -16,5 +16,6 @@ namespace slackline::sched {
 /// alone. The second is the first mirrored (n odd), or shifted by one (n even).
 /// At least k − 1 + ⌈log2 n⌉ and at most k + 2⌊log2(n − 1)⌋ steps.
 Plan double_tree(const MulticastOptions& options);
+extern const PatternEntry kDoubleTreePattern;
 
 }  // namespace slackline::sched

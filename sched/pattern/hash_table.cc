@@ -1,5 +1,12 @@
 #include "sched/pattern/hash_table.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "sched/error.h"
+#include "sched/pattern/queue.h"
 #include "sched/pattern/structure_writer.h"
 
 namespace slackline::sched {
@@ -9,8 +16,7 @@ Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, valu
 
 class TableWriter : public StructureWriter {
  public:
-  explicit TableWriter(const SeriesOptions& series)
-      : StructureWriter(series, table_workload(series), true) {}
+  explicit TableWriter(const Spec& spec) : StructureWriter(spec, table_workload(spec), true) {}
 
  private:
   void add_part(RankId rank, StructurePart& part) override {
@@ -85,10 +91,39 @@ class TableWriter : public StructureWriter {
 
 }  // namespace
 
-StructureProgram hash_table_program(const SeriesOptions& options) {
-  return TableWriter(options).run();
+StructureProgram hash_table_program(const Spec& spec) { return TableWriter(spec).run(); }
+
+Schedule hash_table(const Spec& spec) { return hash_table_program(spec).schedule; }
+
+namespace {
+
+void read_load(const Option& option, std::string_view text, Spec& spec) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  const double ppm = std::round(value * 1e6);
+  if (!number || !(ppm >= 1) || !(value <= 1)) {
+    throw InputError(
+        fmt::format("{}: '{}'; expected a load factor above 0 and at most 1", option.key, text));
+  }
+  spec.own.edit<StructureOptions>().load = {static_cast<std::uint32_t>(ppm)};
+}
+std::string write_load(const Option&, const Spec& spec) {
+  return fmt::format("{}", spec.own.get<StructureOptions>().load.value / 1e6);
 }
 
-Schedule hash_table(const SeriesOptions& options) { return hash_table_program(options).schedule; }
+constexpr auto kTableOptions = option_list(
+    kStructureOperations,
+    choice_option<&StructureOptions::work>("op", "insert|find|both", "structures: what clients do"),
+    kStructureAccess,
+    Option{"load", "above 0, at most 1", "hash-table: keys a slot, fullest part", read_load,
+           write_load},
+    kStructureClients, kStructureTimes);
+
+}  // namespace
+
+constinit const PatternEntry kHashTablePattern =
+    schedule_entry("hash-table", "inserts and finds in a distributed table, by RDMA or by call",
+                   kTableOptions, hash_table, structure_ops);
 
 }  // namespace slackline::sched

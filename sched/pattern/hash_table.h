@@ -18,12 +18,13 @@ namespace slackline::sched {
 ///
 /// A find looks for a key that is certain to be there: with phases=2 any, with phases=1 one of its
 /// own. op=find finds the table filled. By active messages (via=am, one level) a request carries
-/// entry and ticket, the handler is a calc of CallOptions::handler and what it does to memory, and
+/// entry and ticket, the handler is a calc of Spec::handler and what it does to memory, and
 /// the reply a mark or the entry. A client begins an operation when the one `in-flight` before it
 /// is done. A step is an operation. Throw InputError for options out of their range, for
 /// operations that would overlap against their level, and where a part gets more keys than it has
 /// slots.
-Schedule hash_table(const SeriesOptions& options);
-StructureProgram hash_table_program(const SeriesOptions& options);
+Schedule hash_table(const Spec& spec);
+StructureProgram hash_table_program(const Spec& spec);
+extern const PatternEntry kHashTablePattern;
 
 }  // namespace slackline::sched

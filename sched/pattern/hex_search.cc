@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sched/error.h"
+#include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"
 #include "sched/workload/hex_tree.h"
 
@@ -16,7 +17,13 @@ constexpr std::uint64_t kWord = 8;
 constexpr std::uint32_t kMostRollouts = 1u << 20;
 constexpr std::uint32_t kMostPlayouts = 1u << 12;
 
-const IrregularOptions& checked(const IrregularOptions& o) {
+struct HexSearchOptions {
+  std::uint32_t rollouts = 64;  // of all ranks together
+  std::uint32_t playouts = 16;  // from each leaf
+};
+
+const HexSearchOptions& checked(const Spec& spec) {
+  const HexSearchOptions& o = spec.own.get<HexSearchOptions>();
   if (o.rollouts == 0 || o.rollouts > kMostRollouts) {
     throw InputError(fmt::format("rollouts: {}; expected 1 to {}", o.rollouts, kMostRollouts));
   }
@@ -28,12 +35,13 @@ const IrregularOptions& checked(const IrregularOptions& o) {
 
 class HexSearch : public TaskPattern {
  public:
-  explicit HexSearch(const SeriesOptions& options)
-      : o_(checked(options.irregular)),
-        handler_(options.call.handler),
-        tree_(options.ranks, o_.seed),
-        program_(options, *this),
-        next_(std::size_t{options.ranks} * o_.tasks),
+  explicit HexSearch(const Spec& spec)
+      : o_(checked(spec)),
+        task_(spec.own.get<TaskOptions>()),
+        handler_(spec.handler),
+        tree_(spec.multicast.ranks, task_.seed),
+        program_(spec, *this),
+        next_(std::size_t{spec.multicast.ranks} * task_.tasks),
         rollouts_(o_.rollouts) {}
 
   Schedule make() { return program_.make(); }
@@ -42,7 +50,7 @@ class HexSearch : public TaskPattern {
   void run(TaskId task) override {
     const std::uint32_t rank = program_.rank_of(task);
     const std::uint64_t ranks = program_.ranks();
-    const std::uint64_t rollout = rank + ranks * (task % o_.tasks + next_[task] * o_.tasks);
+    const std::uint64_t rollout = rank + ranks * (task % task_.tasks + next_[task] * task_.tasks);
     if (rollout >= o_.rollouts) return program_.finish(task);
     ++next_[task];
     const Slice record = new_record(rank, rollout);
@@ -61,7 +69,7 @@ class HexSearch : public TaskPattern {
       case kPlay:
         rollouts_[rollout].wins = tree_.play_out(vertex, o_.playouts, rollout);
         return update(message, vertex, rollout,
-                      program_.busy(message.dst, handler_ + o_.playouts * o_.work, after));
+                      program_.busy(message.dst, handler_ + o_.playouts * task_.work, after));
       default:
         return update(message, vertex, rollout, program_.busy(message.dst, handler_, after));
     }
@@ -80,7 +88,7 @@ class HexSearch : public TaskPattern {
   };
 
   Slice new_record(std::uint32_t rank, std::uint64_t rollout) {
-    const Slice record = program_.memory().take(rank, o_.record);
+    const Slice record = program_.memory().take(rank, task_.record);
     rollouts_[rollout].record = program_.memory().add_value(record);
     return record;
   }
@@ -117,7 +125,8 @@ class HexSearch : public TaskPattern {
     return word;
   }
 
-  const IrregularOptions& o_;
+  const HexSearchOptions& o_;
+  const TaskOptions& task_;
   const Time handler_;
   HexTree tree_;
   TaskProgram program_;
@@ -128,15 +137,31 @@ class HexSearch : public TaskPattern {
 
 }  // namespace
 
-Schedule hex_search(const SeriesOptions& options) { return HexSearch(options).make(); }
+Schedule hex_search(const Spec& spec) { return HexSearch(spec).make(); }
 
 // A rollout goes down and up again at most once through as many vertices as there are rollouts, or
 // moves in a game.
-std::uint64_t hex_search_ops(const SeriesOptions& options) {
-  const IrregularOptions& o = checked(options.irregular);
+std::uint64_t hex_search_ops(const Spec& spec) {
+  const HexSearchOptions& o = checked(spec);
   const std::uint64_t depth = std::min<std::uint64_t>(o.rollouts, kHexCells) + 1;
-  return std::uint64_t{o.rollouts} * (2 * depth + 2) * (3 + message_ops(options)) +
-         std::uint64_t{2} * options.ranks * o.tasks;
+  return std::uint64_t{o.rollouts} * (2 * depth + 2) * (3 + message_ops(spec)) +
+         std::uint64_t{2} * spec.multicast.ranks * spec.own.get<TaskOptions>().tasks;
 }
+
+namespace {
+
+constexpr auto kHexSearchOptions = option_list(
+    kRanksOption, kHandlerOption, kTaskOptions, kWorkOption, kRequestOptions,
+    count_option<&HexSearchOptions::rollouts>("rollouts", "1 to 1048576",
+                                              "hex-search: of all ranks together"),
+    count_option<&HexSearchOptions::playouts>("playouts", "1 to 4096",
+                                              "hex-search: from each leaf"),
+    choice_option<&TaskOptions::bundle>("bundle", "none|trad|ovfl", "hex-search: of its channels"));
+
+}  // namespace
+
+constinit const PatternEntry kHexSearchPattern = schedule_entry(
+    "hex-search", "a Monte-Carlo tree search over Hex, its vertices spread at random",
+    kHexSearchOptions, hex_search, hex_search_ops);
 
 }  // namespace slackline::sched

@@ -17,9 +17,10 @@ namespace slackline::sched {
 ///
 /// The contract: every vertex's word is the sum of its value and of the records of all updates of
 /// it, each once. Throws InputError for options out of their range.
-Schedule hex_search(const SeriesOptions& options);
+Schedule hex_search(const Spec& spec);
 
 /// No fewer than it makes.
-std::uint64_t hex_search_ops(const SeriesOptions& options);
+std::uint64_t hex_search_ops(const Spec& spec);
+extern const PatternEntry kHexSearchPattern;
 
 }  // namespace slackline::sched

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "sched/error.h"
 #include "sched/pattern/binomial_pipeline.h"
 #include "sched/pattern/rack_map.h"
+#include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 namespace {
@@ -93,5 +95,51 @@ Plan hybrid(const MulticastOptions& options) {
   append_phase(plan, options, racks);
   return plan;
 }
+
+namespace {
+
+std::string write_racks(const Option&, const Spec& spec) {
+  const std::vector<std::uint32_t>& given = spec.multicast.rack_of_rank;
+  if (!spec.rack_map.empty() || given.empty()) return "";
+  const std::uint32_t ranks = spec.multicast.ranks;
+  const std::uint32_t racks = *std::max_element(given.begin(), given.end()) + 1;
+  const bool usual = racks == default_rack_count(ranks) || given != contiguous_racks(ranks, racks);
+  return usual ? "" : std::to_string(racks);
+}
+
+std::string write_rack_map(const Option&, const Spec& spec) {
+  const std::vector<std::uint32_t>& given = spec.multicast.rack_of_rank;
+  if (!spec.rack_map.empty() || given.empty()) return spec.rack_map;
+  const std::uint32_t racks = *std::max_element(given.begin(), given.end()) + 1;
+  return given == contiguous_racks(spec.multicast.ranks, racks) ? "" : "?";
+}
+
+void read_racks(const Option& option, std::string_view text, Spec& spec) {
+  MulticastOptions& multicast = spec.multicast;
+  const std::uint64_t racks = parse_count(text, option.key, 1, multicast.ranks);
+  multicast.rack_of_rank = contiguous_racks(multicast.ranks, static_cast<std::uint32_t>(racks));
+}
+
+void read_map(const Option&, std::string_view text, Spec& spec) {
+  if (!spec.multicast.rack_of_rank.empty()) {
+    throw InputError("racks: given beside rack-map; expected either");
+  }
+  spec.rack_map = text;
+  spec.multicast.rack_of_rank = read_rack_map(spec.rack_map, spec.multicast.ranks);
+}
+
+constexpr auto kHybridOptions = option_list(
+    kPlanOptions,
+    Option{"racks", "1 to ranks", "hybrid: runs of neighbouring ranks", read_racks, write_racks}
+        .or_else("the root of ranks"),
+    Option{"rack-map", "a text file", "hybrid: the rack of each rank, one a line", read_map,
+           write_rack_map},
+    kLoweringOptions);
+
+}  // namespace
+
+constinit const PatternEntry kHybridPattern = {
+    "hybrid", "binomial pipeline among rack leaders, then within each rack", kHybridOptions,
+    hybrid};
 
 }  // namespace slackline::sched

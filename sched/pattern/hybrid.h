@@ -11,5 +11,6 @@ namespace slackline::sched {
 /// executed may pass on the blocks it has while others are still to come. With R racks, the largest
 /// of m ranks: (k − 1 + ⌈log2 R⌉ if R > 1) + (k − 1 + ⌈log2 m⌉ if m > 1) steps.
 Plan hybrid(const MulticastOptions& options);
+extern const PatternEntry kHybridPattern;
 
 }  // namespace slackline::sched

@@ -1,6 +1,6 @@
-// Multicast patterns by name. A pattern is one function from its options to a Plan, or to a
-// Schedule where blocks and steps do not say what it does; in a file pair of its own, registered by
-// one line in pattern.cc.
+// Patterns by name. A pattern is one function from its options to a Plan, or to a Schedule where
+// blocks and steps do not say what it does; in a file pair of its own, with the list of the options
+// that a spec may name, registered by one line in pattern.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sched/pass/lower_credits.h"
-#include "sched/pattern/component_access.h"
-#include "sched/pattern/irregular_options.h"
+#include "sched/pattern/option.h"
+#include "sched/pattern/spec.h"
 #include "sched/pattern/step_source.h"
-#include "sched/pattern/structure_options.h"
 #include "sched/plan.h"
 #include "sched/schedule.h"
 
@@ -22,20 +20,6 @@ namespace slackline::sched {
 
 /// More transfers than this are refused: two operations each make 2^31.
 inline constexpr std::uint64_t kMaxTransfers = 1ull << 30;
-
-/// What every multicast pattern is told.
-struct MulticastOptions {
-  std::uint32_t ranks = 1;        // ≥ 1
-  std::uint64_t bytes = 0;        // of the message, ≥ 0
-  std::uint64_t block_bytes = 1;  // ≥ 1
-  RankId root{0};
-  /// hybrid: the rack of every rank, racks numbered from 0 without gaps; if empty, ⌈√ranks⌉
-  /// contiguous racks. Not read by other patterns.
-  std::vector<std::uint32_t> rack_of_rank;
-
-  /// max(1, ⌈bytes / block_bytes⌉). Throws InputError above 2^31 blocks.
-  std::uint32_t blocks() const;
-};
 
 /// The steps are as published or as derived in the pattern's own header; k stands for blocks, n for
 /// ranks. One rank alone has no steps. In every pattern
@@ -46,68 +30,8 @@ struct MulticastOptions {
 /// Throws InputError for options out of their range, and above kMaxTransfers.
 using MulticastPattern = Plan (*)(const MulticastOptions&);
 
-struct PatternEntry {
-  std::string_view name;
-  std::string_view summary;  // one line, for `list patterns`
-  MulticastPattern make;
-  bool takes_racks = false;  // reads rack_of_rank
-  /// The same transfers step by step, in memory for the ranks alone; null if there is no such form.
-  /// Not bounded by kMaxTransfers.
-  std::unique_ptr<StepSource> (*make_steps)(const MulticastOptions&) = nullptr;
-};
-
-/// Every pattern, in the order `list patterns` shows them.
-std::span<const PatternEntry> patterns();
-
-/// Nothing if there is no such pattern.
-const PatternEntry* find_pattern(std::string_view name);
-
-/// The pattern's steps: in their own form, or else from its Plan. Throws InputError as either does.
-std::unique_ptr<StepSource> steps_of(const PatternEntry& pattern, const MulticastOptions& options);
-
-/// What collectives are told beside.
-struct CollectiveOptions {
-  std::string by = "circulant";            // the multicast that they are made of
-  std::uint64_t block_bytes = 1ull << 20;  // ≥ 1
-  std::uint32_t in_flight = 1;             // messages a rank has under way at once; 0: no bound
-  CreditOptions credits;
-};
-
-/// How a call's record travels: by messages, or by one-sided writes.
-enum class CallVia : std::uint8_t { kSend, kWrite };
-/// What a caller is notified of: that its call is transmitted, or that the target has run it.
-enum class CallNotify : std::uint8_t { kTransmit, kConsume };
-
-/// What remote invocations are told beside (sched/pattern/call.h).
-struct CallOptions {
-  CallVia via = CallVia::kWrite;
-  CallNotify notify = CallNotify::kTransmit;
-  Time handler{0};                          // how long each call runs; ≥ 0
-  std::uint64_t chunk_bytes = 16ull << 20;  // of a receive buffer: eight pages of 2 MiB
-  std::uint32_t chunks = 2;                 // obtained at a time (Seriema's c), ≥ 1
-  std::uint32_t chunk_limit = 16;           // of one channel (c_max), ≥ 1
-  std::uint32_t signal = 64;           // every so many posts one is waited for (u_max); 0: none
-  Bundle aggregation = Bundle::kNone;  // of records
-  std::uint64_t flush_bytes = 4096;    // aggregated: sent when it is as much
-};
-
-/// What a pattern is told that makes the schedule of a series of messages itself.
-struct SeriesOptions {
-  std::string title;        // what made it, for people
-  std::uint32_t ranks = 1;  // ≥ 1
-  std::uint64_t bytes = 0;  // of each message, ≥ 0
-  RankId root{0};
-  std::uint32_t messages = 1;  // ≥ 1
-  std::uint32_t slots = 16;    // for messages at each receiver, ≥ 1
-  bool copy_out = true;        // each message is copied out of its slot
-  CollectiveOptions collective{};
-  CallOptions call{};
-  IrregularOptions irregular{};
-  StructureOptions structure{};
-  OneSidedOptions one_sided{};
-};
-
-using SeriesPattern = Schedule (*)(const SeriesOptions&);
+/// Writes the schedule of a series of messages, or of one, by itself.
+using SchedulePattern = Schedule (*)(const Spec&);
 
 /// How often a pattern's bytes cross the busiest link, whatever the algorithm: what bus bandwidth
 /// counts (analysis/bus_bandwidth.h).
@@ -118,22 +42,45 @@ enum class BusUse : std::uint8_t {
   kThereAndBack,  // twice as much
 };
 
-struct SeriesEntry {
+struct PatternEntry {
   std::string_view name;
-  std::string_view summary;  // one line, for `list patterns`
-  SeriesPattern make;
-  std::uint64_t (*op_count)(const SeriesOptions&);  // about; never less
-  std::span<const std::string_view> options;        // of a spec, that it takes
-  bool multicast = false;                           // brings every message to every rank
-  bool one_message = false;  // makes one; a series is composed of as many schedules
-  BusUse bus = BusUse::kNone;
+  std::string_view summary;         // one line, for `list patterns`
+  std::span<const Option> options;  // that a spec may name, in the order in which it is written
+  MulticastPattern plan = nullptr;  // either this…
+  /// The same transfers step by step, in memory for the ranks alone; null if there is no such form.
+  /// Not bounded by kMaxTransfers.
+  std::unique_ptr<StepSource> (*make_steps)(const MulticastOptions&) = nullptr;
+  SchedulePattern schedule = nullptr;                // …or this
+  std::uint64_t (*op_count)(const Spec&) = nullptr;  // of `schedule`, about; never less
+  bool multicast = plan != nullptr;                  // brings every message to every rank
+  bool one_message = false;  // `schedule` makes one; a series is composed of as many schedules
+  BusUse bus = plan != nullptr ? BusUse::kOnce : BusUse::kNone;
+
+  /// Nothing if it does not take such an option.
+  const Option* find_option(std::string_view key) const;
 };
 
-/// Every pattern of this kind; find_pattern() and patterns() have the others.
-std::span<const SeriesEntry> series_patterns();
+/// The entry of a pattern that writes a schedule itself.
+constexpr PatternEntry schedule_entry(std::string_view name, std::string_view summary,
+                                      std::span<const Option> options, SchedulePattern schedule,
+                                      std::uint64_t (*op_count)(const Spec&)) {
+  return {name, summary, options, nullptr, nullptr, schedule, op_count};
+}
+
+/// Every pattern, in the order `list patterns` shows them: those with a Plan come first.
+std::span<const PatternEntry> patterns();
+/// Those with a Plan.
+std::span<const PatternEntry> plan_patterns();
 
 /// Nothing if there is no such pattern.
-const SeriesEntry* find_series_pattern(std::string_view name);
+const PatternEntry* find_pattern(std::string_view name);
+/// Nothing if there is no such pattern with a Plan.
+const PatternEntry* find_plan_pattern(std::string_view name);
+/// Throws InputError, with what there is, if there is no such pattern.
+const PatternEntry& pattern_named(std::string_view name);
+
+/// The pattern's steps: in their own form, or else from its Plan. Throws InputError as either does.
+std::unique_ptr<StepSource> steps_of(const PatternEntry& pattern, const MulticastOptions& options);
 
 /// Throws InputError for options out of their range.
 void check(const MulticastOptions& options);

@@ -17,8 +17,8 @@ Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, valu
 
 class QueueWriter : public StructureWriter {
  public:
-  QueueWriter(const SeriesOptions& series, StructureWorkload workload)
-      : StructureWriter(series, std::move(workload), false), local_(series.call.handler) {}
+  QueueWriter(const Spec& spec, StructureWorkload workload)
+      : StructureWriter(spec, std::move(workload), false), local_(spec.handler) {}
 
  private:
   void add_part(RankId rank, StructurePart& part) override {
@@ -101,31 +101,32 @@ class QueueWriter : public StructureWriter {
 
 }  // namespace
 
-StructureProgram queue_program(const SeriesOptions& options) {
-  return QueueWriter(options, queue_workload(options)).run();
+StructureProgram queue_program(const Spec& spec) {
+  return QueueWriter(spec, queue_workload(spec)).run();
 }
 
-Schedule queue(const SeriesOptions& options) { return queue_program(options).schedule; }
+Schedule queue(const Spec& spec) { return queue_program(spec).schedule; }
 
 bool is_structure_pattern(std::string_view pattern) {
   return pattern == "hash-table" || pattern == "queue";
 }
 
-StructureProgram structure_program(std::string_view pattern, const SeriesOptions& options) {
-  if (pattern == "hash-table") return hash_table_program(options);
-  if (pattern == "queue") return queue_program(options);
-  throw InputError(fmt::format("{}: no data structure; expected hash-table or queue", pattern));
+StructureProgram structure_program(const Spec& spec) {
+  if (spec.pattern == "hash-table") return hash_table_program(spec);
+  if (spec.pattern == "queue") return queue_program(spec);
+  throw InputError(
+      fmt::format("{}: no data structure; expected hash-table or queue", spec.pattern));
 }
 
-std::uint64_t structure_ops(const SeriesOptions& options) {
-  const StructureOptions& structure = options.structure;
+std::uint64_t structure_ops(const Spec& spec) {
+  const StructureOptions& structure = spec.own.get<StructureOptions>();
   const std::uint64_t each =
       (structure.via == StructureVia::kAm ? 7u : 3u) + (structure.compute > Time{0} ? 1u : 0u);
   const std::uint64_t kinds = structure.work == StructureWork::kBoth ? 2 : 1;
-  const std::uint64_t rounds = ceil_log2(options.ranks);
-  const std::uint64_t clients = structure.clients != 0 ? structure.clients : options.ranks;
+  const std::uint64_t rounds = ceil_log2(spec.multicast.ranks);
+  const std::uint64_t clients = structure.clients != 0 ? structure.clients : spec.multicast.ranks;
   const std::uint64_t ops =
-      clients * structure.operations * kinds * each + options.ranks * (2 * rounds + 2);
+      clients * structure.operations * kinds * each + spec.multicast.ranks * (2 * rounds + 2);
   if (ops > 1ull << 31) {
     throw InputError(
         fmt::format("operations: {} of each of {} ranks make {} operations of the "
@@ -134,5 +135,21 @@ std::uint64_t structure_ops(const SeriesOptions& options) {
   }
   return ops;
 }
+
+namespace {
+
+constexpr auto kQueueOptions = option_list(
+    kStructureOperations,
+    choice_option<&StructureOptions::work>("op", "push|pop|both", "structures: what clients do"),
+    kStructureAccess, kStructureClients,
+    choice_option<&StructureOptions::queues>("queues", "each|one",
+                                             "queue: on every rank, or on rank 0 alone"),
+    kStructureTimes);
+
+}  // namespace
+
+constinit const PatternEntry kQueuePattern =
+    schedule_entry("queue", "pushes and pops of hosted queues, by RDMA or by call", kQueueOptions,
+                   queue, structure_ops);
 
 }  // namespace slackline::sched

@@ -11,6 +11,7 @@
 
 #include "sched/error.h"
 #include "sched/pattern/global_address.h"
+#include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"
 #include "sched/workload/access_stream.h"
 
@@ -20,34 +21,52 @@ namespace {
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kMostWords = 0xffffffffu;
 
-const SeriesOptions& checked(const SeriesOptions& options) {
-  const IrregularOptions& o = options.irregular;
+// Of global memory: striped over all ranks in blocks, or a rank and an address.
+enum class Addressing : std::uint8_t { kLinear, k2d };
+// What a delegate does to its word.
+enum class Delegate : std::uint8_t { kFetchAdd, kAdd, kRead, kWrite };
+enum class CacheMode : std::uint8_t { kReadOnly, kReadWrite, kWriteOnly };
+
+struct RandomAccessOptions {
+  std::string by = "delegate";
+  std::uint64_t accesses = 1000;  // of each rank, ≥ 1
+  std::uint64_t words = 1024;     // of each rank, ≥ 1
+  Delegate access = Delegate::kFetchAdd;
+  Addressing address = Addressing::kLinear;
+  CacheMode cache = CacheMode::kReadWrite;
+  std::uint64_t cache_bytes = 256;  // of one acquire, a multiple of 8
+};
+
+const RandomAccessOptions& own(const Spec& spec) { return spec.own.get<RandomAccessOptions>(); }
+
+const Spec& checked(const Spec& spec) {
+  const RandomAccessOptions& o = own(spec);
   if (o.accesses == 0) throw InputError("accesses: 0; expected at least 1 of each rank");
   if (o.words == 0) throw InputError("words: 0; expected at least 1 at each rank");
-  if (o.words > kMostWords / std::max(options.ranks, 1u)) {
+  if (o.words > kMostWords / std::max(spec.multicast.ranks, 1u)) {
     throw InputError(fmt::format("words: {} at each of {} ranks; expected at most {} together",
-                                 o.words, options.ranks, kMostWords));
+                                 o.words, spec.multicast.ranks, kMostWords));
   }
-  if (o.address == Addressing::k2d && options.ranks > kEndPoints) {
+  if (o.address == Addressing::k2d && spec.multicast.ranks > kEndPoints) {
     throw InputError(
         fmt::format("ranks: {}; expected at most {}, as 2D addresses have 15 bits "
                     "for them",
-                    options.ranks, kEndPoints));
+                    spec.multicast.ranks, kEndPoints));
   }
   if (o.cache_bytes == 0 || o.cache_bytes % kWord != 0 || o.cache_bytes > (1u << 20)) {
     throw InputError(
         fmt::format("cache-bytes: {}; expected a multiple of 8, 8 to 1048576", o.cache_bytes));
   }
-  return options;
+  return spec;
 }
 
 // The words of all ranks, and what has been done to them.
 class Words {
  public:
-  explicit Words(const SeriesOptions& options)
-      : ranks_(options.ranks),
-        per_rank_(options.irregular.words),
-        linear_(options.irregular.address == Addressing::kLinear) {}
+  explicit Words(const Spec& spec)
+      : ranks_(spec.multicast.ranks),
+        per_rank_(own(spec).words),
+        linear_(own(spec).address == Addressing::kLinear) {}
 
   std::uint64_t count() const { return per_rank_ * ranks_; }
   LocalPiece home(std::uint64_t word) const {
@@ -69,12 +88,13 @@ class Words {
 
 class Accesses : public TaskPattern {
  public:
-  Accesses(const SeriesOptions& options, std::uint64_t bytes_per_rank)
-      : o_(options.irregular),
-        handler_(options.call.handler),
-        program_(checked(options), *this),
-        next_(std::size_t{options.ranks} * o_.tasks) {
-    for (std::uint32_t r = 0; r < options.ranks; ++r) {
+  Accesses(const Spec& spec, std::uint64_t bytes_per_rank)
+      : o_(own(spec)),
+        task_(spec.own.get<TaskOptions>()),
+        handler_(spec.handler),
+        program_(checked(spec), *this),
+        next_(std::size_t{spec.multicast.ranks} * task_.tasks) {
+    for (std::uint32_t r = 0; r < spec.multicast.ranks; ++r) {
       arrays_.push_back(program_.memory().take(r, bytes_per_rank));
     }
   }
@@ -84,7 +104,7 @@ class Accesses : public TaskPattern {
  protected:
   // The number of the task's next access, if it has one.
   std::optional<std::uint64_t> next_access(TaskId task) {
-    const std::uint64_t k = task % o_.tasks + std::uint64_t{next_[task]} * o_.tasks;
+    const std::uint64_t k = task % task_.tasks + std::uint64_t{next_[task]} * task_.tasks;
     if (k >= o_.accesses) return std::nullopt;
     ++next_[task];
     return k;
@@ -94,7 +114,8 @@ class Accesses : public TaskPattern {
   }
   void handle(const TaskMessage&, OpId) override {}
 
-  const IrregularOptions& o_;
+  const RandomAccessOptions& o_;
+  const TaskOptions& task_;
   const Time handler_;
   TaskProgram program_;
   std::vector<Slice> arrays_;  // by rank
@@ -105,14 +126,14 @@ class Accesses : public TaskPattern {
 
 class FetchAdds : public Accesses {
  public:
-  explicit FetchAdds(const SeriesOptions& options)
-      : Accesses(options, Words(options).bytes_per_rank()), words_(options) {
+  explicit FetchAdds(const Spec& spec)
+      : Accesses(spec, Words(spec).bytes_per_rank()), words_(spec) {
     for (const Slice& array : arrays_) program_.memory().add_value(array);
   }
   void run(TaskId task) override {
     const auto k = next_access(task);
     if (!k) return program_.finish(task);
-    const WordAccess a = access_of(o_.seed, program_.rank_of(task), *k, words_.count());
+    const WordAccess a = access_of(task_.seed, program_.rank_of(task), *k, words_.count());
     const LocalPiece home = words_.home(a.word);
     program_.fetch_add(task, home.rank, slice_of(home), a.value);
   }
@@ -123,10 +144,10 @@ class FetchAdds : public Accesses {
 
 class Delegates : public Accesses {
  public:
-  explicit Delegates(const SeriesOptions& options)
-      : Accesses(options, Words(options).bytes_per_rank()),
-        words_(options),
-        read_(std::size_t{options.ranks} * o_.tasks) {}
+  explicit Delegates(const Spec& spec)
+      : Accesses(spec, Words(spec).bytes_per_rank()),
+        words_(spec),
+        read_(std::size_t{spec.multicast.ranks} * task_.tasks) {}
 
   void run(TaskId task) override {
     TaskMemory& memory = program_.memory();
@@ -135,8 +156,8 @@ class Delegates : public Accesses {
     const auto k = next_access(task);
     if (!k) return program_.finish(task);
     const std::uint32_t rank = program_.rank_of(task);
-    const std::uint64_t word = access_of(o_.seed, rank, *k, words_.count()).word;
-    const Slice record = memory.take(rank, o_.record);
+    const std::uint64_t word = access_of(task_.seed, rank, *k, words_.count()).word;
+    const Slice record = memory.take(rank, task_.record);
     const TaskMemory::Value value = memory.add_value(record);
     if (o_.access == Delegate::kRead) read_[task] = memory.initial(state_of(word).sum);
     program_.delegate(task, words_.home(word).rank, 0, word << 32 | value, record);
@@ -200,12 +221,11 @@ class Delegates : public Accesses {
 
 class Caches : public Accesses {
  public:
-  explicit Caches(const SeriesOptions& options)
-      : Accesses(options,
-                 striped_share(ranges(options) * options.irregular.cache_bytes, options.ranks)),
-        ranges_(ranges(options)),
+  explicit Caches(const Spec& spec)
+      : Accesses(spec, striped_share(ranges(spec) * own(spec).cache_bytes, spec.multicast.ranks)),
+        ranges_(ranges(spec)),
         step_(coprime_step(ranges_)),
-        caches_(std::size_t{options.ranks} * o_.tasks) {
+        caches_(std::size_t{spec.multicast.ranks} * task_.tasks) {
     if (o_.cache != CacheMode::kReadOnly) return;
     for (const Slice& array : arrays_) whole_.push_back(program_.memory().add_value(array));
   }
@@ -234,13 +254,13 @@ class Caches : public Accesses {
   };
 
   // Ranges that are written: one an access.
-  static std::uint64_t ranges(const SeriesOptions& options) {
-    const std::uint64_t count = options.irregular.accesses * options.ranks;
-    if (options.irregular.accesses > kMostWords / options.ranks) {
+  static std::uint64_t ranges(const Spec& spec) {
+    const std::uint64_t count = own(spec).accesses * spec.multicast.ranks;
+    if (own(spec).accesses > kMostWords / spec.multicast.ranks) {
       throw InputError(
           fmt::format("accesses: {} of each of {} ranks; expected at most {} "
                       "together",
-                      options.irregular.accesses, options.ranks, kMostWords));
+                      own(spec).accesses, spec.multicast.ranks, kMostWords));
     }
     return count;
   }
@@ -255,8 +275,8 @@ class Caches : public Accesses {
     Cache& cache = caches_[task];
     const std::uint64_t number = rank * o_.accesses + k;
     const std::uint64_t range = o_.cache == CacheMode::kReadOnly
-                                    ? access_of(o_.seed, rank, k, ranges_).word
-                                    : (number * step_ + draw(o_.seed, {2}) % ranges_) % ranges_;
+                                    ? access_of(task_.seed, rank, k, ranges_).word
+                                    : (number * step_ + draw(task_.seed, {2}) % ranges_) % ranges_;
     cache.pieces =
         GlobalAddress::linear(range * o_.cache_bytes).pieces(o_.cache_bytes, program_.ranks());
     cache.whole = program_.memory().take(rank, o_.cache_bytes);
@@ -314,23 +334,49 @@ class Caches : public Accesses {
 
 }  // namespace
 
-Schedule random_access(const SeriesOptions& options) {
-  checked(options);
-  const std::string& by = options.collective.by;
-  if (by == "delegate") return Delegates(options).make();
-  if (by == "fetch-add") return FetchAdds(options).make();
-  if (by == "cached") return Caches(options).make();
+Schedule random_access(const Spec& spec) {
+  checked(spec);
+  const std::string& by = own(spec).by;
+  if (by == "delegate") return Delegates(spec).make();
+  if (by == "fetch-add") return FetchAdds(spec).make();
+  if (by == "cached") return Caches(spec).make();
   throw InputError(fmt::format("by: '{}'; expected delegate, fetch-add or cached", by));
 }
 
 // Of a delegate: a switch, two messages of a write and a poll, and four of the handler. Gathered,
 // each hop may also take two copies and a delay.
-std::uint64_t random_access_ops(const SeriesOptions& options) {
-  const IrregularOptions& o = options.irregular;
-  std::uint64_t each = 4 + message_ops(options) * 2 + 4;
-  if (options.collective.by == "fetch-add") each = 2;
-  if (options.collective.by == "cached") each = 4 + 2 * (o.cache_bytes / kGlobalBlock + 2);
-  return options.ranks * (std::min<std::uint64_t>(o.accesses, 1ull << 40) * each + 2 * o.tasks);
+std::uint64_t random_access_ops(const Spec& spec) {
+  const RandomAccessOptions& o = own(spec);
+  std::uint64_t each = 4 + message_ops(spec) * 2 + 4;
+  if (own(spec).by == "fetch-add") each = 2;
+  if (own(spec).by == "cached") each = 4 + 2 * (o.cache_bytes / kGlobalBlock + 2);
+  return spec.multicast.ranks * (std::min<std::uint64_t>(o.accesses, 1ull << 40) * each +
+                                 2 * spec.own.get<TaskOptions>().tasks);
 }
+
+namespace {
+
+constexpr auto kRandomAccessOptions = option_list(
+    kRanksOption,
+    text_option<&RandomAccessOptions::by>("by", "delegate|fetch-add|cached",
+                                          "random-access: what carries out an access"),
+    kHandlerOption, kTaskOptions, kRequestOptions,
+    count_option<&RandomAccessOptions::accesses>("accesses", "1 or more",
+                                                 "random-access: of each rank"),
+    count_option<&RandomAccessOptions::words>("words", "1 or more", "random-access: of each rank"),
+    choice_option<&RandomAccessOptions::access>("access", "fetch-add|add|read|write",
+                                                "delegates: to a word"),
+    choice_option<&RandomAccessOptions::address>("address", "linear|2d",
+                                                 "random-access: where words are"),
+    choice_option<&RandomAccessOptions::cache>("cache", "read-only|read-write|write-only",
+                                               "by=cached: the mode"),
+    size_option<&RandomAccessOptions::cache_bytes>("cache-bytes", "a size",
+                                                   "by=cached: of an acquire"));
+
+}  // namespace
+
+constinit const PatternEntry kRandomAccessPattern =
+    schedule_entry("random-access", "uniform random access to global memory, by many tasks a core",
+                   kRandomAccessOptions, random_access, random_access_ops);
 
 }  // namespace slackline::sched

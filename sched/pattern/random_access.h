@@ -22,9 +22,10 @@ namespace slackline::sched {
 /// record, once; by=cached likewise of whole ranges. What is read is what stood there. Of words
 /// written several times the last planned write stands. What atomics make of words is for
 /// analysis/run_check.h. Throws InputError for options out of their range.
-Schedule random_access(const SeriesOptions& options);
+Schedule random_access(const Spec& spec);
 
 /// No fewer than it makes.
-std::uint64_t random_access_ops(const SeriesOptions& options);
+std::uint64_t random_access_ops(const Spec& spec);
+extern const PatternEntry kRandomAccessPattern;
 
 }  // namespace slackline::sched

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/pattern/shared_options.h"
+
 namespace slackline::sched {
 namespace {
 
@@ -84,5 +86,9 @@ Plan scatter_allgather(const MulticastOptions& options) {
   if (plan.ranks > 1) ScatterAllgather(plan).make();
   return with_root(std::move(plan), options.root);
 }
+
+constinit const PatternEntry kScatterAllgatherPattern = {"scatter-allgather",
+                                                         "binomial scatter of pieces, then a ring",
+                                                         kMulticastOptions, scatter_allgather};
 
 }  // namespace slackline::sched

@@ -12,5 +12,6 @@ namespace slackline::sched {
 /// With L = ⌈log2 n⌉ at most Σ ⌈2^t k/n⌉ (t = 0 … L − 1) + (n − 1)⌈k/n⌉ steps; 2k(n − 1)/n if n
 /// divides k.
 Plan scatter_allgather(const MulticastOptions& options);
+extern const PatternEntry kScatterAllgatherPattern;
 
 }  // namespace slackline::sched

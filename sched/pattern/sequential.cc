@@ -1,5 +1,7 @@
 #include "sched/pattern/sequential.h"
 
+#include "sched/pattern/shared_options.h"
+
 namespace slackline::sched {
 
 Plan sequential(const MulticastOptions& options) {
@@ -14,5 +16,9 @@ Plan sequential(const MulticastOptions& options) {
   }
   return with_root(std::move(plan), options.root);
 }
+
+constinit const PatternEntry kSequentialPattern = {
+    "sequential", "the root sends the message to one rank after the other", kMulticastOptions,
+    sequential};
 
 }  // namespace slackline::sched

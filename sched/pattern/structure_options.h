@@ -1,12 +1,10 @@
-// What the data-structure patterns are told, and its text in a spec.
+// What the data-structure patterns are told.
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <string_view>
 
-#include "sched/units.h"
+#include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 
@@ -43,17 +41,35 @@ struct StructureOptions {
   Time contention{0};  // what a handler takes longer on the thread, since it shares its core
 };
 
-std::string_view name(Promise level);
+inline constexpr std::string_view kPromises = "crw|cw|cr|cl|checksum";
+inline std::string_view name(Promise level) {
+  return choice_name(kPromises, static_cast<std::size_t>(level));
+}
 
-/// The options of a spec that are read here, and in which order they are written.
-std::span<const std::string_view> structure_keys();
-
-/// Reads one of them for the pattern (`op` has other values for a queue than for a table). Throws
-/// InputError.
-void read_structure_option(std::string_view pattern, std::string_view key, std::string_view value,
-                           StructureOptions& options);
-
-/// ",key=value" for each that differs from its default.
-std::string format_structure_options(std::string_view pattern, const StructureOptions& options);
+/// Parts of the lists of tables and queues, in their order; each puts its own between them.
+inline constexpr auto kStructureOperations =
+    option_list(kRanksOption, kInFlightOption, kHandlerOption,
+                count_option<&StructureOptions::operations>(
+                    "operations", "1 or more", "structures, one-sided: of each client"));
+inline constexpr auto kStructureAccess = option_list(
+    count_option<&StructureOptions::phases>(
+        "phases", "1|2", "structures: writes and reads in turns, or in phases", 1, 2),
+    choice_option<&StructureOptions::level>("level", kPromises, "structures: what may run beside"),
+    choice_option<&StructureOptions::via>("via", "rdma|am", "structures: by RDMA or by call"),
+    count_option<&StructureOptions::slots>("slots", "1 or more",
+                                           "structures: of a rank's part of the table, or a queue")
+        .or_else("as many as are needed"));
+inline constexpr auto kStructureClients = option_list(
+    count_option<&StructureOptions::seed>(
+        "seed", "0 or more", "structures, one-sided: draws targets and keys", 0, (1ull << 63) - 1),
+    count_option<&StructureOptions::clients>("clients", "1 to ranks",
+                                             "structures: how many ranks operate")
+        .or_else("all"));
+inline constexpr auto kStructureTimes = option_list(
+    time_option<&StructureOptions::compute>("compute", "structures: before each operation"),
+    choice_option<&StructureOptions::progress>("progress", "main|thread",
+                                               "structures: who runs handlers"),
+    time_option<&StructureOptions::contention>("contention",
+                                               "structures: a handler on the thread more"));
 
 }  // namespace slackline::sched

@@ -29,13 +29,13 @@ std::uint32_t below(std::uint64_t draw, std::uint32_t n) {
 
 class Workload {
  public:
-  Workload(const SeriesOptions& series, bool table)
-      : series_(series), options_(series.structure), table_(table), out_() {
+  Workload(const Spec& spec, bool table)
+      : spec_(spec), options_(spec.own.get<StructureOptions>()), table_(table), out_() {
     check();
     const bool hosted = !table && options_.queues == QueueHosts::kOne;
-    clients_ = options_.clients != 0 ? options_.clients : series.ranks - (hosted ? 1 : 0);
-    first_client_ = series.ranks - clients_;
-    out_.parts.resize(series.ranks);
+    clients_ = options_.clients != 0 ? options_.clients : spec.multicast.ranks - (hosted ? 1 : 0);
+    first_client_ = spec.multicast.ranks - clients_;
+    out_.parts.resize(spec.multicast.ranks);
     out_.barrier = options_.work == StructureWork::kBoth && options_.phases == 2 && !is_local();
   }
 
@@ -82,19 +82,19 @@ class Workload {
   }
 
   void check() const {
-    if (series_.ranks == 0) throw InputError("ranks: 0; expected at least 1");
+    if (spec_.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
     if (options_.operations == 0) throw InputError("operations: 0; expected at least 1");
-    if (series_.ranks == 1 && !is_local()) {
+    if (spec_.multicast.ranks == 1 && !is_local()) {
       throw InputError("ranks: 1; expected at least 2: operations go to another rank");
     }
-    if (series_.collective.in_flight == 0) {
+    if (spec_.transfers.in_flight == 0) {
       throw InputError("in-flight: 0; expected at least 1 operation of a rank under way");
     }
     const bool hosted = !table_ && options_.queues == QueueHosts::kOne;
-    const std::uint32_t most = series_.ranks - (hosted ? 1 : 0);
+    const std::uint32_t most = spec_.multicast.ranks - (hosted ? 1 : 0);
     if (options_.clients > most) {
       throw InputError(fmt::format("clients: {} of {} ranks{}; expected at most {}",
-                                   options_.clients, series_.ranks,
+                                   options_.clients, spec_.multicast.ranks,
                                    hosted ? ", of which rank 0 serves" : "", most));
     }
     if (options_.load.value == 0 || options_.load.value > 1'000'000) {
@@ -119,14 +119,14 @@ class Workload {
           fmt::format("level: '{}' with phases=1: rank {}'s {} (operation {}) may overlap a {} of "
                       "another rank, "
                       "which {} forbids; expected phases=2 or level=crw",
-                      name(level), series_.ranks - 1, first ? write_name() : read_name(),
+                      name(level), spec_.multicast.ranks - 1, first ? write_name() : read_name(),
                       first ? 0 : 1, first ? read_name() : write_name(), name(level)));
     }
-    if (mixed && series_.collective.in_flight != 1) {
+    if (mixed && spec_.transfers.in_flight != 1) {
       throw InputError(
           fmt::format("in-flight: {} with phases=1: a {} needs what its rank's {} "
                       "before it wrote; expected 1",
-                      series_.collective.in_flight, read_name(), write_name()));
+                      spec_.transfers.in_flight, read_name(), write_name()));
     }
     if (table_ && (level == Promise::kLocal || level == Promise::kChecksum)) {
       refuse("crw, cw or cr, the levels of a hash table");
@@ -178,18 +178,18 @@ class Workload {
   }
 
   std::uint32_t target_of(std::uint32_t client, std::uint32_t i, std::uint64_t entry) const {
-    const std::uint32_t ranks = series_.ranks;
+    const std::uint32_t ranks = spec_.multicast.ranks;
     if (table_) return below(structure_draw(options_.seed, kHomeRank, key_of(entry)), ranks);
     const std::uint32_t rank = rank_of(client);
     if (is_local()) return rank;
     if (options_.queues == QueueHosts::kOne) return 0;
     const std::uint32_t other =
-        below(structure_draw(options_.seed, kTarget, rank, i), series_.ranks - 1);
+        below(structure_draw(options_.seed, kTarget, rank, i), spec_.multicast.ranks - 1);
     return other + (other >= rank ? 1 : 0);
   }
 
   void count_and_size() {
-    std::vector<std::uint64_t> count(series_.ranks, 0);
+    std::vector<std::uint64_t> count(spec_.multicast.ranks, 0);
     for (const Element& e : elements_) ++count[e.target];
     const auto fullest = std::max_element(count.begin(), count.end());
     const auto rank = fullest - count.begin();
@@ -223,8 +223,8 @@ class Workload {
       if (table_) place_homes();
       return;
     }
-    std::vector<std::uint64_t> next(series_.ranks, 0);
-    std::vector<std::vector<bool>> taken(table_ ? series_.ranks : 0);
+    std::vector<std::uint64_t> next(spec_.multicast.ranks, 0);
+    std::vector<std::vector<bool>> taken(table_ ? spec_.multicast.ranks : 0);
     const auto place = [&](Element& e) {
       if (!table_) {
         e.place = next[e.target]++ % out_.slots;
@@ -299,7 +299,7 @@ class Workload {
     return element(client, i);
   }
 
-  const SeriesOptions& series_;
+  const Spec& spec_;
   const StructureOptions& options_;
   const bool table_;
   std::uint32_t clients_ = 0;
@@ -326,12 +326,8 @@ std::uint64_t entry_of(ValueId value) {
   return std::bit_cast<std::uint64_t>(bytes);
 }
 
-StructureWorkload table_workload(const SeriesOptions& options) {
-  return Workload(options, true).run();
-}
+StructureWorkload table_workload(const Spec& spec) { return Workload(spec, true).run(); }
 
-StructureWorkload queue_workload(const SeriesOptions& options) {
-  return Workload(options, false).run();
-}
+StructureWorkload queue_workload(const Spec& spec) { return Workload(spec, false).run(); }
 
 }  // namespace slackline::sched

@@ -19,8 +19,8 @@ struct StructureWorkload {
 };
 
 /// Throw InputError as hash_table() and queue() say.
-StructureWorkload table_workload(const SeriesOptions& options);
-StructureWorkload queue_workload(const SeriesOptions& options);
+StructureWorkload table_workload(const Spec& spec);
+StructureWorkload queue_workload(const Spec& spec);
 
 /// A draw that depends on nothing else.
 std::uint64_t structure_draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b,

@@ -14,15 +14,14 @@ constexpr std::uint16_t kProgressLane = 1;
 
 }  // namespace
 
-StructureWriter::StructureWriter(const SeriesOptions& series, StructureWorkload workload,
-                                 bool table)
-    : series_(series),
-      options_(series.structure),
-      builder_(series.ranks),
+StructureWriter::StructureWriter(const Spec& spec, StructureWorkload workload, bool table)
+    : spec_(spec),
+      options_(spec.own.get<StructureOptions>()),
+      builder_(spec.multicast.ranks),
       out_{Schedule(ScheduleBuilder(1).build()),
-           series.structure,
+           spec.own.get<StructureOptions>(),
            table,
-           series.collective.in_flight,
+           spec.transfers.in_flight,
            workload.slots,
            std::move(workload.ops),
            std::move(workload.parts),
@@ -33,16 +32,16 @@ StructureWriter::StructureWriter(const SeriesOptions& series, StructureWorkload 
       record_(by_call() ? 16 : entry_bytes()) {}
 
 StructureProgram StructureWriter::run() {
-  builder_.set_title(series_.title);
+  builder_.set_title(format_spec(spec_));
   for (const StructureOp& op : out_.ops) {
     while (first_of_.size() <= op.rank.value) {
       first_of_.push_back(static_cast<std::uint32_t>(&op - out_.ops.data()));
     }
   }
-  first_of_.resize(series_.ranks + 1, static_cast<std::uint32_t>(out_.ops.size()));
+  first_of_.resize(spec_.multicast.ranks + 1, static_cast<std::uint32_t>(out_.ops.size()));
   if (by_call()) find_senders();
   add_memory();
-  for (std::uint32_t r = 0; r < series_.ranks; ++r) add_program(RankId(r));
+  for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) add_program(RankId(r));
   if (by_call()) {
     for (const StructureOp& op : out_.ops) {
       builder_.add_flag_match(op.first, op.handler_first);
@@ -58,7 +57,7 @@ StructureProgram StructureWriter::run() {
 }
 
 void StructureWriter::find_senders() {
-  incoming_.resize(series_.ranks);
+  incoming_.resize(spec_.multicast.ranks);
   for (std::uint32_t i = 0; i < out_.ops.size(); ++i) {
     const StructureOp& op = out_.ops[i];
     incoming_[op.target.value].push_back(i);
@@ -86,7 +85,7 @@ void StructureWriter::find_senders() {
 }
 
 void StructureWriter::add_memory() {
-  for (std::uint32_t r = 0; r < series_.ranks; ++r) {
+  for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) {
     const RankId rank(r);
     StructurePart& part = out_.parts[r];
     const std::uint64_t operations = first_of_[r + 1] - first_of_[r];
@@ -180,7 +179,7 @@ void StructureWriter::add_handler(StructureOp& op, std::uint64_t mail) {
   const std::uint64_t bytes = argument_bytes(op);
   const BufferId box = mails_[op.target.value];
   const bool thread = options_.progress == Progress::kThread;
-  if (thread && options_.contention >= kForever - series_.call.handler) {
+  if (thread && options_.contention >= kForever - spec_.handler) {
     throw InputError("contention: 106 days or more with handler; expected less");
   }
   const auto here = [&](OpKind kind) {
@@ -192,8 +191,8 @@ void StructureWriter::add_handler(StructureOp& op, std::uint64_t mail) {
   Op poll = here(OpKind::kPoll);
   poll.reads = builder_.add_slice({box, mail + bytes, kMarkBytes});
   op.handler_first = add(poll);
-  const OpId run = add_calc(here(OpKind::kCalc),
-                            series_.call.handler + (thread ? options_.contention : Time{0}));
+  const OpId run =
+      add_calc(here(OpKind::kCalc), spec_.handler + (thread ? options_.contention : Time{0}));
   after(op.handler_first, run);
   after(sender.last, run);
   OpId done = run;
@@ -231,7 +230,7 @@ void StructureWriter::add_handler(StructureOp& op, std::uint64_t mail) {
 
 void StructureWriter::post_barrier_receives(RankId rank) {
   barrier_receives_.clear();
-  const std::uint32_t ranks = series_.ranks;
+  const std::uint32_t ranks = spec_.multicast.ranks;
   for (std::uint32_t t = 0; (1u << t) < ranks; ++t) {
     Op op;
     op.kind = OpKind::kRecv;
@@ -249,10 +248,11 @@ OpId StructureWriter::add_barrier(RankId rank, std::span<const OpId> ended) {
   OpId arrived = add(join);
   for (const OpId last : ended) after(last, arrived);
   OpId sent;
-  for (std::uint32_t t = 0; (1u << t) < series_.ranks; ++t) {
+  for (std::uint32_t t = 0; (1u << t) < spec_.multicast.ranks; ++t) {
     Op send = join;
     send.kind = OpKind::kSend;
-    send.channel = channel(rank, RankId((rank.value + (1u << t)) % series_.ranks), kBarrier - t);
+    send.channel =
+        channel(rank, RankId((rank.value + (1u << t)) % spec_.multicast.ranks), kBarrier - t);
     const OpId posted = add(send);
     after(arrived, posted);
     if (sent.valid()) builder_.add_edge(sent, posted, On::kIssued);
@@ -267,7 +267,7 @@ OpId StructureWriter::add_barrier(RankId rank, std::span<const OpId> ended) {
 
 void StructureWriter::add_facts() {
   const ValueId mark_value(first_value_);
-  for (std::uint32_t r = 0; r < series_.ranks; ++r) {
+  for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) {
     if (by_call()) builder_.add_pre({mark(RankId(r)), mark_value, 0});
     for (const StructurePart::Given& given : out_.parts[r].given) {
       builder_.add_pre(

@@ -17,7 +17,7 @@ namespace slackline::sched {
 /// puts the barrier between phases.
 class StructureWriter {
  public:
-  StructureWriter(const SeriesOptions& series, StructureWorkload workload, bool table);
+  StructureWriter(const Spec& spec, StructureWorkload workload, bool table);
   virtual ~StructureWriter() = default;
 
   StructureProgram run();
@@ -97,7 +97,7 @@ class StructureWriter {
   }
   Slice mark(RankId rank) const { return {marks_[rank.value], 0, kMarkBytes}; }
 
-  const SeriesOptions& series_;
+  const Spec& spec_;
   const StructureOptions& options_;
   ScheduleBuilder builder_;
   OpId next_{0};

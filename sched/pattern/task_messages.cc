@@ -13,14 +13,14 @@ constexpr std::uint64_t kMark = 8;  // records are multiples of it
 
 }  // namespace
 
-std::uint64_t message_ops(const SeriesOptions& options) {
-  const IrregularOptions& o = options.irregular;
+std::uint64_t message_ops(const Spec& spec) {
+  const TaskOptions& o = spec.own.get<TaskOptions>();
   if (o.aggregation == Aggregation::kNone) return 2;
   std::uint64_t hops = 1;
   if (o.aggregation == Aggregation::kHierarchical) {
     hops = 3;
     const std::uint64_t group = std::max<std::uint64_t>(o.group, 2);  // less is refused later
-    for (std::uint64_t nodes = group; nodes < options.ranks; nodes *= group) hops += 2;
+    for (std::uint64_t nodes = group; nodes < spec.multicast.ranks; nodes *= group) hops += 2;
   }
   return 5 * hops;  // copied in, aged, written, seen, taken apart
 }
@@ -35,10 +35,10 @@ TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
   Channel channel;
   channel.src = RankId(src);
   channel.dst = RankId(dst);
-  channel.bundle = options_.irregular.bundle;
+  channel.bundle = options_.bundle;
   if (channel.bundle != Bundle::kNone) {
-    channel.bundle_bytes = options_.irregular.flush_bytes;
-    channel.bundle_delay = options_.irregular.flush_age;
+    channel.bundle_bytes = options_.flush_bytes;
+    channel.bundle_delay = options_.flush_age;
     if (channel.bundle == Bundle::kOverflow) channel.window = kOverflowWindow;
   }
   made.channel = out_.add_channel(channel);
@@ -91,13 +91,12 @@ void TaskProgram::send(std::uint32_t rank, std::uint32_t id, std::span<const OpI
     m.after = after.size() == 1 ? after.front() : add(OpKind::kJoin, rank, {}, {}, after);
     return push(rank, {What::kMessage, id});
   }
-  const IrregularOptions& options = options_.irregular;
-  if (options.aggregation == Aggregation::kNone) {
+  if (options_.aggregation == Aggregation::kNone) {
     return send_alone(link(rank, m.message.dst), id, after);
   }
-  const bool direct = options.aggregation == Aggregation::kDestination;
+  const bool direct = options_.aggregation == Aggregation::kDestination;
   Link& way = link(rank, direct ? m.message.dst : hierarchy_.next(rank, m.message.dst));
-  if (m.bytes + kMark <= options.flush_bytes) return gather(way, id, after);
+  if (m.bytes + kMark <= options_.flush_bytes) return gather(way, id, after);
   if (way.filled != 0) flush(way, false);
   send_alone(way, id, after);
 }
@@ -110,11 +109,11 @@ void TaskProgram::send_alone(Link& way, std::uint32_t id, std::span<const OpId> 
 // Copies a record into the queue.
 void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> after) {
   const Travelling m = messages_[id];
-  const std::uint64_t room = options_.irregular.flush_bytes - kMark;
+  const std::uint64_t room = options_.flush_bytes - kMark;
   if (way.filled + m.bytes > room) flush(way, false);
   if (way.filled == 0) {
     way.staging = memory_.take(way.src, room);
-    at(here() + options_.irregular.flush_age.count(), What::kFlush,
+    at(here() + options_.flush_age.count(), What::kFlush,
        link_of_.at(std::uint64_t{way.src} << 32 | way.dst), way.generation);
   }
   const SliceRange record{m.slices.first, m.own_mark ? m.slices.count : m.slices.count - 1};
@@ -129,7 +128,7 @@ void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> afte
 // An aggregate that goes because it is old waits until its first record has waited that long.
 void TaskProgram::flush(Link& way, bool aged) {
   if (aged) {
-    const Time age = options_.irregular.flush_age;
+    const Time age = options_.flush_age;
     way.copies.push_back(add(OpKind::kDelay, way.src, {}, {}, {way.copies.data(), 1}, age));
   }
   ++(aged ? statistics_.aged : statistics_.full);

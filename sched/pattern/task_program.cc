@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint64_t kMostTasks = 1u << 28;
 
-const SeriesOptions& checked(const SeriesOptions& options) {
-  const IrregularOptions& o = options.irregular;
-  if (options.ranks == 0) throw InputError("ranks: 0; expected at least 1");
+const Spec& checked(const Spec& spec) {
+  const TaskOptions& o = spec.own.get<TaskOptions>();
+  if (spec.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
   if (o.tasks == 0) throw InputError("tasks: 0; expected at least 1 a core");
-  if (std::uint64_t{options.ranks} * o.tasks > kMostTasks) {
+  if (std::uint64_t{spec.multicast.ranks} * o.tasks > kMostTasks) {
     throw InputError(fmt::format("tasks: {} at each of {} ranks; expected at most {} together",
-                                 o.tasks, options.ranks, kMostTasks));
+                                 o.tasks, spec.multicast.ranks, kMostTasks));
   }
   if (o.record < 16 || o.record % 8 != 0 || o.record > (1u << 20)) {
     throw InputError(
@@ -32,22 +32,23 @@ const SeriesOptions& checked(const SeriesOptions& options) {
     throw InputError(fmt::format("flush: {} bytes; expected room for a request of {} and a mark",
                                  o.flush_bytes, o.record));
   }
-  return options;
+  return spec;
 }
 
 }  // namespace
 
-TaskProgram::TaskProgram(const SeriesOptions& options, TaskPattern& pattern)
-    : options_(checked(options)),
+TaskProgram::TaskProgram(const Spec& spec, TaskPattern& pattern)
+    : spec_(checked(spec)),
+      options_(spec.own.get<TaskOptions>()),
       pattern_(pattern),
-      ranks_(options.ranks),
-      tasks_(options.irregular.tasks),
-      hierarchy_(ranks_, options.irregular.cores, options.irregular.group),
+      ranks_(spec.multicast.ranks),
+      tasks_(options_.tasks),
+      hierarchy_(ranks_, options_.cores, options_.group),
       out_(ranks_),
       memory_(out_, ranks_),
       cores_(ranks_),
       task_states_(std::size_t{ranks_} * tasks_) {
-  out_.set_title(options.title);
+  out_.set_title(format_spec(spec));
 }
 
 Schedule TaskProgram::make() {
@@ -128,8 +129,8 @@ void TaskProgram::step(std::uint32_t rank) {
 }
 
 void TaskProgram::resume(TaskId task) {
-  if (options_.irregular.switch_cost > Time{0}) {
-    add_task_op(task, OpKind::kCalc, {}, {}, options_.irregular.switch_cost);
+  if (options_.switch_cost > Time{0}) {
+    add_task_op(task, OpKind::kCalc, {}, {}, options_.switch_cost);
   }
   pattern_.run(task);
 }

@@ -28,6 +28,7 @@
 #include "sched/pattern/end_points.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/task_memory.h"
+#include "sched/pattern/task_options.h"
 
 namespace slackline::sched {
 
@@ -50,7 +51,7 @@ struct TaskMessage {
 };
 
 /// The most operations that one message makes of itself, from its sender to its end.
-std::uint64_t message_ops(const SeriesOptions& options);
+std::uint64_t message_ops(const Spec& spec);
 
 /// Work that was spawned at a core and that no task has begun.
 struct TaskWork {
@@ -88,7 +89,7 @@ class TaskProgram {
   };
 
   /// Throws InputError for options out of their range. `options` and `pattern` must outlive this.
-  TaskProgram(const SeriesOptions& options, TaskPattern& pattern);
+  TaskProgram(const Spec& spec, TaskPattern& pattern);
 
   /// Work that a core has from the start.
   void add_work(std::uint32_t rank, const TaskWork& work) { cores_[rank].pool.push_back(work); }
@@ -247,7 +248,8 @@ class TaskProgram {
   void give_work(const TaskMessage& message, OpId after);
   void receive_work(TaskId task, std::uint64_t parcel, OpId after);
 
-  const SeriesOptions& options_;
+  const Spec& spec_;
+  const TaskOptions& options_;
   TaskPattern& pattern_;
   const std::uint32_t ranks_;
   const std::uint32_t tasks_;

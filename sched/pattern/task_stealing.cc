@@ -26,7 +26,7 @@ void TaskProgram::steal(TaskId task) {
     return at(here() + rest.count(), What::kTask, task);
   }
   core.rested = false;
-  const std::uint64_t bits = draw(options_.irregular.seed, {1, rank, core.tries++});
+  const std::uint64_t bits = draw(options_.seed, {1, rank, core.tries++});
   const std::uint32_t other = below(bits, ranks_ - 1);
   const std::uint32_t victim = other < rank ? other : other + 1;
   delegate(task, victim, kStealing, 0, memory_.mark(rank));
@@ -38,7 +38,7 @@ void TaskProgram::give_work(const TaskMessage& message, OpId after) {
   const std::uint32_t rank = message.dst;
   std::vector<TaskWork>& pool = cores_[rank].pool;
   const std::size_t count = std::min(pool.size() / 2, kMostStolen);
-  std::vector<OpId> waits{busy(rank, options_.call.handler, after)};
+  std::vector<OpId> waits{busy(rank, spec_.handler, after)};
   std::vector<Slice> data;
   for (std::size_t i = 0; i < count; ++i) {
     waits.push_back(pool[i].after);

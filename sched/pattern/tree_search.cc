@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sched/error.h"
+#include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"
 #include "sched/workload/mix.h"
 #include "sched/workload/uts_tree.h"
@@ -18,7 +19,12 @@ constexpr std::uint64_t kMostVertices = 1u << 24;
 constexpr std::uint64_t kDescriptor = 24;  // bytes: a digest and the number of children
 constexpr std::uint64_t kCount = 8;
 
-UtsTree tree_of(const IrregularOptions& options) {
+struct TreeSearchOptions {
+  std::string tree = "T1";  // a sample of the benchmark
+  std::uint32_t depth = 0;  // instead of the sample's; 0: the sample's
+};
+
+UtsTree tree_of(const TreeSearchOptions& options) {
   std::optional<UtsParameters> parameters = uts_sample(options.tree);
   if (!parameters) {
     throw InputError(fmt::format("tree: '{}'; expected T1, T5, T2, T3, T1L or T2L", options.tree));
@@ -34,11 +40,12 @@ UtsTree tree_of(const IrregularOptions& options) {
   return UtsTree(*parameters);
 }
 
-std::uint64_t checked_size(const SeriesOptions& options) {
-  const std::uint64_t vertices = tree_of(options.irregular).measure(kMostVertices).vertices;
+std::uint64_t checked_size(const Spec& spec) {
+  const std::uint64_t vertices =
+      tree_of(spec.own.get<TreeSearchOptions>()).measure(kMostVertices).vertices;
   if (vertices > kMostVertices) {
     throw InputError(fmt::format("tree: {} has more than {} vertices; expected a smaller depth",
-                                 options.irregular.tree, kMostVertices));
+                                 spec.own.get<TreeSearchOptions>().tree, kMostVertices));
   }
   return vertices;
 }
@@ -46,13 +53,13 @@ std::uint64_t checked_size(const SeriesOptions& options) {
 // TaskWork::begin is a vertex, as its place among those that were found.
 class TreeSearch : public TaskPattern {
  public:
-  explicit TreeSearch(const SeriesOptions& options)
-      : o_(options.irregular),
-        handler_(options.call.handler),
-        tree_(tree_of(o_)),
-        left_(checked_size(options)),
-        program_(options, *this),
-        visiting_(std::size_t{options.ranks} * o_.tasks) {}
+  explicit TreeSearch(const Spec& spec)
+      : task_(spec.own.get<TaskOptions>()),
+        handler_(spec.handler),
+        tree_(tree_of(spec.own.get<TreeSearchOptions>())),
+        left_(checked_size(spec)),
+        program_(spec, *this),
+        visiting_(std::size_t{spec.multicast.ranks} * task_.tasks) {}
 
   Schedule make() {
     const Slice root = program_.memory().take(0, kDescriptor);
@@ -69,7 +76,7 @@ class TreeSearch : public TaskPattern {
     const auto work = program_.take_work(task);
     if (!work) return program_.idle(task);
     visiting_[task] = static_cast<std::uint32_t>(work->begin);
-    const Slice record = program_.memory().take(program_.rank_of(task), o_.record);
+    const Slice record = program_.memory().take(program_.rank_of(task), task_.record);
     vertices_[work->begin].visit = program_.memory().add_value(record);
     program_.delegate(task, vertices_[work->begin].home, 0, work->begin, record);
   }
@@ -102,7 +109,7 @@ class TreeSearch : public TaskPattern {
     made.digest = digest;
     made.depth = depth;
     // A function of the vertex, and not of when it was found.
-    made.home = below(draw(o_.seed, {3, digest[0], digest[1]}), program_.ranks());
+    made.home = below(draw(task_.seed, {3, digest[0], digest[1]}), program_.ranks());
     made.descriptor = program_.memory().take(made.home, kDescriptor);
     made.count = program_.memory().take(made.home, kCount);
     made.sum = program_.memory().add_sum(made.count);
@@ -113,7 +120,7 @@ class TreeSearch : public TaskPattern {
 
   // The vertex's descriptor is there.
   void expand(TaskId task, std::uint32_t id) {
-    program_.compute(task, o_.work);
+    program_.compute(task, task_.work);
     --left_;
     const Sha1 digest = vertices_[id].digest;
     const std::uint32_t depth = vertices_[id].depth;
@@ -124,7 +131,7 @@ class TreeSearch : public TaskPattern {
     }
   }
 
-  const IrregularOptions& o_;
+  const TaskOptions& task_;
   const Time handler_;
   const UtsTree tree_;
   std::uint64_t left_;  // vertices that no task has been done with
@@ -135,12 +142,27 @@ class TreeSearch : public TaskPattern {
 
 }  // namespace
 
-Schedule tree_search(const SeriesOptions& options) { return TreeSearch(options).make(); }
+Schedule tree_search(const Spec& spec) { return TreeSearch(spec).make(); }
 
 // Of a vertex: a switch, work, a handler's two, and two messages; a steal or two beside.
-std::uint64_t tree_search_ops(const SeriesOptions& options) {
-  return checked_size(options) * (8 + 2 * message_ops(options)) +
-         std::uint64_t{4} * options.ranks * options.irregular.tasks;
+std::uint64_t tree_search_ops(const Spec& spec) {
+  return checked_size(spec) * (8 + 2 * message_ops(spec)) +
+         std::uint64_t{4} * spec.multicast.ranks * spec.own.get<TaskOptions>().tasks;
 }
+
+namespace {
+
+constexpr auto kTreeSearchOptions = option_list(
+    kRanksOption, kHandlerOption, kTaskOptions, kWorkOption, kRequestOptions,
+    text_option<&TreeSearchOptions::tree>("tree", "T1|T5|T2|T3|T1L|T2L",
+                                          "tree-search: of the benchmark"),
+    count_option<&TreeSearchOptions::depth>(
+        "depth", "0 or more", "tree-search: instead of the tree's own, 0: that", 0, 0xffffffffu));
+
+}  // namespace
+
+constinit const PatternEntry kTreeSearchPattern = schedule_entry(
+    "tree-search", "an unbalanced tree of the UTS benchmark, by tasks that steal work",
+    kTreeSearchOptions, tree_search, tree_search_ops);
 
 }  // namespace slackline::sched

@@ -17,9 +17,10 @@ namespace slackline::sched {
 ///
 /// The contract: every vertex's count is the sum of its value and one visit's record. Throws
 /// InputError for options out of their range, and for more than 2^24 vertices.
-Schedule tree_search(const SeriesOptions& options);
+Schedule tree_search(const Spec& spec);
 
 /// About as many as it makes: failed steals are not known beforehand.
-std::uint64_t tree_search_ops(const SeriesOptions& options);
+std::uint64_t tree_search_ops(const Spec& spec);
+extern const PatternEntry kTreeSearchPattern;
 
 }  // namespace slackline::sched

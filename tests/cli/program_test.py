@@ -42,11 +42,26 @@ class Program(ProgramCase):
             self.assertEqual(len(lines), max(1, len(entries)), topic)
             for line, entry in zip(lines, entries):
                 self.assertTrue(line.startswith(entry["name"]), line)
+        names = [e["name"] for e in self.document("list", "options")["options"]]
+        self.assertEqual(len(names), len(set(names)))
         names = [e["name"] for e in self.document("list", "patterns")["patterns"]]
         self.assertEqual(names[:len(PATTERNS)], list(PATTERNS))
         self.assertEqual(len(names), len(set(names)))
         self.assertTrue({"allreduce", "barrier", "call-return", "broadcast-buffer"} < set(names))
         self.assertIn("fractus", self.good("list", "platforms"))
+
+    def test_options_of_a_pattern(self):
+        everything = {e["name"] for e in self.document("list", "options")["options"]}
+        for pattern in self.document("list", "patterns")["patterns"]:
+            options = self.document("list", "options", pattern["name"])["options"]
+            names = [e["name"] for e in options]
+            self.assertEqual(len(names), len(set(names)), pattern)
+            self.assertLessEqual(set(names), everything)
+            self.assertEqual(len(self.good("list", "options", pattern["name"]).splitlines()),
+                             len(names))
+        ways = {p: e["values"] for p in ("call", "queue")
+                for e in self.document("list", "options", p)["options"] if e["name"] == "via"}
+        self.assertEqual(ways, {"call": "write|send", "queue": "rdma|am"})
 
     def test_every_listed_platform_can_be_had(self):
         for entry in self.document("list", "platforms")["platforms"]:

@@ -35,7 +35,7 @@ AdviceRequest request_for(const std::string& platform, std::uint32_t ranks, std:
   request.ranks = ranks;
   request.bytes = bytes;
   request.platform = machine::load_platform(platform);
-  for (const sched::PatternEntry& entry : sched::patterns()) {
+  for (const sched::PatternEntry& entry : sched::plan_patterns()) {
     request.patterns.emplace_back(entry.name);
   }
   request.patterns.emplace_back("ring-buffer");

@@ -35,7 +35,8 @@ TEST(ContendedSlack, ExplainsEveryRun) {
   int beyond_the_model = 0;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     Dice dice(seed);
-    const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+    const sched::PatternEntry& pattern =
+        sched::plan_patterns()[seed % sched::plan_patterns().size()];
     const std::string spec = testing::random_spec(dice, pattern.name, 16, 6);
     const Schedule schedule = compile(sched::parse_spec(spec));
     const std::string figures = std::string("nic=") + (dice.one_in(2) ? "fair" : "serial") +
@@ -63,7 +64,8 @@ TEST(ContendedSlack, ExplainsEveryRun) {
 TEST(ContendedSlack, IsTheModelsWhereNothingIsShared) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     Dice dice(seed);
-    const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+    const sched::PatternEntry& pattern =
+        sched::plan_patterns()[seed % sched::plan_patterns().size()];
     const std::string spec = testing::random_spec(dice, pattern.name, 8, 6);
     const Schedule schedule = compile(sched::parse_spec(spec));
     const Platform platform = testing::random_platform(dice, machine::NicDiscipline::kSerial);

@@ -39,7 +39,7 @@ std::string text(const std::string& what, const Platform& platform, const DelayP
 Sample random_pattern(std::uint32_t seed, NicDiscipline nic, std::uint32_t max_ranks,
                       std::uint32_t max_blocks) {
   Dice dice(seed);
-  const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+  const sched::PatternEntry& pattern = sched::plan_patterns()[seed % sched::plan_patterns().size()];
   const std::string spec = testing::random_spec(dice, pattern.name, max_ranks, max_blocks);
   Schedule schedule = compile(sched::parse_spec(spec));
   const Platform platform = testing::random_platform(dice, nic);
@@ -141,7 +141,7 @@ TEST(Simgrid, AgreesWithEventsOnPrograms) {
 // Every pattern at every small number of ranks, and some larger ones, with the edge cases of sizes.
 TEST(Simgrid, AgreesWithEventsAtEverySize) {
   const Platform fractus = machine::load_platform("fractus");
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
+  for (const sched::PatternEntry& pattern : sched::plan_patterns()) {
     for (std::uint32_t n = 1; n <= 128 && !HasFatalFailure(); n += n < 40 ? 1 : 29) {
       for (const char* size :
            {"bytes=0,block=65536", "bytes=262144,block=65536", "bytes=200000,block=65536"}) {

@@ -44,7 +44,8 @@ TEST(MakespanFloor, IsUnderEveryEngine) {
   int analytic_above_simgrid = 0;
   for (std::uint32_t seed = 0; seed < 800; ++seed) {
     Dice dice(seed);
-    const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+    const sched::PatternEntry& pattern =
+        sched::plan_patterns()[seed % sched::plan_patterns().size()];
     const std::string spec = testing::random_spec(dice, pattern.name, 12, 6);
     const Schedule schedule = compile(sched::parse_spec(spec));
     const Platform platform = random_network(dice, schedule.rank_count());

@@ -42,7 +42,8 @@ constexpr IssuePolicy kPolicies[] = {IssuePolicy::kInOrder, IssuePolicy::kReady,
 
 Schedule random_schedule(Dice& dice, std::uint32_t seed) {
   if (seed % 2 == 0) return testing::RandomSchedule(dice, 4, 60).build();
-  const sched::PatternEntry& pattern = sched::patterns()[seed / 2 % sched::patterns().size()];
+  const sched::PatternEntry& pattern =
+      sched::plan_patterns()[seed / 2 % sched::plan_patterns().size()];
   return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 12, 8)));
 }
 

@@ -40,7 +40,8 @@ Schedule random_schedule(Dice& dice, std::uint32_t seed) {
         .build();
   }
   if (seed % 3 == 1) return testing::RandomSchedule(dice, 12, 40).build();
-  const sched::PatternEntry& pattern = sched::patterns()[seed / 3 % sched::patterns().size()];
+  const sched::PatternEntry& pattern =
+      sched::plan_patterns()[seed / 3 % sched::plan_patterns().size()];
   return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 30, 8)));
 }
 

@@ -51,7 +51,7 @@ std::vector<Trial> trials_of(const Schedule& schedule, const Platform& platform,
 TEST(ValidateOnSimgrid, IsTheAnalyticAnswerOnAStar) {
   for (const char* star : {"fractus", "star:rate=40Gbps,latency=2us,nic=fair"}) {
     const Platform platform = machine::load_platform(star);
-    for (const sched::PatternEntry& pattern : sched::patterns()) {
+    for (const sched::PatternEntry& pattern : sched::plan_patterns()) {
       const Schedule schedule = compile(
           sched::parse_spec(fmt::format("{}:ranks=5,bytes=200KiB,block=64KiB", pattern.name)));
       const machine::Wiring wiring(platform, schedule.rank_count());

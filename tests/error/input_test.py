@@ -132,6 +132,8 @@ class CommandLines(ProgramCase):
                 (["export", CHAIN, "--to", "pdf"], "unknown format 'pdf'"),
                 (["list"], "TOPIC is required"),
                 (["list", "colours"], "unknown topic 'colours'"),
+                (["list", "formats", "chain"], "list: 'chain' is not an argument of it; see `slackline list --help`"),
+                (["list", "options", "quue"], "unknown pattern 'quue': did you mean 'queue'"),
                 (["convert", "t"], "no --to"),
                 (["convert", "t", "--to", "paje"], "unknown format 'paje'"),
                 (["simulate", CHAIN, "--engine", "ns3"], "simgrid, analytic or event"),

@@ -137,7 +137,7 @@ TEST_P(Lockstep, PostsReceivesInTimeAndNotTooEarly) {
 
 std::vector<std::string> names() {
   std::vector<std::string> result;
-  for (const sched::PatternEntry& entry : sched::patterns()) result.emplace_back(entry.name);
+  for (const sched::PatternEntry& entry : sched::plan_patterns()) result.emplace_back(entry.name);
   return result;
 }
 INSTANTIATE_TEST_SUITE_P(Patterns, Lockstep, ::testing::ValuesIn(names()), [](const auto& named) {

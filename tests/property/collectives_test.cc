@@ -20,8 +20,8 @@ namespace {
 
 std::vector<std::string> bases() {
   std::vector<std::string> result;
-  for (const PatternEntry& entry : patterns()) {
-    if (!entry.takes_racks) result.emplace_back(entry.name);
+  for (const PatternEntry& entry : plan_patterns()) {
+    if (entry.find_option("racks") == nullptr) result.emplace_back(entry.name);
   }
   return result;
 }

@@ -33,7 +33,9 @@ using testing::Dice;
 using ::testing::HasSubstr;
 
 std::string_view random_pattern(Dice& dice) {
-  return sched::patterns()[dice.below(static_cast<std::uint32_t>(sched::patterns().size()))].name;
+  return sched::plan_patterns()[dice.below(
+                                    static_cast<std::uint32_t>(sched::plan_patterns().size()))]
+      .name;
 }
 
 // `count` of the ranks from 0 to ranks − 1, in any order.
@@ -248,7 +250,7 @@ TEST(Compose, AWaitReachesThroughPartsWithoutOperations) {
 }
 
 TEST(Compose, OfOnePartFromTheStartIsThatPart) {
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
+  for (const sched::PatternEntry& pattern : sched::plan_patterns()) {
     const Schedule schedule =
         compile(sched::parse_spec(fmt::format("{}:ranks=7,bytes=100,block=9", pattern.name)));
     Part part{&schedule, {}, Time{0}, {}, {}};

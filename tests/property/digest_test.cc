@@ -29,7 +29,7 @@ TEST(Digest, OfEveryPatternIsPinned) {
       {"scatter-allgather", "2b4d30714f9b6f78487e67e976d27d0e"},
       {"binary-tree", "e129658d4ad8167603caebda52caad16"},
       {"double-tree", "1a0a291c347473c51646e22f7a7ac1a0"}};
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     const std::string name(pattern.name);
     ASSERT_TRUE(pinned.contains(name)) << name;
     EXPECT_EQ(digest_of_spec(name + ":ranks=11,bytes=1000003,block=64KiB,root=3"), pinned.at(name))

@@ -205,7 +205,7 @@ TEST(Irregular, ParentsAreABreadthFirstTree) {
       for (const std::uint32_t ranks : {1u, 4u, 7u}) {
         const Spec spec = parse_spec(
             fmt::format("breadth-first-search:ranks={},scale=7,seed={}{}", ranks, seed, transport));
-        const auto parents = breadth_first_parents(series_options(spec));
+        const auto parents = breadth_first_parents(spec);
         EXPECT_EQ(parents_defect(graph, busiest_vertex(graph), parents), std::nullopt);
         const auto level = breadth_first_levels(graph, busiest_vertex(graph));
         const std::uint32_t reached = static_cast<std::uint32_t>(

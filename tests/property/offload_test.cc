@@ -109,7 +109,7 @@ TEST_P(OffloadPatterns, AreSoundHoweverTheyWereLowered) {
 
 std::vector<std::string_view> pattern_names() {
   std::vector<std::string_view> names;
-  for (const sched::PatternEntry& pattern : sched::patterns()) names.push_back(pattern.name);
+  for (const sched::PatternEntry& pattern : sched::plan_patterns()) names.push_back(pattern.name);
   return names;
 }
 

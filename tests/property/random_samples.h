@@ -40,7 +40,7 @@ inline Sample random_program(std::uint32_t seed) {
 
 inline Sample random_pattern(std::uint32_t seed) {
   Dice dice(seed);
-  const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+  const sched::PatternEntry& pattern = sched::plan_patterns()[seed % sched::plan_patterns().size()];
   const std::string spec = random_spec(dice, pattern.name, 6, 4);
   sched::Schedule schedule = compile(sched::parse_spec(spec));
   const machine::Platform platform = costly_platform(dice);

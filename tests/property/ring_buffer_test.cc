@@ -24,19 +24,25 @@ using sched::OpId;
 using sched::OpKind;
 using sched::RankId;
 using sched::Schedule;
-using sched::SeriesOptions;
+using sched::Spec;
 using testing::Dice;
 
-SeriesOptions options_of(std::uint32_t ranks, std::uint32_t messages, std::uint32_t slots,
-                         bool copy_out = true, std::uint64_t bytes = 24, std::uint32_t root = 0) {
-  return {"", ranks, bytes, RankId(root), messages, slots, copy_out};
+Spec options_of(std::uint32_t ranks, std::uint32_t messages, std::uint32_t slots,
+                bool copy_out = true, std::uint64_t bytes = 24, std::uint32_t root = 0) {
+  Spec spec;
+  spec.pattern = "ring-buffer";
+  spec.multicast = {ranks, bytes, 1, RankId(root), {}};
+  spec.messages = messages;
+  spec.slots = slots;
+  spec.own.edit<sched::RingOptions>().in_place = !copy_out;
+  return spec;
 }
 
-std::string defect(const SeriesOptions& options) {
+std::string defect(const Spec& options) {
   const sched::Diagnostics found = verify(ring_buffer(options));
   if (found.empty()) return "";
-  return fmt::format("{} ranks, {} messages, {} slots: {}", options.ranks, options.messages,
-                     options.slots, found.front().message);
+  return fmt::format("{} ranks, {} messages, {} slots: {}", options.multicast.ranks,
+                     options.messages, options.slots, found.front().message);
 }
 
 TEST(RingBuffer, IsProvedForAllSmallSizes) {
@@ -106,15 +112,15 @@ TEST(RingBuffer, NeverHasMoreUnderWayThanSlots) {
   for (std::uint32_t seed = 0; seed < 500; ++seed) {
     Dice dice(seed);
     const std::uint32_t n = 2 + dice.below(6);
-    const SeriesOptions options = options_of(n, 1 + dice.below(60), 1 + dice.below(12), true,
-                                             dice.below(9000), dice.below(n));
+    const Spec options = options_of(n, 1 + dice.below(60), 1 + dice.below(12), true,
+                                    dice.below(9000), dice.below(n));
     const Schedule schedule = ring_buffer(options);
     const sched::Trace trace = analysis::run_events(
         schedule, testing::random_platform(dice, machine::NicDiscipline::kSerial),
         testing::random_delays(dice, schedule));
     for (std::uint32_t r = 0; r < n; ++r) {
-      if (RankId(r) == options.root) continue;
-      const Series series = series_of(schedule, options.root, RankId(r));
+      if (RankId(r) == options.multicast.root) continue;
+      const Series series = series_of(schedule, options.multicast.root, RankId(r));
       ASSERT_EQ(series.puts.size(), options.messages);
       ASSERT_EQ(series.copies.size(), options.messages);
       for (std::uint32_t m = 0; m < options.messages; ++m) {
@@ -141,7 +147,7 @@ TEST(RingBuffer, ReportsHalfARingAndNoMoreThanIsAwaited) {
   for (std::uint32_t m = 1; m <= 40; ++m) {
     for (std::uint32_t w = 1; w <= 9; ++w) {
       for (const bool copy_out : {true, false}) {
-        const SeriesOptions options = options_of(5, m, w, copy_out);
+        const Spec options = options_of(5, m, w, copy_out);
         EXPECT_EQ(ring_buffer(options).op_count(), ring_buffer_ops(options));
       }
     }
@@ -244,7 +250,7 @@ TEST_P(MessageSeries, IsProvedAndKeepsItsOrder) {
 
 std::vector<std::string> names() {
   std::vector<std::string> result;
-  for (const sched::PatternEntry& entry : sched::patterns()) result.emplace_back(entry.name);
+  for (const sched::PatternEntry& entry : sched::plan_patterns()) result.emplace_back(entry.name);
   return result;
 }
 INSTANTIATE_TEST_SUITE_P(Patterns, MessageSeries, ::testing::ValuesIn(names()),

@@ -97,7 +97,7 @@ void expect_exact_where_kept(const Schedule& schedule, const Held& held, const s
 // RDMC's own case, a preemption: no pattern is predicted otherwise than it comes out.
 TEST(Validate, IsExactForAMicrosecondAnywhere) {
   const Platform platform = machine::load_platform("fractus");
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
+  for (const sched::PatternEntry& pattern : sched::plan_patterns()) {
     for (const std::uint32_t ranks : {2u, 3u, 5u, 8u}) {
       const std::string spec =
           fmt::format("{}:ranks={},bytes=3MiB,block=1MiB", pattern.name, ranks);
@@ -115,7 +115,7 @@ TEST(Validate, IsExactForEveryOperationWhoseDelayKeepsTheOrder) {
   Count count;
   for (const char* star : {"fractus", "star:rate=100Gbps,latency=600ns", "tcp-wan:nic=serial"}) {
     const Platform platform = machine::load_platform(star);
-    for (const sched::PatternEntry& pattern : sched::patterns()) {
+    for (const sched::PatternEntry& pattern : sched::plan_patterns()) {
       for (const char* more : {"", ",first-block=copy,window=2", ",ready=write,in-flight=2"}) {
         for (const std::uint32_t ranks : {3u, 6u}) {
           const std::string spec =
@@ -141,7 +141,8 @@ TEST(Validate, IsExactOnHundredsOfRandomRunsWhereTheOrderIsKept) {
   Count count;
   for (std::uint32_t seed = 0; seed < 4000; ++seed) {
     Dice dice(seed);
-    const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+    const sched::PatternEntry& pattern =
+        sched::plan_patterns()[seed % sched::plan_patterns().size()];
     const std::string spec = testing::random_spec(dice, pattern.name, 7, 5);
     const Schedule schedule = compile(sched::parse_spec(spec));
     if (schedule.op_count() == 0) continue;
@@ -163,7 +164,8 @@ TEST(Validate, IsExactOnFairNicsWhereNothingIsShared) {
   Count count;
   for (std::uint32_t seed = 0; seed < 1500; ++seed) {
     Dice dice(seed);
-    const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+    const sched::PatternEntry& pattern =
+        sched::plan_patterns()[seed % sched::plan_patterns().size()];
     const std::string spec = testing::random_spec(dice, pattern.name, 6, 4);
     const Schedule schedule = compile(sched::parse_spec(spec));
     if (schedule.op_count() == 0) continue;

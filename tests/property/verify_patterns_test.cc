@@ -60,7 +60,7 @@ TEST_P(VerifyPatterns, AreProven) {
 
 std::vector<std::string_view> pattern_names() {
   std::vector<std::string_view> names;
-  for (const PatternEntry& pattern : patterns()) names.push_back(pattern.name);
+  for (const PatternEntry& pattern : plan_patterns()) names.push_back(pattern.name);
   return names;
 }
 

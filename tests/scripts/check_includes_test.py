@@ -43,7 +43,6 @@ CASES = [
     ("sched/import/json.cc", '"sched/export/json.h"', True),
     ("sched/text.cc", '"sched/import/json.h"', False),
     ("sched/compile_file.h", '"sched/export/dot.h"', True),
-    ("sched/spec.h", '"sched/pattern/pattern.h"', True),
     ("sched/pattern/chain.h", '"sched/pattern/pattern.h"', True),
     ("sched/pass/x.cc", '"sched/plan.h"', True),
     # libraries

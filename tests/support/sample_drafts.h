@@ -196,11 +196,11 @@ inline std::vector<SampleDraft> lowered_samples() {
       for (std::uint32_t r = 0; r < ranks; ++r) options.rack_of_rank.push_back(r / 2);
     }
     const Schedule schedule =
-        lower_credits(lower_transfers(pattern.make(options), transfers), credits);
+        lower_credits(lower_transfers(pattern.plan(options), transfers), credits);
     samples.push_back(
         {std::string(pattern.name) + " " + std::to_string(samples.size()), Draft::from(schedule)});
   };
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     for (const Ready ready : {Ready::kNone, Ready::kSend, Ready::kWrite}) {
       const CreditOptions credits{ready, Start::kPairwise, 1};
       add(pattern, 3, 8, {}, credits);

@@ -12,7 +12,7 @@ namespace slackline::testing {
 
 inline sched::StructureProgram structure_of(const std::string& text) {
   const sched::Spec spec = sched::parse_spec(text);
-  return sched::structure_program(spec.pattern, sched::series_options(spec));
+  return sched::structure_program(spec);
 }
 
 inline analysis::FinalMemory memory_in(const std::vector<std::vector<std::byte>>& memory) {

@@ -30,7 +30,7 @@ inline RunSample run_sample(std::uint32_t seed) {
     std::string what = fmt::format("seed {}", seed);
     sched::Schedule schedule = [&] {
       if (dice.one_in(2)) return RandomSchedule(dice, 5, 35).build();
-      const auto patterns = sched::patterns();
+      const auto patterns = sched::plan_patterns();
       const auto& pattern = patterns[dice.below(static_cast<std::uint32_t>(patterns.size()))];
       what += ' ' + random_spec(dice, pattern.name, 6, 4);
       return compile(sched::parse_spec(what.substr(what.find_last_of(' ') + 1)));

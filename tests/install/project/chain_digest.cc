@@ -14,7 +14,7 @@ int main() {
     options.ranks = 4;
     options.bytes = 1 << 20;
     options.block_bytes = 1 << 16;
-    const Schedule schedule = lower_credits(lower_transfers(chain->make(options)));
+    const Schedule schedule = lower_credits(lower_transfers(chain->plan(options)));
     std::puts(to_string(schedule.digest()).c_str());
   } catch (const slackline::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

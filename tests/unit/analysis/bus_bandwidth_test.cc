@@ -15,7 +15,7 @@ TEST(BusBandwidth, Factors) {
   EXPECT_EQ(bus_factor("allgather", 8), 0.875);
   EXPECT_EQ(bus_factor("reduce", 8), 1);
   EXPECT_EQ(bus_factor("ring-buffer", 8), 1);
-  for (const sched::PatternEntry& entry : sched::patterns()) {
+  for (const sched::PatternEntry& entry : sched::plan_patterns()) {
     EXPECT_EQ(bus_factor(entry.name, 5), 1) << entry.name;
   }
   for (const char* const other : {"barrier", "call", "queue", "random-access", "nonesuch", ""}) {

@@ -195,8 +195,8 @@ TEST(LinkLoad, NicsCarryEveryByteTwice) {
         dice.one_in(2) ? machine::NicDiscipline::kFair : machine::NicDiscipline::kSerial;
     Platform platform = testing::random_platform(dice, nic);
     platform.topology = machine::parse_platform_spec(network).topology;
-    const std::string spec =
-        testing::random_spec(dice, sched::patterns()[seed % sched::patterns().size()].name, 20, 8);
+    const std::string spec = testing::random_spec(
+        dice, sched::plan_patterns()[seed % sched::plan_patterns().size()].name, 20, 8);
     const Schedule schedule = seed % 4 == 0 ? testing::RandomSchedule(dice, 12, 40).build()
                                             : compile(sched::parse_spec(spec));
     const Ran run(schedule, platform);

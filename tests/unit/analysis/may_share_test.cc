@@ -104,7 +104,8 @@ TEST(MayShare, HoldsForRandomRuns) {
   int never = 0;
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     Dice dice(seed);
-    const sched::PatternEntry& pattern = sched::patterns()[seed % sched::patterns().size()];
+    const sched::PatternEntry& pattern =
+        sched::plan_patterns()[seed % sched::plan_patterns().size()];
     const std::string spec = testing::random_spec(dice, pattern.name, 16, 5);
     const Schedule schedule = compile(sched::parse_spec(spec));
     const std::string text =

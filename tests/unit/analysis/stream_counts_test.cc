@@ -19,7 +19,7 @@ machine::Platform platform() {
 }
 
 TEST(StreamCounts, AreThoseOfTheSchedule) {
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
+  for (const sched::PatternEntry& pattern : sched::plan_patterns()) {
     // Whole blocks, a short last one, a single one.
     for (const std::uint64_t bytes : {4000, 4100, 700}) {
       for (const std::uint32_t root : {0, 2}) {

@@ -40,7 +40,7 @@ TEST(WithoutKey, TakesAwayWhatIsThere) {
 // Every pattern at several sizes and lowerings.
 std::vector<std::string> specs() {
   std::vector<std::string> all;
-  for (const sched::PatternEntry& pattern : sched::patterns()) {
+  for (const sched::PatternEntry& pattern : sched::plan_patterns()) {
     for (int ranks : {1, 2, 3, 8, 13}) {
       for (const char* more :
            {"", ",lower=put", ",ready=write", ",ready=none", ",first-block=copy", ",window=3"}) {

@@ -156,7 +156,7 @@ bool play(std::vector<Gpu>& gpus, std::uint64_t seed, std::size_t slots) {
 
 TEST(ExportMsccl, EveryPatternDeliversTheMessageInEveryOrder) {
   int played = 0;
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     for (std::uint32_t ranks : {2u, 3u, 5u, 8u}) {
       for (const char* blocks : {"1000", "7500"}) {
         for (const char* rest : {"", ",lower=put,ready=write", ",first-block=copy", ",root=1",

@@ -40,11 +40,11 @@ bool comes_before(const Schedule& schedule, OpId pred, OpId succ) {
 // A send waits for the one `in_flight` places before it on its rank, and for no other send.
 TEST(LowerTransfers, ASendWaitsForTheOneSoManyPlacesBefore) {
   std::uint32_t waits = 0;
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     MulticastOptions multicast;
     multicast.ranks = 6;
     multicast.bytes = 5;
-    const Plan plan = pattern.make(multicast);
+    const Plan plan = pattern.plan(multicast);
     for (std::uint32_t in_flight = 0; in_flight <= 3; ++in_flight) {
       TransferOptions options;
       options.in_flight = in_flight;
@@ -75,7 +75,7 @@ TEST(LowerCredits, TheFirstMessagesWaitForAllTargetsOrTheirOwn) {
   for (const char* start : {"all", "pairwise"}) {
     std::uint32_t awaited = 0;
     std::uint32_t not_awaited = 0;
-    for (const PatternEntry& pattern : patterns()) {
+    for (const PatternEntry& pattern : plan_patterns()) {
       for (const char* more : {"", ",ready=write", ",window=3"}) {
         const std::string spec =
             fmt::format("{}:ranks=6,bytes=4,block=1,start={}{}", pattern.name, start, more);

@@ -176,16 +176,18 @@ TEST(Spec, CanonicalTextIsReadBack) {
     return static_cast<std::uint32_t>(random() % limit);
   };
   for (int i = 0; i < 2000; ++i) {
-    const PatternEntry& pattern = patterns()[up_to(static_cast<std::uint32_t>(patterns().size()))];
+    const PatternEntry& pattern =
+        plan_patterns()[up_to(static_cast<std::uint32_t>(plan_patterns().size()))];
     Spec spec;
     spec.pattern = pattern.name;
     spec.multicast.ranks = 1 + up_to(50);
     spec.multicast.bytes = up_to(1u << 20) * (up_to(2) == 0 ? 1u : 1024u);
     spec.multicast.block_bytes = (1 + up_to(2048)) * 1024;
     spec.multicast.root = RankId(up_to(spec.multicast.ranks));
-    if (pattern.takes_racks) {
-      spec.multicast.rack_of_rank =
-          contiguous_racks(spec.multicast.ranks, 1 + up_to(spec.multicast.ranks));
+    const std::uint32_t racks = 1 + up_to(spec.multicast.ranks);
+    if (pattern.find_option("racks") != nullptr &&
+        racks != default_rack_count(spec.multicast.ranks)) {
+      spec.multicast.rack_of_rank = contiguous_racks(spec.multicast.ranks, racks);
     }
     spec.transfers.lowering = static_cast<Lowering>(up_to(2));
     spec.transfers.in_flight = up_to(4);
@@ -200,7 +202,7 @@ TEST(Spec, CanonicalTextIsReadBack) {
 }
 
 TEST(Spec, MakesThePlanWithItsTitle) {
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     const std::string text = std::string(pattern.name) + ":ranks=7,bytes=20KiB,block=3KiB,root=2";
     const Plan plan = plan_of(parse_spec(text));
     EXPECT_EQ(plan.title, text);
@@ -215,7 +217,7 @@ TEST(Spec, MakesThePlanWithItsTitle) {
 }
 
 TEST(Compile, RunsThePassesThatTheSpecAsksFor) {
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     const std::string plain = std::string(pattern.name) + ":ranks=6,bytes=10KiB,block=3KiB,root=1";
     const std::uint32_t transfers = 5 * 4;
     const Schedule without = compile(parse_spec(plain + ",ready=none"));
@@ -231,7 +233,7 @@ TEST(Compile, RunsThePassesThatTheSpecAsksFor) {
 }
 
 TEST(Compile, TakesEveryCombinationOfOptions) {
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     for (const std::string lower : {"send", "put"}) {
       for (const std::string first : {"direct", "copy"}) {
         for (const std::string ready : {"send", "write", "none"}) {
@@ -283,7 +285,7 @@ TEST(Spec, SaysWhatIsWrongWithARackMap) {
 }
 
 TEST(Spec, IsToldFromAFileName) {
-  for (const PatternEntry& pattern : patterns()) EXPECT_TRUE(looks_like_spec(pattern.name));
+  for (const PatternEntry& pattern : plan_patterns()) EXPECT_TRUE(looks_like_spec(pattern.name));
   EXPECT_TRUE(looks_like_spec("chain:ranks=4"));
   EXPECT_TRUE(looks_like_spec("chain:"));
   EXPECT_TRUE(looks_like_spec("hybrid:ranks=4,rack-map=/tmp/map"));
@@ -307,23 +309,6 @@ TEST(Spec, GivesWayToAFileOfThatName) {
     EXPECT_FALSE(looks_like_spec("slackline_chian:1"));
   }
   std::filesystem::current_path(before);
-}
-
-TEST(SpecOptions, AreAllRead) {
-  for (const SpecOption& option : spec_options()) {
-    const std::string text =
-        "hybrid:ranks=4,bytes=1," + std::string(option.name) + "=/definitely/wrong";
-    EXPECT_THAT(error_of(text), ::testing::StartsWith(std::string(option.name) + ": "));
-  }
-}
-
-// A list of options shows both; values are short, and what they mean ends with the default.
-TEST(SpecOptions, SayTheirValuesBeforeWhatTheyMean) {
-  for (const SpecOption& option : spec_options()) {
-    EXPECT_EQ(option.values.find(';'), std::string_view::npos) << option.name;
-    EXPECT_EQ(option.values.find(": "), std::string_view::npos) << option.name;
-    EXPECT_NE(option.meaning.find_first_of(";:"), std::string_view::npos) << option.name;
-  }
 }
 
 TEST(Suggest, FindsTheNearestName) {

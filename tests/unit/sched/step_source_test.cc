@@ -75,7 +75,7 @@ std::vector<Transfer> transfers_of(StepSource& source) {
 }
 
 TEST(StepSource, KeepsItsPromisesForAllSmallSizes) {
-  for (const PatternEntry& pattern : patterns()) {
+  for (const PatternEntry& pattern : plan_patterns()) {
     for (std::uint32_t n = 1; n <= 40; ++n) {
       for (const std::uint32_t k : {1, 2, 3, 7, 8, 30}) {
         SCOPED_TRACE(fmt::format("{}, {} ranks, {} blocks", pattern.name, n, k));
@@ -83,7 +83,7 @@ TEST(StepSource, KeepsItsPromisesForAllSmallSizes) {
         const auto source = steps_of(pattern, options);
         expect_promises_kept(*source, n);
         source->restart();
-        EXPECT_EQ(transfers_of(*source), pattern.make(options).transfers);
+        EXPECT_EQ(transfers_of(*source), pattern.plan(options).transfers);
         ASSERT_FALSE(::testing::Test::HasFailure());
       }
     }

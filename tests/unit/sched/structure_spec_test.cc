@@ -100,7 +100,7 @@ TEST(StructureSpec, SaysWhatIsWrong) {
 
 TEST(StructureWorkload, TargetsOtherRanksAndKeysAreDistinct) {
   const Spec spec = parse_spec("hash-table:ranks=7,operations=200,op=insert,seed=9");
-  const StructureWorkload workload = table_workload(series_options(spec));
+  const StructureWorkload workload = table_workload(spec);
   ASSERT_EQ(workload.ops.size(), 1400u);
   std::set<std::uint32_t> keys;
   std::vector<int> at(7, 0);
