@@ -36,7 +36,7 @@ double component_us(const Component& component, const machine::Platform& platfor
   sched::Spec spec;
   spec.pattern = "one-sided";
   spec.multicast.ranks = nodes * kProcessesPerNode;
-  spec.own.edit<sched::OneSidedOptions>() = {kWarmUp + operations, component.access,
+  spec.edit_own<sched::OneSidedOptions>() = {kWarmUp + operations, component.access,
                                              component.variables, kSeed};
   spec.handler = kHandler;
   const sched::Schedule schedule = sched::one_sided(spec);

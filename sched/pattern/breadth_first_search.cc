@@ -24,7 +24,7 @@ struct BreadthFirstOptions {
 };
 
 const BreadthFirstOptions& checked(const Spec& spec) {
-  const BreadthFirstOptions& o = spec.own.get<BreadthFirstOptions>();
+  const BreadthFirstOptions& o = spec.own<BreadthFirstOptions>();
   if (o.scale == 0 || o.scale > kMostScale) {
     throw InputError(fmt::format("scale: {}; expected 1 to {}", o.scale, kMostScale));
   }
@@ -39,7 +39,7 @@ class BreadthFirstSearch : public TaskPattern {
  public:
   explicit BreadthFirstSearch(const Spec& spec)
       : o_(checked(spec)),
-        task_(spec.own.get<TaskOptions>()),
+        task_(spec.own<TaskOptions>()),
         handler_(spec.handler),
         graph_(graph_of(1u << o_.scale, kronecker_edges(o_.scale, o_.edge_factor, task_.seed))),
         parents_(graph_.vertices(), kUnreached),
@@ -187,7 +187,7 @@ std::uint64_t breadth_first_search_ops(const Spec& spec) {
   const BreadthFirstOptions& o = checked(spec);
   const std::uint64_t edges = std::uint64_t{o.edge_factor} << o.scale;
   const std::uint64_t barrier =
-      std::uint64_t{spec.multicast.ranks} * (2 + 3 * 32 + spec.own.get<TaskOptions>().tasks);
+      std::uint64_t{spec.multicast.ranks} * (2 + 3 * 32 + spec.own<TaskOptions>().tasks);
   return 2 * edges * (6 + 2 * message_ops(spec)) + (2ull << o.scale) + 64 * barrier;
 }
 

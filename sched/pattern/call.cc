@@ -20,7 +20,7 @@ constexpr std::uint16_t kService = 1;  // the lane; handlers have lane 0
 constexpr std::uint32_t kLookedFor = 64;
 
 void check(const Spec& spec) {
-  const CallOptions& call = spec.own.get<CallOptions>();
+  const CallOptions& call = spec.own<CallOptions>();
   check(spec.multicast);
   if (spec.messages == 0) throw InputError("messages: 0; expected at least 1");
   if (spec.slots == 0) throw InputError("slots: 0; expected at least 1");
@@ -44,7 +44,7 @@ class CallPrograms {
  public:
   CallPrograms(const Spec& spec, CallShape shape)
       : spec_(spec),
-        options_(spec.own.get<CallOptions>()),
+        options_(spec.own<CallOptions>()),
         out_(spec.multicast.ranks),
         memory_(spec, shape, out_) {}
 
@@ -342,7 +342,7 @@ Schedule broadcast_buffer_read(const Spec& spec) { return make(spec, {Carries::k
 // or a notification, or one for the buffer and two for the notification. Chunks: four for a service
 // call, two for an offset, and no more of them than calls, nor of flushes.
 std::uint64_t call_ops(const Spec& spec) {
-  const CallOptions& options = spec.own.get<CallOptions>();
+  const CallOptions& options = spec.own<CallOptions>();
   const std::uint64_t chunks = options.via == CallVia::kWrite ? 4 : 0;
   const std::uint64_t flush = options.aggregation == Bundle::kNone ? 0 : 1;
   return spec.multicast.ranks * (std::uint64_t{7} + chunks + flush) * spec.messages + 1;

@@ -17,8 +17,8 @@ class CallChunks {
  public:
   /// `stride`: the bytes of a record. Throws InputError if a chunk holds none.
   CallChunks(const Spec& spec, std::uint64_t stride)
-      : stride_(stride), messages_(spec.messages), at_once_(spec.own.get<CallOptions>().chunks) {
-    const CallOptions& options = spec.own.get<CallOptions>();
+      : stride_(stride), messages_(spec.messages), at_once_(spec.own<CallOptions>().chunks) {
+    const CallOptions& options = spec.own<CallOptions>();
     const std::uint64_t fit = options.chunk_bytes / stride;
     if (fit == 0) {
       throw InputError(fmt::format("chunk: {} bytes; expected at least the {} of a record",

@@ -8,7 +8,7 @@ CallMemory::CallMemory(const Spec& spec, CallShape shape, ScheduleBuilder& out)
     : spec_(spec),
       bytes_(spec.multicast.bytes),
       root_(spec.multicast.root),
-      options_(spec.own.get<CallOptions>()),
+      options_(spec.own<CallOptions>()),
       shape_(shape),
       one_sided_(options_.via == CallVia::kWrite),
       in_record_(shape.carries == Carries::kInRecord || shape.carries == Carries::kReturned),

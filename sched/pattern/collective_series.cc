@@ -16,7 +16,7 @@ const MulticastOptions& checked(const Spec& spec) {
   return spec.multicast;
 }
 
-const std::string& by(const Spec& spec) { return spec.own.get<CollectiveOptions>().by; }
+const std::string& by(const Spec& spec) { return spec.own<CollectiveOptions>().by; }
 
 Schedule lower(CollectivePlan plan, const Spec& spec) {
   plan.title = format_spec(spec);

@@ -40,7 +40,7 @@ std::uint32_t drawn(std::uint64_t seed, std::uint32_t rank, std::uint32_t index,
 }
 
 void check(const Spec& spec) {
-  const OneSidedOptions& one_sided = spec.own.get<OneSidedOptions>();
+  const OneSidedOptions& one_sided = spec.own<OneSidedOptions>();
   if (spec.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
   if (one_sided.operations == 0) throw InputError("operations: 0; expected at least 1");
   if (one_sided.variables == 0) throw InputError("variables: 0; expected at least 1");
@@ -59,7 +59,7 @@ void check(const Spec& spec) {
 class Writer {
  public:
   explicit Writer(const Spec& spec)
-      : options_(spec.own.get<OneSidedOptions>()),
+      : options_(spec.own<OneSidedOptions>()),
         ranks_(spec.multicast.ranks),
         handler_(spec.handler),
         out_(spec.multicast.ranks),
@@ -241,8 +241,8 @@ Schedule one_sided(const Spec& spec) {
 
 std::uint64_t one_sided_ops(const Spec& spec) {
   const std::uint64_t each =
-      spec.own.get<OneSidedOptions>().access == ComponentKind::kActiveMessage ? 5 : 1;
-  return each * spec.multicast.ranks * spec.own.get<OneSidedOptions>().operations;
+      spec.own<OneSidedOptions>().access == ComponentKind::kActiveMessage ? 5 : 1;
+  return each * spec.multicast.ranks * spec.own<OneSidedOptions>().operations;
 }
 
 namespace {

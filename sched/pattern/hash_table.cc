@@ -106,10 +106,10 @@ void read_load(const Option& option, std::string_view text, Spec& spec) {
     throw InputError(
         fmt::format("{}: '{}'; expected a load factor above 0 and at most 1", option.key, text));
   }
-  spec.own.edit<StructureOptions>().load = {static_cast<std::uint32_t>(ppm)};
+  spec.edit_own<StructureOptions>().load = {static_cast<std::uint32_t>(ppm)};
 }
 std::string write_load(const Option&, const Spec& spec) {
-  return fmt::format("{}", spec.own.get<StructureOptions>().load.value / 1e6);
+  return fmt::format("{}", spec.own<StructureOptions>().load.value / 1e6);
 }
 
 constexpr auto kTableOptions = option_list(

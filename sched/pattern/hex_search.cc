@@ -23,7 +23,7 @@ struct HexSearchOptions {
 };
 
 const HexSearchOptions& checked(const Spec& spec) {
-  const HexSearchOptions& o = spec.own.get<HexSearchOptions>();
+  const HexSearchOptions& o = spec.own<HexSearchOptions>();
   if (o.rollouts == 0 || o.rollouts > kMostRollouts) {
     throw InputError(fmt::format("rollouts: {}; expected 1 to {}", o.rollouts, kMostRollouts));
   }
@@ -37,7 +37,7 @@ class HexSearch : public TaskPattern {
  public:
   explicit HexSearch(const Spec& spec)
       : o_(checked(spec)),
-        task_(spec.own.get<TaskOptions>()),
+        task_(spec.own<TaskOptions>()),
         handler_(spec.handler),
         tree_(spec.multicast.ranks, task_.seed),
         program_(spec, *this),
@@ -145,7 +145,7 @@ std::uint64_t hex_search_ops(const Spec& spec) {
   const HexSearchOptions& o = checked(spec);
   const std::uint64_t depth = std::min<std::uint64_t>(o.rollouts, kHexCells) + 1;
   return std::uint64_t{o.rollouts} * (2 * depth + 2) * (3 + message_ops(spec)) +
-         std::uint64_t{2} * spec.multicast.ranks * spec.own.get<TaskOptions>().tasks;
+         std::uint64_t{2} * spec.multicast.ranks * spec.own<TaskOptions>().tasks;
 }
 
 namespace {

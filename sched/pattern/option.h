@@ -98,14 +98,14 @@ struct Place {
     if constexpr (std::is_same_v<Struct, Spec>) {
       return member_of(spec, first, rest...);
     } else {
-      return member_of(spec.own.get<Struct>(), first, rest...);
+      return member_of(spec.own<Struct>(), first, rest...);
     }
   }
   static auto& edit(Spec& spec) {
     if constexpr (std::is_same_v<Struct, Spec>) {
       return member_of(spec, first, rest...);
     } else {
-      return member_of(spec.own.edit<Struct>(), first, rest...);
+      return member_of(spec.edit_own<Struct>(), first, rest...);
     }
   }
 };

@@ -119,7 +119,7 @@ StructureProgram structure_program(const Spec& spec) {
 }
 
 std::uint64_t structure_ops(const Spec& spec) {
-  const StructureOptions& structure = spec.own.get<StructureOptions>();
+  const StructureOptions& structure = spec.own<StructureOptions>();
   const std::uint64_t each =
       (structure.via == StructureVia::kAm ? 7u : 3u) + (structure.compute > Time{0} ? 1u : 0u);
   const std::uint64_t kinds = structure.work == StructureWork::kBoth ? 2 : 1;

@@ -37,7 +37,7 @@ struct RandomAccessOptions {
   std::uint64_t cache_bytes = 256;  // of one acquire, a multiple of 8
 };
 
-const RandomAccessOptions& own(const Spec& spec) { return spec.own.get<RandomAccessOptions>(); }
+const RandomAccessOptions& own(const Spec& spec) { return spec.own<RandomAccessOptions>(); }
 
 const Spec& checked(const Spec& spec) {
   const RandomAccessOptions& o = own(spec);
@@ -90,7 +90,7 @@ class Accesses : public TaskPattern {
  public:
   Accesses(const Spec& spec, std::uint64_t bytes_per_rank)
       : o_(own(spec)),
-        task_(spec.own.get<TaskOptions>()),
+        task_(spec.own<TaskOptions>()),
         handler_(spec.handler),
         program_(checked(spec), *this),
         next_(std::size_t{spec.multicast.ranks} * task_.tasks) {
@@ -351,7 +351,7 @@ std::uint64_t random_access_ops(const Spec& spec) {
   if (own(spec).by == "fetch-add") each = 2;
   if (own(spec).by == "cached") each = 4 + 2 * (o.cache_bytes / kGlobalBlock + 2);
   return spec.multicast.ranks * (std::min<std::uint64_t>(o.accesses, 1ull << 40) * each +
-                                 2 * spec.own.get<TaskOptions>().tasks);
+                                 2 * spec.own<TaskOptions>().tasks);
 }
 
 namespace {

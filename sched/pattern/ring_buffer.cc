@@ -44,7 +44,7 @@ class RingBuffer {
         messages_(spec.messages),
         bytes_(spec.multicast.bytes),
         root_(spec.multicast.root),
-        in_place_(spec.own.get<RingOptions>().in_place),
+        in_place_(spec.own<RingOptions>().in_place),
         slots_(std::min(spec.slots, spec.messages)),
         batch_(ring_batch(spec)),
         reports_(report_count(spec)),
@@ -239,7 +239,7 @@ Schedule ring_buffer(const Spec& spec) {
 std::uint32_t ring_batch(const Spec& spec) { return std::max(1u, spec.slots / 2); }
 
 std::uint64_t ring_buffer_ops(const Spec& spec) {
-  const std::uint64_t per_message = spec.own.get<RingOptions>().in_place ? 2 : 3;
+  const std::uint64_t per_message = spec.own<RingOptions>().in_place ? 2 : 3;
   return (spec.multicast.ranks - 1) *
          (per_message * spec.messages + std::uint64_t{2} * report_count(spec));
 }

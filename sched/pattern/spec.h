@@ -21,26 +21,6 @@ struct PatternEntry;
 /// refused.
 inline constexpr std::uint64_t kMaxOps = 1ull << 31;
 
-/// What every multicast pattern is told.
-struct MulticastOptions {
-  std::uint32_t ranks = 1;        // ≥ 1
-  std::uint64_t bytes = 0;        // of the message, ≥ 0
-  std::uint64_t block_bytes = 1;  // ≥ 1
-  RankId root{0};
-  /// hybrid: the rack of every rank, racks numbered from 0 without gaps; if empty, ⌈√ranks⌉
-  /// contiguous racks. Not read by other patterns.
-  std::vector<std::uint32_t> rack_of_rank;
-
-  /// max(1, ⌈bytes / block_bytes⌉). Throws InputError above 2^31 blocks.
-  std::uint32_t blocks() const;
-};
-
-/// What holds steps apart.
-enum class Order : std::uint8_t {
-  kAsync,     // nothing: a rank goes on as soon as it can
-  kLockstep,  // a barrier among all ranks
-};
-
 /// The values of options that only some patterns have: structs that these patterns declare, each
 /// known by its type.
 class OwnOptions {
@@ -66,11 +46,32 @@ class OwnOptions {
   std::vector<std::any> values_;
 };
 
+/// What every multicast pattern is told.
+struct MulticastOptions {
+  std::uint32_t ranks = 1;        // ≥ 1
+  std::uint64_t bytes = 0;        // of the message, ≥ 0
+  std::uint64_t block_bytes = 1;  // ≥ 1
+  RankId root{0};
+  /// hybrid: the rack of every rank, racks numbered from 0 without gaps; if empty, ⌈√ranks⌉
+  /// contiguous racks. Not read by other patterns.
+  std::vector<std::uint32_t> rack_of_rank{};
+  OwnOptions own{};
+
+  /// max(1, ⌈bytes / block_bytes⌉). Throws InputError above 2^31 blocks.
+  std::uint32_t blocks() const;
+};
+
+/// What holds steps apart.
+enum class Order : std::uint8_t {
+  kAsync,     // nothing: a rank goes on as soon as it can
+  kLockstep,  // a barrier among all ranks
+};
+
 /// What a spec says, with every default filled in. What a pattern does not take stands at its
 /// default.
 struct Spec {
   std::string pattern;
-  MulticastOptions multicast{1, 0, 1u << 20, RankId(0), {}};
+  MulticastOptions multicast{1, 0, 1u << 20, RankId(0)};
   std::uint32_t messages = 1;  // one after the other; each of multicast.bytes
   std::uint32_t slots = 16;    // for messages or operands at each receiver
   Time handler{0};             // how long each call runs; ≥ 0
@@ -79,7 +80,16 @@ struct Spec {
   CreditOptions credits;
   /// The file that multicast.rack_of_rank was read from; empty: racks are contiguous.
   std::string rack_map;
-  OwnOptions own;
+
+  /// The values of the pattern's own options.
+  template <class Struct>
+  const Struct& own() const {
+    return multicast.own.get<Struct>();
+  }
+  template <class Struct>
+  Struct& edit_own() {
+    return multicast.own.edit<Struct>();
+  }
 };
 
 /// Whether `text` is meant as a spec and not as a file. With "the name" what stands before the

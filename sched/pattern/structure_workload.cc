@@ -30,7 +30,7 @@ std::uint32_t below(std::uint64_t draw, std::uint32_t n) {
 class Workload {
  public:
   Workload(const Spec& spec, bool table)
-      : spec_(spec), options_(spec.own.get<StructureOptions>()), table_(table), out_() {
+      : spec_(spec), options_(spec.own<StructureOptions>()), table_(table), out_() {
     check();
     const bool hosted = !table && options_.queues == QueueHosts::kOne;
     clients_ = options_.clients != 0 ? options_.clients : spec.multicast.ranks - (hosted ? 1 : 0);

@@ -16,10 +16,10 @@ constexpr std::uint16_t kProgressLane = 1;
 
 StructureWriter::StructureWriter(const Spec& spec, StructureWorkload workload, bool table)
     : spec_(spec),
-      options_(spec.own.get<StructureOptions>()),
+      options_(spec.own<StructureOptions>()),
       builder_(spec.multicast.ranks),
       out_{Schedule(ScheduleBuilder(1).build()),
-           spec.own.get<StructureOptions>(),
+           spec.own<StructureOptions>(),
            table,
            spec.transfers.in_flight,
            workload.slots,

@@ -14,7 +14,7 @@ constexpr std::uint64_t kMark = 8;  // records are multiples of it
 }  // namespace
 
 std::uint64_t message_ops(const Spec& spec) {
-  const TaskOptions& o = spec.own.get<TaskOptions>();
+  const TaskOptions& o = spec.own<TaskOptions>();
   if (o.aggregation == Aggregation::kNone) return 2;
   std::uint64_t hops = 1;
   if (o.aggregation == Aggregation::kHierarchical) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMostTasks = 1u << 28;
 
 const Spec& checked(const Spec& spec) {
-  const TaskOptions& o = spec.own.get<TaskOptions>();
+  const TaskOptions& o = spec.own<TaskOptions>();
   if (spec.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
   if (o.tasks == 0) throw InputError("tasks: 0; expected at least 1 a core");
   if (std::uint64_t{spec.multicast.ranks} * o.tasks > kMostTasks) {
@@ -39,7 +39,7 @@ const Spec& checked(const Spec& spec) {
 
 TaskProgram::TaskProgram(const Spec& spec, TaskPattern& pattern)
     : spec_(checked(spec)),
-      options_(spec.own.get<TaskOptions>()),
+      options_(spec.own<TaskOptions>()),
       pattern_(pattern),
       ranks_(spec.multicast.ranks),
       tasks_(options_.tasks),

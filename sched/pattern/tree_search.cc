@@ -42,10 +42,10 @@ UtsTree tree_of(const TreeSearchOptions& options) {
 
 std::uint64_t checked_size(const Spec& spec) {
   const std::uint64_t vertices =
-      tree_of(spec.own.get<TreeSearchOptions>()).measure(kMostVertices).vertices;
+      tree_of(spec.own<TreeSearchOptions>()).measure(kMostVertices).vertices;
   if (vertices > kMostVertices) {
     throw InputError(fmt::format("tree: {} has more than {} vertices; expected a smaller depth",
-                                 spec.own.get<TreeSearchOptions>().tree, kMostVertices));
+                                 spec.own<TreeSearchOptions>().tree, kMostVertices));
   }
   return vertices;
 }
@@ -54,9 +54,9 @@ std::uint64_t checked_size(const Spec& spec) {
 class TreeSearch : public TaskPattern {
  public:
   explicit TreeSearch(const Spec& spec)
-      : task_(spec.own.get<TaskOptions>()),
+      : task_(spec.own<TaskOptions>()),
         handler_(spec.handler),
-        tree_(tree_of(spec.own.get<TreeSearchOptions>())),
+        tree_(tree_of(spec.own<TreeSearchOptions>())),
         left_(checked_size(spec)),
         program_(spec, *this),
         visiting_(std::size_t{spec.multicast.ranks} * task_.tasks) {}
@@ -147,7 +147,7 @@ Schedule tree_search(const Spec& spec) { return TreeSearch(spec).make(); }
 // Of a vertex: a switch, work, a handler's two, and two messages; a steal or two beside.
 std::uint64_t tree_search_ops(const Spec& spec) {
   return checked_size(spec) * (8 + 2 * message_ops(spec)) +
-         std::uint64_t{4} * spec.multicast.ranks * spec.own.get<TaskOptions>().tasks;
+         std::uint64_t{4} * spec.multicast.ranks * spec.own<TaskOptions>().tasks;
 }
 
 namespace {

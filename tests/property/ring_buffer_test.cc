@@ -31,10 +31,10 @@ Spec options_of(std::uint32_t ranks, std::uint32_t messages, std::uint32_t slots
                 bool copy_out = true, std::uint64_t bytes = 24, std::uint32_t root = 0) {
   Spec spec;
   spec.pattern = "ring-buffer";
-  spec.multicast = {ranks, bytes, 1, RankId(root), {}};
+  spec.multicast = {ranks, bytes, 1, RankId(root)};
   spec.messages = messages;
   spec.slots = slots;
-  spec.own.edit<sched::RingOptions>().in_place = !copy_out;
+  spec.edit_own<sched::RingOptions>().in_place = !copy_out;
   return spec;
 }
 

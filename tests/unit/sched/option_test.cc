@@ -5,7 +5,9 @@
 #include <set>
 
 #include "sched/error.h"
+#include "sched/pattern/chain.h"
 #include "sched/pattern/pattern.h"
+#include "sched/pattern/sequential.h"
 #include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
@@ -25,8 +27,15 @@ constexpr auto kGossipOptions = option_list(
     kRanksOption, kBytesOption,
     count_option<&GossipOptions::fanout>("fanout", "1 to 8", "whom a rank tells in a step", 1, 8),
     choice_option<&GossipOptions::way>("way", "push|pull", "who begins"), kMessagesOption);
-constinit const PatternEntry kGossipPattern = {
-    .name = "gossip", .summary = "ranks tell others drawn at random", .options = kGossipOptions};
+// No gossip, but a Plan that shows what it was told.
+Plan gossip(const MulticastOptions& options) {
+  const GossipOptions& own = options.own.get<GossipOptions>();
+  Plan plan = own.way == Gossip::kPush ? chain(options) : sequential(options);
+  plan.block_bytes *= own.fanout;
+  return plan;
+}
+constinit const PatternEntry kGossipPattern = {"gossip", "ranks tell others drawn at random",
+                                               kGossipOptions, gossip};
 
 std::string error_of(const PatternEntry& pattern, const std::string& text) {
   try {
@@ -41,16 +50,25 @@ TEST(OwnOptions, AreReadAndWritten) {
   const Spec spec = parse_options(kGossipPattern, "way=pull,ranks=8,fanout=3,bytes=1KiB");
   EXPECT_EQ(spec.pattern, "gossip");
   EXPECT_EQ(spec.multicast.ranks, 8u);
-  EXPECT_EQ(spec.own.get<GossipOptions>().fanout, 3u);
-  EXPECT_EQ(spec.own.get<GossipOptions>().way, Gossip::kPull);
+  EXPECT_EQ(spec.own<GossipOptions>().fanout, 3u);
+  EXPECT_EQ(spec.own<GossipOptions>().way, Gossip::kPull);
   EXPECT_EQ(format_spec(kGossipPattern, spec), "gossip:ranks=8,bytes=1KiB,fanout=3,way=pull");
+}
+
+TEST(OwnOptions, ReachThePlan) {
+  const auto plan = [](const std::string& text) {
+    return kGossipPattern.plan(parse_options(kGossipPattern, text).multicast);
+  };
+  EXPECT_EQ(plan("ranks=4,bytes=4MiB").steps, 6u);  // of a chain: 4 blocks, 3 hops
+  EXPECT_EQ(plan("ranks=4,bytes=4MiB,way=pull").steps, 12u);
+  EXPECT_EQ(plan("ranks=4,bytes=4MiB,fanout=3").block_bytes, 3u << 20);
 }
 
 TEST(OwnOptions, HaveDefaultsThatAreLeftOut) {
   const Spec spec = parse_options(kGossipPattern, "fanout=2,ranks=8,bytes=0,way=push");
   EXPECT_EQ(format_spec(kGossipPattern, spec), "gossip:ranks=8,bytes=0");
   const Spec plain = parse_options(kGossipPattern, "ranks=8,bytes=0");
-  EXPECT_EQ(plain.own.get<GossipOptions>().fanout, 2u);
+  EXPECT_EQ(plain.own<GossipOptions>().fanout, 2u);
   EXPECT_EQ(format_spec(kGossipPattern, plain), "gossip:ranks=8,bytes=0");
 }
 
@@ -63,7 +81,7 @@ TEST(OwnOptions, RefuseWrongValues) {
             "gossip: unknown option 'fanuot': did you mean 'fanout'?; known: ranks, bytes, fanout, "
             "way, messages");
   EXPECT_EQ(error_of(kGossipPattern, base + "racks=2"),
-            "racks: not an option of gossip; it takes ranks, bytes, fanout, way, messages");
+            "racks: not an option of gossip; hybrid takes it");
   EXPECT_EQ(error_of(kGossipPattern, "ranks=8"), "bytes: missing; expected bytes=256MiB");
   EXPECT_EQ(error_of(kGossipPattern, base + "fanout="), "fanout: no value; expected fanout=value");
 }
