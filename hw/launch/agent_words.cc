@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hw/local_address.h"
+#include "hw/mesh/secret.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -55,12 +56,6 @@ bool is_root(std::string_view text) {
   }
 }
 
-bool is_secret(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
 void take_order_line(std::string_view line, AgentOrder& order) {
   const std::string_view key = next_word(line);
   if (key == "ranks" || key == "hosts") {
@@ -76,7 +71,7 @@ void take_order_line(std::string_view line, AgentOrder& order) {
     if (!is_root(line)) refuse_order("a root that is none");
     order.root = line;
   } else if (key == "secret") {
-    if (!is_secret(line)) refuse_order("a secret that is none");
+    if (!Secret::is_drawn_text(line)) refuse_order("a secret that is none");
     order.secret_text = line;
   } else {
     refuse_order("an unknown line");

@@ -22,12 +22,6 @@ constexpr std::string_view kNoSecret = "file";
       "puts there; run one version at all ranks");
 }
 
-bool is_drawn_text(std::string_view text) {
-  return text.size() == 2 * Secret::kBytes && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
 std::string address_to_meet_at(bool all_on_one_host, const MeshOptions& options) {
   if (!options.host.empty()) return options.host;
   if (all_on_one_host) return "127.0.0.1";
@@ -53,7 +47,7 @@ MeetingPoint meeting_point_of(const std::string& word) {
   point.root = rest.substr(0, slash);
   const std::string_view secret = rest.substr(slash + 1);
   if (secret != kNoSecret) {
-    if (!is_drawn_text(secret)) refuse();
+    if (!Secret::is_drawn_text(secret)) refuse();
     point.secret_text = secret;
   }
   const auto is_of_address = [](char c) {

@@ -101,6 +101,12 @@ std::string Secret::drawn_text() {
   return text;
 }
 
+bool Secret::is_drawn_text(std::string_view text) {
+  return text.size() == 2 * kBytes && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
 Secret Secret::of_text(std::string_view text) {
   Secret secret;
   crypto_generichash(reinterpret_cast<unsigned char*>(secret.bytes_.data()), kBytes,

@@ -21,6 +21,8 @@ class Secret {
   static Secret random();
   /// 64 hexadecimal digits that stand for one, drawn: for those who tell it to each other.
   static std::string drawn_text();
+  /// Whether drawn_text() may have made it.
+  static bool is_drawn_text(std::string_view text);
   /// Of such a text: all who have the same text have the same secret.
   static Secret of_text(std::string_view text);
   /// Of a file: whatever bytes it has, of which there must be 16 to 4096. Throws InputError if it
