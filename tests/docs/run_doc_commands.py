@@ -86,7 +86,7 @@ def wrong_status(ended, following):
 
 def without_measures(line):
     """The line with one blank for several, and without its numbers and their units."""
-    line = re.sub(r"(?<![\w.])[+-]?\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])( ([num]?s|[kMGT]?b/s|%))?", "#", line)
+    line = re.sub(r"(?<![\w.])[+-]?\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])( ([num]?s|[kKMGT]?b/s|%))?", "#", line)
     return re.sub(r"\s+", " ", line)
 
 
