@@ -26,6 +26,7 @@ using experiments::shown;
 using experiments::Value;
 
 constexpr std::string_view kSpaces = "  ";
+constexpr const char* kFolder = "figures";
 
 void set_value(JsonDocument& json, std::string_view key, const Value& value) {
   std::visit([&](const auto& v) { json.set(key, v); }, value);
@@ -116,7 +117,7 @@ class Reproduce : public Command {
         "FIGURE", figure_,
         "a figure's name, `list` for all of them, or `facts` for what they are held to");
     arguments.option("--out", "DIR", out_,
-                     "where figures are drawn as SVG, made if need be; the current folder");
+                     "where figures are drawn as SVG, made if need be; figures");
     arguments.flag("--quick", options_.quick, "fewer points and smaller messages");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("rdmc-fig8 --out figures");
@@ -159,23 +160,24 @@ class Reproduce : public Command {
 
   // The files written. Without --out, what cannot be drawn is only noted.
   std::vector<std::string> draw(const Report& report, Console& console) const {
+    const std::string folder = out_.value_or(kFolder);
     std::vector<std::string> files;
     for (const experiments::Figure& figure : report.figures) {
+      const std::string file = (std::filesystem::path(folder) / (figure.name + ".svg")).string();
       try {
         const std::string svg = experiments::draw_svg(figure);
-        const std::string file = figure.name + ".svg";
-        files.push_back(out_ ? (std::filesystem::path(*out_) / file).string() : file);
-        write_output_file(files.back(), svg);
+        if (!out_) make_folder(folder);
+        write_output_file(file, svg);
       } catch (const EnvironmentError& error) {
         if (out_) throw;
         console.note(fmt::format("no figure: {}", error.what()));
         return files;
       } catch (const InputError& error) {
         if (out_) throw;
-        files.pop_back();
         console.note(fmt::format("no figure: {}; --out names another folder", error.what()));
         return files;
       }
+      files.push_back(file);
     }
     return files;
   }

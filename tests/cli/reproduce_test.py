@@ -78,9 +78,17 @@ class Reproduce(ProgramCase):
             for label in (figure["title"], figure["x_axis"], figure["y_axis"],
                           *(s["name"] for s in figure["series"])):
                 self.assertIn(label, svg)
-        self.good("reproduce", "rdmc-fig4", "--quick")  # into the current folder
+        self.good("reproduce", "rdmc-fig4", "--quick")
         for name in ("rdmc-fig4-256mb.svg", "rdmc-fig4-8mb.svg"):
-            self.assertEqual(self.read(name), self.read(f"a/b/{name}"))
+            self.assertEqual(self.read(f"figures/{name}"), self.read(f"a/b/{name}"))
+
+    @unittest.skipUnless(HAS_GNUPLOT, "without gnuplot")
+    def test_a_folder_that_nobody_named_and_that_cannot_be_made_is_noted(self):
+        self.write("figures", "")
+        done = self.run_program("reproduce", "rdmc-fig4", "--quick")
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("note: no figure: --out: 'figures' cannot be made a folder", done.err)
+        self.assertEqual(self.files(), ["figures"])
 
     def without_gnuplot(self, *arguments):
         return self.run_program(*arguments, environment={**os.environ, "PATH": str(self.folder)})

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "sched/error.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline {
 namespace {
@@ -56,8 +56,8 @@ TEST(HostCores, ThreadsThatAreThereStayWhereTheyMayBe) {
 }
 
 TEST(HostCores, Nodes) {
-  std::string name = std::filesystem::temp_directory_path() / "slackline_sys_XXXXXX";
-  const std::filesystem::path sys = mkdtemp(name.data());
+  const testing::TempFolder root;
+  const std::filesystem::path& sys = root.path();
   const auto folder = sys / "devices/system/cpu";
   std::filesystem::create_directories(folder / "cpu0/node0");
   std::filesystem::create_directories(folder / "cpu7/nodes");
@@ -67,7 +67,6 @@ TEST(HostCores, Nodes) {
   EXPECT_EQ(hw::node_of_core(7, sys.string()), 12);
   EXPECT_EQ(hw::node_of_core(8, sys.string()), -1);
   EXPECT_EQ(hw::node_of_core(9, sys.string()), -1);
-  std::filesystem::remove_all(sys);
 }
 
 TEST(HostCores, Lists) {

@@ -1,36 +1,25 @@
 #include "hw/link_rate.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/support/temp_folder.h"
 
 namespace slackline {
 namespace {
 
 class LinkRate : public ::testing::Test {
  protected:
-  LinkRate() {
-    std::string name = std::filesystem::temp_directory_path() / "slackline_sys_XXXXXX";
-    sys_ = mkdtemp(name.data());
-  }
-  ~LinkRate() override { std::filesystem::remove_all(sys_); }
-
-  void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path whole = sys_ / path;
-    std::filesystem::create_directories(whole.parent_path());
-    std::ofstream(whole) << text << '\n';
-  }
+  void write(const std::string& path, const std::string& text) { sys_.write(path, text + '\n'); }
   hw::LinkFacts interface(const std::string& name) const {
-    return hw::interface_link(name, sys_.string());
+    return hw::interface_link(name, sys_.path().string());
   }
   std::uint64_t port(const std::string& device, unsigned number) const {
-    return hw::rdma_port_rate(device, number, sys_.string());
+    return hw::rdma_port_rate(device, number, sys_.path().string());
   }
 
-  std::filesystem::path sys_;
+  const testing::TempFolder sys_;
 };
 
 TEST_F(LinkRate, OfAnInterface) {

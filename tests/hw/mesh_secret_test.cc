@@ -13,6 +13,7 @@
 #include "hw/mesh/secret.h"
 #include "sched/error.h"
 #include "tests/support/input_error.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline::hw {
 namespace {
@@ -23,8 +24,6 @@ namespace fs = std::filesystem;
 class MeshSecret : public ::testing::Test {
  protected:
   MeshSecret() {
-    std::string name = (fs::temp_directory_path() / "slackline-secret-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
     for (const char* variable : {"XDG_CONFIG_HOME", "HOME"}) {
       const char* const value = std::getenv(variable);
       before_.emplace_back(variable, value == nullptr ? "" : value);
@@ -32,7 +31,6 @@ class MeshSecret : public ::testing::Test {
   }
   ~MeshSecret() override {
     for (const auto& [variable, value] : before_) setenv(variable.c_str(), value.c_str(), 1);
-    fs::remove_all(folder_);
   }
 
   std::string file(const std::string& text, mode_t mode = 0600) {
@@ -45,7 +43,8 @@ class MeshSecret : public ::testing::Test {
     return testing::error_of([&] { Secret::of_file(path); });
   }
 
-  fs::path folder_;
+  const testing::TempFolder temp_;
+  const fs::path& folder_ = temp_.path();
 
  private:
   int files_ = 0;

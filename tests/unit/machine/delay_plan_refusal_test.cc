@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +12,7 @@
 #include "machine/delay_plan.h"
 #include "sched/builder.h"
 #include "tests/support/input_error.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline::machine {
 namespace {
@@ -147,16 +145,10 @@ TEST(DelayPlanRefusal, SaysWhatIsWrongAndWhere) {
 
 class NoiseFiles : public ::testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& text) {
-    const std::string path = (folder_ / name).string();
-    std::ofstream(path) << text;
-    return path;
+    return folder_.write(name, text);
   }
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() /
-      ("slackline-delay-plan-test-" + std::to_string(std::random_device()()));
+  const slackline::testing::TempFolder folder_;
 };
 
 TEST_F(NoiseFiles, StandBesideThePlan) {
@@ -172,7 +164,7 @@ TEST_F(NoiseFiles, StandBesideThePlan) {
 TEST_F(NoiseFiles, AreRefusedByLine) {
   const std::string plan_path =
       write("plan.toml", "[[noise]]\ndistribution = \"trace\"\nfile = \"noise.txt\"\n");
-  const std::string noise_path = (folder_ / "noise.txt").string();
+  const std::string noise_path = folder_.path("noise.txt");
   const auto error = [&] { return error_of([&] { load_delay_plan(plan_path); }); };
   EXPECT_EQ(error(), plan_path + ":3: noise.file: noise file '" + noise_path +
                          "': cannot be read; expected a file of times, one on each line");

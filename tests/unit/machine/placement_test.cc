@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "sched/error.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline::machine {
 namespace {
@@ -125,18 +124,8 @@ TEST(Placement, RandomPrefersNoHost) {
 
 class PlacementFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::random_device seed;
-    folder_ = std::filesystem::temp_directory_path() /
-              ("slackline-placement-" + std::to_string(seed()) + std::to_string(seed()));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string spec(const std::string& content) const {
-    const std::string path = (folder_ / "hosts.txt").string();
-    std::ofstream(path, std::ios::binary) << content;
-    return "two-level:racks=2,hosts=4,placement=file:" + path;
+    return "two-level:racks=2,hosts=4,placement=file:" + folder_.write("hosts.txt", content);
   }
   std::string error(const std::string& content, std::uint32_t ranks) const {
     try {
@@ -149,7 +138,7 @@ class PlacementFile : public ::testing::Test {
     }
     return "(no error)";
   }
-  std::filesystem::path folder_;
+  const slackline::testing::TempFolder folder_;
 };
 
 TEST_F(PlacementFile, NamesHostsRankByRank) {
@@ -171,8 +160,8 @@ TEST_F(PlacementFile, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error("", 1), HasSubstr("0 hosts for 1 ranks; expected a host for each rank"));
   EXPECT_THAT(error("0\n1\n2\n3\n4\n5\n6\n7\n", 9),
               HasSubstr("9 ranks on 8 hosts; expected no more ranks than hosts"));
-  std::filesystem::remove(folder_ / "hosts.txt");
-  EXPECT_THROW(placed("star:placement=file:" + (folder_ / "hosts.txt").string(), 1), InputError);
+  std::filesystem::remove(folder_.path("hosts.txt"));
+  EXPECT_THROW(placed("star:placement=file:" + folder_.path("hosts.txt"), 1), InputError);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <set>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "tests/support/input_error.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline::machine {
 namespace {
@@ -25,23 +25,14 @@ using ::testing::StartsWith;
 // A file in a folder of its own, removed at the end.
 class TemporaryFile {
  public:
-  TemporaryFile(const std::string& name, const std::string& text) {
-    std::random_device seed;
-    folder_ = std::filesystem::temp_directory_path() /
-              ("slackline-" + std::to_string(seed()) + std::to_string(seed()));
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / name;
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::filesystem::remove_all(folder_); }
-  std::string path() const { return path_.string(); }
-  std::string folder() const { return folder_.string(); }
+  TemporaryFile(const std::string& name, const std::string& text)
+      : path_(folder_.write(name, text)) {}
+  const std::string& path() const { return path_; }
+  std::string folder() const { return folder_.path().string(); }
 
  private:
-  std::filesystem::path folder_;
-  std::filesystem::path path_;
+  const slackline::testing::TempFolder folder_;
+  const std::string path_;
 };
 
 // Any topology and placement. (No rack of the two-level one is left without a rate.)

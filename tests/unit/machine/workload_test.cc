@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <set>
 
@@ -15,6 +14,7 @@
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "sched/verify.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline::machine {
 namespace {
@@ -191,23 +191,8 @@ messages = 2
   EXPECT_THAT(order, ElementsAre(0, 1, 0, 1, 0));
 }
 
-class Folder {
- public:
-  Folder() : path_(::testing::TempDir() + "slackline_workload/") {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ + name) << text;
-    return path_ + name;
-  }
-
- private:
-  std::string path_;
-};
-
 TEST(Workload, ReadsListsBesideItsFile) {
-  const Folder folder;
+  const slackline::testing::TempFolder folder;
   folder.write("arrivals.txt", "# of one day\n1us\n\n  2.5us # late\r\n2500ns\n1ms");
   folder.write("sizes.txt", "1KiB\n2KiB\n7\n");
   const std::string text = R"(
@@ -249,7 +234,7 @@ arrivals = { file = "arrivals.txt" }
   EXPECT_THAT(fails(text), HasSubstr("sizes.txt:1: "));
   folder.write("sizes.txt", "");
   EXPECT_THAT(fails(text), HasSubstr("no size stands there"));
-  std::filesystem::remove(::testing::TempDir() + "slackline_workload/sizes.txt");
+  std::filesystem::remove(folder.path("sizes.txt"));
   EXPECT_THAT(fails(text), HasSubstr("sizes.txt"));
 }
 

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "sched/text.h"
 #include "sched/write_file.h"
 #include "tests/support/input_error.h"
+#include "tests/support/temp_folder.h"
 #include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
@@ -26,18 +26,13 @@ namespace fs = std::filesystem;
 
 class Files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("slackline-files-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.path(name); }
   std::size_t entries() const {
     return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+        std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
   }
 
-  fs::path folder_;
+  const slackline::testing::TempFolder folder_;
 };
 
 TEST_F(Files, WhatIsWrittenIsRead) {
@@ -63,8 +58,9 @@ TEST_F(Files, LongNamesAndPlacesThatAreNoFiles) {
 TEST_F(Files, FailuresNameThePathAndLeaveNothing) {
   EXPECT_EQ(error_of([&] { read_file(path("none")); }),
             path("none") + ": cannot open: No such file or directory; expected a readable file");
-  EXPECT_THAT(error_of([&] { read_file(folder_.string()); }), HasSubstr("Is a directory"));
-  EXPECT_THAT(error_of([&] { write_file(folder_.string(), "x"); }), HasSubstr("Is a directory"));
+  EXPECT_THAT(error_of([&] { read_file(folder_.path().string()); }), HasSubstr("Is a directory"));
+  EXPECT_THAT(error_of([&] { write_file(folder_.path().string(), "x"); }),
+              HasSubstr("Is a directory"));
   EXPECT_EQ(error_of([&] { write_file(path("no/x"), "x"); }),
             path("no/x") +
                 ": cannot write: No such file or directory; expected a place that can be written "

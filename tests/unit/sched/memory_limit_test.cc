@@ -4,16 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "sched/text.h"
 #include "sched/verify.h"
 #include "tests/support/in_child.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline::sched {
 namespace {
@@ -21,24 +18,16 @@ namespace {
 using slackline::testing::ending_of_child;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 class FreeMemory : public ::testing::Test {
  protected:
-  void SetUp() override {
-    root_ = fs::path(::testing::TempDir()) / ("slackline-memory-" + std::to_string(::getpid()));
-    write("proc/meminfo", "MemTotal: 100 kB\nMemAvailable:    8388608 kB\n");
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  std::uint64_t free_mib() const { return free_memory(root_.string() + "/").value_or(0) / kMiB; }
+  FreeMemory() { write("proc/meminfo", "MemTotal: 100 kB\nMemAvailable:    8388608 kB\n"); }
+  void write(const std::string& path, const std::string& text) { root_.write(path, text); }
+  std::uint64_t free_mib() const { return free_memory(root_.path("")).value_or(0) / kMiB; }
 
-  fs::path root_;
+  const slackline::testing::TempFolder root_;
 };
 
 TEST_F(FreeMemory, IsWhatTheMachineHas) { EXPECT_EQ(free_mib(), 8192u); }
@@ -73,7 +62,7 @@ TEST_F(FreeMemory, AddressesAreWhatTheirLimitLeaves) {
   EXPECT_EQ(ending_of_child([&] {
               const rlimit limit{kMiB * 300, kMiB * 300};
               if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(2);
-              ::_exit(free_addresses(root_.string() + "/") == kMiB * 200 ? 0 : 1);
+              ::_exit(free_addresses(root_.path().string() + "/") == kMiB * 200 ? 0 : 1);
             }),
             0);
 }

@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "sched/pattern/rack_map.h"
 #include "sched/suggest.h"
+#include "tests/support/temp_folder.h"
 #include "tests/unit/sched/pattern_checker.h"
 
 namespace slackline::sched {
@@ -27,18 +27,16 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-// A file in the directory of temporary files, gone with its guard.
+// A file in a folder of its own, gone with its guard.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& name, const std::string& content)
-      : path_(::testing::TempDir() + "slackline_" + name) {
-    std::ofstream(path_) << content;
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
+      : path_(folder_.write(name, content)) {}
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  const slackline::testing::TempFolder folder_;
+  const std::string path_;
 };
 
 TEST(Spec, FillsInDefaults) {
@@ -302,12 +300,11 @@ TEST(Spec, IsToldFromAFileName) {
 
 TEST(Spec, GivesWayToAFileOfThatName) {
   const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(::testing::TempDir());
-  EXPECT_TRUE(looks_like_spec("slackline_chian:1"));
-  {
-    const TemporaryFile file("chian:1", "");
-    EXPECT_FALSE(looks_like_spec("slackline_chian:1"));
-  }
+  const slackline::testing::TempFolder folder;
+  std::filesystem::current_path(folder.path());
+  EXPECT_TRUE(looks_like_spec("chian:1"));
+  folder.write("chian:1", "");
+  EXPECT_FALSE(looks_like_spec("chian:1"));
   std::filesystem::current_path(before);
 }
 

@@ -16,6 +16,7 @@
 #include "sched/write_folder.h"
 #include "tests/support/in_child.h"
 #include "tests/support/input_error.h"
+#include "tests/support/temp_folder.h"
 
 namespace slackline::sched {
 namespace {
@@ -29,12 +30,7 @@ constexpr std::size_t kLarge = std::size_t{4} << 20;
 
 class WrittenFiles : public ::testing::TestWithParam<Aside> {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("slackline-written-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.path(name); }
   void write(const std::string& name, std::string_view bytes) const {
     write_file(path(name), bytes, aside());
   }
@@ -42,14 +38,14 @@ class WrittenFiles : public ::testing::TestWithParam<Aside> {
   // Sorted.
   std::vector<std::string> names(const std::string& below = "") const {
     std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(folder_ / below)) {
+    for (const auto& entry : fs::directory_iterator(path(below))) {
       found.push_back(entry.path().filename().string());
     }
     std::sort(found.begin(), found.end());
     return found;
   }
 
-  fs::path folder_;
+  const slackline::testing::TempFolder folder_;
 };
 
 using Names = std::vector<std::string>;
