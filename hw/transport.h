@@ -8,9 +8,11 @@
 //     match in software need to be told which it will be.)
 //   - Requests of one channel start in the order in which they were posted. Nothing is said of the
 //     order in which they complete, nor of different channels.
-//   - A send is complete when its memory may be reused. A write is complete when its bytes stand in
-//     the target's memory, a read or an atomic when its result stands in local memory. A receive is
-//     complete when its bytes, and for a write with immediate the write's bytes, stand here.
+//   - A send is complete when its bytes have come to the receiver: in its receive's memory, or in a
+//     small message that waits there for a receive to be posted. A write is complete when its bytes
+//     stand in the target's memory, a read or an atomic when its result stands in local memory. A
+//     receive is complete when its bytes, and for a write with immediate the write's bytes, stand
+//     here.
 //   - A write without immediate tells the target nothing; who waits for it looks at the memory. The
 //     bytes of a write become visible in the order of their addresses; the writes of one channel in
 //     the order in which they were posted where writes_in_order() says so.

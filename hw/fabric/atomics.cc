@@ -44,7 +44,7 @@ FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, std::uint64_t salt, Sourc
   descriptor_ = fi_mr_desc(region->get());
   region_ = std::move(region);
   for (Receive& receive : receives_) {
-    receive.of_atomics = true;
+    receive.use = FabricContext::Use::kAtomics;
     listen(receive);
   }
 }

@@ -15,24 +15,12 @@
 #include <optional>
 #include <span>
 
+#include "hw/fabric/context.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
 
 class FabricEndpoint;
-
-/// What every request given to libfabric begins with, so that its completion can be told from
-/// others.
-struct FabricContext {
-  fi_context2 context;
-  bool of_atomics = false;
-};
-
-/// A peer's endpoint.
-struct FabricPeer {
-  fi_addr_t place = FI_ADDR_UNSPEC;
-  std::uint64_t salt = 0;  // the number that it gives to its peers (hw/fabric/submit.h)
-};
 
 /// Messages without a tag are for these alone. One that does not carry this end's salt is a
 /// stranger's, and as if it had not come.
@@ -54,7 +42,7 @@ class FabricAtomics {
   /// now.
   bool post(const WorkRequest& request, const FabricPeer& peer);
 
-  /// Completion of a request whose context is of_atomics: a message has come. What it completes, if
+  /// Completion of a request whose context is of atomics: a message has come. What it completes, if
   /// it was an answer to a signalled request.
   std::optional<Completion> received(FabricContext* context);
 

@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
-#include "hw/fabric/atomics.h"
+#include "hw/fabric/context.h"
 #include "hw/fabric/submit.h"
 #include "hw/transport.h"
 
@@ -39,6 +40,7 @@ struct FabricPending : FabricContext {
   bool withdrawn = false;            // a receive that was taken back: nobody wants to know
   RequestKind kind = RequestKind::kSend;
   bool signalled = true;
+  std::optional<std::uint32_t> acknowledged;  // a send that is: its FabricAcknowledgements::await()
   AtomicOperands operands;
 };
 

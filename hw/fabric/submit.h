@@ -22,6 +22,7 @@ struct AtomicOperands {
 
 struct Submission {
   const WorkRequest& request;
+  std::uint64_t data = 0;              // a send: what its message carries
   std::uint64_t salt = 0;              // the receiving end's
   std::span<void* const> descriptors;  // of the request's segments, as many
   fi_addr_t peer = FI_ADDR_UNSPEC;

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hw/fabric/acknowledgements.h"
 #include "hw/fabric/atomics.h"
 #include "hw/fabric/endpoint.h"
 #include "hw/fabric/library.h"
@@ -44,7 +45,12 @@ class FabricTransport final : public Transport {
         inject_bytes_(endpoint_.info().tx_attr->inject_size),
         bitwise_(endpoint_.has_bitwise_atomics()),
         notices_(endpoint_.provider()) {
+    if (endpoint_.provider() != "net") acknowledgements_.emplace(endpoint_, salt_);
     if (endpoint_.has_atomics()) return;
+    if (acknowledgements_) {
+      throw EnvironmentError(fmt::format("libfabric {} has neither atomics nor acknowledgements",
+                                         endpoint_.provider()));
+    }
     atomics_.emplace(endpoint_, salt_, [this](std::uint32_t number) {
       const auto found = channels_.find(number);
       if (found == channels_.end() || !found->second.receives ||
@@ -55,7 +61,7 @@ class FabricTransport final : public Transport {
     });
   }
 
-  // The endpoint goes first: it may look at contexts, and at messages of atomics.
+  // The endpoint goes first: it may look at contexts, and at our own messages.
   ~FabricTransport() override {
     if (channels_.empty() && !pending_.has_kept()) {
       endpoint_.close();
@@ -159,6 +165,7 @@ class FabricTransport final : public Transport {
   std::size_t poll(std::span<Completion> completions) override {
     std::size_t filled = 0;
     if (atomics_) atomics_->flush();
+    if (acknowledgements_) acknowledgements_->flush();
     while (true) {
       while (filled < completions.size() && !ready_.empty()) {
         completions[filled++] = ready_.front();
@@ -208,15 +215,16 @@ class FabricTransport final : public Transport {
     return found->second;
   }
 
-  // shm refuses receives above its size; a share for each channel, so that none starves another.
-  // The others take any number.
+  // shm refuses receives above its size, those for acknowledgements among them; a share for each
+  // channel, so that none starves another. The others take any number.
   void share_receives() {
     if (endpoint_.provider() != "shm") return;
     const auto receiving = static_cast<std::size_t>(
         std::count_if(channels_.begin(), channels_.end(),
                       [](const auto& entry) { return entry.second.receives; }));
     most_receives_ = std::max<std::size_t>(
-        1, endpoint_.info().rx_attr->size / std::max<std::size_t>(1, receiving));
+        1, (endpoint_.info().rx_attr->size - FabricAcknowledgements::kReceives) /
+               std::max<std::size_t>(1, receiving));
   }
 
   // False if there is no room now.
@@ -239,9 +247,23 @@ class FabricTransport final : public Transport {
       throw InternalError(fmt::format("channel {} does not start here", request.channel));
     }
     const FabricPeer& peer = peers_[channel.peer];
-    if (request.kind == RequestKind::kSend && is_small(request)) return inject(request, peer);
+    if (request.kind == RequestKind::kSend) return send(request, peer);
     if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer);
     return give(request, peer, nullptr);
+  }
+
+  // False if there is no room now. Whoever is not told that a send is done needs no
+  // acknowledgement; net's own come with what give() asks for.
+  bool send(const WorkRequest& request, const FabricPeer& peer) {
+    const bool copied = is_small(request) && (acknowledgements_ || !request.signalled);
+    if (!request.signalled || !is_acknowledged_here(request)) {
+      return copied ? inject(request, peer, request.immediate) : give(request, peer, nullptr);
+    }
+    const std::uint32_t number = acknowledgements_->await(request.tag, !copied);
+    const std::uint64_t data = FabricAcknowledgements::data_of(number, request.immediate);
+    if (copied ? inject(request, peer, data) : give(request, peer, nullptr, number)) return true;
+    acknowledgements_->forget(number);
+    return false;
   }
 
   bool is_small(const WorkRequest& request) const {
@@ -249,16 +271,24 @@ class FabricTransport final : public Transport {
            (request.local.size() == 1 && request.local[0].bytes <= inject_bytes_);
   }
 
-  // The provider copies the message, so that it is complete at once.
-  bool inject(const WorkRequest& request, const FabricPeer& peer) {
+  // shm says that a message is complete when its receiver has fetched it, but for those of a few
+  // bytes, which it copies. rxm has that of the largest only, whatever it is asked for.
+  bool is_acknowledged_here(const WorkRequest& request) const {
+    if (!acknowledgements_) return false;
+    if (endpoint_.provider() != "shm") return true;
+    std::size_t bytes = 0;
+    for (const Segment& segment : request.local) bytes += segment.bytes;
+    return bytes <= inject_bytes_;
+  }
+
+  // The provider copies the message, and says no more of it.
+  bool inject(const WorkRequest& request, const FabricPeer& peer, std::uint64_t data) {
     const Segment none;
     const Segment& segment = request.local.empty() ? none : request.local[0];
-    const ssize_t answer =
-        fi_tinjectdata(endpoint_.ep(), segment.data, segment.bytes, request.immediate, peer.place,
-                       message_tag(peer.salt, request.channel));
+    const ssize_t answer = fi_tinjectdata(endpoint_.ep(), segment.data, segment.bytes, data,
+                                          peer.place, message_tag(peer.salt, request.channel));
     if (answer == -FI_EAGAIN) return false;
     if (answer != 0) fail_to_post(request, answer);
-    if (request.signalled) ready_.push_back({request.tag, request.kind, 0, 0});
     return true;
   }
 
@@ -279,8 +309,9 @@ class FabricTransport final : public Transport {
     });
   }
 
-  // False if there is no room now.
-  bool give(const WorkRequest& request, const FabricPeer& peer, Channel* channel) {
+  // False if there is no room now. `acknowledged`: the number of a send that is.
+  bool give(const WorkRequest& request, const FabricPeer& peer, Channel* channel,
+            std::optional<std::uint32_t> acknowledged = std::nullopt) {
     if (request.local.size() > max_segments_) throw InternalError("too many segments");
     std::array<void*, kMostFabricSegments> descriptors;
     for (std::size_t i = 0; i < request.local.size(); ++i) {
@@ -295,13 +326,24 @@ class FabricTransport final : public Transport {
     pending->channel = channel;
     pending->kind = request.kind;
     pending->signalled = request.signalled;
-    const ssize_t answer = submit(
-        endpoint_.ep(), {request, peer.salt, std::span(descriptors).first(request.local.size()),
-                         peer.place, static_cast<FabricContext*>(pending), &pending->operands});
+    pending->acknowledged = acknowledged;
+    const std::uint64_t data =
+        acknowledged ? FabricAcknowledgements::data_of(*acknowledged, request.immediate)
+                     : request.immediate;
+    const ssize_t answer =
+        submit(endpoint_.ep(),
+               {request, data, peer.salt, std::span(descriptors).first(request.local.size()),
+                peer.place, static_cast<FabricContext*>(pending), &pending->operands});
     if (answer == 0) return true;
     pending_.release(pending);
-    if (answer != -FI_EAGAIN) fail_to_post(request, answer);
+    if (answer != -FI_EAGAIN && !is_full_for(request, answer)) fail_to_post(request, answer);
     return false;
+  }
+
+  // In shm, messages that wait for a receive take the room of receives.
+  bool is_full_for(const WorkRequest& request, ssize_t answer) const {
+    return answer == -FI_ENOMEM && request.kind == RequestKind::kRecv &&
+           endpoint_.provider() == "shm";
   }
 
   [[noreturn]] void fail_to_post(const WorkRequest& request, ssize_t answer) const {
@@ -319,8 +361,9 @@ class FabricTransport final : public Transport {
                                    static_cast<std::uint32_t>(entry.data)));
     }
     auto* const context = static_cast<FabricContext*>(entry.op_context);
-    if (context->of_atomics) {
-      return tell(atomics_->received(context));
+    if (context->use == FabricContext::Use::kAtomics) return tell(atomics_->received(context));
+    if (context->use == FabricContext::Use::kAcknowledgement) {
+      return tell(acknowledgements_->received(context, entry.data));
     }
     auto* const pending = static_cast<Pending*>(context);
     if (pending->withdrawn) return pending_.release(pending);
@@ -329,8 +372,11 @@ class FabricTransport final : public Transport {
       Channel& channel = *pending->channel;
       --channel.posted;
       if (!channel.held.empty()) hungry_.push_back(channel.number);
+      if (acknowledgements_) acknowledgements_->landed(entry.data, peers_[channel.source]);
     }
-    if (pending->signalled) {
+    if (pending->acknowledged) {
+      tell(acknowledgements_->reusable(*pending->acknowledged));
+    } else if (pending->signalled) {
       ready_.push_back({pending->tag, pending->kind,
                         received ? static_cast<std::uint32_t>(entry.data) : 0,
                         received ? entry.len : 0});
@@ -343,7 +389,8 @@ class FabricTransport final : public Transport {
     const ssize_t answer = fi_cq_readerr(endpoint_.cq(), &error, 0);
     if (answer == -FI_EAGAIN) return;
     auto* const context = static_cast<FabricContext*>(error.op_context);
-    if (answer > 0 && error.err == FI_ECANCELED && context != nullptr && !context->of_atomics) {
+    if (answer > 0 && error.err == FI_ECANCELED && context != nullptr &&
+        context->use == FabricContext::Use::kRequest) {
       auto* const pending = static_cast<Pending*>(context);
       if (pending->withdrawn) return pending_.release(pending);
     }
@@ -365,7 +412,8 @@ class FabricTransport final : public Transport {
   std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
   std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
   std::deque<Completion> ready_;
-  std::optional<FabricAtomics> atomics_;  // where the provider has none
+  std::optional<FabricAtomics> atomics_;                    // where the provider has none
+  std::optional<FabricAcknowledgements> acknowledgements_;  // and for sends that it only copies
 };
 
 }  // namespace

@@ -8,49 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "hw/fabric/transport.h"
+#include "tests/hw/channel_end.h"
 
 namespace slackline {
 namespace {
 
 using hw::Address;
-using hw::Completion;
 using hw::RequestKind;
+using End = testing::ChannelEndHere;
 
-constexpr std::uint32_t kChannel = 7;
 constexpr std::size_t kSaltBytes = 8;
-
-// One end of the only channel, in this process and thread.
-struct End {
-  End(const std::string& provider, bool initiates)
-      : transport(hw::make_fabric_transport({provider, "127.0.0.1"})),
-        memory(4096),
-        local(transport->register_memory(memory)),
-        end{kChannel, initiates ? 0u : 1u, initiates},
-        address(transport->open({&end, 1})) {}
-
-  bool post(RequestKind kind, std::span<std::byte> bytes, hw::RemoteMemory remote = {}) {
-    const hw::Segment segment{bytes.data(), bytes.size(), local.handle};
-    hw::WorkRequest request;
-    request.kind = kind;
-    request.channel = kChannel;
-    request.tag = 1;
-    request.local = {&segment, 1};
-    request.remote = remote;
-    return transport->post({&request, 1}) == 1;
-  }
-  // How many completions there were.
-  std::size_t poll() {
-    std::array<Completion, 8> completions;
-    return transport->poll(completions);
-  }
-
-  std::unique_ptr<hw::Transport> transport;
-  std::vector<std::byte> memory;
-  hw::LocalMemory local;
-  hw::ChannelEnd end;
-  Address address;
-};
 
 class FabricStrangers : public ::testing::TestWithParam<const char*> {};
 
@@ -153,7 +120,7 @@ TEST(FabricStranger, CarriesOutNoAtomics) {
     const hw::Segment result{by.memory.data(), 8, by.local.handle};
     hw::WorkRequest request;
     request.kind = RequestKind::kFetchAdd;
-    request.channel = kChannel;
+    request.channel = End::kChannel;
     request.local = {&result, 1};
     request.remote = target.local.remote;
     request.operand = operand;
@@ -171,6 +138,41 @@ TEST(FabricStranger, CarriesOutNoAtomics) {
   add(peer, 0x22);
   while (peer.poll() == 0) target.poll();
   EXPECT_EQ(target.memory[0], std::byte{0x22});
+}
+
+// Whoever knows where an end is may answer what it has sent. Without the number that peers are told
+// it acknowledges nothing.
+TEST(FabricStranger, AcknowledgesNothing) {
+  for (const char* provider : {"shm", "tcp;ofi_rxm"}) {
+    SCOPED_TRACE(provider);
+    End sender(provider, true);
+    End target(provider, false);
+    sender.transport->connect(std::vector<Address>{target.address});
+    target.transport->connect(std::vector<Address>{{}, sender.address});
+    // The stranger takes the sender for the source of what its helper sends to it.
+    End stranger(provider, false);
+    End helper(provider, true);
+    Address guess = sender.address;
+    std::memset(guess.data(), 0, kSaltBytes);
+    stranger.transport->connect(std::vector<Address>{{}, guess});
+    helper.transport->connect(std::vector<Address>{stranger.address});
+    const auto send = [](End& by, End& to) {
+      while (!by.post(RequestKind::kSend, std::span(by.memory).first(8))) {
+        by.poll();
+        to.poll();
+      }
+    };
+    send(sender, target);
+    ASSERT_TRUE(stranger.post(RequestKind::kRecv, std::span(stranger.memory).first(8)));
+    send(helper, stranger);
+    for (int i = 0; i < 2000; ++i) {
+      helper.poll();
+      stranger.poll();
+      ASSERT_EQ(sender.poll(), 0u);
+    }
+    ASSERT_TRUE(target.post(RequestKind::kRecv, std::span(target.memory).first(8)));
+    while (sender.poll() == 0) target.poll();
+  }
 }
 
 }  // namespace
