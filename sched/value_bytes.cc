@@ -4,15 +4,14 @@
 #include <bit>
 #include <cstring>
 
+#include "sched/mix.h"
+
 namespace slackline::sched {
 namespace {
 
-// Eight bytes of a value: SplitMix64's finalizer over the word's number.
+// Eight bytes of a value, by the word's number.
 std::uint64_t value_word(ValueId value, std::uint64_t word) {
-  std::uint64_t x = word + 0x9e3779b97f4a7c15u * (std::uint64_t{value.value} + 1);
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  return finalized(word + kSplitMixStep * (std::uint64_t{value.value} + 1));
 }
 
 // The same without zero bytes: those become 0xa5.

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <span>
 
+#include "sched/mix.h"
+
 namespace slackline::hw {
 
 enum class RecordKind : std::uint8_t {
@@ -59,18 +61,13 @@ inline std::size_t record_bytes(const RecordDraft& draft) {
          round_to_words(draft.extra.size() + draft.buffer.size()) + kTailBytes;
 }
 
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 /// The numbers of one channel's records, which both of its ends count.
 class RecordStamps {
  public:
   RecordStamps(std::uint32_t name, std::uint32_t source, std::uint32_t destination)
-      : salt_(mix(mix(mix(name + 1) + source) + destination)) {}
-  std::uint64_t current() const { return mix(salt_ + number_ * 0x9e3779b97f4a7c15u); }
+      : salt_(sched::finalized(sched::finalized(sched::finalized(name + 1) + source) +
+                               destination)) {}
+  std::uint64_t current() const { return sched::finalized(salt_ + number_ * sched::kSplitMixStep); }
   void advance() { ++number_; }
   std::uint64_t number() const { return number_; }
 
@@ -89,7 +86,7 @@ inline std::uint64_t tail_of(const std::byte* record, std::size_t bytes, std::ui
     sum += word;
     sums += sum;
   }
-  return mix(stamp + sum + std::rotl(mix(sums), 32));
+  return sched::finalized(stamp + sum + std::rotl(sched::finalized(sums), 32));
 }
 
 /// Lays out all but stamp and tail. `to`: 8-byte aligned.

@@ -10,6 +10,7 @@
 
 #include "sched/builder.h"
 #include "sched/error.h"
+#include "sched/mix.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/shared_options.h"
 
@@ -22,21 +23,13 @@ constexpr std::uint32_t kMostAttempts = 100'000;  // more is no contention, but 
 constexpr std::uint64_t kMostOps = 1ull << 30;
 constexpr std::uint64_t kMostVariables = 1ull << 27;  // of all ranks: a run keeps their bytes
 
-// A bijection of 64 bits (SplitMix64's finaliser).
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
 // A pure function of where it is drawn.
 std::uint32_t drawn(std::uint64_t seed, std::uint32_t rank, std::uint32_t index, std::uint32_t site,
-                    std::uint32_t below) {
-  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ull;
-  std::uint64_t x = mixed(seed + kGolden);
-  x = mixed(x + kGolden * (std::uint64_t{rank} << 32 | index));
-  x = mixed(x + kGolden * (site + 1));
-  return static_cast<std::uint32_t>((x >> 32) * below >> 32);
+                    std::uint32_t bound) {
+  std::uint64_t x = mixed(seed);
+  x = finalized(x + kSplitMixStep * (std::uint64_t{rank} << 32 | index));
+  x = finalized(x + kSplitMixStep * (site + 1));
+  return below(x, bound);
 }
 
 void check(const Spec& spec) {

@@ -8,24 +8,13 @@
 #include <unordered_set>
 
 #include "sched/error.h"
+#include "sched/mix.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::sched {
 namespace {
 
 enum Site : std::uint64_t { kHomeRank = 1, kHomeSlot, kSought, kTarget };
-
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-// Below `n`, from the high bits of a draw.
-std::uint32_t below(std::uint64_t draw, std::uint32_t n) {
-  return static_cast<std::uint32_t>(((draw >> 32) * n) >> 32);
-}
 
 class Workload {
  public:
@@ -112,8 +101,8 @@ class Workload {
     if (by_call() && level != Promise::kReadWrite) {
       refuse("crw: handlers run one after another, which is that already");
     }
-    const bool mixed = options_.work == StructureWork::kBoth && options_.phases == 1;
-    if (mixed && (level == Promise::kWrite || level == Promise::kRead)) {
+    const bool both = options_.work == StructureWork::kBoth && options_.phases == 1;
+    if (both && (level == Promise::kWrite || level == Promise::kRead)) {
       const bool first = level == Promise::kWrite;
       throw InputError(
           fmt::format("level: '{}' with phases=1: rank {}'s {} (operation {}) may overlap a {} of "
@@ -122,7 +111,7 @@ class Workload {
                       name(level), spec_.multicast.ranks - 1, first ? write_name() : read_name(),
                       first ? 0 : 1, first ? read_name() : write_name(), name(level)));
     }
-    if (mixed && spec_.transfers.in_flight != 1) {
+    if (both && spec_.transfers.in_flight != 1) {
       throw InputError(
           fmt::format("in-flight: {} with phases=1: a {} needs what its rank's {} "
                       "before it wrote; expected 1",
@@ -317,7 +306,7 @@ std::string_view name(StructureAccess access) {
 
 std::uint64_t structure_draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b,
                              std::uint64_t c) {
-  return mix(mix(mix(mix(seed) + a) + b) + c);
+  return mixed(mixed(mixed(mixed(seed) + a) + b) + c);
 }
 
 std::uint64_t entry_of(ValueId value) {

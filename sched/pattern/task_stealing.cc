@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sched/mix.h"
 #include "sched/pattern/task_program.h"
-#include "sched/workload/mix.h"
 
 namespace slackline::sched {
 namespace {

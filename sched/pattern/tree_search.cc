@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "sched/error.h"
+#include "sched/mix.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"
-#include "sched/workload/mix.h"
 #include "sched/workload/uts_tree.h"
 
 namespace slackline::sched {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sched/workload/mix.h"
+#include "sched/mix.h"
 
 namespace slackline::sched {
 

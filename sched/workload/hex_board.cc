@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "sched/workload/mix.h"
+#include "sched/mix.h"
 
 namespace slackline::sched {
 

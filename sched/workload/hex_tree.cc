@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sched/workload/mix.h"
+#include "sched/mix.h"
 
 namespace slackline::sched {
 

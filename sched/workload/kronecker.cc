@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sched/workload/mix.h"
+#include "sched/mix.h"
 
 namespace slackline::sched {
 

@@ -8,6 +8,7 @@
 
 #include "hw/call.h"
 #include "hw/fabric/transport.h"
+#include "sched/mix.h"
 #include "tests/hw/call_ranks.h"
 
 namespace slackline {
@@ -29,7 +30,7 @@ using ::testing::HasSubstr;
 using Say = CallRanks::Say;
 
 std::uint64_t hash_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  return hw::mix(hw::mix(hw::mix(seed + a) + b) + c);
+  return sched::finalized(sched::finalized(sched::finalized(seed + a) + b) + c);
 }
 
 // What ran at a rank: of each source, which number comes next.

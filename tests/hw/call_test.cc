@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hw/fabric/transport.h"
+#include "sched/mix.h"
 #include "tests/hw/call_ranks.h"
 
 namespace slackline {
@@ -35,7 +36,8 @@ struct Seen {
 
 std::vector<std::byte> pattern(std::uint64_t seed, std::size_t bytes) {
   std::vector<std::byte> made(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<std::byte>(hw::mix(seed + i) >> 9);
+  for (std::size_t i = 0; i < bytes; ++i)
+    made[i] = static_cast<std::byte>(sched::finalized(seed + i) >> 9);
   return made;
 }
 

@@ -1,4 +1,5 @@
-// Draws of the workload generators: pure functions of a seed and a place, the same everywhere.
+// SplitMix64's mixing of bits, and draws by it: pure functions of a seed and a place, the same
+// everywhere.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +7,19 @@
 
 namespace slackline::sched {
 
-/// SplitMix64's finalizer.
-constexpr std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
+/// How far SplitMix64's state moves from draw to draw: 2^64 / golden ratio.
+inline constexpr std::uint64_t kSplitMixStep = 0x9e3779b97f4a7c15u;
+
+/// SplitMix64's finalizer: a bijection in which every bit of the result depends on every bit of
+/// `x`.
+constexpr std::uint64_t finalized(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
 }
+
+/// SplitMix64's draw from the state `x`.
+constexpr std::uint64_t mixed(std::uint64_t x) { return finalized(x + kSplitMixStep); }
 
 /// 64 bits for a seed and the numbers of a place.
 constexpr std::uint64_t draw(std::uint64_t seed, std::initializer_list<std::uint64_t> place) {
