@@ -1,0 +1,225 @@
+#include "analysis/flow_shares.h"
+
+#include <algorithm>
+
+namespace slackline::analysis {
+namespace {
+
+constexpr std::uint32_t kUnused = 0xffffffffu;
+
+}  // namespace
+
+FlowShares::FlowShares(const machine::Paths& paths, const machine::Wiring& wiring)
+    : paths_(paths), link_of_(wiring.links().size(), kUnused) {
+  const auto used = static_cast<std::uint32_t>(paths.size());
+  for (std::uint32_t p = 0; p < used; ++p) {
+    for (const machine::LinkId link : paths.links(machine::PathId(p))) link_of_[link.value] = 0;
+  }
+  for (std::uint32_t l = 0; l < link_of_.size(); ++l) {
+    if (link_of_[l] == kUnused) continue;
+    link_of_[l] = static_cast<std::uint32_t>(links_.size());
+    const machine::Link& link = wiring.links()[l];
+    links_.push_back({link.rate.bytes_per_second(), link.shared});
+  }
+  for (std::uint32_t p = 0; p < used; ++p) {
+    const machine::PathId id(p);
+    Way way{static_cast<std::uint32_t>(hops_.size()), 0};
+    // All that the pair has under way shares its rate.
+    if (paths[id].pair_bytes_per_s > 0 && !paths[id].local) {
+      hops_.push_back({static_cast<std::uint32_t>(links_.size()), 1});
+      links_.push_back({paths[id].pair_bytes_per_s, true});
+    }
+    for (const machine::LinkId link : paths.links(id)) {
+      const std::uint32_t l = link_of_[link.value];
+      const auto known = std::find_if(hops_.begin() + way.first_hop, hops_.end(),
+                                      [&](const Hop& hop) { return hop.link == l; });
+      if (known != hops_.end()) {
+        ++known->times;
+      } else {
+        hops_.push_back({l, 1});
+      }
+    }
+    way.hop_count = static_cast<std::uint32_t>(hops_.size()) - way.first_hop;
+    most_hops_ = std::max(most_hops_, way.hop_count);
+    ways_.push_back(way);
+  }
+}
+
+double FlowShares::bound_of(const Flow& flow) const {
+  double bound = kNever;
+  for (const Hop& hop : hops(flow)) {
+    const Link& link = links_[hop.link];
+    bound = std::min(bound, link.shared ? link.capacity / hop.times : link.capacity);
+  }
+  return bound;
+}
+
+void FlowShares::change(std::uint32_t link) {
+  if (links_[link].changed) return;
+  links_[link].changed = true;
+  changed_.push_back(link);
+}
+
+void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op) {
+  std::uint32_t slot;
+  if (free_.empty()) {
+    slot = static_cast<std::uint32_t>(flows_.size());
+    flows_.emplace_back();
+    places_.resize(flows_.size() * most_hops_);
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  Flow& flow = flows_[slot];
+  flow.path = path;
+  flow.op = op;
+  flow.live = true;
+  flow.bound = bound_of(flow);
+  flow.rate = 0;
+  flow.left = static_cast<double>(bytes);
+  flow.since_s = now_s;
+  flow.end_s = kNever;
+  ++live_;
+  fresh_.push_back(slot);
+  std::uint32_t* place = places(slot);
+  std::uint32_t i = 0;
+  for (const Hop& hop : hops(flow)) {
+    Link& link = links_[hop.link];
+    *place++ = static_cast<std::uint32_t>(link.users.size());
+    link.users.push_back({slot, i++});
+    link.wanted += hop.times * flow.bound;
+    change(hop.link);
+  }
+}
+
+void FlowShares::remove(std::uint32_t slot) {
+  Flow& flow = flows_[slot];
+  flow.live = false;
+  ++flow.version;
+  --live_;
+  free_.push_back(slot);
+  const std::uint32_t* place = places(slot);
+  for (const Hop& hop : hops(flow)) {
+    Link& link = links_[hop.link];
+    const User moved = link.users.back();
+    link.users[*place] = moved;
+    places(moved.slot)[moved.hop] = *place++;
+    link.users.pop_back();
+    link.wanted = link.users.empty() ? 0 : link.wanted - hop.times * flow.bound;
+    change(hop.link);
+  }
+}
+
+void FlowShares::set_rate(machine::LinkId id, double bytes_per_s) {
+  const std::uint32_t l = link_of_[id.value];
+  if (l == kUnused) return;
+  links_[l].capacity = bytes_per_s;
+  change(l);
+  for (const User& user : links_[l].users) {
+    Flow& flow = flows_[user.slot];
+    const double bound = bound_of(flow);
+    for (const Hop& hop : hops(flow)) {
+      links_[hop.link].wanted += hop.times * (bound - flow.bound);
+      change(hop.link);
+    }
+    flow.bound = bound;
+    fresh_.push_back(user.slot);
+  }
+}
+
+void FlowShares::settle(double now_s) {
+  if (changed_.empty() && fresh_.empty()) return;
+  ++round_;
+  for (const std::uint32_t slot : fresh_) {
+    if (flows_[slot].live) fill_from(now_s, slot);
+  }
+  fresh_.clear();
+  for (const std::uint32_t l : changed_) {
+    Link& link = links_[l];
+    const bool scarce = is_scarce(link);
+    if (scarce || link.was_scarce) {
+      for (const User& user : link.users) fill_from(now_s, user.slot);
+    }
+    link.was_scarce = scarce;
+    link.changed = false;
+  }
+  changed_.clear();
+  forget_old_ends();
+}
+
+// Flows that get new rates again and again leave more ends behind than there are flows.
+void FlowShares::forget_old_ends() {
+  constexpr std::size_t kFew = 64;
+  if (ends_.size() <= 4 * live_ + kFew) return;
+  ends_ = {};
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    const Flow& flow = flows_[slot];
+    if (flow.live) ends_.push({flow.end_s, slot, flow.version});
+  }
+}
+
+// The component of the flow gets new rates, once in a round.
+void FlowShares::fill_from(double now_s, std::uint32_t slot) {
+  if (flows_[slot].seen == round_) return;
+  reached_.clear();
+  filling_.begin();
+  reach(slot);
+  bool alone = true;
+  for (std::size_t i = 0; i < reached_.size(); ++i) {
+    const Flow& flow = flows_[reached_[i]];
+    filling_.add_flow(flow.bound);
+    for (const Hop& hop : hops(flow)) {
+      Link& link = links_[hop.link];
+      if (!is_scarce(link)) continue;
+      alone = false;
+      if (link.seen != round_) {
+        link.seen = round_;
+        link.number = filling_.add_link(link.capacity, hop.link);
+        for (const User& user : link.users) reach(user.slot);
+      }
+      filling_.pass(link.number, hop.times);
+    }
+  }
+  if (alone) return set_flow_rate(now_s, slot, flows_[slot].bound);
+  filling_.solve();
+  for (std::uint32_t i = 0; i < reached_.size(); ++i) {
+    set_flow_rate(now_s, reached_[i], filling_.rate(i));
+  }
+}
+
+void FlowShares::reach(std::uint32_t slot) {
+  if (flows_[slot].seen == round_) return;
+  flows_[slot].seen = round_;
+  reached_.push_back(slot);
+}
+
+void FlowShares::set_flow_rate(double now_s, std::uint32_t slot, double rate) {
+  Flow& flow = flows_[slot];
+  if (flow.rate == rate) return;
+  flow.left = std::max(0.0, flow.left - (now_s - flow.since_s) * flow.rate);
+  flow.since_s = now_s;
+  flow.rate = rate;
+  flow.end_s = now_s + flow.left / rate;
+  ends_.push({flow.end_s, slot, ++flow.version});
+}
+
+double FlowShares::next_end_s() {
+  while (!ends_.empty()) {
+    const End& first = ends_.top();
+    if (flows_[first.slot].version == first.version) return first.time_s;
+    ends_.pop();
+  }
+  return kNever;
+}
+
+std::vector<std::uint32_t> FlowShares::cut_by(double cut_s) const {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot].live && paths_[flows_[slot].path].cut_s <= cut_s) slots.push_back(slot);
+  }
+  std::sort(slots.begin(), slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return flows_[a].op < flows_[b].op; });
+  return slots;
+}
+
+}  // namespace slackline::analysis
