@@ -2,6 +2,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "analysis/flow_engine.h"
 #include "analysis/in_threads.h"
 
 namespace slackline::analysis {
@@ -42,6 +43,15 @@ std::vector<double> run_event_plans(const sched::Schedule& schedule,
                                     const machine::TraceReading& reading) {
   return run_plans(runs, reading, [&](const machine::DelayPlan& plan) {
     return run_events(schedule, platform, wiring, plan, order);
+  });
+}
+
+std::vector<double> run_flow_plans(const sched::Schedule& schedule,
+                                   const machine::Platform& platform, const machine::Wiring& wiring,
+                                   const machine::IssueOrder& order, const machine::PlanRuns& runs,
+                                   const machine::TraceReading& reading) {
+  return run_plans(runs, reading, [&](const machine::DelayPlan& plan) {
+    return run_flows(schedule, platform, wiring, plan, order);
   });
 }
 

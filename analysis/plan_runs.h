@@ -1,4 +1,4 @@
-// Many runs of the analytic engine or the event engine, over threads.
+// Many runs of the analytic engine, the event engine or the flow engine, over threads.
 #pragma once
 
 #include <vector>
@@ -18,6 +18,12 @@ std::vector<double> run_analytic_plans(const sched::Schedule& schedule,
                                        const machine::IssueOrder& order,
                                        const machine::PlanRuns& runs,
                                        const machine::TraceReading& reading);
+
+/// The same with run_flows().
+std::vector<double> run_flow_plans(const sched::Schedule& schedule,
+                                   const machine::Platform& platform, const machine::Wiring& wiring,
+                                   const machine::IssueOrder& order, const machine::PlanRuns& runs,
+                                   const machine::TraceReading& reading);
 
 /// The same with run_events().
 std::vector<double> run_event_plans(const sched::Schedule& schedule,

@@ -61,4 +61,15 @@ machine::Samples run_event_samples(const sched::Schedule& schedule,
       schedule, plan, runs);
 }
 
+machine::Samples run_flow_samples(const sched::Schedule& schedule,
+                                  const machine::Platform& platform, const machine::Wiring& wiring,
+                                  const machine::DelayPlan& plan, const machine::IssueOrder& order,
+                                  const machine::SampleRuns& runs) {
+  return machine::samples_of(
+      [&](const machine::PlanRuns& plans, const machine::TraceReading& reading) {
+        return run_flow_plans(schedule, platform, wiring, order, plans, reading);
+      },
+      schedule, plan, runs);
+}
+
 }  // namespace slackline::analysis

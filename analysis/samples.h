@@ -32,6 +32,12 @@ machine::Samples run_event_samples(const sched::Schedule& schedule,
                                    const machine::DelayPlan& plan, const machine::IssueOrder& order,
                                    const machine::SampleRuns& runs);
 
+/// Runs run_flows() once per sample.
+machine::Samples run_flow_samples(const sched::Schedule& schedule,
+                                  const machine::Platform& platform, const machine::Wiring& wiring,
+                                  const machine::DelayPlan& plan, const machine::IssueOrder& order,
+                                  const machine::SampleRuns& runs);
+
 /// Only the samples `which`, into their places in `result`.
 void run_analytic_samples(const sched::Schedule& schedule, const machine::Platform& platform,
                           const machine::Wiring& wiring, const machine::DelayPlan& plan,

@@ -222,7 +222,7 @@ class Offload : public Command {
     console.phase("simulating");
     const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
     offload::NicClock clock;
-    if (setting.engine->name == "simgrid") clock.engine = "offload:simgrid";
+    if (setting.engine->shares) clock.engine = fmt::format("offload:{}", setting.engine->name);
     clock.drive = [&](const machine::Paths& paths, const machine::MakeRun& make) {
       return setting.engine->drive(loaded.schedule, setting.platform, wiring, paths, make);
     };

@@ -136,7 +136,7 @@ class Simulate : public Command {
     const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
     const machine::Samples samples = setting.run_samples(loaded.schedule, wiring, runs, console);
     SamplesContext context;
-    if (setting.engine->name != "simgrid") {
+    if (!setting.engine->shares) {
       context.link_left_out =
           shared_link_name(loaded.schedule, setting.platform, wiring, setting.delays);
     }

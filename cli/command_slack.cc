@@ -168,6 +168,7 @@ class Slack : public Command {
 
   std::string sampled(const LoadedSchedule& loaded, const RunSetting& setting,
                       Console& console) const {
+    // SimGrid's runs are processes of their own, which threads must not begin.
     const bool simgrid = setting.engine->name == "simgrid";
     machine::SampleRuns runs{sample_count_, simgrid ? 1 : jobs_of(jobs_), {}};
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
@@ -175,7 +176,7 @@ class Slack : public Command {
     const analysis::Criticality found = analysis::criticality(
         loaded.schedule, setting.platform, wiring, setting.delays,
         setting.runner(loaded.schedule, wiring, console),
-        simgrid ? analysis::WireTimes::kRun : analysis::WireTimes::kModel, runs);
+        setting.engine->shares ? analysis::WireTimes::kRun : analysis::WireTimes::kModel, runs);
     const auto no_promise =
         why_no_promise(loaded.schedule, setting.platform, wiring, setting.delays);
     return json_ ? criticality_document(loaded, setting, found, no_promise)

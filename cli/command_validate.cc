@@ -303,7 +303,7 @@ class Validate : public Command {
   }
 
   ScheduleSource source_;
-  RunOptions options_{"simgrid", {"--on", "simgrid|analytic|event|run", false}};
+  RunOptions options_{"simgrid", {"--on", "simgrid|flow|analytic|event|run", false}};
   Joining joining_;
   std::optional<std::string> ops_, choose_, delay_, tolerance_, jobs_, repeats_, plot_file_,
       csv_file_;

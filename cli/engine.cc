@@ -6,6 +6,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "analysis/flow_engine.h"
 #include "analysis/plan_runs.h"
 #include "analysis/samples.h"
 #include "sched/error.h"
@@ -22,14 +23,22 @@ std::string drive_alone(const sched::Schedule& /*schedule*/, const machine::Plat
   return machine::drive_alone(paths, make);
 }
 
+std::string drive_flows(const sched::Schedule& /*schedule*/, const machine::Platform& /*platform*/,
+                        const machine::Wiring& wiring, const machine::Paths& paths,
+                        const machine::MakeRun& make) {
+  return analysis::drive_flows(wiring, paths, make);
+}
+
 constexpr std::array kEngines = {
 #ifdef SLACKLINE_HAVE_SIMGRID
-    EngineEntry{"simgrid", sim::run_simgrid, sim::run_simgrid_samples, sim::run_simgrid_plans,
+    EngineEntry{"simgrid", true, sim::run_simgrid, sim::run_simgrid_samples, sim::run_simgrid_plans,
                 sim::drive_in_simgrid},
 #endif
-    EngineEntry{"analytic", analysis::run_analytic, analysis::run_analytic_samples,
+    EngineEntry{"flow", true, analysis::run_flows, analysis::run_flow_samples,
+                analysis::run_flow_plans, drive_flows},
+    EngineEntry{"analytic", false, analysis::run_analytic, analysis::run_analytic_samples,
                 analysis::run_analytic_plans, drive_alone},
-    EngineEntry{"event", analysis::run_events, analysis::run_event_samples,
+    EngineEntry{"event", false, analysis::run_events, analysis::run_event_samples,
                 analysis::run_event_plans, drive_alone},
 };
 
@@ -44,10 +53,11 @@ const EngineEntry& engine_named(std::string_view name, std::string_view option) 
   if (name == "simgrid") {
     throw EnvironmentError(
         fmt::format("{0} simgrid: this program was built without SimGrid; install it (Debian: "
-                    "libsimgrid-dev) and build again, or use {0} event",
+                    "libsimgrid-dev) and build again, or use {0} flow",
                     option));
   }
-  throw InputError(fmt::format("{}: '{}'; expected simgrid, analytic or event", option, name));
+  throw InputError(
+      fmt::format("{}: '{}'; expected simgrid, flow, analytic or event", option, name));
 }
 
 }  // namespace slackline::cli

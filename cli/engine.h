@@ -21,6 +21,7 @@ namespace slackline::cli {
 
 struct EngineEntry {
   std::string_view name;
+  bool shares;  // links and fair NICs; the others leave that out
   sched::Trace (*run)(const sched::Schedule&, const machine::Platform&, const machine::Wiring&,
                       const machine::DelayPlan&, const machine::IssueOrder&);
   machine::Samples (*run_samples)(const sched::Schedule&, const machine::Platform&,

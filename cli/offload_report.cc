@@ -119,10 +119,12 @@ std::string offload_report(const OffloadAnswer& answer) {
     }
     for (const std::string& fault : runs.faults) text += fmt::format("  timed: {}\n", fault);
     Table clock({Align::kLeft, Align::kRight, Align::kLeft});
-    clock.add(
-        {"offloaded", sched::human_seconds(runs.offload_s),
-         fmt::format("emulated{}, egress {}; {}", runs.engine == "simgrid" ? " inside SimGrid" : "",
-                     runs.egress, times(runs.offload_s, runs.software_s))});
+    clock.add({"offloaded", sched::human_seconds(runs.offload_s),
+               fmt::format("emulated{}, egress {}; {}",
+                           runs.engine == "simgrid" ? " inside SimGrid"
+                           : runs.engine == "flow"  ? " with shared links"
+                                                    : "",
+                           runs.egress, times(runs.offload_s, runs.software_s))});
     clock.add({"relayed by software", sched::human_seconds(runs.software_s),
                fmt::format("{} engine", runs.engine)});
     Table machine({Align::kLeft, Align::kLeft});
@@ -132,7 +134,7 @@ std::string offload_report(const OffloadAnswer& answer) {
     if (runs.contended) {
       text +=
           "messages shared a NIC or a link, which this engine leaves out: times are too short; "
-          "--engine simgrid has them\n";
+          "--engine flow has them\n";
     }
     if (runs.not_ready != 0) {
       text += fmt::format("{} messages came before their receive was posted\n", runs.not_ready);

@@ -51,7 +51,7 @@ struct RunSetting {
 /// How the options are called where they would collide with a command's own.
 struct RunOptionNames {
   std::string engine = "-e,--engine";
-  std::string engine_values = "simgrid|analytic|event";
+  std::string engine_values = "simgrid|flow|analytic|event";
   bool delay = true;  // whether there is --delay; --delays can say the same
 };
 

@@ -106,7 +106,7 @@ std::string samples_report(const Subject& subject, const RunSetting& setting,
   if (context.link_left_out) {
     text += fmt::format(
         "  messages may have shared links ({} is one), which this engine leaves out: times may be "
-        "too short; --engine simgrid has them\n",
+        "too short; --engine flow has them\n",
         *context.link_left_out);
   }
   text += '\n' + table.text("  ");

@@ -258,7 +258,7 @@ std::string simulation_report(const Simulation& s, bool all) {
   if (s.contended) {
     text +=
         "  messages shared a NIC or a link, which this engine leaves out: the time is too short; "
-        "--engine simgrid has it\n";
+        "--engine flow has it\n";
   }
   text += '\n';
   text += s.result.failed ? failure_table(s.result, all) : ranks_table(s.result, all);

@@ -150,7 +150,7 @@ std::string remarks(const SlackRun& run, const analysis::TimedSlack& timed) {
   std::string text;
   if (run.trace.contended) {
     text +=
-        "  messages shared links, which this engine leaves out: --engine simgrid has slack with "
+        "  messages shared links, which this engine leaves out: --engine flow has slack with "
         "it\n";
   }
   if (!explains(timed)) {

@@ -40,10 +40,10 @@ SlackRun TracedRun::of(const sched::Schedule& schedule) const {
 
 std::function<sched::Trace(const machine::DelayPlan&)> TracedRun::runner(
     const sched::Schedule& schedule, const machine::Wiring& wiring) const {
-  const bool simgrid = trace.engine == "simgrid";
   const bool analytic = trace.engine == "longest-path" || trace.engine == "event";
+  const std::string_view name = analytic ? "analytic" : std::string_view(trace.engine);
   for (const EngineEntry& entry : engines()) {
-    if (!(simgrid && entry.name == "simgrid") && !(analytic && entry.name == "analytic")) continue;
+    if (entry.name != name) continue;
     const auto run = [this, &schedule, &wiring, &entry](const machine::DelayPlan& plan) {
       return entry.run(schedule, platform, wiring, plan, {});
     };

@@ -14,8 +14,9 @@
 namespace slackline::offload {
 
 struct Emulation {
-  /// Engine "offload:abstract", "offload:timed" or "offload:simgrid". Operations that the queues do
-  /// without (credits, joins) stand at the moment at which what they wait for is there.
+  /// Engine "offload:abstract", "offload:timed", "offload:flow" or "offload:simgrid". Operations
+  /// that the queues do without (credits, joins) stand at the moment at which what they wait for is
+  /// there.
   sched::Trace trace;
   /// What went wrong; empty if every message was sent when its rank held it, met its receive
   /// (already posted, unless the program goes without readiness), and landed once, if every queue

@@ -28,7 +28,7 @@ struct Trace {
   Digest schedule;
   std::string platform;  // its canonical spec
   std::string delays;    // the delay plan's canonical text; empty without one
-  std::string engine;    // "analytic", "event", "simgrid", "run:shm", …
+  std::string engine;    // "longest-path", "event", "flow", "simgrid", "run:shm", …
   std::uint64_t seed = 0;
   bool contended = false;  // the engine's answer ignores sharing that took place
   std::string title;       // the spec or file of the schedule. For people; not part of the digest

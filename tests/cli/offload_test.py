@@ -62,6 +62,11 @@ class Offload(ProgramCase):
         alone, inside = (document(racks, engine) for engine in ("analytic", "simgrid"))
         self.assertGreater(inside["offload_makespan_s"], 1.5 * alone["offload_makespan_s"])
         self.assertLess(inside["offload_makespan_s"], inside["software_makespan_s"])
+        by_flow = document(racks, "flow")
+        for key in ("offload_makespan_s", "software_makespan_s"):
+            self.assertAlmostEqual(by_flow[key] / inside[key], 1, 6)
+        self.assertIn("with shared links", self.good("offload", spec, "--emulate", "--timings", "1",
+                                                     "-p", star, "--engine", "flow"))
         self.assertIn("inside SimGrid", self.good("offload", spec, "--emulate", "--timings", "1",
                                                   "-p", star, "--engine", "simgrid"))
 

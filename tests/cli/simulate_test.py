@@ -95,10 +95,11 @@ class Simulate(ProgramCase):
             spec = f"{pattern}:ranks=7,bytes=500KB{block(pattern, '64KiB')}"
             for more in ([], ["--delay", "op=3,by=40us,of=lane"], ["--policy", "ready"],
                          ["--slow-pair", "src=0,dst=1,rate=5Gbps"]):
-                by_simgrid = self.simulate(spec, "-e", "simgrid", *more)
                 by_analytic = self.simulate(spec, "-e", "analytic", *more)
-                for a, b in zip(by_simgrid["rank_finish_s"], by_analytic["rank_finish_s"]):
-                    self.assertAlmostEqual(a, b, delta=1e-9 * b, msg=f"{spec} {more}")
+                for engine in ("simgrid", "flow"):
+                    simulated = self.simulate(spec, "-e", engine, *more)
+                    for a, b in zip(simulated["rank_finish_s"], by_analytic["rank_finish_s"]):
+                        self.assertAlmostEqual(a, b, delta=1e-9 * b, msg=f"{spec} {more}")
 
     def test_an_empty_run_has_no_bandwidth(self):
         for engine in ("analytic", self.simulate(CHAIN)["engine"]):
@@ -229,7 +230,7 @@ class Contents(ProgramCase):
     def test_what_data_structures_hold_is_looked_at(self):
         for spec in ("hash-table:ranks=4,operations=20", "queue:ranks=4,operations=20,level=checksum",
                      "hash-table:ranks=3,operations=9,via=am", "queue:ranks=3,operations=9,via=am"):
-            for engine in ("event", "simgrid"):
+            for engine in ("event", "flow", "simgrid"):
                 done = self.run_program("simulate", spec, "--engine", engine, "--json")
                 self.assertEqual(done.code, 0, done)
                 document = json.loads(done.out)

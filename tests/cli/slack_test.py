@@ -213,7 +213,13 @@ class Slack(ProgramCase):
         self.assertGreater(by_model["unexplained_s"], 0.1 * simulated)
         self.assertIn("floats are off", self.good("slack", PIPELINE, *racks, "-e", "simgrid",
                                                   "--wire", "model"))
-        self.assertIn("--engine simgrid has slack with it", self.good("slack", PIPELINE, *racks))
+        self.assertIn("--engine flow has slack with it", self.good("slack", PIPELINE, *racks))
+        by_flow = self.slack(PIPELINE, *racks, "-e", "flow")
+        self.assertEqual(by_flow["wire_times"], "run")
+        self.assertAlmostEqual(by_flow["makespan_s"], simulated, delta=5e-9)
+        self.good("simulate", PIPELINE, *racks, "-e", "flow", "--trace", "f")
+        by_trace = self.slack(PIPELINE, "--trace", "f")
+        self.assertEqual(by_trace["total_float_s"], by_flow["total_float_s"])
         # From its trace it is the same, and where nothing is shared the model explains the run.
         self.good("simulate", PIPELINE, *racks, "--trace", "t")
         by_trace = self.slack(PIPELINE, "--trace", "t")
@@ -298,14 +304,15 @@ class Slack(ProgramCase):
         self.assertIn("never finished", self.bad("slack", CHAIN, *noise, "--fail",
                                                  "rank=1,at=1us"))
 
-    def test_criticality_with_simgrid(self):
+    def test_criticality_with_simulators(self):
         if "with SimGrid" not in self.good("--version"):
             self.skipTest("built without SimGrid")
         noise = ["--noise", "exponential,mean=20us,chance=10%", "--samples", "8"]
-        by_simgrid = self.slack(CHAIN, *noise, "-e", "simgrid")
         by_analytic = self.slack(CHAIN, *noise)
-        for key in ("op_criticality", "rank_criticality"):
-            self.assertEqual(by_simgrid[key], by_analytic[key])
+        for engine in ("simgrid", "flow"):
+            by_simulator = self.slack(CHAIN, *noise, "-e", engine)
+            for key in ("op_criticality", "rank_criticality"):
+                self.assertEqual(by_simulator[key], by_analytic[key], engine)
 
     def test_pictures(self):
         before = self.good("slack", PIPELINE)

@@ -110,8 +110,12 @@ class Validate(ProgramCase):
                                                  "1"))
         self.assertGreater(document["max_abs_error_s"], 1e-9 * document["makespan_s"])
         self.validate(PIPELINE, "-p", SHARED, "--ops", "30", "--tolerance", "0", code=1)
-        star = self.validate(PIPELINE, "--ops", "30", "--delay", "100us")
-        self.assertLessEqual(star["max_abs_error_s"], 1e-9 * star["makespan_s"])
+        for engine in ("simgrid", "flow"):
+            star = self.validate(PIPELINE, "--on", engine, "--ops", "30", "--delay", "100us")
+            self.assertLessEqual(star["max_abs_error_s"], 1e-9 * star["makespan_s"])
+        by_flow = self.validate(PIPELINE, "-p", SHARED, "--on", "flow", "--ops", "30")
+        self.assertEqual(by_flow["shared"], document["shared"])
+        self.assertAlmostEqual(by_flow["max_abs_error_s"], document["max_abs_error_s"], delta=1e-8)
 
     def test_one_rank(self):
         document = self.validate("chain:ranks=1,bytes=1MiB", "--on", "analytic")

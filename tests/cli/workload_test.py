@@ -98,12 +98,14 @@ class Workload(ProgramCase):
     def test_the_engines_agree(self):
         if "with SimGrid" not in self.good("--version"):
             self.skipTest("built without SimGrid")
-        for engine in ("simgrid", "analytic"):
+        engines = ("simgrid", "flow", "analytic")
+        for engine in engines:
             self.good("simulate", "-e", engine, "--workload", "w.toml", "--messages", engine)
-        one, other = ([float(row["done_s"]) for row in csv.DictReader(io.StringIO(self.read(e)))]
-                      for e in ("simgrid", "analytic"))
-        for a, b in zip(one, other):
-            self.assertAlmostEqual(a, b, delta=1e-9 * b)
+        one, two, other = ([float(row["done_s"])
+                            for row in csv.DictReader(io.StringIO(self.read(e)))] for e in engines)
+        for a, b, c in zip(one, two, other):
+            self.assertAlmostEqual(a, c, delta=1e-9 * c)
+            self.assertAlmostEqual(b, c, delta=1e-9 * c)
 
     def test_the_table(self):
         out = self.good("simulate", "-e", "analytic", "--workload", "w.toml")

@@ -1,5 +1,5 @@
 // Links whose rate changes and links and hosts that fail: the event engine works them out, SimGrid
-// has them happen to its flows.
+// and the flow engine have them happen to their flows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/event_engine.h"
+#include "analysis/flow_engine.h"
 #include "analysis/longest_path.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
@@ -66,6 +67,8 @@ TEST(ChangingRates, AreTheSameInEveryEngine) {
     }
     const sched::Trace events = analysis::run_events(schedule, fractus, plan);
     testing::expect_equal(events, sim::run_simgrid(schedule, fractus, plan), what);
+    const machine::Wiring wiring(fractus, schedule.rank_count());
+    testing::expect_equal(events, analysis::run_flows(schedule, fractus, wiring, plan), what);
     const auto fast = analysis::longest_path(schedule, fractus, plan);
     if (!fast) continue;
     ++answered;
@@ -91,17 +94,60 @@ TEST(Failures, LoseTheSameOperationsInEveryEngine) {
       }
     }
     const sched::Trace events = analysis::run_events(schedule, fractus, plan);
-    const sched::Trace simgrid = sim::run_simgrid(schedule, fractus, plan);
-    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-      const double a = events.ops[i].done_s;
-      const double b = simgrid.ops[i].done_s;
-      ASSERT_EQ(std::isfinite(a), std::isfinite(b)) << "seed " << seed << ", op " << i;
-      if (std::isinf(a)) continue;
-      ASSERT_NEAR(a, b, 1e-9 * a) << "seed " << seed << ", op " << i;
+    const machine::Wiring wiring(fractus, schedule.rank_count());
+    for (const sched::Trace& other : {sim::run_simgrid(schedule, fractus, plan),
+                                      analysis::run_flows(schedule, fractus, wiring, plan)}) {
+      for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+        const double a = events.ops[i].done_s;
+        const double b = other.ops[i].done_s;
+        ASSERT_EQ(std::isfinite(a), std::isfinite(b))
+            << other.engine << ", seed " << seed << ", op " << i;
+        if (std::isinf(a)) continue;
+        ASSERT_NEAR(a, b, 1e-9 * a) << other.engine << ", seed " << seed << ", op " << i;
+      }
     }
     if (std::isinf(events.makespan_s())) ++incomplete;
   }
   EXPECT_GT(incomplete, 50);
+}
+
+// Where links are shared: what SimGrid's flows do the flow engine's do, to the 5 ns that SimGrid's
+// rounding grows to.
+TEST(ChangingNetworks, AreTheSameInBothEnginesThatShare) {
+  int shared = 0;
+  int incomplete = 0;
+  for (std::uint64_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) {
+    Random random{seed};
+    std::uint32_t ranks = 0;
+    const Schedule schedule = schedule_of(random, ranks);
+    const Platform platform = machine::parse_platform_spec(
+        std::string(random.below(2) == 0 ? "star:" : "two-level:racks=4,hosts=4,uplink=100Gbps,") +
+        "rate=100Gbps,o_post=203ns,placement=random:" + std::to_string(seed) +
+        (random.below(2) == 0 ? ",nic=fair" : ",nic=serial"));
+    DelayPlan plan;
+    for (std::uint64_t i = 1 + random.below(4); i > 0; --i) {
+      plan.link_rates.push_back(
+          {link(random, ranks), {1'000'000'000 * (1 + random.below(150))}, moment(random)});
+    }
+    if (random.below(2) == 0) {
+      plan.failures.push_back({link(random, ranks), sched::RankId::none(), moment(random)});
+    }
+    const machine::Wiring wiring(platform, schedule.rank_count());
+    const sched::Trace simgrid = sim::run_simgrid(schedule, platform, wiring, plan);
+    const sched::Trace flows = analysis::run_flows(schedule, platform, wiring, plan);
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      const double a = simgrid.ops[i].done_s;
+      const double b = flows.ops[i].done_s;
+      ASSERT_EQ(std::isfinite(a), std::isfinite(b)) << "seed " << seed << ", op " << i;
+      if (std::isfinite(a)) {
+        ASSERT_NEAR(a, b, 5e-9) << "seed " << seed << ", op " << i;
+      }
+    }
+    shared += analysis::run_events(schedule, platform, wiring, plan).contended ? 1 : 0;
+    incomplete += std::isinf(flows.makespan_s()) ? 1 : 0;
+  }
+  EXPECT_GT(shared, 50);
+  EXPECT_GT(incomplete, 20);
 }
 
 // A host that fails after the end has not failed.

@@ -10,6 +10,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "analysis/flow_engine.h"
 #include "machine/platform.h"
 #include "sched/schedule.h"
 #include "sim/simgrid_engine.h"
@@ -80,7 +81,8 @@ std::vector<double> ends_of(const Schedule& schedule, const Platform& platform,
 }
 
 // SimGrid begins a flow 2 ps into its instant with so much less to carry: exact if it is alone, and
-// early by as much as 2 ps for each that it shares with. The other engines are exact.
+// early by as much as 2 ps for each that it shares with. The other engines are exact, but that what
+// ends less than a picosecond apart ends at once.
 void expect_ends(const std::vector<double>& ends, const std::vector<double>& expected,
                  const std::string& what) {
   ASSERT_EQ(ends.size(), expected.size()) << what;
@@ -91,16 +93,22 @@ void expect_ends(const std::vector<double>& ends, const std::vector<double>& exp
   }
 }
 
-void expect_simgrid(const Schedule& schedule, const Platform& platform,
-                    const std::vector<double>& expected, const std::string& what) {
-  expect_ends(ends_of(schedule, platform, sim::run_simgrid(schedule, platform)), expected,
+// Both engines that share.
+void expect_shared(const Schedule& schedule, const Platform& platform,
+                   const std::vector<double>& expected, const std::string& what,
+                   const machine::DelayPlan& plan = {}) {
+  expect_ends(ends_of(schedule, platform, sim::run_simgrid(schedule, platform, plan)), expected,
               what + ", SimGrid");
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  const Trace flows = analysis::run_flows(schedule, platform, wiring, plan);
+  EXPECT_FALSE(flows.contended) << what;
+  expect_ends(ends_of(schedule, platform, flows), expected, what + ", flow");
 }
 
 // All engines; nothing is contended.
 void expect_everywhere(const Schedule& schedule, const Platform& platform,
                        const std::vector<double>& expected, const std::string& what) {
-  expect_simgrid(schedule, platform, expected, what);
+  expect_shared(schedule, platform, expected, what);
   for (const Trace& trace :
        {analysis::run_events(schedule, platform), analysis::run_analytic(schedule, platform)}) {
     expect_ends(ends_of(schedule, platform, trace), expected, what + ", " + trace.engine);
@@ -108,11 +116,11 @@ void expect_everywhere(const Schedule& schedule, const Platform& platform,
   }
 }
 
-// SimGrid shares; the others give every flow its full rate, `alone`, and say so.
+// Two engines share; the others give every flow its full rate, `alone`, and say so.
 void expect_contended(const Schedule& schedule, const Platform& platform,
                       const std::vector<double>& expected, const std::vector<double>& alone,
                       const std::string& what) {
-  expect_simgrid(schedule, platform, expected, what);
+  expect_shared(schedule, platform, expected, what);
   for (const Trace& trace :
        {analysis::run_events(schedule, platform), analysis::run_analytic(schedule, platform)}) {
     expect_ends(ends_of(schedule, platform, trace), alone, what + ", " + trace.engine);
@@ -326,7 +334,7 @@ TEST(Contention, AFairNicBeginsMessagesAGapApart) {
       before_s = left_s;
       expected.push_back(end_s);
     }
-    expect_simgrid(schedule_of(k + 1, flows), platform, expected, std::to_string(k));
+    expect_shared(schedule_of(k + 1, flows), platform, expected, std::to_string(k));
   }
 }
 
@@ -413,8 +421,7 @@ TEST(Contention, IsMaxMinFair) {
   // In whole bits per second, 2/3 of one above it: 5e-10 of the time.
   plan.pairs.push_back({sched::RankId(0), sched::RankId(1), {1'333'333'334}});
   const Schedule schedule = schedule_of(5, slow);
-  expect_ends(ends_of(schedule, platform, sim::run_simgrid(schedule, platform, plan)),
-              std::vector<double>(4, seconds(120'000)), "slow pair");
+  expect_shared(schedule, platform, std::vector<double>(4, seconds(120'000)), "slow pair", plan);
 }
 
 }  // namespace

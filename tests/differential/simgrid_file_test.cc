@@ -11,6 +11,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "analysis/flow_engine.h"
 #include "analysis/longest_path.h"
 #include "analysis/timed_slack.h"
 #include "machine/draw.h"
@@ -136,8 +137,9 @@ std::string random_file(Random& random, std::uint32_t hosts) {
   return text + "</zone></platform>\n";
 }
 
-// Where the event engine says that nothing was shared, all of them say the same.
-TEST(SimgridFile, EnginesAgreeOnAnyNetworkWithoutContention) {
+// Where the event engine says that nothing was shared, all of them say the same; elsewhere those
+// that share do.
+TEST(SimgridFile, EnginesAgreeOnAnyNetwork) {
   const std::string name = "simgrid-file-" + std::to_string(getpid()) + ".xml";
   int alone = 0;
   int contended = 0;
@@ -153,12 +155,17 @@ TEST(SimgridFile, EnginesAgreeOnAnyNetworkWithoutContention) {
     const machine::Wiring wiring = sim::wiring_of(platform, schedule);
     const sched::Trace events = analysis::run_events(schedule, platform, wiring);
     const sched::Trace simgrid = sim::run_simgrid(schedule, platform, wiring);
+    const sched::Trace flows = analysis::run_flows(schedule, platform, wiring);
     const std::string what = "seed " + std::to_string(seed);
     if (events.contended) {
       ++contended;
+      for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+        ASSERT_NEAR(flows.ops[i].done_s, simgrid.ops[i].done_s, 5e-9) << what << ", op " << i;
+      }
       continue;
     }
     ++alone;
+    testing::expect_equal(events, flows, what);
     testing::expect_equal(events, simgrid, what);
     if (const auto path = analysis::longest_path(schedule, platform, wiring)) {
       ++fast;

@@ -136,7 +136,7 @@ class CommandLines(ProgramCase):
                 (["list", "options", "quue"], "unknown pattern 'quue': did you mean 'queue'"),
                 (["convert", "t"], "no --to"),
                 (["convert", "t", "--to", "paje"], "unknown format 'paje'"),
-                (["simulate", CHAIN, "--engine", "ns3"], "simgrid, analytic or event"),
+                (["simulate", CHAIN, "--engine", "ns3"], "simgrid, flow, analytic or event"),
                 (["simulate", CHAIN, "--policy", "random"], "in-order, ready or least-slack"),
                 (["simulate", CHAIN, "--samples", "0"], "--samples"),
                 (["simulate", CHAIN, "--samples", "-3"], "--samples"),
