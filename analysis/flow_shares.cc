@@ -65,6 +65,7 @@ void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, 
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(flows_.size());
     flows_.emplace_back();
+    seen_.push_back(0);
     places_.resize(flows_.size() * most_hops_);
   } else {
     slot = free_.back();
@@ -78,8 +79,6 @@ void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, 
   flow.rate = 0;
   flow.left = static_cast<double>(bytes);
   flow.since_s = now_s;
-  flow.end_s = kNever;
-  ++live_;
   fresh_.push_back(slot);
   std::uint32_t* place = places(slot);
   std::uint32_t i = 0;
@@ -95,8 +94,7 @@ void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, 
 void FlowShares::remove(std::uint32_t slot) {
   Flow& flow = flows_[slot];
   flow.live = false;
-  ++flow.version;
-  --live_;
+  ends_.set(slot, kNever);
   free_.push_back(slot);
   const std::uint32_t* place = places(slot);
   for (const Hop& hop : hops(flow)) {
@@ -144,23 +142,11 @@ void FlowShares::settle(double now_s) {
     link.changed = false;
   }
   changed_.clear();
-  forget_old_ends();
-}
-
-// Flows that get new rates again and again leave more ends behind than there are flows.
-void FlowShares::forget_old_ends() {
-  constexpr std::size_t kFew = 64;
-  if (ends_.size() <= 4 * live_ + kFew) return;
-  ends_ = {};
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    const Flow& flow = flows_[slot];
-    if (flow.live) ends_.push({flow.end_s, slot, flow.version});
-  }
 }
 
 // The component of the flow gets new rates, once in a round.
 void FlowShares::fill_from(double now_s, std::uint32_t slot) {
-  if (flows_[slot].seen == round_) return;
+  if (seen_[slot] == round_) return;
   reached_.clear();
   filling_.begin();
   reach(slot);
@@ -188,8 +174,8 @@ void FlowShares::fill_from(double now_s, std::uint32_t slot) {
 }
 
 void FlowShares::reach(std::uint32_t slot) {
-  if (flows_[slot].seen == round_) return;
-  flows_[slot].seen = round_;
+  if (seen_[slot] == round_) return;
+  seen_[slot] = round_;
   reached_.push_back(slot);
 }
 
@@ -199,17 +185,7 @@ void FlowShares::set_flow_rate(double now_s, std::uint32_t slot, double rate) {
   flow.left = std::max(0.0, flow.left - (now_s - flow.since_s) * flow.rate);
   flow.since_s = now_s;
   flow.rate = rate;
-  flow.end_s = now_s + flow.left / rate;
-  ends_.push({flow.end_s, slot, ++flow.version});
-}
-
-double FlowShares::next_end_s() {
-  while (!ends_.empty()) {
-    const End& first = ends_.top();
-    if (flows_[first.slot].version == first.version) return first.time_s;
-    ends_.pop();
-  }
-  return kNever;
+  ends_.set(slot, now_s + flow.left / rate);
 }
 
 std::vector<std::uint32_t> FlowShares::cut_by(double cut_s) const {

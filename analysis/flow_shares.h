@@ -15,9 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "analysis/end_times.h"
 #include "analysis/max_min.h"
-#include "machine/event_queue.h"
-#include "machine/heap.h"
 #include "machine/paths.h"
 #include "machine/wiring.h"
 
@@ -38,14 +37,14 @@ class FlowShares {
   void settle(double now_s);
 
   /// When the first flow has left, if nothing changes; kNever without any. After settle().
-  double next_end_s();
+  double next_end_s() { return ends_.least_s(); }
   /// Takes out every flow that has left by `until_s`, itself included if `with_equal`, and calls
   /// visit(op, end_s).
   template <class Visit>
   void take_ended(double until_s, bool with_equal, Visit&& visit) {
     for (double end_s = next_end_s(); end_s < until_s || (with_equal && end_s == until_s);
          end_s = next_end_s()) {
-      const std::uint32_t slot = ends_.pop().slot;
+      const std::uint32_t slot = ends_.least_slot();
       visit(flows_[slot].op, end_s);
       remove(slot);
     }
@@ -90,21 +89,10 @@ class FlowShares {
     machine::PathId path;
     sched::OpId op;
     bool live = false;
-    std::uint32_t version = 0;  // of its end
-    std::uint64_t seen = 0;     // the round that it was last reached in
-    double bound = 0;           // what it would have alone
+    double bound = 0;  // what it would have alone
     double rate = 0;
     double left = 0;  // in bytes, at…
     double since_s = 0;
-    double end_s = 0;
-  };
-  struct End {
-    double time_s;
-    std::uint32_t slot;
-    std::uint32_t version;
-  };
-  struct Earlier {
-    bool operator()(const End& a, const End& b) const { return a.time_s < b.time_s; }
   };
 
   std::span<const Hop> hops(const Flow& flow) const {
@@ -119,7 +107,6 @@ class FlowShares {
   void remove(std::uint32_t slot);
   void reach(std::uint32_t slot);
   void fill_from(double now_s, std::uint32_t slot);
-  void forget_old_ends();
   void set_flow_rate(double now_s, std::uint32_t slot, double rate);
   std::vector<std::uint32_t> cut_by(double cut_s) const;
 
@@ -130,10 +117,10 @@ class FlowShares {
   std::vector<Hop> hops_;
   std::uint32_t most_hops_ = 0;
   std::vector<Flow> flows_;
+  std::vector<std::uint64_t> seen_;  // the round that each was last reached in
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> free_;
-  std::size_t live_ = 0;
-  machine::Heap<End, Earlier> ends_;    // also of versions that are no more
+  EndTimes ends_;
   std::vector<std::uint32_t> changed_;  // links
   std::vector<std::uint32_t> fresh_;    // flows without a rate
   std::uint64_t round_ = 0;             // of settling

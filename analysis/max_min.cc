@@ -55,7 +55,8 @@ void MaxMin::solve() {
     if (links_[l].growing != 0) levels_.push({level(links_[l]), links_[l].key, l});
   }
   std::size_t next = 0;
-  while (!levels_.empty()) {
+  growing_ = flows_.size();
+  while (growing_ != 0 && !levels_.empty()) {
     const Level least = levels_.pop();
     Link& link = links_[least.link];
     if (link.growing == 0) continue;
@@ -78,6 +79,7 @@ void MaxMin::solve() {
     }
     fill(least.link, now);
   }
+  levels_.clear();
   for (Flow& flow : flows_) {
     if (flow.rate == 0) flow.rate = flow.bound;
   }
@@ -93,6 +95,7 @@ void MaxMin::fill(std::uint32_t link, double rate) {
 void MaxMin::stop(std::uint32_t flow, double rate) {
   // Rounding may leave a link with less than nothing.
   flows_[flow].rate = std::max(rate, std::numeric_limits<double>::min());
+  --growing_;
   const Flow& f = flows_[flow];
   for (std::uint32_t p = f.first; p < f.first + f.count; ++p) {
     Link& link = links_[passages_[p].link];

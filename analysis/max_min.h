@@ -68,6 +68,7 @@ class MaxMin {
   void stop(std::uint32_t flow, double rate);
   double level(const Link& link) const { return link.left / link.growing; }
 
+  std::size_t growing_ = 0;  // flows
   std::vector<Link> links_;
   std::vector<Flow> flows_;
   std::vector<Passage> passages_;

@@ -14,6 +14,7 @@ class Heap {
  public:
   bool empty() const { return items_.empty(); }
   std::size_t size() const { return items_.size(); }
+  void clear() { items_.clear(); }
   /// The least; there must be one.
   const T& top() const { return items_.front(); }
 
