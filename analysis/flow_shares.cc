@@ -65,7 +65,7 @@ void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, 
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(flows_.size());
     flows_.emplace_back();
-    seen_.push_back(0);
+    reached_in_.push_back({0, 0});
     places_.resize(flows_.size() * most_hops_);
   } else {
     slot = free_.back();
@@ -146,7 +146,7 @@ void FlowShares::settle(double now_s) {
 
 // The component of the flow gets new rates, once in a round.
 void FlowShares::fill_from(double now_s, std::uint32_t slot) {
-  if (seen_[slot] == round_) return;
+  if (reached_in_[slot].round == round_) return;
   reached_.clear();
   filling_.begin();
   reach(slot);
@@ -161,7 +161,7 @@ void FlowShares::fill_from(double now_s, std::uint32_t slot) {
       if (link.seen != round_) {
         link.seen = round_;
         link.number = filling_.add_link(link.capacity, hop.link);
-        for (const User& user : link.users) reach(user.slot);
+        for (const User& user : link.users) filling_.carry(reach(user.slot));
       }
       filling_.pass(link.number, hop.times);
     }
@@ -173,10 +173,14 @@ void FlowShares::fill_from(double now_s, std::uint32_t slot) {
   }
 }
 
-void FlowShares::reach(std::uint32_t slot) {
-  if (seen_[slot] == round_) return;
-  seen_[slot] = round_;
-  reached_.push_back(slot);
+// Answers the flow's number in the component.
+std::uint32_t FlowShares::reach(std::uint32_t slot) {
+  Reached& reached = reached_in_[slot];
+  if (reached.round != round_) {
+    reached = {round_, static_cast<std::uint32_t>(reached_.size())};
+    reached_.push_back(slot);
+  }
+  return reached.number;
 }
 
 void FlowShares::set_flow_rate(double now_s, std::uint32_t slot, double rate) {

@@ -85,6 +85,10 @@ class FlowShares {
     std::uint32_t number = 0;  // …and what it was called there
     std::vector<User> users = {};
   };
+  struct Reached {
+    std::uint64_t round;   // the last one that it was reached in, …
+    std::uint32_t number;  // …and what it was called there
+  };
   struct Flow {
     machine::PathId path;
     sched::OpId op;
@@ -105,7 +109,7 @@ class FlowShares {
   static bool is_scarce(const Link& link) { return link.shared && link.wanted > link.capacity; }
   void change(std::uint32_t link);
   void remove(std::uint32_t slot);
-  void reach(std::uint32_t slot);
+  std::uint32_t reach(std::uint32_t slot);
   void fill_from(double now_s, std::uint32_t slot);
   void set_flow_rate(double now_s, std::uint32_t slot, double rate);
   std::vector<std::uint32_t> cut_by(double cut_s) const;
@@ -117,7 +121,7 @@ class FlowShares {
   std::vector<Hop> hops_;
   std::uint32_t most_hops_ = 0;
   std::vector<Flow> flows_;
-  std::vector<std::uint64_t> seen_;  // the round that each was last reached in
+  std::vector<Reached> reached_in_;  // each flow
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> free_;
   EndTimes ends_;

@@ -10,39 +10,10 @@ void MaxMin::begin() {
   links_.clear();
   flows_.clear();
   passages_.clear();
-}
-
-std::uint32_t MaxMin::add_link(double capacity, std::uint32_t key) {
-  links_.push_back({capacity, key});
-  return static_cast<std::uint32_t>(links_.size() - 1);
-}
-
-std::uint32_t MaxMin::add_flow(double bound) {
-  flows_.push_back({bound, 0, static_cast<std::uint32_t>(passages_.size()), 0});
-  return static_cast<std::uint32_t>(flows_.size() - 1);
-}
-
-void MaxMin::pass(std::uint32_t link, std::uint32_t times) {
-  passages_.push_back({link, times});
-  ++flows_.back().count;
-  links_[link].growing += times;
-  ++links_[link].count;
+  passing_.clear();
 }
 
 void MaxMin::solve() {
-  passing_.resize(passages_.size());
-  std::uint32_t first = 0;
-  for (Link& link : links_) {
-    link.first = first;
-    first += link.count;
-    link.count = 0;
-  }
-  for (std::uint32_t f = 0; f < flows_.size(); ++f) {
-    for (std::uint32_t p = flows_[f].first; p < flows_[f].first + flows_[f].count; ++p) {
-      Link& link = links_[passages_[p].link];
-      passing_[link.first + link.count++] = f;
-    }
-  }
   by_bound_.resize(flows_.size());
   std::iota(by_bound_.begin(), by_bound_.end(), 0u);
   const auto less_bound = [&](std::uint32_t a, std::uint32_t b) {
@@ -57,12 +28,15 @@ void MaxMin::solve() {
   std::size_t next = 0;
   growing_ = flows_.size();
   while (growing_ != 0 && !levels_.empty()) {
-    const Level least = levels_.pop();
+    const Level least = levels_.top();
     Link& link = links_[least.link];
-    if (link.growing == 0) continue;
+    if (link.growing == 0) {
+      levels_.pop();
+      continue;
+    }
     const double now = level(link);
     if (now > least.rate) {
-      levels_.push({now, least.key, least.link});
+      levels_.replace_top({now, least.key, least.link});
       continue;
     }
     // Whoever is bounded below that has stopped before.
@@ -73,8 +47,9 @@ void MaxMin::solve() {
       stop(flow, flows_[flow].bound);
       stopped = true;
     }
+    // The link's own level may have risen.
     if (stopped) {
-      if (link.growing != 0) levels_.push({level(link), least.key, least.link});
+      if (link.growing != 0) levels_.replace_top({level(link), least.key, least.link});
       continue;
     }
     fill(least.link, now);

@@ -24,13 +24,28 @@ class MaxMin {
  public:
   /// Forgets the problem before.
   void begin();
-  /// Answers the link's number. Of links that fill at the same level that with the least `key` is
-  /// looked at first.
-  std::uint32_t add_link(double capacity, std::uint32_t key);
-  /// Answers the flow's number. `bound` > 0: it never has more.
-  std::uint32_t add_flow(double bound);
+  /// Answers the link's number; links count from 0. Of links that fill at the same level that with
+  /// the least `key` is looked at first.
+  std::uint32_t add_link(double capacity, std::uint32_t key) {
+    links_.push_back({capacity, key, 0, static_cast<std::uint32_t>(passing_.size()), 0});
+    return static_cast<std::uint32_t>(links_.size() - 1);
+  }
+  /// A flow that passes the link that was added last; it may be added later. To be told of each
+  /// pass() once.
+  void carry(std::uint32_t flow) {
+    passing_.push_back(flow);
+    ++links_.back().count;
+  }
+  /// Flows count from 0. `bound` > 0: it never has more.
+  void add_flow(double bound) {
+    flows_.push_back({bound, 0, static_cast<std::uint32_t>(passages_.size()), 0});
+  }
   /// The flow that was added last passes the link, `times` times.
-  void pass(std::uint32_t link, std::uint32_t times);
+  void pass(std::uint32_t link, std::uint32_t times) {
+    passages_.push_back({link, times});
+    links_[link].growing += times;
+    ++flows_.back().count;
+  }
 
   void solve();
   double rate(std::uint32_t flow) const { return flows_[flow].rate; }

@@ -35,8 +35,13 @@ class Heap {
     const T least = items_.front();
     const T last = items_.back();
     items_.pop_back();
+    if (!items_.empty()) replace_top(last);
+    return least;
+  }
+
+  /// `item` takes the place of the least; there must be one.
+  void replace_top(const T& item) {
     const std::size_t size = items_.size();
-    if (size == 0) return least;
     std::size_t hole = 0;
     for (;;) {
       const std::size_t first = kChildren * hole + 1;
@@ -46,12 +51,11 @@ class Heap {
       for (std::size_t i = first + 1; i < end; ++i) {
         if (Before{}(items_[i], items_[child])) child = i;
       }
-      if (!Before{}(items_[child], last)) break;
+      if (!Before{}(items_[child], item)) break;
       items_[hole] = items_[child];
       hole = child;
     }
-    items_[hole] = last;
-    return least;
+    items_[hole] = item;
   }
 
  private:

@@ -139,6 +139,12 @@ class AnewShares {
     std::vector<std::uint32_t> number(links_.size());
     for (std::uint32_t l = 0; l < links_.size(); ++l) {
       number[l] = filling_.add_link(links_[l].capacity, l);
+      if (!links_[l].shared || wanted[l] <= links_[l].capacity) continue;
+      for (std::uint32_t f = 0; f < flows_.size(); ++f) {
+        for (const LinkId link : paths_.links(flows_[f].path)) {
+          if (link.value == l) filling_.carry(f);
+        }
+      }
     }
     for (const Flow& flow : flows_) {
       filling_.add_flow(bound(flow));

@@ -53,7 +53,14 @@ std::vector<double> solved(MaxMin& filling, const Problem& problem,
                            const std::vector<std::uint32_t>& flows) {
   filling.begin();
   std::vector<std::uint32_t> number(links.size());
-  for (const std::uint32_t l : links) number[l] = filling.add_link(problem.capacities[l], l);
+  for (const std::uint32_t l : links) {
+    number[l] = filling.add_link(problem.capacities[l], l);
+    for (std::uint32_t i = 0; i < flows.size(); ++i) {
+      for (const Passage& p : problem.passed[flows[i]]) {
+        if (p.link == l) filling.carry(i);
+      }
+    }
+  }
   for (const std::uint32_t f : flows) {
     filling.add_flow(problem.bounds[f]);
     for (const Passage& p : problem.passed[f]) filling.pass(number[p.link], p.times);
