@@ -150,6 +150,23 @@ TEST(ChangingNetworks, AreTheSameInBothEnginesThatShare) {
   EXPECT_GT(incomplete, 20);
 }
 
+// A message whose way is cut in the instant in which it would have left is lost: 8 Mb at 7 Gb/s
+// leave in 1142857142857.14 ps, and the cut is up to 1 ps later. The next picosecond is too late.
+TEST(Failures, InTheInstantOfAnEnd) {
+  const Platform platform = machine::parse_platform_spec("star:rate=7Gbps,latency=1us");
+  const Schedule schedule = compile(sched::parse_spec("chain:ranks=2,bytes=1MB,ready=none"));
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  for (const std::int64_t cut_ps : {1142857142, 1142857143, 1142857144}) {
+    DelayPlan plan;
+    plan.failures.push_back({"host-1.in", sched::RankId::none(), sched::Time{cut_ps}});
+    const bool lost = cut_ps != 1142857144;
+    EXPECT_EQ(std::isinf(analysis::run_events(schedule, platform, plan).makespan_s()), lost)
+        << cut_ps;
+    EXPECT_EQ(std::isinf(analysis::run_flows(schedule, platform, wiring, plan).makespan_s()), lost)
+        << cut_ps;
+  }
+}
+
 // A host that fails after the end has not failed.
 TEST(Failures, AfterTheEndChangeNothing) {
   const Platform fractus = machine::load_platform("fractus");

@@ -6,6 +6,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "analysis/flow_engine.h"
 #include "analysis/longest_path.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
@@ -196,11 +197,16 @@ TEST(Engines, TwoRunsGiveTheSameTrace) {
     const auto events = [&] {
       return digest_of(analysis::run_events(s.schedule, s.platform, s.plan));
     };
+    const machine::Wiring wiring(s.platform, s.schedule.rank_count());
+    const auto flows = [&] {
+      return digest_of(analysis::run_flows(s.schedule, s.platform, wiring, s.plan));
+    };
     const auto analytic = [&] {
       return digest_of(analysis::run_analytic(s.schedule, s.platform, s.plan));
     };
     EXPECT_EQ(simulated(), simulated()) << s.what;
     EXPECT_EQ(events(), events()) << s.what;
+    EXPECT_EQ(flows(), flows()) << s.what;
     EXPECT_EQ(analytic(), analytic()) << s.what;
   }
 }
