@@ -149,9 +149,10 @@ HostLimits host_limits() {
 }
 
 std::uint64_t descriptors_needed(const RankNeeds& needs, const HostLimits& limits) {
-  // A connection of the mesh to each, as rank 0 has it, and another for the data but with shm. The
-  // one who starts all has a pipe from each.
-  const std::uint64_t each = needs.transport == "shm" ? 1 : 2;
+  // A connection of the mesh to each, as rank 0 has it, and others for the data but with shm: two
+  // of the provider net, which `tcp` may mean, one for small messages. The one who starts all has a
+  // pipe from each.
+  const std::uint64_t each = needs.transport == "shm" ? 1 : is_rxm(needs) ? 2 : 3;
   return limits.open_descriptors + each * needs.ranks + kOtherDescriptors;
 }
 

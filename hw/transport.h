@@ -59,6 +59,9 @@ struct Segment {
   std::uint32_t handle = 0;  // LocalMemory::handle
 };
 
+/// Messages up to this travel between the packets of others, as machine::Platform has it.
+inline constexpr std::uint64_t kSmallMessage = 4096;
+
 /// One end of a channel, as this rank sees it.
 struct ChannelEnd {
   std::uint32_t channel = 0;  // its number, the same at both ends; below 2^32 − 1
@@ -67,6 +70,9 @@ struct ChannelEnd {
   /// The most requests that are ever under way on it at a time, as its user reckons: for how much
   /// room it is made. More are taken as there is room. 0: not known.
   std::uint32_t requests = 0;
+  /// No request on it carries more than kSmallMessage bytes. Both ends say the same. A transport
+  /// that carries several channels as one stream lets these not wait behind larger messages.
+  bool small = false;
 };
 
 enum class RequestKind : std::uint8_t {

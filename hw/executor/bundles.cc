@@ -120,7 +120,8 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
       for (std::uint32_t s = 0; s < kSlots; ++s) places_.push_back({true, line_of_[c], s, true});
       if (!shape.written) {
         ends_.push_back({channels_.of_bundles(line.channel), channel.dst.value, true});
-        ends_.push_back({channels_.of_acknowledgements(line.channel), channel.dst.value, false});
+        ends_.push_back(
+            {channels_.of_acknowledgements(line.channel), channel.dst.value, false, 0, true});
       }
     }
     if (channel.dst == program.rank() && !shape.written) {
@@ -134,7 +135,8 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
         places_.push_back({false, target_of_[c], s, false});
       }
       ends_.push_back({channels_.of_bundles(target.channel), channel.src.value, false});
-      ends_.push_back({channels_.of_acknowledgements(target.channel), channel.src.value, true});
+      ends_.push_back(
+          {channels_.of_acknowledgements(target.channel), channel.src.value, true, 0, true});
     }
   }
 }

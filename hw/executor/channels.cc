@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "hw/transport.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
@@ -31,6 +32,19 @@ std::uint32_t ExecutorChannels::beside(sched::ChannelId channel, std::uint32_t w
   const std::uint64_t number = first_ + count_ + kBesideEach * channel.value + which;
   if (number >= end_) throw InternalError("a schedule that gathers nothing has no such channel");
   return static_cast<std::uint32_t>(number);
+}
+
+std::vector<bool> small_channels(const sched::Schedule& schedule) {
+  std::vector<bool> small;
+  for (const sched::Channel& channel : schedule.channels()) {
+    small.push_back(channel.bundle == sched::Bundle::kNone);
+  }
+  for (const sched::Op& op : schedule.ops()) {
+    if (op.channel.valid() && schedule.payload_bytes(op) > kSmallMessage) {
+      small[op.channel.value] = false;
+    }
+  }
+  return small;
 }
 
 }  // namespace slackline::hw

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sched/schedule.h"
 
@@ -32,5 +33,9 @@ class ExecutorChannels {
   std::uint32_t count_;  // of the schedule's own
   std::uint32_t end_;
 };
+
+/// Of each channel, whether none of its operations, at either end, carries more than kSmallMessage
+/// bytes, and nothing on it is gathered.
+std::vector<bool> small_channels(const sched::Schedule& schedule);
 
 }  // namespace slackline::hw

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "hw/executor/channels.h"
 #include "machine/run/execution.h"
 #include "sched/error.h"
 #include "sched/flags.h"
@@ -80,20 +81,21 @@ void RankProgram::follow_channels() {
     ++side->second.ops;
     if (receives || sched::is_fifo_source(o)) message_[i] = side->second.messages++;
   }
+  const std::vector<bool> small = small_channels(schedule_);
   for (const auto& [key, side] : sides) {
     waited_for_[side.last] = true;
     const sched::Channel& channel = schedule_.channel(sched::ChannelId(key.first));
     const sched::RankId peer = key.second ? channel.dst : channel.src;
     // How often a region repeats is not known, nor what may come of it.
     const std::uint32_t requests = schedule_.regions().empty() ? side.ops : 0;
-    ends_.push_back({key.first, peer.value, key.second, requests});
+    ends_.push_back({key.first, peer.value, key.second, requests, small[key.first]});
   }
   // A channel that only carries polled puts has no operation at its target; its end is there all
   // the same, for transports that connect channels one by one.
   for (std::uint32_t c = 0; c < schedule_.channels().size(); ++c) {
     const sched::Channel& channel = schedule_.channels()[c];
     if (channel.dst == rank_ && !sides.contains({c, false})) {
-      ends_.push_back({c, channel.src.value, false, 1});
+      ends_.push_back({c, channel.src.value, false, 1, small[c]});
     }
   }
 }

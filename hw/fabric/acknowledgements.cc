@@ -31,7 +31,7 @@ FabricAcknowledgements::FabricAcknowledgements(FabricEndpoint& endpoint, std::ui
 // receives.
 bool FabricAcknowledgements::listen(FabricContext& receive) {
   const ssize_t answer =
-      fi_recv(endpoint_.ep(), nullptr, 0, nullptr, FI_ADDR_UNSPEC, &receive.context);
+      fi_recv(endpoint_.ep(true), nullptr, 0, nullptr, FI_ADDR_UNSPEC, &receive.context);
   if (answer == -FI_EAGAIN || (answer == -FI_ENOMEM && endpoint_.provider() == "shm")) return false;
   endpoint_.require(answer, "listening for acknowledgements");
   return true;
@@ -81,7 +81,7 @@ void FabricAcknowledgements::flush() {
   while (!deaf_.empty() && listen(*deaf_.back())) deaf_.pop_back();
   while (!answers_.empty()) {
     const Answer& next = answers_.front();
-    const ssize_t answer = fi_injectdata(endpoint_.ep(), nullptr, 0, next.data, next.place);
+    const ssize_t answer = fi_injectdata(endpoint_.ep(true), nullptr, 0, next.data, next.place);
     if (answer == -FI_EAGAIN) return;
     endpoint_.require(answer, "acknowledging a message");
     answers_.pop_front();

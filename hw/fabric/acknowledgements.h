@@ -1,6 +1,7 @@
 // Acknowledgements of sends over a provider that only says when it has copied a message (`shm` what
-// is small, `tcp;ofi_rxm` all but the largest). The receiving end answers when the message has
-// landed; only then is the send done, as sched/op.h has it.
+// is small, `tcp;ofi_rxm` all but the largest), or says more in the stream in which it carries
+// large messages (`net`), behind those. The receiving end answers when the message has landed; only
+// then is the send done, as sched/op.h has it.
 //
 // A send that is to be acknowledged has a number, which stands beside the immediate in what the
 // message carries. The answer is a message without bytes and without a tag, which carries the

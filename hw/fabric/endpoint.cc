@@ -48,7 +48,7 @@ FabricInfo wanted(std::string_view provider) {
 }
 
 // libfabric reads as many bytes as the format says, whatever the length of what it is given.
-bool is_whole(const Address& address, std::uint32_t format) {
+bool is_whole(std::span<const std::byte> address, std::uint32_t format) {
   sa_family_t family = AF_UNSPEC;
   switch (format) {
     case FI_ADDR_STR:
@@ -100,11 +100,16 @@ FabricEndpoint::FabricEndpoint(FabricInfo info)
   fid_av* av = nullptr;
   require(fi_av_open(domain, &av_attr, &av, nullptr), "fi_av_open");
   av_.reset(av);
+  open_endpoint(ep_);
+  if (provider_ == "net") open_endpoint(small_);
+}
+
+void FabricEndpoint::open_endpoint(Fid<fid_ep>& opened) {
   fid_ep* ep = nullptr;
-  require(fi_endpoint(domain, info_.get(), &ep, nullptr), "fi_endpoint");
-  ep_.reset(ep);
+  require(fi_endpoint(domain_.get(), info_.get(), &ep, nullptr), "fi_endpoint");
+  opened.reset(ep);
   if (provider_ == "shm") name_segment();
-  require(fi_ep_bind(ep, &av->fid, 0), "binding the address vector");
+  require(fi_ep_bind(ep, &av_->fid, 0), "binding the address vector");
   require(fi_ep_bind(ep, &cq_->fid, FI_TRANSMIT | FI_RECV), "binding the queue");
   require(fi_enable(ep), "fi_enable");
 }
@@ -134,7 +139,10 @@ TransportFacts FabricEndpoint::facts() const {
 // The endpoint goes before what it is bound to.
 FabricEndpoint::~FabricEndpoint() { close(); }
 
-void FabricEndpoint::close() { ep_.reset(); }
+void FabricEndpoint::close() {
+  small_.reset();
+  ep_.reset();
+}
 
 // rxm closes one connection after the other, and after each it takes in what has come over the
 // others (rxm_close_conn, rxm_flush_msg_cq): messages land in receives that were posted long ago,
@@ -143,6 +151,7 @@ void FabricEndpoint::close() { ep_.reset(); }
 // left open, until the process ends. The others drop what is under way.
 void FabricEndpoint::abandon() {
   if (provider_ != "tcp;ofi_rxm") return close();
+  static_cast<void>(small_.release());
   static_cast<void>(ep_.release());
   static_cast<void>(av_.release());
   static_cast<void>(cq_.release());
@@ -154,7 +163,7 @@ void FabricEndpoint::abandon() {
 // killed process left can be told from all else. A provider that takes no name keeps its own.
 void FabricEndpoint::name_segment() {
   const std::optional<ShmOwner> owner = own_shm_owner();
-  const Address given = address();
+  const Address given = name_of(ep_);
   std::string_view name(reinterpret_cast<const char*>(given.data()), given.size());
   name = name.substr(0, name.find('\0'));
   const std::size_t colon = name.rfind(':');
@@ -181,22 +190,45 @@ void FabricEndpoint::open_queue() {
   cq_.reset(cq);
 }
 
+// The first one's length stands before the two.
 Address FabricEndpoint::address() const {
-  Address address(256);
-  std::size_t bytes = address.size();
-  require(fi_getname(&ep_->fid, address.data(), &bytes), "fi_getname");
-  address.resize(bytes);
+  const Address all = name_of(ep_);
+  const Address small = small_ ? name_of(small_) : Address();
+  const auto bytes = static_cast<std::uint32_t>(all.size());
+  Address address(sizeof bytes + all.size() + small.size());
+  std::memcpy(address.data(), &bytes, sizeof bytes);
+  std::ranges::copy(small, std::ranges::copy(all, address.begin() + sizeof bytes).out);
   return address;
 }
 
-fi_addr_t FabricEndpoint::insert(const Address& peer, std::size_t rank) {
-  fi_addr_t place = FI_ADDR_UNSPEC;
-  if (!is_whole(peer, info_->addr_format) ||
-      fi_av_insert(av_.get(), peer.data(), 1, &place, 0, nullptr) != 1) {
+Address FabricEndpoint::name_of(const Fid<fid_ep>& ep) const {
+  Address name(256);
+  std::size_t bytes = name.size();
+  require(fi_getname(&ep->fid, name.data(), &bytes), "fi_getname");
+  name.resize(bytes);
+  return name;
+}
+
+FabricEndpoint::Places FabricEndpoint::insert(const Address& peer, std::size_t rank) {
+  std::uint32_t bytes = 0;
+  if (peer.size() >= sizeof bytes) std::memcpy(&bytes, peer.data(), sizeof bytes);
+  const std::size_t both = peer.size() - std::min(peer.size(), sizeof bytes);
+  const std::span<const std::byte> places = std::span(peer).last(both);
+  const std::size_t first = std::min<std::size_t>(bytes, both);
+  Places found;
+  found.all = insert_one(places.first(first), rank);
+  found.small = small_ ? insert_one(places.subspan(first), rank) : found.all;
+  return found;
+}
+
+fi_addr_t FabricEndpoint::insert_one(std::span<const std::byte> place, std::size_t rank) {
+  fi_addr_t found = FI_ADDR_UNSPEC;
+  if (!is_whole(place, info_->addr_format) ||
+      fi_av_insert(av_.get(), place.data(), 1, &found, 0, nullptr) != 1) {
     throw EnvironmentError(
         fmt::format("libfabric {}: the address of rank {} cannot be used", provider_, rank));
   }
-  return place;
+  return found;
 }
 
 Fid<fid_mr> FabricEndpoint::register_memory(std::span<std::byte> memory, Reach reach) {

@@ -1,4 +1,9 @@
-// libfabric's objects for one reliable-datagram endpoint, opened and closed in their order.
+// libfabric's objects for a rank's reliable-datagram endpoints, opened and closed in their order.
+//
+// Over TCP all that an endpoint has for one peer is one stream of bytes: a credit that is posted
+// behind a block waits until the block has left. Queue pairs do not make it wait, nor does the
+// model of time. So `net` has a second endpoint, with streams of its own, for small messages. shm
+// has no streams, and an endpoint of `tcp;ofi_rxm` takes 100 MB.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -8,6 +13,7 @@
 #include <rdma/fi_errno.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -50,6 +56,8 @@ class FabricEndpoint {
   const fi_info& info() const { return *info_; }
   const std::string& provider() const { return provider_; }
   fid_ep* ep() const { return ep_.get(); }
+  /// The one for small messages; without one, the same.
+  fid_ep* ep(bool small) const { return small && small_ ? small_.get() : ep_.get(); }
   fid_cq* cq() const { return cq_.get(); }
 
   /// What the provider tells, and where it tells nothing of its interface, the kernel.
@@ -57,9 +65,14 @@ class FabricEndpoint {
 
   /// For peers.
   Address address() const;
-  /// The peer's place in the address vector. `rank` names it in errors. Throws EnvironmentError,
-  /// too, for bytes that are no whole address of this provider.
-  fi_addr_t insert(const Address& peer, std::size_t rank);
+  /// The places of a peer's endpoints in the address vector; both the same if it has one.
+  struct Places {
+    fi_addr_t all = FI_ADDR_UNSPEC;
+    fi_addr_t small = FI_ADDR_UNSPEC;
+  };
+  /// `rank` names the peer in errors. Throws EnvironmentError, too, for bytes that are no whole
+  /// address of this provider.
+  Places insert(const Address& peer, std::size_t rank);
 
   /// Under a key that nobody can guess, where the provider leaves keys to us.
   Fid<fid_mr> register_memory(std::span<std::byte> memory, Reach reach);
@@ -87,6 +100,9 @@ class FabricEndpoint {
 
  private:
   void open_queue();
+  void open_endpoint(Fid<fid_ep>& opened);
+  Address name_of(const Fid<fid_ep>& ep) const;
+  fi_addr_t insert_one(std::span<const std::byte> place, std::size_t rank);
   void name_segment();
   std::uint64_t draw_key() const;
 
@@ -98,6 +114,7 @@ class FabricEndpoint {
   Fid<fid_cq> cq_;
   Fid<fid_av> av_;
   Fid<fid_ep> ep_;
+  Fid<fid_ep> small_;          // where there is one
   int queue_descriptor_ = -1;  // readable when there is something in the queue
 };
 

@@ -19,13 +19,13 @@ void FabricPendings::release(FabricPending* pending) {
   free_.push_back(pending);
 }
 
-void FabricPendings::withdraw(fid_ep* ep) {
+void FabricPendings::withdraw(const FabricEndpoint& endpoint) {
   for (FabricPending& pending : all_) {
     if (pending.channel == nullptr || !pending.channel->closing) continue;
     pending.withdrawn = true;
     ++awaited_;
     // What it answers does not matter: the completion does.
-    fi_cancel(&ep->fid, static_cast<FabricContext*>(&pending));
+    fi_cancel(&endpoint.ep(pending.channel->small)->fid, static_cast<FabricContext*>(&pending));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hw/fabric/context.h"
+#include "hw/fabric/endpoint.h"
 #include "hw/fabric/submit.h"
 #include "hw/transport.h"
 
@@ -31,6 +32,7 @@ struct FabricChannel {
   std::size_t posted = 0;    // receives that the provider has
   std::deque<Held> held;     // and those behind them
   bool closing = false;
+  bool small = false;  // ChannelEnd::small, where the provider makes a difference
 };
 
 /// What the provider hands back with a completion.
@@ -52,7 +54,7 @@ class FabricPendings {
 
   /// Asks the provider for its receives of all channels that are closing. It gives back each by a
   /// completion, upon which it is to be released.
-  void withdraw(fid_ep* ep);
+  void withdraw(const FabricEndpoint& endpoint);
   /// Of these, those that it has not given back.
   std::size_t awaited() const { return awaited_; }
   /// The provider keeps these: their place stays taken, and the numbers of their channels must not

@@ -24,8 +24,9 @@ ssize_t submit_message(fid_ep* ep, const Submission& s, Vectors& vectors) {
   message.context = s.context;
   if (request.kind == RequestKind::kRecv) return fi_trecvmsg(ep, &message, FI_COMPLETION);
   message.data = s.data;
-  // Complete means that the bytes stand there, as far as the provider heeds it.
-  return fi_tsendmsg(ep, &message, FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_DELIVERY_COMPLETE);
+  return fi_tsendmsg(
+      ep, &message,
+      FI_COMPLETION | FI_REMOTE_CQ_DATA | (s.delivered ? FI_DELIVERY_COMPLETE : std::uint64_t{0}));
 }
 
 ssize_t submit_one_sided(fid_ep* ep, const Submission& s, Vectors& vectors, std::size_t bytes) {

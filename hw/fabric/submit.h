@@ -23,6 +23,7 @@ struct AtomicOperands {
 struct Submission {
   const WorkRequest& request;
   std::uint64_t data = 0;              // a send: what its message carries
+  bool delivered = true;               // …and whether complete means that its bytes stand there
   std::uint64_t salt = 0;              // the receiving end's
   std::span<void* const> descriptors;  // of the request's segments, as many
   fi_addr_t peer = FI_ADDR_UNSPEC;

@@ -44,10 +44,11 @@ class FabricTransport final : public Transport {
             kMostFabricSegments)),
         inject_bytes_(endpoint_.info().tx_attr->inject_size),
         bitwise_(endpoint_.has_bitwise_atomics()),
-        notices_(endpoint_.provider()) {
-    if (endpoint_.provider() != "net") acknowledgements_.emplace(endpoint_, salt_);
+        notices_(endpoint_.provider()),
+        acknowledgements_(endpoint_, salt_) {
     if (endpoint_.has_atomics()) return;
-    if (acknowledgements_) {
+    // Messages without a tag are of one kind.
+    if (endpoint_.ep(true) == endpoint_.ep()) {
       throw EnvironmentError(fmt::format("libfabric {} has neither atomics nor acknowledgements",
                                          endpoint_.provider()));
     }
@@ -57,7 +58,7 @@ class FabricTransport final : public Transport {
           found->second.source >= peers_.size()) {
         throw InternalError(fmt::format("channel {} does not end here", number));
       }
-      return peers_[found->second.source];
+      return peers_[found->second.source].all;
     });
   }
 
@@ -118,6 +119,7 @@ class FabricTransport final : public Transport {
       }
       Channel& channel = channels_[end.channel];
       channel.number = end.channel;
+      channel.small = end.small;
       (end.initiates ? channel.initiates : channel.receives) = true;
       (end.initiates ? channel.peer : channel.source) = end.peer;
       if (!end.initiates) notices_.open(end.channel);
@@ -142,7 +144,9 @@ class FabricTransport final : public Transport {
       std::uint64_t salt = 0;
       std::memcpy(&salt, peers[rank].data(), sizeof salt);
       const Address place(peers[rank].begin() + sizeof salt, peers[rank].end());
-      peers_[rank] = {{endpoint_.insert(place, rank), salt & kSaltMask}, peers[rank]};
+      const FabricEndpoint::Places found = endpoint_.insert(place, rank);
+      salt &= kSaltMask;
+      peers_[rank] = {{found.all, salt}, {found.small, salt}, peers[rank]};
     }
   }
 
@@ -165,7 +169,7 @@ class FabricTransport final : public Transport {
   std::size_t poll(std::span<Completion> completions) override {
     std::size_t filled = 0;
     if (atomics_) atomics_->flush();
-    if (acknowledgements_) acknowledgements_->flush();
+    acknowledgements_.flush();
     while (true) {
       while (filled < completions.size() && !ready_.empty()) {
         completions[filled++] = ready_.front();
@@ -178,7 +182,9 @@ class FabricTransport final : public Transport {
   }
 
  private:
-  struct Peer : FabricPeer {
+  struct Peer {
+    FabricPeer all;
+    FabricPeer small;  // for small messages
     Address address;
   };
 
@@ -201,7 +207,7 @@ class FabricTransport final : public Transport {
       const auto found = channels_.find(end.channel);
       if (found != channels_.end()) found->second.closing = true;
     }
-    pending_.withdraw(endpoint_.ep());
+    pending_.withdraw(endpoint_);
     const auto deadline = std::chrono::steady_clock::now() + kWithdrawal;
     while (pending_.awaited() != 0 && std::chrono::steady_clock::now() < deadline) read_queue();
     pending_.give_up();
@@ -239,30 +245,37 @@ class FabricTransport final : public Transport {
         channel.held.push_back({request, {request.local.begin(), request.local.end()}});
         return true;
       }
-      if (!give(request, here_, &channel)) return false;
+      if (!give(request, here_, channel)) return false;
       ++channel.posted;
       return true;
     }
     if (!channel.initiates || channel.peer >= peers_.size()) {
       throw InternalError(fmt::format("channel {} does not start here", request.channel));
     }
-    const FabricPeer& peer = peers_[channel.peer];
-    if (request.kind == RequestKind::kSend) return send(request, peer);
-    if (atomics_ && is_atomic(request.kind)) return atomics_->post(request, peer);
-    return give(request, peer, nullptr);
+    if (request.kind == RequestKind::kSend) return send(request, channel);
+    if (atomics_ && is_atomic(request.kind)) {
+      return atomics_->post(request, peers_[channel.peer].all);
+    }
+    return give(request, peer_of(channel), channel);
+  }
+
+  const FabricPeer& peer_of(const Channel& channel) const {
+    const Peer& peer = peers_[channel.peer];
+    return channel.small ? peer.small : peer.all;
   }
 
   // False if there is no room now. Whoever is not told that a send is done needs no
-  // acknowledgement; net's own come with what give() asks for.
-  bool send(const WorkRequest& request, const FabricPeer& peer) {
-    const bool copied = is_small(request) && (acknowledgements_ || !request.signalled);
+  // acknowledgement.
+  bool send(const WorkRequest& request, Channel& channel) {
+    const FabricPeer& peer = peer_of(channel);
+    const bool copied = is_small(request);
     if (!request.signalled || !is_acknowledged_here(request)) {
-      return copied ? inject(request, peer, request.immediate) : give(request, peer, nullptr);
+      return copied ? inject(request, channel, request.immediate) : give(request, peer, channel);
     }
-    const std::uint32_t number = acknowledgements_->await(request.tag, !copied);
+    const std::uint32_t number = acknowledgements_.await(request.tag, !copied);
     const std::uint64_t data = FabricAcknowledgements::data_of(number, request.immediate);
-    if (copied ? inject(request, peer, data) : give(request, peer, nullptr, number)) return true;
-    acknowledgements_->forget(number);
+    if (copied ? inject(request, channel, data) : give(request, peer, channel, number)) return true;
+    acknowledgements_.forget(number);
     return false;
   }
 
@@ -272,9 +285,9 @@ class FabricTransport final : public Transport {
   }
 
   // shm says that a message is complete when its receiver has fetched it, but for those of a few
-  // bytes, which it copies. rxm has that of the largest only, whatever it is asked for.
+  // bytes, which it copies. rxm has that of the largest only, whatever it is asked for. What net
+  // says comes behind all that the receiver has for the sender just then.
   bool is_acknowledged_here(const WorkRequest& request) const {
-    if (!acknowledgements_) return false;
     if (endpoint_.provider() != "shm") return true;
     std::size_t bytes = 0;
     for (const Segment& segment : request.local) bytes += segment.bytes;
@@ -282,11 +295,12 @@ class FabricTransport final : public Transport {
   }
 
   // The provider copies the message, and says no more of it.
-  bool inject(const WorkRequest& request, const FabricPeer& peer, std::uint64_t data) {
+  bool inject(const WorkRequest& request, const Channel& channel, std::uint64_t data) {
+    const FabricPeer& peer = peer_of(channel);
     const Segment none;
     const Segment& segment = request.local.empty() ? none : request.local[0];
-    const ssize_t answer = fi_tinjectdata(endpoint_.ep(), segment.data, segment.bytes, data,
-                                          peer.place, message_tag(peer.salt, request.channel));
+    const ssize_t answer = fi_tinjectdata(endpoint_.ep(channel.small), segment.data, segment.bytes,
+                                          data, peer.place, message_tag(peer.salt, channel.number));
     if (answer == -FI_EAGAIN) return false;
     if (answer != 0) fail_to_post(request, answer);
     return true;
@@ -301,7 +315,7 @@ class FabricTransport final : public Transport {
       while (!channel.held.empty() && channel.posted < most_receives_) {
         Channel::Held& held = channel.held.front();
         held.request.local = held.segments;
-        if (!give(held.request, here_, &channel)) return false;
+        if (!give(held.request, here_, channel)) return false;
         ++channel.posted;
         channel.held.pop_front();
       }
@@ -310,7 +324,7 @@ class FabricTransport final : public Transport {
   }
 
   // False if there is no room now. `acknowledged`: the number of a send that is.
-  bool give(const WorkRequest& request, const FabricPeer& peer, Channel* channel,
+  bool give(const WorkRequest& request, const FabricPeer& peer, Channel& channel,
             std::optional<std::uint32_t> acknowledged = std::nullopt) {
     if (request.local.size() > max_segments_) throw InternalError("too many segments");
     std::array<void*, kMostFabricSegments> descriptors;
@@ -323,17 +337,17 @@ class FabricTransport final : public Transport {
     }
     Pending* const pending = pending_.take();
     pending->tag = request.tag;
-    pending->channel = channel;
+    pending->channel = request.kind == RequestKind::kRecv ? &channel : nullptr;
     pending->kind = request.kind;
     pending->signalled = request.signalled;
     pending->acknowledged = acknowledged;
     const std::uint64_t data =
         acknowledged ? FabricAcknowledgements::data_of(*acknowledged, request.immediate)
                      : request.immediate;
-    const ssize_t answer =
-        submit(endpoint_.ep(),
-               {request, data, peer.salt, std::span(descriptors).first(request.local.size()),
-                peer.place, static_cast<FabricContext*>(pending), &pending->operands});
+    const ssize_t answer = submit(endpoint_.ep(channel.small),
+                                  {request, data, !acknowledged, peer.salt,
+                                   std::span(descriptors).first(request.local.size()), peer.place,
+                                   static_cast<FabricContext*>(pending), &pending->operands});
     if (answer == 0) return true;
     pending_.release(pending);
     if (answer != -FI_EAGAIN && !is_full_for(request, answer)) fail_to_post(request, answer);
@@ -363,7 +377,7 @@ class FabricTransport final : public Transport {
     auto* const context = static_cast<FabricContext*>(entry.op_context);
     if (context->use == FabricContext::Use::kAtomics) return tell(atomics_->received(context));
     if (context->use == FabricContext::Use::kAcknowledgement) {
-      return tell(acknowledgements_->received(context, entry.data));
+      return tell(acknowledgements_.received(context, entry.data));
     }
     auto* const pending = static_cast<Pending*>(context);
     if (pending->withdrawn) return pending_.release(pending);
@@ -372,10 +386,10 @@ class FabricTransport final : public Transport {
       Channel& channel = *pending->channel;
       --channel.posted;
       if (!channel.held.empty()) hungry_.push_back(channel.number);
-      if (acknowledgements_) acknowledgements_->landed(entry.data, peers_[channel.source]);
+      acknowledgements_.landed(entry.data, peers_[channel.source].small);
     }
     if (pending->acknowledged) {
-      tell(acknowledgements_->reusable(*pending->acknowledged));
+      tell(acknowledgements_.reusable(*pending->acknowledged));
     } else if (pending->signalled) {
       ready_.push_back({pending->tag, pending->kind,
                         received ? static_cast<std::uint32_t>(entry.data) : 0,
@@ -412,8 +426,8 @@ class FabricTransport final : public Transport {
   std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
   std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
   std::deque<Completion> ready_;
-  std::optional<FabricAtomics> atomics_;                    // where the provider has none
-  std::optional<FabricAcknowledgements> acknowledgements_;  // and for sends that it only copies
+  std::optional<FabricAtomics> atomics_;     // where the provider has none
+  FabricAcknowledgements acknowledgements_;  // of sends that it only copies
 };
 
 }  // namespace

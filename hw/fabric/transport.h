@@ -1,4 +1,5 @@
-// libfabric as a transport: one reliable-datagram endpoint a rank. A channel is a tag, which keeps
+// libfabric as a transport: a reliable-datagram endpoint a rank, and over TCP one more for small
+// messages. A channel is a tag, which keeps
 // its messages in order and apart from others; a write with immediate carries its channel beside
 // the immediate in 64 bits of remote completion data.
 #pragma once

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "hw/executor/channels.h"
 #include "sched/compile.h"
@@ -37,6 +40,26 @@ TEST(ExecutorChannels, WhatGathersNothingTakesNoMore) {
   const ExecutorChannels channels(schedule, 0);
   EXPECT_EQ(channels.end(), schedule.channels().size());
   EXPECT_THROW(channels.of_bundles(ChannelId(0)), InternalError);
+}
+
+TEST(ExecutorChannels, SmallAreThoseWhoseMessagesAllAre) {
+  for (const auto& [block, small] : {std::pair{"4KiB", true}, std::pair{"4097", false}}) {
+    const sched::Schedule schedule =
+        compiled(std::string("chain:ranks=3,bytes=20000,block=") + block);
+    const std::vector<bool> found = hw::small_channels(schedule);
+    ASSERT_EQ(found.size(), schedule.channels().size());
+    for (std::uint32_t c = 0; c < found.size(); ++c) {
+      const bool credits = schedule.channels()[c].src > schedule.channels()[c].dst;
+      EXPECT_EQ(found[c], credits || small) << block << ", channel " << c;
+    }
+  }
+  // What is gathered is sent together.
+  const sched::Schedule gathers =
+      compiled("call-return:ranks=3,bytes=20,messages=6,aggregation=trad,via=send");
+  const std::vector<bool> found = hw::small_channels(gathers);
+  for (std::uint32_t c = 0; c < found.size(); ++c) {
+    EXPECT_EQ(found[c], gathers.channels()[c].bundle == sched::Bundle::kNone) << c;
+  }
 }
 
 TEST(ExecutorChannels, NumbersEndBelow2To32) {

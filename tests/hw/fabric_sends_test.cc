@@ -103,14 +103,10 @@ TEST_P(FabricSends, WaitForTheirReceive) {
       sent_ += sender_.poll();
       ASSERT_EQ(target_.poll(), 0u);
     }
-    // The provider net keeps up to 128 bytes at the receiver.
-    const bool kept = GetParam() == std::string("net") && bytes <= 128;
-    if (!kept) {
-      EXPECT_EQ(sent_, 0u);
-    }
+    EXPECT_EQ(sent_, 0u);
     ASSERT_TRUE(receive(bytes));
     ASSERT_TRUE(poll_until([&] { return sent_ == 1; }));
-    EXPECT_TRUE(kept || has_come(bytes));
+    EXPECT_TRUE(has_come(bytes));
     ASSERT_TRUE(poll_until([&] { return received_ == 1; }));
     EXPECT_TRUE(has_come(bytes));
   });
@@ -143,10 +139,7 @@ TEST(FabricSendsAtOnce, AreEachComplete) {
       }
       sent += sender.poll();
       received += target.poll();
-      // The provider net keeps such small ones.
-      if (provider != std::string("net")) {
-        ASSERT_LE(sent, expected);
-      }
+      ASSERT_LE(sent, expected);
     }
     EXPECT_EQ(sent, kMessages);
     EXPECT_EQ(received, kMessages);

@@ -70,7 +70,7 @@ TEST(RankLimits, Descriptors) {
   limits.descriptors = 64;
   EXPECT_EQ(refusal(ranks_over(8, "net"), limits), "");
   EXPECT_THAT(refusal(ranks_over(100, "net"), limits),
-              AllOf(HasSubstr("100 ranks on one host over net need 220 open files"),
+              AllOf(HasSubstr("100 ranks on one host over net need 320 open files"),
                     HasSubstr("64 are allowed"), HasSubstr("ulimit -n")));
   EXPECT_LT(hw::descriptors_needed(ranks_over(100, "shm"), limits),
             hw::descriptors_needed(ranks_over(100, "net"), limits));

@@ -98,8 +98,11 @@ class Work {
   /// from here on. What was wrong; empty if nothing.
   std::string warm_up() {
     std::string wrong;
-    for (std::uint32_t root = 0; root < mesh_.ranks() && wrong.empty(); ++root) {
-      wrong = run(fmt::format("sequential:bytes=40000,block=5000,ready=none,root={}", root));
+    // Large and small messages may take connections of their own.
+    for (const char* const bytes : {"bytes=40000,block=5000", "bytes=400,block=50"}) {
+      for (std::uint32_t root = 0; root < mesh_.ranks() && wrong.empty(); ++root) {
+        wrong = run(fmt::format("sequential:{},ready=none,root={}", bytes, root));
+      }
     }
     for (const char* const spec : kSpecs) {
       if (wrong.empty()) wrong = run(spec);
