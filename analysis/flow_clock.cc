@@ -1,6 +1,7 @@
 #include "analysis/flow_clock.h"
 
 #include <tuple>
+#include <utility>
 
 namespace slackline::analysis {
 
@@ -55,6 +56,26 @@ bool FlowClock::change_network(double next_s) {
     timers_.push(std::max(cut_s, now_s_), {op, ExecutionEvent::Kind::kLost});
   });
   return true;
+}
+
+void FlowClock::resume(const FlowClock& other) {
+  timers_ = other.timers_;
+  flows_.resume(other.flows_);
+  changed_ = other.changed_;
+  cut_ = other.cut_;
+  now_s_ = other.now_s_;
+}
+
+bool FlowClock::goes_on_as(const FlowClock& other) const {
+  // What has happened to the network follows from the time.
+  if (now_s_ != other.now_s_ || !flows_.goes_on_as(other.flows_)) return false;
+  const auto pending = [](const machine::EventQueue& timers) {
+    std::vector<std::pair<ExecutionEvent, double>> events;
+    timers.each([&](double time_s, ExecutionEvent event) { events.emplace_back(event, time_s); });
+    std::sort(events.begin(), events.end());
+    return events;
+  };
+  return pending(timers_) == pending(other.timers_);
 }
 
 }  // namespace slackline::analysis

@@ -29,8 +29,25 @@ class FlowClock final : public machine::RunClock {
   template <class Run>
   void drive(Run& run) {
     run.start();
-    while (advance()) run.instant(now_s_, events_);
+    while (step(run)) continue;
   }
+  /// The next instant of a run that has started; false if nothing can happen any more.
+  template <class Run>
+  bool step(Run& run) {
+    if (!advance()) return false;
+    run.instant(now_s_, events_);
+    return true;
+  }
+  /// The time of the instant that was last.
+  double now_s() const { return now_s_; }
+
+  /// Between two instants of runs over the same paths: as another clock is now.
+  void resume(const FlowClock& other);
+  /// Gives every flow its rate after the instant that was last, as the next step would.
+  void settle() { flows_.settle(now_s_); }
+  /// After settle(), of both: whether the same is pending in another run over the same paths, and
+  /// the network will be the same.
+  bool goes_on_as(const FlowClock& other) const;
 
  private:
   bool advance();

@@ -202,4 +202,38 @@ std::vector<std::uint32_t> FlowShares::cut_by(double cut_s) const {
   return slots;
 }
 
+void FlowShares::resume(const FlowShares& other) {
+  links_ = other.links_;
+  flows_ = other.flows_;
+  reached_in_ = other.reached_in_;
+  places_ = other.places_;
+  free_ = other.free_;
+  ends_ = other.ends_;
+  changed_ = other.changed_;
+  fresh_ = other.fresh_;
+  round_ = other.round_;
+}
+
+// In order of their operations: none has two at a time.
+std::vector<const FlowShares::Flow*> FlowShares::live() const {
+  std::vector<const Flow*> flows;
+  for (const Flow& flow : flows_) {
+    if (flow.live) flows.push_back(&flow);
+  }
+  std::sort(flows.begin(), flows.end(), [](const Flow* a, const Flow* b) { return a->op < b->op; });
+  return flows;
+}
+
+// What is known of a link follows from its users, but for its rate if that has changed.
+bool FlowShares::goes_on_as(const FlowShares& other) const {
+  if (flows_.size() - free_.size() != other.flows_.size() - other.free_.size()) return false;
+  const std::vector<const Flow*> mine = live();
+  const std::vector<const Flow*> its = other.live();
+  return std::equal(mine.begin(), mine.end(), its.begin(), its.end(),
+                    [](const Flow* a, const Flow* b) {
+                      return a->op == b->op && a->path == b->path && a->rate == b->rate &&
+                             a->left == b->left && a->since_s == b->since_s;
+                    });
+}
+
 }  // namespace slackline::analysis

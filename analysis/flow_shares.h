@@ -36,6 +36,12 @@ class FlowShares {
   /// Gives everything its rate after what has changed by now.
   void settle(double now_s);
 
+  /// As another one over the same paths is now.
+  void resume(const FlowShares& other);
+  /// After settle(): whether another one over the same paths, settled too, has the same flows with
+  /// the same rates and as much of each left.
+  bool goes_on_as(const FlowShares& other) const;
+
   /// When the first flow has left, if nothing changes; kNever without any. After settle().
   double next_end_s() { return ends_.least_s(); }
   /// Takes out every flow that has left by `until_s`, itself included if `with_equal`, and calls
@@ -113,6 +119,7 @@ class FlowShares {
   void fill_from(double now_s, std::uint32_t slot);
   void set_flow_rate(double now_s, std::uint32_t slot, double rate);
   std::vector<std::uint32_t> cut_by(double cut_s) const;
+  std::vector<const Flow*> live() const;
 
   const machine::Paths& paths_;
   std::vector<Link> links_;             // those of the wiring that a path passes, then pairs' rates

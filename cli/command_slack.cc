@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,11 +11,13 @@
 #include "cli/cores.h"
 #include "cli/criticality_report.h"
 #include "cli/draws.h"
+#include "cli/engine.h"
 #include "cli/frozen_run.h"
 #include "cli/inline_delays.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/propagation_report.h"
+#include "cli/real_costs.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_report.h"
@@ -45,6 +48,7 @@ class Slack : public Command {
                          "how the makespan depends on a figure, and how much of it costs 1, 2 and "
                          "5 %: latency, overhead, completion, gap, links, link=NAME, rank=R, "
                          "slowdown=R, op=N");
+    real_costs_.declare(arguments);
     arguments.option("--samples", "N", samples_,
                      "how often each operation is critical, over runs that differ in their noise");
     arguments.option("--jobs", "N", jobs_,
@@ -59,6 +63,7 @@ class Slack : public Command {
     arguments.example("pipeline.sched --trace pipeline.trace --all");
     arguments.example("pipeline.sched --propagate op=4,by=100us");
     arguments.example("pipeline.sched --tolerance latency,link=host-1.out,rank=3");
+    arguments.example("pipeline.sched --price 10us -p two-level:racks=4,hosts=4");
   }
 
   int run(Console& console) override {
@@ -71,6 +76,12 @@ class Slack : public Command {
       setting = options_.resolve(console);
     }
     const LoadedSchedule loaded = source_.load_proved(console);
+    if (!real_costs_.given().empty()) {
+      setting->engine = &engine_named("flow");
+      note_unused_seed(setting->seed, draws(setting->delays, loaded.schedule), console);
+      console.print(real_costs_.answer(loaded, *setting, jobs_of(jobs_), all_, json_, console));
+      return 0;
+    }
     if (samples_) {
       require_draws(sample_count_, draws(setting->delays, loaded.schedule));
       console.print(sampled(loaded, *setting, console));
@@ -133,12 +144,28 @@ class Slack : public Command {
           static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 1, 1u << 24));
     }
     if (jobs_) jobs_of(jobs_);  // says what is wrong with it, wherever it is used
-    if (jobs_ && !samples_ && !(delay_ && !delay_->op)) {
+    real_costs_.check();
+    const std::string_view real = real_costs_.given();
+    if (jobs_ && !samples_ && real.empty() && !(delay_ && !delay_->op)) {
       throw InputError(
-          "--jobs: there is one run; expected --samples, or --propagate without op, beside it");
+          "--jobs: there is one run; expected --samples, --propagate without op, --price, "
+          "--slopes, --suggest or --what-if beside it");
+    }
+    if (!real.empty() && options_.engine() && *options_.engine() != "flow") {
+      throw InputError(
+          fmt::format("--engine {} beside {}, whose runs are the flow engine's; expected --engine "
+                      "flow, or none",
+                      *options_.engine(), real));
     }
     const char* several = nullptr;
     for (const auto& [given, option] : std::initializer_list<std::pair<bool, const char*>>{
+             {!real.empty() && trace_file_, "--trace"},
+             {!real.empty() && wire_, "--wire"},
+             {!real.empty() && samples_, "--samples"},
+             {!real.empty() && propagate_, "--propagate"},
+             {!real.empty() && !tolerance_.empty(), "--tolerance"},
+             {!real.empty() && heat_map_file_, "--heat-map"},
+             {!real.empty() && chrome_file_, "--chrome"},
              {samples_ && trace_file_, "--trace"},
              {samples_ && wire_, "--wire"},
              {samples_ && propagate_, "--propagate"},
@@ -154,9 +181,10 @@ class Slack : public Command {
     }
     if (several != nullptr) {
       throw InputError(fmt::format("{} beside {}; expected one of them", several,
-                                   samples_     ? "--samples"
-                                   : propagate_ ? "--propagate"
-                                                : "--tolerance"));
+                                   !real.empty() ? real
+                                   : samples_    ? "--samples"
+                                   : propagate_  ? "--propagate"
+                                                 : "--tolerance"));
     }
     for (const auto& [file, option] :
          {std::pair{&heat_map_file_, "--heat-map"}, std::pair{&chrome_file_, "--chrome"}}) {
@@ -220,6 +248,7 @@ class Slack : public Command {
 
   ScheduleSource source_;
   RunOptions options_{"analytic"};
+  RealCosts real_costs_;
   std::optional<std::string> trace_file_, wire_, propagate_, samples_, jobs_, heat_map_file_,
       chrome_file_;
   std::vector<std::string> tolerance_;

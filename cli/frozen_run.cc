@@ -27,10 +27,11 @@ std::optional<std::string> why_no_promise(const sched::Schedule& schedule,
                      *link);
 }
 
-std::string no_promise_line(std::string_view what, const std::optional<std::string>& why) {
+std::string no_promise_line(std::string_view what, const std::optional<std::string>& why,
+                            std::string_view instead) {
   if (!why) return "";
-  return fmt::format("  {} of this run with its order and rates frozen, and no promise: {}\n", what,
-                     *why);
+  return fmt::format("  {} of this run with its order and rates frozen, and no promise: {}{}{}\n",
+                     what, *why, instead.empty() ? "" : "; ", instead);
 }
 
 void set_no_promise(JsonDocument& json, const std::optional<std::string>& why) {

@@ -26,8 +26,12 @@ std::optional<std::string> why_no_promise(const sched::Schedule& schedule,
                                           const machine::DelayPlan& delays);
 
 /// The line that a report has under its name: what `what` ("floats are") is of, and that it is no
-/// promise. Empty if `why` is nothing.
-std::string no_promise_line(std::string_view what, const std::optional<std::string>& why);
+/// promise; and `instead`, if it is not empty: what does better. Empty if `why` is nothing.
+std::string no_promise_line(std::string_view what, const std::optional<std::string>& why,
+                            std::string_view instead = {});
+
+/// What does better where the cost of a delay is asked for.
+inline constexpr std::string_view kRealPrices = "--price says what delays really cost";
 
 /// `of_frozen_run_only`, and `of_frozen_run_only_because`, null if it is false.
 void set_no_promise(JsonDocument& json, const std::optional<std::string>& why);

@@ -39,6 +39,7 @@ MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting&
   hw::RunOptions run_options;
   run_options.iterations = kIterations;
   run_options.prove = false;
+  run_options.waiting = options.waiting;
   run_options.platform = setting.platform;
   std::vector<double> slack_s;
   run_options.order = setting.order_of(schedule, wiring, console, slack_s);

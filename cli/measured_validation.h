@@ -26,6 +26,7 @@ struct MeasuredValidationOptions {
   std::uint32_t repeats = 5;
   /// Also predict by running it on the setting's platform and engine.
   bool by_platform = false;
+  hw::Waiting waiting = hw::Waiting::kPolling;
   /// Which operations to delay by how much, from the predicted floats and the undelayed makespan.
   std::function<std::vector<analysis::Trial>(std::span<const double> float_s, double makespan_s)>
       choose;

@@ -87,7 +87,7 @@ std::string propagation_report(const LoadedSchedule& loaded, const SlackRun& run
   head.add({"ops moved", fmt::format("{} of {}", effect.ops_moved, loaded.schedule.op_count())});
   head.add({"digest", to_string(loaded.schedule.digest())});
   std::string text = loaded.name + '\n' +
-                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule)) +
+                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule), kRealPrices) +
                      head.text("  ");
   if (!really) {
     text += "  not held against a run that is really delayed: this run cannot be had again\n";
@@ -211,7 +211,7 @@ std::string delay_costs_report(const LoadedSchedule& loaded, const SlackRun& run
                         human_share(static_cast<double>(free), static_cast<double>(ops)))});
   head.add({"digest", to_string(loaded.schedule.digest())});
   std::string text = loaded.name + '\n' +
-                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule)) +
+                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule), kRealPrices) +
                      head.text("  ");
   if (ops == 0) return text;
   std::vector<std::uint32_t> order(ops);

@@ -168,9 +168,10 @@ std::string remarks(const SlackRun& run, const analysis::TimedSlack& timed) {
 
 std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
                          bool all) {
-  std::string text = loaded.name + '\n' +
-                     no_promise_line("floats are", run.why_no_promise(loaded.schedule)) +
-                     step_lines(found.steps) + '\n';
+  std::string text =
+      loaded.name + '\n' +
+      no_promise_line("floats are", run.why_no_promise(loaded.schedule), kRealPrices) +
+      step_lines(found.steps) + '\n';
   const analysis::TimedSlack& timed = found.timed;
   const FloatSummary total = analysis::summarise(timed.total_float_s);
   Table table({Align::kLeft, Align::kLeft});

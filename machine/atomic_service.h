@@ -37,6 +37,14 @@ class AtomicService {
   /// It is the atomic's turn at its word, which stands at `offset` of `buffer`; how long it takes.
   double serve_s(sched::OpId op, sched::BufferId buffer, std::uint64_t offset, double now_s);
 
+  /// As in another run of the same.
+  void resume(const AtomicService& other) {
+    arrived_s_ = other.arrived_s_;
+    users_ = other.users_;
+  }
+  /// Whether atomics that arrive from now on would be served alike in both runs, if none waits.
+  bool goes_on_as(const AtomicService& second) const { return users_ == second.users_; }
+
  private:
   double sharers_s(sched::RankId rank, sched::BufferId buffer, std::uint64_t offset);
 

@@ -26,39 +26,32 @@ using sched::Time;
 
 // Picoseconds are summed as whole numbers, so that the order of a plan's entries does not show.
 // False if there is no such time.
-bool add_up(std::int64_t& sum, std::int64_t by) {
-  if (by >= sched::kForever.count() - sum) return false;
+bool add_up(Time& sum, Time by) {
+  if (by >= sched::kForever - sum) return false;
   sum += by;
   return true;
 }
 
 struct Sums {
-  std::int64_t post = 0;
-  std::int64_t lane = 0;
-  bool add(bool whole_lane, Time by) { return add_up(whole_lane ? lane : post, by.count()); }
+  Time post{0};
+  Time lane{0};
+  bool add(bool whole_lane, Time by) { return add_up(whole_lane ? lane : post, by); }
 };
 
 // Of every operation; empty as long as none is delayed so.
 struct OpSums {
   explicit OpSums(const sched::Schedule& of) : schedule(of) {}
   const sched::Schedule& schedule;
-  std::vector<std::int64_t> post;
-  std::vector<std::int64_t> lane;
+  std::vector<Time> post;
+  std::vector<Time> lane;
 
   void add(OpId op, bool whole_lane, Time by) {
     if (by.count() == 0) return;
-    std::vector<std::int64_t>& sums = whole_lane ? lane : post;
-    if (sums.empty()) sums.resize(schedule.op_count(), 0);
-    if (!add_up(sums[op.value], by.count())) too_long(sched::describe(schedule, op));
+    std::vector<Time>& sums = whole_lane ? lane : post;
+    if (sums.empty()) sums.resize(schedule.op_count(), Time{0});
+    if (!add_up(sums[op.value], by)) too_long(sched::describe(schedule, op));
   }
 };
-
-std::vector<double> in_seconds(const std::vector<std::int64_t>& sums) {
-  std::vector<double> result;
-  result.reserve(sums.size());
-  for (const std::int64_t sum : sums) result.push_back(sched::seconds(Time{sum}));
-  return result;
-}
 
 void add_steps(const DelayPlan& plan, OpSums& sums) {
   if (plan.steps.empty()) return;
@@ -77,8 +70,8 @@ void add_steps(const DelayPlan& plan, OpSums& sums) {
       if (!sched::is_initiator(op.kind) || is_credit[op.channel.value]) continue;
       const auto found = by_step.find(op.step);
       if (found == by_step.end()) continue;
-      sums.add(id, false, Time{found->second.post});
-      sums.add(id, true, Time{found->second.lane});
+      sums.add(id, false, found->second.post);
+      sums.add(id, true, found->second.lane);
     }
   }
 }
@@ -132,7 +125,8 @@ void add_noises(const DelayPlan& plan, OpSums& sums) {
 
 }  // namespace
 
-Delays::Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Platform& platform) {
+Delays::Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Platform& platform)
+    : ops_(schedule.op_count()) {
   if (plan.empty()) return;
   validate(plan, schedule);
   OpSums sums(schedule);
@@ -140,9 +134,21 @@ Delays::Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Pla
   add_steps(plan, sums);
   for (const Straggler& straggler : plan.stragglers) add_straggler(straggler, platform, sums);
   add_noises(plan, sums);
-  post_s_ = in_seconds(sums.post);
-  lane_s_ = in_seconds(sums.lane);
+  post_ = std::move(sums.post);
+  lane_ = std::move(sums.lane);
   for (const PairRate& pair : plan.pairs) pairs_.emplace(pair_key(pair.src, pair.dst), pair.rate);
+}
+
+void Delays::add(const OpDelay& delay) {
+  std::vector<Time>& sums = delay.whole_lane ? lane_ : post_;
+  if (sums.empty()) sums.resize(ops_, Time{0});
+  if (!add_up(sums[delay.op.value], delay.by)) {
+    too_long(fmt::format("op {}", delay.op.value));
+  }
+}
+
+void Delays::take_back(const OpDelay& delay) {
+  (delay.whole_lane ? lane_ : post_)[delay.op.value] -= delay.by;
 }
 
 }  // namespace slackline::machine

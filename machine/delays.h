@@ -2,6 +2,7 @@
 // per operation. Link rates and failures are not in it: they happen to the network.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
 #include "sched/schedule.h"
+#include "sched/units.h"
 
 namespace slackline::machine {
 
@@ -26,12 +28,18 @@ class Delays {
   /// Throws InputError as validate() does. Keeps no reference to any.
   Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Platform& platform);
 
-  bool empty() const { return post_s_.empty() && lane_s_.empty() && pairs_.empty(); }
+  bool empty() const { return post_.empty() && lane_.empty() && pairs_.empty(); }
+
+  /// One more delay, as if the plan had had it too. Throws InputError if all delays of the
+  /// operation together are too long. Not for what was made without a plan and a schedule.
+  void add(const OpDelay& delay);
+  /// Takes back what add() was told.
+  void take_back(const OpDelay& delay);
 
   /// How much later the operation alone becomes ready.
-  double post_delay_s(sched::OpId op) const { return post_s_.empty() ? 0.0 : post_s_[op.value]; }
+  double post_delay_s(sched::OpId op) const { return delay_s(post_, op); }
   /// How long the operation's lane is held before it.
-  double lane_delay_s(sched::OpId op) const { return lane_s_.empty() ? 0.0 : lane_s_[op.value]; }
+  double lane_delay_s(sched::OpId op) const { return delay_s(lane_, op); }
   /// The rate of messages from src to dst; 0 is no limit.
   sched::Rate pair_rate(sched::RankId src, sched::RankId dst) const {
     if (pairs_.empty()) return {};
@@ -40,12 +48,16 @@ class Delays {
   }
 
  private:
+  static double delay_s(const std::vector<sched::Time>& delays, sched::OpId op) {
+    return delays.empty() ? 0.0 : sched::seconds(delays[op.value]);
+  }
   static std::uint64_t pair_key(sched::RankId src, sched::RankId dst) {
     return std::uint64_t{src.value} << 32 | dst.value;
   }
 
-  std::vector<double> post_s_;  // per operation; empty if no operation is delayed so
-  std::vector<double> lane_s_;
+  std::size_t ops_ = 0;            // of the schedule
+  std::vector<sched::Time> post_;  // per operation; empty if no operation is delayed so
+  std::vector<sched::Time> lane_;
   std::unordered_map<std::uint64_t, sched::Rate> pairs_;  // only ever looked up
 };
 

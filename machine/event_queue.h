@@ -64,6 +64,16 @@ class EventQueue {
   /// The earliest time; the queue must not be empty.
   double next_s() const { return heap_.top().time_s; }
 
+  /// Calls visit(time_s, event) for each, in no order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const Entry& entry : heap_.items()) {
+      const Bucket& bucket = buckets_[entry.bucket];
+      visit(bucket.time_s, bucket.first);
+      for (const ExecutionEvent event : bucket.others) visit(bucket.time_s, event);
+    }
+  }
+
   /// Moves the events of the next instant into `events`, unsorted, and returns its time, that of
   /// its earliest event.
   double pop_instant(std::vector<ExecutionEvent>& events) {

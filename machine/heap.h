@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace slackline::machine {
@@ -15,6 +16,8 @@ class Heap {
   bool empty() const { return items_.empty(); }
   std::size_t size() const { return items_.size(); }
   void clear() { items_.clear(); }
+  /// In no order.
+  std::span<const T> items() const { return items_; }
   /// The least; there must be one.
   const T& top() const { return items_.front(); }
 

@@ -1,5 +1,8 @@
 #include "machine/port_arbiter.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace slackline::machine {
 
 using sched::OpId;
@@ -102,6 +105,39 @@ void PortArbiter::free_out(double now_s, RankId rank) {
 void PortArbiter::free_in(RankId rank) {
   in_[rank.value].held = false;
   touch(rank);
+}
+
+// Who held a port last only says what others waited for.
+bool PortArbiter::goes_on_as(const PortArbiter& other) const {
+  const auto same_message = [](const Message& a, const Message& b) {
+    return a.op == b.op && a.dst == b.dst && a.empty == b.empty;
+  };
+  for (std::size_t r = 0; r < out_.size(); ++r) {
+    const OutPort& a = out_[r];
+    const OutPort& b = other.out_[r];
+    if (a.held != b.held ||
+        !std::equal(a.queue.begin() + static_cast<std::ptrdiff_t>(a.head), a.queue.end(),
+                    b.queue.begin() + static_cast<std::ptrdiff_t>(b.head), b.queue.end(),
+                    same_message)) {
+      return false;
+    }
+  }
+  for (std::size_t r = 0; r < in_.size(); ++r) {
+    const InPort& a = in_[r];
+    const InPort& b = other.in_[r];
+    if (a.held != b.held || a.rivals.size() != b.rivals.size()) return false;
+    if (a.rivals.empty()) continue;
+    std::vector<Rival> mine(a.rivals.items().begin(), a.rivals.items().end());
+    std::vector<Rival> its(b.rivals.items().begin(), b.rivals.items().end());
+    std::sort(mine.begin(), mine.end(), Earlier{});
+    std::sort(its.begin(), its.end(), Earlier{});
+    const bool same =
+        std::equal(mine.begin(), mine.end(), its.begin(), [](const Rival& x, const Rival& y) {
+          return x.op == y.op && x.src == y.src && x.heading_s == y.heading_s;
+        });
+    if (!same) return false;
+  }
+  return dirty_.empty() && other.dirty_.empty() && parked_.empty() && other.parked_.empty();
 }
 
 }  // namespace slackline::machine

@@ -44,6 +44,10 @@ class PortArbiter {
   void free_out(double now_s, sched::RankId rank);
   void free_in(sched::RankId rank);
 
+  /// Whether the same messages would start then as in another run of the same schedule, if the same
+  /// came from now on in both. In either nothing more can start in the instant at hand.
+  bool goes_on_as(const PortArbiter& other) const;
+
  private:
   struct Message {
     sched::OpId op;

@@ -1,6 +1,7 @@
 // The bytes that a simulated run keeps, and what its operations do to them and ask of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,6 +32,10 @@ class RunMemory {
   void apply(sched::OpId atomic);
   /// What a posted put, get, copy or reduce does.
   void move(sched::OpId op);
+  /// Whether the bytes are the same in another run of the same.
+  bool goes_on_as(const RunMemory& second) const {
+    return std::equal(memory_.begin(), memory_.end(), second.memory_.begin(), second.memory_.end());
+  }
   /// What a send's message does where it was received.
   void receive(sched::OpId send, sched::OpId receive);
 

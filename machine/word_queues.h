@@ -12,6 +12,9 @@ namespace slackline::machine {
 
 class WordQueues {
  public:
+  /// Nobody is at any word.
+  bool idle() const { return used_ == 0; }
+
   /// An atomic has come to the word at `address`; whether it is served at once.
   bool arrive(std::uint64_t address, sched::OpId op) {
     if (2 * (used_ + 1) > slots_.size()) grow();

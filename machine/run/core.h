@@ -74,6 +74,17 @@ class RunCore {
   /// other means says issued() and done_unasked().
   void withdraw(std::uint32_t op) { waits_[op] = std::numeric_limits<std::uint32_t>::max(); }
 
+  /// As another run of the same graph is now, without regions; OpTimes are for the caller to copy.
+  void resume(const RunCore& other) {
+    waits_ = other.waits_;
+    lanes_.resume(other.lanes_);
+    left_ = other.left_;
+  }
+  /// Whether the same would follow as in another such run, if the same came from now on in both.
+  bool goes_on_as(const RunCore& other) const {
+    return lanes_.goes_on_as(other.lanes_) && waits_ == other.waits_;
+  }
+
   /// Time zero: what waits for nothing is ready.
   void start() {
     if (left_ == 0) host_.all_ended();
@@ -87,6 +98,7 @@ class RunCore {
   Lanes& lanes() { return lanes_; }
   const Lanes& lanes() const { return lanes_; }
   sched::OpTimes& times(std::uint32_t op) { return times_[op]; }
+  const sched::OpTimes& times(std::uint32_t op) const { return times_[op]; }
   /// Whether anything here follows from what becomes of the operation.
   bool is_awaited(std::uint32_t op) const {
     return has_regions_ || !graph_.out(op).empty() || lanes_.is_bounded(op);

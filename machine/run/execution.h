@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -76,6 +77,11 @@ class Execution {
   /// does.
   Execution(const sched::Schedule& schedule, const Platform& platform, const Delays& delays,
             const Paths& paths, const IssueOrder& order, const RunRecord& record, Network& network);
+  /// The same where the graph of all of the schedule's operations is there already.
+  Execution(const RunGraph& graph, const Platform& platform, const Delays& delays,
+            const Paths& paths, const IssueOrder& order, const RunRecord& record, Network& network);
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
 
   /// Time zero: everything without predecessors becomes ready.
   void start();
@@ -83,6 +89,14 @@ class Execution {
   /// All events of one instant. Reorders `events`. Throws InputError when a retry has failed for
   /// the last time, and when an operand is not there.
   void instant(double now_s, std::vector<Event>& events);
+
+  /// Between two instants, or before the first: as another run of the same schedule is now, with
+  /// the same of everything but delays that are still to come. The schedule has no regions and
+  /// gathers no messages. What the record points to, and the network, are for the caller to copy.
+  void resume(const Execution& other);
+  /// After an instant of both, at the same time: whether the same follows as in another such run,
+  /// bit by bit, if the same is pending at the networks. May say no where it does.
+  bool goes_on_as(const Execution& other) const;
 
   /// Fair NICs: some port carried two large messages at once.
   bool shared() const { return shared_; }
@@ -92,6 +106,11 @@ class Execution {
   using OpId = sched::OpId;
   using OpKind = sched::OpKind;
   using RankId = sched::RankId;
+
+  // The graph is `shared`, or made if that is null.
+  Execution(const RunGraph* shared, const sched::Schedule& schedule, const Platform& platform,
+            const Delays& delays, const Paths& paths, const IssueOrder& order,
+            const RunRecord& record, Network& network);
 
   const Op& op(OpId id) const { return schedule_.op(id); }
   sched::OpTimes& times(OpId id) { return core_.times(id.value); }
@@ -204,7 +223,8 @@ class Execution {
 
   double now_s_ = 0;
   std::span<double> request_s_;
-  const RunGraph graph_;
+  const std::unique_ptr<const RunGraph> own_graph_;
+  const RunGraph& graph_;
   RunCore<Execution> core_;
   Meetings meetings_;
   Bundles bundles_;
@@ -228,6 +248,18 @@ template <class Network>
 Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& platform,
                               const Delays& delays, const Paths& paths, const IssueOrder& order,
                               const RunRecord& record, Network& network)
+    : Execution(nullptr, schedule, platform, delays, paths, order, record, network) {}
+
+template <class Network>
+Execution<Network>::Execution(const RunGraph& graph, const Platform& platform, const Delays& delays,
+                              const Paths& paths, const IssueOrder& order, const RunRecord& record,
+                              Network& network)
+    : Execution(&graph, graph.schedule(), platform, delays, paths, order, record, network) {}
+
+template <class Network>
+Execution<Network>::Execution(const RunGraph* shared, const sched::Schedule& schedule,
+                              const Platform& platform, const Delays& delays, const Paths& paths,
+                              const IssueOrder& order, const RunRecord& record, Network& network)
     : schedule_(schedule),
       platform_(platform),
       delays_(delays),
@@ -239,7 +271,10 @@ Execution<Network>::Execution(const sched::Schedule& schedule, const Platform& p
       read_s_(read_s(platform, false)),
       serial_(platform.nic == NicDiscipline::kSerial),
       request_s_(record.request_s),
-      graph_(schedule, sched::OpRange::of_all(schedule)),
+      own_graph_(shared != nullptr ? nullptr
+                                   : std::make_unique<const RunGraph>(
+                                         schedule, sched::OpRange::of_all(schedule))),
+      graph_(shared != nullptr ? *shared : *own_graph_),
       core_(*this, graph_, record.times, order, platform.interleave_bytes, record.seed),
       meetings_(schedule, graph_.tree()),
       bundles_(schedule),
@@ -449,3 +484,4 @@ void Execution<Network>::end_at(double time_s, Event event) {
 
 #include "machine/run/execution_bundles.h"
 #include "machine/run/execution_messages.h"
+#include "machine/run/execution_resumed.h"

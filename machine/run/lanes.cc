@@ -1,5 +1,6 @@
 #include "machine/run/lanes.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -84,6 +85,39 @@ void Lanes::reset() {
   for (Lane& lane : lanes_) lane = {};
   for (Bound& bound : bounds_) bound = {};
   touched_.clear();
+}
+
+void Lanes::resume(const Lanes& other) {
+  lanes_ = other.lanes_;
+  bounds_ = other.bounds_;
+  touched_ = other.touched_;
+}
+
+// Who held a lane last, and until when, only says what others waited for.
+bool Lanes::goes_on_as(const Lanes& other) const {
+  const auto same = [](const WaitingHeap& a, const WaitingHeap& b) {
+    if (a.size() != b.size()) return false;
+    if (a.empty()) return true;
+    std::vector<Waiting> mine(a.items().begin(), a.items().end());
+    std::vector<Waiting> its(b.items().begin(), b.items().end());
+    std::sort(mine.begin(), mine.end(), Earlier{});
+    std::sort(its.begin(), its.end(), Earlier{});
+    return std::equal(mine.begin(), mine.end(), its.begin(),
+                      [](const Waiting& x, const Waiting& y) {
+                        return x.place == y.place && x.op == y.op && x.bundle == y.bundle;
+                      });
+  };
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const Lane& a = lanes_[i];
+    const Lane& b = other.lanes_[i];
+    if (a.held != b.held || !same(a.ready, b.ready)) return false;
+  }
+  for (std::size_t i = 0; i < bounds_.size(); ++i) {
+    const Bound& a = bounds_[i];
+    const Bound& b = other.bounds_[i];
+    if (a.in_flight != b.in_flight || !same(a.waiting, b.waiting)) return false;
+  }
+  return touched_.empty() && other.touched_.empty();
 }
 
 }  // namespace slackline::machine

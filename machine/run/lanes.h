@@ -109,6 +109,11 @@ class Lanes {
 
   /// Nothing waits, nothing is held.
   void reset();
+  /// As those of another run of the same range, in the same order, are now.
+  void resume(const Lanes& other);
+  /// Whether the same would have its turn then as in another such run, if the same came from now on
+  /// in both.
+  bool goes_on_as(const Lanes& other) const;
 
  private:
   struct Earlier {

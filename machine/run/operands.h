@@ -2,6 +2,7 @@
 // addresses, and what their own results tell.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -28,6 +29,7 @@ class Operands {
     std::uint64_t operand = 0;
     std::uint64_t compare = 0;
     std::uint64_t shift = 0;  // bytes, of its remote slices
+    friend bool operator==(const Values&, const Values&) = default;
   };
 
   /// Whether an operation of the range fetches something: results are kept then.
@@ -49,6 +51,14 @@ class Operands {
   /// The operation has fetched this.
   void set_result(std::uint32_t op, std::uint64_t value) { results_[op] = value; }
   std::uint64_t result(std::uint32_t op) const { return results_[op]; }
+
+  /// As in another run of the same; results are for the caller to copy.
+  void resume(const Operands& other) { values_ = other.values_; }
+  /// Whether the same was told and fetched in both runs.
+  bool goes_on_as(const Operands& second) const {
+    return values_ == second.values_ && std::equal(results_.begin(), results_.end(),
+                                                   second.results_.begin(), second.results_.end());
+  }
 
   /// Whether an operation, of which the result is there, did what it was to do: a compare_swap
   /// found what it expected, a tested result is as expected. All others always do.

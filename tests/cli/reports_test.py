@@ -19,6 +19,9 @@ class Reports(ProgramCase):
                 ["slack", spec, *analytic, "--propagate", "op=1,by=1us"],
                 ["slack", spec, *analytic, "--propagate", "by=1us"],
                 ["slack", spec, *analytic, "--tolerance", "latency"],
+                ["slack", spec, "-p", platform, "--price", "1us"],
+                ["slack", spec, "-p", platform, "--slopes"],
+                ["slack", spec, "-p", platform, "--suggest"],
                 ["validate", spec, "-p", platform, "--on", "analytic", "--ops", "3"],
                 ["offload", spec, *analytic, "--emulate", "--timings", "8"]]
 
@@ -91,6 +94,8 @@ class Reports(ProgramCase):
                 call = [command[0], spec, *command[1:], "-p", platform]
                 line = self.good(*call).splitlines()[1]
                 self.assertEqual("no promise: messages may share links" in line, said, call)
+                asks_for_delays = command in (commands[0], commands[1], commands[2])
+                self.assertEqual("; --price says" in line, said and asks_for_delays, call)
                 found = self.document(*call)
                 self.assertEqual(found["of_frozen_run_only"], said)
                 self.assertEqual("share links" in (found["of_frozen_run_only_because"] or ""), said)

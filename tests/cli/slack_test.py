@@ -283,6 +283,122 @@ class Slack(ProgramCase):
         self.assertIn("cannot be had again",
                       self.good("slack", spec, "--trace", "u", "--propagate", "op=2,by=5us"))
 
+    def test_a_price_is_what_the_delayed_run_costs(self):
+        racks = ["-p", "two-level:racks=4,hosts=4,oversubscription=4,rate=40Gbps,latency=1us,"
+                       "o_post=200ns,placement=round-robin"]
+        spec = "double-tree:ranks=8,bytes=512KiB,block=128KiB"
+        priced = self.slack(spec, *racks, "--price", "20us")
+        self.assertEqual(priced["engine"], "flow")
+        self.assertAlmostEqual(priced["delay_by_s"], 20e-6, delta=1e-20)
+        undelayed = self.document("simulate", spec, *racks, "-e", "flow")["makespan_s"]
+        self.assertEqual(priced["makespan_s"], undelayed)
+        self.assertEqual(len(priced["op_cost_s"]), self.document("compile", spec)["ops"])
+        for op in range(0, len(priced["op_cost_s"]), 9):
+            delayed = self.document("simulate", spec, *racks, "-e", "flow", "--delay",
+                                    f"op={op},by=20us,of=lane")["makespan_s"]
+            self.assertAlmostEqual(priced["op_cost_s"][op], delayed - undelayed,
+                                   delta=1e-12 * undelayed)
+        for jobs in (1, 3):
+            self.assertEqual(priced, self.slack(spec, *racks, "--price", "20us", "--jobs", jobs))
+        report = self.good("slack", spec, *racks, "--price", "20us", "--all")
+        listed = report.split("most first:\n")[1].split("\n\n")[0].splitlines()[1:]
+        self.assertEqual(len(listed), len(priced["op_cost_s"]))
+        nothing = sum(abs(cost) < 1e-15 for cost in priced["op_cost_s"])
+        self.assertIn(f"costs nothing            at {nothing} of {len(listed)} ops", report)
+        for said in ("costs less than nothing", "costs more than itself",
+                     "ranks by what a delay of their ops costs on average"):
+            self.assertIn(said, report)
+
+    def test_a_price_is_the_foretold_cost_where_nothing_is_shared(self):
+        spec = "chain:ranks=4,bytes=400KB,block=100KB,ready=none"
+        star = ["-p", "star:rate=80Gbps,latency=1us"]
+        foretold = self.slack(spec, *star, "--propagate", "by=7us")["op_makespan_later_s"]
+        priced = self.slack(spec, *star, "--price", "7us")["op_cost_s"]
+        slopes = self.slack(spec, *star, "--slopes")
+        floats = self.slack(spec, *star)["total_float_s"]
+        for later, cost, slope, slack in zip(foretold, priced, slopes["op_slope"], floats):
+            self.assertAlmostEqual(later, cost, delta=1e-14)
+            self.assertEqual(slope, 1 if slack < 1e-12 else 0)
+        self.assertEqual(set(slopes["op_at_once_s"]), {0})
+        self.assertIn("gains          at 0 ops\n", self.good("slack", spec, *star, "--slopes"))
+        found = self.slack(spec, *star, "--suggest")
+        self.assertEqual((found["suggested"], found["confirmed_by"]), ([], None))
+        self.assertEqual(found["makespan_with_s"], found["makespan_s"])
+        self.assertIn("no delay that was tried", self.good("slack", spec, *star, "--suggest"))
+
+    def test_suggested_delays_make_it_faster(self):
+        racks = ["-p", "two-level:racks=4,hosts=4,oversubscription=4,placement=round-robin"]
+        spec = "binomial-pipeline:ranks=16,bytes=4MiB,block=1MiB"
+        found = self.slack(spec, *racks, "--suggest")
+        self.assertTrue(found["suggested"])
+        self.assertLess(found["makespan_with_s"], found["makespan_s"])
+        options = " ".join(delay["option"] for delay in found["suggested"]).split()
+        again = self.document("simulate", spec, *racks, "-e", "flow", *options)["makespan_s"]
+        self.assertAlmostEqual(again, found["makespan_with_s"], delta=1e-12 * again)
+        if found["confirmed_by"] is not None:
+            self.assertAlmostEqual(found["confirmed_with_s"], again, delta=5e-9)
+            self.assertLess(found["confirmed_with_s"], found["confirmed_without_s"])
+        report = self.good("slack", spec, *racks, "--suggest")
+        for delay in found["suggested"]:
+            self.assertIn(f"\n  {delay['option']}\n", report)
+        gains = [op for op, (slope, at_once) in enumerate(zip(
+            *(self.slack(spec, *racks, "--slopes")[key] for key in ("op_slope", "op_at_once_s"))))
+                 if at_once < 0 or at_once == 0 and slope < 0]
+        self.assertIn(f"gains          at {len(gains)} ops",
+                      self.good("slack", spec, *racks, "--slopes"))
+
+    def test_what_a_better_link_saves(self):
+        racks = "two-level:racks=2,hosts=4,oversubscription=4,rate=40Gbps,latency=1us"
+        spec = "double-tree:ranks=8,bytes=512KiB,block=128KiB"
+        found = self.slack(spec, "-p", racks, "--what-if")
+        undelayed = self.document("simulate", spec, "-p", racks, "-e", "flow")["makespan_s"]
+        self.assertEqual(found["makespan_s"], undelayed)
+        links = {link["link"]: link for link in found["links"]}
+        up = links["rack-0.up"]
+        for rate, key in ((up["rate_bits_per_s"] * 101 // 100, "makespan_1_percent_faster_s"),
+                          (up["rate_bits_per_s"] * 99 // 100, "makespan_1_percent_slower_s"),
+                          (up["rate_bits_per_s"] * 2, "makespan_twice_as_fast_s")):
+            really = self.document("simulate", spec, "-p", racks, "-e", "flow", "--link-rate",
+                                   f"link=rack-0.up,rate={rate / 1e9:.9f}Gbps")["makespan_s"]
+            self.assertAlmostEqual(up[key], really, delta=1e-12 * really)
+        self.assertGreater(up["makespan_1_percent_slower_s"], undelayed)
+        self.assertAlmostEqual(up["nearer_by_s"], 10e-9, delta=1e-20)
+        self.assertLessEqual(up["makespan_nearer_s"], undelayed)
+        for jobs in (1, 3):
+            self.assertEqual(found, self.slack(spec, "-p", racks, "--what-if", "--jobs", jobs))
+        report = self.good("slack", spec, "-p", racks, "--what-if", "--all")
+        self.assertEqual(len(report.split("what less costs:\n")[1].splitlines()) - 1,
+                         len(links))
+
+    def test_what_really_delays_refuses_what_it_has_no_use_for(self):
+        self.good("simulate", CHAIN, "-e", "analytic", "--trace", "t")
+        for option in (["--price", "1us"], ["--slopes"], ["--suggest"], ["--what-if"]):
+            for other in (["--trace", "t"], ["--wire", "run"], ["--propagate", "by=1us"],
+                          ["--tolerance", "gap"], ["--samples", "2"], ["--chrome", "c"],
+                          ["--heat-map", "h"]):
+                self.assertIn(f"{other[0]} beside {option[0]}; expected one of them",
+                              self.bad("slack", CHAIN, *option, *other))
+            self.assertIn("expected --engine flow",
+                          self.bad("slack", CHAIN, *option, "-e", "analytic"))
+            self.good("slack", CHAIN, *option, "-e", "flow", "--jobs", "1")
+        self.assertIn("--slopes beside --price", self.bad("slack", CHAIN, "--price", "1us",
+                                                          "--slopes"))
+        self.assertIn("--suggest beside --slopes", self.bad("slack", CHAIN, "--suggest",
+                                                            "--slopes"))
+        self.assertIn("--what-if beside --price", self.bad("slack", CHAIN, "--what-if", "--price",
+                                                           "1us"))
+        for time in ("0", "0us", "x", "-1us"):
+            self.assertIn("--price", self.bad("slack", CHAIN, "--price", time))
+        self.assertIn("never ends", self.bad("slack", CHAIN, "--price", "1us", "--fail",
+                                             "rank=1,at=1us"))
+        alone = self.slack("chain:ranks=1,bytes=1MiB", "--price", "1us")
+        self.assertEqual((alone["makespan_s"], alone["op_cost_s"]), (0, []))
+        self.good("slack", "chain:ranks=1,bytes=1MiB", "--price", "1us")
+        self.good("slack", "chain:ranks=1,bytes=1MiB", "--slopes")
+        self.good("slack", "chain:ranks=1,bytes=1MiB", "--suggest")
+        self.assertEqual(self.slack("chain:ranks=1,bytes=1MiB", "--what-if")["links"], [])
+        self.good("slack", "chain:ranks=1,bytes=1MiB", "--what-if")
+
     def test_criticality(self):
         noise = ["--noise", "exponential,mean=20us,chance=10%", "--samples", "50"]
         found = self.slack(PIPELINE, *noise)

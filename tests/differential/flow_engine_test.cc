@@ -51,23 +51,6 @@ Schedule random_schedule(Dice& dice, std::uint32_t seed, std::uint32_t max_ranks
   }
 }
 
-// Of at least 32 hosts; what is between switches has less than the NICs together.
-machine::Topology random_topology(Dice& dice) {
-  switch (dice.below(5)) {
-    case 0:
-      return machine::parse_platform_spec("two-level:racks=4,hosts=8,oversubscription=4").topology;
-    case 1:
-      return machine::parse_platform_spec("torus:dims=4x4x2").topology;
-    case 2:
-      return machine::parse_platform_spec("fat-tree:down=8x4,up=1x2").topology;
-    case 3:
-      return machine::parse_platform_spec("dragonfly:groups=4,chassis=2,routers=2,hosts=2")
-          .topology;
-    default:
-      return {};
-  }
-}
-
 struct Sample {
   Schedule schedule;
   Platform platform;
@@ -81,7 +64,7 @@ Sample random_sample(std::uint32_t seed, bool may_share) {
   const bool fair = dice.one_in(2);
   Platform platform =
       testing::random_platform(dice, fair ? NicDiscipline::kFair : NicDiscipline::kSerial);
-  if (may_share) platform.topology = random_topology(dice);
+  if (may_share) platform.topology = testing::random_topology(dice);
   if (dice.one_in(4)) testing::random_node(dice, platform);
   if (dice.one_in(2)) platform.placement = {machine::Placement::Kind::kRandom, dice.below(100), ""};
   DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);

@@ -48,6 +48,23 @@ inline machine::Platform random_platform(Dice& random, machine::NicDiscipline ni
   return p;
 }
 
+/// Of at least 32 hosts; what is between switches has less than the NICs together.
+inline machine::Topology random_topology(Dice& dice) {
+  switch (dice.below(5)) {
+    case 0:
+      return machine::parse_platform_spec("two-level:racks=4,hosts=8,oversubscription=4").topology;
+    case 1:
+      return machine::parse_platform_spec("torus:dims=4x4x2").topology;
+    case 2:
+      return machine::parse_platform_spec("fat-tree:down=8x4,up=1x2").topology;
+    case 3:
+      return machine::parse_platform_spec("dragonfly:groups=4,chassis=2,routers=2,hosts=2")
+          .topology;
+    default:
+      return {};
+  }
+}
+
 /// Up to eight ranks a machine; any figure may be zero.
 inline void random_node(Dice& random, machine::Platform& p) {
   p.node.ranks = 1 + random.below(8);

@@ -336,5 +336,40 @@ TEST(Delays, AgreeWithThePlanReadAfresh) {
   }
 }
 
+TEST(Delays, OneMoreIsAsIfThePlanHadHadIt) {
+  std::mt19937_64 random(7);
+  const sched::Schedule schedule = two_ranks(4);
+  for (int trial = 0; trial < 200; ++trial) {
+    DelayPlan plan = random_plan(random, schedule);
+    const Delays before(plan, schedule, Platform{});
+    // Times of which no double has the sum of the seconds.
+    const OpDelay more{OpId(static_cast<std::uint32_t>(random() % schedule.op_count())),
+                       Time{static_cast<std::int64_t>(random() >> 14)}, trial % 2 == 0,
+                       RankId::none()};
+    Delays delays = before;
+    delays.add(more);
+    plan.ops.push_back(more);
+    const Delays expected(plan, schedule, Platform{});
+    for (std::uint32_t id = 0; id < schedule.op_count(); ++id) {
+      ASSERT_EQ(delays.post_delay_s(OpId(id)), expected.post_delay_s(OpId(id)));
+      ASSERT_EQ(delays.lane_delay_s(OpId(id)), expected.lane_delay_s(OpId(id)));
+    }
+    delays.take_back(more);
+    for (std::uint32_t id = 0; id < schedule.op_count(); ++id) {
+      ASSERT_EQ(delays.post_delay_s(OpId(id)), before.post_delay_s(OpId(id)));
+      ASSERT_EQ(delays.lane_delay_s(OpId(id)), before.lane_delay_s(OpId(id)));
+    }
+  }
+}
+
+TEST(Delays, OneMoreCannotBeTooLongWithTheOthers) {
+  const sched::Schedule schedule = two_ranks(1);
+  DelayPlan plan;
+  const OpDelay half{OpId(0), Time{sched::kForever.count() / 2 + 1}, false, RankId::none()};
+  plan.ops.push_back(half);
+  Delays delays(plan, schedule, Platform{});
+  EXPECT_THAT(error_of([&] { delays.add(half); }), HasSubstr("106 days or more in all"));
+}
+
 }  // namespace
 }  // namespace slackline::machine

@@ -1,0 +1,124 @@
+#include "cli/real_costs.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "analysis/delay_slopes.h"
+#include "analysis/delayed_runs.h"
+#include "analysis/helpful_delays.h"
+#include "analysis/link_upgrades.h"
+#include "cli/engine.h"
+#include "cli/price_report.h"
+#include "cli/slack_run.h"
+#include "cli/slope_report.h"
+#include "cli/suggestion_report.h"
+#include "cli/upgrade_report.h"
+#include "machine/delay_values.h"
+#include "sched/error.h"
+
+namespace slackline::cli {
+namespace {
+
+// Another engine's run with the suggested delays, and without; nothing in a build without SimGrid.
+std::optional<Confirmation> confirm(const LoadedSchedule& loaded, const RunSetting& setting,
+                                    const SlackRun& run, const analysis::HelpfulDelays& found,
+                                    const machine::IssueOrder& order, Console& console) {
+  if (found.together.empty()) return std::nullopt;
+  for (const EngineEntry& engine : engines()) {
+    if (engine.name != "simgrid") continue;
+    console.phase("confirming");
+    machine::DelayPlan plan = setting.delays;
+    const auto makespan_s = [&] {
+      return engine.run(loaded.schedule, setting.platform, run.wiring, plan, order).makespan_s();
+    };
+    Confirmation confirmation{std::string(engine.name), makespan_s(), 0};
+    for (const analysis::HelpfulDelay& helpful : found.together) {
+      plan.ops.push_back(helpful.delay);
+    }
+    confirmation.with_s = makespan_s();
+    return confirmation;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void RealCosts::declare(Arguments& arguments) {
+  arguments.option("--price", "TIME", price_text_,
+                   "what a delay of TIME really costs at each operation alone, in runs of the flow "
+                   "engine");
+  arguments.flag("--slopes", slopes_,
+                 "what a small delay of each operation alone really costs, per second of it");
+  arguments.flag("--suggest", suggest_, "look for delays that make the whole faster");
+  arguments.flag("--what-if", what_if_,
+                 "what a higher rate and a lower latency of each link alone would really save");
+}
+
+std::vector<std::string_view> RealCosts::all_given() const {
+  std::vector<std::string_view> given;
+  if (price_text_) given.emplace_back("--price");
+  if (slopes_) given.emplace_back("--slopes");
+  if (suggest_) given.emplace_back("--suggest");
+  if (what_if_) given.emplace_back("--what-if");
+  return given;
+}
+
+void RealCosts::check() {
+  const std::vector<std::string_view> given = all_given();
+  if (given.size() > 1) {
+    throw InputError(fmt::format("{} beside {}; expected one of them", given[1], given[0]));
+  }
+  if (!price_text_) return;
+  price_ = machine::parse_finite_time(*price_text_, "--price");
+  if (price_.count() > 0) return;
+  throw InputError(fmt::format("--price: '{}'; expected a time above 0, as 10us", *price_text_));
+}
+
+std::string_view RealCosts::given() const {
+  const std::vector<std::string_view> given = all_given();
+  return given.empty() ? std::string_view() : given.front();
+}
+
+std::string RealCosts::answer(const LoadedSchedule& loaded, const RunSetting& setting,
+                              std::uint32_t jobs, bool all, bool json, Console& console) const {
+  const sched::Schedule& schedule = loaded.schedule;
+  const SlackRun run = run_now(setting, schedule, console);
+  std::vector<double> slack_s;
+  const machine::IssueOrder order = setting.order_of(schedule, run.wiring, console, slack_s);
+  if (suggest_) {
+    analysis::DelaySearch search{schedule, run.platform, run.wiring, run.delays, order, jobs, {}};
+    search.progress = [&](std::string_view what, std::uint64_t done, std::uint64_t of) {
+      console.progress(what, done, of);
+    };
+    const analysis::HelpfulDelays found = analysis::helpful_delays(search);
+    const Suggestion suggestion{found, confirm(loaded, setting, run, found, order, console)};
+    return json ? suggestion_document(loaded, run, suggestion)
+                : suggestion_report(loaded, run, suggestion, all);
+  }
+  if (what_if_) {
+    console.phase("upgrading links");
+    const analysis::LinkUpgrades found =
+        analysis::link_upgrades(schedule, run.platform, run.wiring, run.delays, order, jobs);
+    return json ? upgrade_document(loaded, run, found) : upgrade_report(loaded, run, found, all);
+  }
+  const analysis::DelayedRuns runs(schedule, run.platform, run.wiring, run.delays, order);
+  const auto progress = [&](std::uint32_t done) {
+    console.progress("delaying each operation", done, schedule.op_count());
+  };
+  if (slopes_) {
+    std::vector<sched::OpId> ops;
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) ops.emplace_back(i);
+    const std::vector<analysis::DelaySlope> slopes =
+        analysis::delay_slopes(runs, ops, jobs, progress);
+    return json ? slope_document(loaded, run, slopes) : slope_report(loaded, run, slopes, all);
+  }
+  DelayPrices prices{price_, runs.undelayed().makespan_s(), {}};
+  prices.cost_s =
+      runs.makespans_s(analysis::trials_of_all(schedule, run.platform, price_), jobs, progress);
+  for (double& cost_s : prices.cost_s) cost_s -= prices.makespan_s;
+  return json ? price_document(loaded, run, prices) : price_report(loaded, run, prices, all);
+}
+
+}  // namespace slackline::cli

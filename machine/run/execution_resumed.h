@@ -1,0 +1,49 @@
+// The part of machine/run/execution.h that takes up a run where another one stands, and tells
+// whether two runs go on alike. Included there, and nowhere else.
+//
+// What follows in a run is a function of what is kept of it between two instants, and of what is
+// pending at the network. Of what is kept, some only tells the past: when operations were ready,
+// what they waited for, who held a lane before. It may differ.
+#pragma once
+
+#include "machine/run/execution.h"
+
+namespace slackline::machine {
+
+template <class Network>
+void Execution<Network>::resume(const Execution& other) {
+  now_s_ = other.now_s_;
+  core_.resume(other.core_);
+  replying_ = other.replying_;
+  large_ = other.large_;
+  small_ = other.small_;
+  large_out_ = other.large_out_;
+  large_in_ = other.large_in_;
+  operands_.resume(other.operands_);
+  words_ = other.words_;
+  service_.resume(other.service_);
+  shared_ = other.shared_;
+}
+
+template <class Network>
+bool Execution<Network>::goes_on_as(const Execution& other) const {
+  if (now_s_ != other.now_s_ || !ended_now_.empty() || !other.ended_now_.empty() ||
+      !words_.idle() || !other.words_.idle() || !large_.goes_on_as(other.large_) ||
+      !small_.goes_on_as(other.small_) || !core_.goes_on_as(other.core_) ||
+      replying_ != other.replying_ || !service_.goes_on_as(other.service_) ||
+      !operands_.goes_on_as(other.operands_) || !memory_.goes_on_as(other.memory_)) {
+    return false;
+  }
+  // What else is not done shows in what waits, in lanes, in queues, or in what is pending. Only two
+  // moments do not: the start of a message keeps the next one waiting for a gap, and its arrival is
+  // kept with a receive that is not posted.
+  for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+    const double mine_s = core_.times(i).wire_s;
+    const double its_s = other.core_.times(i).wire_s;
+    const bool over = mine_s + gap_s_ <= now_s_ && its_s + gap_s_ <= now_s_;
+    if (!over && mine_s != its_s) return false;
+  }
+  return true;
+}
+
+}  // namespace slackline::machine

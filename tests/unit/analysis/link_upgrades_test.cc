@@ -1,0 +1,136 @@
+// What a better link saves, against sums by hand and against platforms that have it.
+#include "analysis/link_upgrades.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/flow_engine.h"
+#include "sched/compile.h"
+#include "tests/property/random_runs.h"
+#include "tests/support/input_error.h"
+#include "tests/unit/analysis/program.h"
+
+namespace slackline::analysis {
+namespace {
+
+using machine::Platform;
+using machine::Wiring;
+using sched::Schedule;
+
+const LinkUpgrade& of(const LinkUpgrades& upgrades, const Wiring& wiring, const std::string& link) {
+  const auto id = wiring.find_link(link);
+  const auto found = std::find_if(upgrades.links.begin(), upgrades.links.end(),
+                                  [&](const LinkUpgrade& u) { return id && u.link == *id; });
+  EXPECT_NE(found, upgrades.links.end()) << link;
+  return *found;
+}
+
+// One message of 1 MB from rack to rack, over an uplink of 50 Gb/s.
+TEST(LinkUpgrades, AreSumsOfOneMessage) {
+  testing::Program program(2);
+  const sched::ChannelId channel = program.channel(0, 1);
+  program.send(channel, 1'000'000);
+  program.recv(channel, 1'000'000);
+  const Schedule schedule = program.build();
+  const Platform platform = machine::load_platform(
+      "two-level:racks=2,hosts=4,oversubscription=8,placement=round-robin,latency=3us");
+  const Wiring wiring(platform, 2);
+  const LinkUpgrades found = link_upgrades(schedule, platform, wiring, {}, {}, 2);
+  // The way there, and its acknowledgement.
+  const auto makespan_s = [](double gigabits, double latency_us) {
+    return 1e6 / (gigabits * 1e9 / 8) + latency_us * 1e-6;
+  };
+  EXPECT_NEAR(found.makespan_s, makespan_s(50, 6), 1e-14);
+  EXPECT_EQ(found.links.size(), 8u) << "of either way two links of hosts and two of racks";
+  // Either of two links as slow is as slow as ever.
+  const LinkUpgrade& up = of(found, wiring, "rack-0.up");
+  EXPECT_NEAR(up.faster_s, found.makespan_s, 1e-14);
+  EXPECT_NEAR(up.twice_s, found.makespan_s, 1e-14);
+  EXPECT_EQ(up.nearer, sched::Time{10'000});
+  EXPECT_NEAR(up.nearer_s, makespan_s(50, 5.99), 1e-14);
+
+  // Where one is the slowest.
+  std::vector<machine::Link> links(wiring.links().begin(), wiring.links().end());
+  const machine::LinkId slow = *wiring.find_link("rack-0.up");
+  links[slow.value].rate = {25'000'000'001};
+  std::vector<Wiring::FixedRoute> routes;
+  for (const auto& [src, dst] : {std::pair(0u, 1u), std::pair(1u, 0u)}) {
+    const sched::RankId from(src);
+    const sched::RankId to(dst);
+    routes.push_back({from, to, wiring.route(from, to)});
+    routes.back().route.latency = sched::Time{src == 0 ? 4'000 : 0};
+  }
+  const Wiring slower({"a", "b"}, links, std::move(routes));
+  const LinkUpgrades again = link_upgrades(schedule, platform, slower, {}, {}, 1);
+  EXPECT_NEAR(again.makespan_s, makespan_s(25.000000001, 0.004), 1e-14);
+  const LinkUpgrade& best = of(again, slower, "rack-0.up");
+  EXPECT_NEAR(best.faster_s, makespan_s(25.250000002, 0.004), 1e-14);
+  EXPECT_NEAR(best.twice_s, makespan_s(50, 0.004), 1e-13) << "the rack's other link is next";
+  EXPECT_EQ(best.nearer, sched::Time{4'000}) << "no way takes less than no time";
+  EXPECT_NEAR(best.nearer_s, makespan_s(25.000000001, 0), 1e-14);
+  EXPECT_EQ(of(again, slower, "rack-1.up").nearer, sched::Time{0});
+}
+
+// The same network with a rate of its own for each link.
+Wiring uneven(const Wiring& wiring, testing::Dice& dice) {
+  std::vector<machine::Link> links(wiring.links().begin(), wiring.links().end());
+  for (machine::Link& link : links) link.rate = {10'000'000'000ull * (1 + dice.below(10))};
+  std::vector<Wiring::FixedRoute> routes;
+  std::vector<std::string> hosts;
+  for (std::uint32_t s = 0; s < wiring.rank_count(); ++s) {
+    hosts.push_back(wiring.host_name(sched::RankId(s)));
+    for (std::uint32_t d = 0; d < wiring.rank_count(); ++d) {
+      const sched::RankId src(s);
+      const sched::RankId dst(d);
+      if (s != d) routes.push_back({src, dst, wiring.route(src, dst)});
+    }
+  }
+  return {std::move(hosts), std::move(links), std::move(routes)};
+}
+
+TEST(LinkUpgrades, AreRunsWithTheLinkChangedByAPlan) {
+  testing::Dice dice(5);
+  const Schedule schedule =
+      compile(sched::parse_spec("binomial-pipeline:ranks=8,bytes=1MiB,block=128KiB"));
+  for (const char* nic : {"serial", "fair"}) {
+    const Platform platform = machine::load_platform(
+        std::string("two-level:racks=2,hosts=4,oversubscription=4,o_post=100ns,nic=") + nic);
+    const Wiring wiring = uneven(Wiring(platform, schedule.rank_count()), dice);
+    const LinkUpgrades found = link_upgrades(schedule, platform, wiring, {}, {}, 2);
+    EXPECT_EQ(found.makespan_s, run_flows(schedule, platform, wiring).makespan_s());
+    int gains = 0;
+    for (const LinkUpgrade& upgrade : found.links) {
+      const machine::Link& link = wiring.links()[upgrade.link.value];
+      for (const auto& [percent, makespan_s] :
+           {std::pair(200, upgrade.twice_s), std::pair(99, upgrade.slower_s)}) {
+        machine::DelayPlan plan;
+        plan.link_rates.push_back(
+            {link.name, {link.rate.bits_per_second / 100 * percent}, sched::Time{0}});
+        EXPECT_NEAR(makespan_s, run_flows(schedule, platform, wiring, plan).makespan_s(),
+                    1e-12 * found.makespan_s)
+            << link.name;
+      }
+      if (upgrade.twice_s < 0.999 * found.makespan_s) ++gains;
+    }
+    EXPECT_GT(gains, 0);
+  }
+}
+
+TEST(LinkUpgrades, RefuseARunWithoutEnd) {
+  const Schedule schedule = compile(sched::parse_spec("chain:ranks=3,bytes=300KB,block=100KB"));
+  const Platform platform = machine::load_platform("star:rate=80Gbps");
+  const Wiring wiring(platform, schedule.rank_count());
+  machine::DelayPlan failing;
+  failing.failures.push_back({"", sched::RankId(1), sched::Time{1'000}});
+  EXPECT_THAT(testing::error_of([&] { link_upgrades(schedule, platform, wiring, failing, {}, 1); }),
+              ::testing::HasSubstr("never ends"));
+}
+
+}  // namespace
+}  // namespace slackline::analysis
