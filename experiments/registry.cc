@@ -15,6 +15,7 @@
 #include "experiments/rdma-vs-rpc-fig6/fig6.h"
 #include "experiments/rdma-vs-rpc-table1/table1.h"
 #include "experiments/rdma-vs-rpc-tables2-3/tables2_3.h"
+#include "experiments/rdmc-delays/delays.h"
 #include "experiments/rdmc-fig10/fig10.h"
 #include "experiments/rdmc-fig11/fig11.h"
 #include "experiments/rdmc-fig12/fig12.h"
@@ -61,6 +62,7 @@ constexpr std::array kExperiments = {
     Experiment{"rdmc-small", "small messages into ring buffers, or by RDMC", rdmc_small},
     Experiment{"rdmc-lockstep", "asynchronous steps against lockstep, under noise", rdmc_lockstep},
     Experiment{"rdmc-inversion", "posting as soon as possible, or by slack", rdmc_inversion},
+    Experiment{"rdmc-delays", "delays that make a multicast faster on shared links", rdmc_delays},
     Experiment{"rdma-vs-rpc-table1", "what one-sided operations cost on 64 nodes",
                rdma_vs_rpc_table1},
     Experiment{"rdma-vs-rpc-fig3", "component latencies against nodes, Aries and InfiniBand",
