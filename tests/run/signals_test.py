@@ -84,10 +84,11 @@ class Signals(RankCase):
                 nonlocal of_group
                 if run.poll() is not None:
                     return True
-                # The warden is in another group.
-                of_group = sorted(pid for pid, stat in children_of(run.pid).items()
-                                  if stat[2] == run.pid)
-                return len(of_group) == ranks
+                # The warden of shared memory goes to another group at once, but not at birth.
+                children = children_of(run.pid)
+                of_group = sorted(pid for pid, stat in children.items() if stat[2] == run.pid)
+                return (len(of_group) == ranks and
+                        len(children) == ranks + (transport == "shm"))
 
             self.until(all_there, what)
             processes = list(children_of(run.pid))
