@@ -35,6 +35,7 @@ struct Arguments::Parser {
   CLI::App app;
   std::string examples;
   std::vector<std::vector<std::string>*> lines;
+  std::vector<std::string>* rest = nullptr;
 };
 
 Arguments::Arguments(std::string_view command, std::string_view summary)
@@ -111,6 +112,12 @@ void Arguments::flag(std::string_view names, bool& value, std::string_view help)
 
 void Arguments::whole_line(std::vector<std::string>& line) { parser_->lines.push_back(&line); }
 
+void Arguments::rest(std::string_view name, std::vector<std::string>& words) {
+  parser_->rest = &words;
+  CLI::App& app = parser_->app;
+  app.description(fmt::format("{}\nBehind its own arguments: -- {}", app.get_description(), name));
+}
+
 void Arguments::example(std::string_view arguments) {
   parser_->examples += fmt::format("  slackline {} {}\n", parser_->name, arguments);
 }
@@ -121,11 +128,17 @@ std::optional<std::string> Arguments::parse(const std::vector<std::string>& argu
     *line = {parser_->name};
     line->insert(line->end(), arguments.begin(), arguments.end());
   }
+  auto own_end = arguments.end();
+  if (parser_->rest != nullptr) {
+    own_end = std::ranges::find(arguments, "--");
+    parser_->rest->assign(own_end == arguments.end() ? own_end : own_end + 1, arguments.end());
+  }
+  const std::vector<std::string> own(arguments.begin(), own_end);
   const std::string see = fmt::format("see `{} --help`", app.get_name());
   if (!parser_->examples.empty()) app.footer("Examples:\n" + parser_->examples);
   try {
     // The library takes them from the back.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
   } catch (const CLI::CallForHelp&) {
     return app.help();
   } catch (const CLI::ExtrasError&) {

@@ -32,6 +32,8 @@ class Arguments {
   void repeatable(std::string_view names, std::string_view value_name,
                   std::vector<std::string>& values, std::string_view help);
   void flag(std::string_view names, bool& value, std::string_view help);
+  /// What stands behind `--`, which is another command's.
+  void rest(std::string_view name, std::vector<std::string>& words);
   /// All that parse() is given, with the command's name before it: for what passes it on.
   void whole_line(std::vector<std::string>& line);
   /// A command line that `--help` shows, without the program's name.

@@ -98,7 +98,8 @@ class Calibrate : public Command {
         return 0;
       }
       run.file = fmt::format("measured on {}", joined.transport->name());
-      run.points = measure_points(*joined.mesh, *joined.transport, repeats, memory, seen);
+      run.points = measure_points(*joined.mesh, *joined.transport, repeats, memory,
+                                  joining_.waiting(), seen);
       if (save_points_) write_output_file(*save_points_, analysis::write_points(run.points));
       report(run, seen);
       return 0;

@@ -55,8 +55,6 @@ class Run : public Command {
                      "or for at least how long, up to 10 min (default: 500ms of each of --sizes)");
     arguments.option("--warm-up", "N", warm_up_,
                      "iterations before those; in the first, ranks connect (default: 1)");
-    arguments.option("--completion", "polling|interrupt|hybrid", completion_,
-                     "how a rank with nothing to do waits (default: polling)");
     arguments.flag("--no-timestamps", no_timestamps_, "do not time operations, only the whole");
     order_.declare(arguments);
     delays_.declare(arguments);
@@ -112,14 +110,7 @@ class Run : public Command {
     options.duration = duration();
     options.warm_up = count(warm_up_, "--warm-up", 0, options.warm_up);
     options.prove = !source_.proof_declined();
-    if (completion_) {
-      const auto waiting = hw::waiting_named(*completion_);
-      if (!waiting) {
-        throw InputError(
-            fmt::format("--completion: '{}'; expected polling, interrupt or hybrid", *completion_));
-      }
-      options.waiting = *waiting;
-    }
+    options.waiting = joining_.waiting();
     options.timestamps = !no_timestamps_;
     if (no_timestamps_ && trace_file_) {
       throw InputError("--no-timestamps with --trace: a trace is times; expected one of them");
@@ -280,8 +271,7 @@ class Run : public Command {
   Joining joining_;
   OrderOptions order_;
   DelayOptions delays_{{true, false}};
-  std::optional<std::string> sizes_, iterations_, duration_, warm_up_, completion_, platform_,
-      trace_file_;
+  std::optional<std::string> sizes_, iterations_, duration_, warm_up_, platform_, trace_file_;
   bool no_timestamps_ = false;
   bool all_ = false;
   bool json_ = false;

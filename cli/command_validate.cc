@@ -261,6 +261,7 @@ class Validate : public Command {
       }
       MeasuredValidationOptions options;
       options.repeats = wanted.repeats;
+      options.waiting = joining_.waiting();
       options.by_platform = options_.platform_given();
       options.choose = [&](std::span<const double> float_s, double makespan_s) {
         return wanted.trials(float_s, makespan_s);

@@ -14,6 +14,7 @@
 #include "cli/command_run.h"
 #include "cli/command_simulate.h"
 #include "cli/command_slack.h"
+#include "cli/command_testbed.h"
 #include "cli/command_validate.h"
 
 namespace slackline::cli {
@@ -28,6 +29,7 @@ constexpr std::array kCommands = {
     CommandEntry{"export", "write the dataflow graph in another tool's format", make_export},
     CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
     CommandEntry{"run", "carry it out for real, and prove its bytes", make_run},
+    CommandEntry{"testbed", "a platform's network on this machine, and a run on it", make_testbed},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
     CommandEntry{"offload", "queues that NICs work off alone, proved and emulated", make_offload},

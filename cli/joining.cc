@@ -86,6 +86,7 @@ void Joining::declare(Arguments& arguments) {
   arguments.option(
       "--bind", "core|numa|none", bind_,
       "ranks to a core each, or to a NUMA node, near the device first (default: none)");
+  completion_.declare(arguments);
   hosts_.declare(arguments);
 }
 
@@ -97,6 +98,7 @@ std::string_view Joining::given() const {
         std::pair{"--failure-timeout", &failure_timeout_}, std::pair{"--bind", &bind_}}) {
     if (*value) return option;
   }
+  if (completion_.given()) return "--completion";
   if (const std::string_view option = verbs_.given(); !option.empty()) return option;
   return hosts_.given();
 }
@@ -124,6 +126,7 @@ hw::MeshOptions Joining::timeouts() const {
 void Joining::check(std::uint32_t ranks, bool by_standard_input) const {
   timeouts();
   binding();
+  waiting();
   if (transport_) hw::require_transport(*transport_, hw::kAutoTransport);
   hw::require_ranks(transport(), ranks);
   verbs_.check(transport());

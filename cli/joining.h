@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/completion_option.h"
 #include "cli/console.h"
 #include "cli/hosts_options.h"
 #include "cli/verbs_options.h"
@@ -73,6 +74,8 @@ class Joining {
   /// Throws InputError.
   hw::Binding binding() const;
   std::chrono::milliseconds failure_timeout() const;
+  /// Throws InputError.
+  hw::Waiting waiting() const { return completion_.waiting(); }
 
  private:
   // A rank that somebody else started.
@@ -110,6 +113,7 @@ class Joining {
 
   VerbsOptions verbs_;
   HostsOptions hosts_;
+  CompletionOption completion_;
   std::optional<std::string> transport_, host_, rank_, ranks_, root_, secret_, join_timeout_,
       failure_timeout_, bind_;
 };

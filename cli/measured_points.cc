@@ -9,12 +9,14 @@ namespace slackline::cli {
 
 std::vector<analysis::MeasuredPoint> measure_points(hw::Mesh& mesh, hw::Transport& transport,
                                                     std::uint32_t repeats,
-                                                    std::uint64_t memory_bytes, Console& console) {
+                                                    std::uint64_t memory_bytes, hw::Waiting waiting,
+                                                    Console& console) {
   const analysis::MeasuringSchedule measuring = analysis::measuring_schedule(
       analysis::standard_measurements(repeats, transport.has_atomics(), memory_bytes),
       memory_bytes);
   hw::RunOptions options;
   options.prove = false;
+  options.waiting = waiting;
   hw::Leader leader(mesh, transport);
   console.phase("measuring");
   const hw::RunResult result = leader.run(measuring.schedule, options);

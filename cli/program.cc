@@ -56,7 +56,17 @@ const CommandEntry& command_named(std::string_view name) {
   throw InputError(sched::unknown_name("command", name, command_names()));
 }
 
-int dispatch(const std::vector<std::string>& arguments, Console& console) {
+std::string defect(std::string_view what) {
+  const std::string program = version();
+  return fmt::format(
+      "internal error: {}; this is a defect of Slackline: please report it with the command line "
+      "and its input ({})",
+      what, std::string_view(program).substr(0, program.size() - 1));
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments, Console& console) {
   if (arguments.empty()) {
     throw InputError(fmt::format("no command; expected one of {}; see `slackline --help`",
                                  fmt::join(command_names(), ", ")));
@@ -82,16 +92,6 @@ int dispatch(const std::vector<std::string>& arguments, Console& console) {
   return command->run(console);
 }
 
-std::string defect(std::string_view what) {
-  const std::string program = version();
-  return fmt::format(
-      "internal error: {}; this is a defect of Slackline: please report it with the command line "
-      "and its input ({})",
-      what, std::string_view(program).substr(0, program.size() - 1));
-}
-
-}  // namespace
-
 Ending run_caught(const std::function<int()>& body, Console& console) {
   try {
     const int status = body();
@@ -116,7 +116,7 @@ int run_guarded(const std::function<int()>& body, Console& console) {
 
 int run_program(const std::vector<std::string>& arguments) {
   Console console;
-  return run_guarded([&] { return dispatch(arguments, console); }, console);
+  return run_guarded([&] { return run_command(arguments, console); }, console);
 }
 
 }  // namespace slackline::cli

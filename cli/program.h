@@ -14,6 +14,9 @@ namespace slackline::cli {
 /// nothing on standard output.
 int run_program(const std::vector<std::string>& arguments);
 
+/// Carries out one command line within another one. Returns the exit code; throws slackline::Error.
+int run_command(const std::vector<std::string>& arguments, Console& console);
+
 /// How something ended: its exit code, and the error's line if there was one.
 struct Ending {
   int code = 0;

@@ -96,8 +96,8 @@ RunSetting RunOptions::resolve_machine(Console& console) const {
     if (entry.name == default_engine_) setting.engine = &entry;
   }
   if (setting.engine == nullptr) {
-    setting.engine = &engine_named("analytic");
-    console.note("this program was built without SimGrid: the analytic engine answers");
+    setting.engine = &engine_named("flow");
+    console.note("this program was built without SimGrid: the flow engine answers");
   }
   return setting;
 }

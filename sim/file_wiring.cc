@@ -126,14 +126,26 @@ Wiring unpacked(std::string_view bytes, const machine::Platform& platform) {
                 platform.node, platform.copy_rate);
 }
 
+using Pairs = std::set<std::pair<RankId, RankId>>;
+
 // The pairs of ranks that messages and what comes back go between, unless through memory.
-std::set<std::pair<RankId, RankId>> pairs_of(const sched::Schedule& schedule,
-                                             const machine::Node& node) {
-  std::set<std::pair<RankId, RankId>> pairs;
+Pairs pairs_of(const sched::Schedule& schedule, const machine::Node& node) {
+  Pairs pairs;
   for (const sched::Channel& channel : schedule.channels()) {
     if (node.is_local(channel.src, channel.dst)) continue;
     pairs.emplace(channel.src, channel.dst);
     pairs.emplace(channel.dst, channel.src);
+  }
+  return pairs;
+}
+
+Pairs every_pair(std::uint32_t ranks, const machine::Node& node) {
+  Pairs pairs;
+  for (std::uint32_t src = 0; src < ranks; ++src) {
+    for (std::uint32_t dst = 0; dst < ranks; ++dst) {
+      if (src == dst || node.is_local(RankId(src), RankId(dst))) continue;
+      pairs.emplace(RankId(src), RankId(dst));
+    }
   }
   return pairs;
 }
@@ -331,26 +343,22 @@ std::string refusal(std::string_view said, const std::string& path, const std::s
                      first_line(said));
 }
 
-void find_out(const machine::Platform& platform, const sched::Schedule& schedule,
+void find_out(const machine::Platform& platform, std::uint32_t ranks, const Pairs& pairs,
               const std::string& path, const std::string& file, char (&about)[256],
               const ScratchFile& answer) {
   LoadedFile& loaded = *new LoadedFile(path, file);
-  const std::vector<std::uint32_t> host = loaded.place(platform, schedule.rank_count());
+  const std::vector<std::uint32_t> host = loaded.place(platform, ranks);
   Found found;
   for (const std::uint32_t h : host) found.host_of_rank.push_back(loaded.host_name(h));
-  for (const auto& [src, dst] : pairs_of(schedule, platform.node)) {
+  for (const auto& [src, dst] : pairs) {
     found.routes.push_back({src, dst, loaded.route(host[src.value], host[dst.value], about)});
   }
   found.links = loaded.take_links();
   answer.write(packed(found));
 }
 
-}  // namespace
-
-machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedule& schedule) {
-  const auto* const shape = std::get_if<machine::SimgridFile>(&platform.topology.shape);
-  if (shape == nullptr) return Wiring(platform, schedule.rank_count());
-  const std::string& file = shape->file;
+Wiring wiring_of_file(const machine::Platform& platform, const std::string& file,
+                      std::uint32_t ranks, const Pairs& pairs) {
   const std::string text =
       machine::read_input_file(file, "platform", "a SimGrid platform file", kMaxFileBytes);
   check_platform_xml(text, file);
@@ -368,7 +376,7 @@ machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedu
       xbt_log_control_set("root.thresh:critical");
       xbt_log_control_set("root.fmt:%m%n");
       try {
-        find_out(platform, schedule, copy.path(), file, about, answer);
+        find_out(platform, ranks, pairs, copy.path(), file, about, answer);
       } catch (const Error&) {
         throw;
       } catch (const std::bad_alloc&) {
@@ -382,6 +390,21 @@ machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedu
     throw InputError(refusal(said.contents(), copy.path(), file, about));
   }
   return unpacked(answer.contents(), platform);
+}
+
+}  // namespace
+
+machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedule& schedule) {
+  const auto* const shape = std::get_if<machine::SimgridFile>(&platform.topology.shape);
+  if (shape == nullptr) return Wiring(platform, schedule.rank_count());
+  return wiring_of_file(platform, shape->file, schedule.rank_count(),
+                        pairs_of(schedule, platform.node));
+}
+
+machine::Wiring wiring_of_ranks(const machine::Platform& platform, std::uint32_t ranks) {
+  const auto* const shape = std::get_if<machine::SimgridFile>(&platform.topology.shape);
+  if (shape == nullptr) return Wiring(platform, ranks);
+  return wiring_of_file(platform, shape->file, ranks, every_pair(ranks, platform.node));
 }
 
 }  // namespace slackline::sim

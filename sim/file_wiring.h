@@ -1,6 +1,8 @@
 // The wiring that a SimGrid platform file describes.
 #pragma once
 
+#include <cstdint>
+
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "sched/schedule.h"
@@ -23,5 +25,7 @@ namespace slackline::sim {
 /// SimGrid refuses, for more ranks than hosts, a host that a placement names and the file does not
 /// have, and for a pair of hosts that has no route; Unsupported for profiles and for WIFI links.
 machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedule& schedule);
+/// The same with the routes between every two of so many ranks.
+machine::Wiring wiring_of_ranks(const machine::Platform& platform, std::uint32_t ranks);
 
 }  // namespace slackline::sim

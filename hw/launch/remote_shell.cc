@@ -58,7 +58,7 @@ std::string read_all(Descriptor& from) {
 
 }  // namespace
 
-RemoteShell::RemoteShell(std::vector<std::string> arguments) {
+RemoteShell::RemoteShell(std::vector<std::string> arguments, std::string_view cure) {
   Pipe in = new_pipe();
   Pipe out = new_pipe();
   Pipe err = new_pipe();
@@ -91,9 +91,8 @@ RemoteShell::RemoteShell(std::vector<std::string> arguments) {
   if (read(why.from.get(), &reason, sizeof reason) == sizeof reason) {
     waitpid(pid_.value, nullptr, 0);
     pid_.value = -1;
-    throw EnvironmentError(fmt::format(
-        "{} cannot be started: {}; expected the program of --ssh (Debian: openssh-client)",
-        arguments[0], strerror(reason)));
+    throw EnvironmentError(
+        fmt::format("{} cannot be started: {}; {}", arguments[0], strerror(reason), cure));
   }
   in_ = std::move(in.to);
   out_ = std::move(out.from);

@@ -18,8 +18,11 @@ class RemoteShell {
  public:
   /// Starts `arguments` (the program first, looked for in PATH), away from this terminal and with
   /// signals as they act by themselves. It is ended with this process, and hears the end of its
-  /// standard input then. Throws EnvironmentError if it cannot be started.
-  explicit RemoteShell(std::vector<std::string> arguments);
+  /// standard input then. Throws EnvironmentError, ending with `cure`, if it cannot be started.
+  explicit RemoteShell(std::vector<std::string> arguments,
+                       std::string_view cure =
+                           "expected the program of --ssh (Debian: "
+                           "openssh-client)");
   /// Ends it if it runs still.
   ~RemoteShell();
   RemoteShell(RemoteShell&&) = default;

@@ -1,0 +1,253 @@
+#include "cli/command_testbed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/json_document.h"
+#include "cli/network.h"
+#include "cli/program.h"
+#include "cli/table.h"
+#include "hw/testbed/testbed.h"
+#include "machine/node_count.h"
+#include "machine/platform.h"
+#include "sched/error.h"
+#include "sched/units.h"
+
+namespace slackline::cli {
+namespace {
+
+// By two hosts of two cores, about.
+constexpr sched::Rate kMostCarried{2'000'000'000};
+constexpr std::array<std::string_view, 3> kRealCommands = {"run", "calibrate", "validate"};
+
+bool names(std::string_view word, std::initializer_list<std::string_view> options) {
+  return std::ranges::any_of(options, [&](std::string_view option) {
+    return word == option || (word.starts_with(option) && word.substr(option.size())[0] == '=');
+  });
+}
+
+std::string shown_rate(sched::Rate rate) {
+  return sched::human_bytes_per_second(rate.bytes_per_second());
+}
+
+class TestbedCommand : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("PLATFORM", platform_, "the network, as for simulate --platform");
+    arguments.option("--hosts", "N", hosts_,
+                     "how many, with a rank on each (default: all that the platform has)");
+    arguments.option("--scale", "RATE", scale_,
+                     "give the fastest cable this rate, and all others, and latencies, in "
+                     "proportion");
+    arguments.flag("--bare-latency", bare_latency_,
+                   "take this machine's latency, not the platform's");
+    arguments.flag("--json", json_, "without COMMAND: print one JSON document");
+    arguments.rest("run|calibrate|validate …", command_);
+    arguments.example(
+        "star:rate=400Mbps --hosts 8 --bare-latency -- "
+        "run binomial-pipeline:ranks=8,bytes=8MiB,block=512KiB");
+    arguments.example("fractus --hosts 4 --scale 400Mbps --bare-latency");
+  }
+
+  int run(Console& console) override {
+    check_command();
+    machine::Platform platform = machine::load_platform(platform_);
+    const std::uint32_t hosts = host_count(platform);
+    hw::SwitchTree tree = hw::switch_tree(wiring_of_ranks(platform, hosts));
+    if (scale_) scale(tree, platform);
+    if (command_.empty()) {
+      console.print(json_ ? document(tree) : report(tree, platform));
+      return 0;
+    }
+    console.phase("building the network");
+    const hw::Testbed testbed(tree, latency(), [&](std::uint32_t ready) {
+      console.progress("building the network", ready, hosts);
+    });
+    console.clear();
+    console.note(summary(tree));
+    if (const sched::Rate rate = fastest(tree); rate > kMostCarried) {
+      console.note(
+          fmt::format("a cable of {} is beyond what this machine carries; --scale keeps the "
+                      "ratios between cables",
+                      shown_rate(rate)));
+    }
+    return run_command(command_on(testbed), console);
+  }
+
+ private:
+  void check_command() const {
+    if (command_.empty()) return;
+    if (json_) throw InputError("--json before --; expected it behind, as the command's");
+    if (std::ranges::find(kRealCommands, command_.front()) == kRealCommands.end()) {
+      throw InputError(fmt::format("'{}' behind --; expected one of {}", command_.front(),
+                                   fmt::join(kRealCommands, ", ")));
+    }
+    for (const std::string& word : command_) {
+      if (names(word, {"--hosts", "--place", "--ssh", "--rank", "--ranks", "--root", "--host"})) {
+        throw InputError(
+            fmt::format("{} behind --: the testbed has a rank on each of its hosts; "
+                        "expected none",
+                        word));
+      }
+    }
+  }
+
+  std::uint32_t host_count(const machine::Platform& platform) const {
+    if (hosts_) {
+      return static_cast<std::uint32_t>(
+          sched::parse_count(*hosts_, "--hosts", 2, hw::kMostTestbedHosts));
+    }
+    if (const auto count = machine::node_count(platform)) return *count;
+    throw InputError(
+        fmt::format("{} has as many hosts as there are ranks; expected --hosts N", platform.name));
+  }
+
+  hw::TestbedLatency latency() const {
+    return bare_latency_ ? hw::TestbedLatency::kBare : hw::TestbedLatency::kTree;
+  }
+
+  // Rates by one factor, and latencies by its inverse: the ratios of times stay.
+  void scale(hw::SwitchTree& tree, machine::Platform& platform) {
+    const auto of_cables = [&](const auto& change) {
+      for (hw::SwitchTree::Host& host : tree.hosts) change(host.cable);
+      for (hw::SwitchTree::Switch& lower : tree.switches) {
+        if (lower.above) change(lower.cable);
+      }
+    };
+    const sched::Rate wanted = sched::parse_rate(*scale_, "--scale");
+    const double factor = static_cast<double>(wanted.bits_per_second) /
+                          static_cast<double>(fastest(tree).bits_per_second);
+    const auto scaled = [&](sched::Rate rate) {
+      return sched::Rate{static_cast<std::uint64_t>(
+          std::llround(static_cast<double>(rate.bits_per_second) * factor))};
+    };
+    const auto stretched = [&](sched::Time time) {
+      return sched::Time(std::llround(static_cast<double>(time.count()) / factor));
+    };
+    of_cables([&](hw::SwitchTree::Cable& cable) {
+      cable = {scaled(cable.up), scaled(cable.down), stretched(cable.latency)};
+    });
+    platform.rate = scaled(platform.rate);
+    platform.latency = stretched(platform.latency);
+    platform.topology.link_rate = scaled(platform.topology.link_rate);
+    platform.topology.hop_latency = stretched(platform.topology.hop_latency);
+    if (auto* const racks = std::get_if<machine::TwoLevel>(&platform.topology.shape)) {
+      racks->uplink = scaled(racks->uplink);
+    }
+    factor_ = factor;
+  }
+
+  // Ranks on the testbed's hosts, by what carries commands there.
+  std::vector<std::string> command_on(const hw::Testbed& testbed) const {
+    std::vector<std::string> line = command_;
+    line.insert(line.end(), {"--hosts", testbed.host_list(), "--ssh", testbed.entry_program()});
+    const auto said = [&](std::initializer_list<std::string_view> options) {
+      return std::ranges::any_of(command_,
+                                 [&](const std::string& word) { return names(word, options); });
+    };
+    if (!said({"--transport", "-t"})) line.insert(line.end(), {"--transport", "tcp"});
+    // Ranks that poll take each other's processors.
+    if (!said({"--completion"})) line.insert(line.end(), {"--completion", "interrupt"});
+    return line;
+  }
+
+  std::string latency_words() const {
+    return bare_latency_ ? "latency as this machine has it" : "latency by netem";
+  }
+
+  std::string summary(const hw::SwitchTree& tree) const {
+    return fmt::format(
+        "testbed: {} hosts on {} switch{}, host-0's cable at {} of what TCP carries; "
+        "{}",
+        tree.hosts.size(), tree.switches.size(), tree.switches.size() == 1 ? "" : "es",
+        shown_rate(tree.hosts.front().cable.up), latency_words());
+  }
+
+  static sched::Rate fastest(const hw::SwitchTree& tree) {
+    sched::Rate most;
+    visit_cables(tree, [&](const std::string&, std::uint32_t, const hw::SwitchTree::Cable& cable) {
+      most = std::max({most, cable.up, cable.down});
+    });
+    return most;
+  }
+
+  static std::string switch_name(std::size_t number) { return fmt::format("switch-{}", number); }
+
+  // Calls visit(name, on, cable) for every cable.
+  template <class Visit>
+  static void visit_cables(const hw::SwitchTree& tree, const Visit& visit) {
+    for (const hw::SwitchTree::Host& host : tree.hosts) visit(host.name, host.on, host.cable);
+    for (std::size_t s = 0; s < tree.switches.size(); ++s) {
+      const hw::SwitchTree::Switch& lower = tree.switches[s];
+      if (lower.above) visit(switch_name(s), *lower.above, lower.cable);
+    }
+  }
+
+  std::string report(const hw::SwitchTree& tree, const machine::Platform& platform) const {
+    std::string text = fmt::format("{}\n", platform.name);
+    if (platform.topology.kind() != machine::TopologyKind::kSimgridFile) {
+      text += fmt::format("  figures   {}\n", platform.spec());
+    }
+    if (factor_) {
+      text += fmt::format(
+          "  scaled    rates by {0:.6g}, latencies by {1:.6g}; not this machine's "
+          "own overheads\n",
+          *factor_, 1 / *factor_);
+    }
+    text += fmt::format("  hosts     {}, {} to {}\n  latency   {}\n", tree.hosts.size(),
+                        hw::testbed_address(0),
+                        hw::testbed_address(static_cast<std::uint32_t>(tree.hosts.size()) - 1),
+                        bare_latency_ ? "this machine's own" : "by netem");
+    Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+    table.add({"cable of", "to", "up", "down", "latency"});
+    visit_cables(
+        tree, [&](const std::string& name, std::uint32_t on, const hw::SwitchTree::Cable& cable) {
+          table.add({name, switch_name(on), shown_rate(cable.up), shown_rate(cable.down),
+                     bare_latency_ ? "–" : sched::format_time(cable.latency)});
+        });
+    return text + "\n" + table.text("  ") +
+           "\n  nothing was built; it is for a command behind --, as long as that takes\n";
+  }
+
+  std::string document(const hw::SwitchTree& tree) const {
+    JsonDocument document(std::nullopt, false);
+    document.set("hosts", tree.hosts.size());
+    document.set("switches", tree.switches.size());
+    document.set("scale", factor_);
+    document.set("bare_latency", bare_latency_);
+    document.begin_list("cables");
+    visit_cables(
+        tree, [&](const std::string& name, std::uint32_t on, const hw::SwitchTree::Cable& cable) {
+          document.begin_object();
+          document.set("of", name);
+          document.set("to", switch_name(on));
+          document.set("up_bits_per_s", cable.up.bits_per_second);
+          document.set("down_bits_per_s", cable.down.bits_per_second);
+          document.set("latency_s", sched::seconds(cable.latency));
+          document.end();
+        });
+    document.end();
+    return document.text();
+  }
+
+  std::string platform_;
+  std::optional<std::string> hosts_, scale_;
+  bool bare_latency_ = false;
+  bool json_ = false;
+  std::vector<std::string> command_;
+  std::optional<double> factor_;  // of --scale
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_testbed() { return std::make_unique<TestbedCommand>(); }
+
+}  // namespace slackline::cli

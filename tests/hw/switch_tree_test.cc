@@ -1,0 +1,275 @@
+// A testbed's tree of switches, found from a network's ways.
+#include "hw/testbed/switch_tree.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hw/testbed/scripts.h"
+#include "machine/platform.h"
+#include "sched/error.h"
+
+namespace slackline::hw {
+namespace {
+
+using machine::Link;
+using machine::LinkId;
+using machine::Route;
+using machine::Wiring;
+using sched::RankId;
+using sched::Rate;
+using sched::Time;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+SwitchTree tree_of(const char* platform, std::uint32_t ranks) {
+  return switch_tree(Wiring(machine::parse_platform_spec(platform), ranks));
+}
+
+// What switch_tree() says against it.
+std::string refusal_of(const Wiring& wiring) {
+  try {
+    switch_tree(wiring);
+  } catch (const Unsupported& refusal) {
+    return refusal.what();
+  }
+  return "nothing";
+}
+std::string refusal_of(const char* platform, std::uint32_t ranks) {
+  return refusal_of(Wiring(machine::parse_platform_spec(platform), ranks));
+}
+
+TEST(SwitchTreeOfPlatform, StarIsOneSwitch) {
+  const SwitchTree tree = tree_of("star:rate=400Mbps,latency=60us", 3);
+  ASSERT_EQ(tree.switches.size(), 1u);
+  EXPECT_FALSE(tree.switches[0].above.has_value());
+  ASSERT_EQ(tree.hosts.size(), 3u);
+  for (const SwitchTree::Host& host : tree.hosts) {
+    EXPECT_EQ(host.on, 0u);
+    EXPECT_EQ(host.cable.up.bits_per_second, 400'000'000u);
+    EXPECT_EQ(host.cable.down.bits_per_second, 400'000'000u);
+    EXPECT_EQ(host.cable.latency, Time(60'000'000));
+  }
+  EXPECT_EQ(tree.hosts[2].name, "host-2");
+}
+
+TEST(SwitchTreeOfPlatform, RacksHaveASwitchEachBelowTheLast) {
+  const SwitchTree tree = tree_of(
+      "two-level:racks=2,hosts=2,oversubscription=4,rate=400Mbps,latency=60us,hop_latency=5us", 4);
+  ASSERT_EQ(tree.switches.size(), 3u);
+  EXPECT_EQ(tree.hosts[0].on, tree.hosts[1].on);
+  EXPECT_EQ(tree.hosts[2].on, tree.hosts[3].on);
+  EXPECT_NE(tree.hosts[0].on, tree.hosts[2].on);
+  for (const std::uint32_t rack : {0u, 1u}) {
+    EXPECT_EQ(tree.switches[rack].above, std::optional<std::uint32_t>(2));
+    EXPECT_EQ(tree.switches[rack].cable.up.bits_per_second, 200'000'000u);
+    EXPECT_EQ(tree.switches[rack].cable.down.bits_per_second, 200'000'000u);
+    // Two switches more than within a rack.
+    EXPECT_EQ(tree.switches[rack].cable.latency, Time(10'000'000));
+  }
+  EXPECT_EQ(tree.hosts[3].cable.latency, Time(60'000'000));
+  EXPECT_FALSE(tree.switches[2].above.has_value());
+}
+
+TEST(SwitchTreeOfPlatform, WhatIsNoTreeIsRefusedByName) {
+  EXPECT_THAT(refusal_of("torus:dims=3,rate=1Gbps", 3), HasSubstr("expected a tree of switches"));
+  EXPECT_THAT(refusal_of("dragonfly:groups=2,chassis=1,routers=2,hosts=1,rate=1Gbps", 4),
+              HasSubstr("expected a tree of switches"));
+  EXPECT_THAT(refusal_of("star:rate=1Gbps,ranks_per_node=2", 4),
+              HasSubstr("ranks 0 and 1 share a machine"));
+  EXPECT_THROW(tree_of("star:rate=1Gbps", 1), InputError);
+}
+
+// A network told link by link.
+class Network {
+ public:
+  LinkId link(std::string name, std::uint64_t rate, bool shared = true) {
+    links_.push_back({std::move(name), Rate{rate}, shared});
+    return LinkId(static_cast<std::uint32_t>(links_.size() - 1));
+  }
+  void route(std::uint32_t src, std::uint32_t dst, std::vector<LinkId> links,
+             Time latency = Time(0)) {
+    routes_.push_back({RankId(src), RankId(dst), {std::move(links), latency}});
+  }
+  Wiring wiring(std::uint32_t hosts) {
+    std::vector<std::string> names;
+    for (std::uint32_t h = 0; h < hosts; ++h) names.push_back(fmt::format("h{}", h));
+    return Wiring(names, links_, routes_);
+  }
+
+ private:
+  std::vector<Link> links_;
+  std::vector<Wiring::FixedRoute> routes_;
+};
+
+TEST(SwitchTreeOfLinks, ACableThatGoesBothWaysIsRefused) {
+  Network network;
+  const LinkId both = network.link("both", 1000);
+  const LinkId other = network.link("other", 1000);
+  network.route(0, 1, {both, other});
+  network.route(1, 0, {other, both});
+  EXPECT_THAT(refusal_of(network.wiring(2)),
+              AllOf(HasSubstr("link both serves several hosts"), HasSubstr("both directions")));
+}
+
+TEST(SwitchTreeOfLinks, ALinkThatNobodySharesIsRefused) {
+  Network network;
+  const LinkId wide = network.link("wide", 1000, false);
+  const LinkId other = network.link("other", 1000);
+  network.route(0, 1, {wide, other});
+  network.route(1, 0, {other, wide});
+  EXPECT_THAT(refusal_of(network.wiring(2)), HasSubstr("link wide gives every message"));
+}
+
+TEST(SwitchTreeOfLinks, AnUplinkByDestinationIsRefused) {
+  // Two racks of one and two; host 0 takes one uplink to host 1 and another to host 2.
+  Network network;
+  std::vector<LinkId> out, in;
+  for (int h = 0; h < 3; ++h) {
+    out.push_back(network.link(fmt::format("out{}", h), 1000));
+    in.push_back(network.link(fmt::format("in{}", h), 1000));
+  }
+  const LinkId first = network.link("first", 1000), second = network.link("second", 1000);
+  const LinkId back = network.link("back", 1000), down = network.link("down", 1000);
+  const LinkId up = network.link("up", 1000);
+  network.route(0, 1, {out[0], first, down, in[1]});
+  network.route(0, 2, {out[0], second, down, in[2]});
+  for (const std::uint32_t h : {1u, 2u}) network.route(h, 0, {out[h], up, back, in[0]});
+  network.route(1, 2, {out[1], in[2]});
+  network.route(2, 1, {out[2], in[1]});
+  EXPECT_THAT(refusal_of(network.wiring(3)),
+              AllOf(HasSubstr("several ways out of h0"), HasSubstr("first"), HasSubstr("second")));
+}
+
+// Any tree with all hosts equally far below the top: its ways, told as a network, give it back. The
+// switches may come out in another order, so ways are compared.
+TEST(SwitchTreeOfLinks, RandomTreesComeBack) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t end) { return random() % end; };
+    struct Node {
+      std::size_t above = 0;
+      LinkId up, down;
+    };
+    // Level by level from the top; the last level's are hosts.
+    std::vector<Node> nodes(1);
+    std::vector<std::size_t> level = {0};
+    const std::uint64_t depth = 1 + below(3);
+    Network network;
+    std::vector<std::uint64_t> latency_of_depth;
+    for (std::uint64_t d = 0; d < depth; ++d) {
+      latency_of_depth.push_back(below(3));
+      std::vector<std::size_t> next;
+      for (const std::size_t above : level) {
+        for (std::uint64_t children = (d == 0 ? 2 : 1) + below(3); children > 0; --children) {
+          const std::size_t n = nodes.size();
+          const LinkId up = network.link(fmt::format("u{}", n), 1 + below(1000));
+          nodes.push_back({above, up, network.link(fmt::format("d{}", n), 1 + below(1000))});
+          next.push_back(n);
+        }
+      }
+      level = next;
+    }
+    // Ways of hosts that meet further up take as long or longer.
+    std::vector<Time> met(depth + 1);
+    for (std::uint64_t d = depth; d-- > 0;) {
+      met[d] = met[d + 1] + Time(static_cast<std::int64_t>(latency_of_depth[d]));
+    }
+    const auto way = [&](std::size_t src, std::size_t dst) {
+      Route route;
+      std::vector<LinkId> down;
+      std::uint64_t up = 0;
+      for (; src != dst; src = nodes[src].above, dst = nodes[dst].above, ++up) {
+        route.links.push_back(nodes[src].up);
+        down.push_back(nodes[dst].down);
+      }
+      route.links.insert(route.links.end(), down.rbegin(), down.rend());
+      route.latency = met[depth - up];
+      return route;
+    };
+    std::shuffle(level.begin(), level.end(), random);
+    const auto hosts = static_cast<std::uint32_t>(level.size());
+    for (std::uint32_t s = 0; s < hosts; ++s) {
+      for (std::uint32_t d = 0; d < hosts; ++d) {
+        if (s == d) continue;
+        Route route = way(level[s], level[d]);
+        network.route(s, d, std::move(route.links), route.latency);
+      }
+    }
+    const Wiring wiring = network.wiring(hosts);
+    const SwitchTree tree = switch_tree(wiring);
+    ASSERT_EQ(tree.hosts.size(), hosts);
+    // The way from host to host in the tree that was found: rates, and what it takes.
+    const auto found = [&](std::uint32_t src, std::uint32_t dst) {
+      std::vector<std::uint64_t> rates_up = {tree.hosts[src].cable.up.bits_per_second};
+      std::vector<std::uint64_t> rates_down = {tree.hosts[dst].cable.down.bits_per_second};
+      Time latency = tree.hosts[src].cable.latency;
+      std::uint32_t one = tree.hosts[src].on, other = tree.hosts[dst].on;
+      while (one != other) {
+        rates_up.push_back(tree.switches[one].cable.up.bits_per_second);
+        rates_down.push_back(tree.switches[other].cable.down.bits_per_second);
+        latency += tree.switches[one].cable.latency;
+        one = tree.switches[one].above.value();
+        other = tree.switches[other].above.value();
+      }
+      rates_up.insert(rates_up.end(), rates_down.rbegin(), rates_down.rend());
+      return std::pair(rates_up, latency);
+    };
+    for (std::uint32_t s = 0; s < hosts; ++s) {
+      for (std::uint32_t d = 0; d < hosts; ++d) {
+        if (s == d) continue;
+        const Route expected = wiring.route(RankId(s), RankId(d));
+        std::vector<std::uint64_t> passed;
+        for (const LinkId link : expected.links) {
+          passed.push_back(wiring.links()[link.value].rate.bits_per_second);
+        }
+        ASSERT_EQ(found(s, d), std::pair(passed, expected.latency))
+            << "seed " << seed << ", from " << s << " to " << d;
+      }
+    }
+  }
+}
+
+TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
+  const SwitchTree tree =
+      tree_of("two-level:racks=2,hosts=2,oversubscription=2,rate=400Mbps,latency=1ms", 4);
+  const auto space_of = [](std::uint32_t host) { return fmt::format("/space/{}", host); };
+  std::string all;
+  for (const std::string& script : switch_scripts(tree, TestbedLatency::kBare, space_of)) {
+    all += script;
+  }
+  EXPECT_THAT(all, HasSubstr("link add name p3 type veth peer name eth0 netns /space/3\n"));
+  EXPECT_THAT(all, HasSubstr("link set p3 master s1 up\n"));
+  EXPECT_THAT(all, HasSubstr("link set d1 master s2 up\n"));
+  // 400 Mb/s of bytes that TCP carries.
+  for (const char* port : {"p0", "p3", "u0", "d0", "u1", "d1"}) {
+    EXPECT_THAT(all, HasSubstr(fmt::format("class add dev {} parent 1: classid 1:1 htb rate "
+                                           "418232044bit ceil 418232044bit",
+                                           port)));
+    EXPECT_THAT(all, HasSubstr(fmt::format("hook egress device \"{}\"", port)));
+  }
+  EXPECT_THAT(host_script(tree, TestbedLatency::kBare, 2),
+              AllOf(HasSubstr("address add 10.77.0.3/24 dev eth0\n"),
+                    HasSubstr("class add dev eth0 parent 1: classid 1:1 htb rate 418232044bit")));
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("netem")));
+}
+
+TEST(TestbedScripts, LatencyIsOfWhatLeavesAHost) {
+  const SwitchTree tree = tree_of("star:rate=400Mbps,latency=1ms", 2);
+  EXPECT_THAT(host_script(tree, TestbedLatency::kTree, 0),
+              HasSubstr("qdisc add dev eth0 parent 1:20 handle 20: netem delay 1000.000us "));
+  for (const std::string& script :
+       switch_scripts(tree, TestbedLatency::kTree, [](std::uint32_t) { return "/s"; })) {
+    EXPECT_THAT(script, ::testing::Not(HasSubstr("netem")));
+  }
+}
+
+}  // namespace
+}  // namespace slackline::hw

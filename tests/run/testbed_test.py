@@ -1,0 +1,149 @@
+"""`testbed`: a platform's network, built of namespaces. Needs root, `ip`, `tc`, `nft` and a kernel
+that has what they ask for.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from program_case import PROGRAM, children_of, main, stat_of
+from rank_case import PATIENCE_S, RankCase
+
+STAR = "star:rate=100Mbps"
+# 1 MiB at 100 Mb/s.
+WIRE_S = 8 * 2**20 / 100e6
+
+
+def why_not():
+    """What this machine lacks for a testbed, or nothing."""
+    if os.geteuid() != 0:
+        return "needs root"
+    missing = [tool for tool in ("ip", "tc", "nft") if shutil.which(tool) is None]
+    if missing:
+        return f"needs {', '.join(missing)}"
+    done = subprocess.run([PROGRAM, "testbed", STAR, "--hosts", "2", "--bare-latency", "--", "run",
+                           "chain:ranks=2,bytes=8"], capture_output=True, text=True)
+    return f"this kernel lacks something: {done.stderr.strip()}" if done.returncode == 3 else None
+
+
+WHY_NOT = why_not()
+
+
+def devices():
+    """Those of this network that are called as a testbed's are."""
+    return sorted(name for name in os.listdir("/sys/class/net") if re.match(r"[sudp]\d+$", name))
+
+
+def space_of(pid):
+    """The network namespace that a process is in; nothing if there is no such process."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/net")
+    except OSError:
+        return None
+
+
+def spaces_below(pid):
+    """Those of what a process has started, but for its own."""
+    found, left = set(), [pid]
+    while left:
+        children = list(children_of(left.pop()))
+        found |= {space_of(child) for child in children}
+        left += children
+    return found - {None, space_of(pid)}
+
+
+def all_spaces():
+    return {space_of(path.name) for path in pathlib.Path("/proc").glob("[0-9]*")}
+
+
+class Plan(RankCase):
+    def test_without_a_command_it_says_what_it_would_build(self):
+        done = self.run_program("testbed", "two-level:racks=2,hosts=2,oversubscription=4,"
+                                "rate=100Gbps,latency=1us", "--scale", "400Mbps", "--json")
+        self.assertEqual(done.code, 0, done)
+        said = json.loads(done.out)
+        self.assertEqual((said["hosts"], said["switches"], said["scale"]), (4, 3, 0.004))
+        self.assertEqual([(c["of"], c["to"], c["up_bits_per_s"]) for c in said["cables"]], [
+            ("host-0", "switch-0", 400_000_000), ("host-1", "switch-0", 400_000_000),
+            ("host-2", "switch-1", 400_000_000), ("host-3", "switch-1", 400_000_000),
+            ("switch-0", "switch-2", 200_000_000), ("switch-1", "switch-2", 200_000_000)])
+        self.assertEqual(said["cables"][0]["latency_s"], 250e-6)
+
+    def test_what_cannot_be_is_refused(self):
+        for arguments, word in (
+                (("star:rate=1Gbps",), "expected --hosts N"),
+                (("torus:dims=4,rate=1Gbps",), "expected a tree of switches"),
+                ((STAR, "--hosts", "1"), "--hosts: '1'"),
+                ((STAR, "--hosts", "2", "--", "simulate", "x"), "'simulate' behind --"),
+                ((STAR, "--hosts", "2", "--", "run", "x", "--rank=1"), "--rank=1 behind --"),
+                ((STAR, "--hosts", "2", "--json", "--", "run", "x"), "--json before --")):
+            done = self.run_program("testbed", *arguments)
+            self.assertEqual((done.code, done.out, done.err.count("\n")), (2, "", 1), done)
+            self.assertIn(word, done.err)
+
+
+@unittest.skipIf(WHY_NOT, WHY_NOT)
+class Testbed(RankCase):
+    def on_testbed(self, platform, hosts, *command):
+        return self.run_program("testbed", platform, "--hosts", hosts, "--bare-latency", "--",
+                                *command)
+
+    def test_a_message_takes_the_time_of_its_cable(self):
+        before = devices()
+        done = self.on_testbed(STAR, 3, "run", "chain:ranks=3,bytes=1MiB,block=128KiB",
+                               "--iterations", 3, "--json")
+        self.assertEqual(done.code, 0, done)
+        said = json.loads(done.out)
+        self.assertTrue(said["bytes_proved"])
+        self.assertEqual(said["transport"], "net")
+        # Two hops of a pipeline of 8 blocks. A burst of each port may go at once.
+        self.assertGreater(said["makespan_s"], 0.8 * WIRE_S)
+        self.assertLess(said["makespan_s"], 10 * WIRE_S)
+        self.assertEqual(devices(), before)
+
+    def test_racks_have_an_uplink(self):
+        # Of a quarter of a cable's rate.
+        done = self.on_testbed("two-level:racks=2,hosts=2,oversubscription=8,rate=100Mbps", 4,
+                               "run", "chain:ranks=4,bytes=1MiB,block=128KiB", "--json")
+        self.assertEqual(done.code, 0, done)
+        makespan_s = json.loads(done.out)["makespan_s"]
+        self.assertGreater(makespan_s, 0.8 * 4 * WIRE_S)
+        self.assertLess(makespan_s, 10 * 4 * WIRE_S)
+
+    def test_hosts_have_names_and_no_shared_memory(self):
+        done = self.on_testbed(STAR, 2, "run", "chain:ranks=2,bytes=8", "--transport", "shm")
+        self.assertEqual((done.code, done.out), (2, ""), done)
+        self.assertIn("rank 0 is on host-0, rank 1 on host-1", done.err)
+
+    def test_nothing_is_left_whatever_ends_it(self):
+        devices_before = devices()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            process = subprocess.Popen(
+                [PROGRAM, "testbed", STAR, "--hosts", "2", "--bare-latency", "--", "run",
+                 "chain:ranks=2,bytes=8MiB,block=1MiB", "--duration", "60s"], cwd=self.folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            end = time.monotonic() + PATIENCE_S
+            spaces = set()
+            while len(spaces) < 2 and time.monotonic() < end:
+                spaces = spaces_below(process.pid)
+                time.sleep(0.01)
+            self.assertGreaterEqual(len(spaces), 2)
+            process.send_signal(number)
+            process.communicate(timeout=PATIENCE_S)
+            self.assertEqual(process.returncode, -number)
+            while spaces & all_spaces() and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertEqual(spaces & all_spaces(), set())
+            self.assertIsNone(stat_of(process.pid))
+        self.assertEqual(devices(), devices_before)
+
+
+if __name__ == "__main__":
+    main()
