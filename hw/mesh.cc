@@ -13,8 +13,22 @@
 #include "hw/mesh/peers.h"
 #include "hw/mesh/wire.h"
 #include "sched/error.h"
+#include "sched/memory_limit.h"
 
 namespace slackline::hw {
+
+namespace {
+
+// What is not said is half of the memory that is free.
+MeshOptions with_bound(MeshOptions options) {
+  constexpr std::uint64_t kUnknown = std::uint64_t{2} << 30;
+  if (options.most_unread_bytes == 0) {
+    options.most_unread_bytes = sched::free_memory().value_or(kUnknown) / 2;
+  }
+  return options;
+}
+
+}  // namespace
 
 class Mesh::Impl {
  public:
@@ -52,12 +66,16 @@ class Mesh::Impl {
     return all;
   }
 
-  void follow_clock() {
-    if (rank_ == 0) return;
+  bool follow_clock() {
+    if (rank_ == 0) return false;
     peers_.follow_clock(false);
     ask_clock(true);
-    if (!peers_.clock().track(is_host_of_root()).is_one_clock()) peers_.follow_clock(true);
+    if (peers_.clock().track(is_host_of_root()).is_one_clock()) return false;
+    peers_.follow_clock(true);
+    return true;
   }
+
+  void add_clock_sample(const ClockSample& sample) { peers_.clock().add(sample); }
 
   ClockOffset clock() const {
     if (rank_ == 0) return {};
@@ -113,7 +131,7 @@ class Mesh::Impl {
         all_neighbours_(options.ranks <= options.full_up_to),
         members_(joined.members),
         inbox_(rank_, options.ranks),
-        peers_(options, std::move(joined), inbox_) {}
+        peers_(with_bound(options), std::move(joined), inbox_) {}
 
   const std::uint32_t rank_;
   const bool all_neighbours_;
@@ -164,7 +182,8 @@ std::vector<Loss> Mesh::lost() const { return impl_->inbox().lost(); }
 void Mesh::throw_if_lost() const { impl_->inbox().throw_if_lost(); }
 int Mesh::lost_descriptor() const { return impl_->inbox().lost_descriptor(); }
 
-void Mesh::follow_clock() { impl_->follow_clock(); }
+bool Mesh::follow_clock() { return impl_->follow_clock(); }
+void Mesh::add_clock_sample(const ClockSample& sample) { impl_->add_clock_sample(sample); }
 ClockOffset Mesh::clock() const { return impl_->clock(); }
 ClockTrack Mesh::followed_clock() { return impl_->followed_clock(); }
 void Mesh::leave_clock() { impl_->leave_clock(); }

@@ -43,6 +43,10 @@ struct MeshOptions {
   std::function<void(std::uint32_t joined)> on_join;
   /// What all ranks must agree on: one line each, "name: value" ("schedule: 1f3c…").
   std::vector<std::string> agreed;
+  /// Memory that messages may take which other ranks have sent and this one has not taken, in all.
+  /// Beyond it, the rank that sent most of them is lost. 0: half of what is free when this rank
+  /// joins; 1 GiB where that is not known.
+  std::uint64_t most_unread_bytes = 0;
   /// Up to so many ranks, all are connected from the beginning; the same at all ranks.
   std::uint32_t full_up_to = kFullMeshRanks;
   /// What this rank takes its program's version for. Empty: what it is. For tests.
@@ -106,11 +110,13 @@ class Mesh {
   int lost_descriptor() const;
 
   /// Follows rank 0's clock: asks it now (32 round trips), forgetting what was known, and from then
-  /// on ten times a second, unless it is this host's own. Rank 0 must still be there; itself it has
-  /// nothing to follow.
-  void follow_clock();
+  /// on ten times a second, unless it is this host's own. Answers whether it may be another clock.
+  /// Rank 0 must still be there; itself it has nothing to follow.
+  bool follow_clock();
   /// While it is followed: what rank 0's clock shows beyond this one's just now.
   ClockOffset clock() const;
+  /// While it is followed: what was found out by other means.
+  void add_clock_sample(const ClockSample& sample);
   /// Asks once more (32 round trips; rank 0 must still be there) and follows no longer: the clock
   /// from follow_clock() to here.
   ClockTrack followed_clock();

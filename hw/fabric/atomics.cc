@@ -92,9 +92,10 @@ std::optional<Completion> FabricAtomics::received(FabricContext* context) {
   listen(receive);
   if (message.salt != salt_) return std::nullopt;
   if (message.what >= static_cast<std::uint32_t>(What::kAnswer)) return finish(message);
-  const FabricPeer source = source_of_(message.channel);
-  answers_.push_back({source.place, carry_out(message)});
-  answers_.back().message.salt = source.salt;
+  const std::optional<FabricPeer> source = source_of_(message.channel);
+  if (!source) return std::nullopt;
+  answers_.push_back({source->place, carry_out(message)});
+  answers_.back().message.salt = source->salt;
   flush();
   return std::nullopt;
 }
@@ -121,7 +122,7 @@ FabricAtomics::Message FabricAtomics::carry_out(const Message& request) {
 
 std::optional<Completion> FabricAtomics::finish(const Message& answer) {
   if (answer.number >= waiting_.size() || waiting_[answer.number].result == nullptr) {
-    throw InternalError("an answer to no atomic");
+    return std::nullopt;
   }
   const Waiting done = std::exchange(waiting_[answer.number], {});
   free_.push_back(answer.number);

@@ -23,11 +23,12 @@ namespace slackline::hw {
 class FabricEndpoint;
 
 /// Messages without a tag are for these alone. One that does not carry this end's salt is a
-/// stranger's, and as if it had not come.
+/// stranger's, and as if it had not come; so is one that names no channel which ends here, and one
+/// that answers no request.
 class FabricAtomics {
  public:
-  /// The rank that initiates on a channel which ends here.
-  using SourceOf = std::function<FabricPeer(std::uint32_t channel)>;
+  /// The rank that initiates on a channel; nothing if none which ends here is open.
+  using SourceOf = std::function<std::optional<FabricPeer>(std::uint32_t channel)>;
 
   /// The endpoint must outlive this. Throws EnvironmentError if nothing can be received.
   FabricAtomics(FabricEndpoint& endpoint, std::uint64_t salt, SourceOf source_of);

@@ -31,18 +31,19 @@ bool ClockFollower::answered(std::uint64_t asked_ns, std::uint64_t there_ns, std
   const ClockSample sample{*asked_ns_, static_cast<std::int64_t>(there_ns), now_ns};
   asked_ns_.reset();
   if (left_ == 0) {
-    keep(sample);
+    add(sample);
     return false;
   }
   if (!best_ || sample.round_trip_ns() < best_->round_trip_ns()) best_ = sample;
   if (--left_ != 0) return false;
-  keep(*best_);
+  add(*best_);
   return true;
 }
 
-void ClockFollower::keep(const ClockSample& sample) {
+void ClockFollower::add(const ClockSample& sample) {
   const std::lock_guard lock(mutex_);
-  samples_.push_back(sample);
+  samples_.insert(
+      std::ranges::upper_bound(samples_, sample.middle_ns(), {}, &ClockSample::middle_ns), sample);
   if (samples_.size() < kMost) return;
   std::size_t kept = 1;  // the first stays, as what is timed begins there
   for (std::size_t i = 1; i + 1 < samples_.size(); i += 2) {

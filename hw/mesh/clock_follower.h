@@ -31,6 +31,8 @@ class ClockFollower {
   /// shows.
   bool answered(std::uint64_t asked_ns, std::uint64_t there_ns, std::int64_t now_ns);
 
+  /// A sample that was taken by other means. Any thread.
+  void add(const ClockSample& sample);
   /// All that was heard; at least one round must be over.
   ClockTrack track(bool same_host) const;
   /// The other clock as was heard last, at this moment.
@@ -39,15 +41,13 @@ class ClockFollower {
   std::size_t count() const;
 
  private:
-  void keep(const ClockSample& sample);
-
   // The asking thread's.
   std::optional<std::int64_t> asked_ns_;  // of the question under way
   int left_ = 0;                          // of the round
   std::optional<ClockSample> best_;       // of the round
 
   mutable std::mutex mutex_;
-  std::vector<ClockSample> samples_;
+  std::vector<ClockSample> samples_;  // by the middle of question and answer
 };
 
 }  // namespace slackline::hw

@@ -11,10 +11,6 @@ namespace {
 
 constexpr double kNanosecond = 1e-9;
 
-std::int64_t middle_ns(const ClockSample& sample) {
-  return sample.asked_ns + sample.round_trip_ns() / 2;
-}
-
 // Half the round trip, and what is lost by rounding: seconds since a machine's start are no finer
 // after a year.
 double error_ns(const ClockSample& sample) {
@@ -32,10 +28,10 @@ bool allows_one_clock(const ClockSample& sample) {
 ClockTrack::ClockTrack(std::span<const ClockSample> samples, bool same_host) {
   if (samples.empty()) throw InternalError("a clock of which nothing is known");
   if (same_host && std::ranges::all_of(samples, allows_one_clock)) return;
-  base_ns_ = samples.front().there_ns - middle_ns(samples.front());
+  base_ns_ = samples.front().there_ns - samples.front().middle_ns();
   for (const ClockSample& sample : worthwhile(samples)) {
-    Knot knot{sample.asked_ns, middle_ns(sample), sample.answered_ns,
-              static_cast<double>(sample.there_ns - middle_ns(sample) - base_ns_),
+    Knot knot{sample.asked_ns, sample.middle_ns(), sample.answered_ns,
+              static_cast<double>(sample.there_ns - sample.middle_ns() - base_ns_),
               error_ns(sample)};
     if (!knots_.empty()) {
       // Time does not go back, whatever the other clock does.
@@ -54,7 +50,7 @@ ClockTrack::ClockTrack(std::span<const ClockSample> samples, bool same_host) {
 std::vector<ClockSample> ClockTrack::worthwhile(std::span<const ClockSample> samples) {
   constexpr double kNothing = std::numeric_limits<double>::infinity();
   const auto drift_ns = [&](std::size_t from, std::size_t to) {
-    return kDrift * static_cast<double>(middle_ns(samples[to]) - middle_ns(samples[from]));
+    return kDrift * static_cast<double>(samples[to].middle_ns() - samples[from].middle_ns());
   };
   std::vector<double> from_after(samples.size(), kNothing);
   for (std::size_t i = samples.size() - 1; i > 0; --i) {

@@ -35,6 +35,7 @@ struct ClockSample {
   std::int64_t answered_ns = 0;  // here; not before asked_ns
 
   std::int64_t round_trip_ns() const { return answered_ns - asked_ns; }
+  std::int64_t middle_ns() const { return asked_ns + round_trip_ns() / 2; }
 };
 /// A century, more than any clock that counts from its machine's start will show.
 inline constexpr std::int64_t kMostClockNs = std::int64_t{100} * 366 * 86'400 * 1'000'000'000;
@@ -46,7 +47,7 @@ class ClockTrack {
 
   /// One clock for both: no difference, no error.
   ClockTrack() = default;
-  /// Samples in the order in which they were taken, at least one. `same_host`: the clocks are taken
+  /// Samples in the order of their middles, at least one. `same_host`: the clocks are taken
   /// for one if no sample says otherwise.
   ClockTrack(std::span<const ClockSample> samples, bool same_host);
 

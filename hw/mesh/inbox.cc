@@ -10,7 +10,10 @@
 namespace slackline::hw {
 
 Inbox::Inbox(std::uint32_t rank, std::uint32_t ranks)
-    : rank_(rank), gone_(ranks, false), lost_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : rank_(rank),
+      unread_(ranks, 0),
+      gone_(ranks, false),
+      lost_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!lost_event_) {
     throw EnvironmentError(
         fmt::format("no more files can be opened ({}); raise `ulimit -n`", std::strerror(errno)));
@@ -20,9 +23,33 @@ Inbox::Inbox(std::uint32_t rank, std::uint32_t ranks)
 void Inbox::deliver(const Row& row, Bytes message) {
   {
     const std::lock_guard lock(mutex_);
-    rows_[row].push_back(std::move(message));
+    std::deque<Bytes>& messages = rows_[row];
+    count(row.from, message.size() + kMessageMemory + (messages.empty() ? kRowMemory : 0));
+    messages.push_back(std::move(message));
   }
   changed_.notify_all();
+}
+
+std::uint64_t Inbox::unread() const {
+  const std::lock_guard lock(mutex_);
+  return all_unread_;
+}
+
+std::uint64_t Inbox::unread(std::uint32_t from) const {
+  const std::lock_guard lock(mutex_);
+  return unread_[from];
+}
+
+void Inbox::count(std::uint32_t from, std::uint64_t bytes) {
+  if (from == rank_) return;
+  unread_[from] += bytes;
+  all_unread_ += bytes;
+}
+
+void Inbox::discount(std::uint32_t from, std::uint64_t bytes) {
+  if (from == rank_) return;
+  unread_[from] -= bytes;
+  all_unread_ -= bytes;
 }
 
 void Inbox::leave(std::uint32_t rank) {
@@ -88,7 +115,9 @@ std::optional<Bytes> Inbox::pop(const Row& row) {
   if (found == rows_.end()) return std::nullopt;
   Bytes message = std::move(found->second.front());
   found->second.pop_front();
-  if (found->second.empty()) rows_.erase(found);
+  const bool was_last = found->second.empty();
+  if (was_last) rows_.erase(found);
+  discount(row.from, message.size() + kMessageMemory + (was_last ? kRowMemory : 0));
   return message;
 }
 

@@ -31,7 +31,15 @@ class Inbox {
   /// Throws EnvironmentError if there are no more file descriptors.
   Inbox(std::uint32_t rank, std::uint32_t ranks);
 
+  /// What a message, and a row of them, take beside their bytes; about.
+  static constexpr std::uint64_t kMessageMemory = 64;
+  static constexpr std::uint64_t kRowMemory = 1024;
+
   void deliver(const Row& row, Bytes message);
+  /// About how much memory the messages of other ranks take that nobody has taken yet; of one of
+  /// them.
+  std::uint64_t unread() const;
+  std::uint64_t unread(std::uint32_t from) const;
   /// Nothing comes from the rank any more.
   void leave(std::uint32_t rank);
   void lose(const Loss& loss);
@@ -49,13 +57,17 @@ class Inbox {
 
  private:
   std::optional<Bytes> pop(const Row& row);
+  void count(std::uint32_t from, std::uint64_t bytes);
+  void discount(std::uint32_t from, std::uint64_t bytes);
   [[noreturn]] void throw_first() const;
 
   const std::uint32_t rank_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Row, std::deque<Bytes>> rows_;
-  std::vector<bool> gone_;  // by rank
+  std::vector<std::uint64_t> unread_;  // by rank
+  std::uint64_t all_unread_ = 0;       // but for this rank's own
+  std::vector<bool> gone_;             // by rank
   std::vector<Loss> losses_;
   std::atomic<bool> any_lost_{false};
   Descriptor lost_event_;

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <asio.hpp>
 
+#include "sched/units.h"
+
 namespace slackline::hw {
 namespace {
 
@@ -44,6 +46,7 @@ class SignalsBlocked {
 MeshPeers::MeshPeers(const MeshOptions& options, Joined joined, Inbox& inbox)
     : rank_(options.rank),
       timeout_(options.failure_timeout),
+      most_unread_(options.most_unread_bytes),
       inbox_(inbox),
       tick_(io_),
       lost_(joined.connections.size(), false),
@@ -220,7 +223,29 @@ void MeshPeers::take(Peer& peer, std::span<const std::byte> bytes) {
     lose({peer.rank, fmt::format("it sent {}", error.what()), rank_});
   }
   peer.frames.clear();
+  bound_unread();
   if (peer.there) read(peer);
+}
+
+void MeshPeers::bound_unread() {
+  // Of a rank that is gone, an unfinished message stays as it is and counts no more.
+  const auto under_way = [](const std::unique_ptr<Peer>& peer) {
+    return peer && peer->there ? peer->reader.held() : 0;
+  };
+  std::uint64_t all = inbox_.unread();
+  for (const auto& peer : peers_) all += under_way(peer);
+  if (all <= most_unread_) return;
+  const auto sent_by = [&](const std::unique_ptr<Peer>& peer) {
+    return peer && peer->there ? inbox_.unread(peer->rank) + under_way(peer) : 0;
+  };
+  const auto most = std::max_element(
+      peers_.begin(), peers_.end(),
+      [&](const auto& one, const auto& other) { return sent_by(one) < sent_by(other); });
+  if (sent_by(*most) == 0) return;
+  lose({(*most)->rank,
+        fmt::format("it sent {} that rank {} has not taken", sched::human_bytes(sent_by(*most)),
+                    rank_),
+        rank_});
 }
 
 void MeshPeers::heed(Peer& peer, Frame& frame) {

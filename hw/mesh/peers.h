@@ -23,7 +23,8 @@ namespace slackline::hw {
 class MeshPeers {
  public:
   /// Takes over what came of the join, and begins. What is heard goes to the inbox, which must
-  /// outlive this. Nobody but this rank: does nothing, without a thread.
+  /// outlive this; options.most_unread_bytes must be known. Nobody but this rank: does nothing,
+  /// without a thread.
   MeshPeers(const MeshOptions& options, Joined joined, Inbox& inbox);
   /// Says farewell and leaves, as Mesh does.
   ~MeshPeers();
@@ -41,8 +42,9 @@ class MeshPeers {
   void ask_clock_often(bool anew);
   /// Not at rank 0: asks it for its clock now and then, or does so no more.
   void follow_clock(bool follow);
-  /// Its answers.
+  /// Its answers, and what else is told of it.
   const ClockFollower& clock() const { return clock_; }
+  ClockFollower& clock() { return clock_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -92,6 +94,8 @@ class MeshPeers {
   void notice_own_stop();
   void read(Peer& peer);
   void take(Peer& peer, std::span<const std::byte> bytes);
+  // What was sent and not taken has a bound: beyond it, the rank that sent most of it is lost.
+  void bound_unread();
   void heed(Peer& peer, Frame& frame);
   void ask_clock();
   void tick_clock();
@@ -114,6 +118,7 @@ class MeshPeers {
 
   const std::uint32_t rank_;
   const Clock::duration timeout_;
+  const std::uint64_t most_unread_;
   Inbox& inbox_;
 
   // The thread's alone.

@@ -156,6 +156,8 @@ class FrameReader {
  public:
   /// Appends the frames that are complete now. Throws WireError; of no use after that.
   void feed(std::span<const std::byte> bytes, std::vector<Frame>& frames);
+  /// Bytes of a message that is not complete yet.
+  std::size_t held() const { return long_.payload.size(); }
 
  private:
   void begin_part();

@@ -313,6 +313,29 @@ TEST(ClockFollower, TheShortestRoundTripOfARoundCounts) {
   EXPECT_NEAR(follower.latest(true, 20 * kMillisecond).offset_s, 5.0 - 2e-6, 1e-9);
 }
 
+// Samples of another origin stand where their time is. Where better ones stand on both sides, a
+// worse one says nothing.
+TEST(ClockFollower, TakesSamplesOfOthers) {
+  ClockFollower follower;
+  const std::int64_t ahead_ns = 5 * kSecond;
+  const auto ask = [&](std::int64_t asked_ns, std::int64_t one_way_ns) {
+    ASSERT_TRUE(follower.ask(asked_ns));
+    follower.answered(static_cast<std::uint64_t>(asked_ns),
+                      static_cast<std::uint64_t>(asked_ns + one_way_ns + ahead_ns),
+                      asked_ns + 2 * one_way_ns);
+  };
+  for (int i = 0; i < 3; ++i) ask(i * 100 * kMillisecond, 16'000);
+  const std::int64_t at_ns = 100 * kMillisecond + 16'000;
+  // What was known 100 ms before and after counts, and what clocks drift in that time.
+  EXPECT_NEAR(follower.track(false).at(at_ns).error_s, 16e-6 + 10e-6, 0.1e-6);
+  for (const std::int64_t middle_ns : {at_ns + 10 * kMillisecond, at_ns - 10 * kMillisecond}) {
+    follower.add({middle_ns - 2'000, middle_ns + ahead_ns, middle_ns + 2'000});
+  }
+  EXPECT_EQ(follower.count(), 5u);
+  EXPECT_NEAR(follower.track(false).at(at_ns).error_s, 2e-6 + 1e-6, 0.1e-6);
+  EXPECT_NEAR(follower.track(false).at(at_ns).offset_s, 5.0, 1e-9);
+}
+
 TEST(ClockFollower, AnswersThatNobodyAskedForAreRefused) {
   ClockFollower follower;
   EXPECT_THROW(follower.answered(0, 0, 5), hw::WireError);

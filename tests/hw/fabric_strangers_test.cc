@@ -140,6 +140,39 @@ TEST(FabricStranger, CarriesOutNoAtomics) {
   EXPECT_EQ(target.memory[0], std::byte{0x22});
 }
 
+// A peer knows that number. It may ask on a channel that the target has not opened all the same.
+TEST(FabricPeer, IsCarriedOutNoAtomicsOfAChannelThatIsNotOpen) {
+  End target("net", false);
+  End peer("net", true);
+  const hw::ChannelEnd other{End::kChannel + 1, 0, true};
+  peer.transport->connect(std::vector<Address>{target.address});
+  peer.transport->open({&other, 1});
+  peer.transport->connect(std::vector<Address>{target.address});
+  target.transport->connect(std::vector<Address>{{}, peer.address});
+  const auto add = [&](std::uint32_t channel, std::uint64_t operand) {
+    const hw::Segment result{peer.memory.data(), 8, peer.local.handle};
+    hw::WorkRequest request;
+    request.kind = RequestKind::kFetchAdd;
+    request.channel = channel;
+    request.local = {&result, 1};
+    request.remote = target.local.remote;
+    request.operand = operand;
+    while (peer.transport->post({&request, 1}) != 1) {
+      peer.poll();
+      target.poll();
+    }
+  };
+  add(other.channel, 0x11);
+  add(End::kChannel, 0x22);
+  // The first is not answered.
+  while (peer.poll() == 0) target.poll();
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_EQ(target.poll(), 0u);
+    ASSERT_EQ(peer.poll(), 0u);
+  }
+  EXPECT_EQ(target.memory[0], std::byte{0x22});
+}
+
 // Whoever knows where an end is may answer what it has sent. Without the number that peers are told
 // it acknowledges nothing.
 TEST(FabricStranger, AcknowledgesNothing) {

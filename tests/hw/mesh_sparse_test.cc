@@ -164,6 +164,45 @@ TEST(SparseMesh, AllTellAll) {
   for (std::size_t r = 0; r < kRanks; ++r) EXPECT_EQ(ranks.next(r), "(end)");
 }
 
+// More ranks than are all connected: SLACKLINE_MESH_RANKS says how many. They gather, and when one
+// of them ends all others name it, whether they are its neighbours or not.
+TEST(SparseMesh, ManyRanksGatherAndNameALostOne) {
+  const char* const asked = std::getenv("SLACKLINE_MESH_RANKS");
+  const std::uint32_t usual = testing::kSanitized ? 66 : 80;
+  const std::uint32_t ranks =
+      asked == nullptr ? usual : static_cast<std::uint32_t>(std::atoi(asked));
+  ASSERT_GT(ranks, hw::kFullMeshRanks);
+  MeshRanks processes;
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    processes.start(processes.options(r, ranks),
+                    [ranks](const MeshOptions& options, const MeshRanks::Say& say) {
+                      Mesh mesh(options);
+                      std::uint32_t right = 0;
+                      const std::vector<Bytes> all = mesh.all_gather(given_by(mesh.rank()));
+                      for (std::uint32_t from = 0; from < ranks; ++from) {
+                        right += all[from] == given_by(from) ? 1 : 0;
+                      }
+                      mesh.barrier();
+                      say(fmt::format("{} right", right));
+                      try {
+                        mesh.receive(0, 1);
+                      } catch (const hw::PeerLost& error) {
+                        say(fmt::format("lost {}", error.rank()));
+                      }
+                    });
+  }
+  const std::uint32_t victim = ranks / 2 + 1;
+  const std::string gathered = fmt::format("{} right", ranks);
+  for (std::uint32_t r = 0; r < ranks; ++r) ASSERT_EQ(processes.next(r), gathered) << r;
+  processes.signal(victim, SIGKILL);
+  const std::string lost = fmt::format("lost {}", victim);
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    if (r != victim) {
+      ASSERT_EQ(processes.next(r), lost) << r;
+    }
+  }
+}
+
 // Pairs that are no neighbours meet at random moments, from one side, the other or both.
 TEST(SparseMesh, PairsMeetAtAnyMoment) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
