@@ -80,6 +80,14 @@ void require_nobody_lost(const Mesh& mesh) {
   throw PeerLost(lost.empty() ? mesh.rank() : lost.front().rank, text);
 }
 
+void await_loss(const Mesh& mesh, std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!mesh.any_lost() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  require_nobody_lost(mesh);
+}
+
 Driver::Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
                std::chrono::duration<double> patience, Listen listen)
     : mesh_(mesh),
@@ -97,21 +105,7 @@ void Driver::restart() {
 }
 
 bool Driver::progress() {
-  try {
-    return executor_.progress();
-  } catch (const InternalError&) {
-    throw;
-  } catch (const InputError&) {
-    throw;
-  } catch (const Error&) {
-    // A transport often notices first, and seldom knows who it was.
-    const auto deadline = Clock::now() + options_.failure_timeout;
-    while (!mesh_.any_lost() && Clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    require_nobody_lost(mesh_);
-    throw;
-  }
+  return naming_the_lost(mesh_, options_.failure_timeout, [this] { return executor_.progress(); });
 }
 
 void Driver::glance() {

@@ -21,6 +21,29 @@ std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
 /// Sleeps, and spins at the end: returns at that time, or later where cores are few.
 void sleep_until(Executor::Clock::time_point at);
 
+/// Throws PeerLost if the mesh has lost a rank.
+void require_nobody_lost(const Mesh& mesh);
+
+/// Returns when the mesh knows of no loss for so long. Throws PeerLost.
+void await_loss(const Mesh& mesh, std::chrono::milliseconds timeout);
+
+/// Does what makes use of a transport. A transport often notices first that a peer is gone, and
+/// seldom knows which: then it is named as soon as the mesh knows, or after the timeout what the
+/// transport threw is thrown on.
+template <class Act>
+auto naming_the_lost(const Mesh& mesh, std::chrono::milliseconds timeout, Act&& act) {
+  try {
+    return act();
+  } catch (const InternalError&) {
+    throw;
+  } catch (const InputError&) {
+    throw;
+  } catch (const Error&) {
+    await_loss(mesh, timeout);
+    throw;
+  }
+}
+
 class Driver {
  public:
   /// Hears what other ranks have to tell; is told whether this one has moved since it was called
@@ -79,8 +102,5 @@ class Driver {
 
 /// Throws InputError if the delays hold a rank's processor for longer than anybody waits for a run.
 void require_bearable(const sched::Schedule& schedule, const machine::Delays& delays);
-
-/// Throws PeerLost if the mesh has lost a rank.
-void require_nobody_lost(const Mesh& mesh);
 
 }  // namespace slackline::hw

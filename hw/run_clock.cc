@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace slackline::hw {
 namespace {
@@ -17,9 +18,24 @@ RunClock::Clock::duration duration_of(double seconds) {
 
 }  // namespace
 
-RunClock::RunClock(Mesh& mesh) : mesh_(mesh) { mesh_.follow_clock(); }
+RunClock::RunClock(Mesh& mesh) : mesh_(mesh), is_another_(mesh.follow_clock()) {}
 
 RunClock::~RunClock() { mesh_.leave_clock(); }
+
+void RunClock::ask_over(Transport& transport, std::span<const std::uint32_t> asking,
+                        std::uint32_t first_channel, TransportClock::Others others) {
+  transport_.emplace(mesh_, transport, asking, first_channel, std::move(others));
+  ask();
+}
+
+void RunClock::ask() {
+  if (!transport_) return;
+  if (const auto sample = transport_->round()) mesh_.add_clock_sample(*sample);
+}
+
+void RunClock::close() {
+  if (transport_) transport_->close();
+}
 
 RunClock::Clock::time_point RunClock::begin(double start_s) {
   last_.offset_s = mesh_.clock().offset_s;
@@ -27,7 +43,10 @@ RunClock::Clock::time_point RunClock::begin(double start_s) {
   return last_.at;
 }
 
-void RunClock::end() { track_ = mesh_.followed_clock(); }
+void RunClock::end() {
+  ask();
+  track_ = mesh_.followed_clock();
+}
 
 double RunClock::put_right(double time_s, std::size_t iteration) const {
   if (track_.is_one_clock() || !std::isfinite(time_s)) return time_s;

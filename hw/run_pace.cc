@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 
 // Between the word to start and the start.
 constexpr double kLead_s = 0.001;
+// In that time two clocks drift apart by about what the shortest round trips leave open.
+constexpr milliseconds kAskClockEvery{100};
 
 }  // namespace
 
@@ -22,6 +24,7 @@ Bytes encode(const RunStart& start) {
   writer.add(start.at_s);
   writer.add(std::uint8_t{start.counts});
   writer.add(std::uint8_t{start.last});
+  writer.add(std::uint8_t{start.asks_clock});
   return writer.take();
 }
 
@@ -31,6 +34,7 @@ RunStart decode_run_start(std::span<const std::byte> bytes) {
   start.at_s = reader.get<double>();
   start.counts = reader.get<std::uint8_t>() != 0;
   start.last = reader.get<std::uint8_t>() != 0;
+  start.asks_clock = reader.get<std::uint8_t>() != 0;
   return start;
 }
 
@@ -49,6 +53,10 @@ RunStart RunPace::next(std::uint32_t iteration, Clock::time_point now) {
   start.counts = iteration >= options_.warm_up;
   start.last = by_time() ? start.counts && now - warm_since_ >= options_.duration
                          : iteration + 1 == options_.warm_up + options_.iterations;
+  if (iteration == 0) asked_clock_ = now;
+  // After the last they are asked in any case.
+  start.asks_clock = !start.last && now - asked_clock_ >= kAskClockEvery;
+  if (start.asks_clock) asked_clock_ = now;
   return start;
 }
 

@@ -16,6 +16,7 @@ struct RunStart {
   double at_s = 0;     // on rank 0's clock
   bool counts = true;  // it is none of the warm-up
   bool last = false;
+  bool asks_clock = false;  // after it, clocks are asked again
 };
 
 Bytes encode(const RunStart& start);
@@ -41,6 +42,7 @@ class RunPace {
 
   const RunOptions& options_;
   Clock::time_point warm_since_;
+  Clock::time_point asked_clock_;
 };
 
 }  // namespace slackline::hw

@@ -53,7 +53,7 @@ void require_options(const sched::Schedule& schedule, const RunOptions& options,
 class Run {
  public:
   Run(Mesh& mesh, Transport& transport, const sched::Schedule& schedule, const RunOptions& options,
-      std::uint32_t first_channel)
+      std::uint32_t first_channel, std::uint32_t first_clock_channel)
       : mesh_(mesh),
         transport_(transport),
         schedule_(schedule),
@@ -61,7 +61,7 @@ class Run {
         // Of static schedules it is known how long they may be quiet.
         conclusion_(mesh, schedule.regions().empty() ? Clock::duration::zero()
                                                      : options.stall_timeout / 4) {
-    set_up(first_channel);
+    set_up(first_channel, first_clock_channel);
   }
 
   RunResult run(const RunProgress& progress);
@@ -71,8 +71,8 @@ class Run {
   bool has_begun() const { return begun_; }
 
  private:
-  void set_up(std::uint32_t first_channel);
-  void connect(const Failed& failed);
+  void set_up(std::uint32_t first_channel, std::uint32_t first_clock_channel);
+  void connect(const Failed& failed, std::uint32_t first_clock_channel);
   RunStart agree_on_start(std::uint32_t iteration);
   RunStart iterate(std::uint32_t iteration);
   void conclude(double late_s);
@@ -103,7 +103,7 @@ class Run {
   std::vector<double> finish_here_s_;          // by iteration, on this rank's clock
 };
 
-void Run::set_up(std::uint32_t first_channel) {
+void Run::set_up(std::uint32_t first_channel, std::uint32_t first_clock_channel) {
   Failed failed;
   try {
     pace_.emplace(options_);
@@ -121,11 +121,11 @@ void Run::set_up(std::uint32_t first_channel) {
   } catch (const Error& error) {
     failed = describe_failure(error);
   }
-  connect(failed);
+  clock_.emplace(mesh_);
+  connect(failed, first_clock_channel);
   driver_.emplace(mesh_, transport_, *executor_, options_,
                   longest_quiet(schedule_, delays_) + options_.stall_timeout,
                   [this](bool moved) { return conclusion_.listen(moved); });
-  clock_.emplace(mesh_);
   clock_read_s_ = options_.timestamps ? clock_read_s() : 0;
   std::vector<std::uint64_t> bytes(mesh_.ranks(), 1);  // of a record
   for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {
@@ -143,14 +143,16 @@ void Run::set_up(std::uint32_t first_channel) {
 }
 
 // Ranks greet each other, or tell why they cannot: then all throw the first one's reason.
-void Run::connect(const Failed& failed) {
+void Run::connect(const Failed& failed, std::uint32_t first_clock_channel) {
   ByteWriter writer;
   writer.add(failed.fault);
   writer.add_text(failed.message);
   writer.add(schedule_.digest());
+  writer.add(std::uint8_t{clock_->is_another()});
   if (executor_) writer.add_all(std::span<const std::byte>(pack(executor_->greeting())));
   const std::vector<Bytes> answers = mesh_.all_gather(writer.take());
   std::vector<Greeting> greetings;
+  std::vector<std::uint32_t> of_other_clocks;
   for (std::uint32_t r = 0; r < answers.size(); ++r) {
     ByteReader reader(answers[r]);
     Failed theirs;
@@ -166,9 +168,15 @@ void Run::connect(const Failed& failed) {
       throw InputError(fmt::format("rank {} has schedule {}; expected {}, as rank {}", r,
                                    to_string(digest), to_string(schedule_.digest()), mesh_.rank()));
     }
+    if (reader.get<std::uint8_t>() != 0) of_other_clocks.push_back(r);
     greetings.push_back(unpack_greeting(reader.rest()));
   }
   executor_->connect(greetings);
+  if (of_other_clocks.empty()) return;
+  naming_the_lost(mesh_, options_.failure_timeout, [&] {
+    clock_->ask_over(transport_, of_other_clocks, first_clock_channel,
+                     [this](const Completion& completion) { executor_->take(completion); });
+  });
 }
 
 RunResult Run::run(const RunProgress& progress) {
@@ -177,6 +185,7 @@ RunResult Run::run(const RunProgress& progress) {
   for (std::uint32_t i = 0; !last; ++i) {
     const RunStart start = iterate(i);
     if (start.counts) keep(result);
+    if (start.asks_clock) naming_the_lost(mesh_, options_.failure_timeout, [&] { clock_->ask(); });
     pace_->tell(progress, i + 1, Clock::now());
     last = start.last;
   }
@@ -185,6 +194,7 @@ RunResult Run::run(const RunProgress& progress) {
   choose_median(result);
   gather_times(result);
   mesh_.barrier();
+  clock_->close();
   executor_->close();
   return result;
 }
@@ -251,7 +261,7 @@ void Run::keep(RunResult& result) {
 
 // Clocks drift while a run goes on. Only now it is known by how much: all times are put right.
 void Run::gather_ends(RunResult& result) {
-  clock_->end();
+  naming_the_lost(mesh_, options_.failure_timeout, [&] { clock_->end(); });
   double error_s = 0;
   std::vector<double> own;
   for (std::uint32_t i = 0; i < finishes_.size(); ++i) {
@@ -380,8 +390,8 @@ RunResult Session::run(const sched::Schedule& schedule, const RunOptions& option
   if (broken_) throw InternalError("a session that has failed is run again");
   partial_.reset();
   // Each run's channels have numbers of their own: what another left behind is nobody's.
-  const ExecutorChannels channels(schedule, next_channel_);
-  Run run(mesh_, transport_, schedule, options, next_channel_);
+  const ExecutorChannels channels(schedule, next_channel_, TransportClock::kChannels);
+  Run run(mesh_, transport_, schedule, options, next_channel_, channels.of_others());
   next_channel_ = channels.end();
   try {
     return run.run(progress);

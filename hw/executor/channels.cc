@@ -14,10 +14,13 @@ constexpr std::uint64_t kBesideEach = 2;  // bundles, and acknowledgements
 
 }  // namespace
 
-ExecutorChannels::ExecutorChannels(const sched::Schedule& schedule, std::uint32_t first)
-    : first_(first), count_(static_cast<std::uint32_t>(schedule.channels().size())) {
+ExecutorChannels::ExecutorChannels(const sched::Schedule& schedule, std::uint32_t first,
+                                   std::uint32_t others)
+    : first_(first),
+      count_(static_cast<std::uint32_t>(schedule.channels().size())),
+      others_(others) {
   const std::uint64_t each = schedule.has_bundles() ? 1 + kBesideEach : 1;
-  const std::uint64_t end = first + each * schedule.channels().size();
+  const std::uint64_t end = first + each * schedule.channels().size() + others;
   constexpr std::uint64_t kNumbers = std::numeric_limits<std::uint32_t>::max();
   if (end > kNumbers) {
     throw Unsupported(
@@ -30,7 +33,8 @@ ExecutorChannels::ExecutorChannels(const sched::Schedule& schedule, std::uint32_
 
 std::uint32_t ExecutorChannels::beside(sched::ChannelId channel, std::uint32_t which) const {
   const std::uint64_t number = first_ + count_ + kBesideEach * channel.value + which;
-  if (number >= end_) throw InternalError("a schedule that gathers nothing has no such channel");
+  if (number >= of_others())
+    throw InternalError("a schedule that gathers nothing has no such channel");
   return static_cast<std::uint32_t>(number);
 }
 

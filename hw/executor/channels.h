@@ -13,8 +13,8 @@ namespace slackline::hw {
 class ExecutorChannels {
  public:
   /// Throws Unsupported if numbers from `first` on do not suffice: a transport has them below
-  /// 2^32 − 1.
-  ExecutorChannels(const sched::Schedule& schedule, std::uint32_t first);
+  /// 2^32 − 1. `others`: so many numbers more are for what a run does beside the schedule.
+  ExecutorChannels(const sched::Schedule& schedule, std::uint32_t first, std::uint32_t others = 0);
 
   /// Of a channel of the schedule.
   std::uint32_t of(sched::ChannelId channel) const { return first_ + channel.value; }
@@ -22,6 +22,9 @@ class ExecutorChannels {
   /// InternalError if no channel of the schedule gathers.
   std::uint32_t of_bundles(sched::ChannelId channel) const { return beside(channel, 0); }
   std::uint32_t of_acknowledgements(sched::ChannelId channel) const { return beside(channel, 1); }
+
+  /// The first of those for others.
+  std::uint32_t of_others() const { return end_ - others_; }
 
   /// The first number behind all of these.
   std::uint32_t end() const { return end_; }
@@ -31,6 +34,7 @@ class ExecutorChannels {
 
   std::uint32_t first_;
   std::uint32_t count_;  // of the schedule's own
+  std::uint32_t others_;
   std::uint32_t end_;
 };
 

@@ -68,6 +68,19 @@ TEST(ExecutorChannels, NumbersEndBelow2To32) {
   constexpr std::uint32_t kNumbers = std::numeric_limits<std::uint32_t>::max();
   EXPECT_EQ(ExecutorChannels(schedule, kNumbers - count).end(), kNumbers);
   EXPECT_THROW(ExecutorChannels(schedule, kNumbers - count + 1), Unsupported);
+  EXPECT_EQ(ExecutorChannels(schedule, kNumbers - count - 5, 5).end(), kNumbers);
+  EXPECT_THROW(ExecutorChannels(schedule, kNumbers - count - 4, 5), Unsupported);
+}
+
+TEST(ExecutorChannels, OthersHaveNumbersBehindTheSchedules) {
+  for (const char* const spec : {"chain:ranks=3,bytes=1000,block=100",
+                                 "call:ranks=3,bytes=20,messages=9,aggregation=trad,via=send"}) {
+    const sched::Schedule schedule = compiled(spec);
+    const std::uint32_t end = ExecutorChannels(schedule, 7).end();
+    const ExecutorChannels channels(schedule, 7, 12);
+    EXPECT_EQ(channels.of_others(), end) << spec;
+    EXPECT_EQ(channels.end(), end + 12) << spec;
+  }
 }
 
 }  // namespace

@@ -92,14 +92,34 @@ TEST(RunPace, WhatNobodyWaitsForIsRefused) {
   EXPECT_THROW(RunPace{options}, InputError);
 }
 
+// As drift has taken by then what round trips leave open.
+TEST(RunPace, ClocksAreAskedTenTimesASecondAndNotAfterTheLast) {
+  hw::RunOptions options;
+  options.warm_up = 2;
+  options.iterations = 100;
+  RunPace pace(options);
+  std::vector<std::uint32_t> asked;
+  for (std::uint32_t i = 0; i < 102; ++i) {
+    if (pace.next(i, kBegin + i * milliseconds(30)).asks_clock) asked.push_back(i);
+  }
+  ASSERT_EQ(asked.size(), 25u);
+  for (std::size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(asked[i], 4 * (i + 1));
+  options.warm_up = 0;
+  options.iterations = 2;
+  RunPace slow(options);
+  slow.next(0, kBegin);
+  EXPECT_FALSE(slow.next(1, kBegin + milliseconds(1000)).asks_clock);
+}
+
 TEST(RunPace, ComesOverTheWireAsItWas) {
   for (const bool counts : {false, true}) {
     for (const bool last : {false, true}) {
-      const hw::Bytes bytes = encode(hw::RunStart{12.5, counts, last});
+      const hw::Bytes bytes = encode(hw::RunStart{12.5, counts, last, counts != last});
       const hw::RunStart read = hw::decode_run_start(bytes);
       EXPECT_EQ(read.at_s, 12.5);
       EXPECT_EQ(read.counts, counts);
       EXPECT_EQ(read.last, last);
+      EXPECT_EQ(read.asks_clock, counts != last);
       for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
         EXPECT_THROW(hw::decode_run_start(std::span(bytes).first(cut)), EnvironmentError);
       }
