@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "machine/static_forms.h"
 #include "sched/error.h"
+#include "sched/export/exporter.h"
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
@@ -42,6 +43,7 @@ class Compile : public Command {
     if (format_ && !output_) {
       throw InputError("--format: the form of a file that is not written; expected -o beside it");
     }
+    if (output_) source_.takes(sched::find_exporter(format)->memory_of_op);
     const LoadedSchedule loaded = load(console);
     std::string contents;
     if (output_) {

@@ -42,6 +42,7 @@ class Export : public Command {
     if (exporter == nullptr) {
       throw InputError("--to: " + sched::unknown_name("format", *format_, format_names()));
     }
+    source_.takes(exporter->memory_of_op);
     const LoadedSchedule loaded = source_.load_proved(console);
     console.phase("writing");
     const std::string contents = exporter->write(loaded.schedule);

@@ -27,6 +27,9 @@
 namespace slackline::cli {
 namespace {
 
+// Bytes an operation, with a trace that is written. Measured: 440.
+constexpr std::uint64_t kMemoryOfTracedOp = 500;
+
 class Simulate : public Command {
  public:
   void declare(Arguments& arguments) override {
@@ -67,6 +70,7 @@ class Simulate : public Command {
                                    : "--messages"));
     }
     if (const auto code = run_streamed(setting, {samples, jobs, {}}, console)) return *code;
+    if (trace_file_) source_.takes(kMemoryOfTracedOp);
     const LoadedSchedule loaded = workload_.given() ? workload_.load(source_, setting.seed, console)
                                                     : source_.load_proved(console);
     const bool drawn = draws(setting.delays, loaded.schedule);

@@ -27,6 +27,8 @@
 namespace slackline::cli {
 namespace {
 
+// Bytes an operation, with its slack and a run to hold it against. Measured: 550.
+constexpr std::uint64_t kMemoryOfOp = 650;
 constexpr std::uint32_t kDefaultOps = 100;
 // The delay, as a share of the makespan, where none is given and where there is no float to
 // multiply.
@@ -128,6 +130,7 @@ class Validate : public Command {
     const bool real = options_.engine() == "run";
     const RunSetting setting = real ? options_.resolve_machine(console) : options_.resolve(console);
     const Wanted wanted = read_wanted(setting, real);
+    source_.takes(kMemoryOfOp);
     const LoadedSchedule loaded = source_.load_proved(console);
     return real ? run_here(wanted, setting, loaded, console)
                 : simulate(wanted, setting, loaded, console);

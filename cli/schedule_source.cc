@@ -18,9 +18,9 @@ namespace slackline::cli {
 namespace {
 
 LoadedSchedule from_spec(const std::string& text, const sched::MemoryLimit& memory,
-                         Console& console) {
+                         std::uint64_t bytes_of_op, Console& console) {
   const sched::Spec spec = sched::parse_spec(text);
-  sched::require_memory(spec, memory);
+  sched::require_memory(spec, memory, bytes_of_op);
   console.phase("compiling");
   const std::string name = sched::format_spec(spec);
   const auto blocks = sched::block_count(spec);
@@ -35,8 +35,18 @@ LoadedSchedule from_spec(const std::string& text, const sched::MemoryLimit& memo
           std::move(structure), spec.pattern};
 }
 
+// What the command does with a schedule that is there.
+void require_work(const LoadedSchedule& loaded, const sched::MemoryLimit& memory,
+                  std::uint64_t bytes_of_op) {
+  const std::uint64_t ops = loaded.schedule.op_count();
+  memory.require(ops * (bytes_of_op - sched::kMemoryOfOpMade),
+                 fmt::format("{}: working on its {} operations", loaded.name, ops),
+                 "a smaller schedule, or --memory SIZE if it fits all the same",
+                 ops * sched::kMemoryOfOpMade);
+}
+
 LoadedSchedule from_file(const std::string& path, const sched::MemoryLimit& memory,
-                         Console& console) {
+                         std::uint64_t bytes_of_op, Console& console) {
   console.phase("reading");
   const bool piped = path == "-";
   LoadedSchedule loaded{sched::load_schedule(piped ? "/dev/stdin" : path, memory),
@@ -48,6 +58,7 @@ LoadedSchedule from_file(const std::string& path, const sched::MemoryLimit& memo
                         std::nullopt,
                         std::nullopt};
   if (piped) loaded.title = loaded.schedule.title();
+  require_work(loaded, memory, bytes_of_op);
   loaded.blocks = blocks_of(loaded.schedule);
   return loaded;
 }
@@ -129,8 +140,8 @@ std::optional<sched::Spec> ScheduleSource::spec() const {
 
 LoadedSchedule ScheduleSource::load(Console& console) const {
   const auto text = spec_text();
-  return text ? from_spec(*text, memory_.limit(), console)
-              : from_file(schedule_, memory_.limit(), console);
+  return text ? from_spec(*text, memory_.limit(), bytes_of_op_, console)
+              : from_file(schedule_, memory_.limit(), bytes_of_op_, console);
 }
 
 LoadedSchedule ScheduleSource::load_proved(Console& console) const {
@@ -170,7 +181,7 @@ LoadedSchedule ScheduleSource::load_of_size(std::uint64_t bytes, std::string_vie
   }
   return proved_if_static(
       from_spec(with_key(without_key(*text, "bytes"), "bytes", fmt::to_string(bytes)),
-                memory_.limit(), console),
+                memory_.limit(), bytes_of_op_, console),
       console);
 }
 

@@ -1,6 +1,7 @@
 // Where a command's schedule comes from: a spec, a file or standard input; and its proof.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,6 +58,10 @@ class ScheduleSource {
   /// SCHEDULE is standard input.
   bool is_standard_input() const { return schedule_ == "-"; }
 
+  /// What the command does with the schedule takes so much memory, the schedule's included, at the
+  /// most, in bytes an operation: loading it refuses what there is not enough memory for.
+  void takes(std::uint64_t bytes_of_op) { bytes_of_op_ = std::max(bytes_of_op_, bytes_of_op); }
+
   /// How much memory the command may take.
   const MemoryOption& memory() const { return memory_; }
 
@@ -88,6 +93,7 @@ class ScheduleSource {
 
   std::string schedule_;
   MemoryOption memory_;
+  std::uint64_t bytes_of_op_ = sched::kMemoryOfOp;
   std::optional<std::string> lower_, ready_, start_, window_, first_block_, in_flight_;
   bool lockstep_ = false;
   Proof proof_ = Proof::kOnDemand;

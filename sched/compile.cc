@@ -44,9 +44,9 @@ Plan plan_of(const Spec& spec) {
   return plan;
 }
 
-void require_memory(const Spec& spec, const MemoryLimit& memory) {
+void require_memory(const Spec& spec, const MemoryLimit& memory, std::uint64_t bytes_of_op) {
   const std::uint64_t ops = most_ops(spec);
-  const std::uint64_t bytes_of_op = pattern_named(spec.pattern).plan == nullptr ? 200 : 300;
+  if (pattern_named(spec.pattern).plan == nullptr) bytes_of_op = bytes_of_op * 2 / 3;
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(ops, bytes_of_op, &bytes)) bytes = ~std::uint64_t{0};
   memory.require(

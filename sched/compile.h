@@ -17,9 +17,15 @@ Plan plan_of(const Spec& spec);
 /// Throws EnvironmentError, before the work, as require_memory() does.
 Schedule compile(const Spec& spec, const MemoryLimit& memory = {});
 
-/// Throws EnvironmentError if `memory` will not hold the schedule while it is made, proved and
-/// written as text, by most_ops(): 300 bytes an operation (measured: 90 to 340), and 200 where the
-/// pattern writes its own operations, whose bounds are up to three times what is made.
-void require_memory(const Spec& spec, const MemoryLimit& memory);
+/// What a schedule takes while it is made, proved and written as text, in bytes an operation
+/// (measured: 90 to 340); and when it is there.
+inline constexpr std::uint64_t kMemoryOfOp = 300;
+inline constexpr std::uint64_t kMemoryOfOpMade = 150;
+
+/// Throws EnvironmentError if `memory` will not hold what is made of the spec, by most_ops():
+/// `bytes_of_op` for each operation, and two thirds of it where the pattern writes its own
+/// operations, whose bounds are up to three times what is made.
+void require_memory(const Spec& spec, const MemoryLimit& memory,
+                    std::uint64_t bytes_of_op = kMemoryOfOp);
 
 }  // namespace slackline::sched

@@ -1,6 +1,7 @@
 // Formats that other tools read, by name.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ struct ExporterEntry {
   /// The file's contents: the same schedule gives the same bytes. Throws Unsupported, naming the
   /// operation, on what the format cannot say.
   std::string (*write)(const Schedule&);
+  /// About how much memory the schedule and writing it take at the most, in bytes an operation.
+  std::uint64_t memory_of_op;
 };
 
 /// Every format, in the order `list formats` shows them.

@@ -661,6 +661,18 @@ pre 0[0+8] value 0
         self.assertIn("expected fewer attempts", self.bad("compile", "repeat.sched", "--unroll", "1"))
         self.assertIn("--memory", self.bad("compile", CHAIN, "--memory", "x"))
         self.good("compile", CHAIN, "--memory", "1MiB")
+
+    def test_memory_is_asked_for_by_what_a_command_does(self):
+        spec = "chain:ranks=2,bytes=10MB,block=50"
+        self.good("compile", spec, "-o", "chain.sched", "--memory", "300MB")
+        for schedule in (spec, "chain.sched"):
+            for arguments in (["export", schedule, "--to", "dot", "-o", "x"],
+                              ["compile", schedule, "--format", "json", "-o", "x"],
+                              ["simulate", schedule, "-e", "event", "--trace", "x"],
+                              ["validate", schedule, "--ops", "1"],
+                              ["slack", schedule]):
+                line = self.bad(*arguments, "--memory", "300MB", code=3)
+                self.assertRegex(line, r"takes about [0-9.]+ [MG]iB of memory, and --memory allows 286\.1 MiB")
         self.assertIn("it is a device",
                       self.bad("compile", "hybrid:ranks=4,bytes=1,rack-map=/dev/zero"))
 
