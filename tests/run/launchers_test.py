@@ -124,17 +124,21 @@ class FakeFlux:
             threading.Thread(target=self.serve, args=(rank,), daemon=True).start()
 
     def serve(self, rank):
+        came = False
         with self.ends[rank][1] as end, end.makefile("rw", newline="\n") as file:
             try:
                 for line in file:
                     words = dict(word.split("=", 1) for word in line.split())
                     answer = self.spoil(rank, words["cmd"], self.answer(rank, words))
+                    came = came or words["cmd"] == "barrier_in"
                     if answer is None:
                         return
                     file.write(answer)
                     file.flush()
             except (OSError, threading.BrokenBarrierError, ValueError):
-                self.barrier.abort()
+                # Of those that came, one may not have woken yet, and must not see it broken.
+                if not came:
+                    self.barrier.abort()
 
     def answer(self, rank, words):
         name = words["cmd"]
