@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "hw/watched_transport.h"
 #include "machine/delay_plan.h"
 #include "tests/hw/call_ranks.h"
 #include "tests/hw/group_ranks.h"
@@ -84,15 +85,17 @@ Holdings holdings() {
 // What a rank does, round after round; the same draws at all ranks.
 class Work {
  public:
-  Work(hw::Mesh& mesh, const std::string& provider, std::uint32_t seed)
+  /// `say`: to the test.
+  Work(hw::Mesh& mesh, const std::string& provider, std::uint32_t seed, MeshRanks::Say say)
       : mesh_(mesh),
         provider_(provider),
+        say_(std::move(say)),
         random_(seed),
         own_random_(seed + mesh.rank() + 1),
-        transport_(call_transport(provider)),
+        transport_(transport()),
         session_(mesh, *transport_),
         groups_(
-            mesh, [provider] { return call_transport(provider); }, quick_groups()) {}
+            mesh, [this] { return transport(); }, quick_groups()) {}
 
   /// Everything once: connections and buffers that are made when they are first needed are there
   /// from here on. What was wrong; empty if nothing.
@@ -126,6 +129,16 @@ class Work {
   }
 
  private:
+  // A rank that is killed or stopped may have held a lock that ranks of shm share. Who takes it
+  // never comes back, and says so in the way that a program does: from another thread.
+  std::unique_ptr<hw::Transport> transport() const {
+    constexpr auto kPatience = 10s;
+    return hw::watch_calls(call_transport(provider_), mesh_, kPatience, [this] {
+      say_(fmt::format("lost {}", mesh_.lost().front().rank));
+      _exit(1);
+    });
+  }
+
   std::string run_schedule() { return run(kSpecs[below(random_, kSpecs.size())]); }
 
   std::string run(std::string_view pattern) {
@@ -172,7 +185,7 @@ class Work {
 
   std::string make_calls() {
     hw::CallsOptions options = small_chunks();
-    hw::Calls calls(mesh_, call_transport(provider_), options);
+    hw::Calls calls(mesh_, transport(), options);
     std::uint64_t sum = 0;
     calls.set_local(sum);
     const std::uint32_t count = 1 + below(random_, 60);
@@ -196,6 +209,7 @@ class Work {
 
   hw::Mesh& mesh_;
   const std::string provider_;
+  const MeshRanks::Say say_;
   std::mt19937 random_;
   std::mt19937 own_random_;
   std::unique_ptr<hw::Transport> transport_;
@@ -209,7 +223,7 @@ void live_long(const hw::MeshOptions& options, const MeshRanks::Say& say,
                const std::string& provider, std::uint32_t seed, Clock::duration time) {
   constexpr std::uint32_t kGoOn = 7;
   hw::Mesh mesh(options);
-  Work work(mesh, provider, seed);
+  Work work(mesh, provider, seed, say);
   if (const std::string wrong = work.warm_up(); !wrong.empty()) return say("WRONG: " + wrong);
   const auto begin = Clock::now();
   std::optional<Holdings> early;
@@ -239,7 +253,7 @@ void live_shortly(const hw::MeshOptions& options, const MeshRanks::Say& say,
                   const std::string& provider, std::uint32_t seed, std::uint32_t rounds) {
   try {
     hw::Mesh mesh(options);
-    Work work(mesh, provider, seed);
+    Work work(mesh, provider, seed, say);
     say("joined");
     for (std::uint32_t i = 0; i < rounds; ++i) {
       const std::string wrong = work.round();
