@@ -33,7 +33,4 @@ struct TraceReading {
 /// throw; of several, the first run's.
 using TraceSource = std::function<std::vector<double>(const PlanRuns&, const TraceReading&)>;
 
-/// A source that runs one after the other.
-TraceSource one_by_one(std::function<sched::Trace(const DelayPlan&)> run);
-
 }  // namespace slackline::machine

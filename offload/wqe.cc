@@ -20,15 +20,6 @@ void put(std::span<std::uint8_t> at, Number value) {
   }
 }
 
-template <class Number>
-Number get(std::span<const std::uint8_t> at) {
-  Number value = 0;
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    value = static_cast<Number>(std::uint64_t{value} << 8 | at[i]);
-  }
-  return value;
-}
-
 void require(bool holds, std::string_view what) {
   if (!holds) throw InputError(fmt::format("wqe: {}", what));
 }
@@ -39,11 +30,6 @@ void put_piece(std::span<std::uint8_t> at, const WqePiece& piece) {
   put<std::uint32_t>(at, piece.bytes);
   put<std::uint32_t>(at.subspan(4), piece.key);
   put<std::uint64_t>(at.subspan(8), piece.address);
-}
-
-WqePiece get_piece(std::span<const std::uint8_t> at) {
-  return {get<std::uint64_t>(at.subspan(8)), get<std::uint32_t>(at.subspan(4)),
-          get<std::uint32_t>(at)};
 }
 
 bool crosses(WqeOpcode opcode) {
@@ -90,37 +76,6 @@ WqeBlock encode_wqe(const Wqe& wqe) {
   return block;
 }
 
-Wqe decode_wqe(const WqeBlock& block) {
-  const std::span bytes(block);
-  Wqe wqe;
-  const auto first = get<std::uint32_t>(bytes);
-  wqe.opcode = static_cast<WqeOpcode>(first & 0xff);
-  require(is_known(wqe.opcode), fmt::format("opcode {:#04x} is not known", first & 0xff));
-  wqe.index = static_cast<std::uint16_t>(first >> 8);
-  const auto second = get<std::uint32_t>(bytes.subspan(4));
-  wqe.qpn = second >> 8;
-  const std::size_t segments = second & 0x3f;
-  wqe.signaled = (block[11] & kCompletionAlways) != 0;
-  std::size_t used = 1;
-  if (crosses(wqe.opcode)) {
-    wqe.max_index = get<std::uint32_t>(bytes.subspan(24));
-    wqe.target = get<std::uint32_t>(bytes.subspan(28));
-    used = 2;
-  } else if (wqe.opcode == WqeOpcode::kWriteImm) {
-    wqe.immediate = get<std::uint32_t>(bytes.subspan(12));
-    wqe.remote_address = get<std::uint64_t>(bytes.subspan(16));
-    wqe.remote_key = get<std::uint32_t>(bytes.subspan(24));
-    used = 2;
-  }
-  require(segments >= used && segments <= kWqeBytes / kSegment,
-          fmt::format("{} segments, which its opcode does not have", segments));
-  for (; used < segments; ++used) {
-    wqe.pieces.push_back(get_piece(bytes.subspan(used * kSegment, kSegment)));
-  }
-  require(encode_wqe(wqe) == block, "bytes beside the fields of its opcode");
-  return wqe;
-}
-
 std::vector<std::uint8_t> encode_receive(std::span<const WqePiece> pieces, std::size_t stride) {
   require(stride == 16 || stride == 32 || stride == 64, "a stride other than 16, 32 or 64 bytes");
   require(pieces.size() * kSegment <= stride, "more pieces than fit the stride");
@@ -133,18 +88,6 @@ std::vector<std::uint8_t> encode_receive(std::span<const WqePiece> pieces, std::
     put<std::uint32_t>(all.subspan(pieces.size() * kSegment + 4), kNoKey);
   }
   return bytes;
-}
-
-std::vector<WqePiece> decode_receive(std::span<const std::uint8_t> bytes) {
-  std::vector<WqePiece> pieces;
-  for (std::size_t at = 0; at + kSegment <= bytes.size(); at += kSegment) {
-    const WqePiece piece = get_piece(bytes.subspan(at, kSegment));
-    if (piece.bytes == 0 && piece.key == kNoKey) break;
-    pieces.push_back(piece);
-  }
-  require(std::ranges::equal(encode_receive(pieces, bytes.size()), bytes),
-          "bytes beside a receive's pieces");
-  return pieces;
 }
 
 }  // namespace slackline::offload

@@ -48,12 +48,8 @@ struct Wqe {
 /// Throws InputError, naming the field, on what does not fit.
 WqeBlock encode_wqe(const Wqe& wqe);
 
-/// The inverse. Throws InputError on bytes that encode_wqe() does not write.
-Wqe decode_wqe(const WqeBlock& block);
-
 /// An entry of a receive queue with `stride` bytes (16, 32 or 64): its pieces, then, if there is
 /// room, the one that ends the list (key 0x100). Throws InputError on what does not fit.
 std::vector<std::uint8_t> encode_receive(std::span<const WqePiece> pieces, std::size_t stride);
-std::vector<WqePiece> decode_receive(std::span<const std::uint8_t> bytes);
 
 }  // namespace slackline::offload

@@ -11,8 +11,8 @@
 #include "offload/check_queues.h"
 #include "offload/compile_queues.h"
 #include "offload/emulate.h"
-#include "offload/seeded_timings.h"
 #include "sched/compile.h"
+#include "tests/offload_timings/seeded_timings.h"
 
 namespace slackline::testing {
 namespace {

@@ -16,6 +16,7 @@
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "tests/property/random_runs.h"
+#include "tests/support/one_by_one.h"
 
 namespace slackline {
 namespace {
@@ -195,7 +196,7 @@ TEST(Validate, TakesAnySourceOfTraces) {
   const sched::Trace base = analysis::run_analytic(schedule, platform);
   std::vector<Trial> trials;
   for (const OpId op : all_ops(schedule)) trials.push_back({op, Time{50'000'000}, true});
-  const auto run = machine::one_by_one([&](const machine::DelayPlan& plan) {
+  const auto run = testing::one_by_one([&](const machine::DelayPlan& plan) {
     return analysis::run_analytic(schedule, platform, plan);
   });
   const Validation a = analysis::run_trials(schedule, platform, wiring, {}, base, trials, run, {});
@@ -207,7 +208,7 @@ TEST(Validate, TakesAnySourceOfTraces) {
     EXPECT_EQ(a.trials[i].order_kept, b.trials[i].order_kept);
   }
   // A source that always runs three microseconds late is found out.
-  const auto late = machine::one_by_one([&](const machine::DelayPlan& plan) {
+  const auto late = testing::one_by_one([&](const machine::DelayPlan& plan) {
     sched::Trace trace = analysis::run_analytic(schedule, platform, plan);
     for (sched::OpTimes& times : trace.ops) times.done_s += 3e-6;
     return trace;

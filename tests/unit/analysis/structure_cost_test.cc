@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/am_rules.h"
 #include "analysis/event_engine.h"
 #include "sched/builder.h"
+#include "tests/support/am_rules.h"
 #include "tests/support/structure_case.h"
 
 namespace slackline {
@@ -148,7 +148,7 @@ TEST(AmRules, TheTwinsKeepThem) {
   for (const std::string& spec : testing::structure_specs()) {
     const sched::StructureProgram program = structure_of(spec);
     EXPECT_EQ(program.handlers.empty(), spec.find("via=am") == std::string::npos) << spec;
-    EXPECT_TRUE(analysis::check_am_rules(program.schedule, program.handlers).empty()) << spec;
+    EXPECT_TRUE(testing::check_am_rules(program.schedule, program.handlers).empty()) << spec;
   }
 }
 
@@ -186,8 +186,8 @@ sched::Diagnostics breaches(std::uint64_t bytes, std::uint64_t payload, int repl
   for (int i = 0; i < replies; ++i) last = put(back, 1, 0, 8, false);
   for (int i = 0; i < others; ++i) last = put(on, 1, 2, 8, false);
   const sched::Schedule schedule = b.build();
-  return analysis::check_am_rules(schedule,
-                                  std::vector<sched::AmHandler>{{request, first, last, payload}});
+  return testing::check_am_rules(schedule,
+                                 std::vector<sched::AmHandler>{{request, first, last, payload}});
 }
 
 TEST(AmRules, BreachesAreNamed) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/one_by_one.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::machine {
@@ -40,7 +41,7 @@ TEST(Samples, KeepsEveryMakespanAndRank) {
   SampleRuns runs;
   runs.samples = 3;
   runs.progress = [&](std::uint32_t done) { told.push_back(done); };
-  const Samples samples = samples_of(one_by_one(made_up), schedule, plan, runs);
+  const Samples samples = samples_of(testing::one_by_one(made_up), schedule, plan, runs);
   EXPECT_EQ(samples.ranks, 3u);
   EXPECT_THAT(samples.makespan_s, ElementsAre(9, 10, 12));
   EXPECT_THAT(samples.rank_finish_s, ElementsAre(9, 0, 8, 10, 0, 10, 11, 0, 12));

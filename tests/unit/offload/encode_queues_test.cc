@@ -9,6 +9,7 @@
 #include "offload/queue_text.h"
 #include "offload/wqe.h"
 #include "sched/error.h"
+#include "tests/support/wqe_reader.h"
 
 namespace slackline::offload {
 namespace {
@@ -45,7 +46,7 @@ Wqe wqe_of(const EncodedQueue& queue, std::size_t entry) {
   WqeBlock block;
   std::copy_n(queue.bytes.begin() + static_cast<std::ptrdiff_t>(entry * kWqeBytes), kWqeBytes,
               block.begin());
-  return decode_wqe(block);
+  return testing::decode_wqe(block);
 }
 
 TEST(EncodeQueues, PiecesPointAtTheirBytes) {
@@ -82,7 +83,7 @@ TEST(EncodeQueues, PiecesPointAtTheirBytes) {
   EXPECT_TRUE(empty.pieces.empty());
   EXPECT_EQ(empty.remote_address, 0x2000'0007u);
 
-  EXPECT_EQ(decode_receive(std::span(all[1].bytes).first(16)),
+  EXPECT_EQ(testing::decode_receive(std::span(all[1].bytes).first(16)),
             (std::vector<WqePiece>{{0x2000'0020, 0xa1, 12}}));
 }
 
@@ -209,7 +210,7 @@ TEST(Wqe, EveryBitCounts) {
       WqeBlock changed = block;
       changed[bit / 8] = static_cast<std::uint8_t>(changed[bit / 8] ^ 1u << bit % 8);
       try {
-        const Wqe read = decode_wqe(changed);
+        const Wqe read = testing::decode_wqe(changed);
         EXPECT_NE(read, wqe) << bit;
         EXPECT_EQ(encode_wqe(read), changed) << bit;
       } catch (const InputError&) {
@@ -219,7 +220,7 @@ TEST(Wqe, EveryBitCounts) {
   for (const unsigned segments : {0u, 1u, 5u, 63u}) {
     WqeBlock block = encode_wqe(write);
     block[7] = static_cast<std::uint8_t>(segments);
-    EXPECT_THROW(decode_wqe(block), InputError) << segments;
+    EXPECT_THROW(testing::decode_wqe(block), InputError) << segments;
   }
 }
 
@@ -229,15 +230,15 @@ TEST(Wqe, ReceivesRefuseWhatDoesNotFit) {
     EXPECT_THROW(encode_receive({}, stride), InputError) << stride;
   }
   EXPECT_THROW(encode_receive(two, 16), InputError);
-  EXPECT_EQ(decode_receive(encode_receive(two, 32)), two);
-  EXPECT_EQ(decode_receive(encode_receive(two, 64)), two);
+  EXPECT_EQ(testing::decode_receive(encode_receive(two, 32)), two);
+  EXPECT_EQ(testing::decode_receive(encode_receive(two, 64)), two);
   EXPECT_THROW(encode_receive(std::vector<WqePiece>{{1, 2, 0}}, 16), InputError);
   EXPECT_THROW(encode_receive(std::vector<WqePiece>{{1, 2, 1u << 31}}, 16), InputError);
   // Behind the piece that ends the list there is nothing.
   std::vector<std::uint8_t> bytes = encode_receive(two, 64);
   bytes.back() = 1;
-  EXPECT_THROW(decode_receive(bytes), InputError);
-  EXPECT_THROW(decode_receive(std::vector<std::uint8_t>(17)), InputError);
+  EXPECT_THROW(testing::decode_receive(bytes), InputError);
+  EXPECT_THROW(testing::decode_receive(std::vector<std::uint8_t>(17)), InputError);
 }
 
 }  // namespace

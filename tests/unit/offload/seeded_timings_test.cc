@@ -1,5 +1,5 @@
 // Many timings at once against the queues themselves, one event at a time.
-#include "offload/seeded_timings.h"
+#include "tests/offload_timings/seeded_timings.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

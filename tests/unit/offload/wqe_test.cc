@@ -12,6 +12,7 @@
 #include "offload/encode_queues.h"
 #include "sched/compile.h"
 #include "sched/error.h"
+#include "tests/support/wqe_reader.h"
 
 namespace slackline::offload {
 namespace {
@@ -84,8 +85,8 @@ TEST(Wqe, ReceivesHaveTheirBytes) {
   const std::vector<WqePiece> one = {{0x0102030405060708, 0x0a0b0c0d, 0x40}};
   EXPECT_EQ(hex(encode_receive(one, 16)), "00000040 0a0b0c0d 01020304 05060708");
   EXPECT_EQ(hex(encode_receive(one, 32)), "00000040 0a0b0c0d 01020304 05060708 00000000 00000100");
-  EXPECT_EQ(decode_receive(encode_receive(one, 64)), one);
-  EXPECT_EQ(decode_receive(encode_receive({}, 16)), std::vector<WqePiece>());
+  EXPECT_EQ(testing::decode_receive(encode_receive(one, 64)), one);
+  EXPECT_EQ(testing::decode_receive(encode_receive({}, 16)), std::vector<WqePiece>());
 }
 
 TEST(Wqe, ComesBackAsItWas) {
@@ -127,11 +128,11 @@ TEST(Wqe, ComesBackAsItWas) {
                             static_cast<std::uint32_t>(draw() % 0x7fffffff + 1)});
     }
     const WqeBlock block = encode_wqe(wqe);
-    EXPECT_EQ(decode_wqe(block), wqe);
+    EXPECT_EQ(testing::decode_wqe(block), wqe);
     WqeBlock changed = block;
     changed[12 + draw() % 4] ^= 1;  // the immediate, which only writes have
     if (wqe.opcode != WqeOpcode::kWriteImm) {
-      EXPECT_THROW(decode_wqe(changed), InputError);
+      EXPECT_THROW(testing::decode_wqe(changed), InputError);
     }
   }
 }
@@ -154,7 +155,7 @@ TEST(Wqe, RefusesWhatDoesNotFit) {
   EXPECT_THROW(encode_wqe(wqe), InputError);
   WqeBlock block{};
   block[3] = 0x55;
-  EXPECT_THROW(decode_wqe(block), InputError);
+  EXPECT_THROW(testing::decode_wqe(block), InputError);
 }
 
 // Every entry of a program comes back from its bytes, its counts as the hardware wraps them.
@@ -191,13 +192,13 @@ TEST(EncodeQueues, ComesBackAsItWas) {
           const auto bytes = std::span(encoded.bytes).subspan(e * encoded.stride, encoded.stride);
           if (q.kind == QueueKind::kReceive) {
             std::uint64_t total = 0;
-            for (const WqePiece& piece : decode_receive(bytes)) total += piece.bytes;
+            for (const WqePiece& piece : testing::decode_receive(bytes)) total += piece.bytes;
             EXPECT_EQ(total, program.bytes(entry.local));
             continue;
           }
           WqeBlock block;
           std::copy(bytes.begin(), bytes.end(), block.begin());
-          const Wqe wqe = decode_wqe(block);
+          const Wqe wqe = testing::decode_wqe(block);
           EXPECT_EQ(wqe.index, (q.start + e) % 65536);
           EXPECT_EQ(wqe.qpn, numbers.qpn[q.pair]);
           EXPECT_EQ(wqe.signaled, entry.signaled);

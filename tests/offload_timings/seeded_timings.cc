@@ -1,4 +1,4 @@
-#include "offload/seeded_timings.h"
+#include "tests/offload_timings/seeded_timings.h"
 
 #include <algorithm>
 #include <cstring>

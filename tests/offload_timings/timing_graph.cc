@@ -1,4 +1,4 @@
-#include "offload/timing_graph.h"
+#include "tests/offload_timings/timing_graph.h"
 
 #include <fmt/format.h>
 

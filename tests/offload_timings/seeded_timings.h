@@ -13,8 +13,8 @@
 
 #include "offload/message_graph.h"
 #include "offload/queue_program.h"
-#include "offload/timing_graph.h"
 #include "sched/schedule.h"
+#include "tests/offload_timings/timing_graph.h"
 
 namespace slackline::offload {
 

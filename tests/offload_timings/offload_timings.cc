@@ -21,10 +21,10 @@
 #include "offload/check_queues.h"
 #include "offload/compile_queues.h"
 #include "offload/emulate.h"
-#include "offload/seeded_timings.h"
 #include "sched/compile.h"
 #include "sched/error.h"
 #include "sched/units.h"
+#include "tests/offload_timings/seeded_timings.h"
 
 namespace {
 
