@@ -1,29 +1,61 @@
-# find_package(slackline) from another project: `cmake --install` puts the libraries, the headers
-# (under include/slackline, so that `#include "sched/schedule.h"` reads there as here) and the
-# package files in place.
+# find_package(slackline) and pkg-config from another project: `cmake --install` puts the libraries,
+# their public headers (under include/slackline, so that `#include "sched/schedule.h"` reads there as
+# here) and the package files in place.
 include(CMakePackageConfigHelpers)
 
 set(SLACKLINE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/slackline)
+get_property(slackline_targets GLOBAL PROPERTY SLACKLINE_LIBRARIES)
+
+# slackline_needs(TARGET RESULT): the libraries of ours that the target needs, those first that others
+# need.
+function(slackline_needs target result)
+  set(needs "")
+  get_target_property(linked ${target} INTERFACE_LINK_LIBRARIES)
+  foreach(one IN LISTS linked)
+    if(one IN_LIST slackline_targets)
+      slackline_needs(${one} deeper)
+      string(REPLACE slackline_ "" folder ${one})
+      list(APPEND needs ${deeper} ${folder})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES needs)
+  set(${result} "${needs}" PARENT_SCOPE)
+endfunction()
+
+# From the folder of the .pc files to the prefix.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+  BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE SLACKLINE_PC_PREFIX)
+
+# What libraries of ours take from others' packages, as pkg-config calls them.
+set(slackline_requires_sched fmt)
+set(slackline_requires_machine tomlplusplus)
+set(slackline_requires_sim simgrid)
+set(slackline_requires_hw libsodium)
+if(SLACKLINE_HAVE_VERBS)
+  list(APPEND slackline_requires_hw libibverbs)
+endif()
 
 # One export file per library, so that a missing dependency takes away only what needs it.
-get_property(slackline_targets GLOBAL PROPERTY SLACKLINE_LIBRARIES)
 set(SLACKLINE_COMPONENTS "")
+set(SLACKLINE_NEEDS "")
 foreach(target IN LISTS slackline_targets)
   string(REPLACE slackline_ "" folder ${target})
   list(APPEND SLACKLINE_COMPONENTS ${folder})
-  install(TARGETS ${target} EXPORT slackline-${folder} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  slackline_needs(${target} needs)
+  string(APPEND SLACKLINE_NEEDS "set(slackline_needs_${folder} ${needs})\n")
+  install(TARGETS ${target} EXPORT slackline-${folder} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slackline)
   install(EXPORT slackline-${folder} NAMESPACE slackline:: FILE slackline-${folder}.cmake
     DESTINATION ${SLACKLINE_PACKAGE_DIR})
-  # Headers that include a library which only our sources need are private (scripts/check-includes).
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
-  foreach(header IN LISTS headers)
-    file(STRINGS ${header} private REGEX "^#include <(asio|boost|CLI|Eigen|infiniband|nlohmann|rdma|simgrid|toml|xbt)/")
-    if(NOT private)
-      cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
-      cmake_path(GET path PARENT_PATH directory)
-      install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slackline/${directory})
-    endif()
-  endforeach()
+
+  list(TRANSFORM needs PREPEND slackline- OUTPUT_VARIABLE SLACKLINE_REQUIRES)
+  list(APPEND SLACKLINE_REQUIRES ${slackline_requires_${folder}})
+  list(JOIN SLACKLINE_REQUIRES ", " SLACKLINE_REQUIRES)
+  set(SLACKLINE_FOLDER ${folder})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/slackline.pc.in
+    ${PROJECT_BINARY_DIR}/slackline-${folder}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/slackline-${folder}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slacklineConfig.cmake.in

@@ -53,8 +53,8 @@ function(slackline_unite target folder)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
-# slackline_library(FOLDER): a static library of the folder's .cc files, its subfolders included,
-# known to others as slackline::FOLDER.
+# slackline_library(FOLDER HEADER…): a static library of the folder's .cc files, its subfolders
+# included, known to others as slackline::FOLDER; its public headers, as FOLDER has them.
 function(slackline_library folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
   add_library(slackline_${folder} STATIC ${sources})
@@ -62,9 +62,9 @@ function(slackline_library folder)
   set_target_properties(slackline_${folder} PROPERTIES EXPORT_NAME ${folder}
     POSITION_INDEPENDENT_CODE ON)
   target_compile_features(slackline_${folder} PUBLIC cxx_std_20)
-  target_include_directories(slackline_${folder} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/slackline>)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/${folder}/ OUTPUT_VARIABLE headers)
+  target_sources(slackline_${folder} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
+    FILES ${headers})
   target_link_libraries(slackline_${folder} PRIVATE $<BUILD_INTERFACE:slackline_options>)
   slackline_precompile(slackline_${folder})
   slackline_unite(slackline_${folder} ${folder})

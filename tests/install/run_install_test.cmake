@@ -1,5 +1,8 @@
 # Installs the build to a new prefix, moves the prefix (an installed tree must not remember where it
-# was), builds the project against it, and holds what it prints against the same program built here.
+# was), builds the project against each library of it alone, by find_package and by pkg-config, and
+# holds what it prints against the same program built here.
+cmake_minimum_required(VERSION 3.25)
+
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
     ERROR_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -10,30 +13,54 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# With commas: semicolons would make arguments of their own.
+function(expect_digest program)
+  run(${program})
+  if(NOT output STREQUAL expected OR NOT output MATCHES "^[0-9a-f]+$")
+    message(FATAL_ERROR "${program} printed '${output}'; expected the digest '${expected}'")
+  endif()
+endfunction()
+
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/installed)
 file(RENAME ${WORK_DIR}/installed ${WORK_DIR}/moved)
+run(${EXPECTED})
+set(expected "${output}")
 
 # Nor may the environment lead back to this tree.
 set(ENV{CXXFLAGS} "")
 set(ENV{CMAKE_PREFIX_PATH} "")
-run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G Ninja
-  -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=${BUILD_TYPE}
-  -D CMAKE_PREFIX_PATH=${WORK_DIR}/moved "-DCOMPONENTS=${COMPONENTS}")
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-
-run(${EXPECTED})
-set(expected "${output}")
-string(REPLACE "," ";link_" programs "link_${COMPONENTS}")
-foreach(program IN ITEMS chain_digest ${programs})
-  run(${WORK_DIR}/build/${program})
-  if(NOT output STREQUAL expected OR NOT output MATCHES "^[0-9a-f]+$")
-    message(FATAL_ERROR "${program} printed '${output}'; expected the digest '${expected}'")
+string(REPLACE "," ";" components "${COMPONENTS}")  # semicolons would make arguments of their own
+foreach(component IN LISTS components)
+  set(build ${WORK_DIR}/${component})
+  set(headers "")
+  if(component STREQUAL "hw")
+    set(headers ${WORK_DIR}/moved/include/slackline)
   endif()
+  run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${build} -G Ninja
+    -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=${BUILD_TYPE}
+    -D CMAKE_PREFIX_PATH=${WORK_DIR}/moved -D COMPONENT=${component} -D HEADERS=${headers})
+  run(${CMAKE_COMMAND} --build ${build})
+  expect_digest(${build}/chain_digest)
 endforeach()
-if(",${COMPONENTS}," MATCHES ",hw,")
-  run(${WORK_DIR}/build/one_rank_calls)
+if(hw IN_LIST components)
+  run(${WORK_DIR}/hw/one_rank_calls)
 endif()
-message(STATUS "digest ${output} from the installed libraries too: ${COMPONENTS}")
+
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  set(ENV{PKG_CONFIG_PATH} ${WORK_DIR}/moved/${LIBDIR}/pkgconfig)
+  run(${PKG_CONFIG} --cflags slackline-sched)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  run(${CXX} ${flags} -c ${SOURCE_DIR}/chain_digest.cc -o ${WORK_DIR}/chain_digest.o)
+  foreach(component IN LISTS components)
+    run(${PKG_CONFIG} --libs slackline-${component})
+    separate_arguments(flags UNIX_COMMAND "${output}")
+    # All objects of the library, as above.
+    list(TRANSFORM flags REPLACE "^(-lslackline_${component})$"
+      "-Wl,--whole-archive;\\1;-Wl,--no-whole-archive")
+    run(${CXX} ${WORK_DIR}/chain_digest.o ${flags} -o ${WORK_DIR}/linked_${component})
+    expect_digest(${WORK_DIR}/linked_${component})
+  endforeach()
+endif()
+message(STATUS "digest ${expected} from each installed library alone, too: ${COMPONENTS}")
 file(REMOVE_RECURSE ${WORK_DIR})
