@@ -2,17 +2,40 @@
 
 #include <fmt/format.h>
 
+#include "hw/call/core.h"
 #include "sched/error.h"
 
 namespace slackline::hw {
+namespace {
+
+void require_within(std::uint32_t rank, const RemoteBuffer& buffer, std::uint64_t offset,
+                    std::uint64_t bytes) {
+  if (buffer.rank != rank) {
+    throw InputError(
+        fmt::format("calls: memory of rank {}; expected rank {}'s", buffer.rank, rank));
+  }
+  if (bytes > buffer.bytes || offset > buffer.bytes - bytes) {
+    throw InputError(fmt::format("calls: {} bytes at {} of {} bytes of memory at rank {}", bytes,
+                                 offset, buffer.bytes, buffer.rank));
+  }
+}
+
+CallTarget place_of(Calls& calls, CallCore& core, const RemoteBuffer& buffer,
+                    std::uint64_t offset) {
+  CallTarget target{buffer.memory, nullptr};
+  if (core.line(buffer.rank).copies()) target.here = calls.bytes_of(buffer).data();
+  return target + offset;
+}
+
+}  // namespace
 
 Synchronizer::Synchronizer(Calls& calls, Notify notify) : calls_(calls), notify_(notify) {}
 
 Synchronizer::~Synchronizer() {
-  if (state_.pending != 0) calls_.core_.forget(&state_);
+  if (state_.pending != 0) calls_.core_->forget(&state_);
 }
 
-void Synchronizer::wait() { calls_.core_.wait(state_, "a synchroniser"); }
+void Synchronizer::wait() { calls_.core_->wait(state_, "a synchroniser"); }
 
 RegisteredBuffer::RegisteredBuffer(CallPort& port, std::uint64_t bytes) : port_(&port) {
   port.with_transport([&](Transport& transport) {
@@ -37,26 +60,94 @@ void RegisteredBuffer::reset() {
   pages_ = Pages();
 }
 
+Calls::Calls(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options,
+             CallableObject object)
+    : core_(std::make_unique<CallCore>(*this, mesh, std::move(transport), options,
+                                       std::move(object))) {}
+
+Calls::~Calls() = default;
+
+std::uint32_t Calls::rank() { return core_->mesh().rank(); }
+std::uint32_t Calls::ranks() { return core_->mesh().ranks(); }
+void Calls::flush() { core_->flush(); }
+bool Calls::progress() { return core_->progress(); }
+void Calls::settle() { core_->settle(); }
+void Calls::finish() { core_->finish(); }
+CallCounters Calls::counters(std::uint32_t destination) { return core_->counters(destination); }
+
+CallWish Calls::wish_for(std::uint32_t to, const Called& called, Synchronizer* sync) {
+  CallWish wish;
+  wish.destination = to;
+  wish.draft.kind = RecordKind::kCall;
+  wish.draft.function = called.function.offset;
+  wish.anchor = called.function.anchor;
+  wish.draft.closure = called.captures;
+  if (sync != nullptr) {
+    wish.sync = &sync->state_;
+    wish.notify = sync->notify_;
+  }
+  return wish;
+}
+
+bool Calls::submit(std::uint32_t to, const Called& called, std::span<const std::byte> buffer,
+                   std::span<std::byte> result, Synchronizer* sync, WhenFull when_full) {
+  CallWish wish = wish_for(to, called, sync);
+  wish.draft.buffer = buffer;
+  wish.result = result;
+  wish.when_full = when_full;
+  return core_->submit(wish);
+}
+
+bool Calls::submit_write(std::uint32_t to, const Called& called, const RegisteredBuffer& buffer,
+                         const RemoteBuffer& target, std::uint64_t offset, Synchronizer* sync,
+                         WhenFull when_full) {
+  require_within(to, target, offset, buffer.bytes().size());
+  const WrittenBuffer written{target.id, offset, buffer.bytes().size()};
+  CallWish wish = wish_for(to, called, sync);
+  wish.draft.kind = RecordKind::kCallWritten;
+  wish.draft.buffer = std::as_bytes(std::span(&written, 1));
+  wish.when_full = when_full;
+  wish.before = CallWrite{buffer.segment(), place_of(*this, *core_, target, offset)};
+  return core_->submit(wish);
+}
+
+bool Calls::submit_read(std::uint32_t to, const Called& called, const RegisteredBuffer& buffer,
+                        Synchronizer* sync, WhenFull when_full) {
+  const ReadBuffer read{buffer.remote(), buffer.bytes().size(), buffer.bytes().data()};
+  CallWish wish = wish_for(to, called, sync);
+  wish.draft.kind = RecordKind::kCallRead;
+  wish.draft.buffer = std::as_bytes(std::span(&read, 1));
+  wish.when_full = when_full;
+  return core_->submit(wish);
+}
+
+void Calls::submit_broadcast(const Called& called, std::span<const std::byte> buffer,
+                             Synchronizer* sync) {
+  CallWish wish = wish_for(0, called, sync);
+  wish.draft.buffer = buffer;
+  core_->broadcast(wish);
+}
+
 RegisteredBuffer Calls::registered(std::uint64_t bytes) {
   if (bytes == 0) throw InputError("calls: registered memory of 0 bytes; expected 1 or more");
-  return {core_.port(), bytes};
+  return {core_->port(), bytes};
 }
 
 RemoteBuffer Calls::allocate(std::uint32_t where, std::uint64_t bytes) {
-  static_cast<void>(core_.line(where));
+  static_cast<void>(core_->line(where));
   const ServiceAnswer answer =
-      core_.service().ask(where, {ServiceRequest::Kind::kAllocate, bytes, 1});
+      core_->service().ask(where, {ServiceRequest::Kind::kAllocate, bytes, 1});
   return {where, answer.id, answer.memory.at(0), bytes};
 }
 
 void Calls::free(const RemoteBuffer& buffer) {
-  static_cast<void>(core_.line(buffer.rank));
-  core_.service().ask(buffer.rank, {ServiceRequest::Kind::kFree, 0, buffer.id});
+  static_cast<void>(core_->line(buffer.rank));
+  core_->service().ask(buffer.rank, {ServiceRequest::Kind::kFree, 0, buffer.id});
 }
 
 std::span<std::byte> Calls::bytes_of(const RemoteBuffer& buffer) {
   const std::span<std::byte> bytes =
-      buffer.rank == rank() ? core_.service().memory(buffer.id) : std::span<std::byte>();
+      buffer.rank == rank() ? core_->service().memory(buffer.id) : std::span<std::byte>();
   if (bytes.size() < buffer.bytes || bytes.empty()) {
     throw InputError(fmt::format("calls: memory {} of rank {} is not here at rank {}", buffer.id,
                                  buffer.rank, rank()));
@@ -72,43 +163,25 @@ void Calls::require_consumption(const Synchronizer& sync) {
   }
 }
 
-void Calls::require_within(std::uint32_t rank, const RemoteBuffer& buffer, std::uint64_t offset,
-                           std::uint64_t bytes) {
-  if (buffer.rank != rank) {
-    throw InputError(
-        fmt::format("calls: memory of rank {}; expected rank {}'s", buffer.rank, rank));
-  }
-  if (bytes > buffer.bytes || offset > buffer.bytes - bytes) {
-    throw InputError(fmt::format("calls: {} bytes at {} of {} bytes of memory at rank {}", bytes,
-                                 offset, buffer.bytes, buffer.rank));
-  }
-}
-
-CallTarget Calls::place_of(const RemoteBuffer& buffer, std::uint64_t offset) {
-  CallTarget target{buffer.memory, nullptr};
-  if (core_.line(buffer.rank).copies()) target.here = bytes_of(buffer).data();
-  return target + offset;
-}
-
 void Calls::put(const RegisteredBuffer& from, const RemoteBuffer& to, std::uint64_t offset,
                 Synchronizer& sync) {
   require_within(to.rank, to, offset, from.bytes().size());
-  const CallTarget target = place_of(to, offset);
+  const CallTarget target = place_of(*this, *core_, to, offset);
   SyncState* const state = &sync.state_;
   ++state->pending;
-  core_.line(to.rank).write(from.segment(), target, {&state, 1});
+  core_->line(to.rank).write(from.segment(), target, {&state, 1});
 }
 
 void Calls::get(RegisteredBuffer& to, const RemoteBuffer& from, std::uint64_t offset,
                 Synchronizer& sync) {
   require_within(from.rank, from, offset, to.bytes().size());
-  const CallTarget target = place_of(from, offset);
+  const CallTarget target = place_of(*this, *core_, from, offset);
   ++sync.state_.pending;
-  core_.line(from.rank).read(to.segment(), target, &sync.state_);
+  core_->line(from.rank).read(to.segment(), target, &sync.state_);
 }
 
 bool Calls::has_atomics() {
-  return core_.port().with_transport([](Transport& transport) { return transport.has_atomics(); });
+  return core_->port().with_transport([](Transport& transport) { return transport.has_atomics(); });
 }
 
 void Calls::atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offset,
@@ -123,9 +196,9 @@ void Calls::atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offse
   if (!has_atomics()) throw Unsupported("calls: the transport has no atomics");
   Segment result = old.segment();
   result.bytes = 8;
-  const CallTarget target = place_of(at, offset);
+  const CallTarget target = place_of(*this, *core_, at, offset);
   ++sync.state_.pending;
-  core_.line(at.rank).atomic(kind, result, target, operand, compare, &sync.state_);
+  core_->line(at.rank).atomic(kind, result, target, operand, compare, &sync.state_);
 }
 
 void Calls::fetch_add(const RemoteBuffer& at, std::uint64_t offset, std::uint64_t operand,

@@ -45,7 +45,6 @@
 #include <typeinfo>
 #include <utility>
 
-#include "hw/call/core.h"
 #include "hw/call/function.h"
 #include "hw/call/memory.h"
 #include "hw/call/types.h"
@@ -55,7 +54,9 @@
 
 namespace slackline::hw {
 
+class CallCore;
 class Calls;
+struct CallWish;
 
 /// Counts calls that are to be done, and hears how they went. The calls it counts must be over, or
 /// it gone, before the Calls are.
@@ -105,12 +106,13 @@ class Calls {
   /// options out of range, and if ranks run different builds; EnvironmentError and PeerLost as
   /// transport and mesh do.
   Calls(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options = {})
-      : core_(*this, mesh, std::move(transport), options, callable_object()) {}
+      : Calls(mesh, std::move(transport), options, callable_object()) {}
+  ~Calls();
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
 
-  std::uint32_t rank() { return core_.mesh().rank(); }
-  std::uint32_t ranks() { return core_.mesh().ranks(); }
+  std::uint32_t rank();
+  std::uint32_t ranks();
 
   /// What functions called here find by CallContext::local(). It must outlive this.
   template <class T>
@@ -134,16 +136,14 @@ class Calls {
   template <class F>
   bool call(std::uint32_t to, const F& f, Synchronizer* sync = nullptr,
             WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), {}, {}, sync,
-                  when_full, {});
+    return submit(to, {listed<&invoke<F>>(), captures_of(f)}, {}, {}, sync, when_full);
   }
 
   /// …with a buffer, which travels in the record. It may be used again at once.
   template <class F>
   bool call_buffer(std::uint32_t to, const F& f, std::span<const std::byte> buffer,
                    Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), buffer, {}, sync,
-                  when_full, {});
+    return submit(to, {listed<&invoke<F>>(), captures_of(f)}, buffer, {}, sync, when_full);
   }
 
   /// …with a buffer that is written into `target`, memory of rank `to`, at `offset` first; f gets
@@ -152,11 +152,8 @@ class Calls {
   bool call_buffer_write(std::uint32_t to, const F& f, const RegisteredBuffer& buffer,
                          const RemoteBuffer& target, std::uint64_t offset = 0,
                          Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    require_within(to, target, offset, buffer.bytes().size());
-    const WrittenBuffer written{target.id, offset, buffer.bytes().size()};
-    return submit(to, RecordKind::kCallWritten, listed<&invoke<F>>(), captures_of(f),
-                  std::as_bytes(std::span(&written, 1)), {}, sync, when_full,
-                  CallWrite{buffer.segment(), place_of(target, offset)});
+    return submit_write(to, {listed<&invoke<F>>(), captures_of(f)}, buffer, target, offset, sync,
+                        when_full);
   }
 
   /// …with a buffer that rank `to` reads before it runs f. `buffer` may be used again when it is
@@ -164,9 +161,7 @@ class Calls {
   template <class F>
   bool call_buffer_read(std::uint32_t to, const F& f, const RegisteredBuffer& buffer,
                         Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    const ReadBuffer read{buffer.remote(), buffer.bytes().size(), buffer.bytes().data()};
-    return submit(to, RecordKind::kCallRead, listed<&invoke<F>>(), captures_of(f),
-                  std::as_bytes(std::span(&read, 1)), {}, sync, when_full, {});
+    return submit_read(to, {listed<&invoke<F>>(), captures_of(f)}, buffer, sync, when_full);
   }
 
   /// Rank `to` runs f; what it returns stands in `result` when `sync`, which must count
@@ -178,8 +173,8 @@ class Calls {
     static_assert(std::is_trivially_copyable_v<Result>,
                   "what a called function returns travels as bytes: it must be trivially copyable");
     require_consumption(sync);
-    return submit(to, RecordKind::kCall, listed<&invoke_for_result<F>>(), captures_of(f), {},
-                  std::as_writable_bytes(std::span<Result>(result, 1)), &sync, when_full, {});
+    return submit(to, {listed<&invoke_for_result<F>>(), captures_of(f)}, {},
+                  std::as_writable_bytes(std::span<Result>(result, 1)), &sync, when_full);
   }
 
   /// All ranks run f, this one included, passing it on along a binomial tree first. A synchroniser
@@ -192,24 +187,22 @@ class Calls {
   template <class F>
   void broadcast_buffer(const F& f, std::span<const std::byte> buffer,
                         Synchronizer* sync = nullptr) {
-    CallWish wish =
-        wish_for(0, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), buffer, sync);
-    core_.broadcast(wish);
+    submit_broadcast({listed<&invoke<F>>(), captures_of(f)}, buffer, sync);
   }
 
   /// Posts what aggregation has gathered. wait(), settle() and finish() do so, too.
-  void flush() { core_.flush(); }
+  void flush();
 
   /// Runs what has come, posts what was queued; never waits. Answers whether anything happened.
-  bool progress() { return core_.progress(); }
+  bool progress();
 
   /// All ranks call it: makes progress until every call of every rank, made before or by functions
   /// meanwhile, has run, and its reply is back.
-  void settle() { core_.settle(); }
+  void settle();
 
   /// All ranks call it, at the end: settles, and lets go of each other, so that they may leave in
   /// any order. After it there are no calls.
-  void finish() { core_.finish(); }
+  void finish();
 
   // Memory that ranks reach one-sided.
 
@@ -239,47 +232,37 @@ class Calls {
   void compare_swap(const RemoteBuffer& at, std::uint64_t offset, std::uint64_t compare,
                     std::uint64_t operand, RegisteredBuffer& old, Synchronizer& sync);
 
-  CallCounters counters(std::uint32_t destination) { return core_.counters(destination); }
+  CallCounters counters(std::uint32_t destination);
 
  private:
   friend class Synchronizer;
 
-  CallWish wish_for(std::uint32_t to, RecordKind kind, FunctionName function,
-                    std::span<const std::byte> closure, std::span<const std::byte> buffer,
-                    Synchronizer* sync) {
-    CallWish wish;
-    wish.destination = to;
-    wish.draft.kind = kind;
-    wish.draft.function = function.offset;
-    wish.anchor = function.anchor;
-    wish.draft.closure = closure;
-    wish.draft.buffer = buffer;
-    if (sync != nullptr) {
-      wish.sync = &sync->state_;
-      wish.notify = sync->notify_;
-    }
-    return wish;
-  }
-  bool submit(std::uint32_t to, RecordKind kind, FunctionName function,
-              std::span<const std::byte> closure, std::span<const std::byte> buffer,
-              std::span<std::byte> result, Synchronizer* sync, WhenFull when_full,
-              const std::optional<CallWrite>& before) {
-    CallWish wish = wish_for(to, kind, function, closure, buffer, sync);
-    wish.result = result;
-    wish.when_full = when_full;
-    wish.before = before;
-    return core_.submit(wish);
-  }
+  /// What is called.
+  struct Called {
+    FunctionName function;
+    std::span<const std::byte> captures;
+  };
+
+  Calls(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options,
+        CallableObject object);
+
+  static CallWish wish_for(std::uint32_t to, const Called& called, Synchronizer* sync);
+  bool submit(std::uint32_t to, const Called& called, std::span<const std::byte> buffer,
+              std::span<std::byte> result, Synchronizer* sync, WhenFull when_full);
+  bool submit_write(std::uint32_t to, const Called& called, const RegisteredBuffer& buffer,
+                    const RemoteBuffer& target, std::uint64_t offset, Synchronizer* sync,
+                    WhenFull when_full);
+  bool submit_read(std::uint32_t to, const Called& called, const RegisteredBuffer& buffer,
+                   Synchronizer* sync, WhenFull when_full);
+  void submit_broadcast(const Called& called, std::span<const std::byte> buffer,
+                        Synchronizer* sync);
   static void require_consumption(const Synchronizer& sync);
-  static void require_within(std::uint32_t rank, const RemoteBuffer& buffer, std::uint64_t offset,
-                             std::uint64_t bytes);
-  CallTarget place_of(const RemoteBuffer& buffer, std::uint64_t offset);
   void atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offset, std::uint64_t operand,
               std::uint64_t compare, RegisteredBuffer& old, Synchronizer& sync);
 
   void* local_ = nullptr;
   const std::type_info* local_type_ = nullptr;
-  CallCore core_;
+  std::unique_ptr<CallCore> core_;
 };
 
 template <class T>

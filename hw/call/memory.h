@@ -6,11 +6,12 @@
 #include <span>
 #include <utility>
 
-#include "hw/call/port.h"
 #include "hw/pages.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
+
+class CallPort;
 
 class RegisteredBuffer {
  public:

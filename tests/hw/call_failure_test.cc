@@ -11,6 +11,7 @@
 
 #include "hw/call.h"
 #include "hw/call/code.h"
+#include "hw/call/core.h"
 #include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hw/call.h"
+#include "hw/call/core.h"
 #include "hw/call/functions.h"
 #include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"

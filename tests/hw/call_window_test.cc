@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hw/call.h"
+#include "hw/call/record.h"
 #include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
 
