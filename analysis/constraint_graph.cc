@@ -10,7 +10,7 @@
 #include "analysis/index_limit.h"
 #include "machine/atomic_service.h"
 #include "machine/lane.h"
-#include "machine/run/execution.h"
+#include "machine/run/lanes.h"
 #include "sched/error.h"
 #include "sched/event_graph.h"
 

@@ -9,6 +9,7 @@
 #include "analysis/flow_run.h"
 #include "analysis/in_threads.h"
 #include "machine/kept_memory.h"
+#include "machine/run/executable.h"
 #include "sched/error.h"
 
 namespace slackline::analysis {

@@ -17,6 +17,17 @@ FlowClock::FlowClock(const machine::Paths& paths, const machine::Wiring& wiring)
   });
 }
 
+void FlowClock::drive(machine::DrivenRun& run) {
+  run.start();
+  while (step(run)) continue;
+}
+
+bool FlowClock::step(machine::DrivenRun& run) {
+  if (!advance()) return false;
+  run.instant(now_s_, events_);
+  return true;
+}
+
 // The events of the next instant, and its time; false if there is none.
 bool FlowClock::advance() {
   for (;;) {

@@ -24,20 +24,10 @@ class FlowClock final : public machine::RunClock {
     flows_.start(now_s, path, bytes, op);
   }
 
-  /// From time zero until nothing can happen any more. A Run has start() and instant(), as
-  /// machine::DrivenRun.
-  template <class Run>
-  void drive(Run& run) {
-    run.start();
-    while (step(run)) continue;
-  }
+  /// From time zero until nothing can happen any more.
+  void drive(machine::DrivenRun& run);
   /// The next instant of a run that has started; false if nothing can happen any more.
-  template <class Run>
-  bool step(Run& run) {
-    if (!advance()) return false;
-    run.instant(now_s_, events_);
-    return true;
-  }
+  bool step(machine::DrivenRun& run);
   /// The time of the instant that was last.
   double now_s() const { return now_s_; }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "analysis/flow_clock.h"
+#include "machine/run/executable.h"
 #include "machine/run/execution.h"
 
 namespace slackline::analysis {
@@ -14,14 +15,10 @@ sched::Trace run_flows(const sched::Schedule& schedule, const machine::Platform&
   const machine::Delays delays(plan, schedule, platform);
   const machine::Paths paths(schedule, wiring, plan);
   FlowClock clock(paths, wiring);
-  sched::Trace trace;
-  machine::Execution<FlowClock> execution(schedule, platform, delays, paths, order,
-                                          machine::record_in(trace, schedule, plan.seed), clock);
+  sched::Trace trace = machine::trace_of(schedule, platform, plan, "flow");
+  machine::Execution execution(schedule, platform, delays, paths, order,
+                               machine::record_in(trace, schedule, plan.seed), clock);
   clock.drive(execution);
-  trace.schedule = schedule.digest();
-  trace.platform = platform.spec();
-  trace.delays = plan.text();
-  trace.engine = "flow";
   machine::require_finished(schedule, trace, paths);
   return trace;
 }

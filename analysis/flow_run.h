@@ -54,7 +54,7 @@ class FlowRun {
  private:
   FlowClock clock_;
   sched::Trace trace_;
-  machine::Execution<FlowClock> execution_;
+  machine::Execution execution_;
   bool started_ = false;
 };
 

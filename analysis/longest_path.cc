@@ -5,7 +5,11 @@
 #include <vector>
 
 #include "analysis/link_load.h"
-#include "machine/run/execution.h"
+#include "machine/delays.h"
+#include "machine/event_queue.h"
+#include "machine/lane.h"
+#include "machine/run/executable.h"
+#include "machine/run/lanes.h"
 
 namespace slackline::analysis {
 namespace {
@@ -416,12 +420,7 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
   if (paths.may_fail() || platform.node.is_shared()) return std::nullopt;
   Pass pass(schedule, platform, delays, paths);
   if (!pass.run()) return std::nullopt;
-  sched::Trace trace;
-  trace.schedule = schedule.digest();
-  trace.platform = platform.spec();
-  trace.delays = plan.text();
-  trace.engine = "longest-path";
-  trace.seed = plan.seed;
+  sched::Trace trace = machine::trace_of(schedule, platform, plan, "longest-path");
   trace.ops = pass.take_times();
   trace.contended = shares(schedule, platform, wiring, paths, trace, pass.contended());
   return trace;

@@ -13,7 +13,7 @@
 
 #include "analysis/stream_figures.h"
 #include "analysis/stream_noise.h"
-#include "machine/run/execution.h"
+#include "machine/event_queue.h"
 #include "sched/error.h"
 #include "sched/pattern/step_source.h"
 

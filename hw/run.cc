@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "machine/kept_memory.h"
-#include "machine/run/execution.h"
+#include "machine/run/executable.h"
 
 namespace slackline::hw {
 namespace {

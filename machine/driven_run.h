@@ -19,7 +19,8 @@ class RunClock {
   virtual ~RunClock() = default;
   /// Delivers `event` at that time, which is not before now.
   virtual void at(double time_s, ExecutionEvent event) = 0;
-  /// A large message begins to leave now; {`id`, kSent} is delivered when it has left.
+  /// A large message begins to leave now. {`id`, kSent} is delivered when it has left, or {`id`,
+  /// kLost} when its path is cut before.
   virtual void transmit(double now_s, PathId path, std::uint64_t bytes, sched::OpId id) = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/run/executable.h"
 #include "machine/run/execution.h"
 #include "sched/error.h"
 #include "sim/child_run.h"
@@ -23,28 +24,6 @@
 
 namespace slackline::sim {
 namespace {
-
-// A schedule that software carries out.
-class ExecutionRun : public machine::DrivenRun {
- public:
-  explicit ExecutionRun(machine::Execution<FlowNetwork>& execution) : execution_(execution) {}
-  void start() override { execution_.start(); }
-  void instant(double now_s, std::vector<machine::ExecutionEvent>& events) override {
-    execution_.instant(now_s, events);
-  }
-
- private:
-  machine::Execution<FlowNetwork>& execution_;
-};
-
-// All but what happened in the run.
-sched::Trace blank_trace(const sched::Schedule& schedule, const machine::Platform& platform) {
-  sched::Trace trace;
-  trace.schedule = schedule.digest();
-  trace.platform = platform.spec();
-  trace.engine = "simgrid";
-  return trace;
-}
 
 // What a channel gathers travels together, and is all of it at most.
 std::uint64_t largest_message_bytes(const sched::Schedule& schedule) {
@@ -80,7 +59,7 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
   const machine::Paths paths(schedule, wiring, first);
   // Says what is wrong before anything is forked.
   const machine::Delays check(first, schedule, platform);
-  const sched::Trace blank = blank_trace(schedule, platform);
+  const sched::Trace blank = machine::trace_of(schedule, platform, {}, "simgrid");
   const std::size_t numbers = std::size_t{runs.count} * reading.width;
   const SharedMemory memory(numbers * sizeof(double));
   const std::span<double> kept(static_cast<double*>(memory.data()), numbers);
@@ -94,11 +73,9 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
     const machine::Delays delays(plan, schedule, platform);
     sched::Trace trace = blank;
     trace.delays = plan.text();
-    machine::Execution<FlowNetwork> execution(schedule, platform, delays, paths, order,
-                                              machine::record_in(trace, schedule, plan.seed),
-                                              network);
-    ExecutionRun driven(execution);
-    network.run(driven);
+    machine::Execution execution(schedule, platform, delays, paths, order,
+                                 machine::record_in(trace, schedule, plan.seed), network);
+    network.run(execution);
     machine::require_finished(schedule, trace, paths);
     reading.read(trace, kept.subspan(std::size_t{run} * reading.width, reading.width));
   };
@@ -160,15 +137,11 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept.bytes());
   run_in_child([&] {
     FlowNetwork network(platform, wiring, paths, largest_message_bytes(schedule));
-    machine::Execution<FlowNetwork> execution(schedule, platform, delays, paths, order,
-                                              {times, request_s, results, bytes, kept, plan.seed},
-                                              network);
-    ExecutionRun run(execution);
-    network.run(run);
+    machine::Execution execution(schedule, platform, delays, paths, order,
+                                 {times, request_s, results, bytes, kept, plan.seed}, network);
+    network.run(execution);
   });
-  sched::Trace trace = blank_trace(schedule, platform);
-  trace.delays = plan.text();
-  trace.seed = plan.seed;
+  sched::Trace trace = machine::trace_of(schedule, platform, plan, "simgrid");
   trace.ops.assign(times.begin(), times.end());
   trace.request_s.assign(request_s.begin(), request_s.end());
   trace.results.assign(results.begin(), results.end());

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "hw/executor/channels.h"
-#include "machine/run/execution.h"
+#include "machine/run/executable.h"
 #include "sched/error.h"
 #include "sched/flags.h"
 

@@ -1,64 +1,12 @@
 #include "machine/run/execution.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
-#include "sched/error.h"
-#include "sched/flags.h"
+#include "machine/run/executable.h"
 
 namespace slackline::machine {
-
-using sched::Op;
-using sched::OpId;
-using sched::OpKind;
-
-namespace {
-
-void require_decided(const sched::Schedule& schedule, const sched::RegionTree& tree) {
-  const auto deciding = deciding_swaps(schedule, tree);
-  for (std::uint32_t i = 0; i < schedule.regions().size(); ++i) {
-    const sched::Region& r = schedule.regions()[i];
-    if (r.outcome != sched::Outcome::kActual || r.kind == sched::RegionKind::kRepeat) continue;
-    const bool alt = r.kind == sched::RegionKind::kAlt;
-    const auto body = schedule.ops().subspan(r.entry.value, r.count);
-    const bool decided = alt ? !deciding[i].empty()
-                             : std::any_of(body.begin(), body.end(),
-                                           [&](const Op& o) { return is_tested(schedule, o); });
-    if (decided) continue;
-    throw InputError(
-        fmt::format("{} has an actual outcome, but nothing decides it; expected a "
-                    "compare_swap or a test {}",
-                    tree.describe(i), alt ? "outside with an edge into it" : "in it"));
-  }
-}
-
-}  // namespace
-
-void require_executable(const sched::Schedule& schedule) {
-  const sched::RegionTree tree(schedule);
-  const Meetings meetings(schedule, tree);
-  require_decided(schedule, tree);
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const Op& op = schedule.ops()[i];
-    const bool needs_match = sched::is_fifo_source(op) || op.kind == OpKind::kRecv ||
-                             op.kind == OpKind::kPoll || op.notify == sched::Notify::kFlag;
-    if (needs_match && !op.match.valid() && !meetings.holds(OpId(i))) {
-      throw InputError(
-          fmt::format("{} has no match; `check` lists what is wrong", describe(schedule, OpId(i))));
-    }
-    if (op.kind != OpKind::kPoll) continue;
-    if (const auto fault = sched::flag_fault(schedule, OpId(i))) throw InputError(*fault);
-  }
-}
-
-std::size_t request_count(const sched::Schedule& schedule) {
-  for (const Op& op : schedule.ops()) {
-    if (sched::has_reply(op.kind)) return schedule.op_count();
-  }
-  return 0;
-}
 
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed) {
   trace.ops.resize(schedule.op_count());
@@ -70,22 +18,227 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
   return {trace.ops, trace.request_s, trace.results, trace.memory, std::move(kept), seed};
 }
 
-void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,
-                      const Paths& paths) {
-  if (paths.may_fail()) return;
-  for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
-    if (!std::isfinite(trace.ops[i].done_s)) {
-      const Op& op = schedule.ops()[i];
-      const bool message = op.kind == OpKind::kSend || op.kind == OpKind::kPut;
-      if (message && schedule.channel(op.channel).bundle != sched::Bundle::kNone &&
-          std::isfinite(trace.ops[i].issued_s) && !std::isfinite(trace.ops[i].wire_s)) {
-        throw InputError(fmt::format("{} never leaves the bundle of channel {}: expected a flush",
-                                     describe(schedule, OpId(i)), op.channel.value));
-      }
-      throw InputError(
-          fmt::format("{} never finishes: the schedule deadlocks; `check` names the cycle",
-                      describe(schedule, OpId(i))));
+Execution::Execution(const sched::Schedule& schedule, const Platform& platform,
+                     const Delays& delays, const Paths& paths, const IssueOrder& order,
+                     const RunRecord& record, RunClock& clock)
+    : Execution(nullptr, schedule, platform, delays, paths, order, record, clock) {}
+
+Execution::Execution(const RunGraph& graph, const Platform& platform, const Delays& delays,
+                     const Paths& paths, const IssueOrder& order, const RunRecord& record,
+                     RunClock& clock)
+    : Execution(&graph, graph.schedule(), platform, delays, paths, order, record, clock) {}
+
+Execution::Execution(const RunGraph* shared, const sched::Schedule& schedule,
+                     const Platform& platform, const Delays& delays, const Paths& paths,
+                     const IssueOrder& order, const RunRecord& record, RunClock& clock)
+    : schedule_(schedule),
+      platform_(platform),
+      delays_(delays),
+      paths_(paths),
+      clock_(clock),
+      o_post_s_(sched::seconds(platform.o_post)),
+      o_complete_s_(sched::seconds(platform.o_complete)),
+      gap_s_(sched::seconds(platform.gap)),
+      read_s_(read_s(platform, false)),
+      serial_(platform.nic == NicDiscipline::kSerial),
+      request_s_(record.request_s),
+      own_graph_(shared != nullptr ? nullptr
+                                   : std::make_unique<const RunGraph>(
+                                         schedule, sched::OpRange::of_all(schedule))),
+      graph_(shared != nullptr ? *shared : *own_graph_),
+      core_(*this, graph_, record.times, order, platform.interleave_bytes, record.seed),
+      meetings_(schedule, graph_.tree()),
+      bundles_(schedule),
+      bundled_(bundles_.any()),
+      replying_(schedule.op_count(), 0),
+      large_(schedule.rank_count()),
+      small_(schedule.rank_count()),
+      large_out_(serial_ ? 0 : schedule.rank_count(), 0),
+      large_in_(serial_ ? 0 : schedule.rank_count(), 0),
+      kept_(record.kept),
+      operands_(schedule, graph_.range(), record.times, record.results),
+      memory_(schedule, kept_, operands_, record.memory),
+      service_(schedule, platform, paths) {
+  core_.reset();
+}
+
+void Execution::start() {
+  core_.start();
+  settle();
+}
+
+void Execution::instant(double now_s, std::vector<Event>& events) {
+  now_s_ = now_s;
+  in_order(events);
+  for (const Event& event : events) handle(event);
+  settle();
+}
+
+// What ends comes before what starts; what starts and takes no time ends in the same instant. Lanes
+// start before messages, and messages without bytes before the others: what those set free may be
+// a rival of the same instant for the port that one with bytes would hold.
+void Execution::settle() {
+  do {
+    if (!ended_now_.empty()) {
+      batch_.swap(ended_now_);
+      in_order(batch_);
+      for (const Event& event : batch_) handle(event);
+      batch_.clear();
+      if (!ended_now_.empty()) continue;
     }
+    std::vector<std::uint32_t>& touched = core_.lanes().touched();
+    for (std::size_t i = 0; i < touched.size(); ++i) serve(touched[i]);
+    touched.clear();
+    if (!ended_now_.empty()) continue;
+    PortArbiter::Start start;
+    while (small_.next_empty(start)) start_message(start, false);
+    if (!ended_now_.empty()) continue;
+    while (large_.next_start(start)) start_message(start, true);
+    while (small_.next_start(start)) start_message(start, false);
+  } while (!ended_now_.empty());
+}
+
+void Execution::handle(const Event& event) {
+  const OpId id = event.op();
+  if (event.kind() == Kind::kEnter) return core_.enter(core_.tree().region_of(id.value));
+  if (event.is_local() && is_gone(id.value)) return;
+  switch (event.kind()) {
+    case Kind::kHeldBack:
+      core_.offer(id.value);
+      break;
+    case Kind::kIssue:
+      issue(id);
+      break;
+    case Kind::kLaneEnd:
+      core_.lanes().release(core_.lanes().lane_of(id.value), now_s_);
+      is_posted(op(id).kind) || op(id).kind == OpKind::kFlush ? issue(id) : done(id);
+      break;
+    case Kind::kBundlePosted:
+      bundle_posted(id);
+      break;
+    case Kind::kBundleDue:
+      bundle_old(id);
+      break;
+    case Kind::kOutFree:
+      small_.free_out(now_s_, way_of(id, false).src_nic);
+      break;
+    case Kind::kLargeOutFree:
+      large_.free_out(now_s_, way_of(id, false).src_nic);
+      break;
+    case Kind::kReplyOutFree:
+      ports_of(message_bytes(id, true)).free_out(now_s_, way_of(id, true).src_nic);
+      break;
+    case Kind::kSent:
+      sent(id);
+      for (OpId m = behind(id); m.valid(); m = behind(m)) sent(m);
+      break;
+    case Kind::kLost:
+      lost(id);
+      break;
+    case Kind::kArrived:
+      arrived(id);
+      break;
+    case Kind::kServed:
+      served(id);
+      break;
+    case Kind::kDone:
+      done(id);
+      break;
+    case Kind::kEnter:
+      break;
+  }
+}
+
+// One operation at a time, also when it takes no time: what it releases may come before the rest.
+void Execution::serve(std::uint32_t lane) {
+  Lanes& lanes = core_.lanes();
+  lanes.untouch(lane);
+  const std::optional<Lanes::Waiting> turn =
+      core_.next_turn(lane, [this](const Lanes::Waiting& next) { return is_stale(next); });
+  if (!turn || (bundled_ && serve_bundle(*turn))) return;
+  const OpId id(turn->op);
+  const double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
+  if (!is_posted(op(id).kind)) issue(id);
+  lanes.hold(id.value, hold_s > 0);
+  if (hold_s > 0) {
+    clock_.at(now_s_ + hold_s, {id, Kind::kLaneEnd});
+  } else {
+    ended_now_.push_back({id, Kind::kLaneEnd});
+  }
+}
+
+void Execution::issue(OpId id) {
+  const Op& o = op(id);
+  sched::OpTimes& t = times(id);
+  core_.issued(id.value);
+  switch (o.kind) {
+    case OpKind::kRecv:
+    case OpKind::kPoll:
+      if (meetings_.holds(id)) {
+        if (const auto met = meetings_.posted(id)) {
+          t.wire_s = met->arrival_s;
+          land(id, met->source);
+        }
+      } else if (std::isfinite(t.wire_s)) {
+        land(id, o.match);
+      }
+      break;
+    case OpKind::kDelay: {
+      t.wire_s = now_s_;
+      const double duration_s = sched::seconds(schedule_.arguments(o).duration);
+      if (duration_s > 0) {
+        done_at(id, now_s_ + duration_s);
+      } else {
+        ended_now_.push_back({id, Kind::kDone});
+      }
+      break;
+    }
+    case OpKind::kFlush:
+      if (bundled_ && bundles_.kept(id).valid()) bundle_posted(bundles_.kept(id));
+      [[fallthrough]];
+    case OpKind::kJoin:
+      t.wire_s = now_s_;
+      ended_now_.push_back({id, Kind::kDone});
+      break;
+    case OpKind::kCopy:
+    case OpKind::kReduce:
+    case OpKind::kCalc:
+      t.wire_s = now_s_;
+      break;
+    default:
+      if (o.arguments != sched::kNoArguments || sched::is_atomic(o.kind)) {
+        operands_.read(id.value, now_s_);
+      }
+      meetings_.initiated(id);
+      if (bundled_ && bundles_.concern(o)) return gather_or_send(id);
+      queue_message(id);
+  }
+}
+
+void Execution::done(OpId id) {
+  const OpKind kind = op(id).kind;
+  if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
+  core_.done(id.value);
+}
+
+// What nothing waits for needs no event.
+void Execution::done_at(OpId id, double time_s) {
+  if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
+  if (!core_.is_awaited(id.value) && !(bundled_ && bundles_.counts(op(id)))) {
+    times(id).done_s = time_s;
+  } else {
+    end_at(time_s, {id, Kind::kDone});
+  }
+}
+
+// What ends in this very instant does so before anything else starts in it: also what a sum of
+// other durations puts a rounding error later, since an instant takes what comes less than
+// kInstant_s after it. (Where a double has no picoseconds, only what comes at the very time.)
+void Execution::end_at(double time_s, Event event) {
+  if (time_s > now_s_ && time_s >= now_s_ + kInstant_s) {
+    clock_.at(time_s, event);
+  } else {
+    ended_now_.push_back(event);
   }
 }
 

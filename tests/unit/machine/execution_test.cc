@@ -1,4 +1,4 @@
-// The state machine under both simulators, driven by a network of the test's own. What each rule
+// The state machine under both simulators, driven by a clock of the test's own. What each rule
 // costs is held to numbers in tests/unit/analysis.
 #include "machine/run/execution.h"
 
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "machine/run/executable.h"
 #include "sched/error.h"
 #include "tests/unit/analysis/program.h"
 
@@ -19,7 +20,7 @@ using sched::RankId;
 using testing::Program;
 
 // Large messages take a second each, whatever their size; notes what it was asked.
-class FakeNetwork {
+class FakeClock final : public RunClock {
  public:
   struct Large {
     double now_s;
@@ -29,17 +30,17 @@ class FakeNetwork {
     double bytes_per_s;
   };
 
-  void at(double time_s, ExecutionEvent event) {
+  void at(double time_s, ExecutionEvent event) override {
     EXPECT_GE(time_s, now_s);
     timers.push_back({time_s, event});
   }
-  void transmit(double now, PathId path, std::uint64_t bytes, sched::OpId op) {
+  void transmit(double now, PathId path, std::uint64_t bytes, sched::OpId op) override {
     const Path& way = (*paths)[path];
     large.push_back({now, way.src, way.dst, bytes, way.bytes_per_s});
     at(now + 1, {op, ExecutionEvent::Kind::kSent});
   }
 
-  void run(Execution<FakeNetwork>& execution) {
+  void run(Execution& execution) {
     execution.start();
     while (!timers.empty()) {
       // Last in, first out: the execution has to put an instant in order by itself.
@@ -64,7 +65,7 @@ class FakeNetwork {
 };
 
 struct Ran {
-  FakeNetwork network;
+  FakeClock clock;
   std::vector<sched::OpTimes> times;
   bool shared = false;
 };
@@ -76,12 +77,11 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
   const Delays delays(plan, schedule, platform);
   std::vector<double> request_s(request_count(schedule));
   const Paths paths(schedule, Wiring(platform, schedule.rank_count()), plan);
-  result.network.paths = &paths;
+  result.clock.paths = &paths;
   std::vector<std::uint64_t> results(request_count(schedule));
-  Execution<FakeNetwork> execution(schedule, platform, delays, paths, policy,
-                                   {result.times, request_s, results, {}, KeptMemory(schedule)},
-                                   result.network);
-  result.network.run(execution);
+  Execution execution(schedule, platform, delays, paths, policy,
+                      {result.times, request_s, results, {}, KeptMemory(schedule)}, result.clock);
+  result.clock.run(execution);
   result.shared = execution.shared();
   return result;
 }
@@ -101,15 +101,15 @@ TEST(Execution, OnlyLargeMessagesAreTheNetworks) {
   DelayPlan plan;
   plan.pairs.push_back({RankId(1), RankId(0), {1'000}});
   const Ran r = run(p.build(), instant_platform(), plan);
-  ASSERT_EQ(r.network.large.size(), 2u);
-  EXPECT_EQ(r.network.large[0].src, RankId(0));
-  EXPECT_EQ(r.network.large[0].dst, RankId(2));
-  EXPECT_EQ(r.network.large[0].bytes, 4'097u);
-  EXPECT_EQ(r.network.large[0].bytes_per_s, 1e9);
-  EXPECT_EQ(r.network.large[1].src, RankId(1));  // the reply
-  EXPECT_EQ(r.network.large[1].dst, RankId(0));
-  EXPECT_EQ(r.network.large[1].bytes, 10'000u);
-  EXPECT_EQ(r.network.large[1].bytes_per_s, 125.0);
+  ASSERT_EQ(r.clock.large.size(), 2u);
+  EXPECT_EQ(r.clock.large[0].src, RankId(0));
+  EXPECT_EQ(r.clock.large[0].dst, RankId(2));
+  EXPECT_EQ(r.clock.large[0].bytes, 4'097u);
+  EXPECT_EQ(r.clock.large[0].bytes_per_s, 1e9);
+  EXPECT_EQ(r.clock.large[1].src, RankId(1));  // the reply
+  EXPECT_EQ(r.clock.large[1].dst, RankId(0));
+  EXPECT_EQ(r.clock.large[1].bytes, 10'000u);
+  EXPECT_EQ(r.clock.large[1].bytes_per_s, 125.0);
 }
 
 TEST(Execution, SerialPortsCarryOneLargeMessageAtATime) {
@@ -119,11 +119,11 @@ TEST(Execution, SerialPortsCarryOneLargeMessageAtATime) {
   Platform platform = instant_platform();
   Ran serial = run(schedule, platform);
   EXPECT_FALSE(serial.shared);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(serial.network.large[static_cast<std::size_t>(i)].now_s, i);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(serial.clock.large[static_cast<std::size_t>(i)].now_s, i);
   platform.nic = NicDiscipline::kFair;
   Ran fair = run(schedule, platform);
   EXPECT_TRUE(fair.shared);
-  for (const auto& large : fair.network.large) EXPECT_EQ(large.now_s, 0);
+  for (const auto& large : fair.clock.large) EXPECT_EQ(large.now_s, 0);
 }
 
 TEST(Execution, FairPortsOfDifferentRanksAreNotShared) {
@@ -151,7 +151,7 @@ TEST(Execution, ATieWithinAPicosecondGoesToTheLowerOperation) {
     Platform platform = instant_platform();
     // Three bytes more to copy make `apart_ps`.
     platform.copy_rate = {static_cast<std::uint64_t>(3 * 8 / (apart_ps * 1e-12))};
-    return run(p.build(), platform).network.large.front().src;
+    return run(p.build(), platform).clock.large.front().src;
   };
   EXPECT_EQ(first_start(0.9), RankId(0));
   EXPECT_EQ(first_start(1.2), RankId(1));

@@ -1,17 +1,14 @@
 // The part of machine/run/execution.h that takes up a run where another one stands, and tells
-// whether two runs go on alike. Included there, and nowhere else.
+// whether two runs go on alike.
 //
 // What follows in a run is a function of what is kept of it between two instants, and of what is
-// pending at the network. Of what is kept, some only tells the past: when operations were ready,
+// pending at the clock. Of what is kept, some only tells the past: when operations were ready,
 // what they waited for, who held a lane before. It may differ.
-#pragma once
-
 #include "machine/run/execution.h"
 
 namespace slackline::machine {
 
-template <class Network>
-void Execution<Network>::resume(const Execution& other) {
+void Execution::resume(const Execution& other) {
   now_s_ = other.now_s_;
   core_.resume(other.core_);
   replying_ = other.replying_;
@@ -25,8 +22,7 @@ void Execution<Network>::resume(const Execution& other) {
   shared_ = other.shared_;
 }
 
-template <class Network>
-bool Execution<Network>::goes_on_as(const Execution& other) const {
+bool Execution::goes_on_as(const Execution& other) const {
   if (now_s_ != other.now_s_ || !ended_now_.empty() || !other.ended_now_.empty() ||
       !words_.idle() || !other.words_.idle() || !large_.goes_on_as(other.large_) ||
       !small_.goes_on_as(other.small_) || !core_.goes_on_as(other.core_) ||

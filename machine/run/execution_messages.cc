@@ -1,13 +1,10 @@
 // The part of machine/run/execution.h that carries messages: from a queue at a NIC, over the ports,
-// to what their arrival sets free. Included there, and nowhere else.
-#pragma once
-
+// to what their arrival sets free.
 #include "machine/run/execution.h"
 
 namespace slackline::machine {
 
-template <class Network>
-void Execution<Network>::queue_message(OpId id) {
+void Execution::queue_message(OpId id) {
   const bool reply = replying_[id.value] != 0;
   const Path& way = way_of(id, reply);
   if (way.local) return copy_message(id, reply);
@@ -16,8 +13,7 @@ void Execution<Network>::queue_message(OpId id) {
 }
 
 // Within a machine, through its memory: past the NIC, and at once.
-template <class Network>
-void Execution<Network>::copy_message(OpId id, bool reply) {
+void Execution::copy_message(OpId id, bool reply) {
   times(id).wire_s = now_s_;
   for (OpId m = behind(id); m.valid(); m = behind(m)) times(m).wire_s = now_s_;
   if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
@@ -28,8 +24,7 @@ void Execution<Network>::copy_message(OpId id, bool reply) {
   end_at(end_s, {id, cut ? Kind::kLost : Kind::kSent});
 }
 
-template <class Network>
-void Execution<Network>::start_message(const PortArbiter::Start& start, bool large) {
+void Execution::start_message(const PortArbiter::Start& start, bool large) {
   const OpId id = start.op;
   const bool reply = replying_[id.value] != 0;
   PortArbiter& ports = large ? large_ : small_;
@@ -69,34 +64,31 @@ void Execution<Network>::start_message(const PortArbiter::Start& start, bool lar
   if (!large) {
     const double sent_s = paths_.sent_s(now_s_, path, bytes);
     const double cut_s = paths_[path].cut_s;
-    network_.at(std::min(sent_s, cut_s), {id, sent_s < cut_s ? Kind::kSent : Kind::kLost});
+    clock_.at(std::min(sent_s, cut_s), {id, sent_s < cut_s ? Kind::kSent : Kind::kLost});
     return;
   }
   if (!serial_) count_large(start.src, start.dst);
-  network_.transmit(now_s_, path, bytes, id);
+  clock_.transmit(now_s_, path, bytes, id);
 }
 
-template <class Network>
-void Execution<Network>::count_large(RankId src, RankId dst) {
+void Execution::count_large(RankId src, RankId dst) {
   const std::uint32_t out = large_out_[src.value]++;
   const std::uint32_t in = large_in_[dst.value]++;
   shared_ = shared_ || out != 0 || in != 0;
 }
 
 // The out-port is held for the gap at least, counted from the message's start.
-template <class Network>
-void Execution<Network>::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src) {
+void Execution::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src) {
   const double free_s = times(id).wire_s + gap_s_;
   if (free_s < now_s_ + kInstant_s) {
     ports.free_out(now_s_, src);
   } else {
-    network_.at(free_s, {id, out_free(reply, &ports == &large_)});
+    clock_.at(free_s, {id, out_free(reply, &ports == &large_)});
   }
 }
 
 // A message that has left, or was lost, gives back what it held.
-template <class Network>
-void Execution<Network>::leave_ports(OpId id, bool reply) {
+void Execution::leave_ports(OpId id, bool reply) {
   const Path& way = way_of(id, reply);
   if (way.local) return;
   if (bundled_ && !bundles_.stands_for_all(id)) return;
@@ -112,13 +104,9 @@ void Execution<Network>::leave_ports(OpId id, bool reply) {
 }
 
 // Nothing comes of it: what waits for its arrival or its acknowledgement never happens.
-template <class Network>
-void Execution<Network>::lost(OpId id) {
-  leave_ports(id, replying_[id.value] != 0);
-}
+void Execution::lost(OpId id) { leave_ports(id, replying_[id.value] != 0); }
 
-template <class Network>
-void Execution<Network>::sent(OpId id) {
+void Execution::sent(OpId id) {
   const Op& o = op(id);
   const bool reply = replying_[id.value] != 0;
   leave_ports(id, reply);
@@ -146,8 +134,7 @@ void Execution<Network>::sent(OpId id) {
 }
 
 // Which receive, or which of a poll's turns, a message is for is known from how many came before.
-template <class Network>
-void Execution<Network>::meet(OpId id, double arrival_s) {
+void Execution::meet(OpId id, double arrival_s) {
   const OpId receive = meetings_.arrived(id, arrival_s);
   if (!receive.valid()) return;
   times(receive).wire_s = arrival_s;
@@ -155,16 +142,14 @@ void Execution<Network>::meet(OpId id, double arrival_s) {
 }
 
 // The source learns of it, unless the way back is cut before the acknowledgement leaves.
-template <class Network>
-void Execution<Network>::acknowledge(OpId id, double landed_s) {
+void Execution::acknowledge(OpId id, double landed_s) {
   const Path& back = paths_[path_of(id, true)];
   if (landed_s + kInstant_s > back.cut_s) return;
   done_at(id, landed_s + back.latency_s + o_complete_s_);
 }
 
 // A message and its receive, or its poll, have met: the later of arrival and posting decides.
-template <class Network>
-void Execution<Network>::land(OpId receive, OpId source_id) {
+void Execution::land(OpId receive, OpId source_id) {
   const Op& o = op(receive);
   sched::OpTimes& t = times(receive);
   const bool message_last = t.wire_s >= t.issued_s;
@@ -182,8 +167,7 @@ void Execution<Network>::land(OpId receive, OpId source_id) {
   }
 }
 
-template <class Network>
-void Execution<Network>::arrived(OpId id) {
+void Execution::arrived(OpId id) {
   if (paths_.may_fail() && has_failed(ends(id, false).second)) return;
   const OpKind kind = op(id).kind;
   if (!sched::is_atomic(kind) && memory_.moves(id)) memory_.move(id);
@@ -198,20 +182,18 @@ void Execution<Network>::arrived(OpId id) {
 }
 
 // The atomic has its word to itself.
-template <class Network>
-void Execution<Network>::serve_atomic(OpId id) {
+void Execution::serve_atomic(OpId id) {
   const sched::BufferId buffer = schedule_.slices(op(id).reads).front().buffer;
   const std::uint64_t offset = memory_.address_of(id) - kept_.begin_of(buffer);
   const double service_s = service_.serve_s(id, buffer, offset, now_s_);
   if (service_s > 0) {
-    network_.at(now_s_ + service_s, {id, Kind::kServed});
+    clock_.at(now_s_ + service_s, {id, Kind::kServed});
   } else {
     ended_now_.push_back({id, Kind::kServed});
   }
 }
 
-template <class Network>
-void Execution<Network>::served(OpId id) {
+void Execution::served(OpId id) {
   memory_.apply(id);
   replying_[id.value] = 1;
   queue_message(id);

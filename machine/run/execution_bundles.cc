@@ -1,19 +1,15 @@
-// The part of machine/run/execution.h that gathers messages into bundles and posts them. Included
-// there, and nowhere else.
+// The part of machine/run/execution.h that gathers messages into bundles and posts them.
 //
 // A send or put is gathered by holding its lane for the copy, and is issued then. The bundle is
 // posted, for o_post, by whoever fills it, as the rest of its own turn; by a flush; before a get or
 // an atomic, by that; and, when it is old enough or the window has room, by the lane of its oldest
 // message, in that message's place among what waits for the lane.
-#pragma once
-
 #include "machine/run/execution.h"
 
 namespace slackline::machine {
 
 // Answers whether it has taken care of the turn.
-template <class Network>
-bool Execution<Network>::serve_bundle(const Lanes::Waiting& turn) {
+bool Execution::serve_bundle(const Lanes::Waiting& turn) {
   const OpId id(turn.op);
   const Op& o = op(id);
   Lanes& lanes = core_.lanes();
@@ -44,13 +40,11 @@ bool Execution<Network>::serve_bundle(const Lanes::Waiting& turn) {
 }
 
 // It is with the NIC when the lane has posted it, from `wait_s` on.
-template <class Network>
-void Execution<Network>::post_bundle(OpId oldest, double wait_s) {
+void Execution::post_bundle(OpId oldest, double wait_s) {
   end_at(now_s_ + wait_s + o_post_s_, {oldest, Kind::kBundlePosted});
 }
 
-template <class Network>
-void Execution<Network>::bundle_posted(OpId oldest) {
+void Execution::bundle_posted(OpId oldest) {
   const std::uint32_t lane = bundles_.held_lane(oldest);
   if (lane != Bundles::kNone) core_.lanes().release(lane, now_s_);
   bundles_.under_way(oldest);
@@ -58,8 +52,7 @@ void Execution<Network>::bundle_posted(OpId oldest) {
 }
 
 // An initiator of a channel that gathers is issued.
-template <class Network>
-void Execution<Network>::gather_or_send(OpId id) {
+void Execution::gather_or_send(OpId id) {
   if (!bundles_.is_gathered(id)) {
     bundles_.alone(id);
     queue_message(id);
@@ -79,8 +72,7 @@ void Execution<Network>::gather_or_send(OpId id) {
   }
 }
 
-template <class Network>
-void Execution<Network>::bundle_due(sched::ChannelId channel) {
+void Execution::bundle_due(sched::ChannelId channel) {
   Bundles::Open& open = bundles_.open(channel);
   if (!open.oldest.valid() || open.awaits_lane) return;
   open.awaits_lane = true;
@@ -88,16 +80,14 @@ void Execution<Network>::bundle_due(sched::ChannelId channel) {
 }
 
 // The oldest message of a bundle has waited as long as it may, if that bundle is still there.
-template <class Network>
-void Execution<Network>::bundle_old(OpId oldest) {
+void Execution::bundle_old(OpId oldest) {
   const sched::ChannelId channel = op(oldest).channel;
   const Bundles::Open& open = bundles_.open(channel);
   if (open.oldest == oldest && now_s_ + kInstant_s > open.due_s) bundle_due(channel);
 }
 
 // A message's end makes room in the window.
-template <class Network>
-void Execution<Network>::done_in_window(OpId id) {
+void Execution::done_in_window(OpId id) {
   bundles_.done(id);
   if (bundles_.has_room(op(id).channel)) bundle_due(op(id).channel);
 }

@@ -1,0 +1,96 @@
+#include "machine/run/executable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "machine/meetings.h"
+#include "machine/run/operands.h"
+#include "machine/run/regions.h"
+#include "sched/error.h"
+#include "sched/flags.h"
+
+namespace slackline::machine {
+
+using sched::Op;
+using sched::OpId;
+using sched::OpKind;
+
+namespace {
+
+void require_decided(const sched::Schedule& schedule, const sched::RegionTree& tree) {
+  const auto deciding = deciding_swaps(schedule, tree);
+  for (std::uint32_t i = 0; i < schedule.regions().size(); ++i) {
+    const sched::Region& r = schedule.regions()[i];
+    if (r.outcome != sched::Outcome::kActual || r.kind == sched::RegionKind::kRepeat) continue;
+    const bool alt = r.kind == sched::RegionKind::kAlt;
+    const auto body = schedule.ops().subspan(r.entry.value, r.count);
+    const bool decided = alt ? !deciding[i].empty()
+                             : std::any_of(body.begin(), body.end(),
+                                           [&](const Op& o) { return is_tested(schedule, o); });
+    if (decided) continue;
+    throw InputError(
+        fmt::format("{} has an actual outcome, but nothing decides it; expected a "
+                    "compare_swap or a test {}",
+                    tree.describe(i), alt ? "outside with an edge into it" : "in it"));
+  }
+}
+
+}  // namespace
+
+void require_executable(const sched::Schedule& schedule) {
+  const sched::RegionTree tree(schedule);
+  const Meetings meetings(schedule, tree);
+  require_decided(schedule, tree);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& op = schedule.ops()[i];
+    const bool needs_match = sched::is_fifo_source(op) || op.kind == OpKind::kRecv ||
+                             op.kind == OpKind::kPoll || op.notify == sched::Notify::kFlag;
+    if (needs_match && !op.match.valid() && !meetings.holds(OpId(i))) {
+      throw InputError(
+          fmt::format("{} has no match; `check` lists what is wrong", describe(schedule, OpId(i))));
+    }
+    if (op.kind != OpKind::kPoll) continue;
+    if (const auto fault = sched::flag_fault(schedule, OpId(i))) throw InputError(*fault);
+  }
+}
+
+std::size_t request_count(const sched::Schedule& schedule) {
+  for (const Op& op : schedule.ops()) {
+    if (sched::has_reply(op.kind)) return schedule.op_count();
+  }
+  return 0;
+}
+
+sched::Trace trace_of(const sched::Schedule& schedule, const Platform& platform,
+                      const DelayPlan& plan, std::string_view engine) {
+  sched::Trace trace;
+  trace.schedule = schedule.digest();
+  trace.platform = platform.spec();
+  trace.delays = plan.text();
+  trace.seed = plan.seed;
+  trace.engine = engine;
+  return trace;
+}
+
+void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,
+                      const Paths& paths) {
+  if (paths.may_fail()) return;
+  for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
+    if (!std::isfinite(trace.ops[i].done_s)) {
+      const Op& op = schedule.ops()[i];
+      const bool message = op.kind == OpKind::kSend || op.kind == OpKind::kPut;
+      if (message && schedule.channel(op.channel).bundle != sched::Bundle::kNone &&
+          std::isfinite(trace.ops[i].issued_s) && !std::isfinite(trace.ops[i].wire_s)) {
+        throw InputError(fmt::format("{} never leaves the bundle of channel {}: expected a flush",
+                                     describe(schedule, OpId(i)), op.channel.value));
+      }
+      throw InputError(
+          fmt::format("{} never finishes: the schedule deadlocks; `check` names the cycle",
+                      describe(schedule, OpId(i))));
+    }
+  }
+}
+
+}  // namespace slackline::machine
