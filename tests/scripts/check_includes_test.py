@@ -45,6 +45,11 @@ CASES = [
     ("sched/compile_file.h", '"sched/export/dot.h"', True),
     ("sched/pattern/chain.h", '"sched/pattern/pattern.h"', True),
     ("sched/pass/x.cc", '"sched/plan.h"', True),
+    # lists
+    ("experiments/fig/a.cc", '"experiments/registry.h"', False),
+    ("experiments/fig/a.cc", '"experiments/experiment.h"', True),
+    ("experiments/registry.cc", '"experiments/registry.h"', True),
+    ("cli/a.cc", '"experiments/registry.h"', True),
     # libraries
     ("sim/a.cc", "<simgrid/s4u.hpp>", True),
     ("bench/a.cc", "<simgrid/s4u.hpp>", True),
