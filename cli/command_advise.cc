@@ -1,5 +1,3 @@
-#include "cli/command_advise.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "analysis/advise.h"
 #include "cli/advice_report.h"
+#include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/human.h"
 #include "cli/inline_delays.h"

@@ -1,11 +1,10 @@
-#include "cli/command_calibrate.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "analysis/measuring_schedule.h"
 #include "cli/calibration_report.h"
+#include "cli/commands.h"
 #include "cli/joining.h"
 #include "cli/measured_points.h"
 #include "cli/output_file.h"

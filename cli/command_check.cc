@@ -1,9 +1,8 @@
-#include "cli/command_check.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/schedule_source.h"

@@ -1,5 +1,3 @@
-#include "cli/command_compare.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -9,6 +7,7 @@
 #include <optional>
 
 #include "analysis/compare.h"
+#include "cli/commands.h"
 #include "cli/comparison_report.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"

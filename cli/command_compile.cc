@@ -1,7 +1,6 @@
-#include "cli/command_compile.h"
-
 #include <fmt/format.h>
 
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"

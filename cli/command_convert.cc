@@ -1,9 +1,8 @@
-#include "cli/command_convert.h"
-
 #include <fmt/format.h>
 
 #include <vector>
 
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/memory_option.h"

@@ -1,9 +1,8 @@
-#include "cli/command_export.h"
-
 #include <fmt/format.h>
 
 #include <vector>
 
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"

@@ -1,9 +1,8 @@
-#include "cli/command_offload.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "cli/commands.h"
 #include "cli/network.h"
 #include "cli/offload_report.h"
 #include "cli/output_file.h"

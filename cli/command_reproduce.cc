@@ -1,5 +1,3 @@
-#include "cli/command_reproduce.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <system_error>
 #include <variant>
 
+#include "cli/commands.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/table.h"

@@ -1,5 +1,4 @@
-#include "cli/command_run.h"
-
+// `run`: a schedule carried out for real, and its bytes proved.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/delay_options.h"
 #include "cli/draws.h"

@@ -1,5 +1,3 @@
-#include "cli/command_simulate.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/cores.h"
 #include "cli/draws.h"

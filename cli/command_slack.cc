@@ -1,5 +1,3 @@
-#include "cli/command_slack.h"
-
 #include <fmt/format.h>
 
 #include <initializer_list>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "analysis/criticality.h"
+#include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/criticality_report.h"
 #include "cli/draws.h"

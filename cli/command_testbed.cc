@@ -1,5 +1,4 @@
-#include "cli/command_testbed.h"
-
+// `testbed`: a platform's network built on this machine, and a real run carried out on it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands.h"
 #include "cli/json_document.h"
 #include "cli/network.h"
 #include "cli/program.h"

@@ -1,5 +1,3 @@
-#include "cli/command_validate.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "analysis/timed_slack.h"
 #include "analysis/validate.h"
+#include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/frozen_run.h"
 #include "cli/joining.h"

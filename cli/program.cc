@@ -7,7 +7,7 @@
 #include <new>
 
 #include "cli/arguments.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/table.h"
 #include "sched/error.h"

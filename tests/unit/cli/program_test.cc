@@ -7,7 +7,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "sched/error.h"
 
 namespace slackline::cli {
