@@ -8,7 +8,7 @@
 
 #include "offload/queue_text.h"
 #include "sched/compile.h"
-#include "sched/file.h"
+#include "sched/read_file.h"
 #include "sched/text_scan.h"
 
 namespace slackline::cli {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "sched/error.h"
-#include "sched/file.h"
+#include "sched/read_file.h"
 #include "sched/shown_text.h"
 
 namespace slackline::machine {

@@ -10,7 +10,7 @@
 #include "machine/draw.h"
 #include "machine/input_text.h"
 #include "sched/error.h"
-#include "sched/file.h"
+#include "sched/read_file.h"
 
 namespace slackline::machine {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "sched/error.h"
-#include "sched/file.h"
+#include "sched/read_file.h"
 #include "sched/units.h"
 
 namespace slackline::sched {

@@ -12,7 +12,7 @@
 
 #include "experiments/registry.h"
 #include "sched/digest.h"
-#include "sched/file.h"
+#include "sched/read_file.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::experiments {

@@ -13,7 +13,7 @@
 
 #include "experiments/plot.h"
 #include "sched/error.h"
-#include "sched/file.h"
+#include "sched/read_file.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::experiments {

@@ -6,6 +6,7 @@
 
 #include "sched/export/exporter.h"
 #include "sched/file.h"
+#include "sched/read_file.h"
 #include "sched/text.h"
 #include "sched/write_file.h"
 #include "tests/support/source_dir.h"

@@ -10,6 +10,7 @@
 #include "sched/export/goal.h"
 #include "sched/export/json.h"
 #include "sched/file.h"
+#include "sched/read_file.h"
 #include "sched/text.h"
 #include "sched/write_file.h"
 #include "tests/support/input_error.h"

@@ -11,8 +11,8 @@
 
 #include "sched/end_with_parent.h"
 #include "sched/error.h"
-#include "sched/file.h"
 #include "sched/held_signals.h"
+#include "sched/read_file.h"
 #include "sched/write_folder.h"
 #include "tests/support/in_child.h"
 #include "tests/support/input_error.h"
