@@ -9,7 +9,7 @@
 #include "analysis/calibration_paces.h"
 #include "analysis/interleave_fit.h"
 #include "analysis/robust_fit.h"
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

@@ -6,10 +6,10 @@
 #include <array>
 #include <charconv>
 
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/units.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/suggest.h"
-#include "sched/units.h"
 
 namespace slackline::analysis {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "analysis/constraint_graph.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/event_graph.h"
 
 namespace slackline::analysis {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/table.h"
 #include "machine/input_text.h"
 #include "machine/platform_figures.h"
 #include "machine/platform_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

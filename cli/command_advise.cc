@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "analysis/advise.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/advice_report.h"
 #include "cli/commands.h"
 #include "cli/cores.h"
@@ -11,8 +13,6 @@
 #include "cli/inline_delays.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
-#include "sched/error.h"
-#include "sched/units.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/makespans.h"
 #endif

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "analysis/measuring_schedule.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/calibration_report.h"
 #include "cli/commands.h"
 #include "cli/joining.h"
@@ -10,8 +12,6 @@
 #include "cli/output_file.h"
 #include "hw/leader.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -7,16 +7,16 @@
 #include <optional>
 
 #include "analysis/compare.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/comparison_report.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/traced_schedule.h"
-#include "sched/error.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/file.h"
 #include "sched/trace_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

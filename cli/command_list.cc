@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
+#include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
@@ -15,10 +17,8 @@
 #include "machine/node_count.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/export/exporter.h"
 #include "sched/export/timeline.h"
-#include "sched/suggest.h"
 
 namespace slackline::cli {
 namespace {

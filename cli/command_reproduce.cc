@@ -7,6 +7,8 @@
 #include <system_error>
 #include <variant>
 
+#include "base/error.h"
+#include "base/write_folder.h"
 #include "cli/commands.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"
@@ -14,8 +16,6 @@
 #include "experiments/facts.h"
 #include "experiments/plot.h"
 #include "experiments/registry.h"
-#include "sched/error.h"
-#include "sched/write_folder.h"
 
 namespace slackline::cli {
 namespace {

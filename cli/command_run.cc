@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/delay_options.h"
@@ -29,9 +31,7 @@
 #include "machine/delay_plan.h"
 #include "machine/delays.h"
 #include "machine/platform.h"
-#include "sched/error.h"
 #include "sched/trace_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "analysis/criticality.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/criticality_report.h"
@@ -22,9 +24,7 @@
 #include "cli/slack_report.h"
 #include "cli/slack_run.h"
 #include "cli/tolerance_report.h"
-#include "sched/error.h"
 #include "sched/export/timeline_chrome.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/json_document.h"
 #include "cli/network.h"
@@ -18,8 +20,6 @@
 #include "hw/testbed/testbed.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

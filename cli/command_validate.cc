@@ -8,6 +8,8 @@
 
 #include "analysis/timed_slack.h"
 #include "analysis/validate.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/frozen_run.h"
@@ -20,8 +22,6 @@
 #include "cli/validation_report.h"
 #include "experiments/plot.h"
 #include "hw/leader.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error.h"
+#include "base/shown_text.h"
 #include "cli/table.h"
-#include "sched/error.h"
-#include "sched/shown_text.h"
 
 namespace slackline::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "machine/delay_values.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/read_file.h"
+#include "base/text_scan.h"
 #include "offload/queue_text.h"
 #include "sched/compile.h"
-#include "sched/read_file.h"
-#include "sched/text_scan.h"
 
 namespace slackline::cli {
 namespace {

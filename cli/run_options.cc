@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "analysis/timed_slack.h"
+#include "base/error.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
-#include "sched/error.h"
 
 namespace slackline::cli {
 

@@ -6,12 +6,12 @@
 #include <array>
 #include <utility>
 
+#include "base/error.h"
+#include "base/shown_text.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/export/messages.h"
 #include "sched/file.h"
 #include "sched/pattern/queue.h"
-#include "sched/shown_text.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {

@@ -7,13 +7,13 @@
 #include <limits>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <utility>
 
-#include "sched/error.h"
-#include "sched/units.h"
+#include "base/error.h"
+#include "base/units.h"
 
 namespace slackline::cli {
 namespace {

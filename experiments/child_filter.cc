@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sched/descriptor.h"
-#include "sched/end_with_parent.h"
-#include "sched/error.h"
+#include "base/descriptor.h"
+#include "base/end_with_parent.h"
+#include "base/error.h"
 
 namespace slackline::experiments {
 namespace {

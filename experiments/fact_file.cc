@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "base/error.h"
 #include "experiments/report.h"
 #include "machine/toml_document.h"
-#include "sched/error.h"
 
 namespace slackline::experiments {
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "sched/error.h"
-#include "sched/suggest.h"
+#include "base/error.h"
+#include "base/suggest.h"
 
 namespace slackline::experiments {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
+#include "base/error.h"
 #include "hw/host_cores.h"
 #include "hw/mesh/wire.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -45,13 +45,13 @@
 #include <typeinfo>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/call/core.h"
 #include "hw/call/function.h"
 #include "hw/call/memory.h"
 #include "hw/call/types.h"
 #include "hw/mesh.h"
 #include "hw/transport.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <system_error>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

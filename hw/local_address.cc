@@ -11,7 +11,7 @@
 #include <charconv>
 #include <memory>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -11,10 +11,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/error.h"
+#include "base/memory_limit.h"
+#include "base/units.h"
 #include "hw/mesh/neighbours.h"
-#include "sched/error.h"
-#include "sched/memory_limit.h"
-#include "sched/units.h"
 
 namespace slackline::hw {
 namespace {

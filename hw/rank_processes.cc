@@ -15,10 +15,10 @@
 #include <optional>
 #include <string_view>
 
+#include "base/error.h"
 #include "hw/end_signals.h"
 #include "hw/shm_cleanup.h"
 #include "hw/shm_room.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

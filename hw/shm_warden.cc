@@ -17,8 +17,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/shm_cleanup.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

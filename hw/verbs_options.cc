@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

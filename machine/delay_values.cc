@@ -8,8 +8,8 @@
 #include <cmath>
 #include <optional>
 
+#include "base/error.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "sched/error.h"
-#include "sched/read_file.h"
-#include "sched/shown_text.h"
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/shown_text.h"
 
 namespace slackline::machine {
 namespace {

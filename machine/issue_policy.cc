@@ -1,6 +1,6 @@
 #include "machine/issue_policy.h"
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::machine {
 

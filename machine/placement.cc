@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 namespace {

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/platform_figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

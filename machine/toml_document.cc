@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -7,12 +7,12 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/network.h"
 #include "machine/placement.h"
 #include "machine/platform_figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <functional>
 
+#include "base/error.h"
+#include "base/read_file.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/read_file.h"
 
 namespace slackline::machine {
 namespace {

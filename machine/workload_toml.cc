@@ -7,13 +7,13 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/error.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
 #include "machine/toml_document.h"
 #include "machine/workload.h"
 #include "machine/workload_sources.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

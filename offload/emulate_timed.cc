@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/driven_run.h"
 #include "machine/event_queue.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
 #include "offload/packed_run.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {

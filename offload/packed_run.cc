@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::offload {
 namespace {

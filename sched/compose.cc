@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::sched {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <optional>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/read_file.h"
 #include "sched/import/goal.h"
 #include "sched/import/json.h"
-#include "sched/read_file.h"
 #include "sched/text.h"
 #include "sched/trace_file.h"
 

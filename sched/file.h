@@ -1,10 +1,10 @@
-// Schedules and traces from files. What reads and writes files of any kind is in sched/read_file.h
-// and sched/write_file.h.
+// Schedules and traces from files. What reads and writes files of any kind is in base/read_file.h
+// and base/write_file.h.
 #pragma once
 
 #include <string>
 
-#include "sched/memory_limit.h"
+#include "base/memory_limit.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 

@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "sched/end_with_parent.h"
-#include "sched/error.h"
+#include "base/end_with_parent.h"
+#include "base/error.h"
 
 namespace slackline::sim {
 namespace {

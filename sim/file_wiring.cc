@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/placement.h"
-#include "sched/error.h"
 #include "sim/child_run.h"
 #include "sim/platform_xml.h"
 

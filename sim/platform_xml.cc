@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/topology.h"
-#include "sched/error.h"
 
 namespace slackline::sim {
 namespace {

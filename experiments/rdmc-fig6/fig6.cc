@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
 namespace {

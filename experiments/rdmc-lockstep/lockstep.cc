@@ -9,6 +9,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/samples.h"
+#include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
@@ -16,7 +17,6 @@
 #include "machine/draw.h"
 #include "machine/wiring.h"
 #include "sched/compile.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "analysis/analytic.h"
+#include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 #include "sched/compile.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/seriema_stream.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
 namespace {

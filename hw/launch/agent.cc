@@ -13,8 +13,8 @@
 #include <sstream>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/mesh/root_address.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

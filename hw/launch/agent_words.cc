@@ -6,9 +6,9 @@
 #include <charconv>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/local_address.h"
 #include "hw/mesh/secret.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <set>
 
-#include "sched/error.h"
-#include "sched/shown_text.h"
+#include "base/error.h"
+#include "base/shown_text.h"
 
 namespace slackline::hw {
 namespace {

@@ -15,10 +15,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/shown_text.h"
 #include "hw/descriptor.h"
 #include "hw/launch/pmix_library.h"
-#include "sched/error.h"
-#include "sched/shown_text.h"
 
 namespace slackline::hw {
 namespace {

@@ -12,8 +12,8 @@
 #include <array>
 #include <cerrno>
 
-#include "sched/error.h"
-#include "sched/shown_text.h"
+#include "base/error.h"
+#include "base/shown_text.h"
 
 namespace slackline::hw {
 namespace {

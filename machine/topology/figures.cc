@@ -1,7 +1,7 @@
 #include "machine/topology/figures.h"
 
+#include "base/error.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <memory>
 
+#include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -10,11 +10,11 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
+#include "base/text_scan.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/import/goal_parse.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 namespace {

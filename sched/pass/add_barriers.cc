@@ -6,8 +6,8 @@
 #include <bit>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/pass/require_no_results.h"
 
 namespace slackline::sched {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::sched {
 namespace {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/queue.h"
 #include "sched/pattern/structure_writer.h"
 

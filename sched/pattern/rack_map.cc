@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "sched/error.h"
-#include "sched/read_file.h"
-#include "sched/units.h"
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/units.h"
 
 namespace slackline::sched {
 

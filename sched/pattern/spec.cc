@@ -8,9 +8,9 @@
 #include <map>
 #include <system_error>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/suggest.h"
 #include "sched/pattern/pattern.h"
-#include "sched/suggest.h"
 
 namespace slackline::sched {
 namespace {

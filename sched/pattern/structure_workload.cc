@@ -7,8 +7,8 @@
 #include <bit>
 #include <unordered_set>
 
-#include "sched/error.h"
-#include "sched/mix.h"
+#include "base/error.h"
+#include "base/mix.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::sched {

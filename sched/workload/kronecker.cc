@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sched/mix.h"
+#include "base/mix.h"
 
 namespace slackline::sched {
 

@@ -7,8 +7,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "cli/commands.h"
-#include "sched/error.h"
 
 namespace slackline::cli {
 namespace {

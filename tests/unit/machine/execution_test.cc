@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::machine {

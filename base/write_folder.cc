@@ -1,4 +1,4 @@
-#include "sched/write_folder.h"
+#include "base/write_folder.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "sched/aside.h"
-#include "sched/descriptor.h"
-#include "sched/error.h"
-#include "sched/held_signals.h"
+#include "base/aside.h"
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/held_signals.h"
 
 namespace slackline::sched {
 namespace {

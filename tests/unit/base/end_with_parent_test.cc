@@ -1,5 +1,5 @@
 // Children that end with their parent.
-#include "sched/end_with_parent.h"
+#include "base/end_with_parent.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Files read whole. What writes them is in sched/write_file.h.
+// Files read whole. What writes them is in base/write_file.h.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "sched/descriptor.h"
-#include "sched/memory_limit.h"
+#include "base/descriptor.h"
+#include "base/memory_limit.h"
 
 namespace slackline::sched {
 

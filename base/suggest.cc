@@ -1,4 +1,4 @@
-#include "sched/suggest.h"
+#include "base/suggest.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Files and folders that are written whole or not at all, whatever comes in between.
-#include "sched/write_file.h"
+#include "base/write_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +9,11 @@
 #include <csignal>
 #include <filesystem>
 
-#include "sched/end_with_parent.h"
-#include "sched/error.h"
-#include "sched/held_signals.h"
-#include "sched/read_file.h"
-#include "sched/write_folder.h"
+#include "base/end_with_parent.h"
+#include "base/error.h"
+#include "base/held_signals.h"
+#include "base/read_file.h"
+#include "base/write_folder.h"
 #include "tests/support/in_child.h"
 #include "tests/support/input_error.h"
 #include "tests/support/temp_folder.h"

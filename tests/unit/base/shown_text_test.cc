@@ -1,5 +1,5 @@
 // How text of users is shown to people.
-#include "sched/shown_text.h"
+#include "base/shown_text.h"
 
 #include <gtest/gtest.h>
 

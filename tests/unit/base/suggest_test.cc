@@ -1,5 +1,5 @@
 // Which known name is suggested for a mistaken one.
-#include "sched/suggest.h"
+#include "base/suggest.h"
 
 #include <gtest/gtest.h>
 

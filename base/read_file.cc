@@ -1,4 +1,4 @@
-#include "sched/read_file.h"
+#include "base/read_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::sched {
 namespace {

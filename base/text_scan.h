@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "sched/units.h"
+#include "base/units.h"
 
 namespace slackline::sched {
 

@@ -1,4 +1,4 @@
-#include "sched/text_scan.h"
+#include "base/text_scan.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "sched/error.h"
-#include "sched/shown_text.h"
+#include "base/error.h"
+#include "base/shown_text.h"
 
 namespace slackline::sched {
 namespace {

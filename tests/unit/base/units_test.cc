@@ -1,4 +1,4 @@
-#include "sched/units.h"
+#include "base/units.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::sched {
 namespace {

@@ -1,4 +1,4 @@
-#include "sched/write_file.h"
+#include "base/write_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <optional>
 
-#include "sched/aside.h"
-#include "sched/descriptor.h"
-#include "sched/held_signals.h"
+#include "base/aside.h"
+#include "base/descriptor.h"
+#include "base/held_signals.h"
 
 namespace slackline::sched {
 namespace {

@@ -1,4 +1,4 @@
-#include "sched/units.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::sched {
 namespace {

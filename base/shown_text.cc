@@ -1,8 +1,8 @@
-#include "sched/shown_text.h"
+#include "base/shown_text.h"
 
 #include <algorithm>
 
-#include "sched/append.h"
+#include "base/append.h"
 
 namespace slackline::sched {
 namespace {

@@ -1,4 +1,4 @@
-#include "sched/append.h"
+#include "base/append.h"
 
 #include <fmt/format.h>
 

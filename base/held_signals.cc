@@ -1,4 +1,4 @@
-#include "sched/held_signals.h"
+#include "base/held_signals.h"
 
 #include <algorithm>
 #include <iterator>

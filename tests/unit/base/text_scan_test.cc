@@ -1,5 +1,5 @@
 // The scanner under every text form: lines, words and what it says where they do not fit.
-#include "sched/text_scan.h"
+#include "base/text_scan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sched/end_with_parent.h"
+#include "base/end_with_parent.h"
 
 #include <sys/prctl.h>
 #include <unistd.h>

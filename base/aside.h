@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "sched/held_signals.h"
+#include "base/held_signals.h"
 
 namespace slackline::sched {
 

@@ -1,4 +1,4 @@
-#include "sched/memory_limit.h"
+#include "base/memory_limit.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "sched/error.h"
-#include "sched/units.h"
+#include "base/error.h"
+#include "base/units.h"
 
 namespace slackline::sched {
 namespace {

@@ -1,4 +1,4 @@
-#include "sched/aside.h"
+#include "base/aside.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <climits>
 #include <cstring>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::sched {
 namespace {
