@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/number.h"
+#include "base/split.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "machine/input_text.h"
@@ -19,31 +20,24 @@ constexpr std::size_t kFields = 4;
 constexpr std::array<std::string_view, kPointKinds> kNames = {
     "post", "pingpong", "send", "get", "atomic", "stream", "burst", "copy", "behind"};
 
-std::array<std::string_view, kFields> fields_of(std::string_view line, std::string_view where) {
-  if (static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1 != kFields) {
+std::vector<std::string_view> fields_of(std::string_view line, std::string_view where) {
+  std::vector<std::string_view> fields = base::split(line);
+  if (fields.size() != kFields) {
     throw InputError(fmt::format("{}: {} has not {} fields; expected {}", where,
                                  machine::in_quotes(line), kFields, kHead));
-  }
-  std::array<std::string_view, kFields> fields;
-  for (std::string_view& field : fields) {
-    const std::size_t end = std::min(line.find(','), line.size());
-    field = line.substr(0, end);
-    line.remove_prefix(std::min(end + 1, line.size()));
   }
   return fields;
 }
 
 double parse_seconds(std::string_view text, std::string_view what) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto value = base::whole_number<double>(text);
   // Not a number fails every comparison.
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= kMinPointSeconds) ||
-      !(value <= kMaxPointSeconds)) {
+  if (!value || !(*value >= kMinPointSeconds) || !(*value <= kMaxPointSeconds)) {
     throw InputError(
         fmt::format("{}: {} is no time; expected seconds from {:g} to {:g}, such as 1.52e-6", what,
                     machine::in_quotes(text), kMinPointSeconds, kMaxPointSeconds));
   }
-  return value;
+  return *value;
 }
 
 MeasuredPoint point_of(std::string_view line, std::string_view where) {

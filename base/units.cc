@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "base/error.h"
+#include "base/number.h"
 
 namespace slackline::sched {
 namespace {
@@ -160,12 +160,11 @@ Rate parse_rate(std::string_view text, std::string_view what) {
 
 std::uint64_t parse_count(std::string_view text, std::string_view what, std::uint64_t low,
                           std::uint64_t high) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+  const auto value = base::whole_number<std::uint64_t>(text);
+  if (!value || *value < low || *value > high) {
     bad(text, what, fmt::format("a whole number from {} to {}", low, high));
   }
-  return value;
+  return *value;
 }
 
 std::string format_bytes(std::uint64_t bytes) {

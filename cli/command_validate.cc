@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -9,6 +8,7 @@
 #include "analysis/timed_slack.h"
 #include "analysis/validate.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/cores.h"
@@ -39,13 +39,11 @@ constexpr std::uint32_t kDefaultRepeats = 5;
 constexpr std::string_view kTimes = "×";
 
 double parse_number(std::string_view text, std::string_view what, std::string_view expected) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
-      value < 0) {
+  const auto value = base::whole_number<double>(text);
+  if (!value || !std::isfinite(*value) || *value < 0) {
     throw InputError(fmt::format("{}: '{}'; expected {}", what, text, expected));
   }
-  return value;
+  return *value;
 }
 
 // --delay: a time, or a multiple of each operation's float.

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/number.h"
+
 namespace slackline::hw {
 namespace {
 
@@ -50,10 +52,10 @@ NumaNodes NumaNodes::of_this_machine(const std::string& root) {
   for (const auto& entry : std::filesystem::directory_iterator(root, none)) {
     const std::string name = entry.path().filename();
     Node node;
-    const char* const end = name.data() + name.size();
     if (!name.starts_with("node")) continue;
-    const auto [stop, error] = std::from_chars(name.data() + 4, end, node.number);
-    if (error != std::errc() || stop != end) continue;
+    const auto number = base::whole_number<int>(name.substr(4));
+    if (!number) continue;
+    node.number = *number;
     node.cores = parse_cpu_list(text_of_file(entry.path() / "cpulist"));
     std::ifstream distances(entry.path() / "distance");
     node.distances.assign(std::istream_iterator<int>(distances), {});

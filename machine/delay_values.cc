@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "machine/input_text.h"
 
 namespace slackline::machine {
@@ -16,13 +16,6 @@ namespace {
 
 using sched::Time;
 using Kind = Distribution::Kind;
-
-std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 template <Time Distribution::*member>
 constexpr DistributionParameter time_parameter(std::string_view key) {
@@ -35,7 +28,7 @@ constexpr DistributionParameter time_parameter(std::string_view key) {
 }
 
 void set_sigma(Distribution& distribution, std::string_view text, std::string_view what) {
-  const auto sigma = number_in(text);
+  const auto sigma = base::whole_number<double>(text);
   if (!sigma || !std::isfinite(*sigma) || *sigma < 0) {
     throw InputError(
         fmt::format("{}: {} is no sigma; expected a number of at least 0", what, in_quotes(text)));
@@ -99,7 +92,7 @@ bool parse_whole_lane(std::string_view text, std::string_view what) {
 }
 
 double parse_slowdown(std::string_view text, std::string_view what) {
-  const auto slowdown = number_in(text);
+  const auto slowdown = base::whole_number<double>(text);
   if (slowdown && std::isfinite(*slowdown) && *slowdown >= 1) return *slowdown;
   throw InputError(
       fmt::format("{}: {} is no slowdown; expected a number of at least 1", what, in_quotes(text)));
@@ -107,7 +100,7 @@ double parse_slowdown(std::string_view text, std::string_view what) {
 
 sched::PartsPerMillion parse_chance(std::string_view text, std::string_view what) {
   const bool percent = text.ends_with('%');
-  const auto number = number_in(percent ? text.substr(0, text.size() - 1) : text);
+  const auto number = base::whole_number<double>(percent ? text.substr(0, text.size() - 1) : text);
   const double parts = number.value_or(-1) * (percent ? 1e4 : 1e6);
   if (!(parts >= 0 && parts <= 1e6)) {
     throw InputError(fmt::format(

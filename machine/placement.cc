@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
@@ -36,12 +36,8 @@ std::vector<std::uint32_t> random_hosts(std::uint64_t seed, std::uint32_t ranks,
 // A name comes first: a host may be called "12".
 std::optional<std::uint32_t> find_host(std::string_view text, const HostSet& hosts) {
   if (const auto named = hosts.find ? hosts.find(text) : std::nullopt) return named;
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number < hosts.count) {
-    return number;
-  }
-  return std::nullopt;
+  const auto number = base::whole_number<std::uint32_t>(text);
+  return number && *number < hosts.count ? number : std::nullopt;
 }
 
 std::string_view trimmed(std::string_view line) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/read_file.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
@@ -78,14 +78,12 @@ double read_sigma(TomlTable& table, std::optional<double> mean_over_median) {
     return std::sqrt(2 * portable_log(*mean_over_median));
   }
   const std::string text = *table.text_or_number("sigma", kExpected);
-  double sigma = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sigma);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(sigma) ||
-      sigma < 0) {
+  const auto sigma = base::whole_number<double>(text);
+  if (!sigma || !std::isfinite(*sigma) || *sigma < 0) {
     throw InputError(fmt::format("{}: {}; expected {}, 0 or more", table.where(*value),
                                  machine::in_quotes(text), kExpected));
   }
-  return sigma;
+  return *sigma;
 }
 
 [[noreturn]] void unknown_distribution(TomlTable& table, std::string_view known) {

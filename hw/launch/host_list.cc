@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/shown_text.h"
 
 namespace slackline::hw {
@@ -75,13 +75,11 @@ class LineReader {
   }
 
   std::uint32_t slots(std::string_view word, std::string_view text) const {
-    std::uint32_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end || number < 1 || number > kMostSlots) {
+    const auto number = base::whole_number<std::uint32_t>(text);
+    if (!number || *number < 1 || *number > kMostSlots) {
       refuse(word, fmt::format("expected a whole number from 1 to {}", kMostSlots));
     }
-    return number;
+    return *number;
   }
 
   std::string plain(std::string_view text, std::string_view what) const {
