@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/write_all.h"
 
 namespace slackline::sched {
 namespace {
@@ -66,10 +67,9 @@ void require_entries_in(const std::string& folder) {
 void write_all(int fd, std::string_view bytes, const HeldSignals* held) {
   while (!bytes.empty()) {
     if (held != nullptr && held->end_waits()) fail_as(EINTR);
-    const ssize_t n = ::write(fd, bytes.data(), std::min(bytes.size(), kChunk));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail_as(n < 0 ? errno : EIO);
-    bytes.remove_prefix(static_cast<std::size_t>(n));
+    const std::string_view chunk = bytes.substr(0, kChunk);
+    if (const int error = base::write_all(fd, chunk)) fail_as(error);
+    bytes.remove_prefix(chunk.size());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/system_file.h"
 #include "base/units.h"
 
 namespace slackline::sched {
@@ -21,13 +22,6 @@ using Bytes = std::optional<std::uint64_t>;
 Bytes least(Bytes a, Bytes b) {
   if (!a) return b;
   return b ? std::min(*a, *b) : a;
-}
-
-// The number that a file begins with; nothing for "max", or without the file.
-Bytes number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t number = 0;
-  return file >> number ? Bytes(number) : std::nullopt;
 }
 
 // The number behind a word at the beginning of a line.
@@ -54,8 +48,8 @@ Bytes free_of_machine(const std::string& root) {
 
 Bytes free_of_group(const std::string& folder, const char* limit, const char* usage,
                     const char* cache) {
-  const Bytes most = number_in(folder + limit);
-  const Bytes used = number_in(folder + usage);
+  const Bytes most = base::first_number<std::uint64_t>(folder + limit);  // nothing for "max"
+  const Bytes used = base::first_number<std::uint64_t>(folder + usage);
   if (!most || !used) return std::nullopt;
   const std::uint64_t reclaimed =
       std::min(*used, number_behind(folder + "memory.stat", cache).value_or(0));
@@ -102,7 +96,7 @@ std::optional<std::uint64_t> free_memory(const std::string& root) {
 std::optional<std::uint64_t> free_addresses(const std::string& root) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  const Bytes pages = number_in(root + "proc/self/statm");
+  const Bytes pages = base::first_number<std::uint64_t>(root + "proc/self/statm");
   const std::uint64_t used =
       pages.value_or(0) * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
