@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/split.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::string_view kHead = "kind,bytes,messages,seconds";
 constexpr std::size_t kFields = 4;
-constexpr std::array<std::string_view, kPointKinds> kNames = {
+constexpr base::EnumNames<PointKind, kPointKinds> kNames = {
     "post", "pingpong", "send", "get", "atomic", "stream", "burst", "copy", "behind"};
 
 std::vector<std::string_view> fields_of(std::string_view line, std::string_view where) {
@@ -45,8 +46,8 @@ MeasuredPoint point_of(std::string_view line, std::string_view where) {
   MeasuredPoint point;
   const auto kind = point_kind_named(fields[0]);
   if (!kind) {
-    throw InputError(fmt::format("{}: {}", where,
-                                 sched::unknown_name("kind of measurement", fields[0], kNames)));
+    throw InputError(fmt::format(
+        "{}: {}", where, sched::unknown_name("kind of measurement", fields[0], kNames.names)));
   }
   point.kind = *kind;
   point.bytes = sched::parse_count(fields[1], fmt::format("{}: bytes", where), 0, kMaxPointBytes);
@@ -65,13 +66,9 @@ MeasuredPoint point_of(std::string_view line, std::string_view where) {
 
 }  // namespace
 
-std::string_view name(PointKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view name(PointKind kind) { return kNames[kind]; }
 
-std::optional<PointKind> point_kind_named(std::string_view text) {
-  const auto found = std::find(kNames.begin(), kNames.end(), text);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<PointKind>(found - kNames.begin());
-}
+std::optional<PointKind> point_kind_named(std::string_view text) { return kNames.find(text); }
 
 std::vector<MeasuredPoint> read_points(std::string_view text, std::string_view file) {
   std::vector<MeasuredPoint> points;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/constraint_graph.h"
+#include "base/enum_names.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
 
@@ -248,9 +249,9 @@ FixedOrder fixed_order(const sched::Schedule& schedule, const machine::Platform&
 }
 
 std::string_view name(Contested contested) {
-  constexpr std::array<std::string_view, 7> kNames = {"nothing", "lane", "out-port", "in-port",
-                                                      "word",    "link", "rates"};
-  return kNames[static_cast<std::size_t>(contested)];
+  constexpr base::EnumNames<Contested, 7> kNames = {"nothing", "lane", "out-port", "in-port",
+                                                    "word",    "link", "rates"};
+  return kNames[contested];
 }
 
 std::string place_of(const sched::Schedule& schedule, const FixedOrder& order) {

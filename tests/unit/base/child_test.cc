@@ -52,7 +52,7 @@ TEST(Child, IsWaitedForHoweverItEnds) {
   EXPECT_EQ(wait_for(child), 0);  // it is there no more
 }
 
-TEST(Child, EndsWithTheThreadThatForkedIt) {
+TEST(Child, EndsWithItsParent) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const Descriptor from(ends[0]);

@@ -6,7 +6,7 @@
 namespace slackline::base {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(Split, GivesOneItemMoreThanThereAreSeparators) {
   EXPECT_THAT(split("a,bc,d"), ElementsAre("a", "bc", "d"));
