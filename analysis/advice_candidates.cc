@@ -4,10 +4,10 @@
 #include <map>
 
 #include "analysis/advise.h"
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/suggest.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/rack_map.h"
-#include "sched/suggest.h"
 
 namespace slackline::analysis {
 namespace {

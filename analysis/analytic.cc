@@ -4,8 +4,8 @@
 
 #include "analysis/event_engine.h"
 #include "analysis/longest_path.h"
+#include "base/error.h"
 #include "machine/static_forms.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

@@ -9,7 +9,8 @@
 #include "analysis/calibration_paces.h"
 #include "analysis/interleave_fit.h"
 #include "analysis/robust_fit.h"
-#include "sched/error.h"
+#include "base/enum_names.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {
@@ -21,9 +22,9 @@ constexpr double kClearly = 1.5;          // times the other's loss: points refu
 constexpr double kRounding = 1e-9;        // the loss of a point that is met exactly
 constexpr int kTurns = 8;
 
-constexpr std::array<std::string_view, kFigures> kNames = {
-    "o_post",         "o_complete", "gap",        "latency",   "rate",
-    "atomic_service", "copy_rate",  "copy_start", "interleave"};
+constexpr base::EnumNames<Figure, kFigures> kNames = {"o_post",    "o_complete", "gap",
+                                                      "latency",   "rate",       "atomic_service",
+                                                      "copy_rate", "copy_start", "interleave"};
 
 // A fit under what is taken to pace the streams of small messages.
 struct Attempt {
@@ -330,7 +331,7 @@ class Calibrator {
 
 }  // namespace
 
-std::string_view name(Figure figure) { return kNames[static_cast<std::size_t>(figure)]; }
+std::string_view name(Figure figure) { return kNames[figure]; }
 
 Calibration calibrate(std::span<const MeasuredPoint> points, const machine::Platform& base) {
   if (points.empty()) throw InputError("calibration: no points; expected one or more");

@@ -4,46 +4,41 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/enum_names.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/split.h"
+#include "base/suggest.h"
+#include "base/units.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/suggest.h"
-#include "sched/units.h"
 
 namespace slackline::analysis {
 namespace {
 
 constexpr std::string_view kHead = "kind,bytes,messages,seconds";
 constexpr std::size_t kFields = 4;
-constexpr std::array<std::string_view, kPointKinds> kNames = {
+constexpr base::EnumNames<PointKind, kPointKinds> kNames = {
     "post", "pingpong", "send", "get", "atomic", "stream", "burst", "copy", "behind"};
 
-std::array<std::string_view, kFields> fields_of(std::string_view line, std::string_view where) {
-  if (static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1 != kFields) {
+std::vector<std::string_view> fields_of(std::string_view line, std::string_view where) {
+  std::vector<std::string_view> fields = base::split(line);
+  if (fields.size() != kFields) {
     throw InputError(fmt::format("{}: {} has not {} fields; expected {}", where,
                                  machine::in_quotes(line), kFields, kHead));
-  }
-  std::array<std::string_view, kFields> fields;
-  for (std::string_view& field : fields) {
-    const std::size_t end = std::min(line.find(','), line.size());
-    field = line.substr(0, end);
-    line.remove_prefix(std::min(end + 1, line.size()));
   }
   return fields;
 }
 
 double parse_seconds(std::string_view text, std::string_view what) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto value = base::whole_number<double>(text);
   // Not a number fails every comparison.
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= kMinPointSeconds) ||
-      !(value <= kMaxPointSeconds)) {
+  if (!value || !(*value >= kMinPointSeconds) || !(*value <= kMaxPointSeconds)) {
     throw InputError(
         fmt::format("{}: {} is no time; expected seconds from {:g} to {:g}, such as 1.52e-6", what,
                     machine::in_quotes(text), kMinPointSeconds, kMaxPointSeconds));
   }
-  return value;
+  return *value;
 }
 
 MeasuredPoint point_of(std::string_view line, std::string_view where) {
@@ -51,8 +46,8 @@ MeasuredPoint point_of(std::string_view line, std::string_view where) {
   MeasuredPoint point;
   const auto kind = point_kind_named(fields[0]);
   if (!kind) {
-    throw InputError(fmt::format("{}: {}", where,
-                                 sched::unknown_name("kind of measurement", fields[0], kNames)));
+    throw InputError(fmt::format(
+        "{}: {}", where, sched::unknown_name("kind of measurement", fields[0], kNames.names)));
   }
   point.kind = *kind;
   point.bytes = sched::parse_count(fields[1], fmt::format("{}: bytes", where), 0, kMaxPointBytes);
@@ -71,21 +66,15 @@ MeasuredPoint point_of(std::string_view line, std::string_view where) {
 
 }  // namespace
 
-std::string_view name(PointKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view name(PointKind kind) { return kNames[kind]; }
 
-std::optional<PointKind> point_kind_named(std::string_view text) {
-  const auto found = std::find(kNames.begin(), kNames.end(), text);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<PointKind>(found - kNames.begin());
-}
+std::optional<PointKind> point_kind_named(std::string_view text) { return kNames.find(text); }
 
 std::vector<MeasuredPoint> read_points(std::string_view text, std::string_view file) {
   std::vector<MeasuredPoint> points;
   bool head = false;
   for (std::uint32_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view line = base::take_item(text, '\n');
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     const std::string where = fmt::format("{}:{}", file, number);

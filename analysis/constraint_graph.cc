@@ -8,10 +8,10 @@
 #include <tuple>
 
 #include "analysis/index_limit.h"
+#include "base/error.h"
 #include "machine/atomic_service.h"
 #include "machine/lane.h"
 #include "machine/run/lanes.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 
 namespace slackline::analysis {

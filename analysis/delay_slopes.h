@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "analysis/delayed_runs.h"
+#include "base/units.h"
 #include "sched/ids.h"
-#include "sched/units.h"
 
 namespace slackline::analysis {
 

@@ -8,9 +8,9 @@
 #include "analysis/flow_engine.h"
 #include "analysis/flow_run.h"
 #include "analysis/in_threads.h"
+#include "base/error.h"
 #include "machine/kept_memory.h"
 #include "machine/run/executable.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

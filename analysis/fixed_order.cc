@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analysis/constraint_graph.h"
+#include "base/enum_names.h"
+#include "base/grouped.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
 
@@ -46,15 +48,13 @@ class Search {
       : schedule_(schedule),
         graph_(graph),
         arcs_(graph.schedule_constraints()),
-        begin_(graph.node_count() + 1, 0),
-        into_(arcs_.size()),
+        into_(graph.node_count(),
+              [this](auto&& take) {
+                for (const Constraint& c : arcs_) take(c.head.value, c.tail);
+              }),
         place_(graph.node_count(), 0),
         seen_(graph.node_count(), 0),
         queued_before_(graph.node_count(), NodeId{kNone}) {
-    for (const Constraint& c : arcs_) ++begin_[c.head.value + 1];
-    for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-    std::vector<std::uint32_t> fill(begin_.begin(), begin_.end() - 1);
-    for (const Constraint& c : arcs_) into_[fill[c.head.value]++] = c.tail;
     for (std::uint32_t i = 0; i < graph.order().size(); ++i) place_[graph.order()[i].value] = i;
   }
 
@@ -103,7 +103,7 @@ class Search {
         found_ = {pair.contested, pair.first, pair.second, false};
         return false;
       }
-      for (std::uint32_t i = begin_[node.value]; i < begin_[node.value + 1]; ++i) look(into_[i]);
+      for (const NodeId before : into_[node.value]) look(before);
       look(queued_before_[node.value]);
     }
     found_ = {pair.contested, pair.first, pair.second, true};
@@ -155,8 +155,7 @@ class Search {
   const sched::Schedule& schedule_;
   const ConstraintGraph& graph_;
   const std::span<const Constraint> arcs_;
-  std::vector<std::uint32_t> begin_;  // in into_, of every node
-  std::vector<NodeId> into_;
+  base::Grouped<NodeId> into_;        // of every node
   std::vector<std::uint32_t> place_;  // in an order in which every arc leads on
   std::vector<std::uint32_t> seen_;
   std::vector<NodeId> queued_before_;  // of what begins to leave: what left before, in every run
@@ -248,9 +247,9 @@ FixedOrder fixed_order(const sched::Schedule& schedule, const machine::Platform&
 }
 
 std::string_view name(Contested contested) {
-  constexpr std::array<std::string_view, 7> kNames = {"nothing", "lane", "out-port", "in-port",
-                                                      "word",    "link", "rates"};
-  return kNames[static_cast<std::size_t>(contested)];
+  constexpr base::EnumNames<Contested, 7> kNames = {"nothing", "lane", "out-port", "in-port",
+                                                    "word",    "link", "rates"};
+  return kNames[contested];
 }
 
 std::string place_of(const sched::Schedule& schedule, const FixedOrder& order) {

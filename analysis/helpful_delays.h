@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "sched/ids.h"
 #include "sched/schedule.h"
-#include "sched/units.h"
 
 namespace slackline::analysis {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 

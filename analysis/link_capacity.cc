@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/event_queue.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 

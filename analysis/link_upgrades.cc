@@ -8,7 +8,7 @@
 
 #include "analysis/flow_engine.h"
 #include "analysis/in_threads.h"
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/units.h"
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "sched/schedule.h"
-#include "sched/units.h"
 
 namespace slackline::analysis {
 

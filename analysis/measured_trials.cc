@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

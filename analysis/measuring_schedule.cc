@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/export/timeline.h"
 
 namespace slackline::analysis {

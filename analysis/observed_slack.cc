@@ -7,7 +7,8 @@
 #include <tuple>
 
 #include "analysis/constraint_graph.h"
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/grouped.h"
 #include "sched/event_graph.h"
 
 namespace slackline::analysis {
@@ -46,23 +47,18 @@ class Observed {
 
   ObservedSlack slack() const {
     const std::size_t events = 2 * std::size_t{schedule_.op_count()};
-    std::vector<std::uint32_t> first(events + 1, 0);
+    const base::Grouped<std::uint32_t> out(events, [&](auto&& take) {
+      for (std::uint32_t i = 0; i < lags_.size(); ++i) take(lags_[i].pred, i);
+    });
     std::vector<std::uint32_t> waiting(events, 0);
-    for (const Lag& lag : lags_) {
-      ++first[lag.pred + 1];
-      ++waiting[lag.succ];
-    }
-    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-    std::vector<std::uint32_t> out(lags_.size());
-    std::vector<std::uint32_t> fill(first.begin(), first.end() - 1);
-    for (std::uint32_t i = 0; i < lags_.size(); ++i) out[fill[lags_[i].pred]++] = i;
+    for (const Lag& lag : lags_) ++waiting[lag.succ];
     std::vector<std::uint32_t> sorted;
     for (std::uint32_t e = 0; e < events; ++e) {
       if (waiting[e] == 0) sorted.push_back(e);
     }
     for (std::size_t i = 0; i < sorted.size(); ++i) {
-      for (std::uint32_t k = first[sorted[i]]; k != first[sorted[i] + 1]; ++k) {
-        if (--waiting[lags_[out[k]].succ] == 0) sorted.push_back(lags_[out[k]].succ);
+      for (const std::uint32_t k : out[sorted[i]]) {
+        if (--waiting[lags_[k].succ] == 0) sorted.push_back(lags_[k].succ);
       }
     }
     if (sorted.size() != events) {
@@ -74,8 +70,8 @@ class Observed {
     for (auto it = sorted.rbegin(); it != sorted.rend(); ++it) {
       double& least_s = float_s[*it];
       least_s = found.makespan_s - at_s(*it);
-      for (std::uint32_t k = first[*it]; k != first[*it + 1]; ++k) {
-        const Lag& lag = lags_[out[k]];
+      for (const std::uint32_t k : out[*it]) {
+        const Lag& lag = lags_[k];
         const double slack_s = at_s(lag.succ) - (at_s(*it) + lag.lag_s);
         least_s = std::min(least_s, std::max(0.0, slack_s) + float_s[lag.succ]);
       }

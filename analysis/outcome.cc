@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sched/error.h"
+#include "base/enum_names.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {
@@ -88,17 +89,8 @@ Outcome outcome_of(const sched::Schedule& schedule, const machine::Paths& paths,
 }
 
 std::string_view name(RankFate fate) {
-  switch (fate) {
-    case RankFate::kComplete:
-      return "complete";
-    case RankFate::kGone:
-      return "gone";
-    case RankFate::kCutOff:
-      return "cut off";
-    case RankFate::kStranded:
-      return "stranded";
-  }
-  throw InternalError("a fate without a name");
+  constexpr base::EnumNames<RankFate, 4> kFates = {"complete", "gone", "cut off", "stranded"};
+  return kFates[fate];
 }
 
 std::string why_stuck(const sched::Schedule& schedule, const machine::Paths& paths,

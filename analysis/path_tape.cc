@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/index_limit.h"
+#include "base/grouped.h"
 
 namespace slackline::analysis {
 namespace {
@@ -132,36 +133,24 @@ PathTape PathTape::Builder::build() {
   const auto leads_on = [&](std::uint32_t n) { return n == nodes - 1 || out[n] != 0; };
   const auto merged = [&](std::uint32_t n) { return n != 0 && out[n] == 1; };
 
-  // By head: first how many, then each in its place.
-  std::vector<std::uint32_t> begin(nodes + 1, 0);
-  std::uint32_t moved = 0;
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    if (!leads_on(n)) continue;
-    for (std::uint32_t e = begin_[n]; e < begin_[n + 1]; ++e) {
-      if (merged(edges_[e].tail)) continue;
-      ++begin[onto[n].tail + 1];
-      ++moved;
+  const base::Grouped<Edge> by_head(nodes, [&](auto&& take) {
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      if (!leads_on(n)) continue;
+      for (std::uint32_t e = begin_[n]; e < begin_[n + 1]; ++e) {
+        if (merged(edges_[e].tail)) continue;
+        take(onto[n].tail, {edges_[e].tail, edges_[e].weight + onto[n].weight});
+      }
     }
-  }
-  for (std::uint32_t n = 0; n < nodes; ++n) begin[n + 1] += begin[n];
-  std::vector<Edge> edges(moved);
-  std::vector<std::uint32_t> fill(begin.begin(), begin.end() - 1);
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    if (!leads_on(n)) continue;
-    for (std::uint32_t e = begin_[n]; e < begin_[n + 1]; ++e) {
-      if (merged(edges_[e].tail)) continue;
-      edges[fill[onto[n].tail]++] = {edges_[e].tail, edges_[e].weight + onto[n].weight};
-    }
-  }
+  });
 
   PathTape tape;
   LineTable table;
   std::vector<std::uint32_t> number(nodes, 0);
   tape.begin_ = {0, 0};
   for (std::uint32_t n = 1; n < nodes; ++n) {
-    if (begin[n] == begin[n + 1]) continue;
+    if (by_head[n].empty()) continue;
     number[n] = static_cast<std::uint32_t>(tape.begin_.size()) - 1;
-    candidates_.assign(edges.begin() + begin[n], edges.begin() + begin[n + 1]);
+    candidates_.assign(by_head[n].begin(), by_head[n].end());
     keep_longest(candidates_);
     for (const Edge& edge : candidates_) {
       tape.tails_.push_back(number[edge.tail]);

@@ -7,9 +7,9 @@
 
 #include "analysis/stream_noise.h"
 #include "analysis/stream_pass.h"
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "sched/pattern/pattern.h"
-#include "sched/units.h"
 
 namespace slackline::analysis {
 namespace {

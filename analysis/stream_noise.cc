@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "machine/draw.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

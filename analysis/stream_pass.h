@@ -13,8 +13,8 @@
 
 #include "analysis/stream_figures.h"
 #include "analysis/stream_noise.h"
+#include "base/error.h"
 #include "machine/event_queue.h"
-#include "sched/error.h"
 #include "sched/pattern/step_source.h"
 
 // Before a loop over runs: none depends on another.

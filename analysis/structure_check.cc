@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "analysis/structure_words.h"
+#include "base/enum_names.h"
 #include "machine/kept_memory.h"
 
 namespace slackline::analysis {
@@ -59,10 +60,10 @@ FinalMemory kept_memory(const sched::Schedule& schedule, const sched::Trace& tra
 }
 
 std::string_view name(Breach breach) {
-  constexpr std::array<std::string_view, 10> kNames = {"lost", "twice",   "foreign", "unreachable",
-                                                       "flag", "pointer", "order",   "wrong",
-                                                       "runs", "overlap"};
-  return kNames[static_cast<std::size_t>(breach)];
+  constexpr base::EnumNames<Breach, 10> kNames = {"lost", "twice",   "foreign", "unreachable",
+                                                  "flag", "pointer", "order",   "wrong",
+                                                  "runs", "overlap"};
+  return kNames[breach];
 }
 
 std::vector<Finding> check_handlers(const sched::StructureProgram& program,

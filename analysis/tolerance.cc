@@ -3,36 +3,20 @@
 #include <algorithm>
 #include <optional>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/grouped.h"
 
 namespace slackline::analysis {
-namespace {
-
-// Constraints by their heads: from begin[n] on in `into`, those of node n.
-struct ByHead {
-  explicit ByHead(const ConstraintGraph& graph)
-      : begin(graph.node_count() + 1, 0), into(graph.constraints().size()) {
-    for (const Constraint& c : graph.constraints()) ++begin[c.head.value + 1];
-    for (std::size_t n = 1; n < begin.size(); ++n) begin[n] += begin[n - 1];
-    std::vector<std::uint32_t> fill(begin.begin(), begin.end() - 1);
-    for (std::uint32_t i = 0; i < into.size(); ++i) {
-      into[fill[graph.constraints()[i].head.value]++] = i;
-    }
-  }
-  std::vector<std::uint32_t> begin;
-  std::vector<std::uint32_t> into;
-};
-
-}  // namespace
-
 PathTape packed(const ConstraintGraph& graph, const WeightLines& lines) {
-  const ByHead by_head(graph);
+  const base::Grouped<std::uint32_t> by_head(graph.node_count(), [&](auto&& take) {
+    const auto constraints = graph.constraints();
+    for (std::uint32_t i = 0; i < constraints.size(); ++i) take(constraints[i].head.value, i);
+  });
   PathTape::Builder builder(graph.node_count(), lines.least());
   std::vector<PathTape::Edge> in;
   for (const NodeId node : graph.order()) {
     in.clear();
-    for (std::uint32_t i = by_head.begin[node.value]; i < by_head.begin[node.value + 1]; ++i) {
-      const std::uint32_t index = by_head.into[i];
+    for (const std::uint32_t index : by_head[node.value]) {
       const Constraint& c = graph.constraints()[index];
       const Lines weight = lines.weight(c, graph.weights()[index]);
       for (const Line line : weight.lines()) in.push_back({c.tail.value, line});

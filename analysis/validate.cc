@@ -9,11 +9,11 @@
 
 #include "analysis/link_load.h"
 #include "analysis/run_order.h"
+#include "base/error.h"
 #include "machine/delays.h"
 #include "machine/draw.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "machine/atomic_service.h"
 #include "machine/lane.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

@@ -21,11 +21,11 @@
 #include <string>
 #include <vector>
 
+#include "base/end_with_parent.h"
 #include "hw/call.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/transports.h"
-#include "sched/end_with_parent.h"
 
 namespace {
 

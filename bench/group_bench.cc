@@ -20,11 +20,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/end_with_parent.h"
 #include "hw/group.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/transports.h"
-#include "sched/end_with_parent.h"
 
 namespace {
 

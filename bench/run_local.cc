@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "base/end_with_parent.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/session.h"
 #include "hw/transports.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
-#include "sched/end_with_parent.h"
 
 namespace {
 

@@ -24,12 +24,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/delay_plan.h"
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sim/simgrid_engine.h"
 
 namespace {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "cli/table.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 
-#include "sched/error.h"
-#include "sched/write_file.h"
+#include "base/error.h"
+#include "base/write_file.h"
 
 namespace slackline::cli {
 namespace {

@@ -1,5 +1,5 @@
 // The arguments of one command: what it takes, and reading them. The only file pair that knows the
-// argument library; values are texts, which the commands read with the readers of sched/units.h.
+// argument library; values are texts, which the commands read with the readers of base/units.h.
 #pragma once
 
 #include <functional>

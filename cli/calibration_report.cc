@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/enum_names.h"
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/table.h"
 #include "machine/input_text.h"
 #include "machine/platform_figures.h"
 #include "machine/platform_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -26,21 +27,9 @@ constexpr std::size_t kOutliersShown = 8;
 constexpr double kWellMet = 0.05;
 
 std::string_view name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kMeasured:
-      return "measured";
-    case Verdict::kNoPoints:
-      return "no-points";
-    case Verdict::kTogether:
-      return "together";
-    case Verdict::kUndecided:
-      return "undecided";
-    case Verdict::kOnePoint:
-      return "one-point";
-    case Verdict::kVague:
-      return "vague";
-  }
-  return "";
+  constexpr base::EnumNames<Verdict, 6> kVerdicts = {"measured",  "no-points", "together",
+                                                     "undecided", "one-point", "vague"};
+  return kVerdicts[verdict];
 }
 
 std::string_view unit(Figure figure) {

@@ -1,19 +1,19 @@
-#include "cli/command_advise.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "analysis/advise.h"
+#include "base/error.h"
+#include "base/split.h"
+#include "base/units.h"
 #include "cli/advice_report.h"
+#include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/human.h"
 #include "cli/inline_delays.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
-#include "sched/error.h"
-#include "sched/units.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/makespans.h"
 #endif
@@ -27,17 +27,15 @@ constexpr std::uint32_t kNoisy = 8;  // how many of the fastest are tried with n
 constexpr std::string_view kDefaultNoise = "exponential,mean=1us,chance=10%";
 constexpr std::string_view kDefaultRackMap = "racks.txt";
 
-std::vector<std::string> split(std::string_view text, std::string_view what) {
+std::vector<std::string> items_of(std::string_view text, std::string_view what) {
   std::vector<std::string> items;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    items.emplace_back(text.substr(0, comma));
-    if (items.back().empty()) {
+  for (const std::string_view item : base::split(text)) {
+    if (item.empty()) {
       throw InputError(fmt::format("{}: an empty item; expected a list as a,b,c", what));
     }
-    if (comma == std::string_view::npos) return items;
-    text.remove_prefix(comma + 1);
+    items.emplace_back(item);
   }
+  return items;
 }
 
 #ifdef SLACKLINE_HAVE_SIMGRID
@@ -189,14 +187,14 @@ class Advise : public Command {
       request.most_ops = sched::parse_count(*most_ops_, "--most-ops", 1, sched::kMaxOps);
     }
     if (patterns_) {
-      request.patterns = split(*patterns_, "--patterns");
+      request.patterns = items_of(*patterns_, "--patterns");
     } else {
       for (const sched::PatternEntry& e : sched::patterns()) {
         if (e.multicast) request.patterns.emplace_back(e.name);
       }
     }
     if (blocks_) {
-      for (const std::string& text : split(*blocks_, "--blocks")) {
+      for (const std::string& text : items_of(*blocks_, "--blocks")) {
         request.blocks.push_back(sched::parse_bytes(text, "--blocks"));
         if (request.blocks.back() == 0) {
           throw InputError("--blocks: 0 bytes; expected at least 1");
@@ -206,7 +204,7 @@ class Advise : public Command {
       request.blocks = analysis::usual_blocks(request.bytes);
     }
     if (placements_) {
-      for (const std::string& text : split(*placements_, "--placements")) {
+      for (const std::string& text : items_of(*placements_, "--placements")) {
         request.placements.push_back(machine::parse_placement(text, "--placements"));
       }
     } else {

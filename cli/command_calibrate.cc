@@ -1,18 +1,17 @@
-#include "cli/command_calibrate.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "analysis/measuring_schedule.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/calibration_report.h"
+#include "cli/commands.h"
 #include "cli/joining.h"
 #include "cli/measured_points.h"
 #include "cli/output_file.h"
 #include "hw/leader.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

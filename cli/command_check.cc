@@ -1,13 +1,12 @@
-#include "cli/command_check.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/schedule_source.h"
-#include "sched/units.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {

@@ -1,23 +1,22 @@
-#include "cli/command_compare.h"
-
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "analysis/compare.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/comparison_report.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/traced_schedule.h"
-#include "sched/error.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/file.h"
 #include "sched/trace_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -25,15 +24,12 @@ namespace {
 // --within: "5%" or "0.05".
 double parse_share(std::string_view text) {
   const bool percent = text.ends_with('%');
-  const std::string_view number = percent ? text.substr(0, text.size() - 1) : text;
-  double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(value) ||
-      value < 0) {
+  const auto value = base::whole_number<double>(percent ? text.substr(0, text.size() - 1) : text);
+  if (!value || !std::isfinite(*value) || *value < 0) {
     throw InputError(
         fmt::format("--within: '{}'; expected a share of the first makespan, as 5% or 0.05", text));
   }
-  return percent ? value / 100 : value;
+  return percent ? *value / 100 : *value;
 }
 
 ComparedTrace read(const std::string& file, const sched::MemoryLimit& memory) {

@@ -1,20 +1,19 @@
-#include "cli/command_compile.h"
-
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/schedule_source.h"
 #include "cli/table.h"
 #include "machine/static_forms.h"
-#include "sched/error.h"
 #include "sched/export/exporter.h"
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
 #include "sched/trace_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -1,18 +1,17 @@
-#include "cli/command_convert.h"
-
 #include <fmt/format.h>
 
 #include <vector>
 
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/traced_schedule.h"
-#include "sched/error.h"
 #include "sched/export/timeline.h"
 #include "sched/file.h"
-#include "sched/suggest.h"
 #include "sched/trace_file.h"
 
 namespace slackline::cli {

@@ -1,16 +1,15 @@
-#include "cli/command_export.h"
-
 #include <fmt/format.h>
 
 #include <vector>
 
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/schedule_source.h"
-#include "sched/error.h"
 #include "sched/export/exporter.h"
-#include "sched/suggest.h"
 
 namespace slackline::cli {
 namespace {

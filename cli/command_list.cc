@@ -1,5 +1,3 @@
-#include "cli/command_list.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/table.h"
@@ -16,10 +17,8 @@
 #include "machine/node_count.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/export/exporter.h"
 #include "sched/export/timeline.h"
-#include "sched/suggest.h"
 
 namespace slackline::cli {
 namespace {

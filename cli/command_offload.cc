@@ -1,9 +1,11 @@
-#include "cli/command_offload.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "base/error.h"
+#include "base/units.h"
+#include "base/write_folder.h"
+#include "cli/commands.h"
 #include "cli/network.h"
 #include "cli/offload_report.h"
 #include "cli/output_file.h"
@@ -19,9 +21,6 @@
 #include "offload/queue_dot.h"
 #include "offload/queue_names.h"
 #include "offload/queue_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
-#include "sched/write_folder.h"
 
 namespace slackline::cli {
 namespace {

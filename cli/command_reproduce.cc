@@ -1,5 +1,3 @@
-#include "cli/command_reproduce.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,14 +7,15 @@
 #include <system_error>
 #include <variant>
 
+#include "base/error.h"
+#include "base/write_folder.h"
+#include "cli/commands.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
 #include "experiments/facts.h"
 #include "experiments/plot.h"
 #include "experiments/registry.h"
-#include "sched/error.h"
-#include "sched/write_folder.h"
 
 namespace slackline::cli {
 namespace {

@@ -1,5 +1,4 @@
-#include "cli/command_run.h"
-
+// `run`: a schedule carried out for real, and its bytes proved.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/delay_options.h"
 #include "cli/draws.h"
@@ -29,9 +31,7 @@
 #include "machine/delay_plan.h"
 #include "machine/delays.h"
 #include "machine/platform.h"
-#include "sched/error.h"
 #include "sched/trace_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

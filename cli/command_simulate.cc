@@ -1,5 +1,3 @@
-#include "cli/command_simulate.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/cores.h"
 #include "cli/draws.h"
@@ -20,9 +21,7 @@
 #include "cli/simulation_report.h"
 #include "cli/stream_run.h"
 #include "cli/workload_report.h"
-#include "sched/error.h"
 #include "sched/trace_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

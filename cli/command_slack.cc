@@ -1,5 +1,3 @@
-#include "cli/command_slack.h"
-
 #include <fmt/format.h>
 
 #include <initializer_list>
@@ -8,6 +6,9 @@
 #include <vector>
 
 #include "analysis/criticality.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/criticality_report.h"
 #include "cli/draws.h"
@@ -23,9 +24,7 @@
 #include "cli/slack_report.h"
 #include "cli/slack_run.h"
 #include "cli/tolerance_report.h"
-#include "sched/error.h"
 #include "sched/export/timeline_chrome.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -1,5 +1,4 @@
-#include "cli/command_testbed.h"
-
+// `testbed`: a platform's network built on this machine, and a real run carried out on it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/json_document.h"
 #include "cli/network.h"
 #include "cli/program.h"
@@ -18,8 +20,6 @@
 #include "hw/testbed/testbed.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

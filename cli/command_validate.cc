@@ -1,15 +1,16 @@
-#include "cli/command_validate.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <span>
 
 #include "analysis/timed_slack.h"
 #include "analysis/validate.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/frozen_run.h"
 #include "cli/joining.h"
@@ -21,8 +22,6 @@
 #include "cli/validation_report.h"
 #include "experiments/plot.h"
 #include "hw/leader.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -40,13 +39,11 @@ constexpr std::uint32_t kDefaultRepeats = 5;
 constexpr std::string_view kTimes = "×";
 
 double parse_number(std::string_view text, std::string_view what, std::string_view expected) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
-      value < 0) {
+  const auto value = base::whole_number<double>(text);
+  if (!value || !std::isfinite(*value) || *value < 0) {
     throw InputError(fmt::format("{}: '{}'; expected {}", what, text, expected));
   }
-  return value;
+  return *value;
 }
 
 // --delay: a time, or a multiple of each operation's float.

@@ -1,21 +1,6 @@
-#include <array>
+#include "cli/commands.h"
 
-#include "cli/command.h"
-#include "cli/command_advise.h"
-#include "cli/command_calibrate.h"
-#include "cli/command_check.h"
-#include "cli/command_compare.h"
-#include "cli/command_compile.h"
-#include "cli/command_convert.h"
-#include "cli/command_export.h"
-#include "cli/command_list.h"
-#include "cli/command_offload.h"
-#include "cli/command_reproduce.h"
-#include "cli/command_run.h"
-#include "cli/command_simulate.h"
-#include "cli/command_slack.h"
-#include "cli/command_testbed.h"
-#include "cli/command_validate.h"
+#include <array>
 
 namespace slackline::cli {
 namespace {

@@ -9,12 +9,12 @@
 #include <tuple>
 #include <vector>
 
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/slack_run.h"
 #include "cli/table.h"
 #include "machine/event_queue.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::cli {
 

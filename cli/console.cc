@@ -8,25 +8,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error.h"
+#include "base/shown_text.h"
+#include "base/write_all.h"
 #include "cli/table.h"
-#include "sched/error.h"
-#include "sched/shown_text.h"
 
 namespace slackline::cli {
 namespace {
-
-// The error number, or 0 when all is written.
-int write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
 
 // More than any error of ours has; what quotes a file's line could have as much as the file.
 constexpr std::size_t kLongestLine = 4000;
@@ -43,7 +31,7 @@ void Console::note(std::string_view line) {
 
 void Console::error(std::string_view message) {
   clear_phase();
-  write_all(err_, fmt::format("slackline: {}\n", sched::shown_ends(message, kLongestLine)));
+  base::write_all(err_, fmt::format("slackline: {}\n", sched::shown_ends(message, kLongestLine)));
 }
 
 void Console::print(std::string_view text) { text_ += sched::shown_lines(text); }
@@ -73,9 +61,9 @@ void Console::show_phase(std::string_view line) {
   clear_phase();
   const std::size_t columns = width();
   const std::string whole = sched::shown(line);
-  write_all(err_, display_width(whole) < columns
-                      ? whole
-                      : sched::shown(whole, columns - std::min<std::size_t>(columns, 2)));
+  base::write_all(err_, display_width(whole) < columns
+                            ? whole
+                            : sched::shown(whole, columns - std::min<std::size_t>(columns, 2)));
   phase_shown_ = true;
 }
 
@@ -92,15 +80,15 @@ void Console::clear() {
 
 void Console::clear_phase() {
   if (!phase_shown_) return;
-  write_all(err_, "\r\x1b[K");
+  base::write_all(err_, "\r\x1b[K");
   phase_shown_ = false;
 }
 
 void Console::finish() {
   clear_phase();
-  const int error = write_all(out_, text_);
+  const int error = base::write_all(out_, text_);
   text_.clear();
-  if (error == 0) write_all(err_, notes_);
+  if (error == 0) base::write_all(err_, notes_);
   notes_.clear();
   if (error != 0 && error != EPIPE) {
     throw InputError(fmt::format("standard output cannot be written: {}", std::strerror(error)));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sched/units.h"
+#include "base/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -6,13 +6,13 @@
 #include <numeric>
 #include <vector>
 
+#include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "cli/samples_report.h"
 #include "cli/table.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "base/units.h"
 #include "cli/inline_delays.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 

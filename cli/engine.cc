@@ -9,7 +9,7 @@
 #include "analysis/flow_engine.h"
 #include "analysis/plan_runs.h"
 #include "analysis/samples.h"
-#include "sched/error.h"
+#include "base/error.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/simgrid_engine.h"
 #endif

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/units.h"
 #include "cli/table.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <system_error>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/launch/host_list.h"
 #include "hw/launch/remote_command.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
 
 namespace slackline::cli {
 namespace {

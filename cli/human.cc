@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "sched/shown_text.h"
+#include "base/shown_text.h"
 
 namespace slackline::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/step_slack.h"
-#include "sched/units.h"
+#include "base/units.h"
 
 namespace slackline::cli {
 

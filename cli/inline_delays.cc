@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/split.h"
+#include "base/units.h"
 #include "machine/delay_values.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -27,10 +28,8 @@ class Items {
   /// `where` names it in errors.
   Items(std::string where, std::string_view text, std::span<const std::string_view> keys)
       : where_(std::move(where)) {
-    for (bool more = !text.empty(); more;) {
-      const std::string_view item = text.substr(0, text.find(','));
-      more = item.size() < text.size();
-      text.remove_prefix(std::min(text.size(), item.size() + 1));
+    if (text.empty()) return;
+    for (const std::string_view item : base::split(text)) {
       const std::size_t equals = item.find('=');
       const std::string_view key = item.substr(0, equals);
       if (equals == std::string_view::npos ||

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/program.h"
 #include "hw/descriptor.h"
 #include "hw/local_address.h"
@@ -18,8 +20,6 @@
 #include "hw/transports.h"
 #include "hw/verbs_places.h"
 #include "hw/watched_transport.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

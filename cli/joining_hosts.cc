@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/error.h"
 #include "cli/joining.h"
 #include "cli/program.h"
 #include "hw/local_address.h"
@@ -17,7 +18,6 @@
 #include "hw/rank_limits.h"
 #include "hw/transport_choice.h"
 #include "hw/transports.h"
-#include "sched/error.h"
 
 namespace slackline::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "sched/shown_text.h"
+#include "base/shown_text.h"
 
 namespace slackline::cli {
 

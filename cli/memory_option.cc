@@ -1,6 +1,6 @@
 #include "cli/memory_option.h"
 
-#include "sched/units.h"
+#include "base/units.h"
 
 namespace slackline::cli {
 

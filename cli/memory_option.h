@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/memory_limit.h"
 #include "cli/arguments.h"
-#include "sched/memory_limit.h"
 
 namespace slackline::cli {
 

@@ -3,7 +3,7 @@
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/file_wiring.h"
 #else
-#include "sched/error.h"
+#include "base/error.h"
 #endif
 
 namespace slackline::cli {

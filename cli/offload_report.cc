@@ -5,14 +5,14 @@
 #include <span>
 #include <utility>
 
+#include "base/append.h"
+#include "base/units.h"
+#include "base/write_folder.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "cli/table.h"
 #include "offload/encode_queues.h"
 #include "offload/queue_text.h"
-#include "sched/append.h"
-#include "sched/units.h"
-#include "sched/write_folder.h"
 
 namespace slackline::cli {
 namespace {

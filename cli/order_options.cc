@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sched/error.h"
-#include "sched/units.h"
+#include "base/error.h"
+#include "base/units.h"
 
 namespace slackline::cli {
 

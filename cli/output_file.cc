@@ -1,6 +1,6 @@
 #include "cli/output_file.h"
 
-#include "sched/write_file.h"
+#include "base/write_file.h"
 
 namespace slackline::cli {
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "cli/json_document.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 #include "cli/table.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 

@@ -6,12 +6,12 @@
 #include <exception>
 #include <new>
 
+#include "base/error.h"
+#include "base/suggest.h"
 #include "cli/arguments.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/table.h"
-#include "sched/error.h"
-#include "sched/suggest.h"
 
 namespace slackline::cli {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/in_threads.h"
+#include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "machine/samples.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "analysis/delayed_runs.h"
 #include "analysis/helpful_delays.h"
 #include "analysis/link_upgrades.h"
+#include "base/error.h"
 #include "cli/engine.h"
 #include "cli/price_report.h"
 #include "cli/slack_run.h"
@@ -16,7 +17,6 @@
 #include "cli/suggestion_report.h"
 #include "cli/upgrade_report.h"
 #include "machine/delay_values.h"
-#include "sched/error.h"
 
 namespace slackline::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "analysis/bus_bandwidth.h"
+#include "base/units.h"
 #include "cli/human.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "analysis/timed_slack.h"
+#include "base/error.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
-#include "sched/error.h"
 
 namespace slackline::cli {
 namespace {

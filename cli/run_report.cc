@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "cli/facts_report.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/simulation_report.h"
 #include "cli/table.h"
 #include "machine/issue_policy.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "cli/simulation_report.h"
 #include "cli/table.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

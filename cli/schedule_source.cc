@@ -6,12 +6,13 @@
 #include <array>
 #include <utility>
 
+#include "base/error.h"
+#include "base/shown_text.h"
+#include "base/split.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/export/messages.h"
 #include "sched/file.h"
 #include "sched/pattern/queue.h"
-#include "sched/shown_text.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {
@@ -213,8 +214,7 @@ std::string with_key(std::string spec, std::string_view key, std::string_view va
   if (colon == std::string::npos) return fmt::format("{}:{}={}", spec, key, value);
   std::string_view rest = std::string_view(spec).substr(colon + 1);
   while (!rest.empty()) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::string_view item = base::take_item(rest);
     const std::size_t equals = item.find('=');
     if (item.substr(0, equals) != key || equals == std::string_view::npos) continue;
     if (item.substr(equals + 1) == value) return spec;
@@ -227,10 +227,8 @@ std::string without_key(const std::string& spec, std::string_view key) {
   const std::size_t colon = spec.find(':');
   if (colon == std::string::npos) return spec;
   std::string kept = spec.substr(0, colon);
-  std::size_t at = colon + 1;
-  for (bool first = true; at <= spec.size();) {
-    const std::string_view item = std::string_view(spec).substr(at, spec.find(',', at) - at);
-    at += item.size() + 1;
+  bool first = true;
+  for (const std::string_view item : base::split(std::string_view(spec).substr(colon + 1))) {
     if (item.substr(0, item.find('=')) == key) continue;
     kept += first ? ':' : ',';
     kept += item;

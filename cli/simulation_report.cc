@@ -7,12 +7,12 @@
 #include <numeric>
 
 #include "analysis/link_capacity.h"
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"
 #include "cli/table.h"
 #include "machine/paths.h"
 #include "machine/samples.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

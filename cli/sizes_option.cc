@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "sched/error.h"
-#include "sched/units.h"
+#include "base/error.h"
+#include "base/split.h"
+#include "base/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -46,17 +47,14 @@ void add_range(std::string_view item, std::size_t to, std::vector<std::uint64_t>
 
 std::vector<std::uint64_t> parse_sizes(std::string_view text) {
   std::vector<std::uint64_t> sizes;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
+  for (const std::string_view item : base::split(text)) {
     if (const std::size_t to = item.find(kTo); to != std::string_view::npos) {
       add_range(item, to, sizes);
     } else {
       add_size(sched::parse_bytes(item, kOption), sizes);
     }
-    if (comma == std::string_view::npos) return sizes;
-    text.remove_prefix(comma + 1);
   }
+  return sizes;
 }
 
 }  // namespace slackline::cli

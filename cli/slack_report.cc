@@ -9,13 +9,13 @@
 
 #include "analysis/float_map.h"
 #include "analysis/float_summary.h"
+#include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "experiments/heat_map.h"
 #include "machine/paths.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

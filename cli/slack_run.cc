@@ -5,13 +5,13 @@
 #include <cmath>
 #include <utility>
 
+#include "base/units.h"
 #include "cli/engine.h"
 #include "cli/frozen_run.h"
 #include "cli/network.h"
 #include "cli/platform_report.h"
 #include "sched/file.h"
 #include "sched/trace_file.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 

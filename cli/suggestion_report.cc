@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/price_report.h"
 #include "cli/table.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

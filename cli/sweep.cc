@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/contents.h"
 #include "cli/run_figures.h"
 #include "hw/early_messages.h"
 #include "hw/rank_facts.h"
 #include "hw/session.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/units.h"
 #include "cli/facts_report.h"
 #include "cli/table.h"
 #include "machine/issue_policy.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sched/shown_text.h"
+#include "base/shown_text.h"
 
 namespace slackline::cli {
 

@@ -7,13 +7,14 @@
 #include <limits>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/split.h"
+#include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -117,11 +118,8 @@ std::string bends(const Tolerance& tolerance, bool all) {
 
 std::vector<ToleranceFigure> parse_tolerance(const std::vector<std::string>& texts) {
   std::vector<ToleranceFigure> figures;
-  for (std::string_view text : texts) {
-    for (bool more = true; more;) {
-      const std::string_view item = text.substr(0, text.find(','));
-      more = item.size() < text.size();
-      text.remove_prefix(std::min(text.size(), item.size() + 1));
+  for (const std::string& text : texts) {
+    for (const std::string_view item : base::split(text)) {
       ToleranceFigure figure = parse_figure(item);
       const bool again = std::any_of(figures.begin(), figures.end(),
                                      [&](const auto& f) { return f.text == figure.text; });

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/export/timeline.h"
 
 namespace slackline::cli {

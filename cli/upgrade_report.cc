@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "analysis/critical_path.h"
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/price_report.h"
 #include "cli/table.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

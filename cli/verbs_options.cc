@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
-#include "sched/error.h"
-#include "sched/units.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/split.h"
+#include "base/units.h"
 
 namespace slackline::cli {
 namespace {
@@ -22,34 +23,27 @@ std::uint64_t count(const std::optional<std::string>& text, std::string_view opt
 // "mlx5_0,mlx5_1:2"
 std::vector<std::string> parse_map(const std::string& text) {
   std::vector<std::string> names;
-  std::size_t from = 0;
-  while (true) {
-    const std::size_t comma = text.find(',', from);
-    names.push_back(text.substr(from, comma - from));
+  for (const std::string_view name : base::split(text)) {
+    names.emplace_back(name);
     if (names.back() == kNearest) {
       throw InputError(
           fmt::format("--device-map '{}'; expected auto alone, or names of devices", text));
     }
     hw::parse_port_name(names.back(), "--device-map:");
-    if (comma == std::string::npos) return names;
-    from = comma + 1;
   }
+  return names;
 }
 
 hw::PartitionChoice parse_partition(const std::string& text) {
   hw::PartitionChoice choice;
-  std::uint32_t value = 0;
   const bool is_key = text.starts_with("0x") || text.starts_with("0X");
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] =
-      std::from_chars(text.data() + (is_key ? 2 : 0), end, value, is_key ? 16 : 10);
-  const bool sound =
-      error == std::errc() && stop == end && value <= 0xffff && (!is_key || (value & 0x7fff) != 0);
-  if (!sound) {
+  const std::string_view digits = std::string_view(text).substr(is_key ? 2 : 0);
+  const auto value = base::whole_number<std::uint32_t>(digits, is_key ? 16 : 10);
+  if (!value || *value > 0xffff || (is_key && (*value & 0x7fff) == 0)) {
     throw InputError(fmt::format(
         "--pkey: '{}'; expected a key from 0x1 to 0xffff, or an index from 0 to 65535", text));
   }
-  (is_key ? choice.key.emplace(0) : choice.index) = static_cast<std::uint16_t>(value);
+  (is_key ? choice.key.emplace(0) : choice.index) = static_cast<std::uint16_t>(*value);
   return choice;
 }
 

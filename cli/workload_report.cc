@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cli/human.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
 #include "machine/workload_result.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::cli {
 namespace {

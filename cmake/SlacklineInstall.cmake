@@ -27,7 +27,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
   BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE SLACKLINE_PC_PREFIX)
 
 # What libraries of ours take from others' packages, as pkg-config calls them.
-set(slackline_requires_sched fmt)
+set(slackline_requires_base fmt)
 set(slackline_requires_machine tomlplusplus)
 set(slackline_requires_sim simgrid)
 set(slackline_requires_hw libsodium)

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/call.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/rank_processes.h"
 #include "hw/transports.h"
-#include "sched/error.h"
 
 namespace slackline::examples {
 

@@ -28,6 +28,8 @@
 #include <string>
 #include <vector>
 
+#include "base/end_with_parent.h"
+#include "base/error.h"
 #include "hw/bytes.h"
 #include "hw/descriptor.h"
 #include "hw/group.h"
@@ -35,8 +37,6 @@
 #include "hw/mesh.h"
 #include "hw/transports.h"
 #include "sched/digest.h"
-#include "sched/end_with_parent.h"
-#include "sched/error.h"
 
 namespace slackline {
 namespace {

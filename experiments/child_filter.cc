@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sched/descriptor.h"
-#include "sched/end_with_parent.h"
-#include "sched/error.h"
+#include "base/child.h"
+#include "base/descriptor.h"
+#include "base/error.h"
 
 namespace slackline::experiments {
 namespace {
@@ -73,13 +73,6 @@ int word_of(int answer) {
   return got == sizeof error ? error : 0;
 }
 
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 }  // namespace
 
 std::string filter_through(const std::vector<std::string>& command, std::string_view input,
@@ -100,22 +93,20 @@ std::string filter_through(const std::vector<std::string>& command, std::string_
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   arguments.push_back(nullptr);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
+  const pid_t child = base::fork_child();
   if (child < 0) fail(command.front(), std::strerror(errno), cure);
   if (child == 0) {
-    sched::end_with_parent(parent);
     be_program(theirs.get(), nowhere.get(), said.get(), arguments.data());
   }
   theirs.close();
   said.close();
   if (const int error = word_of(answer.get())) {
-    wait_for(child);
+    base::wait_for(child);
     fail(command.front(), std::strerror(error), cure);
   }
   std::string output = exchange(ours.get(), input);
   ours.close();
-  const int status = wait_for(child);
+  const int status = base::wait_for(child);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     fail(command.front(), "it did not end well", cure);
   }

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "analysis/event_engine.h"
+#include "base/units.h"
 #include "sched/pattern/pattern.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
 namespace {

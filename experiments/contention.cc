@@ -1,6 +1,6 @@
 #include "experiments/contention.h"
 
-#include "sched/error.h"
+#include "base/error.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/simgrid_engine.h"
 #endif

@@ -7,9 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "base/enum_names.h"
+#include "base/error.h"
 #include "experiments/report.h"
 #include "machine/toml_document.h"
-#include "sched/error.h"
 
 namespace slackline::experiments {
 namespace {
@@ -51,20 +52,19 @@ std::vector<std::string> names_in(const TomlValue& value) {
   return names;
 }
 
+constexpr base::EnumNames<Source, 3> kSources = {"stated", "derived", "ours"};
+constexpr base::EnumNames<Nature, 3> kNatures = {"", "near-tautology", "identity"};
+
 Source source_of(TomlTable& table) {
   const std::string text = needed(table, "kind");
-  for (const Source source : {Source::kStated, Source::kDerived, Source::kOurs}) {
-    if (text == name(source)) return source;
-  }
+  if (const auto source = kSources.find(text)) return *source;
   throw InputError(
       fmt::format("{}: kind {}; expected stated, derived or ours", table.where(), text));
 }
 
 Nature nature_of(TomlTable& table) {
   const std::string text = optional_text(table, "nature");
-  for (const Nature nature : {Nature::kFinding, Nature::kNearTautology, Nature::kIdentity}) {
-    if (text == name(nature)) return nature;
-  }
+  if (const auto nature = kNatures.find(text)) return *nature;
   throw InputError(
       fmt::format("{}: nature {}; expected identity or near-tautology", table.where(), text));
 }
@@ -159,29 +159,9 @@ FactEntry entry_of(TomlTable& table) {
 
 }  // namespace
 
-std::string_view name(Source source) {
-  switch (source) {
-    case Source::kStated:
-      return "stated";
-    case Source::kDerived:
-      return "derived";
-    case Source::kOurs:
-      return "ours";
-  }
-  return "";
-}
+std::string_view name(Source source) { return kSources[source]; }
 
-std::string_view name(Nature nature) {
-  switch (nature) {
-    case Nature::kFinding:
-      return "";
-    case Nature::kNearTautology:
-      return "near-tautology";
-    case Nature::kIdentity:
-      return "identity";
-  }
-  return "";
-}
+std::string_view name(Nature nature) { return kNatures[nature]; }
 
 bool Form::holds(double got) const {
   if (!std::isfinite(got)) return false;

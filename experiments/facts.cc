@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::experiments {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/append.h"
 #include "experiments/plot.h"
-#include "sched/append.h"
 
 namespace slackline::experiments {
 namespace {

@@ -1,9 +1,9 @@
 #include "experiments/offloaded.h"
 
+#include "base/error.h"
 #include "experiments/multicast.h"
 #include "machine/wiring.h"
 #include "offload/check_queues.h"
-#include "sched/error.h"
 
 namespace slackline::experiments {
 namespace {

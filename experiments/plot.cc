@@ -5,9 +5,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/error.h"
+#include "base/shown_text.h"
 #include "experiments/child_filter.h"
-#include "sched/error.h"
-#include "sched/shown_text.h"
 
 namespace slackline::experiments {
 namespace {

@@ -4,20 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "experiments/report.h"
+#include "experiments/experiment.h"
 
 namespace slackline::experiments {
-
-struct Options {
-  bool quick = false;  // fewer points and smaller messages: a few seconds at most
-};
-
-struct Experiment {
-  std::string_view name;
-  std::string_view summary;  // one line
-  /// Throws slackline::Error. Same options, same report.
-  Report (*run)(const Options&);
-};
 
 /// In the order of the papers' figures.
 std::span<const Experiment> experiments();

@@ -6,9 +6,9 @@
 
 #include "analysis/event_engine.h"
 #include "analysis/structure_check.h"
+#include "base/error.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pattern/queue.h"
 #include "sched/pattern/structure_workload.h"
 

@@ -8,20 +8,15 @@
 #include <set>
 #include <tuple>
 
+#include "base/enum_names.h"
+#include "base/error.h"
 #include "hw/host_cores.h"
 #include "hw/mesh/wire.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
 
-struct BindingName {
-  std::string_view name;
-  Binding binding;
-};
-constexpr std::array kBindings = {BindingName{"none", Binding::kNone},
-                                  BindingName{"core", Binding::kCore},
-                                  BindingName{"numa", Binding::kNuma}};
+constexpr base::EnumNames<Binding, 3> kBindings = {"none", "core", "numa"};
 
 class Seating {
  public:
@@ -64,19 +59,9 @@ class Seating {
 
 }  // namespace
 
-std::string_view name(Binding binding) {
-  for (const BindingName& entry : kBindings) {
-    if (entry.binding == binding) return entry.name;
-  }
-  throw InternalError("a binding without a name");
-}
+std::string_view name(Binding binding) { return kBindings[binding]; }
 
-std::optional<Binding> binding_named(std::string_view text) {
-  for (const BindingName& entry : kBindings) {
-    if (entry.name == text) return entry.binding;
-  }
-  return std::nullopt;
-}
+std::optional<Binding> binding_named(std::string_view text) { return kBindings.find(text); }
 
 std::vector<std::vector<std::uint32_t>> seats_of(Binding binding, std::span<const RankSeat> ranks,
                                                  const NodeOfCore& node_of) {

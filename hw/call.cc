@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "hw/call/core.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

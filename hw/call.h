@@ -45,12 +45,12 @@
 #include <typeinfo>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/call/function.h"
 #include "hw/call/memory.h"
 #include "hw/call/types.h"
 #include "hw/mesh.h"
 #include "hw/transport.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/mesh.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

@@ -1,7 +1,7 @@
 // sched's owner of a file descriptor, under the name that this room has for it.
 #pragma once
 
-#include "sched/descriptor.h"
+#include "base/descriptor.h"
 
 namespace slackline::hw {
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/early_messages.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

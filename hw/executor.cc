@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/executor/local_work.h"
 #include "machine/lane.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

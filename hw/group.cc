@@ -8,13 +8,13 @@
 #include <mutex>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/bytes.h"
 #include "hw/group/create.h"
 #include "hw/group/engine.h"
 #include "hw/group/member.h"
 #include "hw/group/plan.h"
 #include "hw/transport_choice.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/number.h"
 
 namespace slackline::hw {
 namespace {
@@ -70,10 +70,8 @@ int node_of_core(std::uint32_t core, const std::string& sys) {
   for (const auto& entry : folder) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(kNode)) continue;
-    int node = -1;
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data() + kNode.size(), end, node);
-    if (error == std::errc() && stop == end && node >= 0) return node;
+    const auto node = base::whole_number<int>(std::string_view(name).substr(kNode.size()));
+    if (node && *node >= 0) return *node;
   }
   return -1;
 }

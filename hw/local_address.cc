@@ -8,10 +8,10 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <memory>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/number.h"
 
 namespace slackline::hw {
 namespace {
@@ -45,9 +45,8 @@ HostPort parse_host_port(const std::string& text, const std::string& what) {
   } else if (result.host.find(':') != std::string::npos) {
     throw wrong();
   }
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data() + colon + 1, end, result.port);
-  if (error != std::errc() || at != end || result.port == 0 || result.host.empty()) throw wrong();
+  result.port = base::whole_number<std::uint16_t>(text.substr(colon + 1)).value_or(0);
+  if (result.port == 0 || result.host.empty()) throw wrong();
   return result;
 }
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/error.h"
 #include "hw/local_address.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

@@ -6,14 +6,14 @@
 #include <chrono>
 #include <system_error>
 
+#include "base/error.h"
+#include "base/memory_limit.h"
 #include "hw/mesh/gathering.h"
 #include "hw/mesh/host_identity.h"
 #include "hw/mesh/inbox.h"
 #include "hw/mesh/join.h"
 #include "hw/mesh/peers.h"
 #include "hw/mesh/wire.h"
-#include "sched/error.h"
-#include "sched/memory_limit.h"
 
 namespace slackline::hw {
 

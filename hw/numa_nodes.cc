@@ -6,18 +6,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/number.h"
+#include "base/system_file.h"
+
 namespace slackline::hw {
 namespace {
 
 constexpr int kUnknown = 20;
 constexpr int kMostCores = 1 << 16;
-
-std::string text_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 }  // namespace
 
@@ -50,11 +46,11 @@ NumaNodes NumaNodes::of_this_machine(const std::string& root) {
   for (const auto& entry : std::filesystem::directory_iterator(root, none)) {
     const std::string name = entry.path().filename();
     Node node;
-    const char* const end = name.data() + name.size();
     if (!name.starts_with("node")) continue;
-    const auto [stop, error] = std::from_chars(name.data() + 4, end, node.number);
-    if (error != std::errc() || stop != end) continue;
-    node.cores = parse_cpu_list(text_of_file(entry.path() / "cpulist"));
+    const auto number = base::whole_number<int>(name.substr(4));
+    if (!number) continue;
+    node.number = *number;
+    node.cores = parse_cpu_list(base::first_line(entry.path() / "cpulist"));
     std::ifstream distances(entry.path() / "distance");
     node.distances.assign(std::istream_iterator<int>(distances), {});
     all.nodes_.push_back(std::move(node));

@@ -1,6 +1,6 @@
 #include "hw/offload_run.h"
 
-#include "sched/error.h"
+#include "base/error.h"
 
 #ifdef SLACKLINE_HAVE_VERBS
 #include "hw/verbs/offload.h"

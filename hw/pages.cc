@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/number.h"
 
 namespace slackline::hw {
 namespace {
@@ -15,10 +15,8 @@ namespace {
 std::optional<std::uint32_t> number(const Environment& environment, const std::string& name) {
   const std::optional<std::string> text = environment(name);
   if (!text) return std::nullopt;
-  std::uint32_t value = 0;
-  const char* const end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, value);
-  if (error != std::errc() || stop != end) {
+  const auto value = base::whole_number<std::uint32_t>(*text);
+  if (!value) {
     throw InputError(
         fmt::format("the environment's {} is \"{}\"; expected a whole number", name, *text));
   }

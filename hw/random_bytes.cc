@@ -2,7 +2,7 @@
 
 #include <sodium.h>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "hw/host_cores.h"
 #include "hw/mesh/host_identity.h"
 #include "hw/mesh/wire.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 RankFacts facts_here(const Transport& transport) {

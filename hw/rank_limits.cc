@@ -9,12 +9,12 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
+#include "base/error.h"
+#include "base/memory_limit.h"
+#include "base/system_file.h"
+#include "base/units.h"
 #include "hw/mesh/neighbours.h"
-#include "sched/error.h"
-#include "sched/memory_limit.h"
-#include "sched/units.h"
 
 namespace slackline::hw {
 namespace {
@@ -46,13 +46,6 @@ bool is_rxm(const RankNeeds& needs) { return needs.transport == "tcp;ofi_rxm"; }
 std::optional<std::uint64_t> limit_of(rlim_t value) {
   if (value == RLIM_INFINITY) return std::nullopt;
   return value;
-}
-
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::uint64_t number = 0;
-  std::ifstream file(path);
-  if (!(file >> number)) return std::nullopt;
-  return number;
 }
 
 std::uint64_t open_descriptors() {
@@ -91,8 +84,8 @@ void take_least(std::optional<std::uint64_t>& least, std::optional<std::uint64_t
 
 // Of a control group there is the limit, or "max", and what is used.
 std::optional<std::uint64_t> left_in_group(const std::string& limit, const std::string& used) {
-  const auto most = number_in("/sys/fs/cgroup/" + limit);
-  const auto now = number_in("/sys/fs/cgroup/" + used);
+  const auto most = base::first_number<std::uint64_t>("/sys/fs/cgroup/" + limit);
+  const auto now = base::first_number<std::uint64_t>("/sys/fs/cgroup/" + used);
   if (!most || !now) return std::nullopt;
   return left_of(*most, *now);
 }

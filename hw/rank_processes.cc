@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,10 +14,12 @@
 #include <optional>
 #include <string_view>
 
+#include "base/child.h"
+#include "base/error.h"
+#include "base/write_all.h"
 #include "hw/end_signals.h"
 #include "hw/shm_cleanup.h"
 #include "hw/shm_room.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
@@ -27,16 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 // A pipe takes this much in one piece, so that nobody waits for a reader.
 constexpr std::size_t kMostMessage = 4000;
-
-void write_text(int fd, std::string_view text) {
-  text = text.substr(0, kMostMessage);
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
 
 bool is_readable(int fd) {
   pollfd entry{fd, POLLIN, 0};
@@ -81,8 +72,7 @@ void RankProcesses::start(std::uint32_t rank, const std::function<RankEnd(std::u
     throw EnvironmentError(fmt::format("rank {} cannot be started, no pipe: {}; see `ulimit -n`",
                                        rank, strerror(reason)));
   }
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
+  const pid_t pid = base::fork_child();
   if (pid < 0) {
     const int reason = errno;
     close(ends[0]);
@@ -92,13 +82,10 @@ void RankProcesses::start(std::uint32_t rank, const std::function<RankEnd(std::u
         fmt::format("rank {} cannot be started: {}; see `ulimit -u`", rank, strerror(reason)));
   }
   if (pid == 0) {
-    // Nobody stays behind alone. It may have happened already.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
     for (const Process& other : processes_) close(other.pipe);
     close(ends[0]);
     const RankEnd end = body(rank);
-    write_text(ends[1], end.message);
+    base::write_all(ends[1], std::string_view(end.message).substr(0, kMostMessage));
     _exit(end.code);
   }
   close(ends[1]);
@@ -183,9 +170,7 @@ void RankProcesses::end_all() {
   }
   for (Process& process : processes_) {
     if (process.running) {
-      int status = 0;
-      while (waitpid(process.pid, &status, 0) < 0 && errno == EINTR) {
-      }
+      base::wait_for(process.pid);
       process.running = false;
       remove_shm_segments(process.pid, std::chrono::milliseconds(0));
       process.end = {1, fmt::format("rank {} did not end by itself", process.rank), false};

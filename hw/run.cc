@@ -6,19 +6,14 @@
 #include <array>
 #include <limits>
 
+#include "base/enum_names.h"
 #include "machine/kept_memory.h"
 #include "machine/run/executable.h"
 
 namespace slackline::hw {
 namespace {
 
-struct WaitingName {
-  Waiting waiting;
-  std::string_view name;
-};
-constexpr std::array kWaitings{WaitingName{Waiting::kPolling, "polling"},
-                               WaitingName{Waiting::kInterrupt, "interrupt"},
-                               WaitingName{Waiting::kHybrid, "hybrid"}};
+constexpr base::EnumNames<Waiting, 3> kWaitings = {"polling", "interrupt", "hybrid"};
 
 // A simulated run knows what gets fetch from kept memory only, and only that memory at the end.
 void add_kept(const sched::Schedule& schedule, std::span<const RankRecord> records,
@@ -45,19 +40,9 @@ void add_kept(const sched::Schedule& schedule, std::span<const RankRecord> recor
 
 }  // namespace
 
-std::string_view name(Waiting waiting) {
-  for (const WaitingName& entry : kWaitings) {
-    if (entry.waiting == waiting) return entry.name;
-  }
-  throw InternalError("a way of waiting without a name");
-}
+std::string_view name(Waiting waiting) { return kWaitings[waiting]; }
 
-std::optional<Waiting> waiting_named(std::string_view text) {
-  for (const WaitingName& entry : kWaitings) {
-    if (entry.name == text) return entry.waiting;
-  }
-  return std::nullopt;
-}
+std::optional<Waiting> waiting_named(std::string_view text) { return kWaitings.find(text); }
 
 double ClockErrors::at(double time_s) const {
   if (spans_.empty()) return 0;

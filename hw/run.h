@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
-#include "sched/error.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "hw/bytes.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

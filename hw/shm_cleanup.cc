@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,14 +56,9 @@ std::size_t remove_segments_of(pid_t pid) {
 bool has_ended(pid_t pid) {
   if (pid <= 0) return false;
   if (kill(pid, 0) != 0) return errno == ESRCH;
-  // "PID (NAME) STATE …"; the name may have any character.
-  std::string line;
-  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), line);
-  const std::size_t name_end = line.rfind(") ");
-  if (name_end == std::string::npos || line.size() <= name_end + 2) {
-    return kill(pid, 0) != 0 && errno == ESRCH;
-  }
-  const char state = line[name_end + 2];
+  const std::string fields = stat_fields(pid);
+  if (fields.empty()) return kill(pid, 0) != 0 && errno == ESRCH;
+  const char state = fields.front();
   if (state != 'Z' && state != 'X') return false;
   // The first thread may be through before others.
   std::error_code error;

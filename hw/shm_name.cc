@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <fstream>
 #include <sstream>
+
+#include "base/system_file.h"
 
 namespace slackline::hw {
 namespace {
@@ -26,14 +27,16 @@ bool take_number(std::string_view& text, std::string_view then, Number& number) 
 
 }  // namespace
 
-std::optional<std::uint64_t> start_ticks(pid_t pid) {
+std::string stat_fields(pid_t pid) {
   // "PID (NAME) STATE …"; the name may have any character.
-  std::string line;
-  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), line);
+  const std::string line = base::first_line(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = line.rfind(") ");
-  if (name_end == std::string::npos) return std::nullopt;
+  return name_end == std::string::npos ? "" : line.substr(name_end + 2);
+}
+
+std::optional<std::uint64_t> start_ticks(pid_t pid) {
   // The start is the 22nd field; the state, behind the name, is the 3rd.
-  std::istringstream fields(line.substr(name_end + 2));
+  std::istringstream fields(stat_fields(pid));
   std::string skipped;
   for (int field = 3; field < 22; ++field) fields >> skipped;
   std::uint64_t ticks = 0;

@@ -30,6 +30,10 @@ std::string shm_name(const ShmOwner& owner, std::string_view number);
 /// Whose segment it is by its file's name; nothing for a name that is none of these.
 std::optional<ShmOwner> shm_owner(std::string_view file_name);
 
+/// What a process's /proc/PID/stat has behind its name, "STATE …"; empty if there is none, or it
+/// cannot be read.
+std::string stat_fields(pid_t pid);
+
 /// When a process began, as its /proc/PID/stat has it; nothing if there is none, or it cannot be
 /// read.
 std::optional<std::uint64_t> start_ticks(pid_t pid);

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "sched/error.h"
-#include "sched/units.h"
+#include "base/error.h"
+#include "base/units.h"
 
 namespace slackline::hw {
 namespace {

@@ -17,8 +17,9 @@
 #include <cstring>
 #include <vector>
 
+#include "base/child.h"
+#include "base/error.h"
 #include "hw/shm_cleanup.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
@@ -91,8 +92,7 @@ ShmWarden::~ShmWarden() {
   // This process lives, and takes care of itself.
   tell(-getpid());
   life_.reset();
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  base::wait_for(pid_);
 }
 
 void ShmWarden::announce() const { tell(getpid()); }

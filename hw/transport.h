@@ -31,7 +31,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/bytes.h"
 #include "hw/conclusion.h"
 #include "hw/shm_room.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

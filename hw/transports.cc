@@ -4,8 +4,8 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "hw/early_messages.h"
-#include "sched/error.h"
 
 #ifdef SLACKLINE_HAVE_FABRIC
 #include "hw/fabric/transport.h"

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/number.h"
 
 namespace slackline::hw {
 namespace {
@@ -24,9 +24,8 @@ PortName parse_port_name(const std::string& text, const std::string& what) {
   bool sound = !text.empty();
   if (colon != std::string::npos) {
     name.device = text.substr(0, colon);
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, name.port);
-    sound = error == std::errc() && stop == end && name.port >= 1 && name.port <= 255 && colon != 0;
+    name.port = base::whole_number<int>(text.substr(colon + 1)).value_or(0);
+    sound = name.port >= 1 && name.port <= 255 && colon != 0;
   }
   if (sound) return name;
   throw InputError(

@@ -1,5 +1,6 @@
 // Messages that a channel gathers and sends as one: Channel::bundle. What is gathered, in which
-// bundle, and which messages of a channel are under way; machine/run/execution_bundles.h says when.
+// bundle, and which messages of a channel are under way; machine/run/execution_bundles.cc says
+// when.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/error.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

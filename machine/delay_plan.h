@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "machine/distribution.h"
 #include "sched/ids.h"
 #include "sched/schedule.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/error.h"
 #include "machine/delay_plan.h"
 #include "machine/delay_values.h"
 #include "machine/input_text.h"
 #include "machine/toml_document.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -4,25 +4,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "base/error.h"
+#include "base/number.h"
+#include "base/split.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {
 
 using sched::Time;
 using Kind = Distribution::Kind;
-
-std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 template <Time Distribution::*member>
 constexpr DistributionParameter time_parameter(std::string_view key) {
@@ -35,7 +29,7 @@ constexpr DistributionParameter time_parameter(std::string_view key) {
 }
 
 void set_sigma(Distribution& distribution, std::string_view text, std::string_view what) {
-  const auto sigma = number_in(text);
+  const auto sigma = base::whole_number<double>(text);
   if (!sigma || !std::isfinite(*sigma) || *sigma < 0) {
     throw InputError(
         fmt::format("{}: {} is no sigma; expected a number of at least 0", what, in_quotes(text)));
@@ -74,13 +68,6 @@ const NamedKind& named(Kind kind) {
   throw InternalError("a distribution without a name");
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
-}
-
 }  // namespace
 
 Time parse_finite_time(std::string_view text, std::string_view what) {
@@ -99,7 +86,7 @@ bool parse_whole_lane(std::string_view text, std::string_view what) {
 }
 
 double parse_slowdown(std::string_view text, std::string_view what) {
-  const auto slowdown = number_in(text);
+  const auto slowdown = base::whole_number<double>(text);
   if (slowdown && std::isfinite(*slowdown) && *slowdown >= 1) return *slowdown;
   throw InputError(
       fmt::format("{}: {} is no slowdown; expected a number of at least 1", what, in_quotes(text)));
@@ -107,7 +94,7 @@ double parse_slowdown(std::string_view text, std::string_view what) {
 
 sched::PartsPerMillion parse_chance(std::string_view text, std::string_view what) {
   const bool percent = text.ends_with('%');
-  const auto number = number_in(percent ? text.substr(0, text.size() - 1) : text);
+  const auto number = base::whole_number<double>(percent ? text.substr(0, text.size() - 1) : text);
   const double parts = number.value_or(-1) * (percent ? 1e4 : 1e6);
   if (!(parts >= 0 && parts <= 1e6)) {
     throw InputError(fmt::format(
@@ -139,9 +126,8 @@ std::vector<Time> parse_times(std::string_view text, std::string_view file) {
   constexpr std::size_t kLongestTime = 64;
   std::vector<Time> times;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::string_view whole = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), whole.size() + 1));
-    const std::string_view time = trimmed(whole.substr(0, whole.find('#')));
+    const std::string_view whole = base::take_item(text, '\n');
+    const std::string_view time = base::trimmed(whole.substr(0, whole.find('#')));
     if (time.empty()) continue;
     const std::string where = fmt::format("{}:{}", file, line);
     require_plain(time, where);

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "machine/distribution.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

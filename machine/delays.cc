@@ -7,9 +7,9 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "machine/draw.h"
 #include "machine/lane.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/units.h"
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
 #include "sched/schedule.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

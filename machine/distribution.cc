@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::machine {
 namespace {

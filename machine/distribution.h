@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "machine/draw.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

@@ -1,27 +1,19 @@
 #include "machine/issue_policy.h"
 
-#include "sched/error.h"
+#include "base/enum_names.h"
+#include "base/error.h"
 
 namespace slackline::machine {
+namespace {
 
-std::string_view name(IssuePolicy policy) {
-  switch (policy) {
-    case IssuePolicy::kInOrder:
-      return "in-order";
-    case IssuePolicy::kReady:
-      return "ready";
-    case IssuePolicy::kLeastSlack:
-      return "least-slack";
-  }
-  throw InternalError("an issue policy without a name");
-}
+constexpr base::EnumNames<IssuePolicy, 3> kPolicies = {"in-order", "ready", "least-slack"};
+
+}  // namespace
+
+std::string_view name(IssuePolicy policy) { return kPolicies[policy]; }
 
 std::optional<IssuePolicy> issue_policy_named(std::string_view text) {
-  for (const IssuePolicy policy :
-       {IssuePolicy::kInOrder, IssuePolicy::kReady, IssuePolicy::kLeastSlack}) {
-    if (name(policy) == text) return policy;
-  }
-  return std::nullopt;
+  return kPolicies.find(text);
 }
 
 void require_complete(const IssueOrder& order, std::size_t ops) {

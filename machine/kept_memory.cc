@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::machine {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "base/units.h"
 #include "sched/ids.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

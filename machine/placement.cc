@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <numeric>
 #include <utility>
 
+#include "base/error.h"
+#include "base/number.h"
+#include "base/split.h"
+#include "base/units.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 namespace {
@@ -36,19 +37,8 @@ std::vector<std::uint32_t> random_hosts(std::uint64_t seed, std::uint32_t ranks,
 // A name comes first: a host may be called "12".
 std::optional<std::uint32_t> find_host(std::string_view text, const HostSet& hosts) {
   if (const auto named = hosts.find ? hosts.find(text) : std::nullopt) return named;
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number < hosts.count) {
-    return number;
-  }
-  return std::nullopt;
-}
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = line.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlank) - first + 1);
+  const auto number = base::whole_number<std::uint32_t>(text);
+  return number && *number < hosts.count ? number : std::nullopt;
 }
 
 std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ranks,
@@ -58,9 +48,7 @@ std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ran
   std::vector<bool> taken(hosts.count);
   std::string_view rest = content;
   for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::size_t newline = rest.find('\n');
-    const std::string_view line = trimmed(rest.substr(0, newline));
-    rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    const std::string_view line = base::trimmed(base::take_item(rest, '\n'));
     if (line.empty() || line.front() == '#') continue;
     const auto host = find_host(line, hosts);
     if (!host) {

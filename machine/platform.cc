@@ -6,10 +6,11 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/error.h"
+#include "base/split.h"
 #include "machine/input_text.h"
 #include "machine/platform_figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {
@@ -38,11 +39,7 @@ void set_figures(Platform& platform, std::string_view text, std::string_view who
   const std::string where = "platform " + in_quotes(whole);
   const auto figures = figures_of(platform.topology);
   std::vector<const PlatformFigure*> seen;
-  for (bool more = true; more;) {
-    const std::size_t comma = text.find(',');
-    more = comma != std::string_view::npos;
-    const std::string_view item = text.substr(0, comma);
-    if (more) text.remove_prefix(comma + 1);
+  for (const std::string_view item : base::split(text)) {
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) {
       throw InputError(

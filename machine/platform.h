@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/units.h"
 #include "machine/node.h"
 #include "machine/placement.h"
 #include "machine/topology.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/platform.h"
 #include "machine/platform_figures.h"
 #include "machine/toml_document.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/run/regions.h"
-#include "sched/error.h"
 #include "sched/region_tree.h"
 
 namespace slackline::machine {

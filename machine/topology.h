@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <variant>
 
+#include "base/units.h"
 #include "machine/topology/dragonfly.h"
 #include "machine/topology/fat_tree.h"
 #include "machine/topology/simgrid_file.h"
 #include "machine/topology/star.h"
 #include "machine/topology/torus.h"
 #include "machine/topology/two_level.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

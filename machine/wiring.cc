@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
+#include "base/error.h"
+#include "base/number.h"
 #include "machine/input_text.h"
 #include "machine/network.h"
 #include "machine/placement.h"
 #include "machine/platform_figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 
@@ -24,10 +24,8 @@ std::string generated_name(std::uint32_t host) { return fmt::format("host-{}", h
 std::optional<std::uint32_t> generated_host(std::string_view name, std::uint32_t hosts) {
   constexpr std::string_view kBefore = "host-";
   if (!name.starts_with(kBefore)) return std::nullopt;
-  const std::string_view digits = name.substr(kBefore.size());
-  std::uint32_t host = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), host);
-  if (error != std::errc{} || host >= hosts || generated_name(host) != name) return std::nullopt;
+  const auto host = base::whole_number<std::uint32_t>(name.substr(kBefore.size()));
+  if (!host || *host >= hosts || generated_name(*host) != name) return std::nullopt;
   return host;
 }
 

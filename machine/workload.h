@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "sched/compose.h"
 #include "sched/trace.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

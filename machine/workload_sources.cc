@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 
+#include "base/error.h"
+#include "base/number.h"
+#include "base/read_file.h"
+#include "base/split.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
-#include "sched/error.h"
-#include "sched/file.h"
 
 namespace slackline::machine {
 namespace {
@@ -40,13 +41,9 @@ void read_lines(const std::filesystem::path& path,
   const std::string text = sched::read_file(path.string());
   std::string_view rest = text;
   for (std::uint32_t line = 1; !rest.empty(); ++line) {
-    std::string_view value = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), value.size() + 1));
+    const std::string_view whole = base::take_item(rest, '\n');
     const std::string where = fmt::format("{}:{}", path.string(), line);
-    value = value.substr(0, value.find('#'));
-    constexpr std::string_view kBlank = " \t\r";
-    value.remove_prefix(std::min(value.size(), value.find_first_not_of(kBlank)));
-    value = value.substr(0, value.find_last_not_of(kBlank) + 1);
+    const std::string_view value = base::trimmed(whole.substr(0, whole.find('#')));
     if (value.empty()) continue;
     require_plain(value, where);
     take(value, where);
@@ -78,14 +75,12 @@ double read_sigma(TomlTable& table, std::optional<double> mean_over_median) {
     return std::sqrt(2 * portable_log(*mean_over_median));
   }
   const std::string text = *table.text_or_number("sigma", kExpected);
-  double sigma = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sigma);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(sigma) ||
-      sigma < 0) {
+  const auto sigma = base::whole_number<double>(text);
+  if (!sigma || !std::isfinite(*sigma) || *sigma < 0) {
     throw InputError(fmt::format("{}: {}; expected {}, 0 or more", table.where(*value),
                                  machine::in_quotes(text), kExpected));
   }
-  return sigma;
+  return *sigma;
 }
 
 [[noreturn]] void unknown_distribution(TomlTable& table, std::string_view known) {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "machine/distribution.h"
 #include "machine/toml_document.h"
-#include "sched/units.h"
 
 namespace slackline::machine {
 

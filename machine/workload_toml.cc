@@ -7,13 +7,14 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/error.h"
+#include "base/split.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
 #include "machine/toml_document.h"
 #include "machine/workload.h"
 #include "machine/workload_sources.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {
@@ -87,8 +88,7 @@ class Reader {
         colon == std::string::npos ? std::string_view() : std::string_view(*text).substr(colon + 1);
     char separator = ':';
     while (!rest.empty()) {
-      const std::string_view item = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+      const std::string_view item = base::take_item(rest);
       const std::string_view key = item.substr(0, item.find('='));
       if (key == "ranks") {
         refuse(schedule.where, "the spec has ranks; expected none, since the group says which");

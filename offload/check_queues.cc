@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_names.h"
 #include "offload/queue_findings.h"
 
 namespace slackline::offload {
@@ -39,10 +40,10 @@ void check_producers(const ProgramIndex& index, QueueFindings& findings) {
 }  // namespace
 
 std::string_view name(QueueCode code) {
-  constexpr std::array<std::string_view, 13> kNames = {
+  constexpr base::EnumNames<QueueCode, 13> kNames = {
       "schedule", "producer", "count",   "enable", "deadlock", "hold",      "ready",
       "excess",   "order",    "collect", "depth",  "counter",  "capability"};
-  return kNames[static_cast<std::size_t>(code)];
+  return kNames[code];
 }
 
 ProgramIndex::ProgramIndex(const QueueProgram& program_in, const sched::Schedule& schedule_in,

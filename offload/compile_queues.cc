@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "offload/edge_queues.h"
 #include "offload/message_graph.h"
 #include "offload/refusals.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {

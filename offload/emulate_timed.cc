@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.h"
+#include "base/error.h"
 #include "machine/driven_run.h"
 #include "machine/event_queue.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
 #include "offload/packed_run.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {
@@ -320,18 +321,13 @@ class TimedRun final : public machine::DrivenRun {
   std::array<Ports, 2> ports_;     // small, large
 };
 
-constexpr std::array<std::string_view, 3> kEgressNames = {"fifo", "round-robin", "least-slack"};
+constexpr base::EnumNames<Egress, 3> kEgressNames = {"fifo", "round-robin", "least-slack"};
 
 }  // namespace
 
-std::string_view name(Egress egress) { return kEgressNames[static_cast<std::size_t>(egress)]; }
+std::string_view name(Egress egress) { return kEgressNames[egress]; }
 
-std::optional<Egress> egress_named(std::string_view text) {
-  for (std::size_t i = 0; i < kEgressNames.size(); ++i) {
-    if (kEgressNames[i] == text) return static_cast<Egress>(i);
-  }
-  return std::nullopt;
-}
+std::optional<Egress> egress_named(std::string_view text) { return kEgressNames.find(text); }
 
 Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
                         const MessageGraph& graph, const machine::Platform& platform,

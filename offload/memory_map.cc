@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::offload {
 namespace {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
 #include "offload/refusals.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {

@@ -1,7 +1,7 @@
 #include "offload/queue_dot.h"
 
+#include "base/append.h"
 #include "offload/completions.h"
-#include "sched/append.h"
 
 namespace slackline::offload {
 namespace {

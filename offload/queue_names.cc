@@ -1,48 +1,31 @@
 #include "offload/queue_names.h"
 
-#include <array>
+#include "base/enum_names.h"
 
 namespace slackline::offload {
 namespace {
 
-constexpr std::array<std::string_view, 3> kModes = {"sq-wait", "mq-enable", "rdmc-mq"};
-constexpr std::array<std::string_view, 3> kReadiness = {"none", "handshake", "window"};
-constexpr std::array<std::string_view, 3> kQueueKinds = {"send", "receive", "management"};
-constexpr std::array<std::string_view, 5> kPurposes = {"data", "ready", "credit", "order",
-                                                       "collect"};
-constexpr std::array<std::string_view, kEntryKinds> kKinds = {
-    "nop", "send", "write", "recv", "wait", "send_enable", "recv_enable"};
+using base::EnumNames;
 
-template <class Enum, std::size_t size>
-std::optional<Enum> find(const std::array<std::string_view, size>& names, std::string_view text) {
-  for (std::size_t i = 0; i < size; ++i) {
-    if (names[i] == text) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
+constexpr EnumNames<Mode, 3> kModes = {"sq-wait", "mq-enable", "rdmc-mq"};
+constexpr EnumNames<Readiness, 3> kReadiness = {"none", "handshake", "window"};
+constexpr EnumNames<QueueKind, 3> kQueueKinds = {"send", "receive", "management"};
+constexpr EnumNames<Purpose, 5> kPurposes = {"data", "ready", "credit", "order", "collect"};
+constexpr EnumNames<EntryKind, kEntryKinds> kKinds = {"nop",  "send",        "write",      "recv",
+                                                      "wait", "send_enable", "recv_enable"};
 
 }  // namespace
 
-std::string_view name(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
-std::string_view name(Readiness readiness) {
-  return kReadiness[static_cast<std::size_t>(readiness)];
-}
-std::string_view name(QueueKind kind) { return kQueueKinds[static_cast<std::size_t>(kind)]; }
-std::string_view name(Purpose purpose) { return kPurposes[static_cast<std::size_t>(purpose)]; }
-std::string_view name(EntryKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::string_view name(Mode value) { return kModes[value]; }
+std::string_view name(Readiness value) { return kReadiness[value]; }
+std::string_view name(QueueKind value) { return kQueueKinds[value]; }
+std::string_view name(Purpose value) { return kPurposes[value]; }
+std::string_view name(EntryKind value) { return kKinds[value]; }
 
-std::optional<Mode> mode_named(std::string_view text) { return find<Mode>(kModes, text); }
-std::optional<Readiness> readiness_named(std::string_view text) {
-  return find<Readiness>(kReadiness, text);
-}
-std::optional<QueueKind> queue_kind_named(std::string_view text) {
-  return find<QueueKind>(kQueueKinds, text);
-}
-std::optional<Purpose> purpose_named(std::string_view text) {
-  return find<Purpose>(kPurposes, text);
-}
-std::optional<EntryKind> entry_kind_named(std::string_view text) {
-  return find<EntryKind>(kKinds, text);
-}
+std::optional<Mode> mode_named(std::string_view text) { return kModes.find(text); }
+std::optional<Readiness> readiness_named(std::string_view text) { return kReadiness.find(text); }
+std::optional<QueueKind> queue_kind_named(std::string_view text) { return kQueueKinds.find(text); }
+std::optional<Purpose> purpose_named(std::string_view text) { return kPurposes.find(text); }
+std::optional<EntryKind> entry_kind_named(std::string_view text) { return kKinds.find(text); }
 
 }  // namespace slackline::offload

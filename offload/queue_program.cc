@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::offload {
 namespace {

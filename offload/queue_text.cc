@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "base/append.h"
+#include "base/error.h"
+#include "base/text_scan.h"
 #include "offload/queue_names.h"
-#include "sched/append.h"
-#include "sched/error.h"
 #include "sched/text_parts.h"
-#include "sched/text_scan.h"
 
 namespace slackline::offload {
 namespace {

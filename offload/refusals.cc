@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::offload {
 namespace {

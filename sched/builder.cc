@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::sched {
 namespace {

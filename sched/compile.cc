@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/compose.h"
-#include "sched/error.h"
 #include "sched/pass/add_barriers.h"
 
 namespace slackline::sched {

@@ -1,7 +1,7 @@
 // From a spec to a schedule.
 #pragma once
 
-#include "sched/memory_limit.h"
+#include "base/memory_limit.h"
 #include "sched/pattern/pattern.h"
 #include "sched/plan.h"
 #include "sched/schedule.h"

@@ -7,8 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/error.h"
+#include "base/grouped.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::sched {
 namespace {
@@ -220,18 +221,14 @@ class Composer {
       std::size_t part;
       std::uint32_t rank;  // of the part
     };
-    std::vector<std::size_t> begin(ranks_ + 1, 0);
-    for (const Part& part : parts_) {
-      for (const RankId rank : part.rank_of) ++begin[rank.value + 1];
-    }
-    for (std::uint32_t r = 0; r < ranks_; ++r) begin[r + 1] += begin[r];
-    std::vector<Piece> pieces(begin.back());
-    for (const std::size_t p : order_) {
-      for (std::uint32_t i = 0; i < parts_[p].rank_of.size(); ++i) {
-        pieces[begin[parts_[p].rank_of[i].value]++] = {p, i};
+    const base::Grouped<Piece, std::size_t> pieces(ranks_, [&](auto&& take) {
+      for (const std::size_t p : order_) {
+        for (std::uint32_t i = 0; i < parts_[p].rank_of.size(); ++i) {
+          take(parts_[p].rank_of[i].value, {p, i});
+        }
       }
-    }
-    for (const Piece& piece : pieces) add_program(piece.part, piece.rank);
+    });
+    for (const Piece& piece : pieces.all()) add_program(piece.part, piece.rank);
   }
 
   void add_program(std::size_t p, std::uint32_t i) {

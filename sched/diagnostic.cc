@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_names.h"
+
 namespace slackline::sched {
 
 std::string_view name(Code code) {
-  constexpr std::array<std::string_view, 13> kNames = {
+  constexpr base::EnumNames<Code, 13> kNames = {
       "structure", "size", "fifo", "deadlock", "truncate", "flag",     "uninitialised",
       "raw",       "war",  "waw",  "window",   "post",     "duplicate"};
-  return kNames[static_cast<std::size_t>(code)];
+  return kNames[code];
 }
 
 bool has_errors(const Diagnostics& diagnostics) {

@@ -24,14 +24,10 @@ ChannelOrder channel_order(const Schedule& schedule) {
 }
 
 SuccessorIndex::SuccessorIndex(const Schedule& schedule)
-    : begin_(schedule.op_count() + 1, 0), edges_(schedule.edges().size()) {
-  for (const Edge& edge : schedule.edges()) ++begin_[edge.pred.value + 1];
-  for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-  std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
-  for (std::uint32_t i = 0; i < schedule.edges().size(); ++i) {
-    edges_[next[schedule.edges()[i].pred.value]++] = i;
-  }
-}
+    : edges_(schedule.op_count(), [&](auto&& take) {
+        const auto edges = schedule.edges();
+        for (std::uint32_t i = 0; i < edges.size(); ++i) take(edges[i].pred.value, i);
+      }) {}
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/grouped.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {
@@ -31,13 +32,10 @@ ChannelOrder channel_order(const Schedule& schedule);
 class SuccessorIndex {
  public:
   explicit SuccessorIndex(const Schedule& schedule);
-  std::span<const std::uint32_t> edges_from(OpId op) const {
-    return std::span(edges_).subspan(begin_[op.value], begin_[op.value + 1] - begin_[op.value]);
-  }
+  std::span<const std::uint32_t> edges_from(OpId op) const { return edges_[op.value]; }
 
  private:
-  std::vector<std::uint32_t> begin_;
-  std::vector<std::uint32_t> edges_;
+  base::Grouped<std::uint32_t> edges_;
 };
 
 /// Calls `visit(pred_event)` for every arc into `event`. `with_posted` includes arc (d), which

@@ -76,8 +76,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/units.h"
 #include "sched/ids.h"
-#include "sched/units.h"
 
 namespace slackline::sched {
 

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::sched {
 
@@ -48,20 +47,14 @@ RegionTree::RegionTree(const Schedule& schedule, OpRange range)
     const std::uint32_t first = range.place(regions[r].entry);
     std::fill_n(of_op_.begin() + first, regions[r].count, r);
   }
-  child_begin_.assign(regions.size() + 1, 0);
-  const auto each_child = [&](auto&& visit) {
+  children_ = base::Grouped<std::uint32_t>(regions.size(), [&](auto&& take) {
     for (std::uint32_t i = 0; i < range_.count; ++i) {
-      if (of_op_[i] != kNone) visit(of_op_[i], i);
+      if (of_op_[i] != kNone) take(of_op_[i], i);
     }
     for (std::uint32_t r = 0; r < parent_.size(); ++r) {
-      if (parent_[r] != kNone) visit(parent_[r], node_of(r));
+      if (parent_[r] != kNone) take(parent_[r], node_of(r));
     }
-  };
-  each_child([&](std::uint32_t region, std::uint32_t) { ++child_begin_[region + 1]; });
-  std::partial_sum(child_begin_.begin(), child_begin_.end(), child_begin_.begin());
-  children_.resize(child_begin_.back());
-  std::vector<std::uint32_t> fill(child_begin_.begin(), child_begin_.end() - 1);
-  each_child([&](std::uint32_t region, std::uint32_t node) { children_[fill[region]++] = node; });
+  });
 }
 
 std::pair<std::uint32_t, std::uint32_t> RegionTree::lifted(OpId pred, OpId succ) const {

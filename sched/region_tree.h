@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/grouped.h"
 #include "sched/op_range.h"
 #include "sched/schedule.h"
 
@@ -40,10 +41,7 @@ class RegionTree {
   }
   std::uint32_t around(OpId op) const { return around(range_.place(op)); }
   /// The nodes that stand in the region and in no region inside it, in order.
-  std::span<const std::uint32_t> children(std::uint32_t region) const {
-    return std::span(children_).subspan(child_begin_[region],
-                                        child_begin_[region + 1] - child_begin_[region]);
-  }
+  std::span<const std::uint32_t> children(std::uint32_t region) const { return children_[region]; }
   /// What an arc between two operations joins: each of them, or the outermost region around it
   /// that is not around the other.
   std::pair<std::uint32_t, std::uint32_t> lifted(OpId pred, OpId succ) const;
@@ -58,8 +56,7 @@ class RegionTree {
   std::vector<std::uint32_t> of_op_;
   std::vector<std::uint32_t> parent_;
   std::vector<std::uint32_t> depth_;
-  std::vector<std::uint32_t> child_begin_;
-  std::vector<std::uint32_t> children_;
+  base::Grouped<std::uint32_t> children_;
 };
 
 }  // namespace slackline::sched

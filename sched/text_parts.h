@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text_scan.h"
 #include "sched/op.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/text_scan.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/text.h"
 #include "sched/text_parts.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 namespace {

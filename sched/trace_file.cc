@@ -6,9 +6,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/text_scan.h"
 #include "sched/import/json_fields.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 namespace {

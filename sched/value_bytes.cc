@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "sched/mix.h"
+#include "base/mix.h"
 
 namespace slackline::sched {
 namespace {

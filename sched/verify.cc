@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/event_graph.h"
 #include "sched/verify/findings.h"
 #include "sched/verify/flags.h"

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include "base/memory_limit.h"
 #include "sched/diagnostic.h"
-#include "sched/memory_limit.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {

@@ -13,8 +13,9 @@
 #include <span>
 #include <vector>
 
-#include "sched/end_with_parent.h"
-#include "sched/error.h"
+#include "base/child.h"
+#include "base/error.h"
+#include "base/write_all.h"
 
 namespace slackline::sim {
 namespace {
@@ -68,15 +69,10 @@ ScratchFile::~ScratchFile() { close(descriptor_); }
 std::string ScratchFile::path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
 
 void ScratchFile::write(std::string_view text) const {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor_, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      throw EnvironmentError(
-          fmt::format("no memory for a simulation ({} bytes: {}); a smaller platform may fit",
-                      text.size(), std::strerror(errno)));
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
+  if (const int error = base::write_all(descriptor_, text)) {
+    throw EnvironmentError(
+        fmt::format("no memory for a simulation ({} bytes: {}); a smaller platform may fit",
+                    text.size(), std::strerror(error)));
   }
 }
 
@@ -96,8 +92,7 @@ namespace {
 // Forks a child that does `work` and leaves word of how it went in `report`.
 pid_t begin_child(Report& report, const std::function<void()>& work) {
   std::fflush(nullptr);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
+  const pid_t child = base::fork_child();
   if (child < 0) {
     throw EnvironmentError(
         fmt::format("no process for a simulation ({}); raise the limit on "
@@ -105,7 +100,6 @@ pid_t begin_child(Report& report, const std::function<void()>& work) {
                     std::strerror(errno)));
   }
   if (child != 0) return child;
-  sched::end_with_parent(parent);
   const auto say = [&](int exit_code, const char* message) {
     report.exit_code = exit_code;
     std::strncpy(report.message, message, sizeof report.message - 1);

@@ -7,7 +7,7 @@
 #include <simgrid/kernel/Timer.hpp>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sim/grain.h"
 
 namespace slackline::sim {

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/split.h"
 #include "machine/input_text.h"
 #include "machine/topology.h"
-#include "sched/error.h"
 
 namespace slackline::sim {
 namespace {
@@ -130,8 +131,7 @@ std::uint64_t radical_size(std::string_view text) {
   };
   std::uint64_t size = 0;
   while (!text.empty() && size <= machine::kMaxHosts) {
-    const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const std::string_view item = base::take_item(text);
     const std::size_t dash = item.find('-');
     if (dash == std::string_view::npos) {
       ++size;

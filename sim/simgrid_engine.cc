@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
-#include "sched/error.h"
 #include "sim/child_run.h"
 #include "sim/file_wiring.h"
 #include "sim/flow_network.h"

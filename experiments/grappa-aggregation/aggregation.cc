@@ -1,5 +1,4 @@
-#include "experiments/grappa-aggregation/aggregation.h"
-
+// Grappa: small messages against the network's peak, and what gathering them gains.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
 
@@ -81,8 +81,6 @@ Rates add_tasks(Report& report, std::uint32_t nodes, std::uint32_t most) {
   return rates;
 }
 
-}  // namespace
-
 Report grappa_aggregation(const Options& options) {
   Report report{"Small messages, and queues that gather them",
                 "Grappa (proposal, 2013), section on communication",
@@ -115,5 +113,11 @@ Report grappa_aggregation(const Options& options) {
       "traded for throughput, as the text says, and only many tasks can afford it.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kGrappaAggregation = {
+    "grappa-aggregation", "small messages, alone or gathered, by many tasks a core",
+    grappa_aggregation};
 
 }  // namespace slackline::experiments

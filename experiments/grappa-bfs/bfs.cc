@@ -1,10 +1,10 @@
-#include "experiments/grappa-bfs/bfs.h"
-
+// Grappa: breadth-first search over a Kronecker graph.
 #include <fmt/format.h>
 
 #include <map>
 #include <string>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
 #include "sched/compile.h"
@@ -12,6 +12,7 @@
 #include "sched/workload/kronecker.h"
 
 namespace slackline::experiments {
+namespace {
 
 Report grappa_bfs(const Options& options) {
   Report report{"Breadth-first search over a Kronecker graph",
@@ -75,5 +76,10 @@ Report grappa_bfs(const Options& options) {
       "2^31), and that a Cray XMT is 2.5 times as fast at 16 nodes.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kGrappaBfs = {"grappa-bfs", "breadth-first search over a Kronecker graph",
+                                      grappa_bfs};
 
 }  // namespace slackline::experiments

@@ -1,11 +1,11 @@
-#include "experiments/grappa-hierarchy/hierarchy.h"
-
+// Grappa: queues for every end point, or a hierarchy of nodes and groups.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
 #include "sched/pattern/end_points.h"
@@ -92,8 +92,6 @@ Measured add_runs(Report& report, bool quick) {
   return m;
 }
 
-}  // namespace
-
 Report grappa_hierarchy(const Options& options) {
   Report report{"Queues for every end point, or a hierarchy of them",
                 "Grappa (proposal, 2013), section on the improved networking layer",
@@ -129,5 +127,10 @@ Report grappa_hierarchy(const Options& options) {
       "alone.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kGrappaHierarchy = {
+    "grappa-hierarchy", "queues for every end point, or by nodes and groups", grappa_hierarchy};
 
 }  // namespace slackline::experiments

@@ -1,11 +1,11 @@
-#include "experiments/grappa-uts/uts.h"
-
+// Grappa: unbalanced tree search.
 #include <fmt/format.h>
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
 #include "sched/workload/uts_tree.h"
@@ -26,8 +26,6 @@ void add_trees(Report& report, Facts& facts, bool quick) {
   }
   report.tables.push_back(std::move(table));
 }
-
-}  // namespace
 
 Report grappa_uts(const Options& options) {
   Report report{"Unbalanced tree search in global memory",
@@ -81,5 +79,10 @@ Report grappa_uts(const Options& options) {
       "of an XMT here.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kGrappaUts = {
+    "grappa-uts", "unbalanced tree search by tasks that steal work", grappa_uts};
 
 }  // namespace slackline::experiments

@@ -1,5 +1,5 @@
-#include "experiments/offload-preemption/preemption.h"
-
+// RDMC, sections 2 and 5.1: what relaying in the NIC gains as the software that relays grows
+// slower.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/analytic.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 #include "experiments/offloaded.h"
@@ -169,8 +170,6 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
   }
 }
 
-}  // namespace
-
 Report offload_preemption(const Options& options) {
   Report report{"Relaying in the NIC, as the software that relays grows slower",
                 "RDMC (DSN 2018), sections 2 and 5.1",
@@ -204,5 +203,10 @@ Report offload_preemption(const Options& options) {
       "them.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kOffloadPreemption = {
+    "offload-preemption", "relaying in the NIC, as software grows slower", offload_preemption};
 
 }  // namespace slackline::experiments

@@ -1,5 +1,5 @@
-#include "experiments/priority-inversion-offload/egress.h"
-
+// RDMC, section 2: do operations that NICs carry out as soon as they are possible get in the way of
+// urgent ones?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 #include "experiments/offloaded.h"
@@ -133,8 +134,6 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
       fmt::format("Least slack first is furthest from the ideal with {}.", shown_case(*worst)));
 }
 
-}  // namespace
-
 Report priority_inversion_offload(const Options& options) {
   Report report{"Queues that wait in NICs: priority inversions at the port",
                 "RDMC (DSN 2018), section 2, which leaves the question open",
@@ -158,5 +157,11 @@ Report priority_inversion_offload(const Options& options) {
   add_facts(report, cases);
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kPriorityInversionOffload = {"priority-inversion-offload",
+                                                     "the order in which a NIC serves its queues",
+                                                     priority_inversion_offload};
 
 }  // namespace slackline::experiments

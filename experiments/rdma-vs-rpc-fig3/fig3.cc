@@ -1,5 +1,4 @@
-#include "experiments/rdma-vs-rpc-fig3/fig3.h"
-
+// RDMA against RPC, figure 3: component latencies against nodes, on Aries and on InfiniBand.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "experiments/component_cost.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/structures.h"
 
@@ -57,8 +57,6 @@ void add_facts(const Curves& aries, Facts& facts) {
   facts.judge("cluster", widest);
   facts.judge("persistent", least_persistent);
 }
-
-}  // namespace
 
 Report rdma_vs_rpc_fig3(const Options& options) {
   Report report{"Component latencies of RDMA operations and active messages",
@@ -132,5 +130,11 @@ Report rdma_vs_rpc_fig3(const Options& options) {
       "takes two rounds where nobody comes between.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmaVsRpcFig3 = {"rdma-vs-rpc-fig3",
+                                          "component latencies against nodes, Aries and InfiniBand",
+                                          rdma_vs_rpc_fig3};
 
 }  // namespace slackline::experiments

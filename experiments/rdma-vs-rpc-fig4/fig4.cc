@@ -1,5 +1,4 @@
-#include "experiments/rdma-vs-rpc-fig4/fig4.h"
-
+// RDMA vs. RPC (2019), figure 4: pushing to queues.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/structure_cost.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/structures.h"
 
@@ -60,8 +60,6 @@ Point measure(std::uint32_t nodes, std::uint32_t per_node, std::uint32_t operati
   point.crw_single_us = model_us(Promise::kReadWrite);
   return point;
 }
-
-}  // namespace
 
 Report rdma_vs_rpc_fig4(const Options& options) {
   Report report{"Pushing to queues on every process, by RDMA or by active messages",
@@ -130,5 +128,10 @@ Report rdma_vs_rpc_fig4(const Options& options) {
        "stated, but for the number of words"});
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmaVsRpcFig4 = {
+    "rdma-vs-rpc-fig4", "pushing to queues, by RDMA or by active messages", rdma_vs_rpc_fig4};
 
 }  // namespace slackline::experiments

@@ -1,10 +1,10 @@
-#include "experiments/rdma-vs-rpc-fig5/fig5.h"
-
+// RDMA vs. RPC (2019), figure 5: hash tables.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/structures.h"
 
@@ -18,8 +18,6 @@ constexpr std::array<std::string_view, 6> kHow = {"op=insert,via=am",   "op=find
 constexpr std::array<std::string_view, 6> kNames = {
     "AM insert", "AM find", "RDMA find CR", "RDMA find CRW", "RDMA insert CW", "RDMA insert CRW"};
 using Point = std::array<double, 6>;
-
-}  // namespace
 
 Report rdma_vs_rpc_fig5(const Options& options) {
   Report report{"Hash tables, by RDMA or by active messages",
@@ -84,5 +82,10 @@ Report rdma_vs_rpc_fig5(const Options& options) {
   report.constants.push_back({"load factor", "0.5 in the fullest part", "assumed"});
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmaVsRpcFig5 = {
+    "rdma-vs-rpc-fig5", "hash tables, by RDMA or by active messages", rdma_vs_rpc_fig5};
 
 }  // namespace slackline::experiments

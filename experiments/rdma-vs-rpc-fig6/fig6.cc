@@ -1,11 +1,11 @@
-#include "experiments/rdma-vs-rpc-fig6/fig6.h"
-
+// RDMA vs. RPC (2019), figure 6: attentiveness.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/structures.h"
 
@@ -20,8 +20,6 @@ struct Point {
   double crw_us = 0;
   double wait_us = 0;  // of calls that find their target busy
 };
-
-}  // namespace
 
 Report rdma_vs_rpc_fig6(const Options& options) {
   Report report{"Attentiveness: pushing to queues between computations",
@@ -106,5 +104,10 @@ Report rdma_vs_rpc_fig6(const Options& options) {
   report.notes.push_back("The figure shows no computation at 0.25 us.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmaVsRpcFig6 = {
+    "rdma-vs-rpc-fig6", "attentiveness: calls between computations", rdma_vs_rpc_fig6};
 
 }  // namespace slackline::experiments

@@ -1,11 +1,11 @@
-#include "experiments/rdma-vs-rpc-tables2-3/tables2_3.h"
-
+// RDMA vs. RPC (2019), tables II and III: operations of hash tables and queues.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/structure_cost.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/structures.h"
 
@@ -26,8 +26,6 @@ std::string spec_of(const analysis::CostRow& row, std::uint32_t ranks, std::uint
 double stated_us(StructureAccess access, Promise level) {
   return 1e6 * analysis::find_cost_row(access, level)->price_s(analysis::stated_costs());
 }
-
-}  // namespace
 
 Report rdma_vs_rpc_tables2_3(const Options& options) {
   Report report{"What operations on data structures cost, as sums of messages",
@@ -86,5 +84,11 @@ Report rdma_vs_rpc_tables2_3(const Options& options) {
       "calibrated to table I's put.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmaVsRpcTables23 = {
+    "rdma-vs-rpc-tables2-3", "operations of hash tables and queues as sums of messages",
+    rdma_vs_rpc_tables2_3};
 
 }  // namespace slackline::experiments

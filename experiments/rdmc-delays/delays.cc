@@ -1,5 +1,4 @@
-#include "experiments/rdmc-delays/delays.h"
-
+// Delays that make a multicast faster, where messages share links.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "analysis/delayed_runs.h"
 #include "analysis/helpful_delays.h"
 #include "experiments/contention.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 
@@ -55,8 +55,6 @@ Gain gain_of(const sched::Schedule& schedule, const machine::Platform& platform)
   gain.simulated_s = run_contended(schedule, platform, plan).makespan_s();
   return gain;
 }
-
-}  // namespace
 
 Report rdmc_delays(const Options& options) {
   Report report;
@@ -106,5 +104,10 @@ Report rdmc_delays(const Options& options) {
   facts.judge("binary-tree", of_binary_tree);
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcDelays = {
+    "rdmc-delays", "delays that make a multicast faster on shared links", rdmc_delays};
 
 }  // namespace slackline::experiments

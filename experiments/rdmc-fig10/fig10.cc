@@ -1,5 +1,4 @@
-#include "experiments/rdmc-fig10/fig10.h"
-
+// RDMC, figure 10: bandwidth of overlapping groups.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "experiments/contention.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/overlap.h"
 
@@ -166,8 +166,6 @@ void add_apt(Report& report, bool quick) {
   facts.judge_words("apt-falls", falls, fmt::format("{:.1f}", fmt::join(found[0][0], ", ")));
 }
 
-}  // namespace
-
 Report rdmc_fig10(const Options& options) {
   Report report{
       "Bandwidth of overlapping groups", "RDMC (DSN 2018), figure 10", {}, {}, {}, {}, {}};
@@ -192,5 +190,10 @@ Report rdmc_fig10(const Options& options) {
   };
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig10 = {
+    "rdmc-fig10", "bandwidth of overlapping groups, on Fractus and Apt", rdmc_fig10};
 
 }  // namespace slackline::experiments

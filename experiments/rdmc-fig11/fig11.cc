@@ -1,5 +1,4 @@
-#include "experiments/rdmc-fig11/fig11.h"
-
+// RDMC, figure 11: polling against interrupts, in bandwidth and in CPU time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "analysis/analytic.h"
 #include "experiments/contention.h"
 #include "experiments/cpu_load.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/overlap.h"
 
@@ -106,8 +106,6 @@ FirstForm first_form(Size size, bool quick) {
   form.awake /= points;
   return form;
 }
-
-}  // namespace
 
 Report rdmc_fig11(const Options& options) {
   Report report{"Polling against interrupts",
@@ -234,5 +232,10 @@ Report rdmc_fig11(const Options& options) {
       "between two completions, as the paper found them the same.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig11 = {
+    "rdmc-fig11", "polling against interrupts: bandwidth and CPU load", rdmc_fig11};
 
 }  // namespace slackline::experiments

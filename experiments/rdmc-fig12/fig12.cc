@@ -1,5 +1,4 @@
-#include "experiments/rdmc-fig12/fig12.h"
-
+// RDMC, figure 12: relaying in the NIC against relaying in software, on a chain.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "analysis/analytic.h"
 #include "experiments/cpu_load.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 #include "experiments/offloaded.h"
@@ -82,8 +82,6 @@ void add_waits(Report& report, const machine::Platform& polling, double& spread)
   report.tables.push_back(std::move(table));
 }
 
-}  // namespace
-
 Report rdmc_fig12(const Options&) {
   Report report{"A chain relayed by the NICs against one relayed in software",
                 "RDMC (DSN 2018), figure 12",
@@ -157,5 +155,10 @@ Report rdmc_fig12(const Options&) {
       "and the paper gives no cause.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig12 = {"rdmc-fig12", "a chain relayed by the NICs or in software",
+                                      rdmc_fig12};
 
 }  // namespace slackline::experiments

@@ -1,11 +1,11 @@
-#include "experiments/rdmc-fig3/fig3.h"
-
+// RDMC, figure 3: the binomial tree and the binomial pipeline drawn step by step.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "sched/compile.h"
 
@@ -48,8 +48,6 @@ bool root_sends_all_then_last(const sched::Plan& plan) {
   return true;
 }
 
-}  // namespace
-
 Report rdmc_fig3(const Options&) {
   Report report{"Binomial tree and binomial pipeline, step by step",
                 "RDMC (DSN 2018), figure 3 and section 4.3",
@@ -82,5 +80,10 @@ Report rdmc_fig3(const Options&) {
   facts.judge("last-step", static_cast<double>(in_last_step));
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig3 = {"rdmc-fig3", "the binomial tree and pipeline, step by step",
+                                     rdmc_fig3};
 
 }  // namespace slackline::experiments

@@ -1,10 +1,10 @@
-#include "experiments/rdmc-fig4/fig4.h"
-
+// RDMC, figure 4: latency of each algorithm against the size of the group.
 #include <fmt/format.h>
 
 #include <array>
 #include <map>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 
@@ -57,8 +57,6 @@ double against_pipeline(const ByPattern& found, std::string_view pattern) {
   return found.at(pattern).at(kMostNodes) / found.at("binomial-pipeline").at(kMostNodes);
 }
 
-}  // namespace
-
 Report rdmc_fig4(const Options& options) {
   Report report{"Latency of RDMC's algorithms against the size of the group",
                 "RDMC (DSN 2018), figure 4",
@@ -95,5 +93,10 @@ Report rdmc_fig4(const Options& options) {
       "simulated: which algorithm that library picks at each size is not stated.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig4 = {"rdmc-fig4", "latency of each algorithm against group size",
+                                     rdmc_fig4};
 
 }  // namespace slackline::experiments

@@ -1,10 +1,10 @@
-#include "experiments/rdmc-fig5/fig5.h"
-
+// RDMC, figure 5: a preemption of the relayer seen step by step.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "analysis/analytic.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 
@@ -75,8 +75,6 @@ Figure draw(std::string name, std::string title, const std::vector<Step>& sender
   return figure;
 }
 
-}  // namespace
-
 Report rdmc_fig5(const Options& options) {
   Report report{
       "A preemption of the relayer, step by step", "RDMC (DSN 2018), figure 5", {}, {}, {}, {}, {}};
@@ -137,5 +135,10 @@ Report rdmc_fig5(const Options& options) {
   facts.judge("majority", transfer_s / delivered_s(schedule, calm));
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig5 = {"rdmc-fig5", "a preemption of the relayer, step by step",
+                                     rdmc_fig5};
 
 }  // namespace slackline::experiments

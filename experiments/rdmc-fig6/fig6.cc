@@ -1,12 +1,12 @@
-#include "experiments/rdmc-fig6/fig6.h"
-
+// RDMC, figure 6: bandwidth against the size of a block.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/units.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
 namespace {
@@ -24,8 +24,6 @@ bool rises_peaks_and_falls(const std::vector<double>& y) {
   return peak != y.begin() && peak + 1 != y.end() && std::is_sorted(y.begin(), peak) &&
          std::is_sorted(peak, y.end(), std::greater<>());
 }
-
-}  // namespace
 
 Report rdmc_fig6(const Options& options) {
   Report report{
@@ -77,5 +75,9 @@ Report rdmc_fig6(const Options& options) {
       "ends of the range, and are drawn but not judged.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig6 = {"rdmc-fig6", "bandwidth against block size", rdmc_fig6};
 
 }  // namespace slackline::experiments

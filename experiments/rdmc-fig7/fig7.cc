@@ -1,15 +1,16 @@
-#include "experiments/rdmc-fig7/fig7.h"
-
+// RDMC, figure 7: messages of one byte per second.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 #include "sched/pattern/pattern.h"
 
 namespace slackline::experiments {
+namespace {
 
 Report rdmc_fig7(const Options&) {
   Report report{"Messages of one byte per second", "RDMC (DSN 2018), figure 7", {}, {}, {}, {}, {}};
@@ -53,5 +54,9 @@ Report rdmc_fig7(const Options&) {
       "is the shape that the algorithm gives.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig7 = {"rdmc-fig7", "messages of one byte per second", rdmc_fig7};
 
 }  // namespace slackline::experiments

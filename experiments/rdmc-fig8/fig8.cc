@@ -1,15 +1,16 @@
-#include "experiments/rdmc-fig8/fig8.h"
-
+// RDMC, figure 8: replicating 256 MB to hundreds of nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 
 namespace slackline::experiments {
+namespace {
 
 Report rdmc_fig8(const Options& options) {
   Report report{
@@ -58,5 +59,9 @@ Report rdmc_fig8(const Options& options) {
       "computed like the others.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig8 = {"rdmc-fig8", "256 MB to up to 512 nodes", rdmc_fig8};
 
 }  // namespace slackline::experiments

@@ -1,5 +1,4 @@
-#include "experiments/rdmc-fig9/fig9.h"
-
+// RDMC, figure 9: the replication layer of a storage system.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "analysis/analytic.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/overlap.h"
 #include "machine/draw.h"
@@ -114,8 +114,6 @@ Result run(std::string_view pattern, const std::vector<Write>& writes, std::size
   return result;
 }
 
-}  // namespace
-
 Report rdmc_fig9(const Options& options) {
   Report report{
       "The replication layer of a storage system", "RDMC (DSN 2018), figure 9", {}, {}, {}, {}, {}};
@@ -184,5 +182,10 @@ Report rdmc_fig9(const Options& options) {
   }
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcFig9 = {"rdmc-fig9", "the replication layer of a storage system",
+                                     rdmc_fig9};
 
 }  // namespace slackline::experiments

@@ -1,5 +1,4 @@
-#include "experiments/rdmc-hybrid/hybrid.h"
-
+// RDMC, section 4.3: a pipeline among racks and then within them, against one over all nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "experiments/contention.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 
@@ -86,8 +86,6 @@ Gains compare(Report& report, const std::vector<std::uint32_t>& shapes, std::uin
   return gains;
 }
 
-}  // namespace
-
 Report rdmc_hybrid(const Options& options) {
   Report report{"A pipeline among racks and then within them, against one over all nodes",
                 "RDMC (DSN 2018), section 4.3, where it is proposed and not measured",
@@ -154,5 +152,10 @@ Report rdmc_hybrid(const Options& options) {
   }
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcHybrid = {
+    "rdmc-hybrid", "a pipeline among racks and within, or one over all nodes", rdmc_hybrid};
 
 }  // namespace slackline::experiments

@@ -1,5 +1,4 @@
-#include "experiments/rdmc-inversion/inversion.h"
-
+// RDMC, section 2: does posting work as soon as possible delay urgent work?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "analysis/analytic.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/overlap.h"
 #include "experiments/rdmc-inversion/posting.h"
@@ -303,8 +303,6 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
   }
 }
 
-}  // namespace
-
 Report rdmc_inversion(const Options& options) {
   Report report{"Posting as soon as possible: priority inversions",
                 "RDMC (DSN 2018), section 2, which leaves the question open",
@@ -343,5 +341,10 @@ Report rdmc_inversion(const Options& options) {
   add_facts(report, cases);
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcInversion = {
+    "rdmc-inversion", "posting as soon as possible, or by slack", rdmc_inversion};
 
 }  // namespace slackline::experiments

@@ -2,6 +2,7 @@
 
 #include "analysis/event_engine.h"
 #include "analysis/timed_slack.h"
+#include "base/enum_names.h"
 
 namespace slackline::experiments {
 namespace {
@@ -35,9 +36,9 @@ machine::Platform uncontended(machine::Platform platform) {
 }  // namespace
 
 std::string_view name(Rule rule) {
-  constexpr std::array<std::string_view, kRuleCount> kNames = {"in-order", "ready", "least-slack",
-                                                               "latest", "latest, uncontended"};
-  return kNames[index(rule)];
+  constexpr base::EnumNames<Rule, kRuleCount> kNames = {"in-order", "ready", "least-slack",
+                                                        "latest", "latest, uncontended"};
+  return kNames[rule];
 }
 
 Posting::Posting(const sched::Schedule& schedule, const machine::Platform& platform) {

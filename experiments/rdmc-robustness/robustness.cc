@@ -1,5 +1,4 @@
-#include "experiments/rdmc-robustness/robustness.h"
-
+// RDMC, section 4.5: one delay, one slow link, and the slack that absorbs them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/step_slack.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 
@@ -175,8 +175,6 @@ void add_slack(Report& report, bool quick) {
   facts.judge("least-slack", least);
 }
 
-}  // namespace
-
 Report rdmc_robustness(const Options& options) {
   Report report{"How the binomial pipeline takes delays and slow links",
                 "RDMC (DSN 2018), section 4.5",
@@ -202,5 +200,10 @@ Report rdmc_robustness(const Options& options) {
       "of many blocks. With 256 blocks 261/305 = 85.57 % is left.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcRobustness = {"rdmc-robustness", "one delay, one slow link, and slack",
+                                           rdmc_robustness};
 
 }  // namespace slackline::experiments

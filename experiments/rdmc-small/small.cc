@@ -1,5 +1,4 @@
-#include "experiments/rdmc-small/small.h"
-
+// RDMC, section 4.6: small messages by one-sided writes into bounded buffers, against RDMC.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +8,11 @@
 #include <vector>
 
 #include "analysis/analytic.h"
+#include "base/units.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 #include "sched/compile.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
 namespace {
@@ -69,8 +69,6 @@ Value shown_nodes(std::optional<std::uint32_t> nodes, std::uint32_t most) {
   if (nodes) return static_cast<double>(*nodes);
   return fmt::format("above {}", most);
 }
-
-}  // namespace
 
 Report rdmc_small(const Options& options) {
   Report report{"Small messages: one-sided writes into bounded buffers, against RDMC",
@@ -143,5 +141,10 @@ Report rdmc_small(const Options& options) {
       "To two nodes both send each byte once: there batching gains nothing for large messages.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcSmall = {"rdmc-small", "small messages into ring buffers, or by RDMC",
+                                      rdmc_small};
 
 }  // namespace slackline::experiments

@@ -1,11 +1,11 @@
-#include "experiments/rdmc-steps/steps.h"
-
+// RDMC, sections 4.3 and 4.4: how many steps each algorithm takes, and when receivers finish.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "analysis/analytic.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 #include "sched/compile.h"
@@ -96,8 +96,6 @@ void add_counts(Report& report, std::uint32_t most_ranks) {
   facts.judge("spread", widest);
 }
 
-}  // namespace
-
 Report rdmc_steps(const Options& options) {
   Report report{"Steps of every algorithm, and when receivers finish",
                 "RDMC (DSN 2018), sections 4.3, 4.4 and 7",
@@ -148,5 +146,10 @@ Report rdmc_steps(const Options& options) {
   report.tables.push_back(replicas);
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcSteps = {"rdmc-steps",
+                                      "steps, block times and skew of every algorithm", rdmc_steps};
 
 }  // namespace slackline::experiments

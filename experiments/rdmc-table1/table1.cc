@@ -1,11 +1,11 @@
-#include "experiments/rdmc-table1/table1.h"
-
+// RDMC, table 1: where the time of one transfer goes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "analysis/analytic.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
 
@@ -80,8 +80,6 @@ Breakdown take_apart(const Schedule& schedule, const Trace& trace,
   return found;
 }
 
-}  // namespace
-
 Report rdmc_table1(const Options&) {
   Report report{
       "Where the time of one transfer goes", "RDMC (DSN 2018), table 1", {}, {}, {}, {}, {}};
@@ -123,5 +121,10 @@ Report rdmc_table1(const Options&) {
       1e6 * block_s));
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kRdmcTable1 = {"rdmc-table1", "where the time of one transfer goes",
+                                       rdmc_table1};
 
 }  // namespace slackline::experiments

@@ -1,15 +1,17 @@
-#include "experiments/seriema-fig2/fig2.h"
-
+// Seriema, figure 2: messages a second against their size, by hand and with automatic selective
+// signalling.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "base/units.h"
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/seriema_stream.h"
-#include "sched/units.h"
 
 namespace slackline::experiments {
+namespace {
 
 Report seriema_fig2(const Options& options) {
   Report report{"Messages a second against their size, and selective signalling",
@@ -70,5 +72,10 @@ Report seriema_fig2(const Options& options) {
   facts.judge_words("larger-fewer", falls, falls ? "yes" : "no");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kSeriemaFig2 = {"seriema-fig2", "writes a second, and selective signalling",
+                                        seriema_fig2};
 
 }  // namespace slackline::experiments

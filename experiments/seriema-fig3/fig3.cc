@@ -1,5 +1,4 @@
-#include "experiments/seriema-fig3/fig3.h"
-
+// Seriema, figure 3: distributed Monte-Carlo tree search over Hex.
 #include <fmt/format.h>
 
 #include <map>
@@ -7,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
 
@@ -41,8 +41,6 @@ double rollouts_per_s(const Layout& layout, std::string_view bundle, std::uint32
                   layout.ranks(), rollouts, each, bundle);
   return rollouts / run_irregular(spec, platform).makespan_s;
 }
-
-}  // namespace
 
 Report seriema_fig3(const Options& options) {
   Report report{"Monte-Carlo tree search over Hex", "Seriema, figure 3", {}, {}, {}, {}, {}};
@@ -99,5 +97,10 @@ Report seriema_fig3(const Options& options) {
       "plan have places of their own, not chunks.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kSeriemaFig3 = {"seriema-fig3", "tree search over Hex on four machines",
+                                        seriema_fig3};
 
 }  // namespace slackline::experiments

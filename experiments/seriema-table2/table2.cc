@@ -1,5 +1,4 @@
-#include "experiments/seriema-table2/table2.h"
-
+// Seriema, table 2: the throughput of calls, send-based, one-sided and aggregated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/seriema_stream.h"
 
@@ -52,8 +52,6 @@ Row measure(const machine::Platform& platform, std::uint64_t bytes, std::uint32_
           calls(messages, "aggregation=ovfl"),
           mb * writes_per_s(platform, bytes, messages, kUMax, Signalling::kAutomatic)};
 }
-
-}  // namespace
 
 Report seriema_table2(const Options& options) {
   Report report{"The throughput of calls: send-based, one-sided, aggregated",
@@ -104,5 +102,10 @@ Report seriema_table2(const Options& options) {
       "The paper's text gives other percentages than its table; the table is held here.");
   return report;
 }
+
+}  // namespace
+
+extern const Experiment kSeriemaTable2 = {
+    "seriema-table2", "calls by send, by write, and aggregated", seriema_table2};
 
 }  // namespace slackline::experiments

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

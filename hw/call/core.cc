@@ -6,12 +6,12 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/bytes.h"
 #include "hw/call/code.h"
 #include "hw/call/peer.h"
 #include "hw/shm_cleanup.h"
 #include "hw/transport_choice.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 

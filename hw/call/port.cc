@@ -8,10 +8,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/call/line.h"
 #include "hw/driver.h"
 #include "hw/run.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/bytes.h"
 #include "hw/call.h"
 #include "hw/call/core.h"
 #include "hw/call/peer.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <span>
 
-#include "sched/mix.h"
+#include "base/mix.h"
 
 namespace slackline::hw {
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/bytes.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

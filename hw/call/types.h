@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/error.h"
 #include "hw/transport.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

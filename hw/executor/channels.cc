@@ -4,8 +4,8 @@
 
 #include <limits>
 
+#include "base/error.h"
 #include "hw/transport.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "hw/executor.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

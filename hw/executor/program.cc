@@ -6,9 +6,9 @@
 #include <map>
 #include <tuple>
 
+#include "base/error.h"
 #include "hw/executor/channels.h"
 #include "machine/run/executable.h"
-#include "sched/error.h"
 #include "sched/flags.h"
 
 namespace slackline::hw {

@@ -7,9 +7,9 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/executor/local_work.h"
 #include "machine/run_memory.h"
-#include "sched/error.h"
 #include "sched/verify/access.h"
 
 namespace slackline::hw {

@@ -3,8 +3,8 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
+#include "base/error.h"
 #include "hw/fabric/endpoint.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

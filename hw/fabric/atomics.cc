@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/fabric/endpoint.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -12,12 +12,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/fabric/kept_signals.h"
 #include "hw/fabric/library.h"
 #include "hw/link_rate.h"
 #include "hw/random_bytes.h"
 #include "hw/shm_name.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

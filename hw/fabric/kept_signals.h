@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 
-#include "sched/held_signals.h"
+#include "base/held_signals.h"
 
 namespace slackline::hw {
 

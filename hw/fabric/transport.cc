@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/fabric/acknowledgements.h"
 #include "hw/fabric/atomics.h"
 #include "hw/fabric/endpoint.h"
@@ -23,7 +24,6 @@
 #include "hw/random_bytes.h"
 #include "hw/shm_cleanup.h"
 #include "hw/shm_room.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

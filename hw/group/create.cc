@@ -7,9 +7,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/bytes.h"
 #include "hw/group/control.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

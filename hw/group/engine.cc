@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/shm_cleanup.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

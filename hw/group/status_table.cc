@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/device_barrier.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

@@ -13,8 +13,9 @@
 #include <sstream>
 #include <vector>
 
+#include "base/error.h"
+#include "base/write_all.h"
 #include "hw/mesh/root_address.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
@@ -80,14 +81,7 @@ int AgentLink::descriptor_of_end(int other) {
 }
 
 // Where nobody hears it, standard input ends too.
-void AgentLink::say(std::string_view text) const {
-  while (!text.empty()) {
-    const ssize_t written = write(out_, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
+void AgentLink::say(std::string_view text) const { base::write_all(out_, text); }
 
 std::string address_of_agent(const std::string& connection) {
   // "client port server port".

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/error.h"
+#include "base/number.h"
+#include "base/split.h"
 #include "hw/local_address.h"
 #include "hw/mesh/secret.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {
@@ -23,20 +24,12 @@ constexpr std::size_t kMostPiece = std::size_t{1} << 20;
 constexpr std::size_t kMostPassedOver = std::size_t{1} << 20;
 
 std::optional<std::uint32_t> number(std::string_view text, std::uint32_t most) {
-  std::uint32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || value > most) return std::nullopt;
-  return value;
+  const auto value = base::whole_number<std::uint32_t>(text);
+  return value && *value <= most ? value : std::nullopt;
 }
 
 // The first word of a line; what follows it is left there.
-std::string_view next_word(std::string_view& line) {
-  const std::size_t end = std::min(line.find(' '), line.size());
-  const std::string_view word = line.substr(0, end);
-  line.remove_prefix(std::min(end + 1, line.size()));
-  return word;
-}
+std::string_view next_word(std::string_view& line) { return base::take_item(line, ' '); }
 
 [[noreturn]] void refuse_order(std::string_view why) {
   throw InputError(fmt::format(

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
-#include "sched/error.h"
-#include "sched/shown_text.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/shown_text.h"
+#include "base/split.h"
 
 namespace slackline::hw {
 namespace {
@@ -75,13 +76,11 @@ class LineReader {
   }
 
   std::uint32_t slots(std::string_view word, std::string_view text) const {
-    std::uint32_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end || number < 1 || number > kMostSlots) {
+    const auto number = base::whole_number<std::uint32_t>(text);
+    if (!number || *number < 1 || *number > kMostSlots) {
       refuse(word, fmt::format("expected a whole number from 1 to {}", kMostSlots));
     }
-    return number;
+    return *number;
   }
 
   std::string plain(std::string_view text, std::string_view what) const {
@@ -109,9 +108,7 @@ std::vector<ListedHost> parse_host_list(std::string_view text, const std::string
   std::vector<ListedHost> hosts;
   std::set<std::string> names;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const auto words = words_of(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto words = words_of(base::take_item(text, '\n'));
     if (words.empty()) continue;
     hosts.push_back(LineReader(fmt::format("{}:{}", file, line)).read(words));
     if (!names.insert(hosts.back().name).second) {

@@ -2,11 +2,11 @@
 
 #include <sys/stat.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
 
+#include "base/number.h"
 #include "hw/descriptor.h"
 #include "hw/launch/pmi1.h"
 #include "hw/launch/pmix.h"
@@ -16,12 +16,7 @@ namespace {
 
 std::optional<std::uint32_t> number(const Environment& environment, const std::string& name) {
   const auto text = environment(name);
-  if (!text) return std::nullopt;
-  std::uint32_t value = 0;
-  const char* const end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
+  return text ? base::whole_number<std::uint32_t>(*text) : std::nullopt;
 }
 
 // A process between the launcher and this one may have closed it, and the number be another file's.

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/error.h"
 #include "hw/local_address.h"
 #include "hw/mesh/root_address.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

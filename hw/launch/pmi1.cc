@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/launch/pmi1_wire.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

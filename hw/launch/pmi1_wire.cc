@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/number.h"
 
 namespace slackline::hw {
 
@@ -26,10 +26,9 @@ Pmi1Answer::Pmi1Answer(std::string line, std::string_view asked, std::string_vie
   // Not all launchers say how it went where nothing can go wrong.
   const std::string_view rc = find("rc");
   if (rc.empty() || rc == "0") return;
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(rc.data(), rc.data() + rc.size(), number);
-  if (error != std::errc() || stop != rc.data() + rc.size()) refuse("its rc is no number");
-  refuse(fmt::format("its rc is {}", number));
+  const auto number = base::whole_number<std::int64_t>(rc);
+  if (!number) refuse("its rc is no number");
+  refuse(fmt::format("its rc is {}", *number));
 }
 
 std::string_view Pmi1Answer::value(std::string_view key) const {
@@ -39,13 +38,9 @@ std::string_view Pmi1Answer::value(std::string_view key) const {
 }
 
 std::uint32_t Pmi1Answer::number(std::string_view key) const {
-  const std::string_view text = value(key);
-  std::uint32_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || stop != text.data() + text.size()) {
-    refuse(fmt::format("its {} is no number", key));
-  }
-  return number;
+  const auto number = base::whole_number<std::uint32_t>(value(key));
+  if (!number) refuse(fmt::format("its {} is no number", key));
+  return *number;
 }
 
 void Pmi1Answer::refuse(std::string_view why) const {

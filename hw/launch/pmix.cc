@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,10 +14,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/child.h"
+#include "base/error.h"
+#include "base/shown_text.h"
 #include "hw/descriptor.h"
 #include "hw/launch/pmix_library.h"
-#include "sched/error.h"
-#include "sched/shown_text.h"
 
 namespace slackline::hw {
 namespace {
@@ -89,10 +89,7 @@ std::string answer_of_fork(std::uint32_t rank, const std::string& word) {
   }
 }
 
-[[noreturn]] void be_fork(pid_t parent, int answer_to, std::uint32_t rank,
-                          const std::string& word) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
+[[noreturn]] void be_fork(int answer_to, std::uint32_t rank, const std::string& word) {
   // What the library has to say goes by its answers.
   const int nowhere = open("/dev/null", O_RDWR);
   for (int fd = 0; nowhere >= 0 && fd < 3; ++fd) dup2(nowhere, fd);
@@ -129,20 +126,18 @@ SharedWord share_by_pmix(std::uint32_t rank, const std::string& word,
   }
   const Descriptor answer_from(ends[0]);
   Descriptor answer_to(ends[1]);
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
+  const pid_t pid = base::fork_child();
   if (pid < 0) {
     throw EnvironmentError(
         fmt::format("no process can be started: {}; see `ulimit -u`", strerror(errno)));
   }
-  if (pid == 0) be_fork(parent, answer_to.get(), rank, word);
+  if (pid == 0) be_fork(answer_to.get(), rank, word);
   answer_to.reset();
   const auto until = Clock::now() + patience;
   std::string answer = read_until(answer_from.get(), until);
   const bool late = Clock::now() >= until;
   kill(pid, SIGKILL);
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  base::wait_for(pid);
   SharedWord shared;
   if (!answer.empty() && answer.front() == kWord) {
     shared.word = answer.substr(1);

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/error.h"
 #include "hw/launch/agent_words.h"
 #include "hw/launch/remote_shell.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -12,8 +12,10 @@
 #include <array>
 #include <cerrno>
 
-#include "sched/error.h"
-#include "sched/shown_text.h"
+#include "base/child.h"
+#include "base/error.h"
+#include "base/shown_text.h"
+#include "base/write_all.h"
 
 namespace slackline::hw {
 namespace {
@@ -89,7 +91,7 @@ RemoteShell::RemoteShell(std::vector<std::string> arguments, std::string_view cu
   why.to.reset();
   int reason = 0;
   if (read(why.from.get(), &reason, sizeof reason) == sizeof reason) {
-    waitpid(pid_.value, nullptr, 0);
+    base::wait_for(pid_.value);
     pid_.value = -1;
     throw EnvironmentError(
         fmt::format("{} cannot be started: {}; {}", arguments[0], strerror(reason), cure));
@@ -104,18 +106,11 @@ RemoteShell::RemoteShell(std::vector<std::string> arguments, std::string_view cu
 RemoteShell::~RemoteShell() {
   if (pid_.value < 0 || status_) return;
   kill(pid_.value, SIGKILL);
-  while (waitpid(pid_.value, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  base::wait_for(pid_.value);
 }
 
 bool RemoteShell::say(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = in_ ? write(in_.get(), text.data(), text.size()) : -1;
-    if (written < 0 && in_ && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+  return text.empty() || (in_ && base::write_all(in_.get(), text) == 0);
 }
 
 std::string RemoteShell::hear() {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

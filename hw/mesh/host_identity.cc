@@ -4,15 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
+#include "base/system_file.h"
 
 namespace slackline::hw {
 
 std::string host_identity() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  std::string boot = base::first_line("/proc/sys/kernel/random/boot_id");
   if (boot.empty()) boot = name;
   struct stat processes = {};
   struct stat memory = {};

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "hw/mesh/host_identity.h"
 #include "hw/mesh/join_side.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

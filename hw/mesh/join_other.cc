@@ -5,10 +5,10 @@
 #include <asio.hpp>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/mesh/join_side.h"
 #include "hw/mesh/neighbours.h"
 #include "hw/mesh/root_address.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

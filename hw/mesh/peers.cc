@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <asio.hpp>
 
-#include "sched/units.h"
+#include "base/units.h"
 
 namespace slackline::hw {
 namespace {

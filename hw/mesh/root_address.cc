@@ -13,8 +13,8 @@
 #include <memory>
 #include <string_view>
 
+#include "base/error.h"
 #include "hw/local_address.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

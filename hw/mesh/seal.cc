@@ -6,9 +6,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/error.h"
 #include "hw/mesh/wire.h"
 #include "hw/random_bytes.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/error.h"
 #include "hw/descriptor.h"
 #include "hw/random_bytes.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

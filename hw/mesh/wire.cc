@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

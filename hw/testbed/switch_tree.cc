@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "sched/ids.h"
-#include "sched/units.h"
 
 namespace slackline::hw {
 namespace {

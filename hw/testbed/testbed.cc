@@ -13,8 +13,8 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/error.h"
 #include "hw/launch/remote_shell.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

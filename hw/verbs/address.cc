@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

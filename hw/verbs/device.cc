@@ -13,8 +13,8 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/verbs/port_list.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 

@@ -13,13 +13,13 @@
 #include <span>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/device_barrier.h"
 #include "hw/executor/memory.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/devx_commands.h"
 #include "hw/verbs/devx_pages.h"
 #include "hw/verbs/mlx5.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 

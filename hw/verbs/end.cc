@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
 #include "hw/verbs/queue_depth.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/error.h"
 #include "hw/shared_library.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/devx_commands.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -12,11 +12,11 @@
 #include <optional>
 #include <span>
 
+#include "base/error.h"
 #include "hw/executor/memory.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/devx.h"
 #include "hw/verbs/mlx5.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

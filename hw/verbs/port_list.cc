@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
+#include "base/system_file.h"
 #include "hw/host_cores.h"
 #include "hw/numa_nodes.h"
 
@@ -80,9 +80,8 @@ std::vector<PortDescription> read_ports(const std::string& only,
 }
 
 int numa_node_of_device(const std::string& device) {
-  std::ifstream file(fmt::format("/sys/class/infiniband/{}/device/numa_node", device));
-  int node = -1;
-  return file >> node ? node : -1;
+  const std::string path = fmt::format("/sys/class/infiniband/{}/device/numa_node", device);
+  return base::first_number<int>(path).value_or(-1);
 }
 
 }  // namespace slackline::hw

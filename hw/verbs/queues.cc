@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

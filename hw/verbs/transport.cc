@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/verbs/address.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/end.h"
@@ -22,7 +23,6 @@
 #include "hw/verbs/port_outage.h"
 #include "hw/verbs/queue_depth.h"
 #include "hw/verbs/queues.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -29,10 +29,10 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/run/graph.h"
 #include "machine/run/lanes.h"
 #include "machine/run/regions.h"
-#include "sched/error.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 

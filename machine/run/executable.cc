@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "machine/meetings.h"
 #include "machine/run/operands.h"
 #include "machine/run/regions.h"
-#include "sched/error.h"
 #include "sched/flags.h"
 
 namespace slackline::machine {

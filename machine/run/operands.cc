@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::machine {
 

@@ -4,9 +4,9 @@
 
 #include <map>
 
+#include "base/error.h"
 #include "machine/draw.h"
 #include "machine/run/operands.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

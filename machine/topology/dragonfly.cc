@@ -6,10 +6,10 @@
 #include <limits>
 #include <memory>
 
+#include "base/error.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sched/units.h"
+#include "base/units.h"
 
 namespace slackline::machine {
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <memory>
 
+#include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/topology/figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <memory>
 
+#include "base/error.h"
+#include "base/number.h"
 #include "machine/input_text.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
 #include "machine/topology_entry.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {
@@ -71,16 +71,14 @@ void check(const Platform& platform, std::string_view what) {
 }
 
 void set_oversubscription(Platform& platform, std::string_view text, std::string_view what) {
-  double factor = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(factor) ||
-      factor <= 0) {
+  const auto factor = base::whole_number<double>(text);
+  if (!factor || !std::isfinite(*factor) || *factor <= 0) {
     throw InputError(
         fmt::format("{}: {} is no oversubscription; expected a number above 0 such as 3.5", what,
                     in_quotes(text)));
   }
   auto& shape = shape_of<TwoLevel>(platform);
-  shape.oversubscription = factor;
+  shape.oversubscription = *factor;
   shape.uplink = {};
 }
 

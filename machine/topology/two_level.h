@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sched/units.h"
+#include "base/units.h"
 
 namespace slackline::machine {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "sched/append.h"
+#include "base/append.h"
 #include "sched/export/messages.h"
 
 namespace slackline::sched {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sched/append.h"
-#include "sched/error.h"
+#include "base/append.h"
+#include "base/error.h"
 #include "sched/event_graph.h"
 
 namespace slackline::sched {

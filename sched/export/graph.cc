@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <sstream>
 
-#include "sched/append.h"
+#include "base/append.h"
+#include "base/shown_text.h"
 #include "sched/export/messages.h"
-#include "sched/shown_text.h"
 
 namespace slackline::sched {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sched/append.h"
-#include "sched/error.h"
+#include "base/append.h"
+#include "base/error.h"
 #include "sched/export/msccl_plan.h"
 
 namespace slackline::sched {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/event_graph.h"
 #include "sched/export/messages.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/export/timeline_csv.h"
 

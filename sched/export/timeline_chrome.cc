@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "sched/append.h"
+#include "base/append.h"
 #include "sched/export/timeline.h"
 
 namespace slackline::sched {

@@ -1,6 +1,6 @@
 #include "sched/export/timeline_csv.h"
 
-#include "sched/append.h"
+#include "base/append.h"
 #include "sched/export/timeline.h"
 
 namespace slackline::sched {

@@ -10,11 +10,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
+#include "base/grouped.h"
+#include "base/text_scan.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/import/goal_parse.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 namespace {
@@ -63,16 +64,11 @@ class Importer {
   std::vector<std::uint32_t> local_order(std::uint32_t r) const {
     const GoalRank& rank = program_[r];
     const auto count = static_cast<std::uint32_t>(rank.statements.size());
-    std::vector<std::uint32_t> begin(count + 1, 0);
+    const base::Grouped<std::uint32_t> successors(count, [&](auto&& take) {
+      for (const GoalDependency& d : rank.dependencies) take(d.pred, d.succ);
+    });
     std::vector<std::uint32_t> waiting(count, 0);
-    for (const GoalDependency& d : rank.dependencies) {
-      ++begin[d.pred + 1];
-      ++waiting[d.succ];
-    }
-    for (std::uint32_t i = 0; i < count; ++i) begin[i + 1] += begin[i];
-    std::vector<std::uint32_t> succ(rank.dependencies.size());
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (const GoalDependency& d : rank.dependencies) succ[next[d.pred]++] = d.succ;
+    for (const GoalDependency& d : rank.dependencies) ++waiting[d.succ];
     std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free;
     for (std::uint32_t i = 0; i < count; ++i) {
       if (waiting[i] == 0) free.push(i);
@@ -83,8 +79,8 @@ class Importer {
       const std::uint32_t i = free.top();
       free.pop();
       order.push_back(i);
-      for (std::uint32_t s = begin[i]; s < begin[i + 1]; ++s) {
-        if (--waiting[succ[s]] == 0) free.push(succ[s]);
+      for (const std::uint32_t succ : successors[i]) {
+        if (--waiting[succ] == 0) free.push(succ);
       }
     }
     if (order.size() != count) refuse_cycle(rank, r, waiting);

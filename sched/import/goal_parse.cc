@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/text_scan.h"
 #include "sched/import/goal.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 namespace {

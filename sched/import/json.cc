@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
+#include "base/text_scan.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/export/json.h"
 #include "sched/import/json_fields.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sched/error.h"
-#include "sched/text_scan.h"
+#include "base/error.h"
+#include "base/text_scan.h"
 
 namespace slackline::sched {
 

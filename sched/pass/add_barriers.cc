@@ -6,8 +6,9 @@
 #include <bit>
 #include <vector>
 
+#include "base/error.h"
+#include "base/grouped.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/pass/require_no_results.h"
 
 namespace slackline::sched {
@@ -153,12 +154,9 @@ class BarrierPass {
     const std::uint32_t begin = in_.first_op(rank).value;
     const std::uint32_t count = in_.end_op(rank).value - begin;
     // Sorted by phase, otherwise as they stood.
-    std::vector<std::uint32_t> first_of(steps_ + 1, 0);
-    for (std::uint32_t i = 0; i < count; ++i) ++first_of[phase_[begin + i] + 1];
-    for (std::uint32_t p = 0; p < steps_; ++p) first_of[p + 1] += first_of[p];
-    std::vector<std::uint32_t> sorted(count);
-    std::vector<std::uint32_t> next(first_of.begin(), first_of.end() - 1);
-    for (std::uint32_t i = 0; i < count; ++i) sorted[next[phase_[begin + i]]++] = begin + i;
+    const base::Grouped<std::uint32_t> of_phase(steps_, [&](auto&& take) {
+      for (std::uint32_t i = 0; i < count; ++i) take(phase_[begin + i], begin + i);
+    });
 
     barriers_.assign(barriers(), Barrier{});
     add_receives(rank, first_);
@@ -167,9 +165,9 @@ class BarrierPass {
     for (std::uint32_t p = 0; p < steps_; ++p) {
       held.clear();
       const bool waits_here = p == 0 && first_ == 0;
-      for (std::uint32_t i = first_of[p]; i < first_of[p + 1]; ++i) {
-        const bool first = in_.ops()[sorted[i]].kind == OpKind::kRecv && step_[sorted[i]] == 0;
-        waits_here && !first ? held.push_back(sorted[i]) : keep(OpId(sorted[i]));
+      for (const std::uint32_t op : of_phase[p]) {
+        const bool first = in_.ops()[op].kind == OpKind::kRecv && step_[op] == 0;
+        waits_here && !first ? held.push_back(op) : keep(OpId(op));
       }
       if (waits_here) add_barrier(rank, 0);
       for (const std::uint32_t op : held) keep(OpId(op));

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/pass/require_no_results.h"
 
 namespace slackline::sched {

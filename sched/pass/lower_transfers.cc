@@ -4,8 +4,9 @@
 
 #include <vector>
 
+#include "base/error.h"
+#include "base/grouped.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::sched {
 namespace {
@@ -13,23 +14,13 @@ namespace {
 constexpr std::uint32_t kNowhere = 0xffffffffu;
 
 // Transfers by one of their ends, each rank's in plan order.
-struct ByRank {
-  std::vector<std::uint32_t> begin;
-  std::vector<std::uint32_t> transfers;
-
-  ByRank(const Plan& plan, RankId Transfer::*end)
-      : begin(plan.ranks + 1, 0), transfers(plan.transfers.size()) {
-    for (const Transfer& t : plan.transfers) ++begin[(t.*end).value + 1];
-    for (std::uint32_t r = 0; r < plan.ranks; ++r) begin[r + 1] += begin[r];
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (std::uint32_t i = 0; i < plan.transfers.size(); ++i) {
-      transfers[next[(plan.transfers[i].*end).value]++] = i;
-    }
-  }
-  std::span<const std::uint32_t> of(std::uint32_t rank) const {
-    return std::span(transfers).subspan(begin[rank], begin[rank + 1] - begin[rank]);
-  }
-};
+base::Grouped<std::uint32_t> by_rank(const Plan& plan, RankId Transfer::*end) {
+  return {plan.ranks, [&](auto&& take) {
+            for (std::uint32_t i = 0; i < plan.transfers.size(); ++i) {
+              take((plan.transfers[i].*end).value, i);
+            }
+          }};
+}
 
 class TransferLowering {
  public:
@@ -37,8 +28,8 @@ class TransferLowering {
       : plan_(plan),
         options_(options),
         builder_(plan.ranks),
-        sends_(plan, &Transfer::src),
-        receives_(plan, &Transfer::dst),
+        sends_(by_rank(plan, &Transfer::src)),
+        receives_(by_rank(plan, &Transfer::dst)),
         channel_(plan.transfers.size()),
         held_by_(plan.blocks) {}
 
@@ -63,11 +54,11 @@ class TransferLowering {
       }
     }
     for (std::uint32_t r = 0; r < plan_.ranks && options_.copy_first_block; ++r) {
-      if (receives_.of(r).empty()) {
+      if (receives_[r].empty()) {
         staging_.push_back(kNowhere);
         continue;
       }
-      const std::uint64_t bytes = plan_.bytes_of(plan_.transfers[receives_.of(r).front()].block);
+      const std::uint64_t bytes = plan_.bytes_of(plan_.transfers[receives_[r].front()].block);
       const BufferId buffer = builder_.add_buffer(RankId(r), bytes);
       staging_.push_back(builder_.add_slice({buffer, 0, bytes}).first);
     }
@@ -82,7 +73,7 @@ class TransferLowering {
     std::vector<std::uint32_t> seen_by(plan_.ranks, kNowhere);
     std::vector<ChannelId> towards(plan_.ranks);
     for (std::uint32_t src = 0; src < plan_.ranks; ++src) {
-      for (std::uint32_t t : sends_.of(src)) {
+      for (std::uint32_t t : sends_[src]) {
         const RankId dst = plan_.transfers[t].dst;
         if (seen_by[dst.value] != src) {
           seen_by[dst.value] = src;
@@ -102,7 +93,7 @@ class TransferLowering {
   // Where a transfer's bytes land: its block, or the staging buffer of its destination.
   SliceRange landing(std::uint32_t transfer) const {
     const Transfer& t = plan_.transfers[transfer];
-    if (options_.copy_first_block && receives_.of(t.dst.value).front() == transfer) {
+    if (options_.copy_first_block && receives_[t.dst.value].front() == transfer) {
       return {staging_[t.dst.value], 1};
     }
     return block_at(t.dst, t.block);
@@ -112,8 +103,8 @@ class TransferLowering {
     sent_.clear();
     joined_ = OpId::none();
     std::fill(held_by_.begin(), held_by_.end(), OpId::none());
-    const auto sends = sends_.of(rank.value);
-    const auto receives = receives_.of(rank.value);
+    const auto sends = sends_[rank.value];
+    const auto receives = receives_[rank.value];
     std::size_t s = 0;
     std::size_t r = 0;
     while (s < sends.size() || r < receives.size()) {
@@ -199,8 +190,8 @@ class TransferLowering {
   const Plan& plan_;
   const TransferOptions& options_;
   ScheduleBuilder builder_;
-  ByRank sends_;
-  ByRank receives_;
+  base::Grouped<std::uint32_t> sends_;
+  base::Grouped<std::uint32_t> receives_;
   std::vector<ChannelId> channel_;      // of every transfer
   std::vector<std::uint32_t> staging_;  // of every rank, its staging slice
   // Of the rank whose program is being written:

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/region_tree.h"
 
 namespace slackline::sched {

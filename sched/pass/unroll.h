@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "sched/memory_limit.h"
+#include "base/memory_limit.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/global_address.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/call.h"
 
 namespace slackline::sched {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "sched/error.h"
-#include "sched/suggest.h"
+#include "base/error.h"
+#include "base/suggest.h"
 
 namespace slackline::sched {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/mix.h"
 #include "sched/builder.h"
-#include "sched/error.h"
-#include "sched/mix.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/shared_options.h"
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/number.h"
 #include "sched/pattern/queue.h"
 #include "sched/pattern/structure_writer.h"
 
@@ -98,11 +98,9 @@ Schedule hash_table(const Spec& spec) { return hash_table_program(spec).schedule
 namespace {
 
 void read_load(const Option& option, std::string_view text, Spec& spec) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool number = error == std::errc() && end == text.data() + text.size();
-  const double ppm = std::round(value * 1e6);
-  if (!number || !(ppm >= 1) || !(value <= 1)) {
+  const auto value = base::whole_number<double>(text);
+  const double ppm = std::round(value.value_or(0) * 1e6);
+  if (!value || !(ppm >= 1) || !(*value <= 1)) {
     throw InputError(
         fmt::format("{}: '{}'; expected a load factor above 0 and at most 1", option.key, text));
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/binomial_pipeline.h"
 #include "sched/pattern/rack_map.h"
 #include "sched/pattern/shared_options.h"

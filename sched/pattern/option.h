@@ -10,8 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/units.h"
 #include "sched/pattern/spec.h"
-#include "sched/units.h"
 
 namespace slackline::sched {
 

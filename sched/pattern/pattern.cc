@@ -6,7 +6,8 @@
 #include <array>
 #include <bit>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/suggest.h"
 #include "sched/pattern/binary_tree.h"
 #include "sched/pattern/binomial_pipeline.h"
 #include "sched/pattern/binomial_tree.h"
@@ -26,7 +27,6 @@
 #include "sched/pattern/scatter_allgather.h"
 #include "sched/pattern/sequential.h"
 #include "sched/pattern/tree_search.h"
-#include "sched/suggest.h"
 
 namespace slackline::sched {
 namespace {

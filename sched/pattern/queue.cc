@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/hash_table.h"
 #include "sched/pattern/structure_writer.h"
 

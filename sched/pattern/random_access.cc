@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/global_address.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"

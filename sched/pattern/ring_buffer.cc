@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {

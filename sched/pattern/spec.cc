@@ -8,9 +8,10 @@
 #include <map>
 #include <system_error>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/split.h"
+#include "base/suggest.h"
 #include "sched/pattern/pattern.h"
-#include "sched/suggest.h"
 
 namespace slackline::sched {
 namespace {
@@ -57,11 +58,10 @@ std::pair<std::string_view, std::string_view> read_item(std::string_view item,
 std::map<std::string_view, std::string_view> split_values(std::string_view text,
                                                           const PatternEntry& pattern) {
   std::map<std::string_view, std::string_view> values;
+  const bool ends_in_comma = text.ends_with(',');
   while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-    if (item.empty() || (comma != std::string_view::npos && text.empty())) {
+    const std::string_view item = base::take_item(text);
+    if (item.empty() || (ends_in_comma && text.empty())) {
       throw InputError(
           fmt::format("{}: a comma without an option; expected key=value,key=value", pattern.name));
     }

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "sched/ids.h"
 #include "sched/pass/lower_credits.h"
 #include "sched/pass/lower_transfers.h"
-#include "sched/units.h"
 
 namespace slackline::sched {
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/grouped.h"
+
 namespace slackline::sched {
 namespace {
 
@@ -38,30 +40,28 @@ class PlanSteps : public StepSource {
  private:
   // Source by source, so that a table over destinations serves all.
   void number_channels() {
-    std::vector<std::uint32_t> begin(plan_.ranks + 1, 0);
-    for (const Transfer& t : plan_.transfers) ++begin[t.src.value + 1];
-    for (std::uint32_t r = 0; r < plan_.ranks; ++r) begin[r + 1] += begin[r];
-    std::vector<std::uint32_t> by_source(plan_.transfers.size());
-    std::vector<std::uint32_t> fill(begin.begin(), begin.end() - 1);
-    for (std::uint32_t i = 0; i < plan_.transfers.size(); ++i) {
-      by_source[fill[plan_.transfers[i].src.value]++] = i;
-    }
+    const base::Grouped<std::uint32_t> by_source(plan_.ranks, [&](auto&& take) {
+      for (std::uint32_t i = 0; i < plan_.transfers.size(); ++i) {
+        take(plan_.transfers[i].src.value, i);
+      }
+    });
     constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> seen_by(plan_.ranks, kNobody);
     std::vector<std::uint32_t> number(plan_.ranks);
     for (std::uint32_t src = 0; src < plan_.ranks; ++src) {
       std::uint32_t count = 0;
-      for (std::uint32_t i = begin[src]; i < begin[src + 1]; ++i) {
-        const std::uint32_t dst = plan_.transfers[by_source[i]].dst.value;
+      const std::span<const std::uint32_t> own = by_source[src];
+      for (const std::uint32_t i : own) {
+        const std::uint32_t dst = plan_.transfers[i].dst.value;
         if (seen_by[dst] != src) {
           seen_by[dst] = src;
           number[dst] = count++;
         }
-        channel_[by_source[i]] = number[dst] << 1;
+        channel_[i] = number[dst] << 1;
       }
-      for (std::uint32_t i = begin[src + 1]; i-- > begin[src];) {
-        const std::uint32_t dst = plan_.transfers[by_source[i]].dst.value;
-        if (seen_by[dst] == src) channel_[by_source[i]] |= 1;
+      for (auto i = own.rbegin(); i != own.rend(); ++i) {
+        const std::uint32_t dst = plan_.transfers[*i].dst.value;
+        if (seen_by[dst] == src) channel_[*i] |= 1;
         seen_by[dst] = kNobody;
       }
       channels_ = std::max(channels_, count);

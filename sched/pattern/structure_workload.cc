@@ -7,8 +7,9 @@
 #include <bit>
 #include <unordered_set>
 
-#include "sched/error.h"
-#include "sched/mix.h"
+#include "base/enum_names.h"
+#include "base/error.h"
+#include "base/mix.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::sched {
@@ -300,8 +301,8 @@ class Workload {
 }  // namespace
 
 std::string_view name(StructureAccess access) {
-  constexpr std::array<std::string_view, 4> kNames = {"insert", "find", "push", "pop"};
-  return kNames[static_cast<std::size_t>(access)];
+  constexpr base::EnumNames<StructureAccess, 4> kNames = {"insert", "find", "push", "pop"};
+  return kNames[access];
 }
 
 std::uint64_t structure_draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b,

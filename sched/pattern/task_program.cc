@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::sched {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "sched/mix.h"
+#include "base/mix.h"
 #include "sched/pattern/task_program.h"
 
 namespace slackline::sched {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "sched/error.h"
-#include "sched/mix.h"
+#include "base/error.h"
+#include "base/mix.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/pattern/task_program.h"
 #include "sched/workload/uts_tree.h"

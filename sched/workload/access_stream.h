@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sched/mix.h"
+#include "base/mix.h"
 
 namespace slackline::sched {
 

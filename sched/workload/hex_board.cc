@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "sched/mix.h"
+#include "base/mix.h"
 
 namespace slackline::sched {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sched/mix.h"
+#include "base/mix.h"
 
 namespace slackline::sched {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
-#include "sched/mix.h"
+#include "base/grouped.h"
+#include "base/mix.h"
 
 namespace slackline::sched {
 
@@ -13,26 +13,19 @@ Graph graph_of(std::uint32_t vertices,
                std::span<const std::pair<std::uint32_t, std::uint32_t>> edges) {
   Graph graph;
   graph.drawn_edges = edges.size();
-  std::vector<std::uint64_t> begin(vertices + std::size_t{1}, 0);
-  for (const auto& [u, v] : edges) {
-    if (u == v) continue;
-    ++begin[u + std::size_t{1}];
-    ++begin[v + std::size_t{1}];
-  }
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<std::uint32_t> to(begin.back());
-  std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
-  for (const auto& [u, v] : edges) {
-    if (u == v) continue;
-    to[next[u]++] = v;
-    to[next[v]++] = u;
-  }
+  base::Grouped<std::uint32_t, std::uint64_t> to(vertices, [&](auto&& take) {
+    for (const auto& [u, v] : edges) {
+      if (u == v) continue;
+      take(u, v);
+      take(v, u);
+    }
+  });
   graph.begin.assign(1, 0);
   for (std::uint32_t v = 0; v < vertices; ++v) {
-    const auto first = to.begin() + static_cast<std::ptrdiff_t>(begin[v]);
-    const auto last = to.begin() + static_cast<std::ptrdiff_t>(begin[v + std::size_t{1}]);
-    std::sort(first, last);
-    graph.to.insert(graph.to.end(), first, std::unique(first, last));
+    const std::span<std::uint32_t> neighbours = to[v];
+    std::sort(neighbours.begin(), neighbours.end());
+    graph.to.insert(graph.to.end(), neighbours.begin(),
+                    std::unique(neighbours.begin(), neighbours.end()));
     graph.begin.push_back(graph.to.size());
   }
   return graph;

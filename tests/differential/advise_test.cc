@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sim/file_wiring.h"
 #include "sim/makespans.h"
 #include "sim/simgrid_engine.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analysis/event_engine.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/support/random_bundles.h"

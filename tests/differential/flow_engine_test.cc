@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/support/random_bundles.h"

@@ -13,10 +13,10 @@
 
 #include "analysis/event_engine.h"
 #include "analysis/timed_slack.h"
+#include "base/error.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"

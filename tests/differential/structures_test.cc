@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/event_engine.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/text.h"
 #include "sim/simgrid_engine.h"
 #include "tests/support/structure_case.h"

@@ -12,8 +12,8 @@
 #include "analysis/analytic.h"
 #include "analysis/plan_runs.h"
 #include "analysis/timed_slack.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sim/simgrid_engine.h"
 
 namespace slackline {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "machine/delays.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "tests/fuzz/require_ours.h"
 
 namespace {

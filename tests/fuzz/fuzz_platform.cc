@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
-#include "sched/error.h"
 #include "tests/fuzz/require_ours.h"
 
 namespace {

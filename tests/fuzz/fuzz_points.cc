@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "analysis/calibrate.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/fuzz/require_ours.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

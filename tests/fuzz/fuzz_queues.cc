@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "offload/check_queues.h"
 #include "offload/costs.h"
 #include "offload/emulate.h"
@@ -14,7 +15,6 @@
 #include "offload/queue_dot.h"
 #include "offload/queue_text.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "tests/fuzz/require_ours.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::fuzz {
 

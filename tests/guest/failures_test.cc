@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "hw/verbs/transport.h"
-#include "sched/error.h"
 #include "tests/guest/ranks.h"
 
 namespace slackline::guest {

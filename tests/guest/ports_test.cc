@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/transport.h"
-#include "sched/error.h"
 #include "tests/guest/ranks.h"
 
 namespace slackline::guest {

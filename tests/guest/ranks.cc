@@ -12,8 +12,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/end_with_parent.h"
 #include "hw/verbs/transport.h"
-#include "sched/end_with_parent.h"
 #include "tests/hw/local_ranks.h"
 
 namespace slackline::guest {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <set>
 
+#include "base/error.h"
 #include "hw/pages.h"
-#include "sched/error.h"
 #include "tests/guest/ranks.h"
 
 namespace slackline::guest {

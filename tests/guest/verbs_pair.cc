@@ -14,7 +14,7 @@
 #include <string>
 #include <type_traits>
 
-#include "sched/end_with_parent.h"
+#include "base/end_with_parent.h"
 
 namespace slackline::guest {
 namespace {

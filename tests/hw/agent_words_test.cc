@@ -7,8 +7,8 @@
 
 #include <random>
 
+#include "base/error.h"
 #include "hw/mesh/secret.h"
-#include "sched/error.h"
 #include "tests/support/input_error.h"
 
 namespace slackline::hw {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/mix.h"
 #include "hw/call.h"
 #include "hw/fabric/transport.h"
-#include "sched/mix.h"
 #include "tests/hw/call_ranks.h"
 
 namespace slackline {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/executor/channels.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "tests/support/compiled.h"
 
 namespace slackline {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/executor.h"
-#include "sched/error.h"
 #include "tests/hw/loop_ranks.h"
 #include "tests/support/draft.h"
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <string>
 
+#include "base/error.h"
 #include "hw/executor.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "tests/hw/gathered.h"
 #include "tests/hw/loop_ranks.h"
 #include "tests/support/draft.h"

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/fabric/transport.h"
-#include "sched/error.h"
 
 namespace slackline {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/group/plan.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/verify.h"
 
 namespace slackline {

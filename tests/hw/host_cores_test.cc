@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline {

@@ -9,10 +9,10 @@
 #include <map>
 #include <random>
 
+#include "base/error.h"
 #include "hw/launch/meeting.h"
 #include "hw/launch/pmi1.h"
 #include "hw/local_address.h"
-#include "sched/error.h"
 #include "tests/hw/pmi1_server.h"
 
 namespace slackline::hw {

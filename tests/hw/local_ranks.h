@@ -18,10 +18,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/end_with_parent.h"
 #include "hw/executor.h"
 #include "hw/fabric/transport.h"
 #include "machine/kept_memory.h"
-#include "sched/end_with_parent.h"
 #include "sched/schedule.h"
 
 namespace slackline::testing {

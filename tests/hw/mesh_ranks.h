@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/descriptor.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/shm_cleanup.h"
-#include "sched/error.h"
 
 namespace slackline::testing {
 

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/error.h"
 #include "hw/mesh/secret.h"
-#include "sched/error.h"
 #include "tests/support/input_error.h"
 #include "tests/support/temp_folder.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "base/error.h"
 #include "hw/mesh/wire.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

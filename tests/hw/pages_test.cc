@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

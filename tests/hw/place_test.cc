@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/hw/pmi1_server.h"
 
 namespace slackline::hw {

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/mesh.h"
-#include "sched/error.h"
 #include "tests/hw/mesh_ranks.h"
 
 namespace slackline {

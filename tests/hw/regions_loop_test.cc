@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "hw/run.h"
 #include "machine/kept_memory.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/text.h"
 #include "tests/hw/loop_ranks.h"
 #include "tests/hw/random_words.h"

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -12,13 +12,13 @@
 #include <memory>
 #include <string>
 
+#include "base/error.h"
 #include "hw/descriptor.h"
 #include "hw/end_signals.h"
 #include "hw/shm_name.h"
 #include "hw/shm_room.h"
 #include "hw/shm_warden.h"
 #include "hw/transports.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline {
 namespace {

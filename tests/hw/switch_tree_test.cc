@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/testbed/scripts.h"
 #include "machine/platform.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/call.h"
 #include "hw/group.h"
 #include "hw/mesh/host_identity.h"
 #include "hw/session.h"
 #include "hw/transports.h"
-#include "sched/error.h"
 #include "tests/hw/mesh_ranks.h"
 
 namespace slackline {

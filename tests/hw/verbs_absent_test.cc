@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "hw/transports.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

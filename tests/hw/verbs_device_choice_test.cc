@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/verbs/device_choice.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/verbs/address.h"
 #include "hw/verbs/port.h"
-#include "sched/error.h"
 
 namespace slackline::hw {
 namespace {

@@ -18,12 +18,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "offload/check_queues.h"
 #include "offload/compile_queues.h"
 #include "offload/emulate.h"
 #include "sched/compile.h"
-#include "sched/error.h"
-#include "sched/units.h"
 #include "tests/offload_timings/seeded_timings.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/error.h"
 #include "offload/completions.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 

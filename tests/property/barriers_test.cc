@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pass/add_barriers.h"
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"

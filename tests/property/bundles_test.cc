@@ -5,8 +5,8 @@
 #include <string>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "machine/static_forms.h"
-#include "sched/error.h"
 #include "tests/support/bundle_interpreter.h"
 #include "tests/support/random_bundles.h"
 #include "tests/support/random_dynamic.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pattern/call.h"
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pattern/collective.h"
 #include "sched/verify.h"
 #include "sched/verify/order.h"

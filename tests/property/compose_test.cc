@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/timed_slack.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/property/random_samples.h"
 
 namespace slackline {

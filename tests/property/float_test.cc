@@ -8,8 +8,8 @@
 #include "analysis/constraint_graph.h"
 #include "analysis/event_engine.h"
 #include "analysis/timed_slack.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "tests/property/frozen_run.h"
 #include "tests/property/random_samples.h"
 

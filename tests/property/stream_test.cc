@@ -12,7 +12,7 @@
 #include "analysis/analytic.h"
 #include "analysis/longest_path.h"
 #include "analysis/samples.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/pattern.h"
 #include "tests/property/random_runs.h"
 

@@ -13,8 +13,8 @@
 #include "analysis/analytic.h"
 #include "analysis/plan_runs.h"
 #include "analysis/timed_slack.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/one_by_one.h"
 

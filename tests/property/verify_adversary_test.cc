@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/text.h"
 #include "sched/verify.h"
 #include "tests/support/byte_adversary.h"

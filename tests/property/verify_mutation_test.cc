@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/support/mutate.h"
 #include "tests/support/sample_drafts.h"
 #include "tests/support/verifier_agreement.h"

@@ -14,6 +14,9 @@ SCRIPT = None
 # (file, include, whether it is allowed)
 CASES = [
     # the rooms
+    ("base/a.cc", '"sched/op.h"', False),
+    ("sched/a.cc", '"base/error.h"', True),
+    ("hw/a.cc", '"base/error.h"', True),
     ("sched/a.cc", '"machine/platform.h"', False),
     ("sched/a.cc", '"sched/op.h"', True),
     ("machine/a.cc", '"sched/op.h"', True),
@@ -45,6 +48,11 @@ CASES = [
     ("sched/compile_file.h", '"sched/export/dot.h"', True),
     ("sched/pattern/chain.h", '"sched/pattern/pattern.h"', True),
     ("sched/pass/x.cc", '"sched/plan.h"', True),
+    # lists
+    ("experiments/fig/a.cc", '"experiments/registry.h"', False),
+    ("experiments/fig/a.cc", '"experiments/experiment.h"', True),
+    ("experiments/registry.cc", '"experiments/registry.h"', True),
+    ("cli/a.cc", '"experiments/registry.h"', True),
     # libraries
     ("sim/a.cc", "<simgrid/s4u.hpp>", True),
     ("bench/a.cc", "<simgrid/s4u.hpp>", True),

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "sched/end_with_parent.h"
+#include "base/end_with_parent.h"
 
 namespace slackline::testing {
 

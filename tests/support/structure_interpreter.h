@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/event_graph.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"

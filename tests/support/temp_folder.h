@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::testing {
 

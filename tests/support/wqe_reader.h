@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "offload/wqe.h"
-#include "sched/error.h"
 
 namespace slackline::testing {
 

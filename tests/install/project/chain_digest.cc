@@ -1,8 +1,8 @@
 // Compiles a chain over four ranks and prints its digest.
 #include <cstdio>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pattern/pattern.h"
 
 int main() {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/advise.h"
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

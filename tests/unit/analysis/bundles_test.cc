@@ -4,7 +4,7 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline {

@@ -7,7 +7,7 @@
 
 #include "analysis/calibrate.h"
 #include "analysis/calibration_model.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/measured.h"
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/measured.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

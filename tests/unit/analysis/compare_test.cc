@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

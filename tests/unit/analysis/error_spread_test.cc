@@ -14,7 +14,7 @@
 #include "analysis/plan_runs.h"
 #include "analysis/samples.h"
 #include "analysis/validate.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/support/quantile.h"
 #include "tests/unit/analysis/program.h"
 

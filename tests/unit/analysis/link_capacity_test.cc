@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analysis/event_engine.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

@@ -8,8 +8,8 @@
 
 #include "analysis/event_engine.h"
 #include "analysis/observed_slack.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analysis/measuring_schedule.h"
 #include "analysis/standard_measurements.h"
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

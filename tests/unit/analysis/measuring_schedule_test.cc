@@ -9,7 +9,7 @@
 
 #include "analysis/calibrate.h"
 #include "analysis/standard_measurements.h"
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/verify.h"
 #include "tests/unit/analysis/measured.h"
 

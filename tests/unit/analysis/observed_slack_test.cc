@@ -7,8 +7,8 @@
 
 #include "analysis/event_engine.h"
 #include "analysis/timed_slack.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

@@ -5,8 +5,8 @@
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
 #include "analysis/longest_path.h"
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "tests/unit/analysis/broken_schedules.h"
 
 namespace slackline {

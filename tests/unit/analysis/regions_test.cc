@@ -8,8 +8,8 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "machine/static_forms.h"
-#include "sched/error.h"
 #include "sched/value_bytes.h"
 #include "tests/unit/analysis/message_case.h"
 

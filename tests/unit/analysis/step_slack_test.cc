@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::analysis {
 namespace {

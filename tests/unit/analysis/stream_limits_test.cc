@@ -7,7 +7,7 @@
 
 #include "analysis/stream.h"
 #include "analysis/stream_noise.h"
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "machine/kept_memory.h"
 #include "machine/static_forms.h"
-#include "sched/error.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
 

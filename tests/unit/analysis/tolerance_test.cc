@@ -9,8 +9,8 @@
 
 #include "analysis/analytic.h"
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

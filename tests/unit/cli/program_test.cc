@@ -7,8 +7,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "cli/command.h"
-#include "sched/error.h"
+#include "base/error.h"
+#include "cli/commands.h"
 
 namespace slackline::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "cli/link_use.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::cli {
 namespace {

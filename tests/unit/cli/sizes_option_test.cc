@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::cli {
 namespace {

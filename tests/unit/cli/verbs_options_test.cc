@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::cli {
 namespace {

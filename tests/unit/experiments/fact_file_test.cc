@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/read_file.h"
 #include "experiments/registry.h"
 #include "sched/digest.h"
-#include "sched/file.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::experiments {

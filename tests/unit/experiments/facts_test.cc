@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::experiments {
 namespace {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/error.h"
 #include "experiments/child_filter.h"
-#include "sched/error.h"
 
 namespace slackline::experiments {
 namespace {

@@ -11,9 +11,9 @@
 #include <sstream>
 #include <string>
 
+#include "base/error.h"
+#include "base/read_file.h"
 #include "experiments/plot.h"
-#include "sched/error.h"
-#include "sched/file.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::experiments {

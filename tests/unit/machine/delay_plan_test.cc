@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/delay_values.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/delays.h"
 #include "machine/draw.h"
 #include "machine/lane.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/error.h"
 #include "machine/run/executable.h"
-#include "sched/error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::machine {

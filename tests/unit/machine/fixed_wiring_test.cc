@@ -1,8 +1,8 @@
 // A network that somebody else found out.
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "machine/wiring.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

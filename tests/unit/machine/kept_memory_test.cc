@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
 

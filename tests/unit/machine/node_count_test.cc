@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "machine/wiring.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::machine {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
-#include "sched/error.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::machine {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
 #include "machine/static_forms.h"
-#include "sched/error.h"
 #include "sched/text.h"
 
 namespace slackline::machine {

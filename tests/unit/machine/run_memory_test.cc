@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::machine {

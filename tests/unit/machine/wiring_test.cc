@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/platform.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "machine/workload.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "machine/workload.h"
-#include "sched/error.h"
 
 namespace slackline::machine {
 namespace {

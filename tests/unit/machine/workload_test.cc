@@ -10,9 +10,9 @@
 #include <limits>
 #include <set>
 
+#include "base/error.h"
 #include "machine/workload_result.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/verify.h"
 #include "tests/support/temp_folder.h"
 

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "analysis/event_engine.h"
+#include "base/error.h"
 #include "offload/check_queues.h"
 #include "offload/compile_queues.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "offload/queue_text.h"
 #include "offload/wqe.h"
-#include "sched/error.h"
 #include "tests/support/wqe_reader.h"
 
 namespace slackline::offload {

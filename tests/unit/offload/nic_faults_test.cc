@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
+#include "base/error.h"
 #include "offload/emulate.h"
 #include "offload/queue_text.h"
-#include "sched/error.h"
 #include "tests/unit/offload/relay_programs.h"
 
 namespace slackline::offload {

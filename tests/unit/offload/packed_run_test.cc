@@ -5,10 +5,10 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "offload/compile_queues.h"
 #include "offload/nic_queues.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {

@@ -7,11 +7,11 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "offload/costs.h"
 #include "offload/queue_dot.h"
 #include "offload/queue_names.h"
 #include "offload/queue_text.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {

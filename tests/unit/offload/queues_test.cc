@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "base/error.h"
 #include "offload/check_queues.h"
 #include "offload/compile_queues.h"
 #include "offload/completions.h"
@@ -15,7 +16,6 @@
 #include "offload/queue_text.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/text.h"
 
 namespace slackline::offload {

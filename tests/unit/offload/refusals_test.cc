@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "offload/compile_queues.h"
-#include "sched/error.h"
 #include "sched/text.h"
 
 namespace slackline::offload {

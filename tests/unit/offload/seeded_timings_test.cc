@@ -10,12 +10,12 @@
 #include <tuple>
 #include <vector>
 
+#include "base/error.h"
 #include "offload/check_queues.h"
 #include "offload/compile_queues.h"
 #include "offload/emulate.h"
 #include "offload/nic_queues.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 
 namespace slackline::offload {
 namespace {

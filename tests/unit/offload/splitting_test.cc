@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "offload/compile_queues.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/text.h"
 
 namespace slackline::offload {

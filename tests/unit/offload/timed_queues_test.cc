@@ -12,11 +12,11 @@
 #include <tuple>
 #include <vector>
 
+#include "base/error.h"
 #include "offload/compile_queues.h"
 #include "offload/emulate_timed.h"
 #include "offload/queue_text.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/text.h"
 
 namespace slackline::offload {

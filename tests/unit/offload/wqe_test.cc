@@ -8,10 +8,10 @@
 #include <random>
 #include <string>
 
+#include "base/error.h"
 #include "offload/compile_queues.h"
 #include "offload/encode_queues.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "tests/support/wqe_reader.h"
 
 namespace slackline::offload {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 
 namespace slackline::sched {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "tests/unit/sched/builder_case.h"
 
 namespace slackline::sched {

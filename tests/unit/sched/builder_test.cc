@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "tests/unit/sched/builder_case.h"
 
 namespace slackline::sched {

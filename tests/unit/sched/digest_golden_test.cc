@@ -11,13 +11,13 @@
 #include <sstream>
 #include <string>
 
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/write_file.h"
 #include "sched/compile.h"
 #include "sched/digest.h"
-#include "sched/error.h"
-#include "sched/file.h"
 #include "sched/pass/unroll.h"
 #include "sched/text.h"
-#include "sched/write_file.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::sched {

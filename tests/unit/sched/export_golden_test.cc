@@ -4,10 +4,11 @@
 
 #include <cstdlib>
 
+#include "base/read_file.h"
+#include "base/write_file.h"
 #include "sched/export/exporter.h"
 #include "sched/file.h"
 #include "sched/text.h"
-#include "sched/write_file.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/sample_schedules.h"
 

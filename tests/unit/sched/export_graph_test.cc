@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/error.h"
+#include "base/write_file.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/export/exporter.h"
 #include "sched/export/graph.h"
-#include "sched/write_file.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"

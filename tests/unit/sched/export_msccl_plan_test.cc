@@ -1,7 +1,7 @@
 // How schedules are laid out on MSCCL's thread blocks and buffers, and what cannot be.
 #include <gtest/gtest.h>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/export/msccl.h"
 #include "sched/export/msccl_plan.h"
 #include "sched/text.h"

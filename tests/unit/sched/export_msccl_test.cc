@@ -12,8 +12,8 @@
 #include <random>
 #include <sstream>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/export/msccl.h"
 #include "tests/unit/sched/sample_schedules.h"
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/export/timeline.h"
 #include "sched/export/timeline_chrome.h"

@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/error.h"
+#include "base/write_file.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/export/goal.h"
 #include "sched/import/goal.h"
-#include "sched/write_file.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
 

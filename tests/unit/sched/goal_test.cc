@@ -5,8 +5,8 @@
 
 #include <fstream>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/event_graph.h"
 #include "sched/import/goal.h"
 #include "sched/text.h"

@@ -6,12 +6,13 @@
 #include <fstream>
 #include <thread>
 
-#include "sched/error.h"
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/write_file.h"
 #include "sched/export/goal.h"
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
-#include "sched/write_file.h"
 #include "tests/support/input_error.h"
 #include "tests/support/temp_folder.h"
 #include "tests/unit/sched/sample_schedules.h"

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pattern/end_points.h"
 #include "sched/pattern/global_address.h"
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/import/json.h"
 #include "sched/text.h"
 #include "tests/unit/sched/random_schedule.h"

@@ -1,12 +1,12 @@
 // What is free, as the system's files say it, and what is refused for want of memory.
-#include "sched/memory_limit.h"
+#include "base/memory_limit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/text.h"
 #include "sched/verify.h"
 #include "tests/support/in_child.h"

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
+#include "base/error.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pattern/component_access.h"
 #include "sched/verify.h"
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/chain.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/sequential.h"

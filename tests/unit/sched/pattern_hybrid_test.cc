@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/binomial_pipeline.h"
 #include "sched/pattern/hybrid.h"
 #include "sched/pattern/rack_map.h"

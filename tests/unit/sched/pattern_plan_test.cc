@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/rack_map.h"
 #include "tests/unit/sched/pattern_checker.h"

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <random>
 
+#include "base/error.h"
+#include "base/suggest.h"
 #include "sched/compile.h"
-#include "sched/error.h"
 #include "sched/pattern/rack_map.h"
-#include "sched/suggest.h"
 #include "tests/support/temp_folder.h"
 #include "tests/unit/sched/pattern_checker.h"
 

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/text_scan.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sched/text.h"
-#include "sched/text_scan.h"
 
 namespace slackline::sched {
 namespace {

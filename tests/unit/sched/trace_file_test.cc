@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "sched/error.h"
+#include "base/error.h"
 
 namespace slackline::sched {
 namespace {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "machine/paths.h"
-#include "sched/error.h"
 #include "sim/platform_xml.h"
 #include "sim/simgrid_engine.h"
 #include "tests/support/input_error.h"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/error.h"
 #include "sched/builder.h"
-#include "sched/error.h"
 #include "sim/grain.h"
 #include "sim/simgrid_engine.h"
 #include "tests/unit/analysis/program.h"

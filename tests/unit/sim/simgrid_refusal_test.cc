@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "sched/error.h"
+#include "base/error.h"
 #include "sim/child_run.h"
 #include "sim/simgrid_engine.h"
 #include "tests/unit/analysis/broken_schedules.h"
