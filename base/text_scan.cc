@@ -12,13 +12,15 @@
 namespace slackline::sched {
 namespace {
 
-constexpr std::size_t kShown = 40;  // characters of a bad word that an error shows
+constexpr std::size_t kLongestTime = 40;  // characters
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) { return fmt::format("'{}'", shown(text, kShown)); }
+std::string in_quotes(std::string_view text, std::size_t most) {
+  return fmt::format("'{}'", shown(text, most));
+}
 
 bool take_number(std::string_view& text, std::uint64_t& value) {
   std::size_t i = 0;
@@ -135,7 +137,7 @@ Time TextScanner::time(std::string_view what) {
   const std::string_view text = word(what);
   if (text == "forever") return kForever;
   try {
-    if (text.size() <= kShown) return parse_time(text, what);
+    if (text.size() <= kLongestTime) return parse_time(text, what);
   } catch (const InputError&) {
   }
   fail(fmt::format("{}: {} is not a time; expected a number with ps, ns, us, ms or s, or 'forever'",

@@ -10,8 +10,8 @@
 
 namespace slackline::sched {
 
-/// 'text' as shown() has it, of which no more than 40 characters.
-std::string in_quotes(std::string_view text);
+/// 'text' as shown() has it, of which no more than `most` characters.
+std::string in_quotes(std::string_view text, std::size_t most = 40);
 
 /// Takes a decimal number off the front of `text`; false, with `text` untouched, if there is none
 /// or it does not fit 64 bits.

@@ -20,8 +20,7 @@ bool begins_as_program(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), begin.size());
   std::string_view text(begin.data(), static_cast<std::size_t>(file.gcount()));
-  constexpr std::string_view kMark = "\xef\xbb\xbf";  // as some editors put before UTF-8
-  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  if (text.starts_with(sched::kUtf8Mark)) text.remove_prefix(sched::kUtf8Mark.size());
   sched::TextScanner in(text, path);
   if (!in.next_line() || in.word("slackline") != "slackline") return false;
   return in.peek() == "queues";

@@ -1,81 +1,16 @@
-// Plain values in messages between ranks of one kind of machine: as they stand in memory.
+// Plain values in messages between ranks of one kind of machine.
 #pragma once
 
-#include <cstddef>
-#include <cstring>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
+#include "base/bytes.h"
 #include "base/error.h"
 
 namespace slackline::hw {
 
-class ByteWriter {
- public:
-  template <class T>
-  void add(const T& value) {
-    add_all(std::span<const T>(&value, 1));
-  }
-  /// Without their number.
-  template <class T>
-  void add_all(std::span<const T> values) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto bytes = std::as_bytes(values);
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
-  /// Their number, and they.
-  template <class T>
-  void add_list(std::span<const T> values) {
-    add(std::uint64_t{values.size()});
-    add_all(values);
-  }
-  void add_text(std::string_view text) { add_list(std::span<const char>(text)); }
-
-  std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  std::vector<std::byte> bytes_;
+struct MessageCutShort : EnvironmentError {
+  MessageCutShort() : EnvironmentError("a message of a rank is cut short") {}
 };
 
-/// Reads what a ByteWriter wrote; throws EnvironmentError where there is less.
-class ByteReader {
- public:
-  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  template <class T>
-  T get() {
-    T value;
-    copy(&value, 1);
-    return value;
-  }
-  template <class T>
-  std::vector<T> list() {
-    const auto count = get<std::uint64_t>();
-    if (count > bytes_.size() / sizeof(T)) fail();
-    std::vector<T> values(count);
-    if (count != 0) copy(values.data(), count);
-    return values;
-  }
-  std::string text() {
-    const std::vector<char> chars = list<char>();
-    return {chars.begin(), chars.end()};
-  }
-  std::span<const std::byte> rest() const { return bytes_; }
-
- private:
-  [[noreturn]] static void fail() { throw EnvironmentError("a message of a rank is cut short"); }
-  template <class T>
-  void copy(T* to, std::size_t count) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (count > bytes_.size() / sizeof(T)) fail();
-    std::memcpy(static_cast<void*>(to), bytes_.data(), count * sizeof(T));
-    bytes_ = bytes_.subspan(count * sizeof(T));
-  }
-
-  std::span<const std::byte> bytes_;
-};
+using ByteWriter = base::ByteWriter<>;
+using ByteReader = base::ByteReader<MessageCutShort>;
 
 }  // namespace slackline::hw

@@ -8,6 +8,7 @@
 
 #include "machine/delay_plan.h"
 #include "machine/delay_values.h"
+#include "machine/toml_document.h"
 
 namespace slackline::machine {
 namespace {
@@ -20,20 +21,6 @@ std::vector<Entry> sorted(std::vector<Entry> entries, const Key& key) {
   std::sort(entries.begin(), entries.end(),
             [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
   return entries;
-}
-
-// A text in quotes, as TOML writes it.
-std::string toml_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-      continue;
-    }
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
 }
 
 std::string line(std::string_view key, std::string_view value) {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
-#include "base/shown_text.h"
+#include "base/text_scan.h"
 
 namespace slackline::machine {
 namespace {
@@ -18,9 +18,7 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
-  return fmt::format("'{}'", sched::shown(text, kMaxQuoted));
-}
+std::string in_quotes(std::string_view text) { return sched::in_quotes(text, kMaxQuoted); }
 
 void require_plain(std::string_view text, std::string_view where) {
   if (std::any_of(text.begin(), text.end(), is_control)) {

@@ -6,38 +6,18 @@
 #include <vector>
 
 #include "machine/platform_figures.h"
+#include "machine/toml_document.h"
 #include "machine/topology_entry.h"
 
 namespace slackline::machine {
-namespace {
-
-// A basic string: what TOML does not take as it is, as \uXXXX.
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (code < 0x20 || code == 0x7f) {
-      out += fmt::format("\\u{:04x}", code);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-}  // namespace
-
 std::string platform_to_toml(const Platform& platform, std::string_view summary,
                              const std::function<std::string(std::string_view key)>& source_of) {
   std::string text = fmt::format("schema = {}\nname = {}\nsummary = {}\n", kPlatformSchema,
-                                 in_quotes(platform.name), in_quotes(summary));
+                                 toml_string(platform.name), toml_string(summary));
   const auto add = [&](std::string_view key, std::string_view toml_key, std::string_view value) {
     const std::string source = source_of(key);
     if (!source.empty()) text += fmt::format("# {}\n", source);
-    text += fmt::format("{} = {}\n", toml_key, in_quotes(value));
+    text += fmt::format("{} = {}\n", toml_key, toml_string(value));
   };
   const std::vector<const PlatformFigure*> figures = figures_of(platform.topology);
   std::vector<std::string_view> sections;

@@ -92,6 +92,19 @@ TomlValue convert(const toml::node& node, std::string_view key, std::string_view
 
 }  // namespace
 
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 TomlValue parse_toml(std::string_view text, std::string_view file) {
   if (text.size() > kMaxInputBytes) {
     malformed(file, 1, "the document is too large",

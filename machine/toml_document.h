@@ -27,6 +27,9 @@ struct TomlValue {
 /// deeper than any file of ours, or larger than kMaxInputBytes.
 TomlValue parse_toml(std::string_view text, std::string_view file);
 
+/// A text in quotes, as TOML writes it.
+std::string toml_string(std::string_view text);
+
 /// A table while it is being read: it remembers the keys it was asked for. Every function throws
 /// InputError "file:line: table.key: what; expected …".
 class TomlTable {

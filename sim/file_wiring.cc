@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/placement.h"
@@ -43,73 +44,40 @@ struct Found {
   std::vector<Wiring::FixedRoute> routes;
 };
 
-class Packer {
- public:
-  template <class Plain>
-  void put(const Plain& value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  void put_text(const std::string& text) {
-    put(text.size());
-    bytes_ += text;
-  }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string bytes_;
-};
-
-class Unpacker {
- public:
-  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
-  template <class Plain>
-  Plain get() {
-    Plain value;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
-    return value;
-  }
-  std::string get_text() { return std::string(take(get<std::size_t>())); }
-
- private:
-  std::string_view take(std::size_t count) {
-    if (count > rest_.size()) throw InternalError("the child that read a platform broke off");
-    const std::string_view taken = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return taken;
-  }
-  std::string_view rest_;
+struct ChildBrokeOff : InternalError {
+  ChildBrokeOff() : InternalError("the child that read a platform broke off") {}
 };
 
 std::string packed(const Found& found) {
-  Packer packer;
-  packer.put(found.host_of_rank.size());
-  for (const std::string& host : found.host_of_rank) packer.put_text(host);
-  packer.put(found.links.size());
+  base::ByteWriter<std::string> packer;
+  packer.add(found.host_of_rank.size());
+  for (const std::string& host : found.host_of_rank) packer.add_text(host);
+  packer.add(found.links.size());
   for (const Link& link : found.links) {
-    packer.put_text(link.name);
-    packer.put(link.rate);
-    packer.put(link.shared);
+    packer.add_text(link.name);
+    packer.add(link.rate);
+    packer.add(link.shared);
   }
-  packer.put(found.routes.size());
+  packer.add(found.routes.size());
   for (const Wiring::FixedRoute& fixed : found.routes) {
-    packer.put(fixed.src);
-    packer.put(fixed.dst);
-    packer.put(fixed.route.latency);
-    packer.put(fixed.route.links.size());
-    for (const LinkId link : fixed.route.links) packer.put(link.value);
+    packer.add(fixed.src);
+    packer.add(fixed.dst);
+    packer.add(fixed.route.latency);
+    packer.add(fixed.route.links.size());
+    for (const LinkId link : fixed.route.links) packer.add(link.value);
   }
-  return packer.bytes();
+  return packer.take();
 }
 
 Wiring unpacked(std::string_view bytes, const machine::Platform& platform) {
-  Unpacker unpacker(bytes);
+  base::ByteReader<ChildBrokeOff> unpacker(bytes);
   Found found;
   for (auto count = unpacker.get<std::size_t>(); count > 0; --count) {
-    found.host_of_rank.push_back(unpacker.get_text());
+    found.host_of_rank.push_back(unpacker.text());
   }
   for (auto count = unpacker.get<std::size_t>(); count > 0; --count) {
     Link& link = found.links.emplace_back();
-    link.name = unpacker.get_text();
+    link.name = unpacker.text();
     link.rate = unpacker.get<machine::Rate>();
     link.shared = unpacker.get<bool>();
   }
