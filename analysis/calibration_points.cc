@@ -74,9 +74,7 @@ std::vector<MeasuredPoint> read_points(std::string_view text, std::string_view f
   std::vector<MeasuredPoint> points;
   bool head = false;
   for (std::uint32_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view line = base::take_item(text, '\n');
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     const std::string where = fmt::format("{}:{}", file, number);

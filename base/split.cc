@@ -20,4 +20,11 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return items;
 }
 
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t first = line.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(kBlank) - first + 1);
+}
+
 }  // namespace slackline::base

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/split.h"
 #include "machine/input_text.h"
 
 namespace slackline::machine {
@@ -65,13 +66,6 @@ const NamedKind& named(Kind kind) {
     if (entry.kind == kind) return entry;
   }
   throw InternalError("a distribution without a name");
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
 }  // namespace
@@ -132,9 +126,8 @@ std::vector<Time> parse_times(std::string_view text, std::string_view file) {
   constexpr std::size_t kLongestTime = 64;
   std::vector<Time> times;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::string_view whole = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), whole.size() + 1));
-    const std::string_view time = trimmed(whole.substr(0, whole.find('#')));
+    const std::string_view whole = base::take_item(text, '\n');
+    const std::string_view time = base::trimmed(whole.substr(0, whole.find('#')));
     if (time.empty()) continue;
     const std::string where = fmt::format("{}:{}", file, line);
     require_plain(time, where);

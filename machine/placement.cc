@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/split.h"
 #include "base/units.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
@@ -40,13 +41,6 @@ std::optional<std::uint32_t> find_host(std::string_view text, const HostSet& hos
   return number && *number < hosts.count ? number : std::nullopt;
 }
 
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = line.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlank) - first + 1);
-}
-
 std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ranks,
                                       const HostSet& hosts) {
   const std::string content = read_input_file(file, "placement", "a host per line");
@@ -54,9 +48,7 @@ std::vector<std::uint32_t> read_hosts(const std::string& file, std::uint32_t ran
   std::vector<bool> taken(hosts.count);
   std::string_view rest = content;
   for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::size_t newline = rest.find('\n');
-    const std::string_view line = trimmed(rest.substr(0, newline));
-    rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    const std::string_view line = base::trimmed(base::take_item(rest, '\n'));
     if (line.empty() || line.front() == '#') continue;
     const auto host = find_host(line, hosts);
     if (!host) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/read_file.h"
+#include "base/split.h"
 #include "machine/draw.h"
 #include "machine/input_text.h"
 
@@ -40,13 +41,9 @@ void read_lines(const std::filesystem::path& path,
   const std::string text = sched::read_file(path.string());
   std::string_view rest = text;
   for (std::uint32_t line = 1; !rest.empty(); ++line) {
-    std::string_view value = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), value.size() + 1));
+    const std::string_view whole = base::take_item(rest, '\n');
     const std::string where = fmt::format("{}:{}", path.string(), line);
-    value = value.substr(0, value.find('#'));
-    constexpr std::string_view kBlank = " \t\r";
-    value.remove_prefix(std::min(value.size(), value.find_first_not_of(kBlank)));
-    value = value.substr(0, value.find_last_not_of(kBlank) + 1);
+    const std::string_view value = base::trimmed(whole.substr(0, whole.find('#')));
     if (value.empty()) continue;
     require_plain(value, where);
     take(value, where);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/shown_text.h"
+#include "base/split.h"
 
 namespace slackline::hw {
 namespace {
@@ -107,9 +108,7 @@ std::vector<ListedHost> parse_host_list(std::string_view text, const std::string
   std::vector<ListedHost> hosts;
   std::set<std::string> names;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const auto words = words_of(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto words = words_of(base::take_item(text, '\n'));
     if (words.empty()) continue;
     hosts.push_back(LineReader(fmt::format("{}:{}", file, line)).read(words));
     if (!names.insert(hosts.back().name).second) {

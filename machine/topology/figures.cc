@@ -1,6 +1,7 @@
 #include "machine/topology/figures.h"
 
 #include "base/error.h"
+#include "base/split.h"
 #include "machine/input_text.h"
 
 namespace slackline::machine {
@@ -8,12 +9,8 @@ namespace slackline::machine {
 std::vector<std::uint32_t> parse_counts(std::string_view text, std::string_view what) {
   constexpr std::size_t kMost = 20;
   std::vector<std::uint32_t> counts;
-  for (bool more = true; more;) {
-    const std::size_t cross = text.find('x');
-    more = cross != std::string_view::npos;
-    const std::string_view item = text.substr(0, cross);
+  for (const std::string_view item : base::split(text, 'x')) {
     counts.push_back(static_cast<std::uint32_t>(sched::parse_count(item, what, 1, kMaxHosts)));
-    if (more) text.remove_prefix(cross + 1);
     if (counts.size() > kMost) {
       throw InputError(fmt::format("{}: too many numbers; expected at most {}", what, kMost));
     }

@@ -6,19 +6,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/split.h"
 
 namespace slackline::sched {
 namespace {
 
 // The names of a choice's values.
 std::vector<std::string_view> choice_names(std::string_view values) {
-  std::vector<std::string_view> names;
-  for (std::size_t bar = 0; bar != std::string_view::npos;) {
-    bar = values.find('|');
-    names.push_back(values.substr(0, bar));
-    values.remove_prefix(bar == std::string_view::npos ? values.size() : bar + 1);
-  }
-  return names;
+  return base::split(values, '|');
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
+#include "base/split.h"
 #include "base/units.h"
 
 namespace slackline::sched {
@@ -60,20 +61,15 @@ std::vector<std::uint32_t> read_rack_map(const std::string& path, std::uint32_t 
   std::vector<std::uint32_t> rack_of_rank;
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    line = line.substr(0, line.find('#'));
-    constexpr const char* kBlank = " \t\r";
-    const std::size_t begin = line.find_first_not_of(kBlank);
-    if (begin == std::string::npos) continue;
-    const std::size_t end = line.find_last_not_of(kBlank) + 1;
+    const std::string_view whole = base::take_item(rest, '\n');
+    const std::string_view line = base::trimmed(whole.substr(0, whole.find('#')));
+    if (line.empty()) continue;
     const std::string what = fmt::format("rack-map: {}:{}", path, number);
     if (rack_of_rank.size() == ranks) {
       throw InputError(
           fmt::format("{}: one rack more; expected {}, one for each rank", what, ranks));
     }
-    rack_of_rank.push_back(static_cast<std::uint32_t>(
-        parse_count(line.substr(begin, end - begin), what, 0, ranks - 1)));
+    rack_of_rank.push_back(static_cast<std::uint32_t>(parse_count(line, what, 0, ranks - 1)));
   }
   check_racks(rack_of_rank, ranks, "rack-map: " + path);
   return rack_of_rank;

@@ -28,5 +28,12 @@ TEST(Split, TakesItemsUntilNothingIsLeft) {
   EXPECT_EQ(take_item(text), "");
 }
 
+TEST(Split, TrimsLines) {
+  EXPECT_EQ(trimmed(" \ta b\t\r"), "a b");
+  EXPECT_EQ(trimmed("a"), "a");
+  EXPECT_EQ(trimmed(" \t\r"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
 }  // namespace
 }  // namespace slackline::base
