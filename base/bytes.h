@@ -24,11 +24,11 @@ class ByteWriter {
   template <class T>
   void add_all(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const auto* from = reinterpret_cast<const typename Bytes::value_type*>(values.data());
-    if constexpr (requires { bytes_.append(from, values.size_bytes()); }) {
-      bytes_.append(from, values.size_bytes());  // g++ 12 warns falsely of a string's insert()
+    const auto bytes = std::as_bytes(values);
+    if constexpr (std::is_same_v<Bytes, std::string>) {
+      bytes_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     } else {
-      bytes_.insert(bytes_.end(), from, from + values.size_bytes());
+      bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     }
   }
   /// Their number, and they.
