@@ -32,17 +32,18 @@ class Check : public Command {
     console.phase("proving");
     const sched::Diagnostics found = sched::verify(loaded.schedule, options);
     const bool ok = !sched::has_errors(found);
-    console.print(json_ ? document(loaded, found, ok)
+    console.print(json_ ? document(loaded, found, ok, options.max_diagnostics)
                         : lines(loaded, found, ok, options.max_diagnostics));
     return ok ? 0 : 1;
   }
 
  private:
   static std::string document(const LoadedSchedule& loaded, const sched::Diagnostics& found,
-                              bool ok) {
+                              bool ok, std::size_t limit) {
     JsonDocument json(to_string(loaded.schedule.digest()), ok);
     json.set("schedule", loaded.name);
     json.set("ok", ok);
+    json.set("ended_by_limit", found.size() >= limit);
     json.begin_list("diagnostics");
     for (const Diagnostic& d : found) {
       json.begin_object();

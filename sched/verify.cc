@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base/error.h"
@@ -47,15 +48,25 @@ void report_cycle(const Schedule& schedule, Findings& findings) {
 }
 
 // Each operation's access to each piece of memory is kept until the piece is written again: 8
-// bytes, and three times that while the table of them grows.
-void require_memory(const SegmentTable& segments, const MemoryLimit& memory) {
+// bytes, and three times that while the table of them grows. Where pieces are joined, a read stands
+// in at most two nodes of each level of a tree, 8 bytes each.
+void require_memory(const SegmentTable& segments, std::uint64_t slices, std::uint64_t accesses,
+                    bool joined, const MemoryLimit& memory) {
   constexpr std::uint64_t kBytesOfAccess = 24;
-  const std::uint64_t accesses = segments.accesses();
-  memory.require(kBytesOfAccess * accesses,
-                 fmt::format("the proof: {} pairs of an operation and a piece of memory, since "
-                             "slices overlap,",
-                             accesses),
-                 "fewer slices that overlap, --no-proof, or --memory SIZE if it fits all the same");
+  constexpr std::uint64_t kBytesOfSegment = 64;
+  if (!joined) {
+    memory.require(kBytesOfAccess * accesses,
+                   fmt::format("the proof: {} pairs of an operation and a piece of memory, since "
+                               "slices overlap,",
+                               accesses),
+                   kLessProof);
+    return;
+  }
+  const std::uint64_t levels = std::bit_width(segments.size()) + 1;
+  memory.require(kBytesOfSegment * segments.size() + kBytesOfAccess * (2 * levels + 1) * slices,
+                 fmt::format("the proof: {} slices that overlap in {} pieces of memory", slices,
+                             segments.size()),
+                 kLessProof);
 }
 
 void check(const Schedule& schedule, const VerifyOptions& options, Findings& findings) {
@@ -66,11 +77,16 @@ void check(const Schedule& schedule, const VerifyOptions& options, Findings& fin
   const SegmentTable segments(schedule);
   const std::vector<bool> lowers = check_shared_flags(schedule, segments, findings);
   if (findings.any_errors()) return;
-  require_memory(segments, options.memory);
+  const std::uint64_t slices = schedule.slices().size();
+  const std::uint64_t accesses = segments.accesses();
+  // The log of reads has a tree over the segments, whose nodes are numbered by 32 bits.
+  const bool joined = accesses / std::max<std::uint64_t>(slices, 1) >= options.join_from &&
+                      segments.size() < 1u << 30;
+  require_memory(segments, slices, accesses, joined, options.memory);
   const ChannelOrder channels = channel_order(schedule);
   OrderProver prover(schedule, channels, *order, options.search_steps);
   check_windows(schedule, prover, findings);
-  check_memory(schedule, segments, lowers, *order, prover, findings);
+  check_memory(schedule, segments, joined, lowers, *order, options.memory, prover, findings);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/memory_limit.h"
 #include "sched/diagnostic.h"
@@ -17,9 +18,13 @@ struct VerifyOptions {
   /// The longest search for one path, in operations. An order that is not proven within it is
   /// reported as unproven, never taken for granted.
   std::size_t search_steps = std::size_t{1} << 18;
-  /// What the proof may take. Where many slices of a buffer overlap, it grows with the pairs of an
-  /// operation and a piece of memory between two places where some slice begins or ends.
+  /// What the proof may take: it grows with the slices, and, where messages under way hold many
+  /// pieces of values, with these.
   MemoryLimit memory{};
+  /// Memory is looked at piece by piece, between two places where some slice begins or ends. Where
+  /// a slice has so many pieces or more on average, neighbours of which the same is known are kept
+  /// as one. What is found is the same.
+  std::uint64_t join_from = 4;
 };
 
 /// Proves or refutes the schedule: FIFO matching, sizes, deadlock, windows, order of conflicting

@@ -21,16 +21,28 @@ std::string_view verb(Access access) {
 
 }  // namespace
 
-ConflictChecker::ConflictChecker(const Schedule& schedule, const SegmentTable& segments,
+ConflictChecker::ConflictChecker(const Schedule& schedule, const SegmentTable& segments, bool joins,
                                  OrderProver& prover, Findings& findings)
     : schedule_(schedule),
       segments_(segments),
       prover_(prover),
       findings_(findings),
+      intervals_(segments, joins),
       cells_(segments.size()),
-      proven_after_(schedule.op_count()) {}
+      proven_after_(schedule.op_count()) {
+  if (!joins) return;
+  for (const Op& op : schedule.ops()) {
+    if (!is_atomic(op.kind)) continue;
+    if (!words_) words_.emplace(static_cast<std::uint32_t>(segments.size()), false);
+    const Run word = segments.run(atomic_word(schedule, op));
+    for (std::uint32_t segment = word.first; segment < word.last; ++segment) {
+      words_->insert(segment);
+    }
+  }
+}
 
 void ConflictChecker::access(OpId op, Run run, Access kind) {
+  if (intervals_.joins()) return access_joined(op, run, kind);
   const bool long_run = run.last - run.first > 1;
   for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
     access_segment({op, segment, kind, long_run});
@@ -47,7 +59,7 @@ void ConflictChecker::check_operand(OpId op, OpId producer) {
 }
 
 OpId ConflictChecker::last_writer(std::uint32_t segment) const {
-  const std::uint32_t list = cells_[segment].writes;
+  const std::uint32_t list = cells_[intervals_.begin_of(segment)].writes;
   return list == kEnd ? OpId::none() : nodes_[list].op;
 }
 
@@ -90,15 +102,22 @@ bool ConflictChecker::after_all(std::uint32_t list, bool wrote, const Later& lat
   for (; list != kEnd; list = nodes_[list].next) {
     const OpId first = nodes_[list].op;
     if (first == later.op) continue;
-    // The read of an operation that writes there too says nothing of its write.
-    if (!wrote && schedule_.op(first).kind == OpKind::kPut) any_excepted = true;
-    if (excepted(first, wrote, later)) {
+    if (!wrote) {
+      any_excepted |= after_read(first, later);
+    } else if (excepted(first, wrote, later)) {
       any_excepted = true;
     } else {
       comes_after(first, wrote, later);
     }
   }
   return any_excepted;
+}
+
+bool ConflictChecker::after_read(OpId first, const Later& later) {
+  if (excepted(first, false, later)) return true;
+  comes_after(first, false, later);
+  // The read of an operation that writes there too says nothing of its write.
+  return schedule_.op(first).kind == OpKind::kPut;
 }
 
 bool ConflictChecker::excepted(OpId first, bool wrote, const Later& later) const {
@@ -117,7 +136,11 @@ EventId ConflictChecker::release(OpId op, bool wrote) const {
 
 void ConflictChecker::comes_after(OpId first, bool wrote, const Later& later) {
   const EventId event = release(first, wrote);
-  if (later.long_run && proven_after_[event.op().value] == later.op) return;
+  if (later.long_run) {
+    const OpId known = proven_after_[event.op().value];
+    if (known == later.op || (known.valid() && prover_.waits_on_chain(known, later.op))) return;
+  }
+  if (findings_.full()) return;  // nothing more is kept, and a refutation may be long
   const Code code = code_of(wrote, later.kind);
   if (!reported_.empty() && reported_.contains({first, later.op, code})) return;
   const OrderProver::Answer answer = prover_.before(event, later.op);
@@ -151,7 +174,10 @@ bool ConflictChecker::joins(const Cell& cell, OpId id) const {
 void ConflictChecker::check_own_overlap(const Cell& cell, const Later& later) {
   const bool writes = cell.writes != kEnd && nodes_[cell.writes].op == later.op;
   const bool reads = cell.reads != kEnd && nodes_[cell.reads].op == later.op;
-  if (!writes && (!reads || stays_in_place(later))) return;
+  if (writes || (reads && !stays_in_place(later))) report_own_overlap(writes, later);
+}
+
+void ConflictChecker::report_own_overlap(bool writes, const Later& later) {
   const Code code = writes ? Code::kWaw : Code::kWar;
   if (!reported_.insert({later.op, later.op, code}).second) return;
   findings_.error(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -9,7 +10,9 @@
 #include "sched/schedule.h"
 #include "sched/verify/access.h"
 #include "sched/verify/findings.h"
+#include "sched/verify/intervals.h"
 #include "sched/verify/order.h"
+#include "sched/verify/read_log.h"
 #include "sched/verify/segments.h"
 
 namespace slackline::sched {
@@ -22,12 +25,17 @@ namespace slackline::sched {
 /// Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009. One run of theirs
 /// speaks of that run alone; a path of arcs holds in every run.)
 ///
+/// Where slices overlap much, neighbouring segments with the same writes are one interval, and
+/// reads stand in a log; words of atomics, which are few, stay segments with lists. What is
+/// reported is the same, of the same segments and in the same order.
+///
 /// Two accesses are excepted. A poll watches the flag that its put writes, so these two need no
 /// order between them. Atomics on one word are serialised by its NIC.
 class ConflictChecker {
  public:
-  ConflictChecker(const Schedule& schedule, const SegmentTable& segments, OrderProver& prover,
-                  Findings& findings);
+  /// `joins`: keeps neighbouring segments as one.
+  ConflictChecker(const Schedule& schedule, const SegmentTable& segments, bool joins,
+                  OrderProver& prover, Findings& findings);
 
   /// Reports `raw`, `war` or `waw`; an operation's reads come before its writes.
   void access(OpId op, Run run, Access kind);
@@ -61,6 +69,23 @@ class ConflictChecker {
     bool long_run;  // of several segments
   };
 
+  // A read since the last write to an interval, from the first of its segments that it reads.
+  struct Reader {
+    std::uint32_t first;
+    std::uint32_t last;
+    std::uint32_t time;
+  };
+  // What is to be checked at a segment, in this order.
+  enum class Stage : std::uint8_t { kOwnOverlap, kRead, kWrites };
+  struct Step {
+    std::uint32_t segment;
+    Stage stage;
+    OpId reader;
+  };
+
+  // The time of a node: 0 is before all.
+  static std::uint32_t time_of(std::uint32_t node) { return node == kEnd ? 0 : node + 1; }
+
   std::uint32_t push(OpId op, std::uint32_t next);
   void access_segment(const Later& later);
   bool after_all(std::uint32_t list, bool wrote, const Later& later);
@@ -68,19 +93,37 @@ class ConflictChecker {
   bool joins(const Cell& cell, OpId op) const;
   bool excepted(OpId first, bool wrote, const Later& later) const;
   EventId release(OpId op, bool wrote) const;
+  bool after_read(OpId first, const Later& later);
+  void report_own_overlap(bool writes, const Later& later);
   void check_own_overlap(const Cell& cell, const Later& later);
   bool stays_in_place(const Later& later) const;
+
+  // The same for intervals.
+  void access_joined(OpId op, Run run, Access kind);
+  void read_joined(OpId op, Run run);
+  void write_joined(OpId op, Run run);
+  void check_write(OpId op, Run part, const Cell& cell);
+  void find_readers(Run part, const Cell& cell);
+  std::uint32_t first_unread(Run part) const;
+  std::uint32_t first_moved(OpId op, Run part) const;
+  void cut(std::uint32_t segment);
 
   const Schedule& schedule_;
   const SegmentTable& segments_;
   OrderProver& prover_;
   Findings& findings_;
-  std::vector<Cell> cells_;  // by segment
+  Intervals intervals_;
+  std::optional<BitIndex> words_;  // segments of words of atomics, where intervals are joined
+  std::optional<ReadLog> log_;     // where intervals are joined, and there was a read
+  std::vector<Cell> cells_;        // by segment; by the first of an interval
   std::vector<Node> nodes_;
   // By operation: the last operation with a long run that was proven to come after its done. Such
-  // a one asks the same over and over.
+  // a one asks the same over and over, and whatever waits for it asks what it has asked.
   std::vector<OpId> proven_after_;
   std::set<std::tuple<OpId, OpId, Code>> reported_;  // each pair once
+  std::vector<Reader> readers_;                      // of the interval under way
+  std::vector<Step> steps_;
+  std::vector<Run> read_by_itself_;
 };
 
 }  // namespace slackline::sched

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <span>
@@ -19,17 +20,18 @@ namespace {
 
 class MemoryChecker {
  public:
-  MemoryChecker(const Schedule& schedule, const SegmentTable& segments,
-                const std::vector<bool>& lowers, const IssueOrder& order, OrderProver& prover,
-                Findings& findings)
+  MemoryChecker(const Schedule& schedule, const SegmentTable& segments, bool joins,
+                const std::vector<bool>& lowers, const IssueOrder& order, const MemoryLimit& limit,
+                OrderProver& prover, Findings& findings)
       : schedule_(schedule),
         order_(order),
+        limit_(limit),
         findings_(findings),
         value_findings_(Findings::like(findings)),
         segments_(segments),
         lowers_(lowers),
-        conflicts_(schedule, segments_, prover, findings),
-        values_(segments_) {}
+        conflicts_(schedule, segments_, joins, prover, findings),
+        values_(segments_, joins) {}
 
   void run() {
     place_pre_facts();
@@ -245,6 +247,13 @@ class MemoryChecker {
     if (snapshot_of_.empty()) snapshot_of_.resize(schedule_.op_count(), kNone);
     snapshot_of_[send.value] = static_cast<std::uint32_t>(snapshots_.size());
     snapshots_.push_back({kept_.size(), payload_.size()});
+    if (const std::size_t need = kept_.size() + payload_.size(); need > kept_.capacity()) {
+      const std::size_t room = std::max(need, 2 * kept_.capacity());
+      limit_.require((kept_.capacity() + room) * sizeof(Piece),
+                     fmt::format("the proof: {} pieces of values in messages under way,", need),
+                     kLessProof);
+      kept_.reserve(room);
+    }
     kept_.insert(kept_.end(), payload_.begin(), payload_.end());
   }
 
@@ -269,6 +278,7 @@ class MemoryChecker {
 
   const Schedule& schedule_;
   const IssueOrder& order_;
+  const MemoryLimit& limit_;
   Findings& findings_;
   Findings value_findings_;  // of what memory holds
   const SegmentTable& segments_;
@@ -285,10 +295,10 @@ class MemoryChecker {
 
 }  // namespace
 
-void check_memory(const Schedule& schedule, const SegmentTable& segments,
-                  const std::vector<bool>& lowers, const IssueOrder& order, OrderProver& prover,
-                  Findings& findings) {
-  MemoryChecker(schedule, segments, lowers, order, prover, findings).run();
+void check_memory(const Schedule& schedule, const SegmentTable& segments, bool joins,
+                  const std::vector<bool>& lowers, const IssueOrder& order,
+                  const MemoryLimit& limit, OrderProver& prover, Findings& findings) {
+  MemoryChecker(schedule, segments, joins, lowers, order, limit, prover, findings).run();
 }
 
 }  // namespace slackline::sched

@@ -1,14 +1,20 @@
 // Memory, operation by operation: who may touch it, and what it holds.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
+#include "base/memory_limit.h"
 #include "sched/schedule.h"
 #include "sched/verify/findings.h"
 #include "sched/verify/order.h"
 #include "sched/verify/segments.h"
 
 namespace slackline::sched {
+
+/// What to do where the proof takes too much memory.
+inline constexpr std::string_view kLessProof =
+    "fewer slices that overlap, --no-proof, or --memory SIZE if it fits all the same";
 
 /// Reports `raw`, `war`, `waw`, `uninitialised`, `post`, `flag` for a poll that may see something
 /// else than its put, and the warning `duplicate`. `lowers`: as check_shared_flags() answers.
@@ -21,9 +27,13 @@ namespace slackline::sched {
 /// values. What lies between an operation's issue and its release cannot be told apart from its
 /// issue, since whoever looks comes after the release.
 ///
-/// The halves of all messages must match (check_matching).
-void check_memory(const Schedule& schedule, const SegmentTable& segments,
-                  const std::vector<bool>& lowers, const IssueOrder& order, OrderProver& prover,
-                  Findings& findings);
+/// `joins`: neighbouring segments of which the same is known are kept as one, which costs little
+/// where slices overlap much, and saves nothing elsewhere. The findings are the same.
+///
+/// The halves of all messages must match (check_matching). Throws EnvironmentError where the
+/// messages under way come to hold more pieces than `limit` allows.
+void check_memory(const Schedule& schedule, const SegmentTable& segments, bool joins,
+                  const std::vector<bool>& lowers, const IssueOrder& order,
+                  const MemoryLimit& limit, OrderProver& prover, Findings& findings);
 
 }  // namespace slackline::sched

@@ -45,6 +45,12 @@ class OrderProver {
   /// Is there a path from `first` to issued(second)?
   Answer before(EventId first, OpId second);
 
+  /// Whether `second` is known, without a search, to wait for done(first): by their chain.
+  bool waits_on_chain(OpId first, OpId second) const {
+    return !chain_.empty() && chain_[first.value] == chain_[second.value] &&
+           order_.position[first.value] < order_.position[second.value];
+  }
+
   std::size_t max_steps() const { return max_steps_; }
 
  private:

@@ -76,6 +76,13 @@ std::uint64_t SegmentTable::accesses() const {
   return count;
 }
 
+std::uint32_t SegmentTable::last_until(std::uint64_t end, std::uint32_t first,
+                                       std::uint32_t last) const {
+  const auto begin = bounds_.begin();
+  const auto after = std::upper_bound(begin + first + 1, begin + last + 1, end);
+  return static_cast<std::uint32_t>(after - begin - 1);
+}
+
 Slice SegmentTable::slice(std::uint32_t segment) const {
   const auto after = std::upper_bound(first_.begin(), first_.end(), segment);
   const auto buffer = static_cast<std::uint32_t>(after - first_.begin() - 1);

@@ -28,6 +28,9 @@ class SegmentTable {
   std::uint64_t bytes(std::uint32_t segment) const {
     return bounds_[segment + 1] - bounds_[segment];
   }
+  std::uint64_t bytes(Run run) const { return bounds_[run.last] - bounds_[run.first]; }
+  /// The greatest segment in [first, last] that begins at `end` or before.
+  std::uint32_t last_until(std::uint64_t end, std::uint32_t first, std::uint32_t last) const;
   /// How many segments the slices of the schedule's table have, each counted on its own.
   std::uint64_t accesses() const;
   /// A segment as a slice.

@@ -19,13 +19,13 @@ void append(Pieces& pieces, Piece piece) {
 }
 
 template <class Visit>
-void ValueMap::for_each_piece(std::uint32_t segment, Visit&& visit) const {
-  const Value& value = values_[segment];
-  if (value.origin != Value::Origin::kMixed) {
-    visit(Piece{value, segments_.bytes(segment)});
+void ValueMap::for_each_piece(std::uint32_t first, std::uint32_t last, std::uint32_t begin,
+                              Visit&& visit) const {
+  if (values_[begin].origin != Value::Origin::kMixed) {
+    visit(Piece{value_at(first, begin), segments_.bytes({first, last})});
     return;
   }
-  const Mix& mix = mixes_[value.id];
+  const Mix& mix = mixes_[values_[begin].id];
   for (std::size_t i = mix.first; i < mix.first + mix.count; ++i) visit(mixed_[i]);
 }
 
@@ -44,22 +44,23 @@ bool ValueMap::same(const Value& a, const Value& b) const {
 
 std::optional<ValueMap::Found> ValueMap::gather(Run run, OpId reader, Pieces& pieces) const {
   std::optional<Found> missing;
-  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
-    const Value& value = values_[segment];
+  intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
+    const Value& value = values_[begin];
     if (value.origin != Value::Origin::kNothing && value.origin != Value::Origin::kLowered) {
-      for_each_piece(segment, [&](const Piece& piece) { append(pieces, piece); });
-      continue;
+      for_each_piece(first, last, begin, [&](const Piece& piece) { append(pieces, piece); });
+      return;
     }
-    const std::uint64_t at = segments_.begin(segment);
-    const std::uint64_t bytes = segments_.bytes(segment);
+    const std::uint64_t at = segments_.begin(first);
+    const std::uint64_t bytes = segments_.bytes({first, last});
     append(pieces, {{at, reader.value, Value::Origin::kUnknown}, bytes});
     if (!missing) {
-      missing = Found{segments_.slice(segment), value};
+      missing = Found{segments_.slice(first), value};
+      missing->slice.bytes = bytes;
     } else if (missing->value.origin == value.origin &&
                missing->slice.offset + missing->slice.bytes == at) {
       missing->slice.bytes += bytes;
     }
-  }
+  });
   return missing;
 }
 
@@ -94,18 +95,55 @@ Value ValueMap::Scatter::take(std::uint64_t bytes) {
   return {0, static_cast<std::uint32_t>(map_.mixes_.size() - 1), Value::Origin::kMixed};
 }
 
-void ValueMap::Scatter::into(Run run) {
-  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
-    const Value value = take(map_.segments_.bytes(segment));
-    if (map_.same(value, map_.values_[segment])) {
-      if (unchanged_ == 0) first_unchanged_ = segment;
-      unchanged_ += map_.segments_.bytes(segment);
+// The end of the segments from `segment` on that the piece under way fills whole: that one at
+// least, which may take several pieces.
+std::uint32_t ValueMap::Scatter::reach(std::uint32_t segment, std::uint32_t last) const {
+  if (!map_.intervals_.joins() || piece_ == pieces_.size()) return segment + 1;
+  const std::uint64_t end = map_.segments_.begin(segment) + pieces_[piece_].bytes - used_;
+  return std::max(segment + 1, map_.segments_.last_until(end, segment, last));
+}
+
+void ValueMap::Scatter::place(Run run, const Value& value) {
+  map_.intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
+    Value here = value;
+    if (first != run.first) {
+      here.offset += map_.segments_.begin(first) - map_.segments_.begin(run.first);
     }
-    map_.values_[segment] = value;
+    if (!map_.same(here, map_.value_at(first, begin))) return;
+    if (unchanged_ == 0) first_unchanged_ = first;
+    unchanged_ += map_.segments_.bytes({first, last});
+  });
+  map_.intervals_.join(run);
+  map_.values_[run.first] = value;
+}
+
+void ValueMap::Scatter::into(Run run) {
+  if (run.first == run.last) return;
+  map_.cut(run.first);
+  map_.cut(run.last);
+  for (std::uint32_t first = run.first; first < run.last;) {
+    const std::uint32_t last = reach(first, run.last);
+    map_.cut(last);
+    place({first, last}, take(map_.segments_.bytes({first, last})));
+    first = last;
   }
 }
 
+void ValueMap::cut(std::uint32_t segment) {
+  if (intervals_.starts_at(segment)) return;
+  values_[segment] = value_at(segment, intervals_.begin_of(segment));
+  intervals_.cut(segment);
+}
+
 void ValueMap::set(Run run, Value value) {
+  if (run.first == run.last) return;
+  if (intervals_.joins()) {
+    cut(run.first);
+    cut(run.last);
+    intervals_.join(run);
+    values_[run.first] = value;
+    return;
+  }
   for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
     values_[segment] = value;
     value.offset += segments_.bytes(segment);
@@ -115,35 +153,36 @@ void ValueMap::set(Run run, Value value) {
 std::optional<ValueMap::Found> ValueMap::other_than(Run run,
                                                     std::span<const Value::Origin> origins) const {
   std::optional<Found> other;
-  for (std::uint32_t segment = run.first; segment < run.last && !other; ++segment) {
-    for_each_piece(segment, [&](const Piece& piece) {
+  intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
+    if (other) return;
+    for_each_piece(first, last, begin, [&](const Piece& piece) {
       const bool fits =
           std::find(origins.begin(), origins.end(), piece.value.origin) != origins.end();
-      if (!fits && !other) other = Found{segments_.slice(segment), piece.value};
+      if (!fits && !other) other = Found{segments_.slice(first), piece.value};
     });
-  }
+  });
   return other;
 }
 
 std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Slice& slice, const Value& value) const {
-  std::optional<Mismatch> first;
+  std::optional<Mismatch> wrong;
   const Run run = segments_.run(slice);
-  for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
-    std::uint64_t at = segments_.begin(segment);
-    for_each_piece(segment, [&](const Piece& piece) {
+  intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
+    std::uint64_t at = segments_.begin(first);
+    for_each_piece(first, last, begin, [&](const Piece& piece) {
       Value expected = value;
       expected.offset += at - slice.offset;
       if (piece.value != expected) {
-        if (!first) {
-          first = Mismatch{{slice.buffer, at, piece.bytes}, expected, piece.value};
-        } else if (first->slice.offset + first->slice.bytes == at) {
-          first->slice.bytes += piece.bytes;
+        if (!wrong) {
+          wrong = Mismatch{{slice.buffer, at, piece.bytes}, expected, piece.value};
+        } else if (wrong->slice.offset + wrong->slice.bytes == at) {
+          wrong->slice.bytes += piece.bytes;
         }
       }
       at += piece.bytes;
     });
-  }
-  return first;
+  });
+  return wrong;
 }
 
 std::string describe(const Schedule& schedule, const Value& value) {

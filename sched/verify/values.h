@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sched/schedule.h"
+#include "sched/verify/intervals.h"
 #include "sched/verify/segments.h"
 
 namespace slackline::sched {
@@ -43,7 +44,9 @@ void append(Pieces& pieces, Piece piece);
 
 class ValueMap {
  public:
-  explicit ValueMap(const SegmentTable& segments) : segments_(segments), values_(segments.size()) {}
+  /// `joins`: neighbouring segments of one value are kept as one.
+  ValueMap(const SegmentTable& segments, bool joins)
+      : segments_(segments), intervals_(segments, joins), values_(segments.size()) {}
 
   /// A run of bytes, and what stands at its beginning.
   struct Found {
@@ -66,7 +69,9 @@ class ValueMap {
     std::uint32_t first_unchanged() const { return first_unchanged_; }
 
    private:
+    std::uint32_t reach(std::uint32_t segment, std::uint32_t last) const;
     Value take(std::uint64_t bytes);
+    void place(Run run, const Value& value);
 
     ValueMap& map_;
     const Pieces& pieces_;
@@ -96,14 +101,23 @@ class ValueMap {
     std::size_t first = 0;
     std::size_t count = 0;
   };
-  // Calls visit(piece) for what stands in a segment.
+  // What stands at the beginning of a segment of the interval that begins at `begin`.
+  Value value_at(std::uint32_t segment, std::uint32_t begin) const {
+    Value value = values_[begin];
+    if (segment != begin) value.offset += segments_.begin(segment) - segments_.begin(begin);
+    return value;
+  }
+  // Calls visit(piece) for what stands in segments [first, last) of one interval.
   template <class Visit>
-  void for_each_piece(std::uint32_t segment, Visit&& visit) const;
+  void for_each_piece(std::uint32_t first, std::uint32_t last, std::uint32_t begin,
+                      Visit&& visit) const;
   bool same(const Value& a, const Value& b) const;
+  void cut(std::uint32_t segment);
 
   const SegmentTable& segments_;
-  std::vector<Value> values_;  // by segment
-  std::vector<Mix> mixes_;     // a segment whose bytes are of several origins
+  Intervals intervals_;
+  std::vector<Value> values_;  // by the first segment of an interval
+  std::vector<Mix> mixes_;     // an interval, of one segment, whose bytes are of several origins
   Pieces mixed_;               // their pieces
 };
 

@@ -87,6 +87,9 @@ class Check(ProgramCase):
         self.write("x.sched", re.sub(r"(?m)^pre .*\n", "", good))
         found = self.document("check", "x.sched", code=1)["diagnostics"]
         self.assertGreater(len(found), 1)
+        for limit, ended in ((1, True), (len(found) + 1, False)):
+            document = self.document("check", "x.sched", "--limit", str(limit), code=1)
+            self.assertEqual(document["ended_by_limit"], ended)
         limited = self.run_program("check", "x.sched", "--limit", "1")
         self.assertEqual(limited.code, 1)
         self.assertEqual(len(limited.out.splitlines()), 2)

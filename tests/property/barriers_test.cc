@@ -32,6 +32,15 @@ std::string defect(const std::string& text) {
   return found.empty() ? "" : fmt::format("{}: {}", text, found.front().message);
 }
 
+std::string refusal(const std::string& text) {
+  try {
+    compile(sched::parse_spec(text));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 class Lockstep : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Lockstep, IsProvedForAllSmallSizes) {
@@ -219,6 +228,13 @@ TEST(AddBarriers, AreNoDataToADelayPlan) {
   const machine::Platform platform = testing::block_times();
   EXPECT_NEAR(run_events(schedule, platform, plan).makespan_s(),
               run_events(schedule, platform).makespan_s() + 7e-6, 1e-12);
+}
+
+// 32,768 operations, and a barrier of 30 per rank between any two of 16,384 steps.
+TEST(AddBarriers, RefusesMoreOperationsThanASchedulesNumber) {
+  EXPECT_EQ(refusal("chain:ranks=16384,bytes=1,order=lockstep"),
+            "order=lockstep: 16382 barriers of 16384 ranks make 8052146172 operations; expected "
+            "less than 2147483648");
 }
 
 TEST(AddBarriers, RefusesWhatItCanNotRenumber) {

@@ -166,6 +166,17 @@ TEST(Compose, ValuesStandBehindEachOther) {
             "part 1: its values do not fit behind the others'");
 }
 
+// 2^16 times one schedule of 2^15 operations.
+TEST(Compose, RefusesMoreOperationsThanAScheduleHas) {
+  std::string text = "slackline schedule 1\nranks 1\nrank 0\n";
+  for (int i = 0; i < 1 << 15; ++i) text += std::to_string(i) + " join\n";
+  const Schedule joins = read_text(text);
+  const Part part{&joins, {RankId(0)}, Time{0}, std::nullopt};
+  EXPECT_EQ(refusal(std::vector<Part>(1 << 16, part), 1),
+            "part 65535: with it the whole has 2147483648 operations; expected less than "
+            "2147483648");
+}
+
 // A delayed rank that has nothing to do keeps its delay, and what comes after waits for that.
 TEST(Compose, APartWithoutOperationsIsItsDelay) {
   const Schedule none = read_text("slackline schedule 1\nranks 1\n");

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/error.h"
+#include "sched/builder.h"
 #include "sched/compile.h"
 #include "sched/text.h"
 #include "sched/verify.h"
@@ -103,20 +104,62 @@ TEST(MemoryLimit, IsAskedBeforeASpecIsCompiled) {
 }
 
 // Copies whose slices all begin at places of their own and overlap.
-TEST(MemoryLimit, IsAskedBeforeOverlappingCopiesAreProved) {
-  constexpr int kCopies = 200;
-  std::string text = "slackline schedule 1\nranks 1\nbuffer 0 rank 0 bytes 1000\nrank 0\n";
-  for (int i = 0; i < kCopies; ++i) {
-    text += "  " + std::to_string(i) + " copy reads 0[" + std::to_string(i) + "+200] writes 0[" +
-            std::to_string(400 + i) + "+200]" +
-            (i > 0 ? " after done:" + std::to_string(i - 1) : "") + "\n";
+Schedule overlapping_copies(std::uint32_t copies) {
+  ScheduleBuilder builder(1);
+  builder.add_buffer(RankId(0), 4 * copies);
+  for (std::uint32_t i = 0; i < copies; ++i) {
+    Op op;
+    op.kind = OpKind::kCopy;
+    op.rank = RankId(0);
+    op.reads = builder.add_slice({BufferId(0), i, copies});
+    op.writes = builder.add_slice({BufferId(0), 2 * copies + i, copies});
+    const OpId id = builder.add(op);
+    if (i > 0) builder.add_edge(OpId(i - 1), id, On::kDone);
   }
-  const Schedule schedule = read_text(text + "pre 0[0+1000] value 0\n", "copies");
+  builder.add_pre({{BufferId(0), 0, 4 * copies}, ValueId(0), 0});
+  return builder.build();
+}
+
+TEST(MemoryLimit, IsAskedBeforeOverlappingCopiesAreProved) {
+  const Schedule schedule = overlapping_copies(200);
   VerifyOptions options;
   EXPECT_FALSE(has_errors(verify(schedule, options)));
+  options.memory = MemoryLimit::of(100 * 1024);
+  EXPECT_THAT(refusal([&] { verify(schedule, options); }),
+              StartsWith("the proof: 400 slices that overlap in 801 pieces of memory"));
+  options.join_from = 1000;
   options.memory = MemoryLimit::of(kMiB);
   EXPECT_THAT(refusal([&] { verify(schedule, options); }),
               StartsWith("the proof: 80000 pairs of an operation and a piece of memory"));
+}
+
+// 32 million pairs of a copy and a piece of memory: 768 MiB, if each were kept.
+TEST(MemoryLimit, LetsManyOverlappingCopiesBeProvedInLittle) {
+  VerifyOptions options;
+  options.memory = MemoryLimit::of(8 * kMiB);
+  EXPECT_FALSE(has_errors(verify(overlapping_copies(4000), options)));
+}
+
+// Each message takes the pieces of all the copies before it along, until all receives are posted.
+TEST(MemoryLimit, IsAskedWhileMessagesUnderWayComeToHoldMuch) {
+  constexpr std::uint32_t kMessages = 600;
+  std::string text =
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 600\n"
+      "buffer 1 rank 1 bytes 600\nchannel 0 from 0 to 1\nrank 0\n";
+  std::string facts;
+  for (std::uint32_t i = 0; i < kMessages; ++i) {
+    text += "  " + std::to_string(i) + " send on 0 reads 0[0+600]\n";
+    facts += "pre 0[" + std::to_string(i) + "+1] value " + std::to_string(i) + "\n";
+  }
+  text += "rank 1\n";
+  for (std::uint32_t i = 0; i < kMessages; ++i) {
+    text += "  " + std::to_string(kMessages + i) + " recv on 0 writes 1[0+600]" +
+            (i > 0 ? " after done:" + std::to_string(kMessages + i - 1) : "") + "\n";
+  }
+  const Schedule schedule = read_text(text + facts, "messages");
+  VerifyOptions options;
+  options.memory = MemoryLimit::of(2 * kMiB);
+  EXPECT_THAT(refusal([&] { verify(schedule, options); }), HasSubstr("messages under way"));
 }
 
 }  // namespace

@@ -151,7 +151,8 @@ std::vector<Byte> bytes_of(const Pieces& pieces) {
 
 class BytesInMemory {
  public:
-  explicit BytesInMemory(const SegmentTable& segments) : segments_(segments), map_(segments) {}
+  BytesInMemory(const SegmentTable& segments, bool joins)
+      : segments_(segments), map_(segments, joins) {}
 
   Byte& at(const Slice& slice, std::uint64_t i) {
     return bytes_[{slice.buffer.value, slice.offset + i}];
@@ -269,7 +270,7 @@ TEST(ValueMap, HoldsWhatEveryByteHolds) {
     const SegmentTable segments(schedule);
     const std::vector<Slice> all = accesses(schedule);
     if (all.empty()) continue;
-    BytesInMemory memory(segments);
+    BytesInMemory memory(segments, trial % 2 == 0);
     const auto any = [&] { return all[below(random, all.size())]; };
     for (std::uint32_t step = 0; step < 12; ++step) {
       static constexpr std::array kOrigins{Origin::kContract, Origin::kContract, Origin::kLowered,
