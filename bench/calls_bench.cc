@@ -156,6 +156,7 @@ int main(int argc, char** argv) {
   hw::MeshOptions options;
   options.ranks = 2;
   options.root = port.address();
+  options.root_socket = port.socket();
   options.secret = hw::Secret::random();
   options.rank = 1;
   const pid_t parent = getpid();

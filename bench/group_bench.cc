@@ -170,6 +170,7 @@ int main(int argc, char** argv) {
   Count* const counts = new (pages) Count[kMostRanks];
   const hw::LocalPort port;
   options.root = port.address();
+  options.root_socket = port.socket();
   options.secret = hw::Secret::random();
   for (options.rank = 1; options.rank < options.ranks; ++options.rank) {
     const pid_t parent = getpid();

@@ -134,6 +134,7 @@ int main(int count, char** arguments) {
       mesh.rank = r;
       mesh.ranks = schedule.rank_count();
       mesh.root = port.address();
+      mesh.root_socket = port.socket();
       mesh.secret = secret;
       const int status = be_rank(mesh, arguments[1], schedule, options);
       std::fflush(stdout);

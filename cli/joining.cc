@@ -230,6 +230,7 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   hw::load_transport(shared);
   const hw::LocalPort port;
   options.root = port.address();
+  options.root_socket = port.socket();
   Forks forks{{}, STDOUT_FILENO, STDERR_FILENO, signals.descriptor()};
   for (std::uint32_t rank = 0; rank < ranks; ++rank) forks.ranks.push_back(rank);
   const std::vector<hw::RankEnd> ends = run_forked(options, forks, signals, nowhere.get(), body);

@@ -132,6 +132,7 @@ hw::RankEnd Joining::run_ordered(const hw::AgentOrder& order, hw::AgentLink& lin
                                     : hw::address_of_agent(connection == nullptr ? "" : connection);
     port.emplace(hw::listening_addresses(address).front());
     options.root = hw::with_port(address, port->port());
+    options.root_socket = port->socket();
     link.tell_root(options.root);
   }
   const hw::EndSignals signals;

@@ -102,6 +102,7 @@ inline int run_ranks(const RankArguments& arguments, const std::function<int(hw:
   } else {
     const hw::LocalPort port;
     options.root = port.address();
+    options.root_socket = port.socket();
     options.secret = hw::Secret::random();
     hw::RankProcesses processes(0, arguments.ranks, be_rank);
     end = hw::most_telling(processes.wait(std::chrono::seconds(10)));

@@ -68,6 +68,7 @@ int main() {
       options.rank = rank;
       options.ranks = 2;
       options.root = port.address();
+      options.root_socket = port.socket();
       options.secret = secret;
       hw::Mesh mesh(options);
       be_rank(mesh);

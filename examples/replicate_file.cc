@@ -335,6 +335,7 @@ int run_here(const Arguments& arguments) {
   hw::MeshOptions options;
   options.ranks = arguments.receivers + 1;
   options.root = port.address();
+  options.root_socket = port.socket();
   options.secret = hw::Secret::random();
   std::vector<pid_t> receivers;
   for (options.rank = 1; options.rank < options.ranks; ++options.rank) {

@@ -15,7 +15,8 @@
 
 namespace slackline::hw {
 
-// Bound and never listening: Linux lets another socket with SO_REUSEADDR bind and listen there.
+// Without SO_REUSEADDR: beside a socket that has it and does not listen, any user may bind another
+// and listen first.
 LocalPort::LocalPort(const std::string& address) : address_(address) {
   const auto refuse = [&](const char* why) {
     throw EnvironmentError(fmt::format(
@@ -29,12 +30,10 @@ LocalPort::LocalPort(const std::string& address) : address_(address) {
   const int answer = getaddrinfo(address.c_str(), "0", &hints, &found);
   if (answer != 0) refuse(gai_strerror(answer));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> any_port(found, freeaddrinfo);
-  socket_.reset(socket(any_port->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;
+  socket_.reset(::socket(any_port->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_storage bound = {};
   socklen_t length = sizeof bound;
-  if (!socket_ || setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-      bind(socket_.get(), any_port->ai_addr, any_port->ai_addrlen) != 0 ||
+  if (!socket_ || bind(socket_.get(), any_port->ai_addr, any_port->ai_addrlen) != 0 ||
       getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
     refuse(std::strerror(errno));
   }

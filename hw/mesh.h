@@ -30,6 +30,10 @@ struct MeshOptions {
   std::uint32_t ranks = 1;
   /// Where rank 0 listens and all others ask for it, "host:port". May be empty with one rank.
   std::string root;
+  /// At rank 0: a socket that is bound to `root`, such as a LocalPort has. The mesh listens with a
+  /// duplicate of it, and stops listening for all who hold it once the ranks have joined or failed
+  /// to. −1: the mesh binds one itself.
+  int root_socket = -1;
   /// The address this rank is reached at; empty: the one from which it reached the root.
   std::string host;
   /// What all ranks know and nobody else does. None: whoever reaches the ports of the mesh may take

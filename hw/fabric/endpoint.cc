@@ -137,11 +137,27 @@ TransportFacts FabricEndpoint::facts() const {
 }
 
 // The endpoint goes before what it is bound to.
-FabricEndpoint::~FabricEndpoint() { close(); }
+FabricEndpoint::~FabricEndpoint() { close_endpoints(); }
 
 void FabricEndpoint::close() {
+  if (ep_ && provider_ == "net") hear_peers();
+  close_endpoints();
+}
+
+void FabricEndpoint::close_endpoints() {
   small_.reset();
   ep_.reset();
+}
+
+// Of a connection that it has accepted, net forgets the socket if the endpoint is closed before the
+// peer's request is read: it stays open until the process ends. Reading the queue reads requests.
+void FabricEndpoint::hear_peers() {
+  constexpr int kReads = 64;  // net looks at its sockets in some of them
+  for (int i = 0; i < kReads; ++i) {
+    fi_cq_tagged_entry entry{};
+    fi_cq_err_entry error{};
+    if (fi_cq_read(cq_.get(), &entry, 1) == -FI_EAVAIL) fi_cq_readerr(cq_.get(), &error, 0);
+  }
 }
 
 // rxm closes one connection after the other, and after each it takes in what has come over the
@@ -150,7 +166,7 @@ void FabricEndpoint::close() {
 // that rxm does is done within calls, an endpoint that nobody calls any more touches nothing: it is
 // left open, until the process ends. The others drop what is under way.
 void FabricEndpoint::abandon() {
-  if (provider_ != "tcp;ofi_rxm") return close();
+  if (provider_ != "tcp;ofi_rxm") return close_endpoints();
   static_cast<void>(small_.release());
   static_cast<void>(ep_.release());
   static_cast<void>(av_.release());

@@ -101,6 +101,8 @@ class FabricEndpoint {
  private:
   void open_queue();
   void open_endpoint(Fid<fid_ep>& opened);
+  void close_endpoints();
+  void hear_peers();
   Address name_of(const Fid<fid_ep>& ep) const;
   fi_addr_t insert_one(std::span<const std::byte> place, std::size_t rank);
   void name_segment();

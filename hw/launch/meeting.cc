@@ -87,6 +87,7 @@ Meeting meet_by_launcher(const LauncherKeys& exchange, bool all_on_one_host, Mes
         options.secret ? "not given" : "given", options.rank, options.secret ? "was" : "was not"));
   }
   options.root = point.root;
+  if (meeting.port) options.root_socket = meeting.port->socket();
   if (!point.secret_text.empty()) options.secret = Secret::of_text(point.secret_text);
   explicit_bzero(point.secret_text.data(), point.secret_text.size());
   return meeting;

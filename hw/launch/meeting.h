@@ -24,14 +24,15 @@ std::string word_of(const MeetingPoint& point);
 MeetingPoint meeting_point_of(const std::string& word);
 
 struct Meeting {
-  std::optional<LocalPort> port;  // rank 0's, kept free until it listens there
+  std::optional<LocalPort> port;  // rank 0's, with the socket that its mesh listens with
   std::string why_none;           // SharedWord::why_none
 };
 
-/// Gives `options` its root and its secret (of a file, if there is one already). Where the launcher
-/// has no exchange after all, `options` stays as it is. `all_on_one_host`: they meet on loopback.
-/// Throws EnvironmentError as share_word() does, and where rank 0 has no address that others reach;
-/// InputError if some ranks were given a secret and others were not.
+/// Gives `options` its root, at rank 0 with its socket, and its secret (of a file, if there is one
+/// already). Where the launcher has no exchange after all, `options` stays as it is.
+/// `all_on_one_host`: they meet on loopback. Throws EnvironmentError as share_word() does, and
+/// where rank 0 has no address that others reach; InputError if some ranks were given a secret and
+/// others were not.
 Meeting meet_by_launcher(const LauncherKeys& exchange, bool all_on_one_host, MeshOptions& options);
 
 }  // namespace slackline::hw

@@ -1,5 +1,6 @@
 // Rank 0's side of a join.
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <asio.hpp>
@@ -33,6 +34,13 @@ std::string named(const std::vector<std::uint32_t>& ranks) {
 class RootJoin : private JoinSide {
  public:
   RootJoin(const MeshOptions& options, const Hello& hello) : JoinSide(options, hello) {}
+  // Others may hold the socket, too: to close it would leave it listening.
+  ~RootJoin() {
+    const Descriptor socket = door_.close();
+    if (socket) shutdown(socket.get(), SHUT_RDWR);
+  }
+  RootJoin(const RootJoin&) = delete;
+  RootJoin& operator=(const RootJoin&) = delete;
 
   Joined join() {
     open();
@@ -52,12 +60,20 @@ class RootJoin : private JoinSide {
   void open() {
     const HostPort root = root_of(options_);
     error_code error;
-    for (const std::string& address : listening_addresses(root.host)) {
-      const asio::ip::address at = asio::ip::make_address(address, error);
-      if (!error) require_secret(options_, at);
-      tcp::acceptor acceptor(io_);
-      if (!error) acceptor = listen_at(io_, tcp::endpoint(at, root.port), error);
+    if (options_.root_socket >= 0) {
+      tcp::acceptor acceptor = acceptor_with(io_, options_.root_socket, error);
+      const tcp::endpoint here = error ? tcp::endpoint() : acceptor.local_endpoint(error);
+      if (!error) require_secret(options_, here.address());
+      if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
       if (!error) return door_.open(std::move(acceptor));
+    } else {
+      for (const std::string& address : listening_addresses(root.host)) {
+        const asio::ip::address at = asio::ip::make_address(address, error);
+        if (!error) require_secret(options_, at);
+        tcp::acceptor acceptor(io_);
+        if (!error) acceptor = listen_at(io_, tcp::endpoint(at, root.port), error);
+        if (!error) return door_.open(std::move(acceptor));
+      }
     }
     if (error == asio::error::no_descriptors) {
       throw EnvironmentError(

@@ -1,9 +1,12 @@
 #include "hw/mesh/link.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <asio.hpp>
+#include <cerrno>
 
 #include "base/error.h"
 
@@ -47,6 +50,20 @@ tcp::acceptor listen_at(asio::io_context& io, const tcp::endpoint& endpoint, err
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
+  return acceptor;
+}
+
+tcp::acceptor acceptor_with(asio::io_context& io, int bound, error_code& error) {
+  tcp::acceptor acceptor(io);
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof address;
+  Descriptor own(fcntl(bound, F_DUPFD_CLOEXEC, 0));
+  if (!own || getsockname(bound, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) {
+    error = error_code(errno, asio::error::get_system_category());
+    return acceptor;
+  }
+  acceptor.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), own.get(), error);
+  if (!error) own.release();
   return acceptor;
 }
 

@@ -39,6 +39,9 @@ std::string to_string(const asio::ip::tcp::endpoint& endpoint);
 asio::ip::tcp::acceptor listen_at(asio::io_context& io, const asio::ip::tcp::endpoint& endpoint,
                                   std::error_code& error);
 
+/// With a duplicate of a socket that is bound. It does not listen yet.
+asio::ip::tcp::acceptor acceptor_with(asio::io_context& io, int bound, std::error_code& error);
+
 /// Throws EnvironmentError if a rank without a secret would listen where others than this host's
 /// own processes can reach it.
 void require_secret(const MeshOptions& options, const asio::ip::address& address);

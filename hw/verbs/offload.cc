@@ -84,14 +84,6 @@ class RawRun {
  public:
   RawRun(const QueueProgram& program, const sched::Schedule& schedule, const std::string& device)
       : program_(program), schedule_(schedule), device_(VerbsOptions{device}) {
-    for (std::uint32_t q = 0; q < program.queues().size(); ++q) {
-      if (!program.queues()[q].managed) continue;
-      throw Unsupported(fmt::format(
-          "offload: queue {} is managed, which libibverbs cannot make, nor can it make another its "
-          "master (cd_master); expected mode sq-wait with readiness handshake or none, or --run "
-          "devx",
-          q));
-    }
     make_memory();
     make_completion_queues();
     make_pairs();
@@ -345,11 +337,6 @@ class RawRun {
 OffloadRun run_on_mlx5(const QueueProgram& program, const sched::Schedule& schedule,
                        OffloadPath path, const std::string& device, const QueueEncoder& encode) {
   const std::string nic = find_nic(device, path);
-  const auto begins_late = [](const auto& counted) { return counted.start != 0; };
-  if (std::ranges::any_of(program.queues(), begins_late) ||
-      std::ranges::any_of(program.cqs(), begins_late)) {
-    throw Unsupported("offload: a program whose counts do not begin at 0, as new queues' do");
-  }
   if (path == OffloadPath::kDevx) return run_by_devx(program, schedule, nic, encode);
   return RawRun(program, schedule, nic).run(encode);
 }

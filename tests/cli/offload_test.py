@@ -158,6 +158,14 @@ class Offload(ProgramCase):
         self.bad("offload", CHAIN, "--run", "x")
         self.bad("offload", CHAIN, "--device", "mlx5_0")
 
+    def test_queues_that_only_devx_makes(self):
+        for arguments in (["--mode", "mq-enable"], ["--mode", "rdmc-mq"],
+                          ["--readiness", "window"]):
+            said = self.bad("offload", CHAIN, *arguments, "--run", "raw")
+            self.assertIn("is managed", said)
+            self.assertIn("(cd_master)", said)
+            self.assertIn("--run devx", said)
+
     def test_bad_options(self):
         for arguments in (["--mode", "x"], ["--readiness", "x"], ["--egress", "x", "--emulate"],
                           ["--ahead", "2"], ["--depth", "3"], ["--timings", "3"], ["-p", "fractus"],

@@ -18,8 +18,9 @@ struct ChannelEndHere {
   static constexpr std::uint32_t kChannel = 7;
 
   // The end that initiates is rank 1's, the other rank 0's.
-  ChannelEndHere(const std::string& provider, bool initiates, std::size_t bytes = 4096)
-      : transport(hw::make_fabric_transport({provider, "127.0.0.1"})),
+  ChannelEndHere(const std::string& provider, bool initiates, std::size_t bytes = 4096,
+                 const std::string& host = "127.0.0.1")
+      : transport(hw::make_fabric_transport({provider, host})),
         memory(bytes),
         local(transport->register_memory(memory)),
         end{kChannel, initiates ? 0u : 1u, initiates},

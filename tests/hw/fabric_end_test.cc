@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hw/fabric/transport.h"
+#include "tests/support/own_sockets.h"
 
 namespace slackline {
 namespace {
@@ -240,6 +241,32 @@ INSTANTIATE_TEST_SUITE_P(All, Closing, ::testing::Values("shm", "net", "tcp;ofi_
                          [](const auto& tested) {
                            return std::string(tested.param) == "tcp;ofi_rxm" ? "rxm" : tested.param;
                          });
+
+// Peers may still be connecting, for an acknowledgement that nobody waits for, say.
+TEST(FabricEnd, LeavesNoSocketOfAPeerThatWasConnecting) {
+  const auto before = testing::own_sockets();
+  for (int polls = 0; polls < 4; ++polls) {
+    const std::array<ChannelEnd, 1> out{{{0, 1, true}}};
+    const std::array<ChannelEnd, 1> in{{{0, 0, false}}};
+    Rank source("net", 8);
+    Rank target("net", 8);
+    const std::array<hw::Address, 2> addresses{source.transport->open(out),
+                                               target.transport->open(in)};
+    source.transport->connect(addresses);
+    target.transport->connect(addresses);
+    // The first looks for a way, and goes nowhere before there is an answer.
+    ASSERT_FALSE(source.post(RequestKind::kSend, 0, source.memory));
+    for (int i = 0; i < 100; ++i) source.poll();
+    for (int i = 0; i < polls; ++i) target.poll();
+    target.transport->close(in);
+    source.transport->close(out);
+  }
+  std::string left;
+  for (const auto& [number, socket] : testing::own_sockets()) {
+    if (!before.contains(number)) left += fmt::format("{} in state {}; ", number, socket.state);
+  }
+  EXPECT_EQ(left, "");
+}
 
 std::vector<Case> cases() {
   std::vector<Case> cases;

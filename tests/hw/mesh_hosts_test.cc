@@ -29,6 +29,7 @@ void start_on_hosts(MeshRanks& ranks, const NetworkHosts& hosts, std::uint32_t c
   for (std::uint32_t r = 0; r < count; ++r) {
     MeshOptions options = ranks.options(r, count);
     options.root = NetworkHosts::address(0) + ":5000";
+    options.root_socket = -1;
     change(options);
     ranks.start(options, [&hosts, &body](const MeshOptions& own, const Say& say) {
       hosts.enter(static_cast<int>(own.rank));

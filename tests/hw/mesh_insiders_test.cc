@@ -95,6 +95,7 @@ MeshOptions options_of(std::uint32_t rank, const hw::LocalPort& port, const hw::
   options.rank = rank;
   options.ranks = kRanks;
   options.root = port.address();
+  options.root_socket = port.socket();
   options.secret = secret;
   options.version = "1";
   options.join_timeout = 1s;
@@ -143,13 +144,11 @@ TEST(MeshInsiders, AnythingThatRank0SaysEndsWithAWord) {
   const hw::Secret secret = hw::Secret::random();
   const auto one = [&](std::uint32_t seed) {
     const hw::LocalPort port;
-    const hw::Descriptor server = testing::listening_at(port.port());
-    ASSERT_TRUE(server);
+    ASSERT_EQ(listen(port.socket(), 16), 0);
     std::string end;
     std::thread rank([&] { end = join(options_of(1, port, secret)); });
     Talker talker(seed);
-    hw::Descriptor client(accept(server.get(), nullptr, nullptr));
-    Insider insider(std::move(client), secret, false);
+    Insider insider(testing::accepted(port), secret, false);
     if (insider.known()) {
       if (talker.draw() % 2 == 0) {
         insider.put(hw::encode_frame(FrameKind::kWelcome, hw::WireWriter().u64(7).take()));

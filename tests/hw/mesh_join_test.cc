@@ -14,11 +14,11 @@ namespace {
 using hw::Bytes;
 using hw::Mesh;
 using hw::MeshOptions;
+using testing::accepted;
 using ::testing::AllOf;
 using testing::connected_to;
 using ::testing::HasSubstr;
 using testing::Insider;
-using testing::listening_at;
 using testing::MeshRanks;
 using testing::put;
 using ::testing::StartsWith;
@@ -135,10 +135,12 @@ TEST(MeshJoin, ALateRootIsWaitedFor) {
 
 TEST(MeshJoin, APortInUseIsNamed) {
   MeshRanks ranks;
-  const hw::Descriptor other = listening_at(ranks.port().port());
-  ASSERT_TRUE(other);
-  ranks.start(ranks.options(0, 2), join);
-  const std::string port = std::to_string(ranks.port().port());
+  const hw::LocalPort others;
+  MeshOptions options = ranks.options(0, 2);
+  options.root = others.address();
+  options.root_socket = -1;
+  ranks.start(options, join);
+  const std::string port = std::to_string(others.port());
   EXPECT_THAT(ranks.next(0), AllOf(StartsWith("! 3 rank 0 cannot listen at 127.0.0.1:" + port),
                                    HasSubstr("port " + port + " is in use; end what uses it"),
                                    HasSubstr("another port")));
@@ -148,6 +150,7 @@ TEST(MeshJoin, ForeignAddressIsNamed) {
   MeshRanks ranks;
   MeshOptions options = ranks.options(0, 2);
   options.root = "192.0.2.1:5000";
+  options.root_socket = -1;
   ranks.start(options, join);
   EXPECT_THAT(ranks.next(0), StartsWith("! 3 rank 0 cannot listen at 192.0.2.1:5000: "));
   options = ranks.options(1, 2);
@@ -180,12 +183,11 @@ TEST(MeshJoin, BadOptionsAreRefused) {
 // It may go away, and rank 0 come: so it is waited for, and then named.
 TEST(MeshJoin, AServerOfAnotherKindIsNotTheRoot) {
   MeshRanks ranks;
-  const hw::Descriptor server = listening_at(ranks.port().port());
-  ASSERT_TRUE(server);
+  ASSERT_EQ(listen(ranks.port().socket(), 16), 0);
   MeshOptions options = ranks.options(1, 2);
   options.join_timeout = 700ms;
   ranks.start(options, join);
-  const hw::Descriptor client(accept(server.get(), nullptr, nullptr));
+  const hw::Descriptor client = accepted(ranks.port());
   put(client, std::string(200, 'x'));
   EXPECT_THAT(ranks.next(0), AllOf(StartsWith("! 1 rank 0 did not come within 0.7 s; what listens "
                                               "at 127.0.0.1:"),
@@ -220,18 +222,23 @@ TEST(MeshJoin, WithoutASecretRanksMeetOnLoopbackAlone) {
     for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(ranks.next(r), "joined");
   }
   MeshRanks ranks;
-  MeshOptions options = ranks.options(0, 2);
-  options.secret.reset();
-  options.root = fmt::format("0.0.0.0:{}", ranks.port().port());
-  ranks.start(options, join);
-  EXPECT_THAT(ranks.next(0), AllOf(StartsWith("! 3 rank 0 would listen at 0.0.0.0, where anybody "),
-                                   HasSubstr("--secret FILE")));
+  const hw::LocalPort everywhere("0.0.0.0");
+  for (const bool bound : {false, true}) {
+    MeshOptions options = ranks.options(0, 2);
+    options.secret.reset();
+    options.root = everywhere.address();
+    options.root_socket = bound ? everywhere.socket() : -1;
+    const std::size_t rank_0 = ranks.start(options, join);
+    EXPECT_THAT(ranks.next(rank_0),
+                AllOf(StartsWith("! 3 rank 0 would listen at 0.0.0.0, where anybody "),
+                      HasSubstr("--secret FILE")));
+  }
   ranks.start(ranks.options(0, 2), join);
-  options = ranks.options(1, 2);
+  MeshOptions options = ranks.options(1, 2);
   options.secret.reset();
   options.host = "0.0.0.0";
-  ranks.start(options, join);
-  EXPECT_THAT(ranks.next(2), StartsWith("! 3 rank 1 would listen at 0.0.0.0, where anybody "));
+  const std::size_t rank_1 = ranks.start(options, join);
+  EXPECT_THAT(ranks.next(rank_1), StartsWith("! 3 rank 1 would listen at 0.0.0.0, where anybody "));
 }
 
 // They come before, while and after ranks do.
@@ -338,15 +345,14 @@ TEST(MeshJoin, ARankThatHangsUpOnAnotherIsLost) {
   MeshRanks ranks;
   for (const std::uint32_t r : {0u, 2u}) ranks.start(ranks.options(r, 3), join);
   const hw::LocalPort port;
-  const hw::Descriptor listener = listening_at(port.port());
-  ASSERT_TRUE(listener);
+  ASSERT_EQ(listen(port.socket(), 16), 0);
   hw::Hello hello = hw::hello_of(ranks.options(1, 3));
   hello.member.address = "127.0.0.1";
   hello.member.port = port.port();
   Insider root(connected_to(ranks.port().port()), ranks.secret());
   root.put(encode(hello));
   ASSERT_EQ(testing::told_by_root(root).members.size(), 3);
-  { const hw::Descriptor heard(accept(listener.get(), nullptr, nullptr)); }
+  accepted(port).reset();
   const std::string line = fmt::format(
       "! 1 rank 2 cannot reach rank 1 at 127.0.0.1:{}: Connection reset by peer", port.port());
   EXPECT_EQ(ranks.next(0), line);

@@ -42,6 +42,7 @@ class MeshRanks {
     options.rank = rank;
     options.ranks = ranks;
     options.root = port_.address();
+    options.root_socket = port_.socket();
     options.secret = secret_;
     options.agreed = {"schedule: 1f3c"};
     // Nobody is lost because this machine has much else to do.

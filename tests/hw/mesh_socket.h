@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hw/descriptor.h"
+#include "hw/local_port.h"
 #include "hw/mesh/seal.h"
 #include "hw/mesh/wire.h"
 
@@ -40,16 +41,9 @@ inline hw::Descriptor connected_to(std::uint16_t port) {
   return {};
 }
 
-/// None if somebody else does.
-inline hw::Descriptor listening_at(std::uint16_t port) {
-  hw::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const sockaddr_in address = loopback(port);
-  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
-  if (bind(socket.get(), generic, sizeof address) != 0) return {};
-  if (listen(socket.get(), 16) != 0) return {};
-  return socket;
+/// The next that connects.
+inline hw::Descriptor accepted(const hw::LocalPort& port) {
+  return hw::Descriptor(accept(port.socket(), nullptr, nullptr));
 }
 
 inline void put(const hw::Descriptor& socket, std::span<const std::byte> bytes) {

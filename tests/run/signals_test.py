@@ -1,7 +1,8 @@
 """Runs that are ended by a signal at a random moment: to the process that was started, to its whole
 group, or to one rank. Whatever it was, nothing stays behind: no process, nothing in shared memory.
 
-Seeded; SLACKLINE_SIGNALS is how many (default: 40), SLACKLINE_SIGNAL_SEED where they begin.
+Seeded; SLACKLINE_SIGNALS is how many (default: 40), SLACKLINE_SIGNAL_SEED where they begin (1),
+SLACKLINE_SIGNAL_TRANSPORT the only transport (each in turn).
 """
 
 import concurrent.futures
@@ -18,9 +19,12 @@ from rank_case import PATIENCE_S, RankCase
 
 SIGNALS = int(os.environ.get("SLACKLINE_SIGNALS", "40"))
 SEED = int(os.environ.get("SLACKLINE_SIGNAL_SEED", "1"))
+ONLY = os.environ.get("SLACKLINE_SIGNAL_TRANSPORT")
+TRANSPORTS = (ONLY,) if ONLY else ("shm", "net", "tcp;ofi_rxm")
 # So many at a time, since they wait most of the time.
 AT_ONCE = 5
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+TARGETS = ("parent", "group", "rank")
 SPEC = "binomial-pipeline:ranks={},bytes=256KiB,block=16KiB"
 # On a machine that has much else to do, or stands still for a while, a rank may be taken for lost
 # before the signal comes: then it is done again, with so many times the patience.
@@ -63,8 +67,8 @@ class Signals(RankCase):
         draw = random.Random(seed)
         ranks = draw.randint(2, 4)
         number = NUMBERS[seed % len(NUMBERS)]
-        target = ("parent", "group", "rank")[seed // len(NUMBERS) % 3]
-        transport = draw.choice(("shm", "shm", "net"))
+        target = TARGETS[seed // len(NUMBERS) % len(TARGETS)]
+        transport = TRANSPORTS[seed // (len(NUMBERS) * len(TARGETS)) % len(TRANSPORTS)]
         moment_s = draw.choice((0, draw.uniform(0, 0.15), draw.uniform(0, 0.6)))
         what = f"seed {seed}: {ranks} ranks on {transport}, {number.name} to {target}"
         folder = self.folder / f"{seed}.{more}"
