@@ -134,7 +134,7 @@ class Calls {
   template <class F>
   bool call(std::uint32_t to, const F& f, Synchronizer* sync = nullptr,
             WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), {}, {}, sync,
+    return submit(to, RecordKind::kCall, listed<F, &invoke<F>>(), captures_of(f), {}, {}, sync,
                   when_full, {});
   }
 
@@ -142,7 +142,7 @@ class Calls {
   template <class F>
   bool call_buffer(std::uint32_t to, const F& f, std::span<const std::byte> buffer,
                    Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), buffer, {}, sync,
+    return submit(to, RecordKind::kCall, listed<F, &invoke<F>>(), captures_of(f), buffer, {}, sync,
                   when_full, {});
   }
 
@@ -154,7 +154,7 @@ class Calls {
                          Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
     require_within(to, target, offset, buffer.bytes().size());
     const WrittenBuffer written{target.id, offset, buffer.bytes().size()};
-    return submit(to, RecordKind::kCallWritten, listed<&invoke<F>>(), captures_of(f),
+    return submit(to, RecordKind::kCallWritten, listed<F, &invoke<F>>(), captures_of(f),
                   std::as_bytes(std::span(&written, 1)), {}, sync, when_full,
                   CallWrite{buffer.segment(), place_of(target, offset)});
   }
@@ -165,7 +165,7 @@ class Calls {
   bool call_buffer_read(std::uint32_t to, const F& f, const RegisteredBuffer& buffer,
                         Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
     const ReadBuffer read{buffer.remote(), buffer.bytes().size(), buffer.bytes().data()};
-    return submit(to, RecordKind::kCallRead, listed<&invoke<F>>(), captures_of(f),
+    return submit(to, RecordKind::kCallRead, listed<F, &invoke<F>>(), captures_of(f),
                   std::as_bytes(std::span(&read, 1)), {}, sync, when_full, {});
   }
 
@@ -178,7 +178,7 @@ class Calls {
     static_assert(std::is_trivially_copyable_v<Result>,
                   "what a called function returns travels as bytes: it must be trivially copyable");
     require_consumption(sync);
-    return submit(to, RecordKind::kCall, listed<&invoke_for_result<F>>(), captures_of(f), {},
+    return submit(to, RecordKind::kCall, listed<F, &invoke_for_result<F>>(), captures_of(f), {},
                   std::as_writable_bytes(std::span<Result>(result, 1)), &sync, when_full, {});
   }
 
@@ -193,7 +193,7 @@ class Calls {
   void broadcast_buffer(const F& f, std::span<const std::byte> buffer,
                         Synchronizer* sync = nullptr) {
     CallWish wish =
-        wish_for(0, RecordKind::kCall, listed<&invoke<F>>(), captures_of(f), buffer, sync);
+        wish_for(0, RecordKind::kCall, listed<F, &invoke<F>>(), captures_of(f), buffer, sync);
     core_.broadcast(wish);
   }
 
