@@ -136,14 +136,14 @@ class Calls {
   template <class F>
   bool call(std::uint32_t to, const F& f, Synchronizer* sync = nullptr,
             WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, {listed<&invoke<F>>(), captures_of(f)}, {}, {}, sync, when_full);
+    return submit(to, {listed<F, &invoke<F>>(), captures_of(f)}, {}, {}, sync, when_full);
   }
 
   /// …with a buffer, which travels in the record. It may be used again at once.
   template <class F>
   bool call_buffer(std::uint32_t to, const F& f, std::span<const std::byte> buffer,
                    Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    return submit(to, {listed<&invoke<F>>(), captures_of(f)}, buffer, {}, sync, when_full);
+    return submit(to, {listed<F, &invoke<F>>(), captures_of(f)}, buffer, {}, sync, when_full);
   }
 
   /// …with a buffer that is written into `target`, memory of rank `to`, at `offset` first; f gets
@@ -152,7 +152,7 @@ class Calls {
   bool call_buffer_write(std::uint32_t to, const F& f, const RegisteredBuffer& buffer,
                          const RemoteBuffer& target, std::uint64_t offset = 0,
                          Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    return submit_write(to, {listed<&invoke<F>>(), captures_of(f)}, buffer, target, offset, sync,
+    return submit_write(to, {listed<F, &invoke<F>>(), captures_of(f)}, buffer, target, offset, sync,
                         when_full);
   }
 
@@ -161,7 +161,7 @@ class Calls {
   template <class F>
   bool call_buffer_read(std::uint32_t to, const F& f, const RegisteredBuffer& buffer,
                         Synchronizer* sync = nullptr, WhenFull when_full = WhenFull::kRetry) {
-    return submit_read(to, {listed<&invoke<F>>(), captures_of(f)}, buffer, sync, when_full);
+    return submit_read(to, {listed<F, &invoke<F>>(), captures_of(f)}, buffer, sync, when_full);
   }
 
   /// Rank `to` runs f; what it returns stands in `result` when `sync`, which must count
@@ -173,7 +173,7 @@ class Calls {
     static_assert(std::is_trivially_copyable_v<Result>,
                   "what a called function returns travels as bytes: it must be trivially copyable");
     require_consumption(sync);
-    return submit(to, {listed<&invoke_for_result<F>>(), captures_of(f)}, {},
+    return submit(to, {listed<F, &invoke_for_result<F>>(), captures_of(f)}, {},
                   std::as_writable_bytes(std::span<Result>(result, 1)), &sync, when_full);
   }
 
@@ -187,7 +187,7 @@ class Calls {
   template <class F>
   void broadcast_buffer(const F& f, std::span<const std::byte> buffer,
                         Synchronizer* sync = nullptr) {
-    submit_broadcast({listed<&invoke<F>>(), captures_of(f)}, buffer, sync);
+    submit_broadcast({listed<F, &invoke<F>>(), captures_of(f)}, buffer, sync);
   }
 
   /// Posts what aggregation has gathered. wait(), settle() and finish() do so, too.

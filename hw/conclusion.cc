@@ -1,9 +1,7 @@
 #include "hw/conclusion.h"
 
 #include <optional>
-#include <span>
-
-#include "hw/bytes.h"
+#include <utility>
 
 namespace slackline::hw {
 namespace {
@@ -12,40 +10,10 @@ namespace {
 // does no harm then.
 enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished, kMoving };
 
-void write_failure(const Failed& failed, ByteWriter& writer) {
-  writer.add(failed.fault);
-  writer.add_text(failed.message);
-}
-
-Failed read_failure(ByteReader& reader) {
-  Failed failed;
-  failed.fault = reader.get<Failed::Fault>();
-  failed.message = reader.text();
-  return failed;
-}
+// Of one rank in one look, so that no rank holds this one up.
+constexpr int kMostWords = 16;
 
 }  // namespace
-
-Failed describe_failure(const Error& error) {
-  Failed::Fault fault = Failed::Fault::kInternal;
-  if (dynamic_cast<const InputError*>(&error) != nullptr) fault = Failed::Fault::kInput;
-  if (dynamic_cast<const Unsupported*>(&error) != nullptr) fault = Failed::Fault::kUnsupported;
-  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) fault = Failed::Fault::kEnvironment;
-  return {fault, error.what()};
-}
-
-void rethrow(const Failed& failed) {
-  switch (failed.fault) {
-    case Failed::Fault::kInput:
-      throw InputError(failed.message);
-    case Failed::Fault::kUnsupported:
-      throw Unsupported(failed.message);
-    case Failed::Fault::kEnvironment:
-      throw EnvironmentError(failed.message);
-    default:
-      throw InternalError(failed.message);
-  }
-}
 
 void Conclusion::begin() {
   finishes_.assign(mesh_.ranks(), {});
@@ -62,10 +30,7 @@ void Conclusion::tell(const Failed& failed) { tell(failed, {}); }
 
 void Conclusion::tell(const Failed& failed, const Finish& finish) {
   if (mesh_.rank() == 0) return hear(0, failed, finish);
-  ByteWriter writer;
-  write_failure(failed, writer);
-  writer.add(finish);
-  mesh_.send(0, kFinished, writer.take());
+  mesh_.send(0, kFinished, encode(RankFinish{failed, finish}));
 }
 
 bool Conclusion::listen(bool moved) {
@@ -85,7 +50,7 @@ bool Conclusion::hear_of_movement() {
   bool heard = false;
   const std::uint32_t end = mesh_.rank() == 0 ? mesh_.ranks() : 1;
   for (std::uint32_t from = mesh_.rank() == 0 ? 1 : 0; from < end; ++from) {
-    while (mesh_.try_receive(from, kMoving)) heard = true;
+    for (int i = 0; i < kMostWords && mesh_.try_receive(from, kMoving); ++i) heard = true;
   }
   return heard;
 }
@@ -106,9 +71,11 @@ bool Conclusion::is_over() {
   }
   const std::optional<Bytes> told = mesh_.try_receive(0, kAllFinished);
   if (!told) return false;
-  ByteReader reader(*told);
-  failure_ = read_failure(reader);
-  finishes_ = reader.list<Finish>();
+  AllFinished finished = read_from(0, "end of an iteration", *told, [&](ByteReader& reader) {
+    return read_all_finished(reader, mesh_.ranks());
+  });
+  failure_ = std::move(finished.failed);
+  finishes_ = std::move(finished.finishes);
   over_ = true;
   return true;
 }
@@ -118,9 +85,8 @@ bool Conclusion::listen_to(std::uint32_t rank) {
   if (over_ || heard_[rank]) return false;
   const std::optional<Bytes> told = mesh_.try_receive(rank, kFinished);
   if (!told) return false;
-  ByteReader reader(*told);
-  const Failed failed = read_failure(reader);
-  hear(rank, failed, reader.get<Finish>());
+  const RankFinish finish = read_from(rank, "end of an iteration", *told, read_rank_finish);
+  hear(rank, finish.failed, finish.finish);
   return true;
 }
 
@@ -136,10 +102,7 @@ void Conclusion::hear(std::uint32_t rank, const Failed& failed, const Finish& fi
 
 void Conclusion::conclude() {
   over_ = true;
-  ByteWriter writer;
-  write_failure(failure_, writer);
-  writer.add_list(std::span<const Finish>(finishes_));
-  const Bytes bytes = writer.take();
+  const Bytes bytes = encode(AllFinished{failure_, finishes_});
   for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) {
     mesh_.send(rank, kAllFinished, bytes);
   }

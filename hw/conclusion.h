@@ -5,30 +5,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "hw/failed.h"
 #include "hw/mesh.h"
+#include "hw/run_words.h"
 
 namespace slackline::hw {
-
-/// What a rank has to say of an iteration.
-struct Finish {
-  double finish_s = 0;
-  double late_s = 0;
-  std::uint64_t clock_reads = 0;
-};
-
-/// Carries an error between ranks, so that all throw alike. One that only one rank has seen would
-/// leave the others waiting.
-struct Failed {
-  enum class Fault : std::uint8_t { kNone, kInput, kUnsupported, kEnvironment, kInternal };
-  Fault fault = Fault::kNone;
-  std::string message;
-};
-Failed describe_failure(const Error& error);
-[[noreturn]] void rethrow(const Failed& failed);
 
 class Conclusion {
  public:

@@ -28,8 +28,7 @@ Bytes pack(const GroupAddress& address) {
   return writer.take();
 }
 
-GroupAddress unpack_address(const Bytes& bytes) {
-  ByteReader reader(bytes);
+GroupAddress read_address(ByteReader& reader) {
   GroupAddress address;
   address.table = reader.get<RemoteMemory>();
   address.address = reader.list<std::byte>();
@@ -160,8 +159,10 @@ class Groups::Impl {
     engine_.call([&] { engine_.add(group); });
     try {
       std::vector<GroupAddress> addresses;
-      for (const Bytes& bytes : meeting.exchange(pack(own))) {
-        addresses.push_back(unpack_address(bytes));
+      const std::vector<Bytes> told = meeting.exchange(pack(own));
+      for (std::uint32_t m = 0; m < told.size(); ++m) {
+        addresses.push_back(
+            read_from(group->setup().ranks[m], "address of a group's", told[m], read_address));
       }
       engine_.call([&] { group->connect(addresses, mesh_.ranks()); });
       // Nobody sends before all are connected.

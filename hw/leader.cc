@@ -1,8 +1,12 @@
 #include "hw/leader.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
-#include "hw/bytes.h"
+#include "hw/leader_words.h"
+#include "hw/run_pace.h"
 #include "sched/text.h"
 
 namespace slackline::hw {
@@ -10,62 +14,26 @@ namespace {
 
 constexpr std::uint32_t kOrders = 0x5300;  // the mesh's topic
 
-enum class Word : std::uint8_t { kEnd, kRun, kRunAgain };
+// What rank 0 tells to do, and what that takes.
+struct Order {
+  LeaderOrder told;
+  std::optional<sched::Schedule> schedule;  // if it is a new one
+};
 
-// What the followers need of the platform.
-void write_platform(const machine::Platform& platform, ByteWriter& writer) {
-  writer.add(platform.o_post);
-  writer.add(platform.copy_rate);
-  writer.add(platform.interleave_bytes);
-}
-
-machine::Platform read_platform(ByteReader& reader) {
-  machine::Platform platform;
-  platform.o_post = reader.get<machine::Time>();
-  platform.copy_rate = reader.get<machine::Rate>();
-  platform.interleave_bytes = reader.get<std::uint64_t>();
-  return platform;
-}
-
-void write_options(const RunOptions& options, ByteWriter& writer) {
-  writer.add(options.iterations);
-  writer.add(options.warm_up);
-  writer.add(options.prove);
-  writer.add(options.waiting);
-  writer.add(options.poll_for);
-  writer.add(options.order.policy);
-  writer.add(options.order.sends_in_flight);
-  writer.add_list(options.order.slack_s);
-  writer.add_text(options.delays.text());
-  writer.add(options.delays.seed);
-  write_platform(options.platform, writer);
-  writer.add(options.timestamps);
-  writer.add(options.stall_timeout);
-  writer.add(options.failure_timeout);
-  writer.add(options.duration);
-}
-
-// The slack is kept in `slack_s`, to which the options refer.
-RunOptions read_options(ByteReader& reader, std::vector<double>& slack_s) {
-  RunOptions options;
-  options.iterations = reader.get<std::uint32_t>();
-  options.warm_up = reader.get<std::uint32_t>();
-  options.prove = reader.get<bool>();
-  options.waiting = reader.get<Waiting>();
-  options.poll_for = reader.get<std::chrono::milliseconds>();
-  options.order.policy = reader.get<machine::IssuePolicy>();
-  options.order.sends_in_flight = reader.get<std::uint32_t>();
-  slack_s = reader.list<double>();
-  options.order.slack_s = slack_s;
-  const std::string delays = reader.text();
-  if (!delays.empty()) options.delays = machine::delay_plan_from_toml(delays, "delays");
-  options.delays.seed = reader.get<std::uint64_t>();
-  options.platform = read_platform(reader);
-  options.timestamps = reader.get<bool>();
-  options.stall_timeout = reader.get<std::chrono::milliseconds>();
-  options.failure_timeout = reader.get<std::chrono::milliseconds>();
-  options.duration = reader.get<std::chrono::milliseconds>();
-  return options;
+Order read_order(const Bytes& bytes) {
+  return read_from(0, "order", bytes, [](ByteReader& reader) {
+    Order order;
+    try {
+      order.told = read_leader_order(reader);
+      if (order.told.word == LeaderWord::kRun) {
+        order.schedule = sched::read_text(order.told.schedule, "the leader's schedule");
+        order.told.schedule.clear();
+      }
+    } catch (const InputError& error) {
+      throw BadBytes(error.what());
+    }
+    return order;
+  });
 }
 
 }  // namespace
@@ -73,9 +41,7 @@ RunOptions read_options(ByteReader& reader, std::vector<double>& slack_s) {
 Leader::Leader(Mesh& mesh, Transport& transport) : mesh_(mesh), session_(mesh, transport) {}
 
 Leader::~Leader() {
-  ByteWriter writer;
-  writer.add(Word::kEnd);
-  const Bytes bytes = writer.take();
+  const Bytes bytes = encode_end();
   for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) {
     try {
       mesh_.send(r, kOrders, bytes);
@@ -87,12 +53,9 @@ Leader::~Leader() {
 
 RunResult Leader::run(const sched::Schedule& schedule, const RunOptions& options,
                       const RunProgress& progress) {
+  const RunPace sound(options);  // else this rank alone throws, and the others are told nothing
   const bool again = told_ == schedule.digest();
-  ByteWriter writer;
-  writer.add(again ? Word::kRunAgain : Word::kRun);
-  write_options(options, writer);
-  if (!again) writer.add_text(sched::write_text(schedule));
-  const Bytes bytes = writer.take();
+  const Bytes bytes = encode_run(options, again ? "" : sched::write_text(schedule));
   for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) mesh_.send(r, kOrders, bytes);
   told_ = schedule.digest();
   return session_.run(schedule, options, progress);
@@ -102,14 +65,17 @@ void follow(Mesh& mesh, Transport& transport) {
   Session session(mesh, transport);
   std::optional<sched::Schedule> schedule;
   while (true) {
-    const Bytes bytes = mesh.receive(0, kOrders);
-    ByteReader reader(bytes);
-    const auto word = reader.get<Word>();
-    if (word == Word::kEnd) return;
-    std::vector<double> slack_s;
-    const RunOptions options = read_options(reader, slack_s);
-    if (word == Word::kRun) schedule = sched::read_text(reader.text(), "the leader's schedule");
-    if (!schedule) throw InternalError("told to run again what never ran");
+    Order order = read_order(mesh.receive(0, kOrders));
+    if (order.told.word == LeaderWord::kEnd) return;
+    if (order.schedule) schedule = std::move(order.schedule);
+    RunOptions& options = order.told.options;
+    options.order.slack_s = order.told.slack_s;
+    if (!schedule) throw EnvironmentError("rank 0 tells to run again what never ran");
+    if (options.order.policy == machine::IssuePolicy::kLeastSlack &&
+        order.told.slack_s.size() != schedule->op_count()) {
+      throw EnvironmentError(fmt::format("rank 0 tells the slack of {} operations; expected {}",
+                                         order.told.slack_s.size(), schedule->op_count()));
+    }
     try {
       session.run(*schedule, options);
     } catch (const InputError&) {

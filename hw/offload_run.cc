@@ -1,5 +1,7 @@
 #include "hw/offload_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"

@@ -15,6 +15,17 @@ namespace {
 
 constexpr base::EnumNames<Waiting, 3> kWaitings = {"polling", "interrupt", "hybrid"};
 
+// Of each rank's kept buffers.
+std::vector<std::uint64_t> kept_bytes(const sched::Schedule& schedule) {
+  const machine::KeptMemory kept(schedule);
+  std::vector<std::uint64_t> bytes(schedule.rank_count(), 0);
+  for (std::uint32_t b = 0; b < schedule.buffers().size(); ++b) {
+    const sched::Buffer& buffer = schedule.buffers()[b];
+    if (kept.keeps(sched::BufferId(b))) bytes[buffer.rank.value] += buffer.bytes;
+  }
+  return bytes;
+}
+
 // A simulated run knows what gets fetch from kept memory only, and only that memory at the end.
 void add_kept(const sched::Schedule& schedule, std::span<const RankRecord> records,
               sched::Trace& trace) {
@@ -74,6 +85,7 @@ sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view tr
   trace.engine = fmt::format("run:{}", transport);
   trace.ops.assign(schedule.op_count(), {kNever, kNever, kNever, kNever, 1, sched::OpId::none()});
   trace.results.assign(machine::request_count(schedule), 0);
+  const std::vector<std::uint64_t> kept = kept_bytes(schedule);
   for (std::uint32_t r = 0; r < records.size(); ++r) {
     const std::uint32_t first = schedule.first_op(sched::RankId(r)).value;
     const auto& [times, results, memory] = records[r];
@@ -84,6 +96,10 @@ sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view tr
       throw EnvironmentError(
           fmt::format("rank {} tells of {} operations, and of {} results; expected {} and {}", r,
                       times.size(), results.size(), ops, fetched));
+    }
+    if (!memory.empty() && memory.size() != kept[r]) {
+      throw EnvironmentError(fmt::format("rank {} tells of {} bytes that are kept; expected {}", r,
+                                         memory.size(), kept[r]));
     }
     std::copy(times.begin(), times.end(), trace.ops.begin() + first);
     std::copy(results.begin(), results.end(), trace.results.begin() + first);

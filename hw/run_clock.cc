@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "hw/bytes.h"
+
 namespace slackline::hw {
 namespace {
 
@@ -11,7 +13,9 @@ std::int64_t nanoseconds_of(RunClock::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
+// Of a century at most, in either direction: what no number of ticks is, there is none for.
 RunClock::Clock::duration duration_of(double seconds) {
+  seconds = std::clamp(seconds, -kMostSeconds, kMostSeconds);
   return std::chrono::duration_cast<RunClock::Clock::duration>(
       std::chrono::duration<double>(seconds));
 }

@@ -19,25 +19,6 @@ constexpr milliseconds kAskClockEvery{100};
 
 }  // namespace
 
-Bytes encode(const RunStart& start) {
-  ByteWriter writer;
-  writer.add(start.at_s);
-  writer.add(std::uint8_t{start.counts});
-  writer.add(std::uint8_t{start.last});
-  writer.add(std::uint8_t{start.asks_clock});
-  return writer.take();
-}
-
-RunStart decode_run_start(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
-  RunStart start;
-  start.at_s = reader.get<double>();
-  start.counts = reader.get<std::uint8_t>() != 0;
-  start.last = reader.get<std::uint8_t>() != 0;
-  start.asks_clock = reader.get<std::uint8_t>() != 0;
-  return start;
-}
-
 RunPace::RunPace(const RunOptions& options) : options_(options) {
   if (options.iterations == 0) throw InputError("iterations: 0; expected at least 1");
   if (options.duration < milliseconds::zero() || options.duration > kLongestDuration) {

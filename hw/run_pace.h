@@ -4,24 +4,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <span>
 
-#include "hw/mesh.h"
 #include "hw/run.h"
+#include "hw/run_words.h"
 
 namespace slackline::hw {
-
-/// What rank 0 tells of an iteration before it begins.
-struct RunStart {
-  double at_s = 0;     // on rank 0's clock
-  bool counts = true;  // it is none of the warm-up
-  bool last = false;
-  bool asks_clock = false;  // after it, clocks are asked again
-};
-
-Bytes encode(const RunStart& start);
-/// Throws EnvironmentError for fewer bytes.
-RunStart decode_run_start(std::span<const std::byte> bytes);
 
 /// Rank 0's clock and plan.
 class RunPace {

@@ -8,13 +8,13 @@
 #include <numeric>
 #include <utility>
 
-#include "hw/bytes.h"
 #include "hw/conclusion.h"
 #include "hw/driver.h"
 #include "hw/executor.h"
 #include "hw/executor/channels.h"
 #include "hw/run_clock.h"
 #include "hw/run_pace.h"
+#include "hw/run_words.h"
 #include "hw/transport_choice.h"
 #include "machine/delays.h"
 #include "machine/kept_memory.h"
@@ -30,6 +30,8 @@ enum Topic : std::uint32_t { kStart = 0x5200, kTimes };
 
 // Times of iterations are kept until it is known which is the median: as many as fit in here.
 constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20;
+// A start is no further ahead.
+constexpr std::chrono::minutes kMostAhead{1};
 
 // The cost of one reading.
 double clock_read_s() {
@@ -96,6 +98,7 @@ class Run {
   std::optional<RunClock> clock_;
   double clock_read_s_ = 0;
   bool begun_ = false;
+  RunStart last_start_{0, false, false, false};
   std::string breach_;
   std::uint32_t most_kept_ = 1;
   std::vector<RankRecord> kept_;               // of the first iterations that are told of
@@ -144,32 +147,26 @@ void Run::set_up(std::uint32_t first_channel, std::uint32_t first_clock_channel)
 
 // Ranks greet each other, or tell why they cannot: then all throw the first one's reason.
 void Run::connect(const Failed& failed, std::uint32_t first_clock_channel) {
-  ByteWriter writer;
-  writer.add(failed.fault);
-  writer.add_text(failed.message);
-  writer.add(schedule_.digest());
-  writer.add(std::uint8_t{clock_->is_another()});
-  if (executor_) writer.add_all(std::span<const std::byte>(pack(executor_->greeting())));
-  const std::vector<Bytes> answers = mesh_.all_gather(writer.take());
+  RunGreeting own{failed, schedule_.digest(), clock_->is_another(), {}};
+  if (executor_) own.greeting = executor_->greeting();
+  const std::vector<Bytes> answers = mesh_.all_gather(encode(own));
   std::vector<Greeting> greetings;
   std::vector<std::uint32_t> of_other_clocks;
   for (std::uint32_t r = 0; r < answers.size(); ++r) {
-    ByteReader reader(answers[r]);
-    Failed theirs;
-    theirs.fault = reader.get<Failed::Fault>();
-    theirs.message = reader.text();
-    if (theirs.fault != Failed::Fault::kNone) {
+    RunGreeting theirs = read_from(r, "greeting", answers[r], read_run_greeting);
+    if (theirs.failed.fault != Failed::Fault::kNone) {
       if (executor_) executor_->close();
-      rethrow(theirs);
+      rethrow(theirs.failed);
     }
-    const auto digest = reader.get<sched::Digest>();
-    if (digest != schedule_.digest()) {
+    if (theirs.schedule != schedule_.digest()) {
       executor_->close();
       throw InputError(fmt::format("rank {} has schedule {}; expected {}, as rank {}", r,
-                                   to_string(digest), to_string(schedule_.digest()), mesh_.rank()));
+                                   to_string(theirs.schedule), to_string(schedule_.digest()),
+                                   mesh_.rank()));
     }
-    if (reader.get<std::uint8_t>() != 0) of_other_clocks.push_back(r);
-    greetings.push_back(unpack_greeting(reader.rest()));
+    // It is rank 0's that others may have another than.
+    if (theirs.has_another_clock && r != 0) of_other_clocks.push_back(r);
+    greetings.push_back(std::move(theirs.greeting));
   }
   executor_->connect(greetings);
   if (of_other_clocks.empty()) return;
@@ -205,7 +202,12 @@ RunStart Run::agree_on_start(std::uint32_t iteration) {
   const bool refill = options_.prove || !schedule_.regions().empty();
   if (iteration != 0) executor_->reset(refill);
   mesh_.barrier();
-  if (mesh_.rank() != 0) return decode_run_start(mesh_.receive(0, kStart));
+  if (mesh_.rank() != 0) {
+    last_start_ =
+        read_from(0, "start of an iteration", mesh_.receive(0, kStart),
+                  [&](ByteReader& reader) { return read_run_start(reader, last_start_); });
+    return last_start_;
+  }
   const RunStart start = pace_->next(iteration, Clock::now());
   const Bytes bytes = encode(start);
   for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) mesh_.send(r, kStart, bytes);
@@ -215,6 +217,10 @@ RunStart Run::agree_on_start(std::uint32_t iteration) {
 RunStart Run::iterate(std::uint32_t iteration) {
   const RunStart agreed = agree_on_start(iteration);
   const Clock::time_point start = clock_->begin(agreed.at_s);
+  // It is a millisecond ahead, give or take what clocks differ that were asked just now.
+  if (start - Clock::now() > kMostAhead) {
+    throw EnvironmentError("rank 0 names a start that is more than a minute ahead");
+  }
   sleep_until(start);
   const double late_s = std::chrono::duration<double>(Clock::now() - start).count();
   begun_ = true;
@@ -271,20 +277,15 @@ void Run::gather_ends(RunResult& result) {
       error_s = std::max(error_s, span.error_s);
     }
   }
-  ByteWriter writer;
-  writer.add(error_s);
-  writer.add_list(std::span<const double>(own));
-  writer.add_text(breach_);
-  const std::vector<Bytes> told = mesh_.all_gather(writer.take());
+  const std::vector<Bytes> told = mesh_.all_gather(encode(RunEnds{error_s, own, breach_}));
   double largest_s = 0;
   double second_s = 0;
   result.makespans_s.assign(finishes_.size(), 0);
   for (std::uint32_t r = 0; r < told.size(); ++r) {
-    ByteReader reader(told[r]);
-    error_s = reader.get<double>();
-    second_s = std::max(second_s, std::min(largest_s, error_s));
-    largest_s = std::max(largest_s, error_s);
-    const std::vector<double> finishes = reader.list<double>();
+    const RunEnds ends = read_from(r, "end of a run", told[r], read_run_ends);
+    second_s = std::max(second_s, std::min(largest_s, ends.error_s));
+    largest_s = std::max(largest_s, ends.error_s);
+    const std::vector<double>& finishes = ends.finishes_s;
     if (finishes.size() != finishes_.size()) {
       throw EnvironmentError(fmt::format("rank {} tells of {} iterations; expected {}", r,
                                          finishes.size(), finishes_.size()));
@@ -293,8 +294,7 @@ void Run::gather_ends(RunResult& result) {
       finishes_[i][r].finish_s = finishes[i];
       result.makespans_s[i] = std::max(result.makespans_s[i], finishes[i]);
     }
-    const std::string breach = reader.text();
-    if (!breach.empty() && !result.breach) result.breach = breach;
+    if (!ends.breach.empty() && !result.breach) result.breach = ends.breach;
   }
   result.clock_error_s = largest_s + second_s;
 }
@@ -332,22 +332,16 @@ void Run::gather_times(RunResult& result) {
   if (mesh_.rank() == 0) {
     result.clock_errors.emplace_back();
     for (std::uint32_t r = 1; r < mesh_.ranks(); ++r) {
-      const Bytes bytes = mesh_.receive(r, kTimes);
-      ByteReader reader(bytes);
-      records[r].times = reader.list<sched::OpTimes>();
-      records[r].results = reader.list<std::uint64_t>();
-      records[r].memory = reader.list<std::byte>();
-      result.clock_errors.emplace_back(reader.list<ClockErrors::Span>());
+      RunTimes times = read_from(
+          r, "record of its operations", mesh_.receive(r, kTimes),
+          [&](ByteReader& reader) { return read_run_times(reader, schedule_.op_count()); });
+      records[r] = std::move(times.record);
+      result.clock_errors.emplace_back(std::move(times.errors));
     }
   } else {
-    ByteWriter writer;
-    writer.add_list(std::span<const sched::OpTimes>(own.times));
-    writer.add_list(std::span<const std::uint64_t>(own.results));
-    writer.add_list(std::span<const std::byte>(own.memory));
-    const std::vector<ClockErrors::Span> errors =
-        clock_->errors(result.traced_iteration, finish_here_s_[result.traced_iteration]);
-    writer.add_list(std::span<const ClockErrors::Span>(errors));
-    mesh_.send(0, kTimes, writer.take());
+    mesh_.send(0, kTimes,
+               encode(RunTimes{own, clock_->errors(result.traced_iteration,
+                                                   finish_here_s_[result.traced_iteration])}));
   }
   result.trace = trace_of(records);
 }

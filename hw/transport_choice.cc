@@ -77,13 +77,10 @@ void require_room(std::string_view transport, Mesh& mesh) {
     failed = describe_failure(error);
   }
   ByteWriter writer;
-  writer.add(failed.fault);
-  writer.add_text(failed.message);
-  for (const Bytes& bytes : mesh.all_gather(writer.take())) {
-    ByteReader reader(bytes);
-    Failed theirs;
-    theirs.fault = reader.get<Failed::Fault>();
-    theirs.message = reader.text();
+  write_failed(failed, writer);
+  const std::vector<Bytes> told = mesh.all_gather(writer.take());
+  for (std::uint32_t r = 0; r < told.size(); ++r) {
+    const Failed theirs = read_from(r, "word about its host", told[r], read_failed);
     if (theirs.fault != Failed::Fault::kNone) rethrow(theirs);
   }
 }

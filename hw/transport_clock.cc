@@ -7,6 +7,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/error.h"
+
 namespace slackline::hw {
 namespace {
 
@@ -84,6 +86,9 @@ ClockSample TransportClock::ask() {
     sample.asked_ns = now_ns();
     say(0, 0);
     sample.there_ns = hear(0);
+    if (sample.there_ns < 0 || sample.there_ns > kMostClockNs) {
+      throw EnvironmentError("rank 0 tells a time that no clock shows");
+    }
     sample.answered_ns = now_ns();
     if (!best || sample.round_trip_ns() < best->round_trip_ns()) best = sample;
   }

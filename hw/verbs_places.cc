@@ -22,8 +22,10 @@ void set_places(VerbsOptions& options, Mesh& mesh) {
   const std::vector<int> own = NumaNodes::of_this_machine().of_cores(allowed_cores());
   writer.add_list(std::span<const int>(own));
   std::vector<std::vector<int>> nodes;
-  for (const Bytes& bytes : mesh.all_gather(writer.take())) {
-    nodes.push_back(ByteReader(bytes).list<int>());
+  const std::vector<Bytes> told = mesh.all_gather(writer.take());
+  for (std::uint32_t r = 0; r < told.size(); ++r) {
+    nodes.push_back(read_from(r, "list of memory nodes", told[r],
+                              [](ByteReader& reader) { return reader.list<int>(); }));
   }
   const HostPlace place = host_place(mesh.rank(), mesh.ranks_on_this_host(), nodes);
   options.rank_on_host = place.on_host;

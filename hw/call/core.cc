@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "hw/bytes.h"
 #include "hw/call/code.h"
 #include "hw/call/peer.h"
@@ -26,7 +27,8 @@ void check(const CallsOptions& options) {
               options.chunk_bytes <= std::size_t{1} << 30,
           "chunk_bytes", "a multiple of 8 from 1 KiB to 1 GiB");
   require(options.chunks_per_request >= 1, "chunks_per_request", "at least 1");
-  require(options.chunk_limit >= 2 && options.chunk_limit <= 1u << 16, "chunk_limit", "2 to 65536");
+  require(options.chunk_limit >= 2 && options.chunk_limit <= kMostChunks, "chunk_limit",
+          "2 to 65536");
   require(options.bundle_bytes >= 64 && options.bundle_bytes <= std::size_t{1} << 20,
           "bundle_bytes", "64 to 2^20");
   require(options.record_bytes >= 1024 && options.record_bytes <= std::size_t{1} << 30,
@@ -35,18 +37,41 @@ void check(const CallsOptions& options) {
   require(options.name < kMostNames, "name", "a number below 65536");
 }
 
+// What is not said is half of the memory that is free.
+CallsOptions with_bounds(CallsOptions options) {
+  constexpr std::uint64_t kUnknown = std::uint64_t{2} << 30;
+  if (options.most_granted_bytes == 0) {
+    options.most_granted_bytes = sched::free_memory().value_or(kUnknown) / 2;
+  }
+  return options;
+}
+
+struct Join {
+  sched::Digest code;
+  RemoteMemory words;
+  Address address;
+};
+
+Join read_join(ByteReader& reader) {
+  Join join;
+  join.code = reader.get<sched::Digest>();
+  join.words = reader.get<RemoteMemory>();
+  join.address = reader.list<std::byte>();
+  return join;
+}
+
 }  // namespace
 
 CallCore::CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transport,
                    const CallsOptions& options, CallableObject object)
     : calls_(calls),
       mesh_(mesh),
-      options_(options),
+      options_(with_bounds(options)),
       functions_(std::move(object)),
       port_(mesh, std::move(transport), options) {
   check(options_);
   require_reach(port_.with_transport([](Transport& use) { return use.name(); }), mesh_);
-  service_ = std::make_unique<CallService>(mesh_, port_, topic());
+  service_ = std::make_unique<CallService>(mesh_, port_, topic(), options_.most_granted_bytes);
   port_.with_transport([&](Transport& use) {
     constexpr std::size_t kUnitsPerSlab = 8;
     slabs_ = std::make_unique<Slabs>(use, options_.record_bytes, kUnitsPerSlab, use.numa_node());
@@ -112,19 +137,19 @@ void CallCore::join() {
   std::vector<Address> addresses;
   std::vector<RemoteMemory> words;
   const std::vector<Bytes> told = mesh_.all_gather(writer.take());
+  std::vector<sched::Digest> codes;
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    ByteReader reader(told[r]);
+    Join theirs = read_from(r, "word of a rank that calls", told[r], read_join);
+    codes.push_back(theirs.code);
     // All see the same, and throw alike.
-    const auto theirs = reader.get<sched::Digest>();
-    const auto first = ByteReader(told[0]).get<sched::Digest>();
-    if (theirs != first) {
+    if (theirs.code != codes.front()) {
       throw InputError(
           fmt::format("calls: rank {} runs another program than rank 0 (code {}, and {}); expected "
                       "the same build everywhere, for functions are named by their place in it",
-                      r, to_string(theirs), to_string(first)));
+                      r, to_string(theirs.code), to_string(codes.front())));
     }
-    words.push_back(reader.get<RemoteMemory>());
-    addresses.push_back(reader.list<std::byte>());
+    words.push_back(theirs.words);
+    addresses.push_back(std::move(theirs.address));
   }
   if (!to_itself()) addresses[self].clear();
   port_.with_transport([&](Transport& use) { use.connect(addresses); });

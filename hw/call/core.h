@@ -102,6 +102,7 @@ class CallCore {
 
   bool turn();
   bool run_some(CallPeer& peer);
+  bool run_next(CallPeer& peer, std::byte* record);
   bool has_read(CallPeer& peer, const RecordHead& head, std::byte* record);
   void run(CallPeer& peer, const RecordHead& head, std::byte* record);
   void execute(std::uint32_t source, std::uint32_t reply_to, const RecordHead& head,
@@ -115,7 +116,7 @@ class CallCore {
 
   Calls& calls_;
   Mesh& mesh_;
-  const CallsOptions options_;
+  const CallsOptions options_;  // with all bounds known
   const CallFunctions functions_;
   CallPort port_;
   std::unique_ptr<CallService> service_;
@@ -130,6 +131,7 @@ class CallCore {
   std::uint64_t sent_ = 0;  // records, but end records
   std::uint64_t run_ = 0;
   std::uint64_t calls_seen_ = 0;  // for CallFault
+  std::uint64_t scratch_bytes_ = 0;
   bool in_call_ = false;
   bool finished_ = false;
 };

@@ -106,6 +106,7 @@ __attribute__((visibility("hidden"))) inline FunctionName name_of(Invoker invoke
 /// A function that the object calls somewhere.
 struct ListedFunction {
   Invoker invoker;
+  std::uint32_t captures;  // bytes
   const ListedFunction* next;
 };
 
@@ -113,29 +114,36 @@ struct ListedFunction {
 __attribute__((visibility("hidden"))) inline constinit const ListedFunction* first_listed_function =
     nullptr;
 
-template <Invoker kInvoker>
+template <Invoker kInvoker, std::uint32_t kCaptures>
 struct __attribute__((visibility("hidden"))) ListingOf {
   struct Node : ListedFunction {
-    Node() : ListedFunction{kInvoker, first_listed_function} { first_listed_function = this; }
+    Node() : ListedFunction{kInvoker, kCaptures, first_listed_function} {
+      first_listed_function = this;
+    }
   };
   static inline const Node node;
 };
 
-/// For another process, which has it in its list, too.
-template <Invoker kInvoker>
+/// For another process, which has it in its list, too. `F`: the function that the invoker runs.
+template <class F, Invoker kInvoker>
 __attribute__((visibility("hidden"))) FunctionName listed() {
-  return name_of(ListingOf<kInvoker>::node.invoker);
+  constexpr std::uint32_t kCaptures = std::is_empty_v<F> ? 0 : sizeof(F);
+  return name_of(ListingOf<kInvoker, kCaptures>::node.invoker);
 }
 
 /// Of the object of whoever calls it: where it begins, and what may be called in it.
+struct CallableFunction {
+  std::uint32_t offset = 0;    // FunctionName::offset
+  std::uint32_t captures = 0;  // bytes
+};
 struct CallableObject {
   const char* anchor = nullptr;
-  std::vector<std::uint32_t> functions;  // FunctionName::offset
+  std::vector<CallableFunction> functions;
 };
 __attribute__((visibility("hidden"))) inline CallableObject callable_object() {
   CallableObject object{code_anchor(), {}};
   for (const ListedFunction* f = first_listed_function; f != nullptr; f = f->next) {
-    object.functions.push_back(name_of(f->invoker).offset);
+    object.functions.push_back({name_of(f->invoker).offset, f->captures});
   }
   return object;
 }

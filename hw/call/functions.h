@@ -1,6 +1,7 @@
 // What peers may have run here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,12 +14,13 @@ class CallFunctions {
   explicit CallFunctions(CallableObject object);
 
   const char* anchor() const { return anchor_; }
-  /// The function that a peer names by its offset; null if it is none of those that may be called.
-  Invoker at(std::uint32_t offset) const;
+  /// The function that a peer names by its offset, and gives captures of so many bytes, in whole
+  /// words; null if it is none of those that may be called, or captures more or less.
+  Invoker at(std::uint32_t offset, std::size_t captures) const;
 
  private:
   const char* anchor_;
-  std::vector<std::uint32_t> offsets_;  // ascending
+  std::vector<CallableFunction> functions_;  // by offset
 };
 
 }  // namespace slackline::hw

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "hw/bytes.h"
 
 namespace slackline::hw {
 
@@ -31,7 +32,7 @@ void CallNotices::withdraw(std::uint32_t token) {
 
 CallNotices::Notice& CallNotices::at(std::uint32_t token) {
   if (token >= notices_.size() || notices_[token].left == 0) {
-    throw InternalError("a call is answered that was never made, or twice");
+    throw BadBytes("an answer to a call that was never made, or a second one");
   }
   return notices_[token];
 }
@@ -47,7 +48,7 @@ void CallNotices::one_less(std::uint32_t token) {
 void CallNotices::replied(std::uint32_t token, std::span<const std::byte> result) {
   const Notice& notice = at(token);
   if (notice.state != nullptr && !notice.result.empty()) {
-    if (notice.result.size() != result.size()) throw InternalError("a result has another size");
+    if (notice.result.size() != result.size()) throw BadBytes("a result of another size");
     std::memcpy(notice.result.data(), result.data(), result.size());
   }
   one_less(token);

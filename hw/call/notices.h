@@ -19,7 +19,7 @@ class CallNotices {
   /// The call was not taken after all.
   void withdraw(std::uint32_t token);
 
-  /// A reply has come.
+  /// A reply has come. These throw BadBytes if nobody waits for it, or it has another size.
   void replied(std::uint32_t token, std::span<const std::byte> result);
   /// …of a call that has thrown. Without a token, or a synchroniser, it is kept for the caller.
   void failed(std::uint32_t token, std::uint32_t rank, const std::string& text);

@@ -20,7 +20,6 @@ namespace {
 // Calls of one source in a row, so that none starves another.
 constexpr int kTurn = 256;
 constexpr std::size_t kMostErrorText = 600;
-constexpr std::uint64_t kMostRead = std::uint64_t{1} << 47;  // a process's memory
 
 // A record came whole, and says what none of this program's does: no rank of it has written that.
 [[noreturn]] void refuse(std::uint32_t source, std::string_view what) {
@@ -58,14 +57,23 @@ bool CallCore::progress() {
 
 bool CallCore::run_some(CallPeer& peer) {
   for (int i = 0; i < kTurn; ++i) {
-    std::byte* const record = peer.receiver->next();
-    if (record == nullptr) return i != 0;
-    const RecordHead head = peer.receiver->head();
-    if (head.kind == RecordKind::kCallRead && !has_read(peer, head, record)) return i != 0;
-    run(peer, head, record);
-    peer.reading = false;
+    try {
+      std::byte* const record = peer.receiver->next();
+      if (record == nullptr || !run_next(peer, record)) return i != 0;
+    } catch (const BadBytes& error) {
+      refuse(peer.rank, fmt::format("what no call has: {}", error.what()));
+    }
     peer.receiver->pop();
   }
+  return true;
+}
+
+// Whether it has run.
+bool CallCore::run_next(CallPeer& peer, std::byte* record) {
+  const RecordHead head = peer.receiver->head();
+  if (head.kind == RecordKind::kCallRead && !has_read(peer, head, record)) return false;
+  run(peer, head, record);
+  peer.reading = false;
   return true;
 }
 
@@ -74,12 +82,20 @@ bool CallCore::has_read(CallPeer& peer, const RecordHead& head, std::byte* recor
   if (peer.reading) return peer.read.pending == 0;
   const auto buffer = ByteReader(buffer_of(head, record)).get<ReadBuffer>();
   if (buffer.bytes == 0) return true;
-  if (buffer.bytes > kMostRead) refuse(peer.rank, "a buffer of more bytes than there can be");
-  if (peer.scratch.bytes().size() < buffer.bytes) {
+  const std::uint64_t has = peer.scratch.bytes().size();
+  if (has < buffer.bytes) {
+    const std::uint64_t most = options_.most_granted_bytes - (scratch_bytes_ - has);
+    if (buffer.bytes > most || std::bit_ceil(buffer.bytes) > most) {
+      refuse(peer.rank,
+             "a buffer of more bytes than this rank reads, "
+             "CallsOptions::most_granted_bytes");
+    }
     port_.with_transport([&](Transport& use) {
-      if (!peer.scratch.bytes().empty()) use.unregister_memory(peer.scratch_registered);
+      if (has != 0) use.unregister_memory(peer.scratch_registered);
       peer.scratch = {};
+      scratch_bytes_ -= has;
       peer.scratch = Pages(std::bit_ceil(buffer.bytes), use.numa_node());
+      scratch_bytes_ += peer.scratch.bytes().size();
       peer.scratch_registered = use.register_memory(peer.scratch.bytes());
     });
   }
@@ -97,15 +113,18 @@ void CallCore::run(CallPeer& peer, const RecordHead& head, std::byte* record) {
   if (head.kind == RecordKind::kError) {
     ByteReader reader(buffer);
     const auto rank = reader.get<std::uint32_t>();
+    ByteReader::require(rank < mesh_.ranks(), "a rank that is none");
     return notices_.failed(head.token, rank, reader.text());
   }
   std::uint32_t reply_to = peer.rank;
+  std::shared_ptr<const Pages> held;  // while the call uses it, whoever frees it meanwhile
   if (head.kind == RecordKind::kCallRead) {
     const auto read = ByteReader(buffer).get<ReadBuffer>();
     buffer = peer.scratch.bytes().first(read.bytes);
   } else if (head.kind == RecordKind::kCallWritten) {
     const auto written = ByteReader(buffer).get<WrittenBuffer>();
-    buffer = service_->memory(written.id);
+    held = service_->held(written.id);
+    buffer = held ? held->bytes() : std::span<std::byte>();
     // Freed meanwhile: the call finds nothing there.
     buffer = written.offset > buffer.size() || written.bytes > buffer.size() - written.offset
                  ? std::span<std::byte>()
@@ -132,7 +151,7 @@ void CallCore::run(CallPeer& peer, const RecordHead& head, std::byte* record) {
 
 void CallCore::execute(std::uint32_t source, std::uint32_t reply_to, const RecordHead& head,
                        const std::byte* closure, std::span<std::byte> buffer) {
-  const Invoker invoker = functions_.at(head.function);
+  const Invoker invoker = functions_.at(head.function, std::size_t{8} * head.closure_words);
   if (invoker == nullptr) refuse(source, "a function that this program never calls");
   CallContext here(calls_, head.kind == RecordKind::kBroadcast ? reply_to : source);
   std::string error;
@@ -220,7 +239,9 @@ std::array<std::uint64_t, 2> CallCore::sum_over_ranks(std::array<std::uint64_t, 
     if (r == mesh_.rank()) continue;
     std::optional<Bytes> told;
     until([&] { return (told = mesh_.try_receive(r, round)).has_value(); }, "another rank");
-    const auto theirs = ByteReader(*told).get<std::array<std::uint64_t, 2>>();
+    using Sums = std::array<std::uint64_t, 2>;
+    const Sums theirs = read_from(r, "number of calls", *told,
+                                  [](ByteReader& reader) { return reader.get<Sums>(); });
     sum[0] += theirs[0];
     sum[1] += theirs[1];
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "hw/bytes.h"
 
 namespace slackline::hw {
 
@@ -19,7 +20,7 @@ std::byte* CallReceiver::next() {
     if (head_.kind != RecordKind::kEnd) return record;
     // Granted before the source could name it.
     const std::span<std::byte> following = find_chunk_(head_.function);
-    if (following.empty()) throw InternalError("calls: a record names a chunk that is not there");
+    if (following.empty()) throw BadBytes("a chunk that is not there");
     stamps_.advance();
     chunk_ = following;
     at_ = 0;

@@ -19,7 +19,8 @@ class CallReceiver {
 
   CallReceiver(RecordStamps stamps, FindChunk find_chunk, TellConsumed tell_consumed);
 
-  /// The next record if all of it is there, else null; it stays in place until pop().
+  /// The next record if all of it is there, else null; it stays in place until pop(). Throws
+  /// BadBytes if it names a chunk that is not there.
   std::byte* next();
   /// Of the record that next() answered.
   const RecordHead& head() const { return head_; }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "hw/bytes.h"
 
 namespace slackline::hw {
@@ -15,13 +17,13 @@ namespace {
 // How long the thread sleeps: after something happened, and at most.
 constexpr std::chrono::microseconds kShortNap{50};
 constexpr std::chrono::microseconds kLongNap{250};
-// More than any machine has; keeps sums from overflowing.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
+// Requests of one rank in a row, so that none keeps others waiting.
+constexpr int kTurn = 64;
 
 }  // namespace
 
-CallService::CallService(Mesh& mesh, CallPort& port, std::uint32_t topic)
-    : mesh_(mesh), port_(port), topic_(topic), chunks_(mesh.ranks()) {}
+CallService::CallService(Mesh& mesh, CallPort& port, std::uint32_t topic, std::uint64_t most_bytes)
+    : mesh_(mesh), port_(port), topic_(topic), most_bytes_(most_bytes), chunks_(mesh.ranks()) {}
 
 CallService::~CallService() { stop(); }
 
@@ -68,31 +70,38 @@ bool CallService::hear() {
   bool heard = false;
   for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
     if (rank == mesh_.rank()) continue;
-    while (const std::optional<Bytes> bytes = mesh_.try_receive(rank, topic_)) {
+    for (int i = 0; i < kTurn; ++i) {
+      const std::optional<Bytes> bytes = mesh_.try_receive(rank, topic_);
+      if (!bytes) break;
       heard = true;
-      const auto request = ByteReader(*bytes).get<ServiceRequest>();
+      const ServiceRequest request =
+          read_from(rank, "request for memory", *bytes, read_service_request);
       if (request.kind == ServiceRequest::Kind::kLeave) {
         port_.depart(rank);
         continue;
       }
-      const ServiceAnswer answer = serve(rank, request);
-      ByteWriter writer;
-      writer.add_text(answer.error);
-      writer.add(answer.id);
-      writer.add_list(std::span<const RemoteMemory>(answer.memory));
-      mesh_.send(rank, topic_ + 1, writer.take());
+      mesh_.send(rank, topic_ + 1, encode(serve(rank, request)));
     }
   }
   return heard;
 }
 
-CallService::Granted CallService::grant(std::uint64_t bytes) {
-  if (bytes == 0 || bytes > kMostBytes) throw InputError("expected 1 to 2^46 bytes");
-  return port_.with_transport([&](Transport& transport) {
-    Granted granted{Pages(bytes, transport.numa_node()), {}};
-    granted.registered = transport.register_memory(granted.pages.bytes());
-    return granted;
+CallService::Granted CallService::grant(std::uint32_t to, std::uint64_t bytes) {
+  if (bytes == 0) throw InputError("expected 1 byte or more");
+  const std::uint64_t others = others_bytes_;
+  if (to != mesh_.rank() && bytes > most_bytes_ - others) {
+    throw EnvironmentError(fmt::format(
+        "{} more, and other ranks have {} of this one's memory; expected {} together, "
+        "CallsOptions::most_granted_bytes",
+        sched::human_bytes(bytes), sched::human_bytes(others), sched::human_bytes(most_bytes_)));
+  }
+  Granted granted = port_.with_transport([&](Transport& transport) {
+    Granted made{Pages(bytes, transport.numa_node()), {}, to};
+    made.registered = transport.register_memory(made.pages.bytes());
+    return made;
   });
+  if (to != mesh_.rank()) others_bytes_ += bytes;
+  return granted;
 }
 
 ServiceAnswer CallService::serve(std::uint32_t from, const ServiceRequest& request) {
@@ -102,39 +111,46 @@ ServiceAnswer CallService::serve(std::uint32_t from, const ServiceRequest& reque
       free(request.count);
       return answer;
     }
-    const std::uint32_t count = request.kind == ServiceRequest::Kind::kChunks ? request.count : 1;
+    const bool chunks = request.kind == ServiceRequest::Kind::kChunks;
+    const std::uint32_t count = chunks ? request.count : 1;
+    if (chunks && count > kMostChunks - chunks_[from].size()) {
+      throw InputError(fmt::format("expected {} chunks at most", kMostChunks));
+    }
     for (std::uint32_t i = 0; i < count; ++i) {
-      Granted granted = grant(request.bytes);
+      Granted granted = grant(from, request.bytes);
       answer.memory.push_back(granted.registered.remote);
       const std::lock_guard lock(mutex_);
-      if (request.kind == ServiceRequest::Kind::kChunks) {
+      if (chunks) {
         chunks_[from].push_back(std::move(granted));
         if (i == 0) answer.id = static_cast<std::uint32_t>(chunks_[from].size() - 1);
       } else {
         const auto unused = std::ranges::find_if(memories_, [](const auto& one) { return !one; });
         answer.id = static_cast<std::uint32_t>(unused - memories_.begin());
+        auto kept = std::make_shared<Granted>(std::move(granted));
         if (unused == memories_.end()) {
-          memories_.emplace_back(std::move(granted));
+          memories_.push_back(std::move(kept));
         } else {
-          *unused = std::move(granted);
+          *unused = std::move(kept);
         }
       }
     }
   } catch (const std::exception& error) {
     answer.error = error.what();
+    answer.memory.clear();
   }
   return answer;
 }
 
 void CallService::free(std::uint32_t id) {
-  std::optional<Granted> freed;
+  std::shared_ptr<Granted> freed;
   {
     const std::lock_guard lock(mutex_);
-    if (id < memories_.size()) freed = std::exchange(memories_[id], std::nullopt);
+    if (id < memories_.size()) freed = std::exchange(memories_[id], nullptr);
   }
   if (!freed) throw InputError(fmt::format("there is no memory {}", id));
   port_.with_transport(
       [&](Transport& transport) { transport.unregister_memory(freed->registered); });
+  if (freed->to != mesh_.rank()) others_bytes_ -= freed->pages.bytes().size();
 }
 
 ServiceAnswer CallService::ask(std::uint32_t rank, const ServiceRequest& request) {
@@ -142,7 +158,7 @@ ServiceAnswer CallService::ask(std::uint32_t rank, const ServiceRequest& request
   if (rank == mesh_.rank()) {
     answer = serve(rank, request);
   } else {
-    mesh_.send(rank, topic_, std::as_bytes(std::span(&request, 1)));
+    mesh_.send(rank, topic_, encode(request));
     CallRest rest(port_, "a service thread's answer");
     std::optional<Bytes> bytes;
     while (!(bytes = mesh_.try_receive(rank, topic_ + 1))) {
@@ -153,10 +169,8 @@ ServiceAnswer CallService::ask(std::uint32_t rank, const ServiceRequest& request
         rest.rest();
       }
     }
-    ByteReader reader(*bytes);
-    answer.error = reader.text();
-    answer.id = reader.get<std::uint32_t>();
-    answer.memory = reader.list<RemoteMemory>();
+    answer = read_from(rank, "answer to a request for memory", *bytes,
+                       [&](ByteReader& reader) { return read_service_answer(reader, request); });
   }
   if (!answer.error.empty()) {
     throw EnvironmentError(fmt::format("calls: rank {} refused: {}", rank, answer.error));
@@ -167,7 +181,7 @@ ServiceAnswer CallService::ask(std::uint32_t rank, const ServiceRequest& request
 void CallService::leave() {
   const ServiceRequest request{ServiceRequest::Kind::kLeave, 0, 0};
   for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
-    if (rank != mesh_.rank()) mesh_.send(rank, topic_, std::as_bytes(std::span(&request, 1)));
+    if (rank != mesh_.rank()) mesh_.send(rank, topic_, encode(request));
   }
 }
 
@@ -178,9 +192,14 @@ std::span<std::byte> CallService::chunk(std::uint32_t source, std::uint32_t id) 
 }
 
 std::span<std::byte> CallService::memory(std::uint32_t id) const {
+  const std::shared_ptr<const Pages> pages = held(id);
+  return pages ? pages->bytes() : std::span<std::byte>();
+}
+
+std::shared_ptr<const Pages> CallService::held(std::uint32_t id) const {
   const std::lock_guard lock(mutex_);
-  if (id >= memories_.size() || !memories_[id]) return {};
-  return memories_[id]->pages.bytes();
+  if (id >= memories_.size() || !memories_[id]) return nullptr;
+  return {memories_[id], &memories_[id]->pages};
 }
 
 }  // namespace slackline::hw

@@ -8,37 +8,23 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "hw/call/port.h"
+#include "hw/call/service_words.h"
 #include "hw/mesh.h"
 #include "hw/pages.h"
 
 namespace slackline::hw {
 
-struct ServiceRequest {
-  enum class Kind : std::uint8_t { kChunks, kAllocate, kFree, kLeave };
-  Kind kind = Kind::kChunks;
-  std::uint64_t bytes = 0;  // of a chunk, or of the memory
-  std::uint32_t count = 0;  // of chunks; kFree: the memory's id
-};
-
-/// What was granted; `error` if it was not.
-struct ServiceAnswer {
-  std::string error;
-  std::uint32_t id = 0;  // of the first
-  std::vector<RemoteMemory> memory;
-};
-
 class CallService {
  public:
-  /// All references must outlive this.
-  CallService(Mesh& mesh, CallPort& port, std::uint32_t topic);
+  /// All references must outlive this. `most_bytes`: what others may have here, all together.
+  CallService(Mesh& mesh, CallPort& port, std::uint32_t topic, std::uint64_t most_bytes);
   ~CallService();
   CallService(const CallService&) = delete;
   CallService& operator=(const CallService&) = delete;
@@ -61,26 +47,31 @@ class CallService {
   std::span<std::byte> chunk(std::uint32_t source, std::uint32_t id) const;
   /// Memory that was allocated here; empty if it was freed, or never was.
   std::span<std::byte> memory(std::uint32_t id) const;
+  /// The same, which stays for as long as this is held, freed or not; null if there is none.
+  std::shared_ptr<const Pages> held(std::uint32_t id) const;
 
  private:
   struct Granted {
     Pages pages;
     LocalMemory registered;
+    std::uint32_t to = 0;
   };
 
   void run();
   bool hear();
   ServiceAnswer serve(std::uint32_t from, const ServiceRequest& request);
-  Granted grant(std::uint64_t bytes);
+  Granted grant(std::uint32_t to, std::uint64_t bytes);
   void free(std::uint32_t id);
 
   Mesh& mesh_;
   CallPort& port_;
   const std::uint32_t topic_;  // requests; answers: the next
+  const std::uint64_t most_bytes_;
+  std::atomic<std::uint64_t> others_bytes_{0};  // granted to others, by the service thread alone
 
   mutable std::mutex mutex_;
   std::vector<std::deque<Granted>> chunks_;  // by source
-  std::deque<std::optional<Granted>> memories_;
+  std::deque<std::shared_ptr<Granted>> memories_;
   std::condition_variable stopped_;
   bool stopping_ = false;
   std::exception_ptr failure_;

@@ -62,6 +62,11 @@ struct CallsOptions {
   /// Where completions come in order (verbs): all but every u_max-th write complete silently. ≥ 1.
   std::uint64_t u_max = 64;
 
+  /// What other ranks may have of this one's memory, all together: windows, and memory that they
+  /// allocate; and as much again for buffers that their calls have read. 0: half of what is free
+  /// when the Calls are made; 1 GiB where that is not known.
+  std::uint64_t most_granted_bytes = 0;
+
   /// How long a wait goes on while nothing at all happens.
   std::chrono::milliseconds patience{60'000};
   /// As MeshOptions::failure_timeout: how long the mesh has to name who is lost.

@@ -18,12 +18,6 @@ constexpr std::uint32_t kSlots = 8;                    // of a channel, at each 
 constexpr std::uint64_t kMostGathered = 256ull << 10;  // in one bundle
 constexpr std::uint64_t kLargePut = 64ull << 10;       // not copied
 
-struct Header {
-  std::uint32_t op = 0;
-  std::uint32_t padding = 0;
-  std::uint64_t shift = 0;  // added to where a put writes
-};
-
 // What both ends of a channel know of it.
 struct Shape {
   bool gathers = false;
@@ -64,8 +58,8 @@ std::vector<Shape> shapes_of(const sched::Schedule& schedule) {
     if (!shape.gathers) continue;
     shape.written = shape.written && 2 * (counts[c].contiguous + 1) >= counts[c].puts;
     shape.limit = std::min(schedule.channels()[c].bundle_bytes, kMostGathered);
-    const std::uint64_t largest =
-        shape.written ? std::min(counts[c].largest, kLargePut) : counts[c].largest + sizeof(Header);
+    const std::uint64_t largest = shape.written ? std::min(counts[c].largest, kLargePut)
+                                                : counts[c].largest + sizeof(BundleHeader);
     shape.slot_bytes = (shape.limit + largest + 63) / 64 * 64;
   }
   return shapes;
@@ -263,7 +257,7 @@ void Bundles::add_written(Slot& slot, const Op& op, std::uint64_t shift) {
 }
 
 void Bundles::add_told(Slot& slot, const Op& op, sched::OpId id, std::uint64_t shift) {
-  const Header header{id.value, 0, shift};
+  const BundleHeader header{id.value, 0, shift};
   std::memcpy(slot.data + slot.bytes, &header, sizeof header);
   slot.bytes += sizeof header;
   for (const Slice& slice : schedule_.slices(op.reads)) {
@@ -364,50 +358,6 @@ void Bundles::complete(const Completion& completion, RequestQueue& queue) {
   const std::uint32_t slot = line.told.front();
   line.told.pop_front();
   over(line, slot, queue);
-}
-
-void Bundles::take_apart(Target& target, std::span<const std::byte> bundle) {
-  while (!bundle.empty()) {
-    Header header;
-    std::memcpy(&header, bundle.data(), sizeof header);
-    bundle = bundle.subspan(sizeof header);
-    const Op& op = schedule_.op(sched::OpId(header.op));
-    const std::uint64_t bytes = schedule_.payload_bytes(op);
-    std::span<const std::byte> payload = bundle.first(bytes);
-    bundle = bundle.subspan(bytes);
-    if (op.kind == OpKind::kSend) {
-      target.arrived.emplace_back(payload.begin(), payload.end());
-      continue;
-    }
-    for (Slice slice : schedule_.slices(op.writes)) {
-      if (slice.bytes == 0) continue;
-      slice.offset += header.shift;
-      const std::uint64_t room = schedule_.buffers()[slice.buffer.value].bytes;
-      if (slice.offset > room || slice.bytes > room - slice.offset) {
-        throw InputError(fmt::format("{} writes outside of its target's buffer",
-                                     describe(schedule_, sched::OpId(header.op))));
-      }
-      std::memcpy(memory_.at(slice).data(), payload.data(), slice.bytes);
-      payload = payload.subspan(slice.bytes);
-    }
-    if (op.notify == sched::Notify::kImm) target.arrived.emplace_back();
-  }
-}
-
-// The k-th message meets the k-th receive.
-void Bundles::match(Target& target) {
-  while (!target.arrived.empty() && !target.receives.empty()) {
-    std::span<const std::byte> payload = target.arrived.front();
-    const std::uint32_t i = target.receives.front();
-    for (const Slice& slice : schedule_.slices(program_.op(i).writes)) {
-      const std::uint64_t bytes = std::min<std::uint64_t>(slice.bytes, payload.size());
-      if (bytes != 0) std::memcpy(memory_.at(slice).data(), payload.data(), bytes);
-      payload = payload.subspan(bytes);
-    }
-    done.push_back(i);
-    target.arrived.pop_front();
-    target.receives.pop_front();
-  }
 }
 
 }  // namespace slackline::hw

@@ -29,6 +29,13 @@
 
 namespace slackline::hw {
 
+/// Before each operation's bytes, in a bundle that comes as a message.
+struct BundleHeader {
+  std::uint32_t op = 0;
+  std::uint32_t padding = 0;
+  std::uint64_t shift = 0;  // added to where a put writes
+};
+
 class Bundles {
  public:
   using Clock = std::chrono::steady_clock;

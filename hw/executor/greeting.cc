@@ -1,7 +1,5 @@
 #include "hw/executor/greeting.h"
 
-#include "hw/bytes.h"
-
 namespace slackline::hw {
 
 std::vector<std::byte> pack(const Greeting& greeting) {
@@ -11,11 +9,17 @@ std::vector<std::byte> pack(const Greeting& greeting) {
   return writer.take();
 }
 
-Greeting unpack_greeting(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+Greeting read_greeting(ByteReader& reader) {
   Greeting greeting;
   greeting.memory = reader.list<RemoteMemory>();
   greeting.address = reader.list<std::byte>();
+  return greeting;
+}
+
+Greeting unpack_greeting(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  Greeting greeting = read_greeting(reader);
+  reader.end();
   return greeting;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "hw/bytes.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
@@ -17,7 +18,9 @@ struct Greeting {
 };
 
 std::vector<std::byte> pack(const Greeting& greeting);
-/// Throws EnvironmentError if the bytes are no greeting.
+/// Throws BadBytes.
+Greeting read_greeting(ByteReader& reader);
+/// Of which there is nothing else. Throws EnvironmentError if the bytes are no greeting.
 Greeting unpack_greeting(std::span<const std::byte> bytes);
 
 }  // namespace slackline::hw

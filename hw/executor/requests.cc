@@ -142,8 +142,12 @@ void RequestMaker::connect(std::span<const Greeting> greetings) {
     remote_[b] = greetings[rank].memory[next[rank]++];
   }
   any_of_rank_.clear();
-  for (const Greeting& greeting : greetings) {
-    any_of_rank_.push_back(greeting.memory.empty() ? RemoteMemory{} : greeting.memory.back());
+  for (std::size_t rank = 0; rank < greetings.size(); ++rank) {
+    // And some memory behind its buffers.
+    if (next[rank] + 1 != greetings[rank].memory.size()) {
+      throw EnvironmentError(fmt::format("rank {} greets with another schedule", rank));
+    }
+    any_of_rank_.push_back(greetings[rank].memory.back());
   }
 }
 

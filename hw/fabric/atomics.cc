@@ -13,6 +13,14 @@
 namespace slackline::hw {
 namespace {
 
+bool is_atomic(std::uint32_t kind) {
+  using enum RequestKind;
+  for (const RequestKind known : {kFetchAdd, kFetchAnd, kFetchOr, kFetchXor, kCompareSwap}) {
+    if (static_cast<std::uint32_t>(known) == kind) return true;
+  }
+  return false;
+}
+
 std::uint64_t next_value(RequestKind kind, std::uint64_t word, std::uint64_t operand,
                          std::uint64_t compare) {
   switch (kind) {
@@ -49,7 +57,9 @@ FabricAtomics::FabricAtomics(FabricEndpoint& endpoint, std::uint64_t salt, Sourc
   }
 }
 
+// Of a message that is shorter, the rest must not be what the one before it had: its salt, say.
 void FabricAtomics::listen(Receive& receive) {
+  receive.message = {};
   endpoint_.require(fi_recv(endpoint_.ep(), &receive.message, sizeof receive.message, descriptor_,
                             FI_ADDR_UNSPEC, static_cast<FabricContext*>(&receive)),
                     "listening for atomics");
@@ -105,7 +115,7 @@ FabricAtomics::Message FabricAtomics::carry_out(const Message& request) {
   answer.number = request.number;
   answer.channel = request.channel;
   const auto found = memory_.find(request.key);
-  if (found == memory_.end() || found->second.size() < 8 ||
+  if (!is_atomic(request.what) || found == memory_.end() || found->second.size() < 8 ||
       request.address > found->second.size() - 8) {
     answer.what = static_cast<std::uint32_t>(What::kRefusal);
     return answer;

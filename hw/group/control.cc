@@ -1,6 +1,7 @@
 #include "hw/group/control.h"
 
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace slackline::hw {
@@ -28,6 +29,7 @@ std::optional<GroupControl> decode_group_control(std::span<const std::byte> byte
   if (numbers[0] < 1 || numbers[0] > static_cast<std::uint64_t>(GroupWord::kPong)) {
     return std::nullopt;
   }
+  if (numbers[1] > std::numeric_limits<std::uint32_t>::max() || numbers[4] > 1) return std::nullopt;
   GroupControl control;
   control.word = static_cast<GroupWord>(numbers[0]);
   control.group = static_cast<std::uint32_t>(numbers[1]);
@@ -35,6 +37,7 @@ std::optional<GroupControl> decode_group_control(std::span<const std::byte> byte
   control.notice.messages = numbers[3];
   if (numbers[4] != 0) control.notice.decided = numbers[5];
   for (std::size_t i = kHead; i < numbers.size(); ++i) {
+    if (numbers[i] > 1) return std::nullopt;
     control.notice.lost.push_back(numbers[i] != 0);
   }
   return control;

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "base/shown_text.h"
 #include "hw/bytes.h"
 #include "hw/group/control.h"
 
@@ -15,6 +17,9 @@ namespace slackline::hw {
 namespace {
 
 constexpr std::chrono::microseconds kNap{200};
+// Who has heard everybody is in the next round; nobody is two ahead.
+constexpr std::size_t kMostAhead = 2;
+constexpr std::size_t kMostText = 64 << 10;
 
 // Every message begins with one of these.
 enum class Said : std::uint8_t { kWish, kRound, kRefused };
@@ -46,15 +51,9 @@ void GroupMeeting::tell(std::span<const std::byte> bytes) {
 }
 
 std::uint32_t GroupMeeting::agree(std::uint32_t from_root) {
-  const Bytes own = pack(wish_, from_root);
-  tell(own);
-  const std::vector<Bytes> hellos = hear();
-  if (wish_.ranks.front() == mesh_.rank()) return from_root;
-  ByteReader reader(hellos.front());
-  reader.get<Said>();
-  reader.list<std::uint32_t>();
-  reader.text();
-  return reader.get<std::uint32_t>();
+  tell(pack(wish_, from_root));
+  hear();
+  return wish_.ranks.front() == mesh_.rank() ? from_root : told_by_root_;
 }
 
 std::vector<Bytes> GroupMeeting::exchange(std::span<const std::byte> bytes) {
@@ -64,11 +63,7 @@ std::vector<Bytes> GroupMeeting::exchange(std::span<const std::byte> bytes) {
   tell(writer.take());
   std::vector<Bytes> heard = hear();
   for (std::size_t m = 0; m < heard.size(); ++m) {
-    if (wish_.ranks[m] == mesh_.rank()) {
-      heard[m].assign(bytes.begin(), bytes.end());
-    } else {
-      heard[m].erase(heard[m].begin());
-    }
+    if (wish_.ranks[m] == mesh_.rank()) heard[m].assign(bytes.begin(), bytes.end());
   }
   return heard;
 }
@@ -85,7 +80,7 @@ void GroupMeeting::refuse(const std::exception& error) noexcept {
     }
     ByteWriter writer;
     writer.add(Said::kRefused);
-    writer.add_text(error.what());
+    writer.add_text(std::string_view(error.what()).substr(0, kMostText));
     writer.add(why);
     writer.add(rank);
     tell(writer.take());
@@ -95,9 +90,10 @@ void GroupMeeting::refuse(const std::exception& error) noexcept {
 }
 
 void GroupMeeting::throw_refusal(std::uint32_t from, ByteReader& reader) const {
-  const std::string text = reader.text();
-  const auto why = reader.get<Why>();
+  const std::string text = sched::shown(reader.text(kMostText));
+  const auto why = reader.choice(Why::kLost);
   const auto rank = reader.get<std::uint32_t>();
+  ByteReader::require(rank < mesh_.ranks(), "a rank that is none");
   if (why == Why::kLost) throw PeerLost(rank, text);
   if (why == Why::kInput) throw InputError(text);
   throw EnvironmentError(
@@ -108,7 +104,7 @@ void GroupMeeting::throw_refusal(std::uint32_t from, ByteReader& reader) const {
 std::vector<Bytes> GroupMeeting::hear() {
   const auto missing = [&] {
     for (std::size_t m = 0; m < inbox_.size(); ++m) {
-      if (wish_.ranks[m] != mesh_.rank() && inbox_[m].empty()) return std::optional(m);
+      if (wish_.ranks[m] != mesh_.rank() && inbox_[m].told.empty()) return std::optional(m);
     }
     return std::optional<std::size_t>();
   };
@@ -132,9 +128,9 @@ std::vector<Bytes> GroupMeeting::hear() {
   }
   std::vector<Bytes> heard(inbox_.size());
   for (std::size_t m = 0; m < inbox_.size(); ++m) {
-    if (inbox_[m].empty()) continue;
-    heard[m] = std::move(inbox_[m].front());
-    inbox_[m].pop_front();
+    if (inbox_[m].told.empty()) continue;
+    heard[m] = std::move(inbox_[m].told.front());
+    inbox_[m].told.pop_front();
   }
   return heard;
 }
@@ -144,16 +140,33 @@ void GroupMeeting::listen() {
   for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
     if (rank == mesh_.rank()) continue;
     const auto member = std::ranges::find(wish_.ranks, rank);
-    while (std::optional<Bytes> bytes = mesh_.try_receive(rank, topic_)) {
-      ByteReader reader(*bytes);
-      const auto said = reader.get<Said>();
-      if (said == Said::kRefused) throw_refusal(rank, reader);
-      if (said == Said::kWish) compare(rank, reader);
-      if (member != wish_.ranks.end()) {
-        inbox_[static_cast<std::size_t>(member - wish_.ranks.begin())].push_back(std::move(*bytes));
-      }
+    Member* const known = member == wish_.ranks.end()
+                              ? nullptr
+                              : &inbox_[static_cast<std::size_t>(member - wish_.ranks.begin())];
+    while (const std::optional<Bytes> bytes = mesh_.try_receive(rank, topic_)) {
+      read_from(rank, fmt::format("word about group {}", wish_.id), *bytes,
+                [&](ByteReader& reader) { return hear(rank, known, reader); });
     }
   }
+}
+
+// First everybody's wish, then as many rounds as there are. Answers true.
+bool GroupMeeting::hear(std::uint32_t rank, Member* member, ByteReader& reader) {
+  const auto said = reader.choice(Said::kRefused);
+  if (said == Said::kRefused) throw_refusal(rank, reader);
+  if (said == Said::kWish) {
+    compare(rank, reader);
+    const auto from_root = reader.get<std::uint32_t>();
+    if (rank == wish_.ranks.front()) told_by_root_ = from_root;
+  }
+  const std::span<const std::byte> bytes = reader.rest();
+  // A round before its wish is of a meeting that came to nothing.
+  if (member == nullptr || (!member->has_wished && said == Said::kRound)) return true;
+  ByteReader::require(!member->has_wished || said == Said::kRound, "a second wish");
+  ByteReader::require(member->told.size() < kMostAhead, "a round that has not begun");
+  member->has_wished = true;
+  member->told.emplace_back(bytes.begin(), bytes.end());
+  return true;
 }
 
 void GroupMeeting::compare(std::uint32_t rank, ByteReader& reader) const {

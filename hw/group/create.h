@@ -40,7 +40,13 @@ class GroupMeeting {
  private:
   void tell(std::span<const std::byte> bytes);
   std::vector<Bytes> hear();
+  // What has come of a member and was not looked at.
+  struct Member {
+    bool has_wished = false;
+    std::deque<Bytes> told;
+  };
   void listen();
+  bool hear(std::uint32_t rank, Member* member, ByteReader& reader);
   [[noreturn]] void throw_refusal(std::uint32_t from, ByteReader& reader) const;
   void compare(std::uint32_t rank, ByteReader& wish) const;
 
@@ -49,7 +55,8 @@ class GroupMeeting {
   std::uint32_t topic_;
   std::chrono::steady_clock::time_point deadline_;
   std::chrono::milliseconds timeout_;
-  std::vector<std::deque<Bytes>> inbox_;  // by member
+  std::uint32_t told_by_root_ = 0;
+  std::vector<Member> inbox_;  // by member
 };
 
 }  // namespace slackline::hw

@@ -61,7 +61,7 @@ void GroupMember::hear(std::uint32_t from, const GroupControl& control) {
   asked_ = false;
   switch (control.word) {
     case GroupWord::kClose:
-      total_ = control.number;
+      if (from == 0) total_ = control.number;  // the root's to say
       return;
     case GroupWord::kDone:
       done_[from] = true;

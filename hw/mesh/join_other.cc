@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/shown_text.h"
 #include "hw/mesh/join_side.h"
 #include "hw/mesh/neighbours.h"
 #include "hw/mesh/root_address.h"
@@ -150,6 +151,7 @@ class OtherJoin : private JoinSide {
     if (frame.kind == FrameKind::kWelcome) {
       if (std::exchange(welcome_, true)) throw WireError("a second welcome");
       hello_.run = reader.u64();
+      reader.end();
       // Rank 0's clock counts from here on.
       set_deadline(options_.join_timeout + kGrace, "fell silent; the ranks did not join");
       start(door_.accept([this](LinkPtr link) { return greet(std::move(link)); }));
@@ -167,8 +169,9 @@ class OtherJoin : private JoinSide {
       start(complain(left * 9 / 10));
       ready_if_all_there();
     } else if (frame.kind == FrameKind::kVerdict) {
-      end(decode_verdict(frame.payload));
+      end(decode_verdict(frame.payload, options_.ranks));
     } else if (frame.kind == FrameKind::kGo) {
+      reader.end();
       if (!ready_) throw WireError("the word to go before this rank is ready");
       done_ = true;
     }
@@ -188,8 +191,9 @@ class OtherJoin : private JoinSide {
     error_code error;
     const asio::ip::address address = asio::ip::make_address(member.address, error);
     if (error) {
-      throw EnvironmentError(fmt::format(
-          "rank 0 says that rank {} listens at {}, which is no address", rank, member.address));
+      throw EnvironmentError(
+          fmt::format("rank 0 says that rank {} listens at {}, which is no address", rank,
+                      sched::shown(member.address)));
     }
     const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(member.port));
     const auto link = std::make_shared<Link>(tcp::socket(io_));

@@ -92,7 +92,7 @@ class RootJoin : private JoinSide {
 
   awaitable<void> greet(LinkPtr link) {
     const std::optional<Hello> hello = co_await read_hello(link);
-    if (!hello) co_return;
+    if (!hello || going_) co_return;  // who comes behind the word to go changes nothing
     const std::uint32_t rank = hello->rank;
     const bool counts_as_i_do = hello->protocol == kMeshProtocol && hello->ranks == options_.ranks;
     if (counts_as_i_do && rank >= options_.ranks) co_return;
@@ -156,7 +156,7 @@ class RootJoin : private JoinSide {
         } else if (frame->kind == FrameKind::kWaiting) {
           waiting_.insert(rank);
         } else if (frame->kind == FrameKind::kVerdict) {
-          decide(decode_verdict(frame->payload));
+          decide(decode_verdict(frame->payload, options_.ranks));
         }
       }
     } catch (const WireError&) {

@@ -6,6 +6,8 @@
 #include <asio.hpp>
 #include <utility>
 
+#include "base/shown_text.h"
+
 namespace slackline::hw {
 namespace {
 
@@ -72,7 +74,7 @@ awaitable<void> Meetings::keep_calling(std::uint32_t rank) {
   if (error) {
     states_[rank] = State::kNone;
     asks_.fails(rank, fmt::format("rank 0 says that it listens at {}, which is no address",
-                                  member.address));
+                                  sched::shown(member.address)));
     co_return;
   }
   while (calls() && (!error || Clock::now() < until)) {

@@ -17,6 +17,10 @@ namespace {
 using asio::ip::tcp;
 using std::error_code;
 
+// Messages to one rank that it has not taken: more than anybody sends ahead, and some 50 MiB of
+// what stands around them. Who asks without end and takes no answers comes to it.
+constexpr std::size_t kMostWaiting = std::size_t{1} << 18;
+
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -75,6 +79,10 @@ void MeshPeers::send(std::uint32_t to, FrameKind kind, std::uint32_t topic,
     Peer& peer = *peers_[to];
     if (!peer.there) return;
     peer.messages.push_back(outgoing);
+    if (peer.messages.size() > kMostWaiting) {
+      lose({to, fmt::format("it takes nothing: {} messages wait for it", kMostWaiting), rank_});
+      return;
+    }
     if (!peer.connected) meetings_.call(to);
     write(peer);
   });
@@ -253,8 +261,13 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
     inbox_.deliver({peer.rank, frame.kind, frame.topic}, std::move(frame.payload));
     return;
   }
+  // All of them were said before the word to go.
+  if (frame.kind < FrameKind::kHeartbeat) throw WireError("a word of the join");
   WireReader reader(frame.payload);
-  if (frame.kind == FrameKind::kFarewell) {
+  if (frame.kind == FrameKind::kHeartbeat) {
+    reader.end();
+  } else if (frame.kind == FrameKind::kFarewell) {
+    reader.end();
     gone(peer);
     inbox_.leave(peer.rank);
   } else if (frame.kind == FrameKind::kLost) {
@@ -265,13 +278,16 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
     lose(loss);
   } else if (frame.kind == FrameKind::kClockAsk) {
     const std::uint64_t asked = reader.u64();
+    reader.end();
     if (peer.control.size() > kPartBytes) throw WireError("questions, and takes no answers");
     say(peer, FrameKind::kClockTell,
         WireWriter().u64(asked).u64(static_cast<std::uint64_t>(now_ns())).take());
   } else if (frame.kind == FrameKind::kClockTell) {
     if (peer.rank != 0) throw WireError("its clock's time, and is not rank 0");
     const std::uint64_t asked = reader.u64();
-    if (clock_.answered(asked, reader.u64(), now_ns())) {
+    const std::uint64_t there = reader.u64();
+    reader.end();
+    if (clock_.answered(asked, there, now_ns())) {
       inbox_.deliver({0, FrameKind::kClockTell, 0}, {});
     } else if (clock_.in_round()) {
       ask_clock();

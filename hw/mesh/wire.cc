@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/shown_text.h"
 
 namespace slackline::hw {
 namespace {
@@ -135,26 +136,30 @@ Hello decode_hello(std::uint32_t protocol, std::span<const std::byte> bytes) {
   for (std::uint32_t lines = reader.u32(); lines != 0; --lines) {
     hello.agreed.push_back(reader.text());
   }
+  reader.end();
   return hello;
 }
 
 void throw_verdict(const Verdict& verdict) {
-  if (verdict.exit_code == 1) throw PeerLost(verdict.rank, verdict.message);
-  if (verdict.exit_code == 2) throw InputError(verdict.message);
-  throw EnvironmentError(verdict.message);
+  const std::string message = sched::shown(verdict.message);  // in which others may have a say
+  if (verdict.exit_code == 1) throw PeerLost(verdict.rank, message);
+  if (verdict.exit_code == 2) throw InputError(message);
+  throw EnvironmentError(message);
 }
 
 Bytes encode(const Verdict& verdict) {
   return WireWriter().u32(verdict.exit_code).u32(verdict.rank).text(verdict.message).take();
 }
 
-Verdict decode_verdict(std::span<const std::byte> bytes) {
+Verdict decode_verdict(std::span<const std::byte> bytes, std::uint32_t ranks) {
   WireReader reader(bytes);
   Verdict verdict;
   verdict.exit_code = reader.u32();
   if (verdict.exit_code < 1 || verdict.exit_code > 3) throw WireError("an exit code that is none");
   verdict.rank = reader.u32();
+  if (verdict.rank >= ranks) throw WireError("the loss of a rank that is none");
   verdict.message = reader.text();
+  reader.end();
   return verdict;
 }
 
@@ -198,6 +203,7 @@ std::vector<Member> decode_members(std::span<const std::byte> bytes) {
   for (std::uint32_t count = reader.u32(); count != 0; --count) {
     members.push_back(read_member(reader));
   }
+  reader.end();
   return members;
 }
 
@@ -210,7 +216,8 @@ Loss decode_loss(std::span<const std::byte> bytes) {
   Loss loss;
   loss.rank = reader.u32();
   loss.seen_by = reader.u32();
-  loss.how = reader.text();
+  loss.how = sched::shown(reader.text());
+  reader.end();
   return loss;
 }
 

@@ -42,7 +42,7 @@ class WireWriter {
   Bytes bytes_;
 };
 
-/// Throws WireError where there are fewer bytes than asked for.
+/// Throws WireError where there are fewer bytes than asked for, and at the end if there are more.
 class WireReader {
  public:
   explicit WireReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -51,6 +51,9 @@ class WireReader {
   std::string text();
   std::span<const std::byte> raw(std::size_t count);
   bool at_end() const { return bytes_.empty(); }
+  void end() const {
+    if (!at_end()) throw WireError("more bytes than it has");
+  }
 
  private:
   std::span<const std::byte> bytes_;
@@ -99,7 +102,8 @@ struct Verdict {
 };
 [[noreturn]] void throw_verdict(const Verdict& verdict);
 Bytes encode(const Verdict& verdict);
-Verdict decode_verdict(std::span<const std::byte> bytes);
+/// `ranks`: how many there are.
+Verdict decode_verdict(std::span<const std::byte> bytes, std::uint32_t ranks);
 
 /// What two ranks of a run do not agree on: the first thing, naming both and what they have.
 std::optional<Verdict> disagreement(const Hello& one, const Hello& other);

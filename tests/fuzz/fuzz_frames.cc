@@ -42,8 +42,9 @@ void read_words(std::span<const std::byte> bytes) {
     return written;
   });
   come_back([&] {
-    const Bytes written = encode(hw::decode_verdict(bytes));
-    require(encode(hw::decode_verdict(written)) == written);
+    constexpr std::uint32_t kRanks = 5;
+    const Bytes written = encode(hw::decode_verdict(bytes, kRanks));
+    require(encode(hw::decode_verdict(written, kRanks)) == written);
     return written;
   });
   come_back([&] {

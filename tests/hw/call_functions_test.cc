@@ -29,22 +29,37 @@ std::uint32_t offset_of(const F&) {
 
 TEST(CallFunctions, AreThoseThatAreCalledSomewhere) {
   const hw::CallFunctions functions(hw::callable_object());
-  EXPECT_EQ(functions.at(offset_of(kCalled)), &hw::invoke<std::remove_const_t<decltype(kCalled)>>);
-  EXPECT_EQ(functions.at(offset_of(kNeverCalled)), nullptr);
-  EXPECT_EQ(functions.at(offset_of(kCalled) + 1), nullptr);
-  EXPECT_EQ(functions.at(offset_of(kCalled) - 1), nullptr);
-  EXPECT_EQ(functions.at(0), nullptr);
-  EXPECT_EQ(functions.at(0xffffffffu), nullptr);
+  EXPECT_EQ(functions.at(offset_of(kCalled), 0),
+            &hw::invoke<std::remove_const_t<decltype(kCalled)>>);
+  EXPECT_EQ(functions.at(offset_of(kNeverCalled), 0), nullptr);
+  EXPECT_EQ(functions.at(offset_of(kCalled) + 1, 0), nullptr);
+  EXPECT_EQ(functions.at(offset_of(kCalled) - 1, 0), nullptr);
+  EXPECT_EQ(functions.at(0, 0), nullptr);
+  EXPECT_EQ(functions.at(0xffffffffu, 0), nullptr);
 }
 
 TEST(CallFunctions, AreFoundInAnyOrder) {
-  const hw::CallFunctions functions(hw::CallableObject{hw::code_anchor(), {40, 8, 24}});
+  const hw::CallFunctions functions(
+      hw::CallableObject{hw::code_anchor(), {{40, 0}, {8, 0}, {24, 0}}});
   for (const std::uint32_t offset : {8u, 24u, 40u}) {
-    EXPECT_EQ(reinterpret_cast<const char*>(functions.at(offset)), hw::code_anchor() + offset);
+    EXPECT_EQ(reinterpret_cast<const char*>(functions.at(offset, 0)), hw::code_anchor() + offset);
   }
   for (const std::uint32_t offset : {0u, 7u, 9u, 25u, 41u}) {
-    EXPECT_EQ(functions.at(offset), nullptr);
+    EXPECT_EQ(functions.at(offset, 0), nullptr);
   }
+}
+
+// Fewer would have the function read what is none of its own.
+TEST(CallFunctions, HaveAllOfTheirCaptures) {
+  const hw::CallFunctions functions(
+      hw::CallableObject{hw::code_anchor(), {{8, 0}, {16, 12}, {24, 16}}});
+  EXPECT_NE(functions.at(16, 16), nullptr);
+  EXPECT_NE(functions.at(24, 16), nullptr);
+  for (const std::size_t captures : {0u, 8u, 24u}) {
+    EXPECT_EQ(functions.at(16, captures), nullptr) << captures;
+    EXPECT_EQ(functions.at(24, captures), nullptr) << captures;
+  }
+  EXPECT_EQ(functions.at(8, 8), nullptr);
 }
 
 // A record that came whole, and names what may not be called.

@@ -225,7 +225,7 @@ TEST(CallOrderCheck, NoticesACallThatIsLost) {
 }
 
 // A reply that comes twice is no use to the caller, and is told.
-TEST(CallOrderCheck, ASecondReplyIsADefect) {
+TEST(CallOrderCheck, ASecondReplyIsRefused) {
   CallsOptions options = testing::small_chunks();
   options.fault = {CallFault::Kind::kRunTwice, 3};
   CallRanks all(2, "shm", options, [=](Calls& calls, const Say& say) {
@@ -239,7 +239,9 @@ TEST(CallOrderCheck, ASecondReplyIsADefect) {
     calls.finish();
     say("nothing noticed");
   });
-  EXPECT_THAT(all.said(0), Contains(HasSubstr("! 70 a call is answered")));
+  EXPECT_THAT(
+      all.said(0),
+      Contains(HasSubstr("! 3 calls: what came from rank 1 names what no call has: an answer")));
 }
 
 }  // namespace

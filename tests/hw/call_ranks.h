@@ -2,16 +2,10 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <new>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,6 +14,7 @@
 #include "hw/transports.h"
 #include "tests/hw/in_order_transport.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/hw/shared_number.h"
 
 namespace slackline::testing {
 
@@ -32,30 +27,6 @@ inline std::unique_ptr<hw::Transport> call_transport(const std::string& name) {
   if (provider == name) return transport;
   return std::make_unique<InOrderTransport>(std::move(transport));
 }
-
-/// A number that processes share: one tells the others what it has come to.
-class SharedNumber {
- public:
-  SharedNumber() {
-    void* const page = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) std::abort();
-    number_ = new (page) std::atomic<int>(0);
-  }
-  ~SharedNumber() { munmap(number_, sizeof *number_); }
-  SharedNumber(const SharedNumber&) = delete;
-  SharedNumber& operator=(const SharedNumber&) = delete;
-
-  void set(int value) { number_->store(value); }
-  int get() const { return number_->load(); }
-  /// Sleeps until it is at least so much.
-  void await(int value) const {
-    while (get() < value) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-
- private:
-  std::atomic<int>* number_;
-};
 
 /// Small chunks, so that a test sees many of them.
 inline hw::CallsOptions small_chunks() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/fabric/endpoint.h"
 #include "tests/hw/channel_end.h"
 
 namespace slackline {
@@ -78,36 +79,99 @@ TEST_P(FabricStrangers, CannotGuessKeys) {
   EXPECT_EQ(all, ~std::uint64_t{0});
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, FabricStrangers, ::testing::Values("shm", "net"),
-                         [](const auto& tested) { return std::string(tested.param); });
+INSTANTIATE_TEST_SUITE_P(Providers, FabricStrangers, ::testing::Values("shm", "net", "tcp;ofi_rxm"),
+                         [](const auto& tested) {
+                           const std::string name = tested.param;
+                           return name == "tcp;ofi_rxm" ? "rxm" : name;
+                         });
 
-// With another key it is refused, and the target's memory stays.
-TEST(FabricStranger, WritesNowhere) {
-  End target("net", false);
-  End stranger("net", true);
-  stranger.transport->connect(std::vector<Address>{target.address});
-  std::memset(stranger.memory.data(), 0xee, stranger.memory.size());
-  for (const std::uint64_t key :
-       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, target.local.remote.key ^ 1}) {
-    hw::RemoteMemory remote = target.local.remote;
-    remote.key = key;
-    try {
-      for (int i = 0; i < 500; ++i) {
-        if (i == 0)
-          stranger.post(RequestKind::kWrite, std::span(stranger.memory).first(64), remote);
-        stranger.poll();
-        target.poll();
+class FabricStranger : public ::testing::TestWithParam<const char*> {};
+
+// A target and its peer, of which messages come and go all the while.
+class AtWork {
+ public:
+  explicit AtWork(const std::string& provider) : target(provider, false), peer(provider, true) {
+    target.transport->connect(std::vector<Address>{{}, peer.address});
+    peer.transport->connect(std::vector<Address>{target.address});
+    listen();
+  }
+  // What is not the stranger's: it goes on whatever that does. Throws what an end has against it.
+  void poll() {
+    if (!sent_) {
+      std::memset(peer.memory.data(), static_cast<int>(round_ % 100 + 1), kBytes);
+      sent_ = peer.post(RequestKind::kSend, std::span(peer.memory).first(kBytes));
+    }
+    sends_ += peer.poll();
+    if (target.poll() == 0) return;
+    for (std::size_t i = 0; i < kBytes; ++i) {
+      ASSERT_EQ(target.memory[i], static_cast<std::byte>(round_ % 100 + 1)) << i;
+    }
+    ++round_;
+    sent_ = false;
+    listen();
+  }
+  // Messages that have come.
+  std::size_t rounds() const { return round_; }
+
+  End target;
+  End peer;
+  static constexpr std::size_t kBytes = 64;
+
+ private:
+  void listen() {
+    ASSERT_TRUE(target.post(RequestKind::kRecv, std::span(target.memory).first(kBytes)));
+  }
+
+  std::size_t round_ = 0;
+  std::size_t sends_ = 0;
+  bool sent_ = false;
+};
+
+// With another key it writes nothing and reads nothing, while the target is at work; and that goes
+// on.
+TEST_P(FabricStranger, ReachesNoMemoryDuringARun) {
+  for (const RequestKind kind : {RequestKind::kWrite, RequestKind::kRead, RequestKind::kWriteImm}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    AtWork run(GetParam());
+    std::memset(run.target.memory.data() + AtWork::kBytes, 0x55, 128);
+    const hw::RemoteMemory there = run.target.local.remote;
+    for (const std::uint64_t key : {std::uint64_t{1}, there.key ^ 1, ~std::uint64_t{0}}) {
+      // What is refused may end the stranger's endpoint.
+      End stranger(GetParam(), true);
+      stranger.transport->connect(std::vector<Address>{run.target.address});
+      std::memset(stranger.memory.data(), 0xee, stranger.memory.size());
+      bool posted = false;
+      const std::size_t before = run.rounds();
+      for (int i = 0; i < 300 || run.rounds() < before + 10; i += posted ? 1 : 0) {
+        try {
+          if (!posted) {
+            posted = stranger.post(kind, std::span(stranger.memory).first(64),
+                                   {there.address + AtWork::kBytes, key});
+          }
+          stranger.poll();
+        } catch (const EnvironmentError&) {
+          // The refusal has come back.
+          posted = true;
+        }
+        ASSERT_NO_FATAL_FAILURE(run.poll());
       }
-    } catch (const EnvironmentError&) {
-      // The refusal has come back.
+      EXPECT_TRUE(posted);
+      for (std::size_t i = 0; i < 128; ++i) {
+        ASSERT_EQ(run.target.memory[AtWork::kBytes + i], std::byte{0x55}) << i;
+      }
+      for (const std::byte byte : stranger.memory) ASSERT_EQ(byte, std::byte{0xee});
     }
   }
-  for (const std::byte byte : target.memory) ASSERT_EQ(byte, std::byte{0});
 }
+
+INSTANTIATE_TEST_SUITE_P(Providers, FabricStranger, ::testing::Values("net", "tcp;ofi_rxm"),
+                         [](const auto& tested) {
+                           return std::string(tested.param) == "net" ? "net" : "rxm";
+                         });
 
 // Atomics are messages here. Without the number that peers are told they come to nothing: neither
 // the word changes, nor does the target fail, nor is an answer sent.
-TEST(FabricStranger, CarriesOutNoAtomics) {
+TEST(FabricStrangerAtomics, AreNotCarriedOut) {
   End target("net", false);
   End peer("net", true);
   End stranger("net", true);
@@ -138,6 +202,53 @@ TEST(FabricStranger, CarriesOutNoAtomics) {
   add(peer, 0x22);
   while (peer.poll() == 0) target.poll();
   EXPECT_EQ(target.memory[0], std::byte{0x22});
+}
+
+// A message that is cut short carries no number, whatever stood in the memory that it comes to.
+TEST(FabricStrangerAtomics, AreNotCarriedOutWhenCutShort) {
+  End target("net", false);
+  End peer("net", true);
+  target.transport->connect(std::vector<Address>{{}, peer.address});
+  peer.transport->connect(std::vector<Address>{target.address});
+  const auto add = [&](std::uint64_t operand) {
+    const hw::Segment result{peer.memory.data(), 8, peer.local.handle};
+    hw::WorkRequest request;
+    request.kind = RequestKind::kFetchAdd;
+    request.channel = End::kChannel;
+    request.local = {&result, 1};
+    request.remote = target.local.remote;
+    request.operand = operand;
+    while (peer.transport->post({&request, 1}) != 1) {
+      peer.poll();
+      target.poll();
+    }
+    while (peer.poll() == 0) target.poll();
+  };
+  // Every one of the target's receives has had a whole one.
+  constexpr int kReceives = 32;
+  for (int i = 0; i < 2 * kReceives; ++i) add(1);
+  hw::FabricEndpoint stranger(hw::find_provider("net", "127.0.0.1"));
+  const Address place(target.address.begin() + kSaltBytes, target.address.end());
+  const fi_addr_t at = stranger.insert(place, 0).all;
+  // Kind, channel, number and address of a request; the rest is as the target had it.
+  const std::array<std::uint32_t, 6> head = {
+      static_cast<std::uint32_t>(RequestKind::kFetchAdd), End::kChannel, 0, 0, 8, 0};
+  for (int i = 0; i < 2 * kReceives; ++i) {
+    while (fi_inject(stranger.ep(), head.data(), sizeof head, at) == -FI_EAGAIN) {
+      fi_cq_tagged_entry entry;
+      fi_cq_read(stranger.cq(), &entry, 1);
+      target.poll();
+    }
+  }
+  for (int i = 0; i < 2000; ++i) {
+    fi_cq_tagged_entry entry;
+    fi_cq_read(stranger.cq(), &entry, 1);
+    ASSERT_EQ(target.poll(), 0u);
+  }
+  std::array<std::uint64_t, 2> words;
+  std::memcpy(words.data(), target.memory.data(), sizeof words);
+  EXPECT_EQ(words[0], 2u * kReceives);
+  EXPECT_EQ(words[1], 0u);
 }
 
 // A peer knows that number. It may ask on a channel that the target has not opened all the same.
@@ -175,7 +286,7 @@ TEST(FabricPeer, IsCarriedOutNoAtomicsOfAChannelThatIsNotOpen) {
 
 // Whoever knows where an end is may answer what it has sent. Without the number that peers are told
 // it acknowledges nothing.
-TEST(FabricStranger, AcknowledgesNothing) {
+TEST(FabricStrangerAnswers, AcknowledgeNothing) {
   for (const char* provider : {"shm", "tcp;ofi_rxm"}) {
     SCOPED_TRACE(provider);
     End sender(provider, true);

@@ -41,6 +41,15 @@ TEST(GroupControl, OtherBytesAreNone) {
   hw::Bytes wrong = bytes;
   wrong[0] = std::byte{99};
   EXPECT_FALSE(hw::decode_group_control(wrong));
+  // A group of more than 32 bits, and neither yes nor no.
+  for (const std::size_t at : {8 + 4, 4 * 8, 6 * 8}) {
+    GroupControl control;
+    control.notice.lost = {false};
+    wrong = hw::encode(control);
+    EXPECT_TRUE(hw::decode_group_control(wrong));
+    wrong[at] = std::byte{2};
+    EXPECT_FALSE(hw::decode_group_control(wrong)) << at;
+  }
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
-// A peer that knows the secret may say anything, in any order: the join ends with a word, or goes
-// on.
+// A peer that knows the secret may say anything, in any order: a join ends with a word, or goes on;
+// a mesh goes on, or names who said it. SLACKLINE_ATTACKS says how many sequences of words each
+// test tries.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <functional>
 #include <random>
 #include <string>
 #include <thread>
@@ -10,7 +14,9 @@
 
 #include "hw/local_port.h"
 #include "hw/mesh/wire.h"
+#include "tests/hw/insider_rank.h"
 #include "tests/hw/mesh_socket.h"
+#include "tests/hw/resident.h"
 #include "tests/support/sanitized.h"
 
 namespace slackline {
@@ -25,6 +31,30 @@ using testing::Insider;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t kRanks = 3;
+constexpr std::uint64_t kMostUnread = 1 << 20;
+
+// One after the other, some at a time. What they leave behind is little.
+void try_each(std::uint32_t usual, const std::function<void(std::uint32_t seed)>& one) {
+  constexpr std::uint32_t kAtOnce = 60;
+  const char* const asked = std::getenv("SLACKLINE_ATTACKS");
+  const std::uint32_t count = asked == nullptr
+                                  ? testing::cases(usual)
+                                  : static_cast<std::uint32_t>(std::strtoul(asked, nullptr, 10));
+  const long before = testing::resident_kib();
+  long most = 0;
+  for (std::uint32_t first = 0; first < count; first += kAtOnce) {
+    std::vector<std::thread> all;
+    for (std::uint32_t seed = first; seed < std::min(count, first + kAtOnce); ++seed) {
+      all.emplace_back(one, seed);
+    }
+    for (std::thread& thread : all) thread.join();
+    most = std::max(most, testing::resident_kib() - before);
+  }
+  ::testing::Test::RecordProperty("most_kib_more", std::to_string(most));
+  // Each has two ranks at the most, with a bound each, and stacks.
+  const long bound = kAtOnce * 2 * static_cast<long>(kMostUnread >> 10) + (64 << 10);
+  EXPECT_TRUE(most < bound || testing::kSanitized) << most << " KiB more";
+}
 
 class Talker {
  public:
@@ -38,6 +68,8 @@ class Talker {
         FrameKind::kFarewell, FrameKind::kClockAsk, FrameKind::kClockTell, FrameKind::kMessage,
         FrameKind::kGather};
     const FrameKind kind = kKinds[random_() % kKinds.size()];
+    // Whatever belongs to it: a verdict's payload is a loss's, too.
+    told_of_a_loss_ = told_of_a_loss_ || kind == FrameKind::kLost;
     Bytes payload = payload_of(random_() % 8 == 0 ? kKinds[random_() % kKinds.size()] : kind);
     if (random_() % 8 == 0) payload.resize(random_() % (payload.size() + 20));
     Bytes frame = hw::encode_frame(kind, payload);
@@ -59,6 +91,20 @@ class Talker {
     return bytes;
   }
 
+  // A word of an established mesh: of any topic and size, and perhaps only a part of it.
+  Bytes word() {
+    if (random_() % 2 == 0) return frame();
+    const bool gathers = random_() % 2 == 0;
+    Bytes payload(random_() % (random_() % 16 == 0 ? 200'000 : 100));
+    for (std::byte& byte : payload) byte = static_cast<std::byte>(random_());
+    hw::FrameHeader header{gathers ? FrameKind::kGather : FrameKind::kMessage, topic(),
+                           payload.size()};
+    if (random_() % 8 == 0) header.left = random_() >> (random_() % 64);
+    return hw::WireWriter().raw(encode(header)).raw(payload).take();
+  }
+  // Whether it has told of a loss, so that others may name whom it named.
+  bool told_of_a_loss() const { return told_of_a_loss_; }
+
   std::uint32_t draw() { return static_cast<std::uint32_t>(random_()); }
 
  private:
@@ -77,6 +123,7 @@ class Talker {
       case FrameKind::kVerdict:
         return encode(hw::Verdict{draw() % 5, draw() % 5, "a word"});
       case FrameKind::kLost:
+        told_of_a_loss_ = true;
         return encode(hw::Loss{draw() % 5, "a word", draw() % 5});
       case FrameKind::kClockAsk:
         return hw::WireWriter().u64(random_()).take();
@@ -87,7 +134,15 @@ class Talker {
     }
   }
 
+  // Of groups, calls and sessions, or any.
+  std::uint32_t topic() {
+    static constexpr std::array<std::uint32_t, 6> kTopics{0,      0x5200,      0x5210,
+                                                          0x5300, 0x48000000u, 0x49000000u};
+    return random_() % 4 == 0 ? draw() : kTopics[random_() % kTopics.size()] + draw() % 3;
+  }
+
   std::mt19937_64 random_;
+  bool told_of_a_loss_ = false;
 };
 
 MeshOptions options_of(std::uint32_t rank, const hw::LocalPort& port, const hw::Secret& secret) {
@@ -100,6 +155,7 @@ MeshOptions options_of(std::uint32_t rank, const hw::LocalPort& port, const hw::
   options.version = "1";
   options.join_timeout = 1s;
   options.failure_timeout = 2s;
+  options.most_unread_bytes = kMostUnread;
   return options;
 }
 
@@ -134,9 +190,7 @@ TEST(MeshInsiders, AnythingSaidToRank0EndsWithAWord) {
     EXPECT_FALSE(end.empty());
     EXPECT_EQ(end.find('\n'), std::string::npos) << end;
   };
-  std::vector<std::thread> all;
-  for (std::uint32_t seed = 0; seed < testing::cases(60u); ++seed) all.emplace_back(one, seed);
-  for (std::thread& thread : all) thread.join();
+  try_each(60, one);
 }
 
 // A talker listens where rank 0 should, and rank 1 comes.
@@ -160,9 +214,62 @@ TEST(MeshInsiders, AnythingThatRank0SaysEndsWithAWord) {
     EXPECT_FALSE(end.empty());
     EXPECT_EQ(end.find('\n'), std::string::npos) << end;
   };
-  std::vector<std::thread> all;
-  for (std::uint32_t seed = 0; seed < testing::cases(60u); ++seed) all.emplace_back(one, seed);
-  for (std::thread& thread : all) thread.join();
+  try_each(60, one);
+}
+
+// What a rank of an established mesh came to: whom it lost, or who left because of that.
+std::string gather_until_lost(const MeshOptions& options) {
+  try {
+    Mesh mesh(options);
+    if (options.rank == 1) mesh.follow_clock();
+    for (;;) {
+      mesh.all_gather(Bytes(options.rank * 3));
+      mesh.try_receive(2, 0);
+    }
+  } catch (const hw::PeerLost& error) {
+    if (std::string_view(error.what()).find(" has left") != std::string_view::npos) return "left";
+    return std::to_string(error.rank());
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// Ranks 0 and 1 gather without end, and rank 2 says anything to both: in meshes that are full, and
+// in those that gather by neighbours.
+TEST(MeshInsiders, AnythingSaidAfterTheWordToGoNamesWhoSaidIt) {
+  const hw::Secret secret = hw::Secret::random();
+  const auto one = [&](std::uint32_t seed) {
+    const hw::LocalPort port;
+    const auto options = [&](std::uint32_t rank) {
+      MeshOptions made = options_of(rank, port, secret);
+      made.join_timeout = 60s;
+      made.failure_timeout = 30s;
+      made.full_up_to = seed % 2 == 0 ? hw::kFullMeshRanks : 1;
+      return made;
+    };
+    std::array<std::string, 2> ends;
+    std::array<std::thread, 2> ranks;
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      ranks[r] = std::thread([&, r] { ends[r] = gather_until_lost(options(r)); });
+    }
+    Talker talker(seed);
+    testing::InsiderRank insider(options(2), port.port());
+    EXPECT_TRUE(insider.joined());
+    if (insider.joined()) {
+      for (std::uint32_t i = talker.draw() % 24; i > 0; --i) {
+        insider.to(talker.draw() % 2).put(talker.word());
+      }
+    }
+    insider.leave();
+    for (std::thread& rank : ranks) rank.join();
+    if (talker.told_of_a_loss()) {
+      for (const std::string& end : ends) EXPECT_EQ(end.find('\n'), std::string::npos) << end;
+      return;
+    }
+    EXPECT_TRUE(ends[0] == "2" || ends[1] == "2") << ends[0] << ", " << ends[1];
+    for (const std::string& end : ends) EXPECT_TRUE(end == "2" || end == "left") << end;
+  };
+  try_each(40, one);
 }
 
 }  // namespace

@@ -6,10 +6,16 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
+#include <sstream>
+#include <string>
 
 #include "hw/mesh/join.h"
+#include "hw/mesh/neighbours.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/mesh_socket.h"
+#include "tests/hw/resident.h"
+#include "tests/hw/shared_number.h"
 #include "tests/support/sanitized.h"
 
 namespace slackline {
@@ -24,19 +30,11 @@ using testing::Insider;
 using testing::MeshRanks;
 using testing::put;
 
-long resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
-  }
-  return -1;
-}
-
 void join(const MeshOptions& options, const MeshRanks::Say& say) {
-  const long before = resident_kib();
+  const long before = testing::resident_kib();
   Mesh mesh(options);
   mesh.barrier();
-  const long more = resident_kib() - before;
+  const long more = testing::resident_kib() - before;
   say(more < 16 << 10 || testing::kSanitized ? "joined" : fmt::format("joined, {} KiB more", more));
 }
 
@@ -149,7 +147,9 @@ Bytes words_of_a_rank(const hw::Secret& secret) {
 
 TEST(MeshStrangers, ChangeNothing) {
   MeshRanks ranks;
-  ranks.start(ranks.options(0, 2), join);
+  MeshOptions patient = ranks.options(0, 2);
+  patient.join_timeout = std::chrono::minutes(10);  // as long as the strangers take
+  ranks.start(patient, join);
   Strangers strangers(ranks.port().port(), 1, words_of_a_rank(ranks.secret()));
   for (int i = 0; i < testing::cases(10'000); ++i) {
     ASSERT_NO_FATAL_FAILURE(strangers.come()) << i;
@@ -163,7 +163,9 @@ TEST(MeshStrangers, ChangeNothing) {
 TEST(MeshStrangers, ChangeNothingAtOtherRanks) {
   MeshRanks ranks;
   for (std::uint32_t r = 0; r < 2; ++r) {
-    ranks.start(ranks.options(r, 3), join);
+    MeshOptions patient = ranks.options(r, 3);
+    patient.join_timeout = std::chrono::minutes(10);
+    ranks.start(patient, join);
   }
   // Rank 2 stops half-way: it has come to the root, which tells it where rank 1 listens.
   hw::Hello hello = hw::hello_of(ranks.options(2, 3));
@@ -188,6 +190,83 @@ TEST(MeshStrangers, ChangeNothingAtOtherRanks) {
   const auto go = root.next();
   ASSERT_TRUE(go);
   EXPECT_EQ(hw::decode_header(std::span(*go).first<hw::kHeaderBytes>()).kind, hw::FrameKind::kGo);
+}
+
+std::set<std::string> sockets_of(pid_t pid) {
+  std::set<std::string> sockets;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid))) {
+    std::error_code error;
+    const std::string name = std::filesystem::read_symlink(entry, error).string();
+    if (name.starts_with("socket:[")) sockets.insert(name.substr(8, name.size() - 9));
+  }
+  return sockets;
+}
+
+// Where a process listens, by the kernel's tables; not what it was forked with.
+std::vector<std::uint16_t> listening_ports(pid_t pid) {
+  std::set<std::string> sockets = sockets_of(pid);
+  for (const std::string& socket : sockets_of(getpid())) sockets.erase(socket);
+  std::vector<std::uint16_t> ports;
+  std::ifstream table("/proc/net/tcp");
+  std::string line;
+  std::getline(table, line);
+  while (std::getline(table, line)) {
+    std::istringstream words(line);
+    std::string word, local, remote, state, inode;
+    words >> word >> local >> remote >> state;
+    for (int i = 0; i < 6; ++i) words >> inode;
+    constexpr const char* kListens = "0A";
+    if (state != kListens || !sockets.contains(inode)) continue;
+    ports.push_back(
+        static_cast<std::uint16_t>(std::stoul(local.substr(local.find(':') + 1), nullptr, 16)));
+  }
+  return ports;
+}
+
+// Ranks of a sparse mesh go on listening, for those that meet later. Strangers come while they
+// gather and meet.
+TEST(MeshStrangers, ChangeNothingWhileASparseMeshIsAtWork) {
+  constexpr std::uint32_t kRanks = 6;  // of 6, ranks 1 and 4 are no neighbours
+  ASSERT_FALSE(hw::are_neighbours(1, 4, kRanks, 1));
+  testing::SharedNumber strangers_gone;
+  MeshRanks ranks;
+  for (std::uint32_t r = 0; r < kRanks; ++r) {
+    MeshOptions options = ranks.options(r, kRanks);
+    options.full_up_to = 1;
+    ranks.start(options, [&](const MeshOptions& own, const MeshRanks::Say& say) {
+      Mesh mesh(own);
+      mesh.barrier();
+      say("joined");
+      const long before = testing::resident_kib();
+      for (bool last = false; !last;) {
+        const Bytes mine(1, std::byte{strangers_gone.get() != 0});
+        const std::vector<Bytes> all = mesh.all_gather(mine);
+        last = all[0] == Bytes(1, std::byte{1});
+        if (all.size() != kRanks) say("gathered wrongly");
+      }
+      // Not before the strangers have come.
+      const std::uint32_t other = own.rank == 1 ? 4 : 1;
+      if (own.rank == 1 || own.rank == 4) {
+        mesh.send(other, 7, Bytes(own.rank));
+        if (mesh.receive(other, 7) != Bytes(other)) say("met wrongly");
+      }
+      mesh.barrier();
+      const long more = testing::resident_kib() - before;
+      say(more < 16 << 10 || testing::kSanitized ? fmt::format("{} lost", mesh.lost().size())
+                                                 : fmt::format("{} KiB more", more));
+    });
+  }
+  for (std::size_t r = 0; r < kRanks; ++r) ASSERT_EQ(ranks.next(r), "joined");
+  for (std::uint32_t r = 1; r < kRanks; ++r) {
+    const std::vector<std::uint16_t> ports = listening_ports(ranks.pid(r));
+    ASSERT_EQ(ports.size(), 1u) << r;
+    Strangers strangers(ports[0], 3 + r, words_of_a_rank(ranks.secret()));
+    for (int i = 0; i < testing::cases(100); ++i) {
+      ASSERT_NO_FATAL_FAILURE(strangers.come()) << r << " " << i;
+    }
+  }
+  strangers_gone.set(1);
+  for (std::size_t r = 0; r < kRanks; ++r) EXPECT_EQ(ranks.next(r), "0 lost");
 }
 
 // Of connections that say nothing the oldest make room for those that come.

@@ -151,6 +151,44 @@ Bytes stream(std::mt19937& random, std::vector<Frame>& frames) {
   return bytes;
 }
 
+template <class Decode>
+bool refuses(Bytes bytes, const Decode& decode) {
+  try {
+    decode(bytes);
+  } catch (const WireError&) {
+    return true;
+  }
+  return false;
+}
+
+// Nor has anything more bytes than it says, or names a rank that there is not.
+TEST(MeshWire, MoreBytesAreRefused) {
+  const auto only_whole = [](Bytes bytes, const auto& decode) {
+    EXPECT_FALSE(refuses(bytes, decode));
+    bytes.push_back(std::byte{0});
+    EXPECT_TRUE(refuses(bytes, decode));
+  };
+  const auto of_five = [](const Bytes& bytes) { return decode_verdict(bytes, 5); };
+  only_whole(encode(Verdict{1, 4, "why"}), of_five);
+  only_whole(encode(Loss{1, "how", 2}), decode_loss);
+  only_whole(encode(std::vector<Member>(3)), decode_members);
+  const Bytes hello = encode(a_hello());
+  const std::span<const std::byte> payload = after_preamble(hello);
+  only_whole(Bytes(payload.begin(), payload.end()),
+             [](const Bytes& bytes) { return decode_hello(kMeshProtocol, bytes); });
+  EXPECT_TRUE(refuses(encode(Verdict{1, 5, "why"}), of_five));
+}
+
+// What peers say is one line, and commands no terminal.
+TEST(MeshWire, TextOfPeersIsShown) {
+  EXPECT_EQ(decode_loss(encode(Loss{1, "a\x1b[2J\nb", 2})).how, "a\\x1b[2J\\x0ab");
+  try {
+    throw_verdict({3, 0, "a\nb"});
+  } catch (const EnvironmentError& error) {
+    EXPECT_STREQ(error.what(), "a\\x0ab");
+  }
+}
+
 TEST(MeshWire, FramesAreTheSameHoweverTheyCome) {
   std::mt19937 random(1);
   for (int round = 0; round < 8; ++round) {

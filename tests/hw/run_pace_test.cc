@@ -111,21 +111,5 @@ TEST(RunPace, ClocksAreAskedTenTimesASecondAndNotAfterTheLast) {
   EXPECT_FALSE(slow.next(1, kBegin + milliseconds(1000)).asks_clock);
 }
 
-TEST(RunPace, ComesOverTheWireAsItWas) {
-  for (const bool counts : {false, true}) {
-    for (const bool last : {false, true}) {
-      const hw::Bytes bytes = encode(hw::RunStart{12.5, counts, last, counts != last});
-      const hw::RunStart read = hw::decode_run_start(bytes);
-      EXPECT_EQ(read.at_s, 12.5);
-      EXPECT_EQ(read.counts, counts);
-      EXPECT_EQ(read.last, last);
-      EXPECT_EQ(read.asks_clock, counts != last);
-      for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
-        EXPECT_THROW(hw::decode_run_start(std::span(bytes).first(cut)), EnvironmentError);
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace slackline

@@ -1,0 +1,209 @@
+// What ranks of a session tell each other survives the way; what is none of it is refused where it
+// is read, and the rank that sent it is named.
+#include "hw/run_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "hw/call/service_words.h"
+#include "hw/leader_words.h"
+
+namespace slackline {
+namespace {
+
+using hw::BadBytes;
+using hw::ByteReader;
+using Bytes = std::vector<std::byte>;
+using ::testing::HasSubstr;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// What is said of them; nothing if they are what they should be.
+template <class Read>
+std::string refusal(const Bytes& bytes, const Read& read) {
+  try {
+    hw::read_from(7, "word", bytes, read);
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The whole is taken, no part of it is, and nothing with more behind it.
+template <class Read>
+void expect_whole(const Bytes& bytes, const Read& read) {
+  EXPECT_EQ(refusal(bytes, read), "");
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const Bytes part(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_THAT(refusal(part, read), HasSubstr("rank 7 sent what is no word: ")) << size;
+  }
+  Bytes more = bytes;
+  more.push_back(std::byte{0});
+  EXPECT_EQ(refusal(more, read), "rank 7 sent what is no word: more bytes than it has");
+}
+
+template <class T>
+Bytes with(Bytes bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+  return bytes;
+}
+
+constexpr const char* kNoTime = "rank 7 sent what is no word: a time that is none";
+constexpr const char* kNoFlag = "rank 7 sent what is no word: a flag that is neither 0 nor 1";
+constexpr const char* kNoChoice = "rank 7 sent what is no word: a choice that there is not";
+
+TEST(RunWords, Greetings) {
+  hw::RunGreeting greeting;
+  greeting.schedule = {1, 2};
+  greeting.has_another_clock = true;
+  greeting.greeting = {hw::Address(3, std::byte{5}), {{1, 2}, {3, 4}}};
+  const Bytes bytes = encode(greeting);
+  expect_whole(bytes, hw::read_run_greeting);
+  ByteReader reader(bytes);
+  const hw::RunGreeting read = hw::read_run_greeting(reader);
+  EXPECT_EQ(read.schedule, greeting.schedule);
+  EXPECT_TRUE(read.has_another_clock);
+  EXPECT_EQ(read.greeting, greeting.greeting);
+  EXPECT_EQ(refusal(with(bytes, 0, std::uint8_t{5}), hw::read_run_greeting), kNoChoice);
+  EXPECT_EQ(refusal(with(bytes, 25, std::uint8_t{2}), hw::read_run_greeting), kNoFlag);
+  EXPECT_EQ(refusal(with(bytes, 26, ~std::uint64_t{0} / 16), hw::read_run_greeting),
+            "rank 7 sent what is no word: cut short");
+  // Why there will be no run, and nothing more.
+  greeting.failed = {hw::Failed::Fault::kInput, "why"};
+  expect_whole(encode(greeting), hw::read_run_greeting);
+}
+
+TEST(RunWords, Starts) {
+  hw::RunStart before{0, false, false, false};
+  const auto read = [&](ByteReader& reader) { return hw::read_run_start(reader, before); };
+  expect_whole(encode(hw::RunStart{12.5, true, false, true}), read);
+  expect_whole(encode(hw::RunStart{12.5, false, false, true}), read);
+  expect_whole(encode(hw::RunStart{12.5, true, true, false}), read);
+  for (const double at_s : {kNan, kNever, -1.0, 1e300}) {
+    EXPECT_EQ(refusal(encode(hw::RunStart{at_s, true, false, false}), read), kNoTime) << at_s;
+  }
+  const Bytes bytes = encode(hw::RunStart{});
+  for (const std::size_t at : {8, 9, 10}) {
+    EXPECT_EQ(refusal(with(bytes, at, std::uint8_t{2}), read), kNoFlag) << at;
+  }
+  EXPECT_THAT(refusal(encode(hw::RunStart{1, false, true, false}), read),
+              HasSubstr("a last one that does not count"));
+  EXPECT_THAT(refusal(encode(hw::RunStart{1, true, true, true}), read),
+              HasSubstr("a question after the last"));
+  before.counts = true;
+  EXPECT_THAT(refusal(encode(hw::RunStart{1, false, false, false}), read),
+              HasSubstr("a warm-up after what counts"));
+}
+
+TEST(RunWords, EndsOfAnIteration) {
+  expect_whole(encode(hw::RankFinish{{}, {1, 2, 3}}), hw::read_rank_finish);
+  expect_whole(encode(hw::RankFinish{{hw::Failed::Fault::kInput, "why"}, {kNever, 0, 0}}),
+               hw::read_rank_finish);
+  for (const double time_s : {kNan, -1.0, 1e300}) {
+    EXPECT_EQ(refusal(encode(hw::RankFinish{{}, {time_s, 0, 0}}), hw::read_rank_finish), kNoTime);
+    EXPECT_EQ(refusal(encode(hw::RankFinish{{}, {0, time_s, 0}}), hw::read_rank_finish), kNoTime);
+  }
+  const auto of_three = [](ByteReader& reader) { return hw::read_all_finished(reader, 3); };
+  expect_whole(encode(hw::AllFinished{{}, std::vector<hw::Finish>(3)}), of_three);
+  for (const std::size_t count : {0u, 1u, 2u, 4u}) {
+    EXPECT_NE(refusal(encode(hw::AllFinished{{}, std::vector<hw::Finish>(count)}), of_three), "");
+  }
+}
+
+TEST(RunWords, EndsOfARun) {
+  expect_whole(encode(hw::RunEnds{1, {1, 2, kNever}, "a byte"}), hw::read_run_ends);
+  EXPECT_EQ(refusal(encode(hw::RunEnds{kNan, {}, ""}), hw::read_run_ends), kNoTime);
+  EXPECT_EQ(refusal(encode(hw::RunEnds{1, {1, kNan}, ""}), hw::read_run_ends), kNoTime);
+  EXPECT_EQ(refusal(encode(hw::RunEnds{1, {-1}, ""}), hw::read_run_ends), kNoTime);
+}
+
+TEST(RunWords, RecordsOfOperations) {
+  const auto of_two = [](ByteReader& reader) { return hw::read_run_times(reader, 2); };
+  hw::RunTimes times;
+  times.record.times = {{0, 1, 2, 3, 1, sched::OpId::none()},
+                        {0, 1, kNever, kNever, 1, sched::OpId(1)}};
+  times.record.results = {1, 2};
+  times.record.memory = Bytes(5);
+  times.errors = {{1, 0.1}, {1, 0.2}, {2, 0.1}};
+  expect_whole(encode(times), of_two);
+  const auto refused = [&](const auto& change) {
+    hw::RunTimes other = times;
+    change(other);
+    return refusal(encode(other), of_two);
+  };
+  EXPECT_EQ(refused([](hw::RunTimes& t) { t.record.times[0].done_s = kNan; }), kNoTime);
+  EXPECT_EQ(refused([](hw::RunTimes& t) { t.record.times[1].ready_s = -1; }), kNoTime);
+  EXPECT_THAT(refused([](hw::RunTimes& t) { t.record.times[1].cause = sched::OpId(2); }),
+              HasSubstr("an operation that is none"));
+  EXPECT_THAT(refused([](hw::RunTimes& t) { t.record.times.resize(3); }), HasSubstr("more of"));
+  EXPECT_THAT(refused([](hw::RunTimes& t) { t.record.results.resize(3); }), HasSubstr("more of"));
+  EXPECT_EQ(refused([](hw::RunTimes& t) { t.errors[2].until_s = 0.5; }), kNoTime);
+  EXPECT_EQ(refused([](hw::RunTimes& t) { t.errors[1].error_s = kNan; }), kNoTime);
+}
+
+TEST(LeaderWords, ComeWholeOrAreRefused) {
+  hw::RunOptions options;
+  const std::vector<double> slack = {1, 2};
+  options.order = {machine::IssuePolicy::kLeastSlack, slack};
+  options.waiting = hw::Waiting::kHybrid;
+  const Bytes bytes = hw::encode_run(options, "a schedule");
+  expect_whole(hw::encode_end(), hw::read_leader_order);
+  expect_whole(bytes, hw::read_leader_order);
+  expect_whole(hw::encode_run(options, ""), hw::read_leader_order);
+  ByteReader reader(bytes);
+  const hw::LeaderOrder order = hw::read_leader_order(reader);
+  EXPECT_EQ(order.word, hw::LeaderWord::kRun);
+  EXPECT_EQ(order.options.order.policy, machine::IssuePolicy::kLeastSlack);
+  EXPECT_EQ(order.slack_s, slack);
+  EXPECT_EQ(order.schedule, "a schedule");
+  EXPECT_EQ(order.options.stall_timeout, options.stall_timeout);
+  const auto refused = [&](std::size_t at, auto value) {
+    return refusal(with(bytes, at, value), hw::read_leader_order);
+  };
+  EXPECT_EQ(refused(0, std::uint8_t{3}), kNoChoice);   // word
+  EXPECT_EQ(refused(9, std::uint8_t{2}), kNoFlag);     // prove
+  EXPECT_EQ(refused(10, std::uint8_t{3}), kNoChoice);  // waiting
+  EXPECT_EQ(refused(11, std::int64_t{-1}), kNoTime);   // poll_for
+  EXPECT_EQ(refused(11, std::int64_t{1} << 62), kNoTime);
+  EXPECT_EQ(refused(19, std::uint8_t{3}), kNoChoice);  // policy
+  EXPECT_EQ(refused(32, kNan), kNoTime);               // slack
+  const std::size_t behind = bytes.size() - 8 - std::strlen("a schedule");
+  EXPECT_EQ(refused(behind - 8, std::int64_t{1} << 62), kNoTime);  // duration
+  EXPECT_EQ(refused(behind - 25, std::uint8_t{9}), kNoFlag);       // timestamps
+  EXPECT_THAT(refused(behind - 41, std::uint64_t{0}), HasSubstr("a rate of nothing"));
+}
+
+TEST(ServiceWords, ComeWholeOrAreRefused) {
+  using Kind = hw::ServiceRequest::Kind;
+  const hw::ServiceRequest chunks{Kind::kChunks, 4096, 2};
+  expect_whole(encode(chunks), hw::read_service_request);
+  expect_whole(encode(hw::ServiceRequest{Kind::kLeave, 0, 0}), hw::read_service_request);
+  EXPECT_EQ(refusal(with(encode(chunks), 0, std::uint8_t{4}), hw::read_service_request), kNoChoice);
+  EXPECT_THAT(refusal(encode(hw::ServiceRequest{Kind::kAllocate, std::uint64_t{1} << 47, 0}),
+                      hw::read_service_request),
+              HasSubstr("more bytes than any machine has"));
+  for (const std::uint32_t count : {0u, hw::kMostChunks + 1, ~0u}) {
+    EXPECT_THAT(
+        refusal(encode(hw::ServiceRequest{Kind::kChunks, 4096, count}), hw::read_service_request),
+        HasSubstr("a number of chunks that is none"));
+  }
+  const auto of_chunks = [&](ByteReader& reader) {
+    return hw::read_service_answer(reader, chunks);
+  };
+  expect_whole(encode(hw::ServiceAnswer{"", 3, {{1, 2}, {3, 4}}}), of_chunks);
+  expect_whole(encode(hw::ServiceAnswer{"no", 0, {}}), of_chunks);
+  for (const std::size_t count : {0u, 1u, 3u}) {
+    EXPECT_THAT(
+        refusal(encode(hw::ServiceAnswer{"", 3, std::vector<hw::RemoteMemory>(count)}), of_chunks),
+        HasSubstr("another number of grants"));
+  }
+}
+
+}  // namespace
+}  // namespace slackline
