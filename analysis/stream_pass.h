@@ -75,7 +75,7 @@ class StreamPass {
     const std::uint64_t kept = std::bit_ceil(source.blocks_kept() + 1);
     const std::uint64_t held = source.relays_whole_message() ? 0 : kept * (sizeof(Times) + 1);
     return ranks * (sizeof(Rank) + sizeof(Counts) + sizeof(sched::Hop) +
-                    source.channels() * (sizeof(Times) + 1) + held);
+                    source.channels() * (sizeof(Notices) + 1) + held);
   }
 
   /// A run in which a lane's operations would have got in each other's way in another order than
@@ -118,6 +118,12 @@ class StreamPass {
     Times received;        // the last receive is done
     Times whole;           // all blocks are there, where only whole messages are relayed
     Times finish;
+  };
+  // A channel's receives of credits: when those of its next message and of the one after were
+  // posted.
+  struct Notices {
+    Times next;
+    Times after;
   };
   // What delays one operation.
   struct Delay {
@@ -186,7 +192,8 @@ class StreamPass {
     }
   }
 
-  // The receives of credits that a rank posts at the start: one for each of its channels.
+  // The receives of credits that a rank posts at the start: for the first two messages of each of
+  // its channels.
   void post_first_notices() {
     std::vector<std::uint8_t> seen(notices_.size(), 0);
     for (std::uint32_t step = source_.first_uses_before(); step > 0; --step) {
@@ -195,15 +202,20 @@ class StreamPass {
         std::uint8_t& used = seen[channel_of(hop)];
         if (used != 0) continue;
         used = 1;
-        Rank& r = ranks_[hop.src.value];
-        Times& notice = notices_[channel_of(hop)];
-        Delay delay;
-        draw(hop.src.value, Hold::kPost, delay);
-        SLACKLINE_SIDE_BY_SIDE
-        for (std::size_t i = 0; i < kRuns; ++i) {
-          notice.at[i] = take_lane(r, i, 0, f_.o_post_s, delay);
-        }
+        Notices& notices = notices_[channel_of(hop)];
+        post_notice(hop.src.value, Times{}, notices.next);
+        if (hop.later > 0) post_notice(hop.src.value, notices.next, notices.after);
       }
+    }
+  }
+
+  void post_notice(std::uint32_t rank, const Times& ready, Times& notice) {
+    Rank& r = ranks_[rank];
+    Delay delay;
+    draw(rank, Hold::kPost, delay);
+    SLACKLINE_SIDE_BY_SIDE
+    for (std::size_t i = 0; i < kRuns; ++i) {
+      notice.at[i] = take_lane(r, i, ready.at[i], f_.o_post_s, delay);
     }
   }
 
@@ -211,27 +223,26 @@ class StreamPass {
     return std::size_t{hop.src.value} * channels_ + hop.channel;
   }
 
-  // A block, and the receive of the next credit on its channel.
+  // A block, and a receive of a credit: of the message after the next of its channel.
   void send(const sched::Hop& hop) {
     const std::uint32_t src = hop.src.value;
     Rank& s = ranks_[src];
     Rank& d = ranks_[hop.dst.value];
-    Times& notice = notices_[channel_of(hop)];
+    Notices& notices = notices_[channel_of(hop)];
     const Times& held = held_by(hop);
     const double wire_s = hop.block == f_.last_block ? f_.last_block_s : f_.block_s;
     Delay block;
-    Delay next;
     draw(src, Hold::kPost, block);
-    if (!hop.last) draw(src, Hold::kPost, next);
     const bool one_in_flight = f_.one_in_flight;
     const bool serial = f_.serial;
     SLACKLINE_SIDE_BY_SIDE
     for (std::size_t i = 0; i < kRuns; ++i) {
-      const double credit_landed = later(notice.at[i], d.credit_at.at[i]);
+      const double credit_landed = later(notices.next.at[i], d.credit_at.at[i]);
       const double credit_seen = credit_landed + f_.o_complete_s;
       const double credited = credit_landed + f_.latency_s + f_.o_complete_s;
       double ready = later(credit_seen, held.at[i]);
       ready = one_in_flight ? later(ready, s.sent.at[i]) : ready;
+      ready = later(ready, notices.after.at[i]);
       const double issued = take_lane(s, i, ready, f_.o_post_s, block);
       // With one in flight each comes after the one before it.
       out_of_order_.at[i] |= issued < s.posted.at[i] ? -1 : 0;
@@ -247,12 +258,8 @@ class StreamPass {
       d.received.at[i] = received;
       d.finish.at[i] = later(later(d.finish.at[i], credited), received);
     }
-    if (!hop.last) {
-      SLACKLINE_SIDE_BY_SIDE
-      for (std::size_t i = 0; i < kRuns; ++i) {
-        notice.at[i] = take_lane(s, i, s.posted.at[i], f_.o_post_s, next);
-      }
-    }
+    notices.next = notices.after;
+    if (hop.later > 1) post_notice(src, s.posted, notices.after);
     ++counts_[src].sent;
     counts_[src].last_sent += hop.block == f_.last_block ? 1 : 0;
   }
@@ -317,8 +324,8 @@ class StreamPass {
   std::vector<sched::Hop> hops_;
   std::vector<Rank> ranks_;
   std::vector<Counts> counts_;
-  std::vector<Times> notices_;  // by channel: when the receive of its next credit was posted
-  std::vector<Times> held_;     // when each rank had its latest blocks
+  std::vector<Notices> notices_;  // by channel
+  std::vector<Times> held_;       // when each rank had its latest blocks
   std::vector<std::uint8_t> held_turn_;
 };
 

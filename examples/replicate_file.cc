@@ -252,7 +252,7 @@ class Replication {
       if (rank == 0) continue;
       const auto outcome = mesh_.receive_within(std::chrono::seconds(60), rank, kOutcome);
       if (!outcome) continue;  // lost
-      all = all && hw::ByteReader(*outcome).get<bool>();
+      all = all && hw::ByteReader(*outcome).flag();
       any = true;
     }
     return all && any && survivors() == members;

@@ -101,6 +101,7 @@ void Executor::reset(bool refill) {
     }
   }
   std::fill(done_before_.begin(), done_before_.end(), false);
+  ahead_.clear();
   std::fill(results_.begin(), results_.end(), 0);
   maker_.reset();
   core_.reset();
@@ -113,6 +114,26 @@ void Executor::reset(bool refill) {
 
 void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0).value] = true; }
 
+void Executor::post_ahead() {
+  if (options_.delays != nullptr || bundles_.any() || core_.has_regions()) return;
+  std::vector<bool> ahead(program_.size(), false);
+  for (std::uint32_t i = 0; i < program_.size(); ++i) {
+    const Op& op = program_.op(i);
+    const std::uint32_t previous = program_.previous(i);
+    if (op.kind != OpKind::kRecv || op.writes.count != 0 || program_.expects_put(i)) continue;
+    if (!schedule_.edges_into(program_.id(i)).empty()) continue;
+    if (previous != kNoOp && !ahead[previous]) continue;
+    ahead[i] = true;
+    // From here on it is the transport's turn, not the lane's.
+    core_.withdraw(i);
+    times_[i].ready_s = 0;
+    completions_left_[i] = *maker_.make(i, true, queue_);
+  }
+  queue_.post(
+      transport_, [] {},
+      [&](std::uint64_t tag) { ahead_.push_back(static_cast<std::uint32_t>(tag)); });
+}
+
 void Executor::begin(Clock::time_point zero) {
   start_ = event_at_ = zero;
   event_s_ = 0;
@@ -124,6 +145,7 @@ void Executor::begin(Clock::time_point zero) {
     times_[i].ready_s = times_[i].wire_s = 0;
   }
   core_.start();
+  for (const std::uint32_t op : ahead_) issued(op);
   for (std::uint32_t i = 0; i < program_.size(); ++i) {
     if (!done_before_[i]) continue;
     core_.issued(i);

@@ -59,9 +59,10 @@ struct ExecutorOptions {
   bool timestamps = true;
 };
 
-/// The order of calls: construct; exchange greetings among all ranks; connect(); begin();
-/// progress() until finished(), and on until all ranks are, since peers may need this one's
-/// progress. For another iteration, when all are: reset(), and begin() when all ranks have.
+/// The order of calls: construct; exchange greetings among all ranks; connect(); post_ahead() if
+/// wanted; begin(); progress() until finished(), and on until all ranks are, since peers may need
+/// this one's progress. For another iteration, when all are: reset() and post_ahead(), and begin()
+/// when all ranks have.
 class Executor {
  public:
   using Clock = std::chrono::steady_clock;
@@ -84,6 +85,12 @@ class Executor {
   void set_done(sched::OpId op);
   /// Before begin(), when no message is under way: puts a buffer elsewhere. Peers are not told.
   void give(const GivenMemory& memory) { memory_.give(memory); }
+
+  /// Before begin(), when no message is under way: posts the receives without memory that wait for
+  /// nothing, such as those of the first credits, so that no peer is too early for them, however
+  /// late this rank begins. They count as issued at time zero. Nothing where there are delays,
+  /// which may be theirs, bundles or regions.
+  void post_ahead();
 
   /// `zero` is time zero of this rank's operations.
   void begin(Clock::time_point zero = Clock::now());
@@ -221,7 +228,8 @@ class Executor {
   std::vector<std::uint32_t> completions_left_;
   std::vector<bool> silent_;  // posted without a signal, and not known to be done
   std::vector<bool> done_before_;
-  std::vector<std::uint32_t> free_;  // ready, and hold no lane: operations, and regions
+  std::vector<std::uint32_t> ahead_;  // what post_ahead() posted
+  std::vector<std::uint32_t> free_;   // ready, and hold no lane: operations, and regions
   std::priority_queue<Timer> timers_;
   std::vector<std::uint32_t> polls_;
   // With regions, flags that were cleared so that their polls can come again: as they were seen,

@@ -70,7 +70,7 @@ class Run {
   // What this rank has seen, if it had begun.
   std::optional<sched::Trace> partial();
   // Whether requests may be under way.
-  bool has_begun() const { return begun_; }
+  bool has_posted() const { return posted_; }
 
  private:
   void set_up(std::uint32_t first_channel, std::uint32_t first_clock_channel);
@@ -97,6 +97,7 @@ class Run {
   std::optional<machine::KeptMemory> kept_memory_;
   std::optional<RunClock> clock_;
   double clock_read_s_ = 0;
+  bool posted_ = false;
   bool begun_ = false;
   RunStart last_start_{0, false, false, false};
   std::string breach_;
@@ -186,7 +187,7 @@ RunResult Run::run(const RunProgress& progress) {
     pace_->tell(progress, i + 1, Clock::now());
     last = start.last;
   }
-  begun_ = false;
+  posted_ = begun_ = false;
   gather_ends(result);
   choose_median(result);
   gather_times(result);
@@ -201,6 +202,8 @@ RunStart Run::agree_on_start(std::uint32_t iteration) {
   // Words begin as the contract says, too, and decide what regions do.
   const bool refill = options_.prove || !schedule_.regions().empty();
   if (iteration != 0) executor_->reset(refill);
+  posted_ = true;
+  naming_the_lost(mesh_, options_.failure_timeout, [&] { executor_->post_ahead(); });
   mesh_.barrier();
   if (mesh_.rank() != 0) {
     last_start_ =
@@ -391,7 +394,7 @@ RunResult Session::run(const sched::Schedule& schedule, const RunOptions& option
     return run.run(progress);
   } catch (...) {
     partial_ = run.partial();
-    broken_ = run.has_begun();
+    broken_ = run.has_posted();
     throw;
   }
 }

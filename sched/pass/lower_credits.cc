@@ -47,6 +47,7 @@ class CreditLowering {
   CreditLowering(const Schedule& schedule, const CreditOptions& options)
       : in_(schedule),
         options_(options),
+        notices_ahead_(options.window + (options.ready == Ready::kSend ? 1 : 0)),
         messages_(schedule),
         out_(schedule.rank_count()),
         new_id_(schedule.op_count()),
@@ -57,7 +58,7 @@ class CreditLowering {
         posted_first_(messages_.source.size(), 0) {}
 
   Schedule run() {
-    out_.reserve(in_.op_count() + 2 * grant_.size(), in_.edges().size() + 4 * grant_.size(),
+    out_.reserve(in_.op_count() + 2 * grant_.size(), in_.edges().size() + 5 * grant_.size(),
                  in_.slices().size() + 2 * in_.channels().size() + in_.rank_count());
     copy_tables();
     add_credit_channels();
@@ -187,7 +188,7 @@ class CreditLowering {
     if (options_.start == Start::kAll) {
       for (const std::uint32_t message : queue) {
         const ChannelId channel = in_.op(messages_.receive[message]).channel;
-        next_receive_[message] = follower(message, channel);
+        next_receive_[message] = follower(message, channel, options_.window);
         posted_first_[message] = index_in_channel(message, channel) < options_.window;
       }
       return;
@@ -202,9 +203,9 @@ class CreditLowering {
     }
   }
 
-  // The message `window` places after this one on its channel; kNoMessage at the end.
-  std::uint32_t follower(std::uint32_t message, ChannelId channel) const {
-    const std::uint64_t next = std::uint64_t{message} + options_.window;
+  // The message so many places after this one on its channel; kNoMessage at the end.
+  std::uint32_t follower(std::uint32_t message, ChannelId channel, std::uint64_t places) const {
+    const std::uint64_t next = message + places;
     return next < messages_.begin[channel.value + 1] ? static_cast<std::uint32_t>(next)
                                                      : kNoMessage;
   }
@@ -214,9 +215,9 @@ class CreditLowering {
   }
   bool is_receive(OpId id) const { return in_.op(id).kind == OpKind::kRecv; }
 
-  // Each operation stands where it becomes ready: the first receives and their credits, then step
-  // by step what is sent and the notice that the next message on that channel will want, then the
-  // receives that the step's arrivals make room for, then the rest.
+  // Each operation stands where it becomes ready: the first receives and their credits, the first
+  // notices, then step by step what is sent and the next notice of that channel, then the receives
+  // that the step's arrivals make room for, then the rest.
   void add_program(RankId rank) {
     const std::uint32_t first = in_.first_op(rank).value;
     const std::uint32_t end = in_.end_op(rank).value;
@@ -225,15 +226,11 @@ class CreditLowering {
         const OpId id(i);
         if (!is_credited_end(id) || is_receive(id) != receives) continue;
         const std::uint32_t message = messages_.of_op[i];
-        if (receives ? !posted_first_[message]
-                     : index_in_channel(message, in_.op(id).channel) >= options_.window) {
-          continue;
-        }
-        if (receives) {
+        if (!receives) {
+          add_first_notices(message, in_.op(id).channel);
+        } else if (posted_first_[message]) {
           keep(id);
           add_grant(message);
-        } else {
-          add_notice(message);
         }
       }
     }
@@ -245,11 +242,23 @@ class CreditLowering {
     }
   }
 
+  // What of the first notices of its channel stands where this message is met: its own, and with
+  // the last of the first window what is ahead of the window.
+  void add_first_notices(std::uint32_t message, ChannelId channel) {
+    const std::uint64_t index = index_in_channel(message, channel);
+    if (index >= options_.window) return;
+    add_notice(message);
+    if (index + 1 != options_.window || notices_ahead_ == options_.window) return;
+    const std::uint32_t next = follower(message, channel, 1);
+    if (next != kNoMessage) add_notice(next);
+  }
+
   void add_step(std::uint32_t begin, std::uint32_t stop) {
     for (std::uint32_t i = begin; i < stop; ++i) {
       if (!is_credited_end(OpId(i)) || is_receive(OpId(i))) continue;
       keep(OpId(i));
-      const std::uint32_t next = follower(messages_.of_op[i], in_.op(OpId(i)).channel);
+      const std::uint32_t next =
+          follower(messages_.of_op[i], in_.op(OpId(i)).channel, notices_ahead_);
       if (next != kNoMessage) add_notice(next);
     }
     for (std::uint32_t i = begin; i < stop; ++i) {
@@ -284,11 +293,19 @@ class CreditLowering {
           out_.add_edge(new_id_[messages_.receive[before].value], kept, On::kIssued);
         }
       } else {
-        const std::uint32_t next = follower(message, in_.op(id).channel);
         out_.add_edge(notice_[message], kept);
-        if (next != kNoMessage) out_.add_edge(kept, notice_[next], On::kIssued);
+        add_notice_edges(message, kept, in_.op(id).channel);
       }
     }
+  }
+
+  // The credit of the message `window` places later can come as soon as this one has arrived. If it
+  // is a message, its receive is posted before: not by this send, whose bytes may be there first.
+  void add_notice_edges(std::uint32_t message, OpId source, ChannelId channel) {
+    const std::uint32_t credited = follower(message, channel, options_.window);
+    const std::uint32_t next = follower(message, channel, notices_ahead_);
+    if (credited != next) out_.add_edge(notice_[credited], source, On::kIssued);
+    if (next != kNoMessage) out_.add_edge(source, notice_[next], On::kIssued);
   }
 
   // The first message of each channel waits for the first notice of every channel of its rank; the
@@ -328,6 +345,7 @@ class CreditLowering {
 
   const Schedule& in_;
   const CreditOptions& options_;
+  const std::uint64_t notices_ahead_;  // of a channel, before its first message
   Messages messages_;
   ScheduleBuilder out_;
   std::vector<OpId> new_id_;

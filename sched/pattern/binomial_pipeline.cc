@@ -34,7 +34,11 @@ class Pipeline : public StepSource {
 
   bool next(std::vector<Hop>& hops) override {
     if (!make_step(hops)) return false;
-    if (step_ + 4 * dimensions_ >= steps_) mark_last_uses(hops);
+    if (step_ + 4 * dimensions_ + 1 >= steps_) {
+      count_later_uses(hops);
+    } else {
+      for (Hop& hop : hops) hop.later = 2;
+    }
     if (root_ != RankId(0)) exchange_with_root(hops);
     ++step_;
     return true;
@@ -42,7 +46,7 @@ class Pipeline : public StepSource {
 
   void restart() override {
     step_ = 0;
-    last_use_.clear();
+    uses_left_.clear();
     upper_receives_.assign(twins_ + 1, 0);
     lower_lacks_.assign(twins_ + 1, kNothing);
     upper_lacks_.assign(twins_ + 1, kNothing);
@@ -85,23 +89,22 @@ class Pipeline : public StepSource {
     return true;
   }
 
-  // A channel is used again after l or 2l steps, if so many are left. The steps from the one at
-  // hand on, taken once ahead, tell which uses are the last.
-  void mark_last_uses(std::vector<Hop>& hops) {
-    if (last_use_.empty()) {
+  // A channel is used again after l or 2l steps, and again after that, if so many are left. The
+  // steps from the one at hand on, taken once ahead, tell how often each is still used.
+  void count_later_uses(std::vector<Hop>& hops) {
+    if (uses_left_.empty()) {
       Pipeline ahead = *this;
-      last_use_.assign(std::size_t{ranks_} * channels(), 0);
+      uses_left_.assign(std::size_t{ranks_} * channels(), 0);
       std::vector<Hop> later = hops;
       do {
-        for (const Hop& hop : later)
-          last_use_of(hop) = static_cast<std::uint8_t>(steps_ - ahead.step_);
+        for (const Hop& hop : later) ++uses_left_of(hop);
         ++ahead.step_;
       } while (ahead.make_step(later));
     }
-    for (Hop& hop : hops) hop.last = last_use_of(hop) == steps_ - step_;
+    for (Hop& hop : hops) hop.later = std::min<std::uint8_t>(--uses_left_of(hop), 2);
   }
-  std::uint8_t& last_use_of(const Hop& hop) {
-    return last_use_[std::size_t{hop.src.value} * channels() + hop.channel];
+  std::uint8_t& uses_left_of(const Hop& hop) {
+    return uses_left_[std::size_t{hop.src.value} * channels() + hop.channel];
   }
 
   void choose_blocks(std::uint32_t holders) {
@@ -215,7 +218,7 @@ class Pipeline : public StepSource {
   std::vector<std::uint32_t> lower_lacks_;    // the block that only the other twin has
   std::vector<std::uint32_t> upper_lacks_;
   std::vector<Hop> upper_sends_;
-  std::vector<std::uint8_t> last_use_;  // by source and channel, near the end: steps left then
+  std::vector<std::uint8_t> uses_left_;  // by source and channel, near the end
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ class PlanSteps : public StepSource {
     if (step_ == steps_) return false;
     for (; next_ < plan_.transfers.size() && plan_.transfers[next_].step == step_; ++next_) {
       const Transfer& t = plan_.transfers[next_];
-      hops.push_back({t.src, t.dst, t.block, channel_[next_] >> 1, (channel_[next_] & 1) != 0});
+      hops.push_back({t.src, t.dst, t.block, channel_[next_] >> 2,
+                      static_cast<std::uint8_t>(channel_[next_] & 3)});
     }
     ++step_;
     return true;
@@ -57,11 +58,13 @@ class PlanSteps : public StepSource {
           seen_by[dst] = src;
           number[dst] = count++;
         }
-        channel_[i] = number[dst] << 1;
+        channel_[i] = number[dst] << 2;
       }
       for (auto i = own.rbegin(); i != own.rend(); ++i) {
         const std::uint32_t dst = plan_.transfers[*i].dst.value;
-        if (seen_by[dst] == src) channel_[*i] |= 1;
+        std::uint32_t& later = number[dst];
+        later = seen_by[dst] == src ? 0 : std::min(later + 1, 2u);
+        channel_[*i] |= later;
         seen_by[dst] = kNobody;
       }
       channels_ = std::max(channels_, count);
@@ -70,7 +73,7 @@ class PlanSteps : public StepSource {
 
   const Plan plan_;
   std::vector<std::uint32_t> receives_;
-  std::vector<std::uint32_t> channel_;  // of every transfer; its lowest bit: the last of it
+  std::vector<std::uint32_t> channel_;  // of every transfer; its lowest two bits: Hop::later
   std::uint32_t channels_ = 0;
   std::uint32_t steps_ = 0;
   std::uint32_t step_ = 0;

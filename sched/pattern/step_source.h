@@ -19,7 +19,7 @@ struct Hop {
   /// Numbers the channels of a source: the same destination, the same number, below
   /// StepSource::channels().
   std::uint32_t channel = 0;
-  bool last = false;  // no later hop has this channel
+  std::uint8_t later = 0;  // hops after this one that have its channel: 0, 1, or 2 for more
 };
 
 /// In each step every rank sends at most one block and receives at most one, as in every pattern.

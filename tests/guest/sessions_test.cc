@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdint>
+#include <fstream>
 #include <string>
 
 #include "hw/session.h"
@@ -41,6 +43,37 @@ TEST(Sessions, ProveTheirBytesHoweverRanksWait) {
     for (std::uint32_t r = 0; r < kRanks; ++r) EXPECT_EQ(ranks.next(r), "proved") << r;
   }
   for (std::uint32_t r = 0; r < kRanks; ++r) EXPECT_EQ(ranks.next(r), "(end)") << r;
+}
+
+// How often the guest's device was told that a message had come before its receive.
+std::uint64_t early_messages() {
+  std::ifstream file("/sys/class/infiniband/rxe0/ports/1/hw_counters/send_rnr_err");
+  std::uint64_t count = 0;
+  EXPECT_TRUE(file >> count);
+  return count;
+}
+
+TEST(Sessions, NeitherABlockNorItsCreditComesBeforeItsReceive) {
+  constexpr std::uint32_t kRanks = 4;
+  const std::uint64_t before = early_messages();
+  MeshRanks ranks;
+  ranks.start_all(kRanks, [](const hw::MeshOptions& options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(options);
+    const auto transport = hw::make_verbs_transport({});
+    hw::Session session(mesh, *transport);
+    for (const char* const spec : {"chain:ranks=4,bytes=3MiB,block=128KiB",
+                                   "binomial-pipeline:ranks=4,bytes=1MiB,block=64KiB,window=2"}) {
+      hw::RunOptions run;
+      run.iterations = 3;
+      run.waiting = hw::Waiting::kInterrupt;
+      say(session.run(sched::compile(sched::parse_spec(spec)), run).breach.value_or("proved"));
+    }
+  });
+  for (int run = 0; run < 2; ++run) {
+    for (std::uint32_t r = 0; r < kRanks; ++r) EXPECT_EQ(ranks.next(r), "proved") << r;
+  }
+  for (std::uint32_t r = 0; r < kRanks; ++r) EXPECT_EQ(ranks.next(r), "(end)") << r;
+  EXPECT_EQ(early_messages(), before);
 }
 
 // Rank 0 sends to all and they wait for more, for an hour.
