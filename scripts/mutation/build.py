@@ -23,6 +23,12 @@ def output_of(command, folder):
     return done.stdout
 
 
+def members(unity):
+    """The sources that a file of CMake's unity builds includes."""
+    included = re.findall(r'^#include "([^"]+)"', unity.read_text(), re.M)
+    return [pathlib.Path(unity.parent, path).resolve() for path in included]
+
+
 class Build:
     """A build folder made by CMake for Ninja, with compile_commands.json."""
 
@@ -37,9 +43,12 @@ class Build:
         home = re.search(r"^CMAKE_HOME_DIRECTORY:\w+=(.*)$", cache, re.M).group(1)
         self.root = pathlib.Path(home).resolve()
         self.entries = {}  # path in the repository: (its object, the command's words)
+        self.united = set()  # paths that are compiled as one with others
         for entry in entries:
             file = pathlib.Path(entry["directory"], entry["file"]).resolve()
-            if file.is_relative_to(self.root) and not file.is_relative_to(self.folder):
+            if file.is_relative_to(self.folder) and file.parent.name == "Unity":
+                self.united |= {path.relative_to(self.root).as_posix() for path in members(file)}
+            elif file.is_relative_to(self.root) and not file.is_relative_to(self.folder):
                 words = shlex.split(entry["command"])
                 if pathlib.Path(words[0]).name in ("ccache", "sccache"):
                     del words[0]

@@ -190,6 +190,34 @@ class Runs(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
             self.assertIn(why, done.stderr.splitlines()[-1])
 
+    def test_sources_compiled_as_one_are_refused_with_the_cure(self):
+        build = self.root / "united"
+        group = build / "CMakeFiles/room.dir/Unity/unity_room_0_cxx.cxx"
+        group.parent.mkdir(parents=True)
+        group.write_text(f'/* by CMake */\n\n#include "{self.root}/room/limit.cc"\n'
+                         f'#include "{self.root}/room/other.cc"\n')
+        alone = self.root / "alone/alone.cc"
+        (build / "build.ninja").write_text("")
+        (build / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n")
+        (build / "compile_commands.json").write_text(json.dumps([
+            {"directory": str(build), "file": str(file), "command": f"c++ -o x.o -c {file}"}
+            for file in (group, alone)]))
+        alone.parent.mkdir()
+        alone.write_text(SOURCE)
+        for place in (["."], ["room"], ["--only", "room/limit.cc:4"], ["room/limit.h"],
+                      ["--headers"]):
+            done = subprocess.run([sys.executable, SCRIPT, "--build", build, "--list", *place],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), place)
+            self.assertEqual(done.stderr, (
+                f"mutate: {build} compiles sources of room in groups (SLACKLINE_UNITE), such as "
+                "room/limit.cc; expected a build folder that compiles each alone, configured with "
+                "-D SLACKLINE_UNITE= or -D SLACKLINE_UNITE=tests\n"), place)
+        done = subprocess.run([sys.executable, SCRIPT, "--build", build, "--list", "alone"],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("alone/alone.cc:", done.stdout)
+
     def test_what_runs_for_ever_ends_with_who_started_it(self):
         code = ("import sys; sys.path.insert(0, sys.argv[1]); from mutation import runs\n"
                 "runs.run(['sh', '-c', 'echo $$ > pid; exec sleep 600'], sys.argv[2], 600)")

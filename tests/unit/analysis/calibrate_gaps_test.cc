@@ -132,6 +132,35 @@ TEST(CalibrateGaps, ABurstDoesNotBoundAPost) {
   }
 }
 
+// What paces a stream bounds other figures only where it is measured itself: one point measures
+// none.
+TEST(CalibrateGaps, WhatIsNotMeasuredBoundsNothing) {
+  const auto rests_on_one = [](const Points& points, Figure figure) {
+    const Calibration found = calibrate(points.all, base());
+    EXPECT_EQ(found.of(figure).verdict, Verdict::kOnePoint) << name(figure);
+    return found;
+  };
+  Points wire(slow_gap());
+  wire.add(PointKind::kPingpong, {8}, {2, 4, 6}).add(PointKind::kSend, {8}, {1, 2, 3});
+  wire.add(PointKind::kBurst, {8}, {16, 32, 64});  // of one size: only the stream tells the rate
+  const Calibration by_wire =
+      rests_on_one(wire.add(PointKind::kStream, {640'000}, {16}), Figure::kRate);
+  EXPECT_EQ(by_wire.of(Figure::kGap).verdict, Verdict::kMeasured);
+  EXPECT_FALSE(by_wire.of(Figure::kPost).at_most.has_value());
+
+  Points gap(slow_gap());
+  const Calibration by_gap =
+      rests_on_one(gap.pingpong().send().add(PointKind::kBurst, {8}, {16}), Figure::kGap);
+  EXPECT_EQ(by_gap.of(Figure::kRate).verdict, Verdict::kMeasured);
+  EXPECT_FALSE(by_gap.of(Figure::kGap).at_most.has_value());
+
+  Points post(slow_post());
+  const Calibration by_post = rests_on_one(
+      post.pingpong().send().burst().add(PointKind::kStream, {8}, {16}), Figure::kPost);
+  EXPECT_EQ(by_post.of(Figure::kGap).verdict, Verdict::kMeasured);
+  EXPECT_FALSE(by_post.of(Figure::kPost).at_most.has_value());
+}
+
 TEST(CalibrateGaps, NoisyStreamsDoNotMakeAGapOfAPost) {
   for (std::uint64_t seed = 1; seed <= cases(100u); ++seed) {
     std::mt19937_64 random(seed);

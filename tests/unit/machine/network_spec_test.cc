@@ -192,6 +192,35 @@ TEST(NetworkSpec, SaysWhatIsWrong) {
   }
 }
 
+// 2^23 links between switches, exactly, and a few more.
+TEST(NetworkSpec, CountsTheLinksBetweenSwitches) {
+  for (const char* most : {
+           "fat-tree:down=1x1,up=1x1048576,parallel=1x4",
+           "fat-tree:down=1x1x1,up=1x2048x2047",  // 2 · 2048 + 2 · 2048 · 2047
+           "dragonfly:groups=1,chassis=2,routers=2048,hosts=1",
+           "dragonfly:groups=1,chassis=2048,routers=2,hosts=1",
+           "dragonfly:groups=205,chassis=3,routers=116,hosts=1",  // 8 short of it
+           "torus:dims=32x32x32x32",
+           "torus:dims=256x64x64",
+           "torus:dims=2x2x2x2x8192x8",
+       }) {
+    EXPECT_EQ(error_of([&] { parse_platform_spec(most); }), "") << most;
+  }
+  for (const char* more : {
+           "fat-tree:down=1x1,up=1x1048576,parallel=1x5",
+           "fat-tree:down=1x1x1,up=1x2048x2048",
+           "dragonfly:groups=1,chassis=2,routers=2049,hosts=1",
+           "dragonfly:groups=1,chassis=2049,routers=2,hosts=1",
+           "dragonfly:groups=16,chassis=2,routers=512,hosts=1",  // 2^23 within groups
+           "torus:dims=16x16x16x16x16",
+           "torus:dims=2x32x32x32x16",
+       }) {
+    EXPECT_THAT(error_of([&] { parse_platform_spec(more); }),
+                EndsWith("too many links between switches; expected at most 8388608"))
+        << more;
+  }
+}
+
 TEST(NetworkSpec, SaysWhatIsWrongInAFileAndWhere) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"[network]\ntopology = \"two-level\"\nracks = 2", "p.toml:1: network: hosts is missing;"},

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "offload/compile_queues.h"
+#include "offload/message_graph.h"
 #include "sched/text.h"
 
 namespace slackline::offload {
@@ -48,6 +50,36 @@ TEST(Emulate, AReceiveIsCausedByItsMessage) {
   EXPECT_EQ(done.trace.ops[3].cause, OpId(1));
   EXPECT_EQ(done.trace.ops[5].cause, OpId(4));
   EXPECT_EQ(done.stuck, 0u);
+}
+
+// What the queues do without is there with the last of what it waits for, which is its cause.
+TEST(Emulate, FillsInJoins) {
+  const Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 24\nbuffer 1 rank 1 bytes 24\n"
+      "channel 0 from 0 to 1\nchannel 1 from 0 to 1\nrank 0\n  0 send on 0 reads 0[0+10]\n"
+      "  1 send on 1 reads 0[10+14]\nrank 1\n  2 recv on 0 writes 1[0+10]\n"
+      "  3 recv on 1 writes 1[10+14]\n  4 join after done:2 done:3\n"
+      "  5 join after done:3 done:2\n  6 join after issued:2 issued:3\n"
+      "  7 join after done:4 issued:3\n  8 join\n",
+      "joins");
+  const MessageGraph graph(schedule);
+  sched::Trace trace;
+  trace.ops.resize(schedule.op_count());
+  trace.ops[2] = {0, 1, 1, 5, 1, OpId::none()};
+  trace.ops[3] = {0, 2, 2, 3, 1, OpId::none()};
+  fill_in(schedule, graph, trace);
+  const auto expect = [&](std::uint32_t op, double time_s, OpId cause) {
+    const sched::OpTimes& t = trace.ops[op];
+    EXPECT_EQ(std::tuple(t.ready_s, t.issued_s, t.wire_s, t.done_s, t.cause),
+              std::tuple(time_s, time_s, time_s, time_s, cause))
+        << op;
+  };
+  expect(4, 5, OpId(2));
+  expect(5, 5, OpId(2));
+  expect(6, 2, OpId(3));
+  expect(7, 5, OpId(4));
+  expect(8, 0, OpId::none());
+  EXPECT_EQ(trace.ops[3].done_s, 3);  // messages have their times already
 }
 
 }  // namespace

@@ -89,6 +89,12 @@ TEST(QueueProgram, IsWrittenToTheLetter) {
             "entry 1 (recv_enable) of queue 2 (order management, rank 1)");
 }
 
+// Programs that were written before must be read with their digests for ever.
+TEST(QueueProgram, DigestsStayAsTheyAre) {
+  EXPECT_EQ(to_string(read_queues(kHead + kQueues, "f").digest()),
+            "08e6abd157b74b262e051b464f3fdbb9");
+}
+
 // Every field but the title counts.
 TEST(QueueProgram, DigestsDifferByEveryField) {
   const QueueProgram program = read_queues(kHead + kQueues, "f");
@@ -278,6 +284,40 @@ TEST(QueueProgram, EntriesFitTheirQueues) {
                 std::string::npos);
     }
   }
+}
+
+// What no text says: the reader asks for one rank, and puts each piece in its place.
+TEST(QueueProgram, BuildersKeepWithinRanksAndPieces) {
+  const auto refused = [](QueueProgramBuilder builder) -> std::string {
+    try {
+      builder.build();
+      return "no error";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  const std::string ranks =
+      "queue program: the program has no rank or above 2^24; expected 1 … 2^24";
+  EXPECT_EQ(refused(QueueProgramBuilder(0)), ranks);
+  EXPECT_EQ(refused(QueueProgramBuilder(1)), "no error");
+  EXPECT_EQ(refused(QueueProgramBuilder(1u << 24)), "no error");
+  EXPECT_EQ(refused(QueueProgramBuilder((1u << 24) + 1)), ranks);
+
+  const QueueProgram program = read_queues(kHead + kQueues, "f");
+  const auto slices = static_cast<std::uint32_t>(program.slices().size());
+  const auto with_local = [&](sched::SliceRange local) {
+    QueueProgramBuilder builder(program);
+    builder.entries(QueueId(1))[1].local = local;
+    return refused(builder);
+  };
+  const std::string pieces =
+      "queue program: entry 1 (recv) of queue 1 (data receive, rank 1) has pieces that there are "
+      "not";
+  EXPECT_EQ(with_local({slices, 0}), "no error");
+  EXPECT_EQ(with_local({slices - 1, 1}), "no error");  // the write's target, of the same rank
+  EXPECT_EQ(with_local({slices - 1, 2}), pieces);
+  EXPECT_EQ(with_local({slices, 1}), pieces);
+  EXPECT_EQ(with_local({slices + 1, 1}), pieces);
 }
 
 TEST(QueueProgram, TextIsReadLineByLine) {

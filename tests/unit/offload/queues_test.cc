@@ -12,7 +12,6 @@
 #include "offload/costs.h"
 #include "offload/emulate.h"
 #include "offload/queue_dot.h"
-#include "offload/queue_findings.h"
 #include "offload/queue_text.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
@@ -203,56 +202,6 @@ TEST(QueueLimits, CapabilitiesAreAskedFor) {
               compile_queues(schedule, options);
             }).find("(send, rank"),
             std::string::npos);
-}
-
-// What 16-bit indices and 24-bit counts can tell apart, to the last one.
-TEST(QueueLimits, CountersHoldTheirMostAndNoMore) {
-  const Schedule schedule = schedule_of("chain:ranks=1,bytes=0");
-  const MessageGraph graph(schedule);
-  NicLimits limits;
-  limits.queue_depth = 1u << 16;
-  // One management queue with `entries` of which the last waits for `count` completions, of which
-  // its completion queue will have had `start` and one more.
-  const auto codes = [&](std::uint32_t entries, std::uint64_t start, std::uint64_t count) {
-    QueueProgramBuilder b(1);
-    b.set_schedule(schedule.digest());
-    CompletionQueue cq;
-    cq.rank = sched::RankId(0);
-    cq.start = start;
-    Queue queue;
-    queue.rank = cq.rank;
-    queue.kind = QueueKind::kManagement;
-    queue.purpose = Purpose::kOrder;
-    queue.cq = b.add_cq(cq);
-    const QueueId id = b.add_queue(queue);
-    for (std::uint32_t e = 0; e + 1 < entries; ++e) {
-      Entry nop;
-      nop.signaled = e == 0;
-      b.add(id, nop);
-    }
-    Entry wait;
-    wait.kind = EntryKind::kWait;
-    wait.target = queue.cq.value;
-    wait.count = count;
-    b.add(id, wait);
-    const QueueProgram program = b.build();
-    QueueFindings unfit(1);  // the program has none of the schedule's operations
-    const ProgramIndex index(program, schedule, graph, unfit);
-    QueueFindings findings(9);
-    check_limits(index, limits, findings);
-    std::string all;
-    for (const auto& found : findings.take()) all += fmt::format("{} ", name(found.code));
-    return all;
-  };
-  constexpr auto kMost = static_cast<std::uint32_t>(kMaxQueueAhead);
-  EXPECT_EQ(codes(2, 7, 8), "");
-  EXPECT_EQ(codes(kMost, 7, 8), "");
-  EXPECT_EQ(codes(kMost + 1, 7, 8), "counter ");
-  // A wait for what was there before, and for one more than there will be.
-  EXPECT_EQ(codes(2, 7, 7), "count ");
-  EXPECT_EQ(codes(2, 7, 9), "count ");
-  EXPECT_EQ(codes(2, 7, 7 + kMaxCqAhead), "count ");
-  EXPECT_EQ(codes(2, 7, 8 + kMaxCqAhead), "count counter ");
 }
 
 // Messages back to back, while every counter of the hardware wraps.
