@@ -73,8 +73,11 @@ class Groups::Impl {
           next_name_ > std::numeric_limits<std::uint32_t>::max() - mesh_.ranks()) {
         throw Unsupported("2^32 groups were created; expected less: make another session");
       }
-      setup.name = meeting.agree(next_name_);
+      // Even if they do not agree: a member may have begun with that name, and tells that it
+      // leaves.
+      const std::uint32_t name = next_name_;
       if (setup.self == 0) next_name_ += mesh_.ranks();
+      setup.name = meeting.agree(name);
       group = open_and_connect(meeting, std::move(setup));
     } catch (const std::exception& error) {
       meeting.refuse(error);

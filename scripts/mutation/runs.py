@@ -1,5 +1,6 @@
 """The tests that see a change: which there are, what each costs, likely ones first."""
 
+import concurrent.futures
 import ctypes
 import json
 import os
@@ -9,11 +10,14 @@ import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 from mutation.build import Failed, output_of
 
 QUICK_S = 0.1  # a test up to here is run before the slower ones of any program
+SHARD_S = 2  # a run up to here is never made in parts
+LOOK_S = 0.2  # how often a part looks whether another one has failed
 MEASURE_LIMIT_S = 3600
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
@@ -29,16 +33,25 @@ def limited():
     resource.setrlimit(resource.RLIMIT_AS, (pages, pages))
 
 
-def run(command, folder, limit_s, environment=None):
-    """(exit code or None if it took too long, what it printed); its processes are gone after."""
+def ended(process, limit_s, stop):
+    """The exit code, or None if it took too long or `stop` was set."""
+    end = time.monotonic() + limit_s
+    while not stop.is_set() and (left := end - time.monotonic()) > 0:
+        try:
+            return process.wait(min(left, LOOK_S))
+        except subprocess.TimeoutExpired:
+            pass
+    return None
+
+
+def run(command, folder, limit_s, environment=None, stop=threading.Event()):
+    """(exit code or None if it took too long or `stop` was set, what it printed); its processes
+    are gone after."""
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said,
                                    stderr=subprocess.STDOUT, env=environment,
                                    start_new_session=True, preexec_fn=limited)
-        try:
-            code = process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            code = None
+        code = ended(process, limit_s, stop)
         try:
             os.killpg(process.pid, signal.SIGKILL)  # its own session: the process and its children
         except ProcessLookupError:
@@ -63,9 +76,32 @@ class Run:
         self.name = name or program
         self.command, self.environment = command, environment
 
-    def notices(self, binary, folder, patience_s):
+    def parts(self, shards):
+        """The run as so many runs of about the same cost."""
+        if not self.tests or self.cost_s <= SHARD_S:
+            return [self]
+        # The tests stand in the order of their cost.
+        return [Run(self.program, self.cost_s / shards, part)
+                for part in (self.tests[k::shards] for k in range(shards)) if part]
+
+    def notices(self, binary, folder, patience_s, shards=1):
         """What noticed the change, or None; `binary` is the changed program. Its time-out is ten
-        times what the run takes unchanged, and `patience_s`."""
+        times what the run takes unchanged, and `patience_s`. The first part that fails ends the
+        others."""
+        parts, stop = self.parts(shards), threading.Event()
+        with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
+            at_once = []
+            for k, part in enumerate(parts):
+                place = pathlib.Path(folder, str(k))
+                place.mkdir()
+                at_once.append(pool.submit(part.notices_alone, binary, place, patience_s, stop))
+            for done in concurrent.futures.as_completed(at_once):
+                if done.result() and not stop.is_set():
+                    stop.set()
+                    what = done.result()
+        return what if stop.is_set() else None
+
+    def notices_alone(self, binary, folder, patience_s, stop):
         if self.command is None:
             flags = pathlib.Path(folder, "flags")
             flags.write_text("--gtest_fail_fast\n--gtest_brief=1\n"
@@ -74,7 +110,8 @@ class Run:
         else:
             command = told(self.command, binary)
             environment = os.environ | told(self.environment, binary)
-        code, said = run(command, folder, patience_s + 10 * self.cost_s, environment)
+        code, said = run(command, folder, patience_s + 10 * self.cost_s, environment,
+                         stop)
         if code == 0 or code == 77 and self.command:
             return None
         found = re.search(r"\[  FAILED  \] (\S+?)[,\s]", said)
@@ -86,8 +123,8 @@ class Run:
 class Tests:
     """The tests of a build folder, with what they cost unchanged (kept in BUILD/mutate/)."""
 
-    def __init__(self, build, wanted, say):
-        self.build, self.say = build, say
+    def __init__(self, build, wanted, say, shards=1):
+        self.build, self.say, self.shards = build, say, shards
         self.kept = build.folder / "mutate"
         self.kept.mkdir(exist_ok=True)
         self.programs = {}  # name: {test: (file, seconds)}
@@ -139,26 +176,32 @@ class Tests:
         """{test: (file, seconds)} of a gtest program; without the tests that fail as they are."""
         def make():
             self.say(f"measuring {program} unchanged")
-            with tempfile.TemporaryDirectory() as folder:
-                out = pathlib.Path(folder, "tests.json")
-                binary = self.build.folder / program
-                code, said = run([binary, f"--gtest_output=json:{out}", "--gtest_brief=1"],
-                                 folder, MEASURE_LIMIT_S)
-                if not out.exists():
-                    # Not one of gtest's: the program as a whole.
-                    if code != 0:
-                        raise Failed(f"{program} ends with {code} unchanged: {said[-300:]}")
-                    return {}
-                found = {}
-                for suite in json.loads(out.read_text())["testsuites"]:
-                    for test in suite["testsuite"]:
+            found = {}
+            with concurrent.futures.ThreadPoolExecutor(self.shards) as pool:
+                for suites in pool.map(lambda k: self.measured_part(program, k),
+                                       range(self.shards)):
+                    for test in (test for suite in suites for test in suite["testsuite"]):
                         name = f"{test['classname']}.{test['name']}"
                         if "failures" in test:
                             self.say(f"{program}: {name} fails unchanged, and is left out")
                         elif test["result"] == "COMPLETED":
                             found[name] = [test["file"], float(test["time"].rstrip("s"))]
-                return found
+            return found
         return self.remembered(program, self.state_of(program), make)
+
+    def measured_part(self, program, k):
+        """What gtest says of the suites of the program's k-th part."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "tests.json")
+            part = {"GTEST_TOTAL_SHARDS": str(self.shards), "GTEST_SHARD_INDEX": str(k)}
+            code, said = run([self.build.folder / program, f"--gtest_output=json:{out}",
+                              "--gtest_brief=1"], folder, MEASURE_LIMIT_S, os.environ | part)
+            if out.exists():
+                return json.loads(out.read_text())["testsuites"]
+        # Not one of gtest's: the program as a whole.
+        if code != 0:
+            raise Failed(f"{program} ends with {code} unchanged: {said[-300:]}")
+        return []
 
     def script_tests(self):
         """(program, name, command, environment) of ctest's tests that are told a program."""

@@ -22,6 +22,7 @@ struct Case {
   std::string spec;
   Fault fault;
   std::uint32_t at;  // of rank 1's
+  std::uint32_t iterations = 1;
 };
 
 // What is found wrong with a run of it, at rank 0: "bytes", "words" or "structure"; "" if nothing.
@@ -38,6 +39,7 @@ std::string found(const std::string& transport, const Case& what) {
     const sched::Spec spec = sched::parse_spec(what.spec);
     const sched::Schedule schedule = sched::compile(spec);
     hw::RunOptions options;
+    options.iterations = what.iterations;
     options.warm_up = 0;
     const hw::RunResult result = session.run(schedule, options);
     if (mesh.rank() != 0) return;
@@ -72,6 +74,13 @@ TEST(FaultyRuns, ALostWriteIsNoticed) {
                           "aggregation=destination,flush=128",
                           Fault::kLostWrite, 0}),
             "bytes");
+}
+
+// What the iteration before left is no proof: rank 1 writes 10 messages to 2 ranks in each.
+TEST(FaultyRuns, ALostWriteOfALaterIterationIsNoticed) {
+  const std::string spec = "broadcast-buffer:ranks=3,root=1,bytes=100,messages=10";
+  EXPECT_EQ(found("net", {spec, Fault::kNone, 0, 2}), "");
+  EXPECT_EQ(found("net", {spec, Fault::kLostWrite, 24, 2}), "bytes");
 }
 
 TEST(FaultyRuns, AnAddThatActsTwiceIsNoticed) {

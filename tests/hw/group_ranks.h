@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "hw/group.h"
 #include "hw/transports.h"
 #include "tests/hw/local_ranks.h"
@@ -47,6 +49,16 @@ inline hw::GroupsOptions quick_groups() {
   hw::GroupsOptions options;
   options.poll_for = std::chrono::microseconds(500);
   return options;
+}
+
+/// "EXIT_CODE MESSAGE" of the error that is thrown.
+inline std::string refusal(const std::function<void()>& does) {
+  try {
+    does();
+    return "nothing was refused";
+  } catch (const Error& error) {
+    return fmt::format("{} {}", error.exit_code(), error.what());
+  }
 }
 
 /// The bytes of a message, by which it is told from every other: the same at all ranks.

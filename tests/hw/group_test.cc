@@ -22,6 +22,7 @@ namespace {
 using testing::GroupRank;
 using testing::MeshRanks;
 using testing::Receiver;
+using testing::refusal;
 
 using Say = MeshRanks::Say;
 
@@ -180,15 +181,6 @@ TEST_P(Group, AnIdMayBeUsedAgainAndCallbacksMaySend) {
         say("thirty");
       },
       [](std::uint32_t) { return "thirty"; });
-}
-
-std::string refusal(const std::function<void()>& does) {
-  try {
-    does();
-    return "nothing was refused";
-  } catch (const Error& error) {
-    return fmt::format("{} {}", error.exit_code(), error.what());
-  }
 }
 
 TEST_P(Group, WrongUsesAreRefusedAndHarmNothing) {

@@ -16,7 +16,7 @@ import unittest
 sys.dont_write_bytecode = True
 SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(SCRIPT.parent))
-from mutation import changes  # noqa: E402
+from mutation import changes, runs  # noqa: E402
 
 # (a line, what it may become: some of it)
 LINES = [
@@ -121,6 +121,27 @@ class Changes(unittest.TestCase):
         self.assertEqual(len({change.line for change in draws[0]}), 3)
 
 
+class Parts(unittest.TestCase):
+    def test_of_a_slow_run_cost_about_the_same(self):
+        slow = runs.Run("toy", 6, list("abcde"))
+        self.assertEqual([(part.tests, part.cost_s) for part in slow.parts(2)],
+                         [(["a", "c", "e"], 3), (["b", "d"], 3)])
+        self.assertEqual([part.tests for part in slow.parts(7)], [[name] for name in "abcde"])
+
+    def test_of_a_quick_run_are_itself(self):
+        quick = runs.Run("toy", 1, list("ab"))
+        self.assertEqual(quick.parts(2), [quick])
+
+    def test_the_first_that_fails_ends_the_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            program.write_text("#!/bin/sh\ngrep -q bad ${1#*=} || exec sleep 600\n"
+                               "echo '[  FAILED  ] Some.bad, so'; exit 1\n")
+            program.chmod(0o755)
+            slow = runs.Run("toy", 6, ["good", "bad"])
+            self.assertEqual(slow.notices(program, folder, 600, 2), "toy Some.bad")
+
+
 @unittest.skipUnless(shutil.which("ninja") and shutil.which("c++"), "needs ninja and a compiler")
 class Runs(unittest.TestCase):
     @classmethod
@@ -172,6 +193,12 @@ class Runs(unittest.TestCase):
         listed = self.mutate("room", "--list", "--count", "4", "--kind", "comparison")
         self.assertEqual(listed.count("    - "), 2)
 
+    def test_parts_at_once_say_the_same(self):
+        shutil.rmtree(self.build / "mutate", ignore_errors=True)
+        said = self.given(4, "x > most", "x < most", "--shards", "3")
+        self.assertIn("killed by tests/toy Limit.IsKept", said)
+        self.assertIn("survived", self.given(10, "3", "4", "--shards", "3"))
+
     def test_bad_input_is_refused_in_its_last_line(self):
         for arguments, why in (
                 (["--count", "-1"], "argument --count: '-1'; expected a whole number above 0"),
@@ -184,6 +211,8 @@ class Runs(unittest.TestCase):
                  "room/limit.cc:999: expected 'a' in it"),
                 (["--change", "a", "b"], "--change: expected --only FILE:LINE with it"),
                 (["--kind", "nosuch"], "there is no change of kind nosuch to make"),
+                (["--without", "sim,room", "room"],
+                 "room: expected a folder or file of the product's source"),
                 (["nowhere"], "nowhere: expected a folder or file of the product's source")):
             done = subprocess.run([sys.executable, SCRIPT, "--build", self.build, "--list",
                                    *arguments], capture_output=True, text=True)
