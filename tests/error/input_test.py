@@ -531,15 +531,15 @@ class Unsupported(ProgramCase):
 
     def test_dynamic_schedules_name_the_operation(self):
         text = re.sub(r"\ndigest .*", "", self.good("compile", CHAIN, "-o", "-"))
-        self.write("retry", text.replace("\npre ", "\nregion retry entry 1 count 1 p 1000000\npre ", 1))
+        self.write("retry", text.replace("\npre ", "\nregion retry entry 2 count 1 p 1000000\npre ", 1))
         for use in USES:
             if use[0] in ("compile", "simulate"):  # they go on, and say what was not proved
                 done = self.run_program(use[0], "retry", *use[1:], "--engine", "event"
                                         ) if use[0] == "simulate" else self.run_program(*use, "retry")
                 self.assertEqual(done.code, 0, done)
-                self.assertRegex(done.err, r"^slackline: note: retry: not proved: .*op 1\b.*\n$")
+                self.assertRegex(done.err, r"^slackline: note: retry: not proved: .*op 2\b.*\n$")
             else:
-                self.assertRegex(self.bad(use[0], "retry", *use[1:]), r"op 1\b")
+                self.assertRegex(self.bad(use[0], "retry", *use[1:]), r"op 2\b")
         self.assertIn("retry", self.good("compile", "retry", "--no-proof", "-o", "-"))
 
 
