@@ -169,6 +169,21 @@ INSTANTIATE_TEST_SUITE_P(Providers, FabricStranger, ::testing::Values("net", "tc
                            return std::string(tested.param) == "net" ? "net" : "rxm";
                          });
 
+// Asks `target` for a fetch-add on its first word.
+void post_add(End& by, End& target, std::uint64_t operand) {
+  const hw::Segment result{by.memory.data(), 8, by.local.handle};
+  hw::WorkRequest request;
+  request.kind = RequestKind::kFetchAdd;
+  request.channel = End::kChannel;
+  request.local = {&result, 1};
+  request.remote = target.local.remote;
+  request.operand = operand;
+  while (by.transport->post({&request, 1}) != 1) {
+    by.poll();
+    target.poll();
+  }
+}
+
 // Atomics are messages here. Without the number that peers are told they come to nothing: neither
 // the word changes, nor does the target fail, nor is an answer sent.
 TEST(FabricStrangerAtomics, AreNotCarriedOut) {
@@ -180,26 +195,13 @@ TEST(FabricStrangerAtomics, AreNotCarriedOut) {
   Address guess = target.address;
   std::memset(guess.data(), 0, kSaltBytes);
   stranger.transport->connect(std::vector<Address>{guess});
-  const auto add = [&](End& by, std::uint64_t operand) {
-    const hw::Segment result{by.memory.data(), 8, by.local.handle};
-    hw::WorkRequest request;
-    request.kind = RequestKind::kFetchAdd;
-    request.channel = End::kChannel;
-    request.local = {&result, 1};
-    request.remote = target.local.remote;
-    request.operand = operand;
-    while (by.transport->post({&request, 1}) != 1) {
-      by.poll();
-      target.poll();
-    }
-  };
-  add(stranger, 0x0101);
+  post_add(stranger, target, 0x0101);
   for (int i = 0; i < 2000; ++i) {
     ASSERT_EQ(stranger.poll(), 0u);
     ASSERT_EQ(target.poll(), 0u);
   }
   for (const std::byte byte : target.memory) ASSERT_EQ(byte, std::byte{0});
-  add(peer, 0x22);
+  post_add(peer, target, 0x22);
   while (peer.poll() == 0) target.poll();
   EXPECT_EQ(target.memory[0], std::byte{0x22});
 }
@@ -210,23 +212,12 @@ TEST(FabricStrangerAtomics, AreNotCarriedOutWhenCutShort) {
   End peer("net", true);
   target.transport->connect(std::vector<Address>{{}, peer.address});
   peer.transport->connect(std::vector<Address>{target.address});
-  const auto add = [&](std::uint64_t operand) {
-    const hw::Segment result{peer.memory.data(), 8, peer.local.handle};
-    hw::WorkRequest request;
-    request.kind = RequestKind::kFetchAdd;
-    request.channel = End::kChannel;
-    request.local = {&result, 1};
-    request.remote = target.local.remote;
-    request.operand = operand;
-    while (peer.transport->post({&request, 1}) != 1) {
-      peer.poll();
-      target.poll();
-    }
-    while (peer.poll() == 0) target.poll();
-  };
   // Every one of the target's receives has had a whole one.
   constexpr int kReceives = 32;
-  for (int i = 0; i < 2 * kReceives; ++i) add(1);
+  for (int i = 0; i < 2 * kReceives; ++i) {
+    post_add(peer, target, 1);
+    while (peer.poll() == 0) target.poll();
+  }
   hw::FabricEndpoint stranger(hw::find_provider("net", "127.0.0.1"));
   const Address place(target.address.begin() + kSaltBytes, target.address.end());
   const fi_addr_t at = stranger.insert(place, 0).all;

@@ -2,19 +2,17 @@
 // held up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <future>
 #include <memory>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "hw/fabric/transport.h"
 #include "tests/hw/group_ranks.h"
+#include "tests/hw/shared_number.h"
 
 namespace slackline {
 namespace {
@@ -22,24 +20,9 @@ namespace {
 using testing::GroupRank;
 using testing::MeshRanks;
 using testing::Receiver;
+using testing::SharedNumber;
 
 using Say = MeshRanks::Say;
-
-// A number that processes share.
-class SharedNumber {
- public:
-  SharedNumber() {
-    void* const page = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) std::abort();
-    number_ = new (page) std::atomic<int>(0);
-  }
-  ~SharedNumber() { munmap(number_, sizeof *number_); }
-  std::atomic<int>& operator*() { return *number_; }
-
- private:
-  std::atomic<int>* number_;
-};
 
 class GroupDelivery : public ::testing::TestWithParam<const char*> {
  protected:
@@ -63,14 +46,14 @@ std::vector<std::string> with_a_slow_receiver(const std::string& provider, bool 
     callbacks.incoming = [&](std::size_t bytes) {
       if (rank.rank() == 2) {
         std::this_thread::sleep_for(std::chrono::milliseconds(60));
-        ++*taken;
+        taken.set(taken.get() + 1);
       }
       return incoming(bytes);
     };
     callbacks.completion = [&](std::span<std::byte> message) {
       completion(message);
       ++completed;
-      if (*taken < completed) ++early;
+      if (taken.get() < completed) ++early;
     };
     hw::GroupOptions group;
     group.pattern = "sequential";  // rank 1 does not depend on rank 2
