@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -70,7 +71,9 @@ class ByteReader {
     const std::vector<char> chars = list<char>();
     return {chars.begin(), chars.end()};
   }
-  std::span<const std::byte> rest() const { return bytes_; }
+  /// What is left, which is read with that.
+  std::span<const std::byte> rest() { return std::exchange(bytes_, {}); }
+  bool at_end() const { return bytes_.empty(); }
 
  private:
   template <class T>

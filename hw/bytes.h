@@ -7,13 +7,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -38,7 +36,7 @@ inline constexpr std::chrono::milliseconds kMostTime{std::int64_t{100} * 366 * 8
 /// value that its type does not have or its reader does not expect.
 class ByteReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::span<const std::byte> bytes) : plain_(bytes) {}
 
   /// Of which all bits may be anything.
   template <class T>
@@ -46,7 +44,7 @@ class ByteReader {
     static_assert(!std::is_same_v<T, bool>, "flag() looks whether it is one");
     static_assert(!std::is_enum_v<T>, "choice() looks whether there is such an enumerator");
     static_assert(!std::is_floating_point_v<T>, "seconds() looks whether it is a number");
-    return copied<T>();
+    return plain_.get<T>();
   }
   bool flag() {
     const auto value = get<std::uint8_t>();
@@ -69,7 +67,7 @@ class ByteReader {
   }
   /// …or infinite: it never came.
   double seconds_or_never() {
-    const auto value = copied<double>();
+    const auto value = plain_.get<double>();
     require(is_time(value), "a time that is none");
     return value;
   }
@@ -81,11 +79,8 @@ class ByteReader {
   }
   template <class T>
   std::vector<T> list(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
-    const auto count = get<std::uint64_t>();
-    require(count <= bytes_.size() / sizeof(T), "cut short");
-    require(count <= most, "more of them than there can be");
-    std::vector<T> values(count);
-    if (count != 0) copy(values.data(), count);
+    std::vector<T> values = plain_.list<T>();
+    require(values.size() <= most, "more of them than there can be");
     return values;
   }
   std::string text(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
@@ -93,7 +88,7 @@ class ByteReader {
     return {chars.begin(), chars.end()};
   }
   /// All that is left.
-  std::span<const std::byte> rest() { return std::exchange(bytes_, {}); }
+  std::span<const std::byte> rest() { return plain_.rest(); }
 
   /// Throws if it does not hold: `otherwise` is said of the bytes.
   static void require(bool holds, const char* otherwise) {
@@ -103,24 +98,14 @@ class ByteReader {
     return seconds >= 0 && (seconds <= kMostSeconds || std::isinf(seconds));
   }
   /// Throws if there is more.
-  void end() const { require(bytes_.empty(), "more bytes than it has"); }
+  void end() const { require(plain_.at_end(), "more bytes than it has"); }
 
  private:
-  template <class T>
-  T copied() {
-    T value;
-    copy(&value, 1);
-    return value;
-  }
-  template <class T>
-  void copy(T* to, std::size_t count) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    require(count <= bytes_.size() / sizeof(T), "cut short");
-    std::memcpy(static_cast<void*>(to), bytes_.data(), count * sizeof(T));
-    bytes_ = bytes_.subspan(count * sizeof(T));
-  }
+  struct CutShort : BadBytes {
+    CutShort() : BadBytes("cut short") {}
+  };
 
-  std::span<const std::byte> bytes_;
+  base::ByteReader<CutShort> plain_;
 };
 
 /// What rank `from` sent, read by read(reader) to its last byte. Throws EnvironmentError, naming

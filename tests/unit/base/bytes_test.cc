@@ -30,7 +30,7 @@ TEST(Bytes, AreReadAsTheyWereWritten) {
   EXPECT_EQ(in.get<std::uint32_t>(), 7u);
   EXPECT_EQ(in.text(), "seven");
   EXPECT_EQ(in.list<double>(), (std::vector<double>{0.5, -1}));
-  EXPECT_TRUE(in.rest().empty());
+  EXPECT_TRUE(in.at_end());
 }
 
 TEST(Bytes, AreTheSameInAVector) {
