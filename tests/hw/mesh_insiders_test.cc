@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <random>
 #include <string>
@@ -17,6 +16,7 @@
 #include "tests/hw/insider_rank.h"
 #include "tests/hw/mesh_socket.h"
 #include "tests/hw/resident.h"
+#include "tests/support/asked_count.h"
 #include "tests/support/sanitized.h"
 
 namespace slackline {
@@ -36,10 +36,7 @@ constexpr std::uint64_t kMostUnread = 1 << 20;
 // One after the other, some at a time. What they leave behind is little.
 void try_each(std::uint32_t usual, const std::function<void(std::uint32_t seed)>& one) {
   constexpr std::uint32_t kAtOnce = 60;
-  const char* const asked = std::getenv("SLACKLINE_ATTACKS");
-  const std::uint32_t count = asked == nullptr
-                                  ? testing::cases(usual)
-                                  : static_cast<std::uint32_t>(std::strtoul(asked, nullptr, 10));
+  const std::uint32_t count = testing::asked_count("SLACKLINE_ATTACKS", testing::cases(usual));
   const long before = testing::resident_kib();
   long most = 0;
   for (std::uint32_t first = 0; first < count; first += kAtOnce) {

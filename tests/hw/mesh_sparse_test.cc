@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <deque>
 #include <random>
 #include <set>
@@ -13,6 +12,7 @@
 #include "hw/mesh/neighbours.h"
 #include "hw/mesh/wire.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/support/asked_count.h"
 #include "tests/support/sanitized.h"
 
 namespace slackline {
@@ -268,10 +268,8 @@ TEST(SparseMesh, SurvivorsThatAreNoNeighboursCanTalk) {
 // More ranks than are all connected: SLACKLINE_MESH_RANKS says how many. When one of them ends, all
 // others name it, whether they are its neighbours or not, and wait for a rank that is there or not.
 TEST(SparseMesh, ManyRanksJoinGatherAndNameALostOne) {
-  const char* const asked = std::getenv("SLACKLINE_MESH_RANKS");
-  const std::uint32_t count = asked == nullptr
-                                  ? (testing::kSanitized ? 66 : 80)
-                                  : static_cast<std::uint32_t>(std::strtoul(asked, nullptr, 10));
+  const std::uint32_t count =
+      testing::asked_count("SLACKLINE_MESH_RANKS", testing::kSanitized ? 66 : 80);
   ASSERT_GT(count, hw::kFullMeshRanks);
   MeshRanks ranks;
   for (std::uint32_t r = 0; r < count; ++r) {

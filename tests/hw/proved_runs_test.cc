@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "sched/text.h"
 #include "sched/verify.h"
 #include "tests/hw/local_ranks.h"
+#include "tests/support/asked_count.h"
 #include "tests/support/mutate.h"
 #include "tests/support/random_program.h"
 #include "tests/support/sample_drafts.h"
@@ -25,10 +25,7 @@ namespace {
 using std::chrono::seconds;
 
 // How many proved programs; more if the environment asks for them.
-int programs() {
-  const char* const asked = std::getenv("SLACKLINE_REAL_PROGRAMS");
-  return asked == nullptr ? 20 : std::atoi(asked);
-}
+int programs() { return static_cast<int>(asked_count("SLACKLINE_REAL_PROGRAMS", 20)); }
 
 bool is_run(const Draft& draft) {
   return std::ranges::none_of(draft.ops, [&](const DraftOp& op) {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "sched/text.h"
 #include "sched/verify.h"
+#include "tests/support/asked_count.h"
 #include "tests/support/byte_adversary.h"
 #include "tests/support/mutate.h"
 #include "tests/support/random_program.h"
@@ -22,10 +22,7 @@ namespace {
 constexpr int kRuns = 6;
 
 // How many random programs; more if the environment asks for them.
-int programs() {
-  const char* const asked = std::getenv("SLACKLINE_ADVERSARY_PROGRAMS");
-  return asked == nullptr ? 6000 : std::atoi(asked);
-}
+int programs() { return static_cast<int>(asked_count("SLACKLINE_ADVERSARY_PROGRAMS", 6000)); }
 
 // The first thing that goes wrong in some runs; empty if nothing does.
 std::string refutation(const Schedule& schedule, std::uint64_t seed) {

@@ -20,7 +20,12 @@ from rank_case import PATIENCE_S, RankCase
 SIGNALS = int(os.environ.get("SLACKLINE_SIGNALS", "40"))
 SEED = int(os.environ.get("SLACKLINE_SIGNAL_SEED", "1"))
 ONLY = os.environ.get("SLACKLINE_SIGNAL_TRANSPORT")
-TRANSPORTS = (ONLY,) if ONLY else ("shm", "net", "tcp;ofi_rxm")
+TRANSPORTS = ("shm", "net", "tcp;ofi_rxm")
+if ONLY:
+    if ONLY not in TRANSPORTS:
+        raise SystemExit(f"SLACKLINE_SIGNAL_TRANSPORT: '{ONLY}'; expected one of "
+                         + ", ".join(TRANSPORTS))
+    TRANSPORTS = (ONLY,)
 # So many at a time, since they wait most of the time.
 AT_ONCE = 5
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
