@@ -211,8 +211,10 @@ class Runs(unittest.TestCase):
                  "room/limit.cc:999: expected 'a' in it"),
                 (["--change", "a", "b"], "--change: expected --only FILE:LINE with it"),
                 (["--kind", "nosuch"], "there is no change of kind nosuch to make"),
-                (["--without", "sim,room", "room"],
+                (["--without", "room", "room"],
                  "room: expected a folder or file of the product's source"),
+                (["--without", "room,nosuch"],
+                 "--without: there is no nosuch; expected folders or files"),
                 (["nowhere"], "nowhere: expected a folder or file of the product's source")):
             done = subprocess.run([sys.executable, SCRIPT, "--build", self.build, "--list",
                                    *arguments], capture_output=True, text=True)
