@@ -1,6 +1,6 @@
 // Flows whose rates are kept up as they begin and end, against rates that are found anew each time:
 // by the same filling, for the same bits, and by the definition, in numbers of more digits.
-#include "analysis/flow_shares.h"
+#include "analysis/engines/flow_shares.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/max_min.h"
+#include "analysis/engines/max_min.h"
 #include "machine/wiring.h"
 #include "tests/property/random_runs.h"
 #include "tests/unit/analysis/program.h"

@@ -1,5 +1,5 @@
 // Max-min fair rates: against their definition, and whatever the order in which they are asked for.
-#include "analysis/max_min.h"
+#include "analysis/engines/max_min.h"
 
 #include <gtest/gtest.h>
 
