@@ -50,5 +50,29 @@ TEST(Conclusion, ARankTellsEachTimeWhereTheIntervalIsOverAtOnce) {
 
 TEST(Conclusion, WithoutAnIntervalNobodyTellsThatItMoves) { EXPECT_EQ(looks_with_news({}), 0); }
 
+TEST(Conclusion, AFailureIsOfItsIterationAlone) {
+  MeshRanks processes;
+  processes.start_all(1, [](const hw::MeshOptions& options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(options);
+    hw::Conclusion conclusion(mesh);
+    std::string heard;
+    const auto hear = [&] {
+      heard += conclusion.is_over() ? (conclusion.failed() ? "failed " : "finished ") : "open ";
+    };
+    conclusion.begin();
+    hear();
+    hw::Failed failed;
+    failed.fault = hw::Failed::Fault::kInput;
+    conclusion.tell(failed);
+    hear();
+    conclusion.begin();
+    hear();
+    conclusion.tell(hw::Finish{});
+    hear();
+    say(heard);
+  });
+  EXPECT_EQ(processes.next(0), "open failed open finished ");
+}
+
 }  // namespace
 }  // namespace slackline
