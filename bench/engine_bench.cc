@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/longest_path.h"
-#include "analysis/stream.h"
-#include "analysis/timed_slack.h"
-#include "analysis/tolerance.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/longest_path.h"
+#include "analysis/engines/stream.h"
+#include "analysis/slack/timed_slack.h"
+#include "analysis/slack/tolerance.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 #ifdef SLACKLINE_HAVE_SIMGRID

@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "analysis/flow_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "machine/delay_plan.h"
 #include "machine/draw.h"
 #include "machine/platform.h"

@@ -10,8 +10,8 @@
 #include <ctime>
 #include <limits>
 
-#include "analysis/analytic.h"
-#include "analysis/tolerance.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/slack/tolerance.h"
 #include "sched/compile.h"
 #include "tests/support/makespan_programme.h"
 

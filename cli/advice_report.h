@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/advise.h"
+#include "analysis/advice/advise.h"
 #include "machine/delay_plan.h"
 
 namespace slackline::cli {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/calibrate.h"
+#include "analysis/fit/calibrate.h"
 #include "cli/json_document.h"
 
 namespace slackline::cli {

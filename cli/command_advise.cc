@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "analysis/advise.h"
+#include "analysis/advice/advise.h"
 #include "base/error.h"
 #include "base/split.h"
 #include "base/units.h"

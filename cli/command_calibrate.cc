@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "analysis/measuring_schedule.h"
+#include "analysis/fit/measuring_schedule.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/calibration_report.h"

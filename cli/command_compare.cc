@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "analysis/compare.h"
+#include "analysis/advice/compare.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/units.h"

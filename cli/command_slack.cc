@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/criticality.h"
+#include "analysis/slack/criticality.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/commands.h"

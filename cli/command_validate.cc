@@ -5,8 +5,8 @@
 #include <limits>
 #include <span>
 
-#include "analysis/timed_slack.h"
-#include "analysis/validate.h"
+#include "analysis/slack/timed_slack.h"
+#include "analysis/slack/validate.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/units.h"

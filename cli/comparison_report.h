@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/compare.h"
+#include "analysis/advice/compare.h"
 #include "cli/schedule_source.h"
 #include "sched/trace.h"
 

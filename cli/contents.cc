@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "analysis/structure_check.h"
 #include "cli/human.h"
+#include "sched/workloads/structures/structure_check.h"
 
 namespace slackline::cli {
 namespace {
@@ -25,7 +25,7 @@ bool is_of_calls(std::string_view pattern) {
 }  // namespace
 
 Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
-                   const analysis::ClockError& clock_error) {
+                   const sched::ClockError& clock_error) {
   const sched::Schedule& schedule = loaded.schedule;
   if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
   if (!std::isfinite(trace.makespan_s())) return;
@@ -43,9 +43,9 @@ void Contents::look_at_structure(const sched::StructureProgram& program,
                                  const sched::Schedule& schedule, const sched::Trace& trace) {
   looked_at_ = fmt::format("{} on {}", human_count(program.ops.size(), "operation"),
                            program.table ? "hash-table" : "queue");
-  for (const analysis::Finding& finding :
-       analysis::check_structure(program, trace, analysis::kept_memory(schedule, trace))) {
-    findings_.push_back({std::string(analysis::name(finding.breach)), finding.op, finding.message});
+  for (const sched::Finding& finding :
+       sched::check_structure(program, trace, sched::kept_memory(schedule, trace))) {
+    findings_.push_back({std::string(sched::name(finding.breach)), finding.op, finding.message});
   }
 }
 
@@ -57,22 +57,21 @@ void Contents::look_at_words(const sched::Schedule& schedule, const sched::Trace
       }));
   if (adds == 0) return;
   looked_at_ = human_count(adds, "fetch_add");
-  for (const sched::Diagnostic& found : analysis::check_fetch_adds(schedule, trace)) {
+  for (const sched::Diagnostic& found : sched::check_fetch_adds(schedule, trace)) {
     findings_.push_back({"lost", found.op, found.message});
   }
 }
 
 // That bytes are right is another's proof; this is about when and how often.
 void Contents::look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
-                            const analysis::ClockError& clock_error) {
+                            const sched::ClockError& clock_error) {
   looked_at_ += fmt::format("{}{} that ran once, in order,", looked_at_.empty() ? "" : " and ",
                             human_count(schedule.op_count(), "operation"));
-  for (const sched::Diagnostic& found : analysis::check_ran_once(schedule, trace)) {
+  for (const sched::Diagnostic& found : sched::check_ran_once(schedule, trace)) {
     findings_.push_back({"runs", found.op, found.message});
   }
-  const sched::Diagnostics disorder = clock_error
-                                          ? analysis::check_order(schedule, trace, clock_error)
-                                          : analysis::check_order(schedule, trace);
+  const sched::Diagnostics disorder = clock_error ? sched::check_order(schedule, trace, clock_error)
+                                                  : sched::check_order(schedule, trace);
   for (const sched::Diagnostic& found : disorder) {
     findings_.push_back({"order", found.op, found.message});
   }

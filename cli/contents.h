@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run_check.h"
 #include "cli/json_document.h"
 #include "cli/schedule_source.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
+#include "sched/workloads/run_check.h"
 
 namespace slackline::cli {
 
@@ -21,7 +21,7 @@ class Contents {
   /// invocation's or an irregular pattern's, or it has atomics and the trace what they fetched; and
   /// the trace is of a run that came to its end. Without `clock_error` its times are exact.
   Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
-           const analysis::ClockError& clock_error = {});
+           const sched::ClockError& clock_error = {});
 
   bool ok() const { return findings_.empty(); }
   /// A line that says what was found, and one for each finding; empty where nothing was looked at.
@@ -39,7 +39,7 @@ class Contents {
                          const sched::Trace& trace);
   void look_at_words(const sched::Schedule& schedule, const sched::Trace& trace);
   void look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
-                    const analysis::ClockError& clock_error);
+                    const sched::ClockError& clock_error);
 
   std::string looked_at_;  // "640 operations on hash-table"; empty: at nothing
   std::vector<Finding> findings_;

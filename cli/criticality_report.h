@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/criticality.h"
+#include "analysis/slack/criticality.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 

@@ -4,11 +4,11 @@
 
 #include <array>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/flow_engine.h"
-#include "analysis/plan_runs.h"
-#include "analysis/samples.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
+#include "analysis/engines/plan_runs.h"
+#include "analysis/engines/samples.h"
 #include "base/error.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/simgrid_engine.h"

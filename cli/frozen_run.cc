@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/may_share.h"
+#include "analysis/slack/may_share.h"
 #include "machine/paths.h"
 
 namespace slackline::cli {

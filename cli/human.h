@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/step_slack.h"
+#include "analysis/slack/step_slack.h"
 #include "base/units.h"
 
 namespace slackline::cli {

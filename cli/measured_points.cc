@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/standard_measurements.h"
+#include "analysis/fit/standard_measurements.h"
 #include "hw/leader.h"
 
 namespace slackline::cli {

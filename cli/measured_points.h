@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/calibration_points.h"
+#include "analysis/fit/calibration_points.h"
 #include "cli/console.h"
 #include "hw/mesh.h"
 #include "hw/run.h"

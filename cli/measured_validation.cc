@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/observed_slack.h"
-#include "analysis/timed_slack.h"
+#include "analysis/slack/observed_slack.h"
+#include "analysis/slack/timed_slack.h"
 #include "cli/network.h"
 #include "hw/leader.h"
 

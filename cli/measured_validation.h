@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/measured_trials.h"
+#include "analysis/slack/measured_trials.h"
 #include "cli/console.h"
 #include "cli/joining.h"
 #include "cli/run_options.h"

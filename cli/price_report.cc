@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "analysis/critical_path.h"
+#include "analysis/slack/critical_path.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/critical_path.h"
 #include "analysis/in_threads.h"
+#include "analysis/slack/critical_path.h"
 #include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/propagation.h"
+#include "analysis/slack/propagation.h"
 #include "cli/inline_delays.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"

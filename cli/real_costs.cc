@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/delay_slopes.h"
-#include "analysis/delayed_runs.h"
-#include "analysis/helpful_delays.h"
-#include "analysis/link_upgrades.h"
+#include "analysis/slack/delay_slopes.h"
+#include "analysis/slack/delayed_runs.h"
+#include "analysis/slack/helpful_delays.h"
+#include "analysis/slack/link_upgrades.h"
 #include "base/error.h"
 #include "cli/engine.h"
 #include "cli/price_report.h"

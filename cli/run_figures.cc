@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "analysis/bus_bandwidth.h"
+#include "analysis/advice/bus_bandwidth.h"
 #include "base/units.h"
 #include "cli/human.h"
 

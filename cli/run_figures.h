@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run_statistics.h"
+#include "analysis/engines/run_statistics.h"
 #include "cli/json_document.h"
 #include "cli/table.h"
 #include "sched/schedule.h"

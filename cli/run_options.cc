@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/timed_slack.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "machine/delays.h"
 #include "machine/paths.h"

@@ -12,8 +12,8 @@
 #include "sched/compile.h"
 #include "sched/export/messages.h"
 #include "sched/file.h"
-#include "sched/pattern/queue.h"
 #include "sched/verify.h"
+#include "sched/workloads/structures/queue.h"
 
 namespace slackline::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "cli/memory_option.h"
 #include "sched/compile.h"
 #include "sched/diagnostic.h"
-#include "sched/pattern/structure.h"
 #include "sched/schedule.h"
+#include "sched/workloads/structures/structure.h"
 
 namespace slackline::cli {
 

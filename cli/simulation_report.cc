@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/link_capacity.h"
+#include "analysis/advice/link_capacity.h"
 #include "base/units.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/link_load.h"
+#include "analysis/engines/link_load.h"
 #include "analysis/outcome.h"
 #include "cli/json_document.h"
 #include "cli/link_use.h"

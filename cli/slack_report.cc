@@ -7,8 +7,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "analysis/float_map.h"
-#include "analysis/float_summary.h"
+#include "analysis/slack/float_map.h"
+#include "analysis/slack/float_summary.h"
 #include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "analysis/fixed_order.h"
-#include "analysis/step_slack.h"
-#include "analysis/timed_slack.h"
+#include "analysis/slack/fixed_order.h"
+#include "analysis/slack/step_slack.h"
+#include "analysis/slack/timed_slack.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 

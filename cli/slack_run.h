@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/timed_slack.h"
+#include "analysis/slack/timed_slack.h"
 #include "cli/console.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "analysis/delay_slopes.h"
+#include "analysis/slack/delay_slopes.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 

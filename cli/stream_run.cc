@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/link_capacity.h"
+#include "analysis/advice/link_capacity.h"
 
 namespace slackline::cli {
 namespace {

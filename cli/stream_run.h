@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "analysis/stream.h"
+#include "analysis/engines/stream.h"
 #include "cli/console.h"
 #include "cli/run_options.h"
 #include "cli/samples_report.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/helpful_delays.h"
+#include "analysis/slack/helpful_delays.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 

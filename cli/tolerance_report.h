@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/tolerance.h"
+#include "analysis/slack/tolerance.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/critical_path.h"
+#include "analysis/slack/critical_path.h"
 #include "base/units.h"
 #include "cli/human.h"
 #include "cli/price_report.h"

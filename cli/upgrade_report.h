@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/link_upgrades.h"
+#include "analysis/slack/link_upgrades.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/validate.h"
+#include "analysis/slack/validate.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "experiments/report.h"

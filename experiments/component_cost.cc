@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/units.h"
 #include "sched/pattern/pattern.h"
 

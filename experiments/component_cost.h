@@ -7,7 +7,7 @@
 
 #include "experiments/report.h"
 #include "machine/platform.h"
-#include "sched/pattern/component_access.h"
+#include "sched/workloads/calls/component_access.h"
 
 namespace slackline::experiments {
 

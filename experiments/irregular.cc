@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
 

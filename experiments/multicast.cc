@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "sched/compile.h"
 
 namespace slackline::experiments {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
 

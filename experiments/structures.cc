@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "analysis/event_engine.h"
-#include "analysis/structure_check.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
-#include "sched/pattern/queue.h"
-#include "sched/pattern/structure_workload.h"
+#include "sched/workloads/structures/queue.h"
+#include "sched/workloads/structures/structure_check.h"
+#include "sched/workloads/structures/structure_workload.h"
 
 namespace slackline::experiments {
 namespace {
@@ -129,7 +129,7 @@ Measured measure_structure(const std::string& text, const machine::Platform& pla
   const sched::Trace trace =
       analysis::run_events(program.schedule, platform, {}, machine::IssuePolicy::kReady);
   const auto found =
-      analysis::check_structure(program, trace, analysis::kept_memory(program.schedule, trace));
+      sched::check_structure(program, trace, sched::kept_memory(program.schedule, trace));
   if (!found.empty()) throw InternalError(text + ": " + found.front().message);
   double sum_s = 0;
   double attempts = 0;

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/enum_names.h"
-#include "machine/kept_memory.h"
 #include "machine/run/executable.h"
+#include "sched/kept_memory.h"
 
 namespace slackline::hw {
 namespace {
@@ -17,7 +17,7 @@ constexpr base::EnumNames<Waiting, 3> kWaitings = {"polling", "interrupt", "hybr
 
 // Of each rank's kept buffers.
 std::vector<std::uint64_t> kept_bytes(const sched::Schedule& schedule) {
-  const machine::KeptMemory kept(schedule);
+  const sched::KeptMemory kept(schedule);
   std::vector<std::uint64_t> bytes(schedule.rank_count(), 0);
   for (std::uint32_t b = 0; b < schedule.buffers().size(); ++b) {
     const sched::Buffer& buffer = schedule.buffers()[b];
@@ -29,7 +29,7 @@ std::vector<std::uint64_t> kept_bytes(const sched::Schedule& schedule) {
 // A simulated run knows what gets fetch from kept memory only, and only that memory at the end.
 void add_kept(const sched::Schedule& schedule, std::span<const RankRecord> records,
               sched::Trace& trace) {
-  const machine::KeptMemory kept(schedule);
+  const sched::KeptMemory kept(schedule);
   for (std::uint32_t i = 0; i < trace.results.size(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (op.kind != sched::OpKind::kGet) continue;

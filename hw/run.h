@@ -91,7 +91,7 @@ class ClockErrors {
 struct RunResult {
   /// Of the iteration with the median makespan; times are from the common start, on rank 0's clock.
   /// Its engine is "run:NET". See Executor::times() for what they mean. Results and memory are as
-  /// an engine's, so that they can be held against each other (machine/kept_memory.h).
+  /// an engine's, so that they can be held against each other (sched/kept_memory.h).
   sched::Trace trace;
   /// By iteration: when the last operation of any rank was done.
   std::vector<double> makespans_s;

@@ -17,7 +17,7 @@
 #include "hw/run_words.h"
 #include "hw/transport_choice.h"
 #include "machine/delays.h"
-#include "machine/kept_memory.h"
+#include "sched/kept_memory.h"
 
 namespace slackline::hw {
 namespace {
@@ -94,7 +94,7 @@ class Run {
   std::optional<Executor> executor_;
   std::optional<Driver> driver_;
   Conclusion conclusion_;
-  std::optional<machine::KeptMemory> kept_memory_;
+  std::optional<sched::KeptMemory> kept_memory_;
   std::optional<RunClock> clock_;
   double clock_read_s_ = 0;
   bool posted_ = false;

@@ -21,10 +21,10 @@ bool is_moving(OpKind kind) {
 
 }  // namespace
 
-RunMemory::RunMemory(const sched::Schedule& schedule, const KeptMemory& kept, Operands& operands,
-                     std::span<std::byte> memory)
+RunMemory::RunMemory(const sched::Schedule& schedule, const sched::KeptMemory& kept,
+                     Operands& operands, std::span<std::byte> memory)
     : schedule_(schedule), kept_(kept), operands_(operands), memory_(memory) {
-  write_given(schedule, kept, memory);
+  sched::write_given(schedule, kept, memory);
   if (kept.empty()) return;
   const auto ops = schedule.ops();
   moves_.resize(ops.size(), 0);

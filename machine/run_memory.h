@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "machine/kept_memory.h"
 #include "machine/run/operands.h"
+#include "sched/kept_memory.h"
 #include "sched/schedule.h"
 
 namespace slackline::machine {
@@ -20,7 +20,7 @@ class RunMemory {
  public:
   /// `operands` are those of the whole schedule; `memory` holds the zeros of `kept`. All references
   /// must outlive this.
-  RunMemory(const sched::Schedule& schedule, const KeptMemory& kept, Operands& operands,
+  RunMemory(const sched::Schedule& schedule, const sched::KeptMemory& kept, Operands& operands,
             std::span<std::byte> memory);
 
   /// Whether the operation moves kept bytes: then the run says when it does.
@@ -47,7 +47,7 @@ class RunMemory {
   std::span<std::byte> at(const sched::Slice& slice, std::uint64_t shift) const;
 
   const sched::Schedule& schedule_;
-  const KeptMemory& kept_;
+  const sched::KeptMemory& kept_;
   Operands& operands_;
   std::span<std::byte> memory_;
   std::vector<char> moves_;  // of every operation, if anything is kept

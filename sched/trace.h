@@ -39,7 +39,7 @@ struct Trace {
   /// What each atomic fetched, and the first 8 bytes of what each get did whose source is kept, the
   /// last time it ran; 0 for other operations. Empty likewise.
   std::vector<std::uint64_t> results;
-  /// The final bytes of what a run keeps (machine/kept_memory.h). Neither part of the digest nor of
+  /// The final bytes of what a run keeps (sched/kept_memory.h). Neither part of the digest nor of
   /// the file. Empty if nothing is kept or nobody looked.
   std::vector<std::byte> memory;
 

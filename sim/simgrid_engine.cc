@@ -132,7 +132,7 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const SharedMemory result_memory(requests * sizeof(std::uint64_t));
   const std::span<std::uint64_t> results(static_cast<std::uint64_t*>(result_memory.data()),
                                          requests);
-  const machine::KeptMemory kept(schedule);
+  const sched::KeptMemory kept(schedule);
   const SharedMemory kept_memory(kept.bytes());
   const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept.bytes());
   run_in_child([&] {

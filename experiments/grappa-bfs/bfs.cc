@@ -8,8 +8,8 @@
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
 #include "sched/compile.h"
-#include "sched/pattern/breadth_first_search.h"
-#include "sched/workload/kronecker.h"
+#include "sched/workloads/tasks/breadth_first_search.h"
+#include "sched/workloads/tasks/kronecker.h"
 
 namespace slackline::experiments {
 namespace {

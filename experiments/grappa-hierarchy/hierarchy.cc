@@ -8,7 +8,7 @@
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
-#include "sched/pattern/end_points.h"
+#include "sched/workloads/tasks/end_points.h"
 
 namespace slackline::experiments {
 namespace {

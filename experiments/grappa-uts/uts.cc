@@ -8,7 +8,7 @@
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
-#include "sched/workload/uts_tree.h"
+#include "sched/workloads/tasks/uts_tree.h"
 
 namespace slackline::experiments {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/structure_cost.h"
+#include "analysis/advice/structure_cost.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/structures.h"

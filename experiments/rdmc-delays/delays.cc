@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/delay_slopes.h"
-#include "analysis/delayed_runs.h"
-#include "analysis/helpful_delays.h"
+#include "analysis/slack/delay_slopes.h"
+#include "analysis/slack/delayed_runs.h"
+#include "analysis/slack/helpful_delays.h"
 #include "experiments/contention.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "experiments/contention.h"
 #include "experiments/cpu_load.h"
 #include "experiments/experiment.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"

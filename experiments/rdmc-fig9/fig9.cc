@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/overlap.h"

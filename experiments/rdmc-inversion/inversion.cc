@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/overlap.h"

@@ -1,7 +1,7 @@
 #include "experiments/rdmc-inversion/posting.h"
 
-#include "analysis/event_engine.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/enum_names.h"
 
 namespace slackline::experiments {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/samples.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/samples.h"
 #include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 
-#include "analysis/analytic.h"
-#include "analysis/step_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/slack/step_slack.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"

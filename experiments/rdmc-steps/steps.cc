@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"

@@ -12,7 +12,7 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
   trace.ops.resize(schedule.op_count());
   trace.request_s.resize(request_count(schedule));
   trace.results.resize(trace.request_s.size());
-  KeptMemory kept(schedule);
+  sched::KeptMemory kept(schedule);
   trace.memory.assign(kept.bytes(), std::byte{0});
   trace.seed = seed;
   return {trace.ops, trace.request_s, trace.results, trace.memory, std::move(kept), seed};

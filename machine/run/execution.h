@@ -45,7 +45,7 @@ struct RunRecord {
   std::span<double> request_s;       // Trace::request_s, of request_count() zeros
   std::span<std::uint64_t> results;  // Trace::results, likewise
   std::span<std::byte> memory;       // Trace::memory, zeros: the bytes of…
-  KeptMemory kept;                   // …the schedule's
+  sched::KeptMemory kept;            // …the schedule's
   std::uint64_t seed = 0;
 };
 
@@ -218,7 +218,7 @@ class Execution final : public DrivenRun {
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
-  const KeptMemory kept_;
+  const sched::KeptMemory kept_;
   Operands operands_;
   RunMemory memory_;
   WordQueues words_;

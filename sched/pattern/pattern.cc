@@ -3,30 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "sched/pattern/binary_tree.h"
-#include "sched/pattern/binomial_pipeline.h"
-#include "sched/pattern/binomial_tree.h"
-#include "sched/pattern/breadth_first_search.h"
-#include "sched/pattern/call.h"
-#include "sched/pattern/chain.h"
-#include "sched/pattern/circulant.h"
-#include "sched/pattern/collective_series.h"
-#include "sched/pattern/component_access.h"
-#include "sched/pattern/double_tree.h"
-#include "sched/pattern/hash_table.h"
-#include "sched/pattern/hex_search.h"
-#include "sched/pattern/hybrid.h"
-#include "sched/pattern/queue.h"
-#include "sched/pattern/random_access.h"
-#include "sched/pattern/ring_buffer.h"
-#include "sched/pattern/scatter_allgather.h"
-#include "sched/pattern/sequential.h"
-#include "sched/pattern/tree_search.h"
 
 namespace slackline::sched {
 namespace {
@@ -38,43 +18,6 @@ const PatternEntry* find_in(std::span<const PatternEntry> entries, std::string_v
 }
 
 }  // namespace
-
-std::span<const PatternEntry> patterns() {
-  // A new pattern is one line here.
-  static const std::array kAll = {
-      kSequentialPattern,
-      kChainPattern,
-      kBinomialTreePattern,
-      kBinomialPipelinePattern,
-      kCirculantPattern,
-      kHybridPattern,
-      kScatterAllgatherPattern,
-      kBinaryTreePattern,
-      kDoubleTreePattern,
-      kRingBufferPattern,
-      kReducePattern,
-      kAllreducePattern,
-      kAllgatherPattern,
-      kBarrierPattern,
-      kCallPattern,
-      kCallBufferPattern,
-      kCallBufferWritePattern,
-      kCallBufferReadPattern,
-      kCallReturnPattern,
-      kBroadcastPattern,
-      kBroadcastBufferPattern,
-      kBroadcastBufferWritePattern,
-      kBroadcastBufferReadPattern,
-      kRandomAccessPattern,
-      kTreeSearchPattern,
-      kBreadthFirstSearchPattern,
-      kHexSearchPattern,
-      kOneSidedPattern,
-      kHashTablePattern,
-      kQueuePattern,
-  };
-  return kAll;
-}
 
 std::span<const PatternEntry> plan_patterns() {
   const auto all = patterns();

@@ -1,6 +1,6 @@
 // Patterns by name. A pattern is one function from its options to a Plan, or to a Schedule where
 // blocks and steps do not say what it does; in a file pair of its own, with the list of the options
-// that a spec may name, registered by one line in pattern.cc.
+// that a spec may name, registered by one line in sched/patterns.cc.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ using MulticastPattern = Plan (*)(const MulticastOptions&);
 using SchedulePattern = Schedule (*)(const Spec&);
 
 /// How often a pattern's bytes cross the busiest link, whatever the algorithm: what bus bandwidth
-/// counts (analysis/bus_bandwidth.h).
+/// counts (analysis/advice/bus_bandwidth.h).
 enum class BusUse : std::uint8_t {
   kNone,          // no such figure
   kOnce,          // a multicast, a reduce

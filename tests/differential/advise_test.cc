@@ -1,5 +1,5 @@
 // Advice against brute force: SimGrid runs every candidate, and the one advised is the fastest.
-#include "analysis/advise.h"
+#include "analysis/advice/advise.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/event_engine.h"
-#include "analysis/flow_engine.h"
-#include "analysis/longest_path.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
+#include "analysis/engines/longest_path.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/timed_slack.h"
+#include "analysis/slack/timed_slack.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/property/random_runs.h"

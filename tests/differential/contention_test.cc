@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/flow_engine.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "machine/platform.h"
 #include "sched/schedule.h"
 #include "sim/simgrid_engine.h"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "analysis/analytic.h"
-#include "analysis/makespan_floor.h"
+#include "analysis/advice/makespan_floor.h"
+#include "analysis/engines/analytic.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/property/random_runs.h"

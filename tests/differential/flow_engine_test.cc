@@ -1,6 +1,6 @@
 // The flow engine: against the event engine where nothing is shared, and against SimGrid where
 // links are.
-#include "analysis/flow_engine.h"
+#include "analysis/engines/flow_engine.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"

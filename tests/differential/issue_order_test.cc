@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/event_engine.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"

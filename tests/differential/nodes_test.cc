@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/makespan_floor.h"
+#include "analysis/advice/makespan_floor.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"

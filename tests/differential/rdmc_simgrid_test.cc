@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/flow_engine.h"
-#include "analysis/longest_path.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
+#include "analysis/engines/longest_path.h"
+#include "analysis/slack/timed_slack.h"
 #include "machine/draw.h"
 #include "sched/compile.h"
 #include "sim/file_wiring.h"

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/text.h"
 #include "sim/simgrid_engine.h"
@@ -25,8 +25,8 @@ TEST(StructureRuns, HoldWhatTheirOperationsLeave) {
       const sched::StructureProgram program = structure_of(spec);
       const sched::Trace trace =
           analysis::run_events(program.schedule, machine::load_platform(platform));
-      EXPECT_EQ(first_of(analysis::check_structure(program, trace,
-                                                   analysis::kept_memory(program.schedule, trace))),
+      EXPECT_EQ(first_of(sched::check_structure(program, trace,
+                                                sched::kept_memory(program.schedule, trace))),
                 "")
           << spec << " on " << platform;
       const bool kept =
@@ -45,8 +45,8 @@ TEST(StructureRuns, SimGridAndTheEventEngineAgree) {
     EXPECT_NEAR(simgrid.makespan_s(), events.makespan_s(), 1e-9 * events.makespan_s()) << spec;
     EXPECT_EQ(simgrid.memory, events.memory) << spec;
     EXPECT_EQ(simgrid.results, events.results) << spec;
-    EXPECT_EQ(first_of(analysis::check_structure(program, simgrid,
-                                                 analysis::kept_memory(program.schedule, simgrid))),
+    EXPECT_EQ(first_of(sched::check_structure(program, simgrid,
+                                              sched::kept_memory(program.schedule, simgrid))),
               "")
         << spec;
   }

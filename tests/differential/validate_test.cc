@@ -1,6 +1,6 @@
 // Slack held against runs that SimGrid really delayed: the same as with the analytic engine on a
 // star, and measured where links are shared.
-#include "analysis/validate.h"
+#include "analysis/slack/validate.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/plan_runs.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/plan_runs.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"

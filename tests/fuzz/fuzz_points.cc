@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/calibrate.h"
+#include "analysis/fit/calibrate.h"
 #include "base/error.h"
 #include "tests/fuzz/require_ours.h"
 

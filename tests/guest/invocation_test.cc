@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
-#include "analysis/run_check.h"
+#include "analysis/engines/event_engine.h"
 #include "hw/session.h"
 #include "hw/verbs/transport.h"
 #include "sched/compile.h"
+#include "sched/workloads/run_check.h"
 #include "tests/hw/gathered.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/support/compiled.h"
@@ -25,9 +25,9 @@ using testing::compiled;
 // What is wrong with a run of it, at rank 0; nothing if all is well.
 std::string fault_of(const sched::Schedule& schedule, const hw::RunResult& result) {
   if (result.breach) return *result.breach;
-  sched::Diagnostics found = analysis::check_ran_once(schedule, result.trace);
-  if (found.empty()) found = analysis::check_order(schedule, result.trace, result.clock_error_s, 1);
-  if (found.empty()) found = analysis::check_fetch_adds(schedule, result.trace);
+  sched::Diagnostics found = sched::check_ran_once(schedule, result.trace);
+  if (found.empty()) found = sched::check_order(schedule, result.trace, result.clock_error_s, 1);
+  if (found.empty()) found = sched::check_fetch_adds(schedule, result.trace);
   if (!found.empty()) return found.front().message;
   const sched::Trace simulated = analysis::run_events(schedule, machine::Platform{});
   return result.trace.memory == simulated.memory ? "" : "other bytes than in simulation";

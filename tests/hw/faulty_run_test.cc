@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "analysis/run_check.h"
-#include "analysis/structure_check.h"
 #include "hw/session.h"
+#include "sched/workloads/run_check.h"
+#include "sched/workloads/structures/structure_check.h"
 #include "tests/hw/faulty_transport.h"
 #include "tests/hw/session_ranks.h"
 #include "tests/support/structure_case.h"
@@ -44,11 +44,11 @@ std::string found(const std::string& transport, const Case& what) {
     const hw::RunResult result = session.run(schedule, options);
     if (mesh.rank() != 0) return;
     if (result.breach) return say("bytes");
-    if (!analysis::check_fetch_adds(schedule, result.trace).empty()) return say("words");
+    if (!sched::check_fetch_adds(schedule, result.trace).empty()) return say("words");
     if (!sched::is_structure_pattern(spec.pattern)) return say("");
     const sched::StructureProgram program = testing::structure_of(what.spec);
-    const auto memory = analysis::kept_memory(program.schedule, result.trace);
-    say(analysis::check_structure(program, result.trace, memory).empty() ? "" : "structure");
+    const auto memory = sched::kept_memory(program.schedule, result.trace);
+    say(sched::check_structure(program, result.trace, memory).empty() ? "" : "structure");
   });
   return processes.next(0);
 }

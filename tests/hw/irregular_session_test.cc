@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/event_engine.h"
-#include "analysis/run_check.h"
+#include "analysis/engines/event_engine.h"
+#include "sched/workloads/run_check.h"
 #include "tests/hw/local_ranks.h"
 #include "tests/hw/session_ranks.h"
 #include "tests/support/draft.h"
@@ -100,7 +100,7 @@ void expect_faultless(const std::string& transport, Specs specs) {
                       const hw::RunResult result = session.run(schedule, options);
                       if (mesh.rank() != 0) continue;
                       std::string fault = first_fault(schedule, options, result);
-                      const auto lost = analysis::check_fetch_adds(schedule, result.trace);
+                      const auto lost = sched::check_fetch_adds(schedule, result.trace);
                       if (fault.empty() && !lost.empty()) fault = lost.front().message;
                       const sched::Trace simulated =
                           analysis::run_events(schedule, machine::Platform{});

@@ -21,7 +21,7 @@
 #include "base/end_with_parent.h"
 #include "hw/executor.h"
 #include "hw/fabric/transport.h"
-#include "machine/kept_memory.h"
+#include "sched/kept_memory.h"
 #include "sched/schedule.h"
 
 namespace slackline::testing {
@@ -116,7 +116,7 @@ inline double steady_s() {
 
 inline std::vector<std::byte> bytes_of(const sched::Schedule& schedule, std::uint32_t rank,
                                        hw::Executor& executor, Told told) {
-  const machine::KeptMemory kept(schedule);
+  const sched::KeptMemory kept(schedule);
   std::vector<std::byte> bytes;
   for (std::uint32_t b = 0; b < schedule.buffers().size(); ++b) {
     const sched::Buffer& buffer = schedule.buffers()[b];

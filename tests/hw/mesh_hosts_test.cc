@@ -1,12 +1,12 @@
 // Ranks on several hosts, which are network namespaces here, and clocks that differ.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
 
 #include <cmath>
-#include <fstream>
+#include <cstdio>
 #include <set>
 
+#include "tests/hw/clock_ahead.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/netns.h"
 
@@ -175,26 +175,9 @@ TEST(MeshHosts, ClocksThatDifferAreMeasured) {
     say(fmt::format("{:.12} {:.12}", clock.offset_s, clock.error_s));
   };
   ranks.start(ranks.options(0, 2), measure);
-  ranks.start(ranks.options(1, 2), [&measure](const MeshOptions& own, const Say& say) {
-    // The children of who asks have the clock, itself has not.
-    if (unshare(CLONE_NEWTIME) != 0) return say("no clocks");
-    std::ofstream offsets("/proc/self/timens_offsets");
-    offsets << "monotonic 100 0" << std::endl;
-    if (!offsets) return say("no clocks");
-    const pid_t child = fork();
-    if (child == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      try {
-        measure(own, say);
-      } catch (const std::exception& error) {
-        say(error.what());
-      }
-      _exit(0);
-    }
-    waitpid(child, nullptr, 0);
-  });
+  ranks.start(ranks.options(1, 2), testing::with_clock_ahead(measure));
   const std::string line = ranks.next(1);
-  if (line == "no clocks") GTEST_SKIP() << "no time namespaces: they need root and Linux 5.6";
+  if (line == testing::kNoClocks) GTEST_SKIP() << line;
   double offset_s = 0;
   double error_s = 0;
   ASSERT_EQ(std::sscanf(line.c_str(), "%lf %lf", &offset_s, &error_s), 2) << line;

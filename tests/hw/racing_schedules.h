@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/kept_memory.h"
+#include "sched/kept_memory.h"
 #include "sched/schedule.h"
 #include "sched/text.h"
 #include "sched/trace.h"
@@ -33,7 +33,7 @@ inline std::string channels(std::uint32_t ranks) {
 
 inline std::vector<std::uint64_t> words_of(const sched::Schedule& schedule,
                                            const sched::Trace& trace, std::uint32_t buffer) {
-  const machine::KeptMemory kept(schedule);
+  const sched::KeptMemory kept(schedule);
   const auto bytes = kept.of(sched::BufferId(buffer), std::span(trace.memory));
   std::vector<std::uint64_t> words(bytes.size() / 8);
   std::memcpy(words.data(), bytes.data(), words.size() * 8);

@@ -151,6 +151,17 @@ TEST(RankProcesses, WhoIsLeftOverWhenOneFailedIsMadeToEnd) {
   EXPECT_EQ(most.message, "no");
 }
 
+// What ended well hurries nobody.
+TEST(RankProcesses, WhoIsLeftOverWhenOthersEndedWellHasItsTime) {
+  RankProcesses processes(0, 2, [](std::uint32_t rank) {
+    if (rank == 1) std::this_thread::sleep_for(500ms);
+    return RankEnd{0, "rank " + std::to_string(rank)};
+  });
+  const std::vector<RankEnd> ends = processes.wait(1ms);
+  for (const RankEnd& end : ends) EXPECT_EQ(end.code, 0) << end.message;
+  EXPECT_EQ(ends[1].message, "rank 1");
+}
+
 TEST(RankProcesses, NoneOutlivesTheObject) {
   const Numbers numbers;
   pid_t rank = 0;

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "hw/run.h"
-#include "machine/kept_memory.h"
 #include "sched/builder.h"
+#include "sched/kept_memory.h"
 #include "sched/text.h"
 #include "tests/hw/loop_ranks.h"
 #include "tests/hw/random_words.h"
@@ -28,7 +28,7 @@ using testing::LoopRanks;
 
 // As a session puts it together.
 sched::Trace trace_of(const sched::Schedule& schedule, LoopRanks& ranks) {
-  const machine::KeptMemory kept(schedule);
+  const sched::KeptMemory kept(schedule);
   std::vector<hw::RankRecord> records(schedule.rank_count());
   for (std::uint32_t r = 0; r < records.size(); ++r) {
     hw::Executor& executor = ranks.executor(r);

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "hw/leader.h"
-#include "machine/kept_memory.h"
+#include "sched/kept_memory.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
 #include "tests/hw/racing_schedules.h"
@@ -132,7 +132,7 @@ TEST(Races, AreJudgedAlikeInSimulation) {
     EXPECT_EQ(race.judge(race.schedule, trace), "") << race.name;
     // One write that is lost is noticed.
     sched::Trace broken = trace;
-    const machine::KeptMemory kept(race.schedule);
+    const sched::KeptMemory kept(race.schedule);
     kept.of(sched::BufferId(race.shared), std::span(broken.memory)).back() ^= std::byte{1};
     EXPECT_NE(race.judge(race.schedule, broken), "") << race.name;
   }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/structure_check.h"
+#include "sched/workloads/structures/structure_check.h"
 #include "tests/hw/session_ranks.h"
 #include "tests/support/structure_case.h"
 
@@ -113,8 +113,8 @@ struct Subject {
   std::string fault(const hw::RunOptions& options, const hw::RunResult& result) const {
     if (!structure) return first_fault(schedule(), options, result);
     if (result.breach) return *result.breach;
-    return first_of(analysis::check_contents(*structure, result.trace,
-                                             analysis::kept_memory(schedule(), result.trace)));
+    return first_of(sched::check_contents(*structure, result.trace,
+                                          sched::kept_memory(schedule(), result.trace)));
   }
 
   std::optional<sched::Schedule> plain;

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "analysis/run_check.h"
 #include "hw/session.h"
 #include "hw/transports.h"
 #include "sched/compile.h"
+#include "sched/workloads/run_check.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/mortal_transport.h"
 #include "tests/support/compiled.h"
@@ -26,9 +26,9 @@ inline std::unique_ptr<hw::Transport> transport_named(const std::string& name) {
 
 /// The first arc of a static schedule that a trace breaks, in words; empty if none.
 inline std::string first_disorder(const sched::Schedule& schedule, const hw::RunResult& result) {
-  sched::Diagnostics found = analysis::check_ran_once(schedule, result.trace);
+  sched::Diagnostics found = sched::check_ran_once(schedule, result.trace);
   if (found.empty()) {
-    found = analysis::check_order(
+    found = sched::check_order(
         schedule, result.trace,
         [&](sched::RankId rank, double time_s) {
           return result.clock_errors[rank.value].at(time_s);

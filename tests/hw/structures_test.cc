@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "analysis/event_engine.h"
-#include "analysis/structure_check.h"
+#include "analysis/engines/event_engine.h"
 #include "hw/session.h"
 #include "hw/transports.h"
+#include "sched/workloads/structures/structure_check.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/support/structure_case.h"
 
@@ -38,9 +38,9 @@ std::vector<std::string> verdicts(const std::string& transport, std::uint32_t ra
       const hw::RunResult result = session.run(program.schedule, {});
       if (mesh.rank() != 0) continue;
       const sched::Trace& trace = result.trace;
-      const analysis::FinalMemory memory = analysis::kept_memory(program.schedule, trace);
-      std::string verdict = first_of(analysis::check_contents(program, trace, memory));
-      if (verdict.empty()) verdict = first_of(analysis::check_handlers(program, trace));
+      const sched::FinalMemory memory = sched::kept_memory(program.schedule, trace);
+      std::string verdict = first_of(sched::check_contents(program, trace, memory));
+      if (verdict.empty()) verdict = first_of(sched::check_handlers(program, trace));
       if (verdict.empty() && as_simulated) {
         const sched::Trace simulated = analysis::run_events(program.schedule, machine::Platform{});
         if (trace.memory != simulated.memory) verdict = "other bytes than in simulation";

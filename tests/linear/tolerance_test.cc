@@ -1,6 +1,6 @@
 // The makespan as a function of one figure against linear programming: its values, its slopes and
 // its breakpoints, to 1e-9.
-#include "analysis/tolerance.h"
+#include "analysis/slack/tolerance.h"
 
 #include <gtest/gtest.h>
 

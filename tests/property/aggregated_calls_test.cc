@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/compile.h"
-#include "sched/pattern/call.h"
+#include "sched/workloads/calls/call.h"
 
 namespace slackline {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sched/pass/add_barriers.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "machine/static_forms.h"
 #include "tests/support/bundle_interpreter.h"

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/compile.h"
-#include "sched/pattern/call.h"
 #include "sched/verify.h"
+#include "sched/workloads/calls/call.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/draft.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sched/verify.h"

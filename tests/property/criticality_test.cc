@@ -1,12 +1,12 @@
 // How often operations are critical, against sample after sample by hand.
-#include "analysis/criticality.h"
+#include "analysis/slack/criticality.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "analysis/analytic.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "tests/property/random_samples.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "machine/static_forms.h"
 #include "sched/verify.h"

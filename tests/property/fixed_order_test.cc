@@ -1,7 +1,7 @@
 // A delay of ε costs at most ε where the arcs fix every order on lanes and at ports
-// (analysis/fixed_order.h): held in the event engine, at every operation, and held not to be so
-// without.
-#include "analysis/fixed_order.h"
+// (analysis/slack/fixed_order.h): held in the event engine, at every operation, and held not to be
+// so without.
+#include "analysis/slack/fixed_order.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "analysis/constraint_graph.h"
-#include "analysis/event_engine.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/constraint_graph.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/frozen_run.h"

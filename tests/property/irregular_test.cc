@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
-#include "analysis/run_check.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/compile.h"
-#include "sched/pattern/breadth_first_search.h"
 #include "sched/verify.h"
-#include "sched/workload/access_stream.h"
-#include "sched/workload/kronecker.h"
-#include "sched/workload/uts_tree.h"
+#include "sched/workloads/run_check.h"
+#include "sched/workloads/tasks/access_stream.h"
+#include "sched/workloads/tasks/breadth_first_search.h"
+#include "sched/workloads/tasks/kronecker.h"
+#include "sched/workloads/tasks/uts_tree.h"
 #include "tests/support/draft.h"
 
 namespace slackline::testing {
@@ -96,11 +96,11 @@ TEST(Irregular, RunsDoEverythingOnce) {
           "breadth-first-search:scale=6,tasks=4,", "hex-search:rollouts=30,"}) {
       const Schedule s = made(fmt::format("{}ranks=6{}", what, transport));
       Trace trace = analysis::run_events(s, platform);
-      EXPECT_THAT(analysis::check_ran_once(s, trace), ::testing::IsEmpty()) << s.title();
+      EXPECT_THAT(sched::check_ran_once(s, trace), ::testing::IsEmpty()) << s.title();
       trace.ops[s.op_count() / 2].attempts = 2;
-      EXPECT_EQ(analysis::check_ran_once(s, trace).size(), 1u);
+      EXPECT_EQ(sched::check_ran_once(s, trace).size(), 1u);
       trace.ops[s.op_count() / 3].attempts = 0;
-      EXPECT_EQ(analysis::check_ran_once(s, trace).size(), 2u);
+      EXPECT_EQ(sched::check_ran_once(s, trace).size(), 2u);
     }
   }
 }
@@ -109,7 +109,7 @@ TEST(Irregular, RunsDoEverythingOnce) {
 TEST(Irregular, FetchAddsLoseNoUpdate) {
   const Schedule s = made("random-access:ranks=4,accesses=100,words=6,by=fetch-add");
   Trace trace = analysis::run_events(s, machine::load_platform("fractus"));
-  ASSERT_THAT(analysis::check_fetch_adds(s, trace), ::testing::IsEmpty());
+  ASSERT_THAT(sched::check_fetch_adds(s, trace), ::testing::IsEmpty());
   EXPECT_EQ(count(s, OpKind::kFetchAdd), 400u);
   std::map<std::uint64_t, std::uint64_t> sums;
   for (std::uint32_t r = 0; r < 4; ++r) {
@@ -134,7 +134,7 @@ TEST(Irregular, FetchAddsLoseNoUpdate) {
     if (s.ops()[i].kind != OpKind::kFetchAdd) continue;
     Trace broken = trace;
     broken.results[i] -= 1;  // another's update was not seen
-    noticed += analysis::check_fetch_adds(s, broken).size() == 1 ? 1 : 0;
+    noticed += sched::check_fetch_adds(s, broken).size() == 1 ? 1 : 0;
   }
   EXPECT_EQ(noticed, 400u);
 }

@@ -1,14 +1,14 @@
 // What a delay does, against brute force: the whole run computed again with it, by a system that
 // shares nothing with ours, and the engine where the delay leaves the order as it was.
-#include "analysis/propagation.h"
+#include "analysis/slack/propagation.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "analysis/event_engine.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/timed_slack.h"
 #include "tests/property/frozen_run.h"
 #include "tests/property/random_samples.h"
 

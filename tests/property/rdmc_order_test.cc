@@ -6,8 +6,8 @@
 #include <bit>
 #include <utility>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
 #include "tests/property/rdmc_schedules.h"
 
 namespace slackline {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/step_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/step_slack.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 

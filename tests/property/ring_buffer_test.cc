@@ -1,5 +1,5 @@
 // The ring buffer, proved for all small sizes, and its bounds held in runs.
-#include "sched/pattern/ring_buffer.h"
+#include "sched/workloads/calls/ring_buffer.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sched/verify.h"

@@ -1,5 +1,5 @@
 // Streams against the engines that have the schedule: the same times wherever a stream answers.
-#include "analysis/stream.h"
+#include "analysis/engines/stream.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/longest_path.h"
-#include "analysis/samples.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/longest_path.h"
+#include "analysis/engines/samples.h"
 #include "base/error.h"
 #include "sched/pattern/pattern.h"
 #include "tests/property/random_runs.h"

@@ -1,6 +1,6 @@
 // The makespan as a function of one figure, against the run computed again with the figure changed:
 // with its order frozen, by two systems of constraints, and by the engine where its order stays.
-#include "analysis/tolerance.h"
+#include "analysis/slack/tolerance.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "analysis/constraint_graph.h"
-#include "analysis/timed_slack.h"
-#include "analysis/weight_lines.h"
+#include "analysis/slack/constraint_graph.h"
+#include "analysis/slack/timed_slack.h"
+#include "analysis/slack/weight_lines.h"
 #include "tests/property/frozen_run.h"
 #include "tests/support/tolerance_samples.h"
 

@@ -1,6 +1,6 @@
 // What slack predicts against runs that were really delayed, one operation at a time: exact on
 // every star wherever the delay leaves the order on lanes and ports as it was.
-#include "analysis/validate.h"
+#include "analysis/slack/validate.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/plan_runs.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/plan_runs.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"

@@ -48,6 +48,16 @@ CASES = [
     ("sched/compile_file.h", '"sched/export/dot.h"', True),
     ("sched/pattern/chain.h", '"sched/pattern/pattern.h"', True),
     ("sched/pass/x.cc", '"sched/plan.h"', True),
+    ("sched/patterns.cc", '"sched/workloads/calls/call.h"', True),
+    ("sched/schedule.cc", '"sched/workloads/calls/call.h"', False),
+    # folders of a room
+    ("sched/workloads/calls/call.cc", '"sched/pattern/pattern.h"', True),
+    ("sched/pattern/spec.cc", '"sched/workloads/calls/call.h"', False),
+    ("sched/pass/unroll.cc", '"sched/workloads/calls/call.h"', False),
+    ("analysis/slack/a.cc", '"analysis/engines/event_engine.h"', True),
+    ("analysis/engines/a.cc", '"analysis/slack/critical_path.h"', False),
+    ("analysis/fit/a.cc", '"analysis/engines/event_engine.h"', False),
+    ("analysis/advice/a.cc", '"analysis/slack/constraint_graph.h"', True),
     # lists
     ("experiments/fig/a.cc", '"experiments/registry.h"', False),
     ("experiments/fig/a.cc", '"experiments/experiment.h"', True),

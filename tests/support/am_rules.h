@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sched/diagnostic.h"
-#include "sched/pattern/structure.h"
+#include "sched/workloads/structures/structure.h"
 
 namespace slackline::testing {
 

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/constraint_graph.h"
-#include "analysis/line.h"
-#include "analysis/weight_lines.h"
+#include "analysis/slack/constraint_graph.h"
+#include "analysis/slack/line.h"
+#include "analysis/slack/weight_lines.h"
 
 namespace slackline::testing {
 

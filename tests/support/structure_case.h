@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/structure_check.h"
 #include "sched/compile.h"
-#include "sched/pattern/queue.h"
+#include "sched/workloads/structures/queue.h"
+#include "sched/workloads/structures/structure_check.h"
 
 namespace slackline::testing {
 
@@ -15,13 +15,13 @@ inline sched::StructureProgram structure_of(const std::string& text) {
   return sched::structure_program(spec);
 }
 
-inline analysis::FinalMemory memory_in(const std::vector<std::vector<std::byte>>& memory) {
+inline sched::FinalMemory memory_in(const std::vector<std::vector<std::byte>>& memory) {
   return [&memory](sched::BufferId id) -> std::span<const std::byte> { return memory[id.value]; };
 }
 
-inline std::string first_of(const std::vector<analysis::Finding>& found) {
+inline std::string first_of(const std::vector<sched::Finding>& found) {
   if (found.empty()) return "";
-  return std::string(analysis::name(found.front().breach)) + ": " + found.front().message;
+  return std::string(sched::name(found.front().breach)) + ": " + found.front().message;
 }
 
 /// Every operation, level and way, small.

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "analysis/event_engine.h"
-#include "analysis/parameter.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/parameter.h"
 #include "machine/lane.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"

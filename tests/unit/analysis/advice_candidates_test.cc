@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/advise.h"
+#include "analysis/advice/advise.h"
 #include "base/error.h"
 
 namespace slackline::analysis {

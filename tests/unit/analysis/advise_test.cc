@@ -1,5 +1,5 @@
 // What of an advice is confirmed, and how the candidates are ranked, with an engine made up for it.
-#include "analysis/advise.h"
+#include "analysis/advice/advise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/makespan_floor.h"
+#include "analysis/advice/makespan_floor.h"
+#include "analysis/engines/analytic.h"
 
 namespace slackline::analysis {
 namespace {

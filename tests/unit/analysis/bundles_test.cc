@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "tests/unit/analysis/program.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/bus_bandwidth.h"
+#include "analysis/advice/bus_bandwidth.h"
 
 #include <gtest/gtest.h>
 

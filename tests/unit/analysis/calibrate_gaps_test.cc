@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "analysis/calibrate.h"
-#include "analysis/calibration_model.h"
+#include "analysis/fit/calibrate.h"
+#include "analysis/fit/calibration_model.h"
 #include "base/error.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/measured.h"

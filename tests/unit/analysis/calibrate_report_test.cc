@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "analysis/calibrate.h"
-#include "analysis/calibration_model.h"
-#include "analysis/standard_measurements.h"
+#include "analysis/fit/calibrate.h"
+#include "analysis/fit/calibration_model.h"
+#include "analysis/fit/standard_measurements.h"
 #include "tests/unit/analysis/measured.h"
 
 namespace slackline::analysis {

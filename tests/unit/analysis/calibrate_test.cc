@@ -1,5 +1,5 @@
 // Calibration on points from the event engine: what goes in comes out, and nothing else does.
-#include "analysis/calibrate.h"
+#include "analysis/fit/calibrate.h"
 
 #include <gtest/gtest.h>
 

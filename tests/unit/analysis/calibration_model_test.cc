@@ -1,5 +1,5 @@
 // The equations of measured points, against the event engine.
-#include "analysis/calibration_model.h"
+#include "analysis/fit/calibration_model.h"
 
 #include <gtest/gtest.h>
 

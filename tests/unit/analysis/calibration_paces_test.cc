@@ -1,5 +1,5 @@
 // What paces measured streams and bursts: the bounds, and the search for it.
-#include "analysis/calibration_paces.h"
+#include "analysis/fit/calibration_paces.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

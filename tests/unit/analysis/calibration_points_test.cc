@@ -1,4 +1,4 @@
-#include "analysis/calibration_points.h"
+#include "analysis/fit/calibration_points.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/validate.h"
+#include "analysis/slack/validate.h"
 
 namespace slackline::analysis {
 namespace {

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/compare.h"
+#include "analysis/advice/compare.h"
 #include "tests/support/quantile.h"
 #include "tests/unit/analysis/program.h"
 

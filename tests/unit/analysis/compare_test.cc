@@ -1,4 +1,4 @@
-#include "analysis/compare.h"
+#include "analysis/advice/compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

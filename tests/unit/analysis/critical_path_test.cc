@@ -1,5 +1,5 @@
 // Critical paths, floats and criticality of a few operations, by hand.
-#include "analysis/critical_path.h"
+#include "analysis/slack/critical_path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/criticality.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/slack/criticality.h"
+#include "analysis/slack/timed_slack.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

@@ -1,8 +1,8 @@
 // What one more delay does to a run, told by hand.
 #include <gtest/gtest.h>
 
-#include "analysis/event_engine.h"
-#include "analysis/propagation.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/propagation.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

@@ -1,5 +1,5 @@
 // Slopes of small delays against exact ones, also where everything ties.
-#include "analysis/delay_slopes.h"
+#include "analysis/slack/delay_slopes.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/slack/timed_slack.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/exact_flows.h"

@@ -1,5 +1,5 @@
 // Delayed runs that begin at snapshots and end early, against runs from beginning to end.
-#include "analysis/delayed_runs.h"
+#include "analysis/slack/delayed_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/flow_engine.h"
-#include "analysis/propagation.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/flow_engine.h"
+#include "analysis/slack/propagation.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/input_error.h"

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/plan_runs.h"
-#include "analysis/samples.h"
-#include "analysis/validate.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/plan_runs.h"
+#include "analysis/engines/samples.h"
+#include "analysis/slack/validate.h"
 #include "base/error.h"
 #include "tests/support/quantile.h"
 #include "tests/unit/analysis/program.h"

@@ -1,4 +1,4 @@
-#include "analysis/float_summary.h"
+#include "analysis/slack/float_summary.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <string>
 
-#include "analysis/event_engine.h"
-#include "analysis/float_map.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/float_map.h"
+#include "analysis/slack/timed_slack.h"
 #include "sched/compile.h"
 #include "tests/unit/analysis/program.h"
 

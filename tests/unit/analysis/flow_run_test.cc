@@ -1,5 +1,5 @@
 // Runs that are taken up where another one stands, against the run that goes on.
-#include "analysis/flow_run.h"
+#include "analysis/engines/flow_run.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Delays that are said to help, in runs that have them.
-#include "analysis/helpful_delays.h"
+#include "analysis/slack/helpful_delays.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <set>
 
-#include "analysis/flow_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "sched/compile.h"
 
 namespace slackline::analysis {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

@@ -1,5 +1,5 @@
 // What points of kind `behind` say of the interleave size.
-#include "analysis/interleave_fit.h"
+#include "analysis/fit/interleave_fit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

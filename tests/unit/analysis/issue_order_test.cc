@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/timed_slack.h"
 #include "machine/platform.h"
 #include "tests/unit/analysis/program.h"
 

@@ -1,5 +1,5 @@
 // Straight lines and the highest of several, by hand and against a look at every line.
-#include "analysis/line.h"
+#include "analysis/slack/line.h"
 
 #include <gtest/gtest.h>
 

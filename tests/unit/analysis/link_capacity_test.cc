@@ -1,12 +1,12 @@
 // A run in which a link carried more than it can is found out, whoever made its figures.
-#include "analysis/link_capacity.h"
+#include "analysis/advice/link_capacity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "tests/unit/analysis/program.h"
 

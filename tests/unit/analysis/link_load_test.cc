@@ -1,5 +1,5 @@
 // What links carry, by hand for small networks, and in sum for random ones.
-#include "analysis/link_load.h"
+#include "analysis/engines/link_load.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/unit/analysis/program.h"

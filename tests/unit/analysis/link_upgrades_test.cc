@@ -1,5 +1,5 @@
 // What a better link saves, against sums by hand and against platforms that have it.
-#include "analysis/link_upgrades.h"
+#include "analysis/slack/link_upgrades.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/flow_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/input_error.h"

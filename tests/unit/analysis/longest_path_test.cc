@@ -1,9 +1,9 @@
 // Where one pass of longest path must not answer: what it says is what the event engine says.
-#include "analysis/longest_path.h"
+#include "analysis/engines/longest_path.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "tests/property/random_runs.h"
 #include "tests/unit/analysis/program.h"
 

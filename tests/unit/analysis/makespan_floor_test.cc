@@ -1,12 +1,12 @@
 // The floor of a makespan where two ways pass one link, which is shared or not.
-#include "analysis/makespan_floor.h"
+#include "analysis/advice/makespan_floor.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

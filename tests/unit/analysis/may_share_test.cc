@@ -1,5 +1,5 @@
 // Which link messages may ever share: by hand, and against runs that did share.
-#include "analysis/may_share.h"
+#include "analysis/slack/may_share.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/unit/analysis/program.h"

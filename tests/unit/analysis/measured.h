@@ -1,9 +1,9 @@
 // Measured points, from the event engine in the place of a machine.
 #pragma once
 
-#include "analysis/calibration_points.h"
-#include "analysis/event_engine.h"
-#include "analysis/measuring_schedule.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/fit/calibration_points.h"
+#include "analysis/fit/measuring_schedule.h"
 #include "machine/platform.h"
 #include "tests/unit/analysis/program.h"
 

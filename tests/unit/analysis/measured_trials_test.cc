@@ -1,4 +1,4 @@
-#include "analysis/measured_trials.h"
+#include "analysis/slack/measured_trials.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <limits>
 #include <random>
 
-#include "analysis/event_engine.h"
-#include "analysis/observed_slack.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/observed_slack.h"
 #include "base/error.h"
 #include "sched/compile.h"
 

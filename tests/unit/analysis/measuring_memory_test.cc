@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "analysis/measuring_schedule.h"
-#include "analysis/standard_measurements.h"
+#include "analysis/fit/measuring_schedule.h"
+#include "analysis/fit/standard_measurements.h"
 #include "base/error.h"
 
 namespace slackline::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/measuring_schedule.h"
+#include "analysis/fit/measuring_schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/calibrate.h"
-#include "analysis/standard_measurements.h"
+#include "analysis/fit/calibrate.h"
+#include "analysis/fit/standard_measurements.h"
 #include "base/error.h"
 #include "sched/verify.h"
 #include "tests/unit/analysis/measured.h"

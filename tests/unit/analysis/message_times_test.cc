@@ -2,9 +2,9 @@
 // path where it answers.
 #include <gtest/gtest.h>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/longest_path.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/longest_path.h"
 #include "tests/unit/analysis/lane_cases.h"
 #include "tests/unit/analysis/message_case.h"
 #include "tests/unit/analysis/one_sided_cases.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/stream.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/stream.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/observed_slack.h"
+#include "analysis/slack/observed_slack.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

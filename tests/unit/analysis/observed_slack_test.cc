@@ -1,12 +1,12 @@
-#include "analysis/observed_slack.h"
+#include "analysis/slack/observed_slack.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "analysis/event_engine.h"
-#include "analysis/timed_slack.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/unit/analysis/program.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "machine/platform.h"
 #include "tests/unit/analysis/program.h"
 

@@ -1,5 +1,5 @@
 // The packed graph against every path of it, one by one, and lines against what is plain to see.
-#include "analysis/path_tape.h"
+#include "analysis/slack/path_tape.h"
 
 #include <gtest/gtest.h>
 

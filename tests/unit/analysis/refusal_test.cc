@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
-#include "analysis/longest_path.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/longest_path.h"
 #include "base/error.h"
 #include "sched/builder.h"
 #include "tests/unit/analysis/broken_schedules.h"

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "machine/static_forms.h"
 #include "sched/value_bytes.h"

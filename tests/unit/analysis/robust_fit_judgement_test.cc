@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "analysis/robust_fit.h"
+#include "analysis/fit/robust_fit.h"
 
 namespace slackline::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // The solvers under a calibration, against brute force, the bootstrap and tables.
-#include "analysis/robust_fit.h"
+#include "analysis/fit/robust_fit.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {

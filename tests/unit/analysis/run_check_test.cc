@@ -1,5 +1,5 @@
 // What a trace says about the order of a run, and about operations that did not run once.
-#include "analysis/run_check.h"
+#include "sched/workloads/run_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

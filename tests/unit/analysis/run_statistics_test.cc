@@ -1,4 +1,4 @@
-#include "analysis/run_statistics.h"
+#include "analysis/engines/run_statistics.h"
 
 #include <gtest/gtest.h>
 

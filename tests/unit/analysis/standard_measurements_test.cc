@@ -1,5 +1,5 @@
 // The standard round of measurements, to the last message, and what memory leaves of it.
-#include "analysis/standard_measurements.h"
+#include "analysis/fit/standard_measurements.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Step slack of small schedules, by hand.
-#include "analysis/step_slack.h"
+#include "analysis/slack/step_slack.h"
 
 #include <gtest/gtest.h>
 

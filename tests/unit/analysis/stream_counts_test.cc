@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/stream.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/stream.h"
 #include "machine/draw.h"
 #include "sched/pattern/pattern.h"
 

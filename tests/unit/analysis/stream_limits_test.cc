@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/stream.h"
-#include "analysis/stream_noise.h"
+#include "analysis/engines/stream.h"
+#include "analysis/engines/stream_noise.h"
 #include "base/error.h"
 
 namespace slackline::analysis {

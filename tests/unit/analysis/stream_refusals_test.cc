@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/stream.h"
+#include "analysis/engines/stream.h"
 
 namespace slackline::analysis {
 namespace {

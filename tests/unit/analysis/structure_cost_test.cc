@@ -1,6 +1,6 @@
 // Prices of operations on data structures: the paper's, and what a run alone takes; the rules of
 // active messages.
-#include "analysis/structure_cost.h"
+#include "analysis/advice/structure_cost.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "sched/builder.h"
 #include "tests/support/am_rules.h"
 #include "tests/support/structure_case.h"

@@ -7,18 +7,18 @@
 #include <cstring>
 #include <vector>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
-#include "machine/kept_memory.h"
 #include "machine/static_forms.h"
+#include "sched/kept_memory.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::analysis {
 namespace {
 
-using machine::KeptMemory;
 using machine::Platform;
+using sched::KeptMemory;
 using sched::Schedule;
 using sched::Trace;
 

@@ -1,4 +1,4 @@
-#include "analysis/tolerance.h"
+#include "analysis/slack/tolerance.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/event_engine.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/unit/analysis/program.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analytic.h"
-#include "analysis/constraint_graph.h"
+#include "analysis/engines/analytic.h"
+#include "analysis/slack/constraint_graph.h"
 #include "machine/wiring.h"
 #include "sched/text.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 

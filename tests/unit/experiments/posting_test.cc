@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/analytic.h"
+#include "analysis/engines/analytic.h"
 #include "experiments/multicast.h"
 
 namespace slackline::experiments {

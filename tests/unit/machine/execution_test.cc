@@ -80,7 +80,8 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
   result.clock.paths = &paths;
   std::vector<std::uint64_t> results(request_count(schedule));
   Execution execution(schedule, platform, delays, paths, policy,
-                      {result.times, request_s, results, {}, KeptMemory(schedule)}, result.clock);
+                      {result.times, request_s, results, {}, sched::KeptMemory(schedule)},
+                      result.clock);
   result.clock.run(execution);
   result.shared = execution.shared();
   return result;

@@ -112,7 +112,7 @@ class Bench {
  private:
   sched::ScheduleBuilder builder_{2};
   std::optional<sched::Schedule> schedule_;
-  std::optional<KeptMemory> kept_;
+  std::optional<sched::KeptMemory> kept_;
   std::vector<std::byte> bytes_;
   std::optional<Operands> operands_;
   std::optional<RunMemory> run_;

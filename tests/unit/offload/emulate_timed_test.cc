@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "analysis/event_engine.h"
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "offload/check_queues.h"
 #include "offload/compile_queues.h"

@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "sched/compile.h"
-#include "sched/pattern/end_points.h"
-#include "sched/pattern/global_address.h"
+#include "sched/workloads/tasks/end_points.h"
+#include "sched/workloads/tasks/global_address.h"
 
 namespace slackline::sched {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "sched/compile.h"
-#include "sched/pattern/component_access.h"
 #include "sched/verify.h"
+#include "sched/workloads/calls/component_access.h"
 
 namespace slackline::sched {
 namespace {

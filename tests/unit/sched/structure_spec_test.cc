@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "sched/compile.h"
-#include "sched/pattern/structure_workload.h"
 #include "sched/text.h"
+#include "sched/workloads/structures/structure_workload.h"
 #include "tests/support/structure_case.h"
 
 namespace slackline::sched {

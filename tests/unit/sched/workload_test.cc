@@ -8,12 +8,12 @@
 #include <span>
 #include <string>
 
-#include "sched/workload/access_stream.h"
-#include "sched/workload/hex_board.h"
-#include "sched/workload/hex_tree.h"
-#include "sched/workload/kronecker.h"
-#include "sched/workload/sha1.h"
-#include "sched/workload/uts_tree.h"
+#include "sched/workloads/tasks/access_stream.h"
+#include "sched/workloads/tasks/hex_board.h"
+#include "sched/workloads/tasks/hex_tree.h"
+#include "sched/workloads/tasks/kronecker.h"
+#include "sched/workloads/tasks/sha1.h"
+#include "sched/workloads/tasks/uts_tree.h"
 #include "tests/support/sanitized.h"
 
 namespace slackline::sched {

@@ -1,0 +1,181 @@
+#include "analysis/advice/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <tuple>
+
+#include "machine/event_queue.h"
+#include "sched/export/timeline.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::OpId;
+using sched::OpTimes;
+using sched::RankId;
+
+// The mean of the two in the middle, if there are two. `values` must hold something.
+double median_of(std::vector<double> values) {
+  const std::size_t half = values.size() / 2;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(half);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+AbsoluteSpread spread_of(std::vector<double> values) {
+  AbsoluteSpread spread;
+  spread.count = values.size();
+  if (values.empty()) return spread;
+  for (double& value : values) value = std::abs(value);
+  std::sort(values.begin(), values.end());
+  const auto quantile = [&](std::size_t percent) {
+    return values[std::max<std::size_t>(1, (values.size() * percent + 99) / 100) - 1];
+  };
+  spread.median_s = quantile(50);
+  spread.p90_s = quantile(90);
+  spread.max_s = values.back();
+  return spread;
+}
+
+std::optional<TimeMap> map_between(std::vector<OpComparison> ops) {
+  std::sort(ops.begin(), ops.end(), [](const OpComparison& a, const OpComparison& b) {
+    return std::tuple(a.first_s, a.op) < std::tuple(b.first_s, b.op);
+  });
+  const std::size_t half = ops.size() / 2;
+  const std::size_t apart = ops.size() - half;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < half; ++i) {
+    const double first_s = ops[i + apart].first_s - ops[i].first_s;
+    if (first_s > 0) values.push_back((ops[i + apart].second_s - ops[i].second_s) / first_s);
+  }
+  if (values.empty()) return std::nullopt;
+  TimeMap map;
+  map.scale = median_of(std::move(values));
+  values.clear();
+  for (const OpComparison& op : ops) values.push_back(op.second_s - map.of(op.first_s));
+  map.offset_s = median_of(values);
+  for (double& value : values) value -= map.offset_s;
+  map.rest = spread_of(std::move(values));
+  return map;
+}
+
+// Adds the pairs that are neighbours in `a`.
+void add_neighbours(std::span<const double> a, std::span<const double> b, OrderAgreement& order) {
+  std::vector<std::uint32_t> by_a;
+  for (std::uint32_t i = 0; i < a.size(); ++i) {
+    if (std::isfinite(a[i]) && std::isfinite(b[i])) by_a.push_back(i);
+  }
+  const auto at_once = [](double x, double y) { return std::abs(x - y) <= machine::kInstant_s; };
+  std::sort(by_a.begin(), by_a.end(), [&](std::uint32_t x, std::uint32_t y) {
+    return std::tuple(a[x], b[x], x) < std::tuple(a[y], b[y], y);
+  });
+  for (std::size_t i = 1; i < by_a.size(); ++i) {
+    const std::uint32_t before = by_a[i - 1];
+    const std::uint32_t after = by_a[i];
+    if (at_once(a[before], a[after]) || at_once(b[before], b[after])) continue;
+    ++order.pairs;
+    if (b[before] < b[after]) ++order.same;
+  }
+}
+
+OrderAgreement agreement(const sched::Schedule& schedule, const sched::Trace& first,
+                         const sched::Trace& second, double OpTimes::*event) {
+  OrderAgreement order;
+  std::vector<double> a;
+  std::vector<double> b;
+  for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
+    a.clear();
+    b.clear();
+    for (std::uint32_t i = schedule.first_op(RankId(rank)).value;
+         i != schedule.end_op(RankId(rank)).value; ++i) {
+      a.push_back(first.ops[i].*event);
+      b.push_back(second.ops[i].*event);
+    }
+    add_neighbours(a, b, order);
+    add_neighbours(b, a, order);
+  }
+  return order;
+}
+
+std::vector<RankComparison> compare_ranks(const sched::Schedule& schedule,
+                                          const sched::Trace& first, const sched::Trace& second,
+                                          const std::optional<TimeMap>& map) {
+  std::vector<RankComparison> ranks(schedule.rank_count());
+  for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
+    RankComparison& found = ranks[rank];
+    std::vector<double> late;
+    for (std::uint32_t i = schedule.first_op(RankId(rank)).value;
+         i != schedule.end_op(RankId(rank)).value; ++i) {
+      const double a = first.ops[i].done_s;
+      const double b = second.ops[i].done_s;
+      found.first_s = std::max(found.first_s, a);
+      found.second_s = std::max(found.second_s, b);
+      if (map && std::isfinite(a) && std::isfinite(b)) late.push_back(b - map->of(a));
+    }
+    if (!late.empty()) found.late_s = median_of(std::move(late));
+  }
+  return ranks;
+}
+
+std::vector<KindComparison> compare_kinds(const sched::Schedule& schedule,
+                                          const sched::Trace& first, const sched::Trace& second) {
+  std::array<std::uint64_t, sched::kOpKinds> counts{};
+  std::array<std::vector<double>, sched::kOpKinds> done;
+  std::array<std::vector<double>, sched::kOpKinds> duration;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const auto kind = static_cast<std::size_t>(schedule.op(OpId(i)).kind);
+    const OpTimes& a = first.ops[i];
+    const OpTimes& b = second.ops[i];
+    ++counts[kind];
+    if (!std::isfinite(a.done_s) || !std::isfinite(b.done_s)) continue;
+    done[kind].push_back(b.done_s - a.done_s);
+    if (!std::isfinite(a.issued_s) || !std::isfinite(b.issued_s)) continue;
+    duration[kind].push_back((b.done_s - b.issued_s) - (a.done_s - a.issued_s));
+  }
+  std::vector<KindComparison> kinds;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (counts[kind] == 0) continue;
+    kinds.push_back({static_cast<sched::OpKind>(kind), counts[kind],
+                     spread_of(std::move(done[kind])), spread_of(std::move(duration[kind]))});
+  }
+  return kinds;
+}
+
+}  // namespace
+
+Comparison compare(const sched::Schedule& schedule, const sched::Trace& first,
+                   const sched::Trace& second) {
+  sched::require_same(schedule, first);
+  sched::require_same(schedule, second);
+  Comparison found;
+  found.first_s = first.makespan_s();
+  found.second_s = second.makespan_s();
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const double a = first.ops[i].done_s;
+    const double b = second.ops[i].done_s;
+    if (std::isfinite(a) && std::isfinite(b)) {
+      found.ops.push_back({OpId(i), a, b});
+    } else if (std::isfinite(a)) {
+      found.only_first.push_back(OpId(i));
+    } else if (std::isfinite(b)) {
+      found.only_second.push_back(OpId(i));
+    } else {
+      found.neither.push_back(OpId(i));
+    }
+  }
+  found.map = map_between(found.ops);
+  found.ranks = compare_ranks(schedule, first, second, found.map);
+  found.kinds = compare_kinds(schedule, first, second);
+  found.issue_order = agreement(schedule, first, second, &OpTimes::issued_s);
+  found.done_order = agreement(schedule, first, second, &OpTimes::done_s);
+  std::sort(found.ops.begin(), found.ops.end(), [](const OpComparison& a, const OpComparison& b) {
+    return std::tuple(-std::abs(a.difference_s()), a.op) <
+           std::tuple(-std::abs(b.difference_s()), b.op);
+  });
+  return found;
+}
+
+}  // namespace slackline::analysis

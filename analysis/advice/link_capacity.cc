@@ -1,0 +1,60 @@
+#include "analysis/advice/link_capacity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/error.h"
+#include "machine/event_queue.h"
+
+namespace slackline::analysis {
+
+void require_within_capacity(std::string_view name, double bytes, double messages,
+                             double bytes_per_s, double makespan_s) {
+  // A message may begin an instant early, and end as early by the clock of an engine.
+  const double rounding_s = 1e-6 * makespan_s + 4 * machine::kInstant_s * messages +
+                            16 * std::numeric_limits<double>::epsilon() * makespan_s * messages;
+  const double needed_s = bytes / bytes_per_s;
+  if (needed_s <= makespan_s + rounding_s) return;
+  throw InternalError(
+      fmt::format("{:.0f} bytes went over {} in {:.9g} s, which at {:.9g} bytes per second takes "
+                  "{:.9g} s",
+                  bytes, name, makespan_s, bytes_per_s, needed_s));
+}
+
+void require_within_capacity(const sched::Schedule& schedule, const machine::Platform& platform,
+                             const machine::Wiring& wiring, const machine::Paths& paths,
+                             const sched::Trace& trace) {
+  if (trace.contended || paths.may_fail() || trace.ops.size() != schedule.op_count()) return;
+  const double makespan_s = trace.makespan_s();
+  if (!std::isfinite(makespan_s)) return;
+  const auto links = wiring.links();
+  std::vector<double> bytes(links.size(), 0);
+  std::vector<double> messages(links.size(), 0);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_initiator(op.kind)) continue;
+    const std::uint64_t payload = schedule.payload_bytes(op);
+    if (payload <= platform.interleave_bytes) continue;
+    const double times = trace.ops[i].attempts;
+    for (const machine::LinkId link :
+         paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
+      bytes[link.value] += static_cast<double>(payload) * times;
+      messages[link.value] += times;
+    }
+  }
+  std::vector<double> rates(links.size());
+  for (std::size_t l = 0; l < links.size(); ++l) rates[l] = links[l].rate.bytes_per_second();
+  for (const machine::Paths::LinkChange& change : paths.link_changes()) {
+    rates[change.link.value] = std::max(rates[change.link.value], change.bytes_per_s);
+  }
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    if (!links[l].shared || bytes[l] == 0) continue;
+    require_within_capacity(links[l].name, bytes[l], messages[l], rates[l], makespan_s);
+  }
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,103 @@
+#include "analysis/advice/structure_cost.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "machine/atomic_service.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::Promise;
+using sched::StructureAccess;
+
+constexpr std::array kRows = {
+    CostRow{"II", StructureAccess::kInsert, Promise::kReadWrite, "A_CAS + W + A_FAO", 1, 0, 1, 1, 0,
+            0},
+    CostRow{"II", StructureAccess::kInsert, Promise::kWrite, "A_CAS + W", 1, 0, 1, 0, 0, 0},
+    CostRow{"II", StructureAccess::kFind, Promise::kReadWrite, "A_FAO + R + A_FAO", 0, 1, 0, 2, 0,
+            0},
+    CostRow{"II", StructureAccess::kFind, Promise::kRead, "R", 0, 1, 0, 0, 0, 0},
+    CostRow{"III", StructureAccess::kPush, Promise::kReadWrite, "A_FAO + W + A_CAS-P", 1, 0, 0, 1,
+            1, 0},
+    CostRow{"III", StructureAccess::kPush, Promise::kWrite, "A_FAO + W", 1, 0, 0, 1, 0, 0},
+    CostRow{"III", StructureAccess::kPush, Promise::kLocal, "l", 0, 0, 0, 0, 0, 1},
+    CostRow{"III", StructureAccess::kPop, Promise::kReadWrite, "A_FAO + R + A_CAS-P", 0, 1, 0, 1, 1,
+            0},
+    CostRow{"III", StructureAccess::kPop, Promise::kRead, "A_FAO + R", 0, 1, 0, 1, 0, 0},
+    CostRow{"III", StructureAccess::kPop, Promise::kLocal, "l", 0, 0, 0, 0, 0, 1},
+};
+
+struct Way {
+  double there_s;
+  double back_s;
+  double there_bytes_per_s;
+  double back_bytes_per_s;
+  bool local;  // through the memory of a machine
+};
+
+double slowest(const machine::Wiring& wiring, const machine::Route& route) {
+  if (route.local) return route.copy_rate.bytes_per_second();
+  double rate = std::numeric_limits<double>::infinity();
+  for (const machine::LinkId link : route.links) {
+    rate = std::min(rate, wiring.links()[link.value].rate.bytes_per_second());
+  }
+  return rate;
+}
+
+Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId dst) {
+  const machine::Route there = wiring.route(src, dst);
+  const machine::Route back = wiring.route(dst, src);
+  return {sched::seconds(there.latency), sched::seconds(back.latency), slowest(wiring, there),
+          slowest(wiring, back), there.local};
+}
+
+}  // namespace
+
+ComponentCosts stated_costs() { return {3.0e-6, 3.7e-6, 3.8e-6, 3.9e-6, 3.8e-6, 3.9e-6, 0}; }
+
+ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
+                          sched::RankId src, sched::RankId dst, sched::Time local) {
+  const Way way = way_between(wiring, src, dst);
+  const double both_s = sched::seconds(platform.o_post) + way.there_s + way.back_s +
+                        sched::seconds(platform.o_complete);
+  ComponentCosts costs;
+  costs.put_s = both_s + 8 / way.there_bytes_per_s;
+  costs.get_s = both_s + machine::read_s(platform, way.local) + 8 / way.back_bytes_per_s;
+  costs.swap_s = costs.get_s + machine::service_s(platform, way.local);
+  costs.fetch_s = costs.persistent_s = costs.single_fetch_s = costs.swap_s;
+  costs.local_s = sched::seconds(local) + platform.copy_s(8);
+  return costs;
+}
+
+double CostRow::price_s(const ComponentCosts& costs, bool single) const {
+  const bool queue = access == StructureAccess::kPush || access == StructureAccess::kPop;
+  return puts * costs.put_s + gets * costs.get_s + swaps * costs.swap_s +
+         fetches * (single && queue ? costs.single_fetch_s : costs.fetch_s) +
+         persistent * costs.persistent_s + local * costs.local_s;
+}
+
+std::span<const CostRow> cost_rows() { return kRows; }
+
+const CostRow* find_cost_row(StructureAccess access, Promise level) {
+  const auto* const found = std::find_if(kRows.begin(), kRows.end(), [&](const CostRow& row) {
+    return row.access == access && row.level == level;
+  });
+  return found == kRows.end() ? nullptr : found;
+}
+
+double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
+                   sched::RankId src, sched::RankId dst, StructureAccess access,
+                   sched::Time handler) {
+  const Way way = way_between(wiring, src, dst);
+  const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
+  const double mark = static_cast<double>(sched::kMarkBytes);
+  const double asked = mark + (access == StructureAccess::kPop ? 8 : 16);
+  const double told = mark + (sched::is_write(access) ? 0 : 8);
+  const double effect_s = platform.copy_s(8) * (sched::is_write(access) ? 2 : 1);
+  return 2 * one_way_s + way.there_s + way.back_s + asked / way.there_bytes_per_s +
+         told / way.back_bytes_per_s + sched::seconds(handler) + effect_s;
+}
+
+}  // namespace slackline::analysis

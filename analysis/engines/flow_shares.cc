@@ -1,0 +1,76 @@
+#include "analysis/engines/flow_shares.h"
+
+#include <algorithm>
+
+namespace slackline::analysis {
+
+void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op) {
+  std::uint32_t slot;
+  if (free_.empty()) {
+    slot = static_cast<std::uint32_t>(flows_.size());
+    flows_.emplace_back();
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  flows_[slot] = {path, op, true, 0, static_cast<double>(bytes), now_s};
+  rates_.add(slot, path);
+}
+
+void FlowShares::remove(std::uint32_t slot) {
+  flows_[slot].live = false;
+  ends_.set(slot, kNever);
+  free_.push_back(slot);
+  rates_.remove(slot);
+}
+
+void FlowShares::settle(double now_s) {
+  rates_.settle([&](std::uint32_t slot, double rate) {
+    Flow& flow = flows_[slot];
+    flow.left = std::max(0.0, flow.left - (now_s - flow.since_s) * flow.rate);
+    flow.since_s = now_s;
+    flow.rate = rate;
+    ends_.set(slot, now_s + flow.left / rate);
+  });
+}
+
+std::vector<std::uint32_t> FlowShares::cut_by(double cut_s) const {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot].live && paths_[flows_[slot].path].cut_s <= cut_s) slots.push_back(slot);
+  }
+  std::sort(slots.begin(), slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return flows_[a].op < flows_[b].op; });
+  return slots;
+}
+
+void FlowShares::resume(const FlowShares& other) {
+  rates_.resume(other.rates_);
+  flows_ = other.flows_;
+  free_ = other.free_;
+  ends_ = other.ends_;
+}
+
+// In order of their operations: none has two at a time.
+std::vector<const FlowShares::Flow*> FlowShares::live() const {
+  std::vector<const Flow*> flows;
+  for (const Flow& flow : flows_) {
+    if (flow.live) flows.push_back(&flow);
+  }
+  std::sort(flows.begin(), flows.end(), [](const Flow* a, const Flow* b) { return a->op < b->op; });
+  return flows;
+}
+
+// What is known of a link follows from its users, but for its rate if that has changed.
+bool FlowShares::goes_on_as(const FlowShares& other) const {
+  if (flows_.size() - free_.size() != other.flows_.size() - other.free_.size()) return false;
+  const std::vector<const Flow*> mine = live();
+  const std::vector<const Flow*> its = other.live();
+  return std::equal(mine.begin(), mine.end(), its.begin(), its.end(),
+                    [](const Flow* a, const Flow* b) {
+                      return a->op == b->op && a->path == b->path && a->rate == b->rate &&
+                             a->left == b->left && a->since_s == b->since_s;
+                    });
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,103 @@
+#include "analysis/engines/link_load.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "machine/event_queue.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::OpId;
+
+struct Interval {
+  double begin_s;
+  double end_s;
+  double bytes_per_s;
+};
+
+}  // namespace
+
+double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
+              const sched::Trace& trace, OpId id) {
+  const sched::Op& op = schedule.op(id);
+  const double latency_s = paths[paths.of(op.channel, sched::has_reply(op.kind))].latency_s;
+  if (op.match.valid()) return trace.ops[op.match.value].wire_s - latency_s;
+  const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+  return paths.sent_s(trace.ops[id.value].wire_s, path, schedule.payload_bytes(op));
+}
+
+std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::Wiring& wiring,
+                                const machine::Paths& paths, const sched::Trace& trace) {
+  std::vector<LinkLoad> loads(wiring.links().size());
+  std::vector<std::vector<std::pair<double, double>>> busy(loads.size());
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
+    const std::uint64_t bytes = schedule.payload_bytes(op);
+    if (bytes == 0) continue;
+    const double end_s = sent_s(schedule, paths, trace, OpId(i));
+    for (const machine::LinkId link :
+         paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
+      loads[link.value].bytes += bytes;
+      ++loads[link.value].messages;
+      if (std::isfinite(end_s)) busy[link.value].emplace_back(trace.ops[i].wire_s, end_s);
+    }
+  }
+  for (std::size_t l = 0; l < loads.size(); ++l) {
+    std::sort(busy[l].begin(), busy[l].end());
+    double until_s = 0;
+    for (const auto& [begin_s, end_s] : busy[l]) {
+      if (end_s <= until_s) continue;
+      loads[l].busy_s += end_s - std::max(begin_s, until_s);
+      until_s = end_s;
+    }
+  }
+  return loads;
+}
+
+bool shares(const sched::Schedule& schedule, const machine::Platform& platform,
+            const machine::Wiring& wiring, const machine::Paths& paths, const sched::Trace& trace,
+            bool ports_shared) {
+  const machine::TopologyKind kind = platform.topology.kind();
+  const std::size_t nics = kind == machine::TopologyKind::kSimgridFile ? 0 : 1;
+  if (nics != 0 && ports_shared) return true;
+  if (kind == machine::TopologyKind::kStar) return false;
+  std::vector<std::vector<Interval>> under_way(wiring.links().size());
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
+    const std::uint64_t bytes = schedule.payload_bytes(op);
+    if (bytes <= platform.interleave_bytes) continue;
+    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+    const double begin_s = trace.ops[i].wire_s;
+    const double end_s = paths.sent_s(begin_s, path, bytes);
+    const auto links = paths.links(path);
+    for (std::size_t l = nics; l + nics < links.size(); ++l) {
+      if (!wiring.links()[links[l].value].shared) continue;
+      under_way[links[l].value].push_back(
+          {begin_s, end_s, static_cast<double>(bytes) / (end_s - begin_s)});
+    }
+  }
+  std::vector<std::pair<double, double>> changes;  // when, and of how much
+  for (std::size_t l = 0; l < under_way.size(); ++l) {
+    changes.clear();
+    for (const Interval& interval : under_way[l]) {
+      // What ends comes before what starts within an instant.
+      changes.emplace_back(interval.begin_s + machine::kInstant_s, interval.bytes_per_s);
+      changes.emplace_back(interval.end_s, -interval.bytes_per_s);
+    }
+    std::sort(changes.begin(), changes.end());
+    const double capacity = wiring.links()[l].rate.bytes_per_second() * (1 + 1e-9);
+    double demand = 0;
+    for (const auto& [time_s, change] : changes) {
+      demand += change;
+      if (demand > capacity) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,108 @@
+// Max-min fair rates: no flow can have more without another, which has no more than it, having
+// less.
+//
+// By progressive filling (Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2): all
+// rates grow together from zero. A flow stops growing when it has its own bound, or when a link on
+// its way is full; that link is its bottleneck. The link that fills next is the one with the least
+// level, which is what it has left over the flows on it that still grow. So links stand in a heap
+// by level. Levels only rise, as whoever stopped growing before had less than the others will: an
+// entry that is out of date goes back into the heap. With e passages of flows over links, filling
+// takes O(e log e).
+//
+// Rates are whole numbers of a unit, and levels are rounded down to one. So sums have no rounding
+// errors, and rates depend neither on the order in which links and flows are told nor on how they
+// were found. Where two links fill at one level, it does matter which comes first, since what
+// rounding left over goes to the other's flows: it is the one with the lower key.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "machine/heap.h"
+
+namespace slackline::analysis {
+
+/// One problem at a time; its memory is used again. All rates and capacities are in one unit, and
+/// below 2^121.
+class MaxMin {
+ public:
+  using Rate = __int128;
+  static constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
+
+  /// Forgets the problem before.
+  void begin();
+  /// Answers the link's number; links count from 0. No two have one `key`. `left`, which may be
+  /// below zero, is what it has for the flows to be told.
+  std::uint32_t add_link(Rate left, std::uint32_t key) {
+    links_.push_back({left, key});
+    return static_cast<std::uint32_t>(links_.size() - 1);
+  }
+  /// The link has so much more for them.
+  void add_left(std::uint32_t link, Rate more) { links_[link].left += more; }
+  /// Flows count from 0. `bound` > 0: it never has more.
+  void add_flow(Rate bound) {
+    flows_.push_back({bound, 0, static_cast<std::uint32_t>(passages_.size()), 0, kNoLink});
+  }
+  /// The flow that was added last passes the link, `times` times.
+  void pass(std::uint32_t link, std::uint32_t times) {
+    passages_.push_back({link, times});
+    links_[link].growing += times;
+    ++links_[link].count;
+    ++flows_.back().count;
+  }
+
+  void solve();
+  /// At least 1, also where a link has less than that for it.
+  Rate rate(std::uint32_t flow) const { return flows_[flow].rate; }
+  /// The link that was full when the flow stopped growing; kNoLink if it has its bound.
+  std::uint32_t bottleneck(std::uint32_t flow) const { return flows_[flow].bottleneck; }
+  /// What nobody uses of a link.
+  Rate left(std::uint32_t link) const { return links_[link].left; }
+
+ private:
+  struct Link {
+    Rate left;
+    std::uint32_t key;
+    std::uint32_t growing = 0;  // passages of flows that have no rate yet
+    std::uint32_t count = 0;    // flows, of passing_ from…
+    std::uint32_t first = 0;
+  };
+  struct Flow {
+    Rate bound;
+    Rate rate;  // 0: it still grows
+    std::uint32_t first;
+    std::uint32_t count;
+    std::uint32_t bottleneck;
+  };
+  struct Passage {
+    std::uint32_t link;
+    std::uint32_t times;
+  };
+  struct Level {
+    Rate rate;
+    std::uint32_t key;
+    std::uint32_t link;
+  };
+  struct Lower {
+    bool operator()(const Level& a, const Level& b) const {
+      return a.rate != b.rate ? a.rate < b.rate : a.key < b.key;
+    }
+  };
+
+  void list_flows_of_links();
+  void fill(std::uint32_t link, Rate rate);
+  void stop(std::uint32_t flow, Rate rate, std::uint32_t bottleneck);
+  // In a negative number, division rounds upwards; no rate is below 1.
+  static Rate level(const Link& link) { return link.left / link.growing; }
+
+  std::size_t growing_ = 0;  // flows
+  std::vector<Link> links_;
+  std::vector<Flow> flows_;
+  std::vector<Passage> passages_;
+  std::vector<std::uint32_t> passing_;   // flows, by link
+  std::vector<std::uint32_t> by_bound_;  // flows, the least bound first
+  machine::Heap<Level, Lower> levels_;
+};
+
+}  // namespace slackline::analysis

@@ -1,0 +1,314 @@
+#include "analysis/engines/shared_rates.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace slackline::analysis {
+
+using Rate = MaxMin::Rate;
+
+namespace {
+
+// So that sums of what a link carries, and of that and one more flow, are far from overflowing.
+constexpr int kBits = 121;
+
+}  // namespace
+
+SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wiring)
+    : link_of_(wiring.links().size(), kNone) {
+  const auto used = static_cast<std::uint32_t>(paths.size());
+  for (std::uint32_t p = 0; p < used; ++p) {
+    for (const machine::LinkId link : paths.links(machine::PathId(p))) link_of_[link.value] = 0;
+  }
+  double most = 1;
+  for (std::uint32_t l = 0; l < link_of_.size(); ++l) {
+    if (link_of_[l] != kNone) most = std::max(most, wiring.links()[l].rate.bytes_per_second());
+  }
+  for (const machine::Paths::LinkChange& change : paths.link_changes()) {
+    most = std::max(most, change.bytes_per_s);
+  }
+  for (std::uint32_t p = 0; p < used; ++p) {
+    most = std::max(most, paths[machine::PathId(p)].pair_bytes_per_s);
+  }
+  unit_ = std::ldexp(1.0, std::ilogb(most) + 1 - kBits);
+
+  for (std::uint32_t l = 0; l < link_of_.size(); ++l) {
+    if (link_of_[l] == kNone) continue;
+    link_of_[l] = static_cast<std::uint32_t>(links_.size());
+    const machine::Link& link = wiring.links()[l];
+    links_.push_back({units(link.rate.bytes_per_second()), link.shared});
+  }
+  for (std::uint32_t p = 0; p < used; ++p) {
+    const machine::PathId id(p);
+    Way way{static_cast<std::uint32_t>(hops_.size()), 0};
+    // All that the pair has under way shares its rate.
+    if (paths[id].pair_bytes_per_s > 0 && !paths[id].local) {
+      hops_.push_back({static_cast<std::uint32_t>(links_.size()), 1});
+      links_.push_back({units(paths[id].pair_bytes_per_s), true});
+    }
+    for (const machine::LinkId link : paths.links(id)) {
+      const std::uint32_t l = link_of_[link.value];
+      const auto known = std::find_if(hops_.begin() + way.first_hop, hops_.end(),
+                                      [&](const Hop& hop) { return hop.link == l; });
+      if (known != hops_.end()) {
+        ++known->times;
+      } else {
+        hops_.push_back({l, 1});
+      }
+    }
+    way.hop_count = static_cast<std::uint32_t>(hops_.size()) - way.first_hop;
+    most_hops_ = std::max(most_hops_, way.hop_count);
+    ways_.push_back(way);
+  }
+}
+
+Rate SharedRates::units(double bytes_per_s) const {
+  const double units = bytes_per_s / unit_;
+  if (!(units < std::ldexp(1.0, kBits)))
+    throw InternalError("a link faster than all that were told");
+  return std::max<Rate>(1, static_cast<Rate>(std::nearbyint(units)));
+}
+
+Rate SharedRates::bound_of(const Flow& flow) const {
+  Rate bound = kNoLevel;
+  for (const Hop& hop : hops(flow)) {
+    const Link& link = links_[hop.link];
+    bound = std::min(bound, link.shared ? link.capacity / hop.times : link.capacity);
+  }
+  return std::max<Rate>(bound, 1);
+}
+
+void SharedRates::change(std::uint32_t link) {
+  if (links_[link].changed || links_[link].held.empty()) return;
+  links_[link].changed = true;
+  changed_.push_back(link);
+}
+
+void SharedRates::add(std::uint32_t slot, machine::PathId path) {
+  if (slot >= flows_.size()) {
+    flows_.resize(slot + 1);
+    places_.resize(flows_.size() * most_hops_);
+  }
+  Flow& flow = flows_[slot];
+  flow = {path};
+  flow.live = true;
+  flow.bound = bound_of(flow);
+  fresh_.push_back(slot);
+  std::uint32_t* place = places(slot);
+  std::uint32_t i = 0;
+  for (const Hop& hop : hops(flow)) {
+    Link& link = links_[hop.link];
+    *place++ = static_cast<std::uint32_t>(link.users.size());
+    link.users.push_back({slot, i++});
+    change(hop.link);
+  }
+}
+
+void SharedRates::remove(std::uint32_t slot) {
+  Flow& flow = flows_[slot];
+  flow.live = false;
+  release(slot);
+  const std::uint32_t* place = places(slot);
+  for (const Hop& hop : hops(flow)) {
+    Link& link = links_[hop.link];
+    const User moved = link.users.back();
+    link.users[*place] = moved;
+    places(moved.slot)[moved.hop] = *place++;
+    link.users.pop_back();
+    change(hop.link);
+  }
+  use(flow, -flow.rate);
+}
+
+// The flow has so much more of every link that it passes.
+void SharedRates::use(const Flow& flow, Rate more) {
+  for (const Hop& hop : hops(flow)) {
+    Link& link = links_[hop.link];
+    if (link.shared) link.used += hop.times * more;
+  }
+}
+
+void SharedRates::set_capacity(machine::LinkId id, double bytes_per_s) {
+  const std::uint32_t l = link_of_[id.value];
+  if (l == kNone) return;
+  links_[l].capacity = units(bytes_per_s);
+  for (const User& user : links_[l].users) {
+    Flow& flow = flows_[user.slot];
+    flow.bound = bound_of(flow);
+    fresh_.push_back(user.slot);
+  }
+}
+
+void SharedRates::find_rates() {
+  ++region_;
+  touched_.clear();
+  inside_.clear();
+  for (const std::uint32_t l : changed_) {
+    links_[l].changed = false;
+    for (const User& user : links_[l].held) take(user.slot);
+  }
+  changed_.clear();
+  for (const std::uint32_t slot : fresh_) {
+    if (flows_[slot].live && !fits_alone(slot)) take(slot);
+  }
+  fresh_.clear();
+  if (inside_.empty()) return;
+  std::size_t reached = 0;
+  do {
+    for (; reached < inside_.size(); ++reached) reach_from(inside_[reached]);
+    fill();
+  } while (widen());
+  keep();
+}
+
+// Into the region.
+void SharedRates::take(std::uint32_t slot) {
+  Flow& flow = flows_[slot];
+  if (flow.region == region_) return;
+  flow.region = region_;
+  inside_.push_back(slot);
+}
+
+// Those held back where the flow passes are most likely to get another rate, too.
+void SharedRates::reach_from(std::uint32_t slot) {
+  for (const Hop& hop : hops(flows_[slot])) {
+    Link& link = links_[hop.link];
+    if (link.reached == region_) continue;
+    link.reached = region_;
+    for (const User& user : link.held) take(user.slot);
+  }
+}
+
+// Most messages find all of their way free. Where a link holds others back, what it has to spare is
+// theirs first: some may have left just now.
+bool SharedRates::fits_alone(std::uint32_t slot) {
+  Flow& flow = flows_[slot];
+  if (flow.rate != 0 || flow.region == region_) return false;
+  for (const Hop& hop : hops(flow)) {
+    const Link& link = links_[hop.link];
+    if (!link.shared) continue;
+    if (!link.held.empty() || link.used + hop.times * flow.bound > link.capacity) return false;
+  }
+  flow.rate = flow.bound;
+  use(flow, flow.rate);
+  touched_.push_back(slot);
+  return true;
+}
+
+void SharedRates::fill() {
+  ++filling_number_;
+  filling_.begin();
+  passed_.clear();
+  for (const std::uint32_t slot : inside_) {
+    const Flow& flow = flows_[slot];
+    filling_.add_flow(flow.bound);
+    for (const Hop& hop : hops(flow)) {
+      Link& link = links_[hop.link];
+      if (!link.shared) continue;
+      if (link.seen != filling_number_) {
+        link.seen = filling_number_;
+        link.number = filling_.add_link(link.capacity - link.used, hop.link);
+        passed_.push_back({hop.link});
+      }
+      filling_.add_left(link.number, hop.times * flow.rate);
+      filling_.pass(link.number, hop.times);
+      if (flow.bottleneck == hop.link) ++passed_[link.number].held_inside;
+    }
+  }
+  filling_.solve();
+  for (std::uint32_t i = 0; i < inside_.size(); ++i) {
+    const std::uint32_t bottleneck = filling_.bottleneck(i);
+    for (const Hop& hop : hops(flows_[inside_[i]])) {
+      if (!links_[hop.link].shared) continue;
+      Passed& passed = passed_[links_[hop.link].number];
+      passed.most = std::max(passed.most, filling_.rate(i));
+      if (links_[hop.link].number != bottleneck) continue;
+      passed.level = filling_.rate(i);
+      passed.times += hop.times;
+    }
+  }
+}
+
+// Whether flows outside came into the region, which those inside do not leave what they had, or
+// which would have more than they.
+bool SharedRates::widen() {
+  const std::size_t before = inside_.size();
+  for (const Passed& passed : passed_) {
+    const Link& link = links_[passed.link];
+    if (passed.held_inside != link.held.size() && !stays_as_held(passed, link)) {
+      for (const User& user : link.held) take(user.slot);
+    }
+    if (passed.level < link.level) {
+      for (const User& user : link.users) {
+        if (flows_[user.slot].rate > passed.level) take(user.slot);
+      }
+    }
+  }
+  return inside_.size() != before;
+}
+
+// Whether those outside that the link holds back have just what filling it anew would give them.
+bool SharedRates::stays_as_held(const Passed& passed, const Link& link) const {
+  if (passed.most > link.level || (passed.level != kNoLevel && passed.level != link.level)) {
+    return false;
+  }
+  Rate times = passed.times;
+  for (const User& user : link.held) {
+    const Flow& flow = flows_[user.slot];
+    if (flow.region != region_) times += hops(flow)[user.hop].times;
+  }
+  const Rate left = filling_.left(link.number);
+  return left >= 0 && left < times;
+}
+
+void SharedRates::keep() {
+  for (std::uint32_t i = 0; i < inside_.size(); ++i) {
+    const std::uint32_t slot = inside_[i];
+    Flow& flow = flows_[slot];
+    const Rate rate = filling_.rate(i);
+    const std::uint32_t number = filling_.bottleneck(i);
+    const std::uint32_t bottleneck = number == MaxMin::kNoLink ? kNone : passed_[number].link;
+    if (bottleneck != flow.bottleneck) release(slot);
+    if (flow.bottleneck == kNone && bottleneck != kNone) hold(slot, bottleneck);
+    use(flow, rate - flow.rate);
+    flow.rate = rate;
+    touched_.push_back(slot);
+  }
+  for (const Passed& passed : passed_) {
+    if (passed.level != kNoLevel) links_[passed.link].level = passed.level;
+  }
+}
+
+void SharedRates::release(std::uint32_t slot) {
+  Flow& flow = flows_[slot];
+  if (flow.bottleneck == kNone) return;
+  Link& link = links_[flow.bottleneck];
+  link.held[flow.held_at] = link.held.back();
+  flows_[link.held.back().slot].held_at = flow.held_at;
+  link.held.pop_back();
+  if (link.held.empty()) link.level = kNoLevel;
+  flow.bottleneck = kNone;
+}
+
+void SharedRates::hold(std::uint32_t slot, std::uint32_t link) {
+  Flow& flow = flows_[slot];
+  std::uint32_t hop = 0;
+  while (hops(flow)[hop].link != link) ++hop;
+  flow.bottleneck = link;
+  flow.held_at = static_cast<std::uint32_t>(links_[link].held.size());
+  links_[link].held.push_back({slot, hop});
+}
+
+void SharedRates::resume(const SharedRates& other) {
+  links_ = other.links_;
+  flows_ = other.flows_;
+  places_ = other.places_;
+  changed_ = other.changed_;
+  fresh_ = other.fresh_;
+  region_ = other.region_;
+  filling_number_ = other.filling_number_;
+}
+
+}  // namespace slackline::analysis

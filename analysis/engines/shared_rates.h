@@ -1,0 +1,141 @@
+// Max-min fair rates of flows that begin and end on links that change, kept up.
+//
+// Rates are fair when each flow has its own bound, or passes a link that is full and on which
+// nobody has more: its bottleneck (Bertsekas and Gallager, Data Networks, 2nd edition,
+// section 6.5.2). So after a change only a region of flows gets new rates. It begins with the flows
+// that are new and those whose bottleneck has changed. The region's rates are filled (max_min.h)
+// into what all others leave of the links. Then every link that the region passes is looked at: a
+// flow outside whose bottleneck has more or less to give than before, or that has more than those
+// which the link now holds back, comes into the region, and the region is filled again. When there
+// is none, all rates are fair. Fair rates are unique, also in whole numbers of a unit, rounded down
+// link by link. So they are those of filling everything anew, bit by bit, whatever came before.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "analysis/engines/max_min.h"
+#include "machine/paths.h"
+#include "machine/wiring.h"
+
+namespace slackline::analysis {
+
+/// Flows are slots, numbered by the caller from 0, without large holes.
+class SharedRates {
+ public:
+  SharedRates(const machine::Paths& paths, const machine::Wiring& wiring);
+
+  /// As another one over the same paths is now.
+  void resume(const SharedRates& other);
+
+  void add(std::uint32_t slot, machine::PathId path);
+  void remove(std::uint32_t slot);
+  /// The link has another rate from now on: no more than the greatest that any link of the wiring
+  /// has, or of the paths' changes.
+  void set_capacity(machine::LinkId link, double bytes_per_s);
+
+  /// Finds all rates after what has changed; calls visit(slot, bytes_per_s) for each flow that has
+  /// another one than at the last time.
+  template <class Visit>
+  void settle(Visit&& visit) {
+    if (changed_.empty() && fresh_.empty()) return;
+    find_rates();
+    for (const std::uint32_t slot : touched_) {
+      Flow& flow = flows_[slot];
+      const double rate = static_cast<double>(flow.rate) * unit_;
+      if (rate == flow.told) continue;
+      flow.told = rate;
+      visit(slot, rate);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr MaxMin::Rate kNoLevel = MaxMin::Rate{1} << 126;
+
+  // Of a path, over the links that it passes, each once.
+  struct Hop {
+    std::uint32_t link;
+    std::uint32_t times;
+  };
+  struct Way {
+    std::uint32_t first_hop = 0;
+    std::uint32_t hop_count = 0;
+  };
+  struct User {
+    std::uint32_t slot;
+    std::uint32_t hop;  // counted from the first of its way
+  };
+  struct Link {
+    MaxMin::Rate capacity;
+    bool shared;
+    bool changed = false;           // what it gives to those that it holds back
+    MaxMin::Rate used = 0;          // by all users, if it is shared
+    MaxMin::Rate level = kNoLevel;  // what those have that it holds back
+    std::uint64_t reached = 0;      // the region that it was last reached in
+    std::uint64_t seen = 0;         // the filling that it was last part of, …
+    std::uint32_t number = 0;       // …and what it was called there
+    std::vector<User> users = {};
+    std::vector<User> held = {};  // users whose bottleneck it is
+  };
+  struct Flow {
+    machine::PathId path;
+    MaxMin::Rate bound = 0;  // what it would have alone
+    MaxMin::Rate rate = 0;
+    double told = 0;                   // bytes per second
+    std::uint32_t bottleneck = kNone;  // a link
+    std::uint32_t held_at = 0;         // its place there
+    std::uint64_t region = 0;          // the last one that it was in
+    bool live = false;
+  };
+  // A link that the region passes.
+  struct Passed {
+    std::uint32_t link;
+    std::uint32_t held_inside = 0;  // flows of the region whose bottleneck it was
+    MaxMin::Rate most = 0;          // that a flow of the region has there
+    MaxMin::Rate level = kNoLevel;  // what those have whose bottleneck it is now, …
+    std::uint32_t times = 0;        // …and how often they pass it
+  };
+
+  std::span<const Hop> hops(const Flow& flow) const {
+    const Way& way = ways_[flow.path.value];
+    return std::span(hops_).subspan(way.first_hop, way.hop_count);
+  }
+  // Where the flow stands among the users of each link of its way.
+  std::uint32_t* places(std::uint32_t slot) { return &places_[std::size_t{slot} * most_hops_]; }
+  MaxMin::Rate units(double bytes_per_s) const;
+  MaxMin::Rate bound_of(const Flow& flow) const;
+  void change(std::uint32_t link);
+  void use(const Flow& flow, MaxMin::Rate more);
+  void take(std::uint32_t slot);
+  void reach_from(std::uint32_t slot);
+  bool fits_alone(std::uint32_t slot);
+  void find_rates();
+  void fill();
+  bool widen();
+  bool stays_as_held(const Passed& passed, const Link& link) const;
+  void keep();
+  void release(std::uint32_t slot);
+  void hold(std::uint32_t slot, std::uint32_t link);
+
+  std::vector<Link> links_;             // those of the wiring that a path passes, then pairs' rates
+  std::vector<std::uint32_t> link_of_;  // of the wiring's; kNone
+  std::vector<Way> ways_;               // of every path
+  std::vector<Hop> hops_;
+  std::uint32_t most_hops_ = 0;
+  double unit_ = 1;  // bytes per second: a power of two, at most 2^-120 of the greatest capacity
+  std::vector<Flow> flows_;
+  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> changed_;  // links
+  std::vector<std::uint32_t> fresh_;    // flows without a rate, or with another bound
+  std::uint64_t region_ = 0;            // regions are numbered, …
+  std::uint64_t filling_number_ = 0;    // …and so are fillings
+  std::vector<std::uint32_t> touched_;  // flows: the region, and those that fitted alone
+  std::vector<std::uint32_t> inside_;   // flows of the region
+  std::vector<Passed> passed_;          // by number in the filling
+  MaxMin filling_;
+};
+
+}  // namespace slackline::analysis

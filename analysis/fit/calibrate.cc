@@ -1,0 +1,341 @@
+#include "analysis/fit/calibrate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "analysis/fit/calibration_model.h"
+#include "analysis/fit/calibration_paces.h"
+#include "analysis/fit/interleave_fit.h"
+#include "analysis/fit/robust_fit.h"
+#include "base/enum_names.h"
+#include "base/error.h"
+
+namespace slackline::analysis {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kKnownWithin = 0.25;  // of the value: half an interval that counts as measured…
+constexpr double kNegligible = 1.0 / 20;  // …or of every point, what an upper end may make
+constexpr double kClearly = 1.5;          // times the other's loss: points refute a pace
+constexpr double kRounding = 1e-9;        // the loss of a point that is met exactly
+constexpr int kTurns = 8;
+
+constexpr base::EnumNames<Figure, kFigures> kNames = {"o_post",    "o_complete", "gap",
+                                                      "latency",   "rate",       "atomic_service",
+                                                      "copy_rate", "copy_start", "interleave"};
+
+// A fit under what is taken to pace the streams of small messages.
+struct Attempt {
+  Paces paces;
+  RobustFit fit;
+  double loss = 0;
+
+  double x(Unknown u) const { return fit.x[index_of(u)]; }
+  bool knows(Unknown u) const { return fit.known(index_of(u)); }
+  double high(Unknown u) const { return fit.high[index_of(u)]; }
+};
+
+Attempt attempt(std::span<const MeasuredPoint> points, bool posting) {
+  PacedFit paced = find_paces(points, posting);
+  const std::vector<std::uint64_t> sizes = paced_sizes(points);
+  const auto paces_of = [&](const std::vector<double>& x) {
+    Unknowns figures{};
+    std::copy(x.begin(), x.end(), figures.begin());
+    return paces_under(figures, posting, sizes);
+  };
+  Attempt result{paces_of(paced.x), {}, paced.loss};
+  std::vector<Paces> seen;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    result.fit = robust_fit(equations_of(points, result.paces), paced.x);
+    seen.push_back(result.paces);
+    const Paces next = paces_of(result.fit.x);
+    if (std::find(seen.begin(), seen.end(), next) != seen.end()) break;
+    result.paces = next;
+    paced.x = result.fit.x;
+  }
+  return result;
+}
+
+bool has_pace(std::span<const MeasuredPoint> points, const Paces& paces, PointKind kind,
+              Pace pace) {
+  return std::any_of(points.begin(), points.end(), [&](const MeasuredPoint& point) {
+    return point.kind == kind && is_paced(point) && paces.of(point) == pace;
+  });
+}
+
+// Whether the gap is longer than a post beyond chance.
+bool gap_exceeds_post(const RobustFit& fit) {
+  const std::size_t g = index_of(Unknown::kGap);
+  const std::size_t p = index_of(Unknown::kPost);
+  const auto covariance = [&](std::size_t j, std::size_t k) {
+    return fit.covariance[j * kUnknowns + k];
+  };
+  const double variance = covariance(g, g) + covariance(p, p) - 2 * covariance(g, p);
+  const double freedom = std::min(fit.freedom[g], fit.freedom[p]);
+  // Not true where there is no variance to speak of: the difference of infinities is no number.
+  return fit.x[g] - fit.x[p] > t_quantile_95(freedom) * std::sqrt(std::max(0.0, variance));
+}
+
+struct Choice {
+  Attempt attempt = {};
+  bool undecided = false;  // whether o_post or gap paces streams of small messages
+};
+
+Choice choose(std::span<const MeasuredPoint> points) {
+  Attempt by_gap = attempt(points, false);
+  Attempt by_post = attempt(points, true);
+  if (!has_pace(points, by_gap.paces, PointKind::kStream, Pace::kGap) ||
+      !has_pace(points, by_post.paces, PointKind::kStream, Pace::kPost)) {
+    return {by_gap.loss <= by_post.loss ? std::move(by_gap) : std::move(by_post)};
+  }
+  if (by_gap.knows(Unknown::kGap) && by_gap.knows(Unknown::kPost)) {
+    return {gap_exceeds_post(by_gap.fit) ? std::move(by_gap) : std::move(by_post)};
+  }
+  const double rounding = kRounding * static_cast<double>(points.size());
+  if (by_gap.loss > kClearly * by_post.loss + rounding) return {std::move(by_post)};
+  if (by_post.loss > kClearly * by_gap.loss + rounding) return {std::move(by_gap)};
+  // Where bursts say what the gap is, nothing need be said of posting.
+  const bool undecided = !by_post.knows(Unknown::kGap);
+  return {std::move(by_gap), undecided};
+}
+
+std::optional<Unknown> unknown_of(Figure figure) {
+  if (figure == Figure::kInterleave) return std::nullopt;
+  return static_cast<Unknown>(figure);  // they stand in the same order
+}
+
+FigureFit fit_of_interleave(const InterleaveFit& fit) {
+  FigureFit result;
+  result.figure = Figure::kInterleave;
+  result.points = fit.points;
+  if (fit.points == 0) return result;
+  result.verdict = fit.travels && fit.waits ? Verdict::kMeasured : Verdict::kVague;
+  result.high = kInfinite;
+  if (fit.travels) result.value = result.low = static_cast<double>(*fit.travels);
+  if (fit.waits) result.high = static_cast<double>(*fit.waits - 1);
+  if (result.verdict == Verdict::kVague && fit.travels) result.at_least = result.low;
+  if (result.verdict == Verdict::kVague && fit.waits) result.at_most = result.high;
+  return result;
+}
+
+class Calibrator {
+ public:
+  Calibrator(std::span<const MeasuredPoint> points, const machine::Platform& base)
+      : points_(points) {
+    result_.platform = base;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (points[i].kind == PointKind::kBehind) continue;
+      linear_.push_back(points[i]);
+      place_.push_back(i);
+    }
+    if (linear_.empty()) return;
+    choice_ = choose(linear_);
+    model_ = equations_of(linear_, choice_.attempt.paces);
+  }
+
+  Calibration run() {
+    for (std::size_t i = 0; i + 1 < kFigures; ++i) {
+      result_.figures.push_back(figure_fit(static_cast<Figure>(i)));
+    }
+    const bool wire = result_.of(Figure::kRate).verdict == Verdict::kMeasured;
+    const InterleaveFit interleave =
+        fit_interleave(points_, wire ? choice_.attempt.x(Unknown::kByte) : 0);
+    result_.figures.push_back(fit_of_interleave(interleave));
+    if (choice_.undecided) result_.small_stream_pace_s = choice_.attempt.x(Unknown::kGap);
+    bound_paces();
+    write_platform();
+    describe_points(interleave);
+    describe_kinds();
+    return std::move(result_);
+  }
+
+ private:
+  const RobustFit& fit() const { return choice_.attempt.fit; }
+
+  FigureFit figure_fit(Figure figure) const {
+    const std::size_t j = index_of(*unknown_of(figure));
+    FigureFit result;
+    result.figure = figure;
+    double share = 0;  // the most that one unit of it makes of a point
+    for (std::size_t i = 0; i < linear_.size(); ++i) {
+      const double times = model_.row(i)[j];
+      if (times == 0 || fit().weight[i] == 0) continue;
+      ++result.points;
+      share = std::max(share, times / linear_[i].seconds);
+    }
+    if (result.points == 0) return result;
+    if (choice_.undecided && (figure == Figure::kPost || figure == Figure::kGap)) {
+      result.verdict = Verdict::kUndecided;
+      return result;
+    }
+    const std::uint64_t others = fit().entangled[j] & ~(std::uint64_t{1} << j);
+    for (std::size_t k = 0; k < kUnknowns; ++k) {
+      if ((others >> k & 1) != 0) result.together_with.push_back(static_cast<Figure>(k));
+    }
+    result.verdict = others != 0       ? Verdict::kTogether
+                     : !fit().known(j) ? Verdict::kNoPoints
+                                       : quality(j, share, is_rate(figure));
+    if (result.verdict == Verdict::kOnePoint) result.rests_on = place_[fit().rests_on[j]];
+    if (!fit().known(j)) return result;
+    const bool rate = is_rate(figure);
+    result.value = rate ? 1 / fit().x[j] : fit().x[j];
+    result.low = rate ? 1 / fit().high[j] : fit().low[j];
+    result.high = rate ? 1 / fit().low[j] : fit().high[j];
+    return result;
+  }
+
+  Verdict quality(std::size_t j, double share, bool rate) const {
+    const double value = fit().x[j];
+    const auto good = [&](double error) {
+      const double half = t_quantile_95(fit().freedom[j]) * error;
+      if (!std::isfinite(half)) return false;
+      return half <= kKnownWithin * value || (!rate && share * (value + half) <= kNegligible);
+    };
+    if (!good(fit().standard_error[j]) || (rate && 8 / value > kMaxRate)) return Verdict::kVague;
+    return good(fit().standard_error_without[j]) ? Verdict::kMeasured : Verdict::kOnePoint;
+  }
+
+  // What streams and bursts say of a figure that did not pace them: it is no longer than what did.
+  void bound_paces() {
+    FigureFit& post = result_.figures[static_cast<std::size_t>(Figure::kPost)];
+    FigureFit& gap = result_.figures[static_cast<std::size_t>(Figure::kGap)];
+    const FigureFit& rate = result_.of(Figure::kRate);
+    const auto lower = [](std::optional<double>& bound, double value) {
+      bound = bound ? std::min(*bound, value) : value;
+    };
+    for (const MeasuredPoint& point : points_) {
+      if (!is_paced(point)) continue;
+      const bool stream = point.kind == PointKind::kStream;
+      const Pace pace = choice_.attempt.paces.of(point);
+      double at_most = kInfinite;
+      if (pace == Pace::kWire && rate.verdict == Verdict::kMeasured) {
+        at_most = static_cast<double>(point.bytes) / rate.low;
+      } else if (pace == Pace::kPost && post.verdict == Verdict::kMeasured) {
+        at_most = post.high;
+      } else if (pace == Pace::kGap && gap.verdict == Verdict::kMeasured) {
+        at_most = gap.high;
+      }
+      if (!std::isfinite(at_most)) continue;
+      if (gap.verdict != Verdict::kMeasured) lower(gap.at_most, at_most);
+      if (stream && post.verdict != Verdict::kMeasured) lower(post.at_most, at_most);
+    }
+  }
+
+  void write_platform() {
+    const auto time = [](double seconds) {
+      return sched::Time{static_cast<std::int64_t>(std::min(seconds * 1e12, kMaxTime) + 0.5)};
+    };
+    const auto bits_per_second = [](double bytes_per_s) {
+      return sched::Rate{static_cast<std::uint64_t>(std::llround(std::max(8 * bytes_per_s, 1.0)))};
+    };
+    machine::Platform& platform = result_.platform;
+    for (const FigureFit& figure : result_.figures) {
+      if (figure.verdict != Verdict::kMeasured) continue;
+      switch (figure.figure) {
+        case Figure::kPost:
+          platform.o_post = time(figure.value);
+          break;
+        case Figure::kComplete:
+          platform.o_complete = time(figure.value);
+          break;
+        case Figure::kGap:
+          platform.gap = time(figure.value);
+          break;
+        case Figure::kLatency:
+          platform.latency = time(figure.value);
+          break;
+        case Figure::kRate:
+          platform.rate = bits_per_second(figure.value);
+          break;
+        case Figure::kAtomicService:
+          platform.atomic_service = time(figure.value);
+          break;
+        case Figure::kCopyRate:
+          platform.copy_rate = bits_per_second(figure.value);
+          break;
+        case Figure::kCopyStart:
+          break;
+        case Figure::kInterleave:
+          platform.interleave_bytes = static_cast<std::uint64_t>(figure.value);
+          break;
+      }
+    }
+  }
+
+  void describe_points(const InterleaveFit& interleave) {
+    const Unknowns figures = unknowns_of(result_.platform);
+    result_.points.resize(points_.size());
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (points_[i].kind == PointKind::kBehind) result_.points[i].weight = !interleave.odd[i];
+    }
+    std::vector<double> sizes;
+    for (std::size_t k = 0; k < linear_.size(); ++k) {
+      PointFit& point = result_.points[place_[k]];
+      point.fitted_s = fit().fitted[k];
+      point.platform_s = predicted_s(linear_[k], figures);
+      point.relative = linear_[k].seconds / point.fitted_s - 1;
+      point.weight = fit().weight[k];
+      if (point.weight == 0) continue;
+      sizes.push_back(std::abs(point.relative));
+      if (sizes.back() >= result_.worst_relative) {
+        result_.worst_relative = sizes.back();
+        result_.worst = place_[k];
+      }
+    }
+    result_.median_relative = median(std::move(sizes));
+    result_.outliers = static_cast<std::size_t>(
+        std::count_if(result_.points.begin(), result_.points.end(),
+                      [](const PointFit& point) { return point.weight == 0; }));
+  }
+
+  void describe_kinds() {
+    for (int k = 0; k < kPointKinds; ++k) {
+      KindFit kind;
+      kind.kind = static_cast<PointKind>(k);
+      std::vector<double> sizes;
+      std::vector<double> off;
+      for (std::size_t i = 0; i < points_.size(); ++i) {
+        if (points_[i].kind != kind.kind) continue;
+        const PointFit& point = result_.points[i];
+        ++kind.points;
+        if (point.weight == 0) ++kind.outliers;
+        if (point.weight == 0 || kind.kind == PointKind::kBehind) continue;
+        sizes.push_back(std::abs(point.relative));
+        off.push_back(point.platform_s / points_[i].seconds - 1);
+      }
+      kind.median_relative = median(std::move(sizes));
+      kind.platform_off = median(std::move(off));
+      if (kind.points != 0) result_.kinds.push_back(kind);
+    }
+  }
+
+  static double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+
+  static constexpr double kMaxRate = 1e18;  // bits per second
+  static constexpr double kMaxTime = 9e18;  // picoseconds
+
+  std::span<const MeasuredPoint> points_;
+  std::vector<MeasuredPoint> linear_;  // those that have equations…
+  std::vector<std::size_t> place_;     // …and where they stand in points_
+  Choice choice_;
+  LinearModel model_;
+  Calibration result_;
+};
+
+}  // namespace
+
+std::string_view name(Figure figure) { return kNames[figure]; }
+
+Calibration calibrate(std::span<const MeasuredPoint> points, const machine::Platform& base) {
+  if (points.empty()) throw InputError("calibration: no points; expected one or more");
+  return Calibrator(points, base).run();
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,96 @@
+// Fits a platform's figures to measured points, and says which of them the points do not determine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/fit/calibration_points.h"
+#include "machine/platform.h"
+
+namespace slackline::analysis {
+
+/// What is calibrated, in the order of reports.
+enum class Figure : std::uint8_t {
+  kPost,
+  kComplete,
+  kGap,
+  kLatency,
+  kRate,
+  kAtomicService,
+  kCopyRate,
+  kCopyStart,
+  kInterleave,
+};
+inline constexpr std::size_t kFigures = 9;
+
+/// "o_post", … as in an inline platform spec; "copy_start" is no figure of a platform.
+std::string_view name(Figure figure);
+/// Whether it is in bytes per second: rate and copy_rate. Interleave is in bytes, the others are in
+/// seconds.
+constexpr bool is_rate(Figure figure) {
+  return figure == Figure::kRate || figure == Figure::kCopyRate;
+}
+
+enum class Verdict : std::uint8_t {
+  kMeasured,
+  kNoPoints,   // no point speaks of it, or all that did are outliers
+  kTogether,   // the points speak only of it together with others
+  kUndecided,  // o_post or gap: the points do not say which of the two paces small streams
+  kOnePoint,   // nothing vouches for a point on which it rests
+  kVague,      // its interval is too wide, or there is none
+};
+
+struct FigureFit {
+  Figure figure = Figure::kPost;
+  Verdict verdict = Verdict::kNoPoints;
+  double value = 0;                   // of the fit; of kMeasured, also kOnePoint and kVague
+  double low = 0;                     // 95 % interval of the same
+  double high = 0;                    // …which may be infinite
+  std::size_t points = 0;             // that speak of it, without outliers
+  std::vector<Figure> together_with;  // kTogether
+  std::size_t rests_on = 0;           // kOnePoint: an index of a point
+  std::optional<double> at_least;     // not measured, but it must be…
+  std::optional<double> at_most;
+};
+
+struct PointFit {
+  double fitted_s = 0;    // 0 for kBehind, which has no equation
+  double platform_s = 0;  // what the calibrated platform says, kept figures and all
+  double relative = 0;    // seconds / fitted_s − 1; 0 for kBehind
+  double weight = 0;      // 0 … 1 in the fit; 0: an outlier
+};
+
+/// One kind's points.
+struct KindFit {
+  PointKind kind = PointKind::kPost;
+  std::size_t points = 0;
+  std::size_t outliers = 0;
+  double median_relative = 0;  // of |seconds / fitted − 1|, without outliers
+  double platform_off = 0;     // the median of platform / seconds − 1, without outliers
+};
+
+struct Calibration {
+  std::vector<FigureFit> figures;             // every one, in the order of Figure
+  machine::Platform platform;                 // the base, with what was measured in its place
+  std::vector<PointFit> points;               // one per point given
+  std::vector<KindFit> kinds;                 // those that were given, in the order of PointKind
+  std::optional<double> small_stream_pace_s;  // kUndecided: the larger of o_post and gap
+  double median_relative = 0;  // of |seconds / fitted − 1| over all points with an equation…
+  double worst_relative = 0;   // …and the largest; both without outliers
+  std::size_t worst = 0;       // the index of that point
+  std::size_t outliers = 0;
+
+  const FigureFit& of(Figure figure) const { return figures[static_cast<std::size_t>(figure)]; }
+};
+
+/// Fits all figures at once to the relative errors of the points (robust_fit()), with every figure
+/// ≥ 0, and the pace of streams and bursts by find_paces(). A figure counts as measured if half its
+/// 95 % interval is at most a quarter of its value, or its upper end makes less than a twentieth of
+/// every point that speaks of it, and if that stays so without any one point. The others are as in
+/// `base`: no number is made up. Throws InputError without points.
+Calibration calibrate(std::span<const MeasuredPoint> points, const machine::Platform& base);
+
+}  // namespace slackline::analysis

@@ -1,0 +1,486 @@
+#include "analysis/slack/constraint_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "analysis/index_limit.h"
+#include "base/error.h"
+#include "machine/atomic_service.h"
+#include "machine/lane.h"
+#include "machine/run/lanes.h"
+#include "sched/event_graph.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::Op;
+using sched::OpId;
+using sched::OpKind;
+using sched::RankId;
+
+using sched::has_reply;
+
+using machine::holds_lane;
+using machine::is_posted;
+
+double lane_hold_s(const sched::Schedule& schedule, const machine::Platform& platform,
+                   const machine::Delays& delays, OpId id) {
+  const Op& op = schedule.op(id);
+  if (!holds_lane(op.kind)) return 0;
+  return machine::lane_time_s(schedule, platform, op) + delays.lane_delay_s(id);
+}
+
+// A message, or one of the two of a get or an atomic, at the ports.
+struct Passage {
+  NodeId node;
+  double lead_s;   // it begins that much before its node
+  double begin_s;  // as the trace has it
+  double join_s;   // when it joined its sender's queue, and
+  NodeId joined;   // what made it join; not needed for an atomic's reply
+  double wire_s;
+};
+
+// An atomic at its word.
+struct Served {
+  double wire_at_s;  // when its reply left its word's queue, as the trace has it
+  NodeId wire;
+  double service_s;
+  bool local;
+  friend auto operator<=>(const Served&, const Served&) = default;
+};
+
+// From the arrival of a request until it is answered, if no other is at the word.
+double asked_s(const machine::Platform& platform, const machine::Paths& paths, const Op& op) {
+  const bool local = paths[paths.of(op.channel, false)].local;
+  const double read_s = machine::read_s(platform, local);
+  return sched::is_atomic(op.kind) ? read_s + machine::service_s(platform, local) : read_s;
+}
+
+// Each operation has four moments, which 32 bits number.
+std::uint32_t countable_ops(const sched::Schedule& schedule) {
+  require_indexable(4 * std::uint64_t{schedule.op_count()}, "moments of operations");
+  return schedule.op_count();
+}
+
+// Some atomics take as long as those before them make them.
+void require_own_service(const sched::Schedule& schedule, const machine::Platform& platform) {
+  if (!machine::service_depends_on_others(platform)) return;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    if (!sched::is_atomic(schedule.ops()[i].kind)) continue;
+    throw Unsupported(
+        fmt::format("slack takes atomics of a fixed time only: with atomic_service_shared or "
+                    "cpu_atomic_sharer that of {} depends on who came before",
+                    describe(schedule, OpId(i))));
+  }
+}
+
+// Of a word that both its NIC and CPUs serve the trace does not tell the order: an answer may wait
+// for the NIC while a later one is there.
+void require_one_server(const sched::Schedule& schedule, const std::vector<Served>& served) {
+  for (const Served& other : served) {
+    if (other.local == served.front().local) continue;
+    throw Unsupported(fmt::format(
+        "slack takes words that either NICs or the machine's own ranks use: {} and {} "
+        "are of both kinds",
+        describe(schedule, served.front().wire.op()), describe(schedule, other.wire.op())));
+  }
+}
+
+// The ports for messages of one class, large or small.
+struct Ports {
+  std::vector<std::vector<Passage>> out;
+  std::vector<std::vector<Passage>> in;
+  bool held = false;  // some message keeps another waiting
+};
+
+template <class Key>
+void sort_by(std::vector<Passage>& passages, const Key& key) {
+  const auto earlier = [&](const Passage& a, const Passage& b) { return key(a) < key(b); };
+  if (!std::is_sorted(passages.begin(), passages.end(), earlier)) {
+    std::sort(passages.begin(), passages.end(), earlier);
+  }
+}
+
+}  // namespace
+
+ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
+                                 const machine::Delays& delays, const machine::Paths& paths,
+                                 const sched::Trace& trace, WireTimes wire, KeptOrder kept)
+    : ops_(countable_ops(schedule)), source_s_(node_count(), 0) {
+  require_own_service(schedule, platform);
+  const std::vector<double> wire_s = wire_times_s(schedule, platform, paths, trace, wire);
+  constraints_.reserve(schedule.edges().size() + 6 * std::size_t{ops_});
+  weights_.reserve(constraints_.capacity());
+  add_operations(schedule, platform, delays, paths, wire_s);
+  schedule_constraints_ = constraints_.size();
+  add_lanes(schedule, platform, delays, trace, kept);
+  add_ports(schedule, platform, paths, trace, wire_s, kept.gaps);
+  solve();
+}
+
+ConstraintGraph ConstraintGraph::of_every_run(const sched::Schedule& schedule,
+                                              const machine::Platform& platform,
+                                              const machine::Delays& delays,
+                                              const machine::Paths& paths) {
+  ConstraintGraph graph(countable_ops(schedule));
+  // Where no rate changes, a message takes as long whenever it begins.
+  sched::Trace any_time;
+  any_time.ops.resize(schedule.op_count());
+  graph.constraints_.reserve(schedule.edges().size() + 6 * std::size_t{graph.ops_});
+  graph.add_operations(schedule, platform, delays, paths,
+                       wire_times_s(schedule, platform, paths, any_time, WireTimes::kModel));
+  graph.schedule_constraints_ = graph.constraints_.size();
+  graph.solve();
+  return graph;
+}
+
+void ConstraintGraph::add_operations(const sched::Schedule& schedule,
+                                     const machine::Platform& platform,
+                                     const machine::Delays& delays, const machine::Paths& paths,
+                                     std::span<const double> wire_time_s) {
+  sched::require_static(schedule, "slack");
+  const double complete_s = sched::seconds(platform.o_complete);
+  const sched::ChannelOrder channels = sched::channel_order(schedule);
+  for (std::uint32_t i = 0; i < ops_; ++i) {
+    const OpId id(i);
+    const Op& op = schedule.op(id);
+    if (sched::is_atomic(op.kind) &&
+        schedule.arguments(op).address_offset.from != sched::Operand::From::kAbsent) {
+      throw Unsupported(fmt::format("slack takes fixed words only: that of {} is an operand",
+                                    describe(schedule, id)));
+    }
+    const NodeId issued = NodeId::of(id, Moment::kIssued);
+    const NodeId request = NodeId::of(id, Moment::kRequest);
+    const NodeId wire = NodeId::of(id, Moment::kWire);
+    const NodeId done = NodeId::of(id, Moment::kDone);
+    const double hold_s = lane_hold_s(schedule, platform, delays, id);
+    const double into_s = delays.post_delay_s(id) + (is_posted(op.kind) ? hold_s : 0);
+    source_s_[issued.value] = into_s;
+    for (const sched::Edge& edge : schedule.edges_into(id)) {
+      add(NodeId::of(edge.pred, edge.on == sched::On::kDone ? Moment::kDone : Moment::kIssued),
+          issued, into_s, Weight::kInto);
+    }
+    if (channels.previous[i].valid()) {
+      add(NodeId::of(channels.previous[i], Moment::kIssued), issued, into_s, Weight::kInto);
+    }
+    add(issued, request, 0, Weight::kFixed);
+    if (!sched::is_initiator(op.kind)) {
+      add(request, wire, 0, Weight::kFixed);
+      if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) {
+        add(wire, done, complete_s, Weight::kCompletion);
+      } else if (op.kind == OpKind::kDelay) {
+        add(wire, done, sched::seconds(schedule.arguments(op).duration), Weight::kFixed);
+      } else {
+        add(wire, done, hold_s, Weight::kLaneTime);
+      }
+      continue;
+    }
+    const sched::Channel& channel = schedule.channel(op.channel);
+    const double latency_s = paths[paths.of(op.channel, false)].latency_s;
+    const double back_s = paths[paths.of(op.channel, true)].latency_s;
+    const double wire_s = wire_time_s[i];
+    if (has_reply(op.kind)) {
+      const double service_s = asked_s(platform, paths, op);
+      add(request, wire, latency_s + service_s, Weight::kRequest);
+      add(wire, done, wire_s + back_s + complete_s, Weight::kReply);
+      continue;
+    }
+    add(request, wire, 0, Weight::kFixed);
+    const bool datagram = channel.service == sched::Service::kDatagram;
+    if (datagram) {
+      add(wire, done, wire_s + complete_s, Weight::kSent);
+    } else {
+      add(wire, done, wire_s + latency_s + back_s + complete_s, Weight::kAcknowledged);
+    }
+    if (!op.match.valid()) continue;
+    add(wire, NodeId::of(op.match, Moment::kDone), wire_s + latency_s + complete_s,
+        Weight::kArrived);
+    if (schedule.op(op.match).kind == OpKind::kRecv && !datagram) {
+      add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s, Weight::kAnswered);
+    }
+  }
+}
+
+// Who holds its lane keeps what comes after it waiting, up to the next that holds it. An operation
+// that needs no time keeps nobody waiting, but waits.
+void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
+                                const machine::Delays& delays, const sched::Trace& trace,
+                                const KeptOrder& kept) {
+  struct Turn {
+    OpId op;
+    double issued_s;
+    double hold_s;
+    int place;  // of several issued at one time: posted at its end, without any, issued at its
+                // start
+    bool holds;
+  };
+  struct Lane {
+    std::vector<Turn> turns;
+    bool held = false;
+  };
+  const machine::LaneIndex lanes(schedule);
+  std::vector<Lane> of_lane(lanes.count());
+  for (std::uint32_t i = 0; i < ops_; ++i) {
+    const OpId id(i);
+    const Op& op = schedule.op(id);
+    if (!holds_lane(op.kind)) continue;
+    const double hold_s = lane_hold_s(schedule, platform, delays, id);
+    const int place = hold_s == 0 ? 1 : is_posted(op.kind) ? 0 : 2;
+    Lane& lane = of_lane[lanes.of(id.value, op)];
+    const bool holds = hold_s > 0 || op.rank == kept.rank || (kept.posts && is_posted(op.kind));
+    lane.turns.push_back({id, trace.ops[i].issued_s, hold_s, place, holds});
+    lane.held = lane.held || holds;
+  }
+  const auto earlier = [](const Turn& a, const Turn& b) {
+    return std::tuple(a.issued_s, a.place, a.op) < std::tuple(b.issued_s, b.place, b.op);
+  };
+  std::vector<std::uint32_t> depth;
+  for (auto& [turns, held] : of_lane) {
+    if (!held) continue;
+    if (!std::is_sorted(turns.begin(), turns.end(), earlier)) {
+      std::sort(turns.begin(), turns.end(), earlier);
+    }
+    const auto tied = [](const Turn& a, const Turn& b) {
+      return a.issued_s == b.issued_s && a.place == b.place && a.holds && b.holds;
+    };
+    if (kept != KeptOrder{} &&
+        std::adjacent_find(turns.begin(), turns.end(), tied) != turns.end()) {
+      if (depth.empty()) depth = depth_in_instant(schedule, trace);
+      const auto key = [&](const Turn& t) {
+        const NodeId issued = NodeId::of(t.op, Moment::kIssued);
+        return std::tuple(t.issued_s, t.place, t.holds, depth[issued.value], t.op);
+      };
+      std::sort(turns.begin(), turns.end(),
+                [&](const Turn& a, const Turn& b) { return key(a) < key(b); });
+    }
+    const Turn* holder = nullptr;
+    const Turn* passing = turns.data();  // the first of those without hold since the holder
+    for (const Turn& turn : turns) {
+      const NodeId issued = NodeId::of(turn.op, Moment::kIssued);
+      const double into_s = turn.place == 0 ? turn.hold_s : 0;
+      if (holder != nullptr) {
+        add(NodeId::of(holder->op, Moment::kIssued), issued,
+            (holder->place == 2 ? holder->hold_s : 0) + into_s, Weight::kTurn);
+      }
+      if (!turn.holds) continue;
+      for (; passing != &turn; ++passing) {
+        went_before_.push_back({NodeId::of(passing->op, Moment::kIssued), issued, into_s});
+      }
+      holder = &turn;
+      ++passing;
+    }
+  }
+}
+
+void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
+                                const machine::Paths& paths, const sched::Trace& trace,
+                                std::span<const double> wire_time_s, bool keep_gaps) {
+  const double gap_s = sched::seconds(platform.gap);
+  const double complete_s = sched::seconds(platform.o_complete);
+  const bool serial = platform.nic == machine::NicDiscipline::kSerial;
+  const std::uint32_t ranks = schedule.rank_count();
+  Ports classes[2];
+  for (Ports& ports : classes) {
+    ports.out.resize(ranks);
+    ports.in.resize(serial ? ranks : 0);
+    ports.held = keep_gaps;
+  }
+  const bool any_served = machine::service_s(platform, false) > 0 ||
+                          (platform.node.is_shared() && machine::service_s(platform, true) > 0);
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
+  const auto pass = [&](const Passage& passage, RankId src, RankId dst, std::uint64_t bytes) {
+    Ports& ports = classes[bytes > platform.interleave_bytes ? 0 : 1];
+    ports.out[src.value].push_back(passage);
+    if (serial) ports.in[dst.value].push_back(passage);
+    ports.held = ports.held || gap_s > 0 || (serial && passage.wire_s > 0);
+  };
+  for (std::uint32_t i = 0; i < ops_; ++i) {
+    const OpId id(i);
+    const Op& op = schedule.op(id);
+    if (!sched::is_initiator(op.kind)) continue;
+    const sched::OpTimes& times = trace.ops[i];
+    const machine::Path& way = paths[paths.of(op.channel, false)];
+    const RankId src = way.src_nic;
+    const RankId dst = way.dst_nic;
+    const std::uint64_t bytes = schedule.payload_bytes(op);
+    const NodeId issued = NodeId::of(id, Moment::kIssued);
+    const NodeId wire = NodeId::of(id, Moment::kWire);
+    const double latency_s = way.latency_s + machine::read_s(platform, way.local);
+    const double wire_s = wire_time_s[i];
+    const bool atomic = sched::is_atomic(op.kind);
+    const double service_s = atomic ? machine::service_s(platform, way.local) : 0;
+    if (atomic && any_served) {
+      const sched::Slice& word = schedule.slices(op.reads).front();
+      words[{word.buffer.value, word.offset}].push_back({times.wire_s, wire, service_s, way.local});
+    }
+    if (way.local) continue;
+    if (!has_reply(op.kind)) {
+      pass({wire, 0, times.wire_s, times.issued_s, issued, wire_s}, src, dst, bytes);
+      continue;
+    }
+    const double request_s = trace.request_s.empty() ? times.issued_s : trace.request_s[i];
+    const NodeId request = NodeId::of(id, Moment::kRequest);
+    pass({request, 0, request_s, times.issued_s, issued, 0}, src, dst, 0);
+    if (op.kind == OpKind::kGet) {
+      pass({wire, 0, times.wire_s, request_s + latency_s, request, wire_s}, dst, src, bytes);
+      continue;
+    }
+    // Its reply has no moment of its own, but is done a fixed time after it begins.
+    const NodeId done = NodeId::of(id, Moment::kDone);
+    const double lead_s = wire_s + paths[paths.of(op.channel, true)].latency_s + complete_s;
+    pass({done, lead_s, times.wire_s, times.wire_s, wire, wire_s}, dst, src, bytes);
+  }
+  std::vector<std::uint32_t> depth;
+  for (Ports& ports : classes) {
+    if (!ports.held) continue;
+    for (std::vector<Passage>& port : ports.out) {
+      const auto hold_s = [&](const Passage& p) {
+        return serial ? std::max(gap_s, p.wire_s) : gap_s;
+      };
+      // What begins at one time takes no time, but for the last.
+      const auto times = [&](const Passage& p) {
+        return std::tuple(p.begin_s, hold_s(p) > 0, p.join_s);
+      };
+      sort_by(port, [&](const Passage& p) { return std::tuple(times(p), p.node); });
+      const auto tie = std::adjacent_find(
+          port.begin(), port.end(),
+          [&](const Passage& a, const Passage& b) { return times(a) == times(b); });
+      if (tie != port.end()) {
+        if (depth.empty()) depth = depth_in_instant(schedule, trace);
+        sort_by(port, [&](const Passage& p) {
+          return std::tuple(times(p), depth[p.joined.value], p.node);
+        });
+      }
+      for (std::size_t i = 1; i < port.size(); ++i) {
+        add(port[i - 1].node, port[i].node,
+            hold_s(port[i - 1]) - port[i - 1].lead_s + port[i].lead_s, Weight::kOutPort);
+      }
+    }
+    // As on a lane, a message that takes no time keeps no other waiting.
+    for (std::vector<Passage>& port : ports.in) {
+      sort_by(port, [](const Passage& p) { return std::tuple(p.begin_s, p.wire_s > 0, p.node); });
+      const Passage* holder = nullptr;
+      const Passage* passing = port.data();
+      for (const Passage& passage : port) {
+        if (holder != nullptr) {
+          add(holder->node, passage.node, holder->wire_s - holder->lead_s + passage.lead_s,
+              Weight::kInPort);
+        }
+        if (passage.wire_s <= 0) continue;
+        for (; passing != &passage; ++passing) {
+          went_before_.push_back({passing->node, passage.node, passage.lead_s - passing->lead_s});
+        }
+        holder = &passage;
+        ++passing;
+      }
+    }
+  }
+  // Replies leave in the order in which their requests were served.
+  for (auto& [word, served] : words) {
+    std::sort(served.begin(), served.end());
+    require_one_server(schedule, served);
+    if (served.front().service_s == 0) continue;
+    for (std::size_t i = 1; i < served.size(); ++i) {
+      add(served[i - 1].wire, served[i].wire, served[i].service_s, Weight::kFixed);
+    }
+  }
+}
+
+// How many constraints without weight lead to a node within its instant: the order in which things
+// that take no time came about.
+std::vector<std::uint32_t> ConstraintGraph::depth_in_instant(const sched::Schedule& schedule,
+                                                             const sched::Trace& trace) const {
+  const auto time_s = [&](NodeId node) {
+    const sched::OpTimes& times = trace.ops[node.op().value];
+    const OpKind kind = schedule.op(node.op()).kind;
+    if (node.moment() == Moment::kDone) return times.done_s;
+    if (node.moment() == Moment::kIssued || !sched::is_initiator(kind)) return times.issued_s;
+    if (node.moment() == Moment::kWire || !has_reply(kind)) return times.wire_s;
+    return trace.request_s.empty() ? times.issued_s : trace.request_s[node.op().value];
+  };
+  std::vector<Constraint> within;
+  std::vector<std::uint32_t> waiting(node_count(), 0);
+  for (const Constraint& c : constraints_) {
+    if (c.weight_s != 0 || time_s(c.tail) != time_s(c.head)) continue;
+    within.push_back(c);
+    ++waiting[c.head.value];
+  }
+  std::stable_sort(within.begin(), within.end(),
+                   [](const Constraint& a, const Constraint& b) { return a.tail < b.tail; });
+  std::vector<NodeId> ready;
+  for (const Constraint& c : within) {
+    if (waiting[c.tail.value] == 0 && (ready.empty() || ready.back() != c.tail)) {
+      ready.push_back(c.tail);
+    }
+  }
+  std::vector<std::uint32_t> depth(node_count(), 0);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    auto c = std::lower_bound(within.begin(), within.end(), ready[i],
+                              [](const Constraint& a, NodeId tail) { return a.tail < tail; });
+    for (; c != within.end() && c->tail == ready[i]; ++c) {
+      depth[c->head.value] = std::max(depth[c->head.value], depth[ready[i].value] + 1);
+      if (--waiting[c->head.value] == 0) ready.push_back(c->head);
+    }
+  }
+  return depth;
+}
+
+void ConstraintGraph::solve() {
+  require_indexable(constraints_.size(), "constraints");
+  out_begin_.assign(node_count() + 1, 0);
+  std::vector<std::uint32_t> waiting(node_count(), 0);
+  for (const Constraint& c : constraints_) {
+    ++out_begin_[c.tail.value + 1];
+    ++waiting[c.head.value];
+  }
+  for (std::size_t i = 1; i < out_begin_.size(); ++i) out_begin_[i] += out_begin_[i - 1];
+  out_.resize(constraints_.size());
+  std::vector<std::uint32_t> fill(out_begin_.begin(), out_begin_.end() - 1);
+  for (std::uint32_t i = 0; i < constraints_.size(); ++i) {
+    out_[fill[constraints_[i].tail.value]++] = i;
+  }
+  order_.reserve(node_count());
+  for (std::uint32_t n = 0; n < node_count(); ++n) {
+    if (waiting[n] == 0) order_.push_back({n});
+  }
+  time_s_ = source_s_;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const NodeId node = order_[i];
+    for (std::uint32_t index : out_of(node)) {
+      const Constraint& c = constraints_[index];
+      time_s_[c.head.value] = std::max(time_s_[c.head.value], time_s_[node.value] + c.weight_s);
+      if (--waiting[c.head.value] == 0) order_.push_back(c.head);
+    }
+  }
+  if (order_.size() != node_count()) {
+    throw InputError("the trace's order on lanes and ports contradicts its schedule");
+  }
+}
+
+void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace) {
+  if (trace.schedule != schedule.digest() || trace.ops.size() != schedule.op_count()) {
+    throw InputError(fmt::format("the trace is of schedule {}, not of {}",
+                                 to_string(trace.schedule), to_string(schedule.digest())));
+  }
+  for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
+    if (!std::isfinite(trace.ops[i].done_s)) {
+      throw InputError(
+          fmt::format("the trace is not complete: {} never finished", describe(schedule, OpId(i))));
+    }
+  }
+}
+
+ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,
+                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                           const sched::Trace& trace, WireTimes wire) {
+  require_trace_of(schedule, trace);
+  const machine::Delays delays(plan, schedule, platform);
+  const machine::Paths paths(schedule, wiring, plan);
+  return ConstraintGraph(schedule, platform, delays, paths, trace, wire);
+}
+
+}  // namespace slackline::analysis

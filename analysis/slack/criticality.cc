@@ -1,0 +1,46 @@
+#include "analysis/slack/criticality.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "analysis/in_threads.h"
+#include "analysis/slack/critical_path.h"
+
+namespace slackline::analysis {
+
+using sched::OpId;
+
+Criticality criticality(const sched::Schedule& schedule, const machine::Platform& platform,
+                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                        const RunPlan& run, WireTimes wire, const machine::SampleRuns& runs) {
+  Criticality result;
+  result.of_op.resize(schedule.op_count(), 0);
+  result.of_rank.resize(schedule.rank_count(), 0);
+  result.makespan_s.resize(runs.samples, 0);
+  // Counts add up to the same in any order.
+  const auto count = [](std::uint32_t& counter) {
+    std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed);
+  };
+  const auto sample = [&](std::uint32_t i) {
+    machine::DelayPlan drawn = plan;
+    drawn.seed = plan.seed + i;
+    const sched::Trace trace = run(drawn);
+    std::vector<OpId> path =
+        critical_path(frozen_run(schedule, platform, wiring, drawn, trace, wire));
+    result.makespan_s[i] = trace.makespan_s();
+    // An operation stands on it twice if it waited for others in between.
+    std::sort(path.begin(), path.end());
+    path.erase(std::unique(path.begin(), path.end()), path.end());
+    sched::RankId counted = sched::RankId::none();
+    for (const OpId id : path) {
+      count(result.of_op[id.value]);
+      const sched::RankId rank = schedule.op(id).rank;  // operations are grouped by rank
+      if (rank != counted) count(result.of_rank[rank.value]);
+      counted = rank;
+    }
+  };
+  in_threads(runs.samples, runs.jobs, sample, runs.progress);
+  return result;
+}
+
+}  // namespace slackline::analysis

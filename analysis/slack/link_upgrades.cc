@@ -1,0 +1,139 @@
+#include "analysis/slack/link_upgrades.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analysis/engines/flow_engine.h"
+#include "analysis/in_threads.h"
+#include "base/error.h"
+
+namespace slackline::analysis {
+namespace {
+
+using machine::LinkId;
+using sched::RankId;
+using sched::Time;
+
+constexpr Time kNearer{10'000};
+
+// The links and the ways of a schedule's messages, to be changed.
+class Network {
+ public:
+  Network(const sched::Schedule& schedule, const machine::Wiring& wiring)
+      : wiring_(wiring), links_(wiring.links().begin(), wiring.links().end()) {
+    std::map<std::pair<RankId, RankId>, machine::Route> routes;
+    for (const sched::Channel& channel : schedule.channels()) {
+      for (const auto& [src, dst] :
+           {std::pair(channel.src, channel.dst), std::pair(channel.dst, channel.src)}) {
+        const auto [entry, fresh] = routes.try_emplace({src, dst});
+        if (fresh) entry->second = wiring.route(src, dst);
+      }
+    }
+    for (const auto& [pair, route] : routes) routes_.push_back({pair.first, pair.second, route});
+    for (std::uint32_t r = 0; r < wiring.rank_count(); ++r) {
+      hosts_.push_back(wiring.host_name(RankId(r)));
+    }
+  }
+
+  std::vector<LinkId> passed() const {
+    std::vector<bool> is_passed(links_.size());
+    for (const auto& fixed : routes_) {
+      for (const LinkId link : fixed.route.links) is_passed[link.value] = true;
+    }
+    std::vector<LinkId> passed;
+    for (std::uint32_t l = 0; l < links_.size(); ++l) {
+      if (is_passed[l]) passed.emplace_back(l);
+    }
+    return passed;
+  }
+
+  // What can be taken from the latency of each way over the link.
+  Time most_nearer(LinkId link) const {
+    Time most = kNearer;
+    for (const auto& fixed : routes_) {
+      if (passes(fixed.route, link)) most = std::min(most, fixed.route.latency);
+    }
+    return most;
+  }
+
+  machine::Wiring as_it_is() const { return made(links_, routes_); }
+  machine::Wiring with_rate(LinkId link, std::uint64_t percent) const {
+    std::vector<machine::Link> links = links_;
+    std::uint64_t& rate = links[link.value].rate.bits_per_second;
+    // Rounded up, so that more is more; without overflow.
+    rate = rate / 100 * percent + (rate % 100 * percent + 99) / 100;
+    return made(std::move(links), routes_);
+  }
+  machine::Wiring nearer(LinkId link, Time by) const {
+    std::vector<machine::Wiring::FixedRoute> routes = routes_;
+    for (auto& fixed : routes) {
+      if (passes(fixed.route, link)) fixed.route.latency -= by;
+    }
+    return made(links_, std::move(routes));
+  }
+
+ private:
+  static bool passes(const machine::Route& route, LinkId link) {
+    return std::find(route.links.begin(), route.links.end(), link) != route.links.end();
+  }
+  machine::Wiring made(std::vector<machine::Link> links,
+                       std::vector<machine::Wiring::FixedRoute> routes) const {
+    // A local way says the rate of its memory itself.
+    sched::Rate copy_rate{};
+    for (const auto& fixed : routes) {
+      if (fixed.route.local) copy_rate = fixed.route.copy_rate;
+    }
+    return {hosts_, std::move(links), std::move(routes), wiring_.node(), copy_rate};
+  }
+
+  const machine::Wiring& wiring_;
+  std::vector<std::string> hosts_;
+  std::vector<machine::Link> links_;
+  std::vector<machine::Wiring::FixedRoute> routes_;
+};
+
+}  // namespace
+
+LinkUpgrades link_upgrades(const sched::Schedule& schedule, const machine::Platform& platform,
+                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                           const machine::IssueOrder& order, std::uint32_t jobs) {
+  const Network network(schedule, wiring);
+  const auto makespan_s = [&](const machine::Wiring& changed) {
+    return run_flows(schedule, platform, changed, plan, order).makespan_s();
+  };
+  LinkUpgrades found;
+  found.makespan_s = makespan_s(network.as_it_is());
+  if (!std::isfinite(found.makespan_s)) {
+    throw InputError("the run never ends; expected one that does");
+  }
+  for (const LinkId link : network.passed()) {
+    LinkUpgrade upgrade;
+    upgrade.link = link;
+    upgrade.nearer = network.most_nearer(link);
+    found.links.push_back(upgrade);
+  }
+  constexpr std::uint32_t kRuns = 4;
+  const auto work = [&](std::uint32_t run) {
+    LinkUpgrade& upgrade = found.links[run / kRuns];
+    switch (run % kRuns) {
+      case 0:
+        upgrade.faster_s = makespan_s(network.with_rate(upgrade.link, 101));
+        break;
+      case 1:
+        upgrade.twice_s = makespan_s(network.with_rate(upgrade.link, 200));
+        break;
+      case 2:
+        upgrade.slower_s = makespan_s(network.with_rate(upgrade.link, 99));
+        break;
+      default:
+        upgrade.nearer_s = makespan_s(network.nearer(upgrade.link, upgrade.nearer));
+    }
+  };
+  in_threads(kRuns * static_cast<std::uint32_t>(found.links.size()), jobs, work);
+  return found;
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,90 @@
+#include "analysis/slack/timed_slack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/slack/constraint_graph.h"
+#include "analysis/slack/critical_path.h"
+#include "machine/event_queue.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::OpId;
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
+                       const machine::DelayPlan& plan, const sched::Trace& trace) {
+  const machine::Wiring wiring(platform, schedule.rank_count());
+  return timed_slack(schedule, platform, wiring, plan, trace);
+}
+
+TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
+                       const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                       const sched::Trace& trace, WireTimes wire) {
+  const ConstraintGraph graph = frozen_run(schedule, platform, wiring, plan, trace, wire);
+  TimedSlack result;
+  result.wire_times = wire;
+  const std::span<const double> time_s = graph.time_s();
+  result.makespan_s = makespan_s(graph);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const OpId id(i);
+    for (const auto& [moment, seen_s] : {std::pair{Moment::kIssued, trace.ops[i].issued_s},
+                                         std::pair{Moment::kDone, trace.ops[i].done_s}}) {
+      result.unexplained_s =
+          std::max(result.unexplained_s, std::abs(time_s[NodeId::of(id, moment).value] - seen_s));
+    }
+  }
+  // How far each moment can slip: before the run is late, and before another operation moves.
+  std::vector<double> until_late_s(graph.node_count(), kUnbounded);
+  std::vector<double> until_moved_s(graph.node_count(), kUnbounded);
+  for (auto it = graph.order().rbegin(); it != graph.order().rend(); ++it) {
+    const NodeId node = *it;
+    double& late_s = until_late_s[node.value];
+    double& moved_s = until_moved_s[node.value];
+    late_s = moved_s = result.makespan_s - time_s[node.value];
+    for (std::uint32_t index : graph.out_of(node)) {
+      const Constraint& c = graph.constraints()[index];
+      const double slack_s =
+          std::max(0.0, time_s[c.head.value] - (time_s[node.value] + c.weight_s));
+      late_s = std::min(late_s, slack_s + until_late_s[c.head.value]);
+      const bool own = c.head.op() == node.op();
+      moved_s = std::min(moved_s, own ? slack_s + until_moved_s[c.head.value] : slack_s);
+    }
+  }
+  const double tolerance_s = rounding_s(result.makespan_s);
+  const auto clean = [&](double slack_s) { return slack_s <= tolerance_s ? 0.0 : slack_s; };
+  result.total_float_s.reserve(schedule.op_count());
+  result.free_float_s.reserve(schedule.op_count());
+  result.message_float_s.reserve(schedule.op_count());
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const NodeId issued = NodeId::of(OpId(i), Moment::kIssued);
+    result.total_float_s.push_back(clean(until_late_s[issued.value]));
+    result.free_float_s.push_back(clean(until_moved_s[issued.value]));
+    const bool sends = sched::is_initiator(schedule.ops()[i].kind);
+    const NodeId on_wire = NodeId::of(OpId(i), Moment::kWire);
+    result.message_float_s.push_back(sends ? clean(until_late_s[on_wire.value])
+                                           : std::numeric_limits<double>::quiet_NaN());
+  }
+  result.critical_path = critical_path(graph);
+  return result;
+}
+
+TimedSlack slack_of_run(const sched::Schedule& schedule, const machine::Platform& platform,
+                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                        const sched::Trace& trace) {
+  TimedSlack by_model = timed_slack(schedule, platform, wiring, plan, trace, WireTimes::kModel);
+  if (explains(by_model)) return by_model;
+  TimedSlack by_run = timed_slack(schedule, platform, wiring, plan, trace, WireTimes::kRun);
+  return by_run.unexplained_s < by_model.unexplained_s ? by_run : by_model;
+}
+
+bool explains(const TimedSlack& slack) {
+  return slack.unexplained_s <= 1e-9 * slack.makespan_s + 8 * machine::kInstant_s;
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,215 @@
+#include "analysis/slack/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "analysis/engines/link_load.h"
+#include "analysis/slack/run_order.h"
+#include "base/error.h"
+#include "machine/delays.h"
+#include "machine/draw.h"
+#include "machine/event_queue.h"
+#include "machine/lane.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::OpId;
+
+// Of an operation's place among those that are equal; apart from what delays draw.
+constexpr std::uint32_t kChoiceRank = ~std::uint32_t{0} - 1;
+
+// Fair NICs: whether two large messages were on one port at a time. A node's ranks share its NIC,
+// and what stays within the node passes none.
+bool ports_shared(const sched::Schedule& schedule, const machine::Platform& platform,
+                  const machine::Paths& paths, const sched::Trace& trace) {
+  struct Passage {
+    std::uint32_t port;
+    double begin_s;
+    double end_s;
+  };
+  std::vector<Passage> passages;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_initiator(op.kind)) continue;
+    if (schedule.payload_bytes(op) <= platform.interleave_bytes) continue;
+    const machine::Path& path = paths[paths.of(op.channel, sched::has_reply(op.kind))];
+    if (path.local) continue;
+    const double end_s = sent_s(schedule, paths, trace, OpId(i));
+    passages.push_back({2 * path.src_nic.value, trace.ops[i].wire_s, end_s});
+    passages.push_back({2 * path.dst_nic.value + 1, trace.ops[i].wire_s, end_s});
+  }
+  std::sort(passages.begin(), passages.end(), [](const Passage& a, const Passage& b) {
+    return std::tuple(a.port, a.begin_s, a.end_s) < std::tuple(b.port, b.begin_s, b.end_s);
+  });
+  const double near_s = 1e-11 * trace.makespan_s();
+  for (std::size_t i = 1; i < passages.size(); ++i) {
+    const Passage& before = passages[i - 1];
+    if (before.port == passages[i].port && passages[i].begin_s < before.end_s - near_s) return true;
+  }
+  return false;
+}
+
+// How long the operation waited for its lane.
+double wait_s(const sched::Schedule& schedule, const machine::Platform& platform,
+              const machine::Delays& delays, const sched::Trace& trace, OpId id) {
+  const sched::Op& op = schedule.op(id);
+  if (!machine::holds_lane(op.kind)) return 0;
+  const double hold_s = machine::is_posted(op.kind)
+                            ? machine::lane_time_s(schedule, platform, op) + delays.lane_delay_s(id)
+                            : 0;
+  const sched::OpTimes& times = trace.ops[id.value];
+  return std::max(0.0, times.issued_s - hold_s - delays.post_delay_s(id) - times.ready_s);
+}
+
+void require_base(const sched::Schedule& schedule, const sched::Trace& trace) {
+  if (trace.schedule != schedule.digest() || trace.ops.size() != schedule.op_count()) {
+    throw InputError(fmt::format("the trace is of schedule {}, not of {}",
+                                 to_string(trace.schedule), to_string(schedule.digest())));
+  }
+  if (!std::isfinite(trace.makespan_s())) {
+    throw InputError("the run without the delays never ends; expected one that does");
+  }
+}
+
+}  // namespace
+
+std::vector<OpId> choose_ops(std::span<const double> float_s, OpChoice choice, std::uint32_t count,
+                             std::uint64_t seed) {
+  const auto ops = static_cast<std::uint32_t>(float_s.size());
+  count = std::min(count, ops);
+  std::vector<OpId> order;
+  for (std::uint32_t i = 0; i < ops; ++i) order.emplace_back(i);
+  // Every order below begins with this one, so that none prefers low ids.
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    const auto j = machine::draw_below({seed, kChoiceRank, i, 0}, ops - i);
+    std::swap(order[i], order[i + j]);
+  }
+  std::vector<bool> chosen(ops);
+  std::uint32_t left = count;
+  const auto take = [&](std::uint32_t most) {
+    for (std::size_t i = 0; i < order.size() && most > 0 && left > 0; ++i) {
+      if (chosen[order[i].value]) continue;
+      chosen[order[i].value] = true;
+      --most;
+      --left;
+    }
+  };
+  std::vector<OpId> shuffled = order;
+  const auto least_first = [&](OpId a, OpId b) { return float_s[a.value] < float_s[b.value]; };
+  const auto most_first = [&](OpId a, OpId b) { return float_s[a.value] > float_s[b.value]; };
+  const bool mixed = choice == OpChoice::kMixed;
+  if (choice == OpChoice::kLeast || mixed) {
+    std::stable_sort(order.begin(), order.end(), least_first);
+    take(mixed ? (count + 2) / 3 : count);
+  }
+  if (choice == OpChoice::kMost || mixed) {
+    order = shuffled;
+    std::stable_sort(order.begin(), order.end(), most_first);
+    take(mixed ? (count + 1) / 3 : count);
+  }
+  order = std::move(shuffled);
+  take(left);
+  std::vector<OpId> result;
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    if (chosen[i]) result.emplace_back(i);
+  }
+  return result;
+}
+
+bool delays_lane(const sched::Schedule& schedule, const machine::Platform& platform, OpId id) {
+  const sched::Op& op = schedule.op(id);
+  return machine::holds_lane(op.kind) && machine::lane_time_s(schedule, platform, op) > 0;
+}
+
+Validation run_trials(const sched::Schedule& schedule, const machine::Platform& platform,
+                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
+                      const sched::Trace& trace, std::span<const Trial> trials,
+                      const machine::TraceSource& source, const machine::PlanRuns& runs) {
+  require_base(schedule, trace);
+  Validation validation;
+  validation.makespan_s = trace.makespan_s();
+  if (trials.empty()) return validation;
+  const RunOrder order(schedule, platform, wiring, plan, trace);
+  const machine::Paths paths(schedule, wiring, plan);
+  const bool fair = platform.nic == machine::NicDiscipline::kFair;
+
+  machine::PlanRuns plans = runs;
+  plans.count = static_cast<std::uint32_t>(trials.size());
+  plans.plan = [&](std::uint32_t i) {
+    machine::DelayPlan delayed = plan;
+    delayed.ops.push_back({trials[i].op, trials[i].by, trials[i].of_lane, sched::RankId::none()});
+    return delayed;
+  };
+  const machine::TraceReading reading{
+      3, [&](const sched::Trace& run, std::span<double> kept) {
+        kept[0] = run.makespan_s();
+        kept[1] = order.is_kept_by(schedule, run) ? 1 : 0;
+        const bool at_ports =
+            run.contended || (fair && ports_shared(schedule, platform, paths, run));
+        const bool shared = shares(schedule, platform, wiring, paths, run, at_ports);
+        kept[2] = shared ? 1 : 0;
+      }};
+  const machine::Delays delays(plan, schedule, platform);
+  const std::vector<double> kept = source(plans, reading);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const double absorbed_s =
+        trials[i].of_lane ? 0 : wait_s(schedule, platform, delays, trace, trials[i].op);
+    validation.trials.push_back({trials[i], absorbed_s, kept[3 * i] - validation.makespan_s,
+                                 kept[3 * i + 1] != 0, kept[3 * i + 2] != 0});
+  }
+  return validation;
+}
+
+double exact_within_s(double makespan_s) { return 1e-9 * makespan_s + 10 * machine::kInstant_s; }
+
+double predicted_shift_s(const TrialResult& result, double total_float_s) {
+  return std::max(0.0, sched::seconds(result.trial.by) - result.absorbed_s - total_float_s);
+}
+
+std::vector<double> errors_of(const Validation& validation, std::span<const double> float_s) {
+  std::vector<double> errors_s;
+  for (const TrialResult& result : validation.trials) {
+    errors_s.push_back(result.shift_s - predicted_shift_s(result, float_s[result.trial.op.value]));
+  }
+  return errors_s;
+}
+
+ErrorSpread spread_of(const Validation& validation, std::span<const double> errors_s,
+                      const std::function<bool(const TrialResult&)>& counts) {
+  ErrorSpread spread;
+  std::vector<double> absolute_s;
+  std::vector<double> relative;
+  const double near_s = exact_within_s(validation.makespan_s);
+  for (std::size_t i = 0; i < validation.trials.size(); ++i) {
+    const TrialResult& result = validation.trials[i];
+    if (counts && !counts(result)) continue;
+    const double by_s = sched::seconds(result.trial.by);
+    absolute_s.push_back(std::abs(errors_s[i]));
+    relative.push_back(by_s > 0 ? absolute_s.back() / by_s : 0);
+    if (errors_s[i] > near_s) ++spread.above;
+    if (errors_s[i] < -near_s) ++spread.below;
+  }
+  spread.trials = absolute_s.size();
+  if (absolute_s.empty()) return spread;
+  std::sort(absolute_s.begin(), absolute_s.end());
+  std::sort(relative.begin(), relative.end());
+  const auto quantile = [](const std::vector<double>& values, std::size_t percent) {
+    return values[std::max<std::size_t>(1, (values.size() * percent + 99) / 100) - 1];
+  };
+  spread.median_s = quantile(absolute_s, 50);
+  spread.p90_s = quantile(absolute_s, 90);
+  spread.p99_s = quantile(absolute_s, 99);
+  spread.max_s = absolute_s.back();
+  spread.median_rel = quantile(relative, 50);
+  spread.p90_rel = quantile(relative, 90);
+  spread.p99_rel = quantile(relative, 99);
+  spread.max_rel = relative.back();
+  return spread;
+}
+
+}  // namespace slackline::analysis

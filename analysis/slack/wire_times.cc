@@ -1,0 +1,58 @@
+#include "analysis/slack/wire_times.h"
+
+#include <algorithm>
+
+namespace slackline::analysis {
+namespace {
+
+using sched::has_reply;
+using sched::Op;
+using sched::OpId;
+
+// How long a message takes that begins then and shares with nobody.
+double wire_time_s(const machine::Paths& paths, machine::PathId path, double begin_s,
+                   std::uint64_t bytes) {
+  return paths[path].change_count == 0 ? static_cast<double>(bytes) / paths[path].bytes_per_s
+                                       : paths.sent_s(begin_s, path, bytes) - begin_s;
+}
+
+// The same as the run had it, from what became of the message.
+double wire_time_in_run_s(const sched::Schedule& schedule, const machine::Platform& platform,
+                          const machine::Paths& paths, const sched::Trace& trace, OpId id) {
+  const Op& op = schedule.op(id);
+  const sched::OpTimes& times = trace.ops[id.value];
+  const double latency_s = paths[paths.of(op.channel, false)].latency_s;
+  const double back_s = paths[paths.of(op.channel, true)].latency_s;
+  const double complete_s = sched::seconds(platform.o_complete);
+  double end_s = 0;
+  if (has_reply(op.kind)) {
+    end_s = times.done_s - complete_s - back_s;
+  } else if (op.match.valid()) {
+    end_s = trace.ops[op.match.value].wire_s - latency_s;
+  } else if (schedule.channel(op.channel).service == sched::Service::kDatagram) {
+    end_s = times.done_s - complete_s;
+  } else {
+    end_s = times.done_s - complete_s - back_s - latency_s;
+  }
+  return std::max(0.0, end_s - times.wire_s);
+}
+
+}  // namespace
+
+std::vector<double> wire_times_s(const sched::Schedule& schedule, const machine::Platform& platform,
+                                 const machine::Paths& paths, const sched::Trace& trace,
+                                 WireTimes wire) {
+  std::vector<double> wire_s(schedule.op_count(), 0);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& op = schedule.ops()[i];
+    const std::uint64_t bytes = sched::is_initiator(op.kind) ? schedule.payload_bytes(op) : 0;
+    if (bytes == 0) continue;
+    wire_s[i] = wire == WireTimes::kModel
+                    ? wire_time_s(paths, paths.of(op.channel, has_reply(op.kind)),
+                                  trace.ops[i].wire_s, bytes)
+                    : wire_time_in_run_s(schedule, platform, paths, trace, OpId(i));
+  }
+  return wire_s;
+}
+
+}  // namespace slackline::analysis

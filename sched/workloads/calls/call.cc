@@ -1,0 +1,400 @@
+#include "sched/workloads/calls/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "sched/builder.h"
+#include "sched/pattern/shared_options.h"
+#include "sched/workloads/calls/call_memory.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint16_t kService = 1;  // the lane; handlers have lane 0
+// Aggregated records that a target polls for at once.
+constexpr std::uint32_t kLookedFor = 64;
+
+void check(const Spec& spec) {
+  const CallOptions& call = spec.own<CallOptions>();
+  check(spec.multicast);
+  if (spec.messages == 0) throw InputError("messages: 0; expected at least 1");
+  if (spec.slots == 0) throw InputError("slots: 0; expected at least 1");
+  if (call.chunks == 0) throw InputError("chunks: 0; expected at least 1");
+  if (call.chunk_limit == 0) throw InputError("chunk-limit: 0; expected at least 1");
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (spec.multicast.bytes > kMost / spec.messages - 2 * kCallWord) {
+    throw InputError(fmt::format("messages: {} of {} bytes; expected less than {} bytes together",
+                                 spec.messages, spec.multicast.bytes, kMost));
+  }
+  if (spec.messages > (1u << 30)) {
+    throw InputError(fmt::format("messages: {}; expected at most {}", spec.messages, 1u << 30));
+  }
+  if (call_ops(spec) >= 1ull << 31) {
+    throw InputError(fmt::format("messages: {} to {} ranks make {} operations; expected less",
+                                 spec.messages, spec.multicast.ranks - 1, call_ops(spec)));
+  }
+}
+
+class CallPrograms {
+ public:
+  CallPrograms(const Spec& spec, CallShape shape)
+      : spec_(spec),
+        options_(spec.own<CallOptions>()),
+        out_(spec.multicast.ranks),
+        memory_(spec, shape, out_) {}
+
+  Schedule run() {
+    out_.set_title(format_spec(spec_));
+    out_.set_message_bytes(spec_.messages * spec_.multicast.bytes);
+    for (CallNode& node : memory_.nodes()) add_program(node);
+    for (const CallNode& node : memory_.nodes()) add_matches(node);
+    return out_.build();
+  }
+
+ private:
+  Op op_of(OpKind kind, const CallNode& node, std::uint32_t step) const {
+    Op op;
+    op.kind = kind;
+    op.rank = node.rank;
+    op.step = step;
+    return op;
+  }
+  Op message(OpKind kind, const CallNode& node, ChannelId channel, std::uint32_t step) const {
+    Op op = op_of(kind, node, step);
+    op.channel = channel;
+    return op;
+  }
+  // A write with a mark behind it, or of a mark alone.
+  OpId put_flag(const CallNode& node, ChannelId channel, std::uint32_t step,
+                std::span<const Slice> from, const Slice& to) {
+    Op op = message(OpKind::kPut, node, channel, step);
+    op.notify = Notify::kFlag;
+    op.reads = out_.add_slices(from);
+    op.writes = out_.add_slice(to);
+    return out_.add(op);
+  }
+  OpId put_mark(const CallNode& node, ChannelId channel, std::uint32_t step, const Slice& to) {
+    const Slice mark = memory_.mark_of(node);
+    return put_flag(node, channel, step, {&mark, 1}, to);
+  }
+  OpId poll(const CallNode& node, std::uint32_t step, const Slice& flag) {
+    Op op = op_of(OpKind::kPoll, node, step);
+    op.reads = out_.add_slice(flag);
+    return out_.add(op);
+  }
+  void after(OpId pred, OpId succ, On on = On::kDone) {
+    if (pred.valid()) out_.add_edge(pred, succ, on);
+  }
+
+  void add_program(CallNode& node) {
+    if (!memory_.is_root(node) && memory_.one_sided()) answer_services(node);
+    for (std::uint32_t m = 0; m < memory_.calls(); ++m) {
+      OpId ready = memory_.is_root(node) ? OpId::none() : receive(node, m);
+      if (!memory_.is_root(node) && memory_.shape().carries == Carries::kRead)
+        ready = read_buffer(node, m, ready);
+      node.consumed_by.emplace_back();
+      for (const std::uint32_t child : node.children) {
+        node.consumed_by[m].push_back(pass_on(node, memory_.nodes()[child], m, ready));
+      }
+      if (memory_.runs_calls(node)) handle(node, m, ready);
+      if (!memory_.is_root(node) && memory_.one_sided()) push_offset(node, m);
+    }
+    if (memory_.is_root(node)) wait_for_notifications();
+  }
+
+  // The service thread answers with handles of chunks.
+  void answer_services(CallNode& node) {
+    for (std::uint32_t s = 0; s < memory_.chunks().services(); ++s) {
+      Op op = message(OpKind::kRecv, node, node.asks, 0);
+      op.lane = kService;
+      op.writes = out_.add_slice(memory_.word(node.asked, s));
+      const OpId asked = out_.add(op);
+      op = message(OpKind::kSend, node, node.answers, 0);
+      op.lane = kService;
+      op.reads = out_.add_slice(memory_.mark_of(node));
+      after(asked, out_.add(op));
+    }
+  }
+
+  OpId receive(CallNode& node, std::uint32_t m) {
+    if (memory_.one_sided()) {
+      Slice mark = memory_.record(node, m);
+      mark.offset += memory_.record_bytes();
+      mark.bytes = kCallWord;
+      const OpId seen = poll(node, m, mark);
+      // A bundle's records are looked for together: seeing one after another would take each its
+      // time. A place is looked at for one record only.
+      const auto ahead = static_cast<std::uint32_t>(
+          aggregates() ? std::min<std::uint64_t>(kLookedFor, memory_.chunks().places()) : 1);
+      if (m >= ahead) after(node.arrivals[m - ahead], seen);
+      node.arrivals.push_back(seen);
+      return seen;
+    }
+    Op op = message(OpKind::kRecv, node, node.calls, m);
+    op.lane = kService;
+    op.writes = out_.add_slice(memory_.record(node, m));
+    node.arrivals.push_back(out_.add(op));
+    if (m >= spec_.slots) {
+      for (const OpId reader : node.consumed_by[m - spec_.slots]) {
+        after(reader, node.arrivals.back());
+      }
+    }
+    return node.arrivals.back();
+  }
+
+  OpId read_buffer(CallNode& node, std::uint32_t m, OpId arrived) {
+    Op op = message(OpKind::kGet, node, node.back, m);
+    op.reads = out_.add_slice(memory_.buffer(memory_.nodes()[node.parent], m));
+    op.writes = out_.add_slice(memory_.buffer(node, m));
+    const OpId get = out_.add(op);
+    after(arrived, get);
+    return get;
+  }
+
+  // `node` makes call m to its child, or passes it on. Answers who read the record.
+  OpId pass_on(CallNode& node, CallNode& child, std::uint32_t m, OpId ready) {
+    OpId written;
+    if (memory_.shape().carries == Carries::kWritten) {
+      Op op = message(OpKind::kPut, node, child.writes, m);
+      op.reads = out_.add_slice(memory_.buffer(node, m));
+      op.writes = out_.add_slice(memory_.buffer(child, m));
+      written = post(child, op, ready);
+    }
+    const OpId room = memory_.one_sided() && memory_.chunks().is_first(m)
+                          ? find_room(node, child, m)
+                          : OpId::none();
+    Op op = message(OpKind::kSend, node, child.calls, m);
+    if (memory_.one_sided()) {
+      op.kind = OpKind::kPut;
+      op.notify = Notify::kFlag;
+      op.reads =
+          out_.add_slices(std::vector<Slice>{memory_.record(node, m), memory_.mark_of(node)});
+      Slice landing = memory_.record(child, m);
+      landing.bytes += kCallWord;
+      op.writes = out_.add_slice(landing);
+    } else {
+      op.reads = out_.add_slice(memory_.record(node, m));
+    }
+    const OpId sent = post(child, op, ready);
+    after(written, sent);
+    after(room, sent);  // the later ones of the chunk follow by the order of their channel
+    child.sent.push_back(sent);
+    if (aggregates() && needs_flush(node, m))
+      out_.add(message(OpKind::kFlush, node, child.calls, m));
+    return sent;
+  }
+
+  bool aggregates() const { return options_.aggregation != Bundle::kNone; }
+  // What the target waits for before it gives room for more must not be kept back.
+  bool needs_flush(const CallNode& node, std::uint32_t m) const {
+    if (m + 1 == memory_.calls()) return true;
+    if (memory_.one_sided()) return memory_.chunks().is_last(m);
+    return !memory_.is_root(node) && (m + 1) % spec_.slots == 0;
+  }
+
+  OpId post(CallNode& child, const Op& op, OpId ready) {
+    const OpId posted = out_.add(op);
+    after(ready, posted);
+    const std::uint32_t every = aggregates() ? 0 : options_.signal;
+    if (every != 0 && !child.posts.empty() && child.posts.size() % every == 0) {
+      after(child.posts.back(), posted);
+    }
+    child.posts.push_back(posted);
+    return posted;
+  }
+
+  // What the first call into a chunk waits for, if anything.
+  OpId find_room(CallNode& node, CallNode& child, std::uint32_t m) {
+    const std::uint32_t use = memory_.chunks().use(m);
+    if (use >= memory_.chunks().chunks()) {
+      const std::uint32_t push = use - memory_.chunks().chunks();
+      const OpId seen = poll(node, m, memory_.word(child.consumed, push));
+      if (push > 0) after(child.offsets_seen.back(), seen);
+      child.offsets_seen.push_back(seen);
+      return seen;
+    }
+    if (!memory_.chunks().obtains(use)) return OpId::none();
+    Op op = message(OpKind::kRecv, node, child.answers, m);
+    op.writes = out_.add_slice(memory_.word(child.handles, memory_.chunks().service(use)));
+    const OpId answer = out_.add(op);
+    op = message(OpKind::kSend, node, child.asks, m);
+    op.reads = out_.add_slice(memory_.mark_of(node));
+    const OpId ask = out_.add(op);
+    after(answer, ask, On::kIssued);
+    if (m > 0) after(child.sent.back(), ask, On::kIssued);
+    return answer;
+  }
+
+  void handle(CallNode& node, std::uint32_t m, OpId ready) {
+    Op op = op_of(OpKind::kCalc, node, m);
+    OpArguments arguments;
+    arguments.duration = spec_.handler;
+    const OpId run = out_.add(op, arguments);
+    after(ready, run);
+    after(node.last, run);
+    const Slice state{node.state, 0, memory_.record_bytes()};
+    op = op_of(m == 0 ? OpKind::kCopy : OpKind::kReduce, node, m);
+    op.reads = m == 0 ? out_.add_slice(memory_.record(node, m))
+                      : out_.add_slices(std::vector<Slice>{state, memory_.record(node, m)});
+    op.writes = out_.add_slice(state);
+    node.last = out_.add(op);
+    after(run, node.last);
+    node.consumed_by[m].push_back(node.last);
+    if (memory_.is_root(node)) return;
+    if (memory_.shape().carries == Carries::kReturned) {
+      give_back(node, m);
+    } else if (memory_.notifies()) {
+      node.told.push_back(put_mark(node, node.sync, m, memory_.word(node.words, m)));
+      after(node.last, node.told.back());
+    }
+  }
+
+  // The result is what the arguments add up to so far.
+  void give_back(CallNode& node, std::uint32_t m) {
+    const Slice result{node.results, m * spec_.multicast.bytes, spec_.multicast.bytes};
+    Op op = op_of(OpKind::kCopy, node, m);
+    op.reads = out_.add_slice({node.state, kCallWord, spec_.multicast.bytes});
+    op.writes = out_.add_slice(result);
+    const OpId kept = out_.add(op);
+    after(node.last, kept);
+    node.last = kept;
+    node.told.push_back(put_flag(node, node.back, m,
+                                 std::vector<Slice>{result, memory_.mark_of(node)},
+                                 memory_.landed_result(node, m)));
+    after(kept, node.told.back());
+  }
+
+  // The consumed offset, once all of a chunk is consumed.
+  void push_offset(CallNode& node, std::uint32_t m) {
+    const std::uint32_t use = memory_.chunks().use(m);
+    if (!memory_.chunks().is_last(m) || use >= memory_.chunks().pushes()) return;
+    node.offsets.push_back(put_mark(node, node.back, m, memory_.word(node.consumed, use)));
+    for (std::uint32_t c = m + 1; c-- > 0 && memory_.chunks().use(c) == use;) {
+      for (const OpId reader : node.consumed_by[c]) after(reader, node.offsets.back());
+    }
+  }
+
+  void wait_for_notifications() {
+    CallNode& root = memory_.nodes().front();
+    const std::uint32_t last = memory_.calls() - 1;
+    const bool results = memory_.shape().carries == Carries::kReturned;
+    for (std::uint32_t i = 1; i < memory_.nodes().size() && (results || memory_.notifies()); ++i) {
+      for (std::uint32_t m = 0; m < memory_.calls(); ++m) {
+        Slice flag = memory_.word(memory_.nodes()[i].words, m);
+        if (results) {
+          flag = memory_.landed_result(memory_.nodes()[i], m);
+          flag.offset += spec_.multicast.bytes;
+          flag.bytes = kCallWord;
+        }
+        memory_.nodes()[i].seen.push_back(poll(root, m, flag));
+      }
+    }
+    const OpId all = out_.add(op_of(OpKind::kJoin, root, last));
+    for (const CallNode& node : memory_.nodes()) {
+      if (memory_.is_root(node)) continue;
+      if (results || memory_.notifies()) {
+        for (const OpId seen : node.seen) after(seen, all);
+      } else if (node.parent == 0) {
+        after(node.posts.back(), all);
+      }
+    }
+  }
+
+  void add_matches(const CallNode& node) {
+    for (std::size_t m = 0; memory_.one_sided() && m < node.sent.size(); ++m) {
+      out_.add_flag_match(node.sent[m], node.arrivals[m]);
+    }
+    for (std::size_t i = 0; i < node.offsets.size(); ++i) {
+      out_.add_flag_match(node.offsets[i], node.offsets_seen[i]);
+    }
+    for (std::size_t i = 0; i < node.told.size(); ++i) {
+      out_.add_flag_match(node.told[i], node.seen[i]);
+    }
+  }
+
+  const Spec& spec_;
+  const CallOptions& options_;
+  ScheduleBuilder out_;
+  CallMemory memory_;
+};
+
+Schedule make(const Spec& spec, CallShape shape) {
+  check(spec);
+  return CallPrograms(spec, shape).run();
+}
+
+}  // namespace
+
+Schedule call(const Spec& spec) { return make(spec, {}); }
+Schedule call_buffer_write(const Spec& spec) { return make(spec, {Carries::kWritten, false}); }
+Schedule call_buffer_read(const Spec& spec) { return make(spec, {Carries::kRead, false}); }
+Schedule call_return(const Spec& spec) { return make(spec, {Carries::kReturned, false}); }
+Schedule broadcast(const Spec& spec) { return make(spec, {Carries::kInRecord, true}); }
+Schedule broadcast_buffer_write(const Spec& spec) { return make(spec, {Carries::kWritten, true}); }
+Schedule broadcast_buffer_read(const Spec& spec) { return make(spec, {Carries::kRead, true}); }
+
+// Of a call to one target: its post, its arrival, its handler's two, and up to three for a result
+// or a notification, or one for the buffer and two for the notification. Chunks: four for a service
+// call, two for an offset, and no more of them than calls, nor of flushes.
+std::uint64_t call_ops(const Spec& spec) {
+  const CallOptions& options = spec.own<CallOptions>();
+  const std::uint64_t chunks = options.via == CallVia::kWrite ? 4 : 0;
+  const std::uint64_t flush = options.aggregation == Bundle::kNone ? 0 : 1;
+  return spec.multicast.ranks * (std::uint64_t{7} + chunks + flush) * spec.messages + 1;
+}
+
+namespace {
+
+constexpr auto kCallOptions = option_list(
+    kRanksOption, kBytesOption, kRootOption, kMessagesOption, kSlotsOption,
+    choice_option<&CallOptions::via>("via", "write|send", "calls: into chunks or slots"),
+    size_option<&CallOptions::chunk_bytes>("chunk", "a size, 1 or more",
+                                           "calls: of a receive buffer"),
+    count_option<&CallOptions::chunks>("chunks", "1 or more",
+                                       "calls: receive buffers obtained at a time"),
+    count_option<&CallOptions::chunk_limit>("chunk-limit", "1 or more",
+                                            "calls: receive buffers of one channel"),
+    choice_option<&CallOptions::notify>("notify", "transmit|consume",
+                                        "calls: once a call is sent, or has run"),
+    count_option<&CallOptions::signal>("signal", "0 or more",
+                                       "calls: posts per one that is waited for, 0: none", 0),
+    kHandlerOption,
+    choice_option<&CallOptions::aggregation>("aggregation", "none|trad|ovfl",
+                                             "calls: records gathered in queues"),
+    size_option<&CallOptions::flush_bytes>("flush", "a size",
+                                           "aggregation: a queue is sent when full"));
+
+}  // namespace
+
+constinit const PatternEntry kCallPattern =
+    schedule_entry("call", "Seriema's call: the root has every other rank run a function",
+                   kCallOptions, call, call_ops);
+constinit const PatternEntry kCallBufferPattern = schedule_entry(
+    "call-buffer", "a call with its buffer transmitted in it", kCallOptions, call, call_ops);
+constinit const PatternEntry kCallBufferWritePattern =
+    schedule_entry("call-buffer-write", "a buffer written into the target's, and then the call",
+                   kCallOptions, call_buffer_write, call_ops);
+constinit const PatternEntry kCallBufferReadPattern =
+    schedule_entry("call-buffer-read", "a call whose target reads the caller's buffer first",
+                   kCallOptions, call_buffer_read, call_ops);
+constinit const PatternEntry kCallReturnPattern =
+    schedule_entry("call-return", "a call whose result is written back to the caller", kCallOptions,
+                   call_return, call_ops);
+constinit const PatternEntry kBroadcastPattern = schedule_entry(
+    "broadcast", "a call to all ranks along a binomial tree", kCallOptions, broadcast, call_ops);
+constinit const PatternEntry kBroadcastBufferPattern =
+    schedule_entry("broadcast-buffer", "a broadcast with its buffer transmitted in it",
+                   kCallOptions, broadcast, call_ops);
+constinit const PatternEntry kBroadcastBufferWritePattern =
+    schedule_entry("broadcast-buffer-write", "buffers written down the tree, each before its call",
+                   kCallOptions, broadcast_buffer_write, call_ops);
+constinit const PatternEntry kBroadcastBufferReadPattern = schedule_entry(
+    "broadcast-buffer-read", "a broadcast in which each rank reads its parent's buffer",
+    kCallOptions, broadcast_buffer_read, call_ops);
+
+}  // namespace slackline::sched

@@ -1,0 +1,127 @@
+#include "sched/workloads/structures/hash_table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "sched/workloads/structures/queue.h"
+#include "sched/workloads/structures/structure_writer.h"
+
+namespace slackline::sched {
+namespace {
+
+Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, value}; }
+
+class TableWriter : public StructureWriter {
+ public:
+  explicit TableWriter(const Spec& spec) : StructureWriter(spec, table_workload(spec), true) {}
+
+ private:
+  void add_part(RankId rank, StructurePart& part) override {
+    part.entries = words(rank, slots());
+    if (!by_call()) part.flags = words(rank, slots());
+  }
+
+  void operate(StructureOp& op) override {
+    if (op.access == StructureAccess::kInsert) {
+      insert(op);
+    } else {
+      find(op);
+    }
+  }
+
+  // The bucket of the attempt that `probe` is in.
+  Operand bucket(const StructureOp& op, OpId probe) const {
+    return {Operand::From::kAttempt, probe, 8, 8 * op.home, 8 * slots()};
+  }
+  Slice flag(const StructureOp& op) const { return {part(op.target).flags, 0, 8}; }
+  Slice entry(const StructureOp& op) const { return {part(op.target).entries, 0, 8}; }
+
+  void insert(StructureOp& op) {
+    const bool marks = op.level == Promise::kReadWrite;
+    OpArguments arguments;
+    arguments.compare = literal(0);
+    arguments.operand = literal(marks ? kTaken | kWriting : kTaken);
+    arguments.address_offset = bucket(op, next_op());
+    op.first = add_atomic(OpKind::kCompareSwap, op, flag(op), arguments);
+    add_retry(op.first, 1, slots());
+    after(op.after, op.first);
+    OpArguments there;
+    there.address_offset = bucket(op, op.first);
+    op.last = add_put(op, entry(op), there);
+    after(op.first, op.last);
+    if (!marks) return;
+    there.operand = literal(~kWriting);
+    const OpId marked = add_atomic(OpKind::kFetchAnd, op, flag(op), there);
+    after(op.last, marked);
+    op.last = marked;
+  }
+
+  void find(StructureOp& op) {
+    const bool locks = op.level == Promise::kReadWrite;
+    const std::uint64_t bit = std::uint64_t{1} << (kFirstReadBit + op.rank.value % kReadBits);
+    OpArguments probe;
+    probe.address_offset = bucket(op, next_op());
+    if (locks) {
+      probe.operand = literal(bit);
+      op.first = add_atomic(OpKind::kFetchOr, op, flag(op), probe);
+      probe.address_offset = bucket(op, op.first);
+      probe.operand = {};
+    }
+    probe.compare = literal(key_of(op.entry));
+    probe.compare_mask = kKeyMask;
+    op.get = add_get(op, entry(op), landing(op, 8), probe);
+    op.last = op.get;
+    if (locks) {
+      after(op.first, op.get);
+      OpArguments unlock;
+      unlock.address_offset = bucket(op, op.first);
+      unlock.operand = literal(~bit);
+      op.last = add_atomic(OpKind::kFetchAnd, op, flag(op), unlock);
+      after(op.get, op.last);
+    } else {
+      op.first = op.get;
+    }
+    add_retry(op.first, locks ? 3 : 1, slots());
+    after(op.after, op.first);
+  }
+};
+
+}  // namespace
+
+StructureProgram hash_table_program(const Spec& spec) { return TableWriter(spec).run(); }
+
+Schedule hash_table(const Spec& spec) { return hash_table_program(spec).schedule; }
+
+namespace {
+
+void read_load(const Option& option, std::string_view text, Spec& spec) {
+  const auto value = base::whole_number<double>(text);
+  const double ppm = std::round(value.value_or(0) * 1e6);
+  if (!value || !(ppm >= 1) || !(*value <= 1)) {
+    throw InputError(
+        fmt::format("{}: '{}'; expected a load factor above 0 and at most 1", option.key, text));
+  }
+  spec.edit_own<StructureOptions>().load = {static_cast<std::uint32_t>(ppm)};
+}
+std::string write_load(const Option&, const Spec& spec) {
+  return fmt::format("{}", spec.own<StructureOptions>().load.value / 1e6);
+}
+
+constexpr auto kTableOptions = option_list(
+    kStructureOperations,
+    choice_option<&StructureOptions::work>("op", "insert|find|both", "structures: what clients do"),
+    kStructureAccess,
+    Option{"load", "above 0, at most 1", "hash-table: keys a slot, fullest part", read_load,
+           write_load},
+    kStructureClients, kStructureTimes);
+
+}  // namespace
+
+constinit const PatternEntry kHashTablePattern =
+    schedule_entry("hash-table", "inserts and finds in a distributed table, by RDMA or by call",
+                   kTableOptions, hash_table, structure_ops);
+
+}  // namespace slackline::sched

@@ -1,0 +1,155 @@
+#include "sched/workloads/structures/queue.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "sched/workloads/structures/hash_table.h"
+#include "sched/workloads/structures/structure_writer.h"
+
+namespace slackline::sched {
+namespace {
+
+// A push that waits for the ones before it, or a pop for an entry, gives up after so many: far more
+// than any number of clients makes another wait.
+constexpr std::uint64_t kPersistence = 1u << 16;
+
+Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, value}; }
+
+class QueueWriter : public StructureWriter {
+ public:
+  QueueWriter(const Spec& spec, StructureWorkload workload)
+      : StructureWriter(spec, std::move(workload), false), local_(spec.handler) {}
+
+ private:
+  void add_part(RankId rank, StructurePart& part) override {
+    part.entries = builder().add_buffer(rank, entry_bytes() * slots());
+    if (!by_call()) part.control = words(rank, kQueueWords);
+  }
+
+  void operate(StructureOp& op) override {
+    if (op.level == Promise::kLocal) return operate_locally(op);
+    const bool push = op.access == StructureAccess::kPush;
+    OpArguments one;
+    one.operand = literal(1);
+    op.first = op.ticket = add_atomic(OpKind::kFetchAdd, op,
+                                      word(op, push ? QueueWord::kTail : QueueWord::kHead), one);
+    after(op.after, op.first);
+    op.last = push ? write(op) : read(op);
+    if (op.level == Promise::kReadWrite) {
+      advance(op, push ? QueueWord::kTailReady : QueueWord::kHeadReady);
+    }
+  }
+
+  Slice word(const StructureOp& op, QueueWord which) const {
+    return {part(op.target).control, offset_of(which), 8};
+  }
+  // The place that the ticket says.
+  OpArguments placed(const StructureOp& op) const {
+    OpArguments arguments;
+    arguments.address_offset = {Operand::From::kResult, op.ticket, entry_bytes(), 0,
+                                entry_bytes() * slots()};
+    return arguments;
+  }
+
+  OpId write(const StructureOp& op) {
+    const OpId put = add_put(op, {part(op.target).entries, 0, entry_bytes()}, placed(op));
+    after(op.ticket, put);
+    return put;
+  }
+
+  OpId read(StructureOp& op) {
+    OpId there = op.ticket;
+    if (op.level == Promise::kChecksum) {
+      OpArguments arrived = placed(op);
+      arrived.compare = literal(0);
+      arrived.expect = Expect::kUnequal;
+      Slice sum = landing(op, 8);
+      sum.offset += 8;
+      there = add_get(op, {part(op.target).entries, 8, 8}, sum, arrived);
+      add_retry(there, 1, kPersistence);
+      after(op.ticket, there);
+    }
+    op.get = add_get(op, {part(op.target).entries, 0, 8}, landing(op, 8), placed(op));
+    after(there, op.get);
+    return op.get;
+  }
+
+  // In the order of tickets: it waits for all before it.
+  void advance(StructureOp& op, QueueWord which) {
+    OpArguments next;
+    next.compare = {Operand::From::kResult, op.ticket, 1};
+    next.operand = {Operand::From::kResult, op.ticket, 1, 1};
+    const OpId swap = add_atomic(OpKind::kCompareSwap, op, word(op, which), next);
+    add_retry(swap, 1, kPersistence);
+    after(op.last, swap);
+    op.last = swap;
+  }
+
+  void operate_locally(StructureOp& op) {
+    op.first = add_calc(op_of(OpKind::kCalc, op), local_);
+    after(op.after, op.first);
+    Op copy = op_of(OpKind::kCopy, op);
+    const bool push = op.access == StructureAccess::kPush;
+    copy.reads = builder().add_slice(push ? source(op, 8) : entry_slice(op));
+    copy.writes = builder().add_slice(push ? entry_slice(op) : landing(op, 8));
+    op.last = add(copy);
+    after(op.first, op.last);
+  }
+
+  const Time local_;
+};
+
+}  // namespace
+
+StructureProgram queue_program(const Spec& spec) {
+  return QueueWriter(spec, queue_workload(spec)).run();
+}
+
+Schedule queue(const Spec& spec) { return queue_program(spec).schedule; }
+
+bool is_structure_pattern(std::string_view pattern) {
+  return pattern == "hash-table" || pattern == "queue";
+}
+
+StructureProgram structure_program(const Spec& spec) {
+  if (spec.pattern == "hash-table") return hash_table_program(spec);
+  if (spec.pattern == "queue") return queue_program(spec);
+  throw InputError(
+      fmt::format("{}: no data structure; expected hash-table or queue", spec.pattern));
+}
+
+std::uint64_t structure_ops(const Spec& spec) {
+  const StructureOptions& structure = spec.own<StructureOptions>();
+  const std::uint64_t each =
+      (structure.via == StructureVia::kAm ? 7u : 3u) + (structure.compute > Time{0} ? 1u : 0u);
+  const std::uint64_t kinds = structure.work == StructureWork::kBoth ? 2 : 1;
+  const std::uint64_t rounds = ceil_log2(spec.multicast.ranks);
+  const std::uint64_t clients = structure.clients != 0 ? structure.clients : spec.multicast.ranks;
+  const std::uint64_t ops =
+      clients * structure.operations * kinds * each + spec.multicast.ranks * (2 * rounds + 2);
+  if (ops > 1ull << 31) {
+    throw InputError(
+        fmt::format("operations: {} of each of {} ranks make {} operations of the "
+                    "schedule; expected at most {}",
+                    structure.operations, clients, ops, 1ull << 31));
+  }
+  return ops;
+}
+
+namespace {
+
+constexpr auto kQueueOptions = option_list(
+    kStructureOperations,
+    choice_option<&StructureOptions::work>("op", "push|pop|both", "structures: what clients do"),
+    kStructureAccess, kStructureClients,
+    choice_option<&StructureOptions::queues>("queues", "each|one",
+                                             "queue: on every rank, or on rank 0 alone"),
+    kStructureTimes);
+
+}  // namespace
+
+constinit const PatternEntry kQueuePattern =
+    schedule_entry("queue", "pushes and pops of hosted queues, by RDMA or by call", kQueueOptions,
+                   queue, structure_ops);
+
+}  // namespace slackline::sched

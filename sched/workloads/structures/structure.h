@@ -1,0 +1,98 @@
+// What a data-structure pattern makes beside its schedule: which operation of the structure is
+// which operations of the schedule, and where the structure stands in memory. Checks and cost
+// models read it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/ids.h"
+#include "sched/schedule.h"
+#include "sched/workloads/structures/structure_options.h"
+
+namespace slackline::sched {
+
+enum class StructureAccess : std::uint8_t { kInsert, kFind, kPush, kPop };
+constexpr bool is_write(StructureAccess access) {
+  return access == StructureAccess::kInsert || access == StructureAccess::kPush;
+}
+/// "insert", "find", "push", "pop".
+std::string_view name(StructureAccess access);
+
+/// A bucket's flag: 0 while it is free; the reader's bit is kFirstReadBit + rank mod kReadBits.
+inline constexpr std::uint64_t kTaken = 1;
+inline constexpr std::uint64_t kWriting = 2;
+inline constexpr std::uint32_t kFirstReadBit = 2;
+inline constexpr std::uint32_t kReadBits = 62;
+
+/// The words of a queue's control block.
+enum class QueueWord : std::uint8_t { kTail, kTailReady, kHead, kHeadReady };
+inline constexpr std::uint64_t kQueueWords = 4;
+constexpr std::uint64_t offset_of(QueueWord word) { return 8 * static_cast<std::uint64_t>(word); }
+
+/// An entry is one word, which is never 0: the key, and a value that is a function of it. It is
+/// the first word of a contract's value (sched/value_bytes.h).
+constexpr std::uint32_t key_of(std::uint64_t entry) { return static_cast<std::uint32_t>(entry); }
+inline constexpr std::uint64_t kKeyMask = 0xffffffffu;
+
+/// One operation on a structure.
+struct StructureOp {
+  RankId rank;
+  std::uint32_t index = 0;  // among its rank's
+  std::uint32_t phase = 0;
+  StructureAccess access = StructureAccess::kInsert;
+  Promise level = Promise::kReadWrite;
+  std::uint32_t structure = 0;  // the table, or the rank of the queue
+  RankId target;                // whose memory it acts on
+  ValueId value;  // written, looked for or, by call, popped; none(): a pop takes what comes
+  std::uint64_t entry = 0;  // the value's first word
+  std::uint64_t home = 0;   // table: the first slot that is tried
+  std::uint64_t place = 0;  // by call: the slot; the same whoever comes first
+  // Its operations in the schedule, on its own rank.
+  OpId after;   // done when it begins; none(): it begins with the run
+  OpId first;   // its first message
+  OpId last;    // when this is done, so is it
+  OpId ticket;  // push, pop: what claims a place in the queue
+  OpId get;     // find, pop: what fetches the entry
+  // By call: what the target does.
+  OpId handler_first;  // the poll
+  OpId handler_last;   // the reply
+};
+
+/// An active message: the request, and what its target does, [first, last] of its program.
+struct AmHandler {
+  OpId request;
+  OpId first;
+  OpId last;
+  std::uint64_t payload_bytes = 0;  // of the request, beside its arguments and its mark
+};
+/// A mark behind each message says that all of it has arrived.
+inline constexpr std::uint64_t kMarkBytes = 8;
+
+/// A rank's part of the table, or its queue. Absent buffers are none().
+struct StructurePart {
+  struct Given {
+    std::uint64_t place;
+    ValueId value;
+  };
+  BufferId flags;    // table: a word a slot
+  BufferId entries;  // a word a slot; a queue with checksums has two
+  BufferId control;  // queue: kQueueWords
+  BufferId states;   // by call: a word for each rank that calls, in order: the sum of its tickets
+  BufferId landing;  // of the rank as a client: what it reads
+  std::vector<Given> given;  // there from the start
+};
+
+struct StructureProgram {
+  Schedule schedule;
+  StructureOptions options;
+  bool table = true;
+  std::uint32_t in_flight = 1;
+  std::uint64_t slots = 0;
+  std::vector<StructureOp> ops;      // by rank and index
+  std::vector<StructurePart> parts;  // by rank
+  std::vector<AmHandler> handlers;   // by target, in program order
+  std::uint32_t first_ticket = 0;    // by call: the values of tickets, by target, caller and index
+};
+
+}  // namespace slackline::sched

@@ -1,0 +1,118 @@
+// What a hash table holds in the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sched/workloads/structures/structure_words.h"
+#include "sched/workloads/structures/structure_workload.h"
+
+namespace slackline::sched {
+namespace {
+
+// What should be in one part.
+struct Expected {
+  OpId op;  // its insert's first; none(): it was given
+  std::uint64_t home = 0;
+  std::uint64_t place = 0;
+  std::uint32_t times = 0;  // seen
+};
+using Entries = std::map<std::uint64_t, Expected>;
+
+class PartCheck {
+ public:
+  PartCheck(std::uint32_t rank, Words entries, Words flags, bool fixed, std::vector<Finding>& found)
+      : rank_(rank), entries_(entries), flags_(flags), fixed_(fixed), found_(found) {}
+
+  void run(Entries& expected) {
+    for (std::size_t slot = 0; slot < entries_.count(); ++slot) {
+      const std::uint64_t entry = entries_[slot];
+      const auto it = expected.find(entry);
+      if (it != expected.end()) {
+        look_at(it->first, it->second, slot);
+      } else if (entry != 0) {
+        report(Breach::kForeign, OpId::none(), entry, slot, "which nobody inserted there");
+      }
+      check_flag(slot, it != expected.end() && it->second.op.valid());
+    }
+    for (const auto& [entry, e] : expected) {
+      if (e.times != 0) continue;
+      found_.push_back({Breach::kLost, e.op,
+                        fmt::format("{} is not in rank {}'s part", describe_entry(entry), rank_)});
+    }
+  }
+
+ private:
+  void look_at(std::uint64_t entry, Expected& e, std::size_t slot) {
+    if (++e.times > 1) return report(Breach::kTwice, e.op, entry, slot, "a second time");
+    if (fixed_) {
+      if (slot != e.place) report(Breach::kUnreachable, e.op, entry, slot, "not at its place");
+      return;
+    }
+    for (std::size_t probe = e.home; probe != slot; probe = (probe + 1) % entries_.count()) {
+      const bool flagged = flags_.kept() && flags_[probe] != 0;
+      if (entries_[probe] != 0 || flagged) continue;
+      return report(Breach::kUnreachable, e.op, entry, slot,
+                    fmt::format("but slot {} on the way from its home is free", probe));
+    }
+  }
+
+  void check_flag(std::size_t slot, bool inserted) {
+    if (!flags_.kept() || fixed_) return;
+    const std::uint64_t expected = inserted ? kTaken : 0;
+    if (flags_[slot] == expected) return;
+    found_.push_back({Breach::kFlag, OpId::none(),
+                      fmt::format("the flag of rank {}'s slot {} is {:#x}; expected {:#x}", rank_,
+                                  slot, flags_[slot], expected)});
+  }
+
+  void report(Breach breach, OpId op, std::uint64_t entry, std::size_t slot,
+              const std::string& what) {
+    found_.push_back(
+        {breach, op,
+         fmt::format("{} is in rank {}'s slot {}, {}", describe_entry(entry), rank_, slot, what)});
+  }
+
+  const std::uint32_t rank_;
+  const Words entries_;
+  const Words flags_;
+  const bool fixed_;
+  std::vector<Finding>& found_;
+};
+
+}  // namespace
+
+std::vector<Finding> check_table(const StructureProgram& program, const Trace& trace,
+                                 const FinalMemory& memory) {
+  std::vector<Finding> found;
+  const bool by_call = program.options.via == StructureVia::kAm;
+  std::vector<Entries> expected(program.parts.size());
+  for (std::uint32_t r = 0; r < program.parts.size(); ++r) {
+    for (const auto& given : program.parts[r].given) {
+      expected[r][entry_of(given.value)] = {OpId::none(), given.place, given.place, 0};
+    }
+  }
+  for (const StructureOp& op : program.ops) {
+    if (op.access == StructureAccess::kInsert) {
+      expected[op.target.value][op.entry] = {op.first, op.home, op.place, 0};
+      continue;
+    }
+    std::uint64_t fetched = 0;
+    if (!find_fetched(program, op, trace, memory, fetched) || fetched == op.entry) continue;
+    found.push_back({Breach::kWrong, op.first,
+                     fmt::format("rank {}'s find (operation {}) of {} brought {:#x}", op.rank.value,
+                                 op.index, describe_entry(op.entry), fetched)});
+  }
+  for (std::uint32_t r = 0; r < program.parts.size(); ++r) {
+    const Words entries(memory(program.parts[r].entries));
+    if (!entries.kept()) continue;
+    const BufferId flags = program.parts[r].flags;
+    PartCheck(r, entries, Words(flags.valid() ? memory(flags) : std::span<const std::byte>()),
+              by_call, found)
+        .run(expected[r]);
+  }
+  if (by_call) check_tickets(program, memory, found);
+  return found;
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,323 @@
+#include "sched/workloads/structures/structure_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <unordered_set>
+
+#include "base/enum_names.h"
+#include "base/error.h"
+#include "base/mix.h"
+#include "sched/value_bytes.h"
+
+namespace slackline::sched {
+namespace {
+
+enum Site : std::uint64_t { kHomeRank = 1, kHomeSlot, kSought, kTarget };
+
+class Workload {
+ public:
+  Workload(const Spec& spec, bool table)
+      : spec_(spec), options_(spec.own<StructureOptions>()), table_(table), out_() {
+    check();
+    const bool hosted = !table && options_.queues == QueueHosts::kOne;
+    clients_ = options_.clients != 0 ? options_.clients : spec.multicast.ranks - (hosted ? 1 : 0);
+    first_client_ = spec.multicast.ranks - clients_;
+    out_.parts.resize(spec.multicast.ranks);
+    out_.barrier = options_.work == StructureWork::kBoth && options_.phases == 2 && !is_local();
+  }
+
+  StructureWorkload run() {
+    make_elements();
+    count_and_size();
+    place_elements();
+    for (std::uint32_t c = 0; c < clients_; ++c) {
+      if (options_.work == StructureWork::kBoth && options_.phases == 1) {
+        for (std::uint32_t i = 0; i < options_.operations; ++i) {
+          add_write(c, i);
+          add_read(c, i, 0);
+        }
+        continue;
+      }
+      if (writes()) {
+        for (std::uint32_t i = 0; i < options_.operations; ++i) add_write(c, i);
+      }
+      if (reads()) {
+        for (std::uint32_t i = 0; i < options_.operations; ++i) add_read(c, i, writes() ? 1 : 0);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Element {
+    ValueId value;
+    std::uint64_t entry = 0;
+    std::uint32_t target = 0;
+    std::uint64_t home = 0;
+    std::uint64_t place = 0;
+  };
+
+  bool writes() const { return options_.work != StructureWork::kRead; }
+  bool reads() const { return options_.work != StructureWork::kWrite; }
+  bool is_local() const { return options_.level == Promise::kLocal; }
+  bool by_call() const { return options_.via == StructureVia::kAm; }
+  std::string_view write_name() const {
+    return name(table_ ? StructureAccess::kInsert : StructureAccess::kPush);
+  }
+  std::string_view read_name() const {
+    return name(table_ ? StructureAccess::kFind : StructureAccess::kPop);
+  }
+
+  void check() const {
+    if (spec_.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
+    if (options_.operations == 0) throw InputError("operations: 0; expected at least 1");
+    if (spec_.multicast.ranks == 1 && !is_local()) {
+      throw InputError("ranks: 1; expected at least 2: operations go to another rank");
+    }
+    if (spec_.transfers.in_flight == 0) {
+      throw InputError("in-flight: 0; expected at least 1 operation of a rank under way");
+    }
+    const bool hosted = !table_ && options_.queues == QueueHosts::kOne;
+    const std::uint32_t most = spec_.multicast.ranks - (hosted ? 1 : 0);
+    if (options_.clients > most) {
+      throw InputError(fmt::format("clients: {} of {} ranks{}; expected at most {}",
+                                   options_.clients, spec_.multicast.ranks,
+                                   hosted ? ", of which rank 0 serves" : "", most));
+    }
+    if (options_.load.value == 0 || options_.load.value > 1'000'000) {
+      throw InputError(fmt::format("load: {}; expected a load factor above 0 and at most 1",
+                                   options_.load.value / 1e6));
+    }
+    check_level();
+  }
+
+  void check_level() const {
+    const Promise level = options_.level;
+    const auto refuse = [&](std::string_view expected) {
+      throw InputError(fmt::format("level: '{}'; expected {}", name(level), expected));
+    };
+    if (by_call() && level != Promise::kReadWrite) {
+      refuse("crw: handlers run one after another, which is that already");
+    }
+    const bool both = options_.work == StructureWork::kBoth && options_.phases == 1;
+    if (both && (level == Promise::kWrite || level == Promise::kRead)) {
+      const bool first = level == Promise::kWrite;
+      throw InputError(
+          fmt::format("level: '{}' with phases=1: rank {}'s {} (operation {}) may overlap a {} of "
+                      "another rank, "
+                      "which {} forbids; expected phases=2 or level=crw",
+                      name(level), spec_.multicast.ranks - 1, first ? write_name() : read_name(),
+                      first ? 0 : 1, first ? read_name() : write_name(), name(level)));
+    }
+    if (both && spec_.transfers.in_flight != 1) {
+      throw InputError(
+          fmt::format("in-flight: {} with phases=1: a {} needs what its rank's {} "
+                      "before it wrote; expected 1",
+                      spec_.transfers.in_flight, read_name(), write_name()));
+    }
+    if (table_ && (level == Promise::kLocal || level == Promise::kChecksum)) {
+      refuse("crw, cw or cr, the levels of a hash table");
+    }
+    if (level == Promise::kWrite && !writes()) {
+      refuse(fmt::format("crw or cr: a {} is no write", read_name()));
+    }
+    if (level == Promise::kRead && writes()) {
+      refuse(reads()
+                 ? std::string("crw or cw (whose reads, behind a barrier, are cr)")
+                 : fmt::format("crw or cw: {} {} is no read", table_ ? "an" : "a", write_name()));
+    }
+    if (is_local() && options_.queues == QueueHosts::kOne) {
+      throw InputError(
+          "queues: one with level=cl; expected each: an operation there is on its own "
+          "rank's queue");
+    }
+  }
+
+  // A client's elements are the next values whose keys nobody has yet and whose home, if they have
+  // one, is another rank.
+  void make_elements() {
+    const std::uint64_t count = std::uint64_t{clients_} * options_.operations;
+    if (count > 1u << 29) {
+      throw InputError(fmt::format("operations: {} of {} ranks; expected at most {} together",
+                                   options_.operations, clients_, 1u << 29));
+    }
+    elements_.resize(count);
+    std::unordered_set<std::uint32_t> keys;
+    keys.reserve(count);
+    for (std::uint32_t c = 0; c < clients_; ++c) {
+      std::uint64_t value = c;
+      for (std::uint32_t i = 0; i < options_.operations; ++i, value += clients_) {
+        Element& e = element(c, i);
+        for (;; value += clients_) {
+          if (value > 0xf0000000u) {
+            throw InputError(fmt::format("operations: {} of {} ranks; expected fewer",
+                                         options_.operations, clients_));
+          }
+          e.value = ValueId(static_cast<std::uint32_t>(value));
+          e.entry = entry_of(e.value);
+          e.target = target_of(c, i, e.entry);
+          if (table_ && e.target == rank_of(c)) continue;
+          if (keys.insert(key_of(e.entry)).second) break;
+        }
+        out_.first_value = std::max(out_.first_value, e.value.value + 1);
+      }
+    }
+  }
+
+  std::uint32_t target_of(std::uint32_t client, std::uint32_t i, std::uint64_t entry) const {
+    const std::uint32_t ranks = spec_.multicast.ranks;
+    if (table_) return below(structure_draw(options_.seed, kHomeRank, key_of(entry)), ranks);
+    const std::uint32_t rank = rank_of(client);
+    if (is_local()) return rank;
+    if (options_.queues == QueueHosts::kOne) return 0;
+    const std::uint32_t other =
+        below(structure_draw(options_.seed, kTarget, rank, i), spec_.multicast.ranks - 1);
+    return other + (other >= rank ? 1 : 0);
+  }
+
+  void count_and_size() {
+    std::vector<std::uint64_t> count(spec_.multicast.ranks, 0);
+    for (const Element& e : elements_) ++count[e.target];
+    const auto fullest = std::max_element(count.begin(), count.end());
+    const auto rank = fullest - count.begin();
+    const bool reused = !table_ && options_.work == StructureWork::kBoth && options_.phases == 1 &&
+                        !by_call() && options_.level != Promise::kChecksum;
+    const std::uint64_t needed =
+        reused ? std::min<std::uint64_t>(*fullest, is_local() ? 1 : clients_) : *fullest;
+    out_.slots = options_.slots;
+    if (out_.slots == 0) {
+      const std::uint64_t ppm = table_ ? options_.load.value : 1'000'000;
+      out_.slots = (std::max<std::uint64_t>(*fullest, 1) * 1'000'000 + ppm - 1) / ppm;
+    }
+    if (out_.slots >= needed) return;
+    if (table_) {
+      throw InputError(fmt::format(
+          "slots: {}; rank {}'s part of the table gets {} keys, a load factor of {:.2f}; expected "
+          "at least {}",
+          out_.slots, rank, *fullest,
+          static_cast<double>(*fullest) / static_cast<double>(out_.slots), needed));
+    }
+    throw InputError(
+        fmt::format("slots: {}; rank {}'s queue gets {} elements; expected at least {}", out_.slots,
+                    rank, *fullest, needed));
+  }
+
+  // Where they stand if they come in order of client and index: what is there from the start, and
+  // what calls do.
+  void place_elements() {
+    const bool given = !writes();
+    if (!given && !by_call() && !is_local()) {
+      if (table_) place_homes();
+      return;
+    }
+    std::vector<std::uint64_t> next(spec_.multicast.ranks, 0);
+    std::vector<std::vector<bool>> taken(table_ ? spec_.multicast.ranks : 0);
+    const auto place = [&](Element& e) {
+      if (!table_) {
+        e.place = next[e.target]++ % out_.slots;
+      } else {
+        std::vector<bool>& part = taken[e.target];
+        part.resize(out_.slots);
+        e.place = e.home;
+        while (part[e.place]) e.place = (e.place + 1) % out_.slots;
+        part[e.place] = true;
+      }
+      if (given) out_.parts[e.target].given.push_back({e.place, e.value});
+    };
+    if (table_) place_homes();
+    if (!table_ && !given) {  // as calls come, about
+      for (std::uint32_t i = 0; i < options_.operations; ++i) {
+        for (std::uint32_t c = 0; c < clients_; ++c) place(element(c, i));
+      }
+    } else {
+      for (Element& e : elements_) place(e);
+    }
+  }
+  void place_homes() {
+    for (Element& e : elements_) {
+      e.home = structure_draw(options_.seed, kHomeSlot, key_of(e.entry)) % out_.slots;
+    }
+  }
+
+  std::uint32_t rank_of(std::uint32_t client) const { return first_client_ + client; }
+  Element& element(std::uint32_t client, std::uint32_t i) {
+    return elements_[std::size_t{client} * options_.operations + i];
+  }
+
+  StructureOp& add(std::uint32_t client, const Element& e, StructureAccess access) {
+    StructureOp op;
+    op.rank = RankId(rank_of(client));
+    op.index = out_.ops.empty() || out_.ops.back().rank != op.rank ? 0 : out_.ops.back().index + 1;
+    op.access = access;
+    op.target = RankId(e.target);
+    op.structure = table_ ? 0 : e.target;
+    op.value = e.value;
+    op.entry = e.entry;
+    op.home = e.home;
+    op.place = e.place;
+    out_.ops.push_back(op);
+    return out_.ops.back();
+  }
+
+  void add_write(std::uint32_t client, std::uint32_t i) {
+    add(client, element(client, i), table_ ? StructureAccess::kInsert : StructureAccess::kPush)
+        .level = options_.level;
+  }
+
+  void add_read(std::uint32_t client, std::uint32_t i, std::uint32_t phase) {
+    StructureOp& op = add(client, table_ ? sought(client, i) : element(client, i),
+                          table_ ? StructureAccess::kFind : StructureAccess::kPop);
+    op.level = options_.level == Promise::kWrite ? Promise::kRead : options_.level;
+    op.phase = phase;
+    if (!table_ && !by_call() && !is_local()) op.value = ValueId::none();
+  }
+
+  // What a find looks for: any other rank's key, or of the client's own so far where others are not
+  // sure to be there.
+  const Element& sought(std::uint32_t client, std::uint32_t i) {
+    const bool own = options_.work == StructureWork::kBoth && options_.phases == 1;
+    for (std::uint64_t k = 0; k < 64; ++k) {
+      const std::uint64_t draw =
+          structure_draw(options_.seed, kSought, rank_of(client), i * std::uint64_t{64} + k);
+      if (own) return element(client, below(draw, i + 1));
+      const Element& e = elements_[below(draw, static_cast<std::uint32_t>(elements_.size()))];
+      if (e.target != rank_of(client)) return e;
+    }
+    return element(client, i);
+  }
+
+  const Spec& spec_;
+  const StructureOptions& options_;
+  const bool table_;
+  std::uint32_t clients_ = 0;
+  std::uint32_t first_client_ = 0;
+  std::vector<Element> elements_;  // by client and index
+  StructureWorkload out_;
+};
+
+}  // namespace
+
+std::string_view name(StructureAccess access) {
+  constexpr base::EnumNames<StructureAccess, 4> kNames = {"insert", "find", "push", "pop"};
+  return kNames[access];
+}
+
+std::uint64_t structure_draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b,
+                             std::uint64_t c) {
+  return mixed(mixed(mixed(mixed(seed) + a) + b) + c);
+}
+
+std::uint64_t entry_of(ValueId value) {
+  std::array<std::byte, 8> bytes{};
+  write_value(value, 0, bytes);
+  return std::bit_cast<std::uint64_t>(bytes);
+}
+
+StructureWorkload table_workload(const Spec& spec) { return Workload(spec, true).run(); }
+
+StructureWorkload queue_workload(const Spec& spec) { return Workload(spec, false).run(); }
+
+}  // namespace slackline::sched

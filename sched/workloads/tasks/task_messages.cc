@@ -1,0 +1,218 @@
+// How messages of sched/workloads/tasks/task_program.h travel: alone, or gathered in queues that
+// are sent when they are full or old, over one hop or several.
+#include <algorithm>
+#include <array>
+
+#include "sched/workloads/tasks/task_program.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint32_t kOverflowWindow = 16;
+constexpr std::uint64_t kMark = 8;  // records are multiples of it
+
+}  // namespace
+
+std::uint64_t message_ops(const Spec& spec) {
+  const TaskOptions& o = spec.own<TaskOptions>();
+  if (o.aggregation == Aggregation::kNone) return 2;
+  std::uint64_t hops = 1;
+  if (o.aggregation == Aggregation::kHierarchical) {
+    hops = 3;
+    const std::uint64_t group = std::max<std::uint64_t>(o.group, 2);  // less is refused later
+    for (std::uint64_t nodes = group; nodes < spec.multicast.ranks; nodes *= group) hops += 2;
+  }
+  return 5 * hops;  // copied in, aged, written, seen, taken apart
+}
+
+TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
+  const auto [found, fresh] = link_of_.try_emplace(std::uint64_t{src} << 32 | dst,
+                                                   static_cast<std::uint32_t>(links_.size()));
+  if (!fresh) return links_[found->second];
+  Link& made = links_.emplace_back();
+  made.src = src;
+  made.dst = dst;
+  Channel channel;
+  channel.src = RankId(src);
+  channel.dst = RankId(dst);
+  channel.bundle = options_.bundle;
+  if (channel.bundle != Bundle::kNone) {
+    channel.bundle_bytes = options_.flush_bytes;
+    channel.bundle_delay = options_.flush_age;
+    if (channel.bundle == Bundle::kOverflow) channel.window = kOverflowWindow;
+  }
+  made.channel = out_.add_channel(channel);
+  return made;
+}
+
+std::uint32_t TaskProgram::new_message(const TaskMessage& message) {
+  std::uint32_t id;
+  if (free_messages_.empty()) {
+    id = static_cast<std::uint32_t>(messages_.size());
+    messages_.emplace_back();
+  } else {
+    id = free_messages_.back();
+    free_messages_.pop_back();
+    messages_[id] = {};
+  }
+  messages_[id].message = message;
+  if (message.src != message.dst) ++statistics_.messages;
+  return id;
+}
+
+void TaskProgram::reply(const TaskMessage& message, std::span<const Slice> result,
+                        std::span<const OpId> after) {
+  const std::uint32_t rank = message.dst;
+  TaskMessage back = message;
+  back.src = rank;
+  back.dst = rank_of(message.task);
+  back.record = result.empty() ? memory_.mark(rank) : result.front();
+  const std::uint32_t id = new_message(back);
+  Travelling& made = messages_[id];
+  made.reply = true;
+  made.own_mark = result.empty();
+  made.bytes = kMark;
+  if (made.own_mark) {
+    made.slices = out_.add_slice(memory_.mark(rank));
+  } else {
+    std::vector<Slice> slices(result.begin(), result.end());
+    made.bytes = 0;
+    for (const Slice& slice : slices) made.bytes += slice.bytes;
+    slices.push_back(memory_.mark(rank));
+    made.slices = out_.add_slices(slices);
+  }
+  send(rank, id, after);
+}
+
+// Sends a message that is at `rank` on its way.
+void TaskProgram::send(std::uint32_t rank, std::uint32_t id, std::span<const OpId> after) {
+  Travelling& m = messages_[id];
+  if (m.message.dst == rank) {
+    m.after = after.size() == 1 ? after.front() : add(OpKind::kJoin, rank, {}, {}, after);
+    return push(rank, {What::kMessage, id});
+  }
+  if (options_.aggregation == Aggregation::kNone) {
+    return send_alone(link(rank, m.message.dst), id, after);
+  }
+  const bool direct = options_.aggregation == Aggregation::kDestination;
+  Link& way = link(rank, direct ? m.message.dst : hierarchy_.next(rank, m.message.dst));
+  if (m.bytes + kMark <= options_.flush_bytes) return gather(way, id, after);
+  if (way.filled != 0) flush(way, false);
+  send_alone(way, id, after);
+}
+
+void TaskProgram::send_alone(Link& way, std::uint32_t id, std::span<const OpId> after) {
+  const Travelling& m = messages_[id];
+  depart(way, m.slices, m.bytes, m.own_mark, after, {&id, 1}, false);
+}
+
+// Copies a record into the queue.
+void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> after) {
+  const Travelling m = messages_[id];
+  const std::uint64_t room = options_.flush_bytes - kMark;
+  if (way.filled + m.bytes > room) flush(way, false);
+  if (way.filled == 0) {
+    way.staging = memory_.take(way.src, room);
+    at(here() + options_.flush_age.count(), What::kFlush,
+       link_of_.at(std::uint64_t{way.src} << 32 | way.dst), way.generation);
+  }
+  const SliceRange record{m.slices.first, m.own_mark ? m.slices.count : m.slices.count - 1};
+  const Slice place{way.staging.buffer, way.staging.offset + way.filled, m.bytes};
+  way.copies.push_back(add(OpKind::kCopy, way.src, record, out_.add_slice(place), after));
+  cost_ += static_cast<When>(m.bytes) * kPlanCopiedByte;
+  way.messages.push_back(id);
+  way.filled += m.bytes;
+  if (way.filled + m.bytes > room) flush(way, false);
+}
+
+// An aggregate that goes because it is old waits until its first record has waited that long.
+void TaskProgram::flush(Link& way, bool aged) {
+  if (aged) {
+    const Time age = options_.flush_age;
+    way.copies.push_back(add(OpKind::kDelay, way.src, {}, {}, {way.copies.data(), 1}, age));
+  }
+  ++(aged ? statistics_.aged : statistics_.full);
+  const Slice records{way.staging.buffer, way.staging.offset, way.filled};
+  const std::vector<OpId> copies = std::move(way.copies);
+  const std::vector<std::uint32_t> messages = std::move(way.messages);
+  way.copies.clear();
+  way.messages.clear();
+  way.filled = 0;
+  ++way.generation;
+  depart(way, out_.add_slices(std::array{records, memory_.mark(way.src)}), records.bytes, false,
+         copies, messages, true);
+}
+
+// Writes `bytes` and, unless they end in one, a mark.
+void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool own_mark,
+                         std::span<const OpId> after, std::span<const std::uint32_t> messages,
+                         bool gathered) {
+  std::uint32_t id;
+  if (free_writes_.empty()) {
+    id = static_cast<std::uint32_t>(writes_.size());
+    writes_.emplace_back();
+  } else {
+    id = free_writes_.back();
+    free_writes_.pop_back();
+  }
+  Write& write = writes_[id];
+  write.src = way.src;
+  write.dst = way.dst;
+  write.gathered = gathered;
+  write.messages.assign(messages.begin(), messages.end());
+  write.landing = memory_.take(way.dst, bytes + (own_mark ? 0 : kMark));
+  write.put = add(OpKind::kPut, way.src, reads, out_.add_slice(write.landing), after, Time{0},
+                  way.channel, Notify::kFlag);
+  ++statistics_.writes;
+  at(here() + kPlanLatency, What::kWrite, id);
+}
+
+// The polling thread sees a write. What was gathered it takes apart, and runs handlers or sends on.
+void TaskProgram::take_in(std::uint32_t write) {
+  const Write seen = writes_[write];
+  free_writes_.push_back(write);
+  const Slice& landing = seen.landing;
+  const Slice mark{landing.buffer, landing.offset + landing.bytes - kMark, kMark};
+  Link& way = link(seen.src, seen.dst);
+  OpId after = add(OpKind::kPoll, seen.dst, out_.add_slice(mark), {}, {&way.last_poll, 1});
+  out_.add_flag_match(seen.put, after);
+  way.last_poll = after;
+  Slice at = landing;
+  if (seen.gathered) {
+    const Slice records{landing.buffer, landing.offset, landing.bytes - kMark};
+    at = memory_.take(seen.dst, records.bytes);
+    cost_ += static_cast<When>(records.bytes) * kPlanCopiedByte;
+    after = add(OpKind::kCopy, seen.dst, out_.add_slice(records), out_.add_slice(at), {&after, 1});
+  }
+  for (const std::uint32_t id : seen.messages) {
+    Travelling& m = messages_[id];
+    const Slice record{at.buffer, at.offset, m.bytes};
+    at.offset += m.bytes;
+    if (m.message.dst == seen.dst) {
+      deliver(id, record, after);
+      continue;
+    }
+    m.slices = out_.add_slices(std::array{record, memory_.mark(seen.dst)});
+    m.own_mark = false;
+    send(seen.dst, id, {&after, 1});
+  }
+}
+
+void TaskProgram::deliver(std::uint32_t id, const Slice& record, OpId after) {
+  Travelling m = messages_[id];
+  free_messages_.push_back(id);
+  m.message.record = record;
+  if (m.reply) {
+    TaskState& state = task_states_[m.message.task];
+    state.after.assign(1, after);
+    state.result = record;
+    if (m.message.kind == kStealing) receive_work(m.message.task, m.message.argument, after);
+    push(m.message.dst, {What::kTask, m.message.task});
+  } else if (m.message.kind == kStealing) {
+    give_work(m.message, after);
+  } else {
+    pattern_.handle(m.message, after);
+  }
+}
+
+}  // namespace slackline::sched

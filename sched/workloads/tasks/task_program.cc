@@ -1,0 +1,292 @@
+#include "sched/workloads/tasks/task_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+#include "sched/compile.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint64_t kMostTasks = 1u << 28;
+
+const Spec& checked(const Spec& spec) {
+  const TaskOptions& o = spec.own<TaskOptions>();
+  if (spec.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
+  if (o.tasks == 0) throw InputError("tasks: 0; expected at least 1 a core");
+  if (std::uint64_t{spec.multicast.ranks} * o.tasks > kMostTasks) {
+    throw InputError(fmt::format("tasks: {} at each of {} ranks; expected at most {} together",
+                                 o.tasks, spec.multicast.ranks, kMostTasks));
+  }
+  if (o.record < 16 || o.record % 8 != 0 || o.record > (1u << 20)) {
+    throw InputError(
+        fmt::format("record: {} bytes; expected a multiple of 8, 16 to 1048576", o.record));
+  }
+  if (o.cores == 0) throw InputError("cores: 0; expected at least 1 a node");
+  if (o.group < 2) throw InputError(fmt::format("group: {}; expected at least 2", o.group));
+  if (o.aggregation != Aggregation::kNone && o.flush_bytes < o.record + 8) {
+    throw InputError(fmt::format("flush: {} bytes; expected room for a request of {} and a mark",
+                                 o.flush_bytes, o.record));
+  }
+  return spec;
+}
+
+}  // namespace
+
+TaskProgram::TaskProgram(const Spec& spec, TaskPattern& pattern)
+    : spec_(checked(spec)),
+      options_(spec.own<TaskOptions>()),
+      pattern_(pattern),
+      ranks_(spec.multicast.ranks),
+      tasks_(options_.tasks),
+      hierarchy_(ranks_, options_.cores, options_.group),
+      out_(ranks_),
+      memory_(out_, ranks_),
+      cores_(ranks_),
+      task_states_(std::size_t{ranks_} * tasks_) {
+  out_.set_title(format_spec(spec));
+}
+
+Schedule TaskProgram::make() {
+  for (TaskId task = 0; task < task_states_.size(); ++task) {
+    push(rank_of(task), {What::kTask, task});
+  }
+  while (!events_.empty()) {
+    const Event event = events_.top();
+    events_.pop();
+    now_ = event.at;
+    cost_ = 0;
+    switch (event.what) {
+      case What::kCore:
+        step(event.id);
+        break;
+      case What::kTask:
+        push(rank_of(event.id), {What::kTask, event.id});
+        break;
+      case What::kWrite:
+        push(writes_[event.id].dst, {What::kWrite, event.id});
+        break;
+      case What::kFlush:
+        if (links_[event.id].generation == event.generation && links_[event.id].filled != 0) {
+          push(links_[event.id].src, {What::kFlush, event.id});
+        }
+        break;
+      case What::kMessage:
+        break;
+    }
+  }
+  if (in_barrier_ != 0) throw InternalError("a planned barrier was never complete");
+  pattern_.finish();
+  memory_.finish();
+  return out_.build();
+}
+
+void TaskProgram::at(When when, What what, std::uint32_t id, std::uint32_t generation) {
+  events_.push({when, event_count_++, what, id, generation});
+}
+
+void TaskProgram::push(std::uint32_t rank, Item item) {
+  cores_[rank].queue.push_back(item);
+  wake(rank);
+}
+
+void TaskProgram::wake(std::uint32_t rank) {
+  Core& core = cores_[rank];
+  if (core.awake || core.queue.empty()) return;
+  core.awake = true;
+  at(std::max(here(), core.free_at), What::kCore, rank);
+}
+
+void TaskProgram::step(std::uint32_t rank) {
+  Core& core = cores_[rank];
+  const Item item = core.queue.front();
+  core.queue.pop_front();
+  switch (item.what) {
+    case What::kTask:
+      resume(item.id);
+      break;
+    case What::kWrite:
+      take_in(item.id);
+      break;
+    case What::kMessage: {
+      const Travelling here = messages_[item.id];
+      deliver(item.id, here.message.record, here.after);
+      break;
+    }
+    case What::kFlush:
+      if (links_[item.id].filled != 0) flush(links_[item.id], true);
+      break;
+    case What::kCore:
+      break;
+  }
+  core.awake = false;
+  core.free_at = here();
+  wake(rank);
+}
+
+void TaskProgram::resume(TaskId task) {
+  if (options_.switch_cost > Time{0}) {
+    add_task_op(task, OpKind::kCalc, {}, {}, options_.switch_cost);
+  }
+  pattern_.run(task);
+}
+
+OpId TaskProgram::add(OpKind kind, std::uint32_t rank, SliceRange reads, SliceRange writes,
+                      std::span<const OpId> after, Time duration, ChannelId channel, Notify notify,
+                      const OpArguments* arguments) {
+  if (++op_count_ > kMaxOps) {
+    throw InputError(fmt::format("more than {} operations; expected a smaller workload", kMaxOps));
+  }
+  Op op;
+  op.kind = kind;
+  op.notify = notify;
+  op.rank = RankId(rank);
+  op.channel = channel;
+  op.reads = reads;
+  op.writes = writes;
+  op.step = step_;
+  OpArguments timed;
+  timed.duration = duration;
+  if (duration > Time{0}) arguments = &timed;
+  const OpId id = arguments != nullptr ? out_.add(op, *arguments) : out_.add(op);
+  for (const OpId pred : after) {
+    if (pred.valid()) out_.add_edge(pred, id);
+  }
+  if (kind == OpKind::kCalc) cost_ += duration.count();
+  if (is_initiator(kind)) cost_ += kPlanPost;
+  return id;
+}
+
+OpId TaskProgram::add_task_op(TaskId task, OpKind kind, SliceRange reads, SliceRange writes,
+                              Time duration) {
+  TaskState& state = task_states_[task];
+  const OpId op = add(kind, rank_of(task), reads, writes, state.after, duration);
+  state.after.assign(1, op);
+  return op;
+}
+
+void TaskProgram::compute(TaskId task, Time time) {
+  if (time > Time{0}) add_task_op(task, OpKind::kCalc, {}, {}, time);
+}
+
+void TaskProgram::local(TaskId task, OpKind kind, std::span<const Slice> reads,
+                        const Slice& write) {
+  add_task_op(task, kind, out_.add_slices(reads), out_.add_slice(write));
+  cost_ += static_cast<When>(write.bytes) * kPlanCopiedByte;
+}
+
+void TaskProgram::spawn(TaskId task, TaskWork work) {
+  TaskState& state = task_states_[task];
+  if (state.after.size() > 1) add_task_op(task, OpKind::kJoin, {}, {});
+  work.after = state.after.empty() ? OpId::none() : state.after.front();
+  Core& core = cores_[rank_of(task)];
+  core.pool.push_back(work);
+  if (core.parked.empty()) return;
+  const TaskId next = core.parked.back();
+  core.parked.pop_back();
+  push(rank_of(task), {What::kTask, next});
+}
+
+std::optional<TaskWork> TaskProgram::take_work(TaskId task) {
+  Core& core = cores_[rank_of(task)];
+  if (core.pool.empty()) return std::nullopt;
+  const TaskWork work = core.pool.back();
+  core.pool.pop_back();
+  std::vector<OpId>& after = task_states_[task].after;
+  if (work.after.valid() && std::find(after.begin(), after.end(), work.after) == after.end()) {
+    after.push_back(work.after);
+  }
+  return work;
+}
+
+void TaskProgram::idle(TaskId task) {
+  Core& core = cores_[rank_of(task)];
+  const bool thief = core.thief == kNoTask || core.thief == task;
+  if (thief && ranks_ > 1 && pattern_.may_steal()) return steal(task);
+  if (core.thief == task) core.thief = kNoTask;
+  core.parked.push_back(task);
+}
+
+void TaskProgram::wake_idle(std::uint32_t rank) {
+  for (const TaskId task : std::exchange(cores_[rank].parked, {})) {
+    push(rank, {What::kTask, task});
+  }
+}
+
+void TaskProgram::finish(TaskId task) { task_states_[task].after = {}; }
+
+void TaskProgram::delegate(TaskId task, std::uint32_t dst, std::uint32_t kind,
+                           std::uint64_t argument, const Slice& record) {
+  const std::uint32_t id = new_message({rank_of(task), dst, task, kind, argument, record});
+  Travelling& made = messages_[id];
+  made.slices = out_.add_slice(record);
+  made.bytes = record.bytes;
+  made.own_mark = true;
+  send(rank_of(task), id, task_states_[task].after);
+}
+
+void TaskProgram::call(std::uint32_t rank, OpId after, const TaskMessage& message) {
+  const std::uint32_t id = new_message(message);
+  Travelling& made = messages_[id];
+  made.slices = out_.add_slice(message.record);
+  made.bytes = message.record.bytes;
+  made.own_mark = true;
+  send(rank, id, {&after, 1});
+}
+
+void TaskProgram::wait_barrier(TaskId) {
+  if (++in_barrier_ == task_states_.size()) release_barrier();
+}
+
+// Dissemination: in round r every core writes to the one 2^r on.
+void TaskProgram::release_barrier() {
+  in_barrier_ = 0;
+  const std::uint32_t rounds = ceil_log2(ranks_);
+  std::vector<OpId> through(ranks_);
+  for (std::uint32_t c = 0; c < ranks_; ++c) {
+    std::vector<OpId> came;
+    for (TaskId t = c * tasks_; t < (c + 1) * tasks_; ++t) {
+      came.insert(came.end(), task_states_[t].after.begin(), task_states_[t].after.end());
+    }
+    through[c] = add(OpKind::kJoin, c, {}, {}, came);
+  }
+  for (std::uint32_t r = 0; r < rounds; ++r) {
+    std::vector<OpId> seen(ranks_);
+    for (std::uint32_t c = 0; c < ranks_; ++c) {
+      const std::uint32_t to = (c + (1u << r)) % ranks_;
+      const SliceRange landing = out_.add_slice(memory_.take(to, 8));
+      const OpId put = add(OpKind::kPut, c, out_.add_slice(memory_.mark(c)), landing,
+                           {&through[c], 1}, Time{0}, link(c, to).channel, Notify::kFlag);
+      seen[to] = add(OpKind::kPoll, to, landing, {}, {&through[to], 1});
+      out_.add_flag_match(put, seen[to]);
+    }
+    for (std::uint32_t c = 0; c < ranks_; ++c) {
+      const std::array<OpId, 2> both{through[c], seen[c]};
+      through[c] = add(OpKind::kJoin, c, {}, {}, both);
+    }
+  }
+  cost_ = 0;  // of no core alone
+  pattern_.passed_barrier();
+  const When over = now_ + rounds * (kPlanPost + kPlanLatency);
+  for (TaskId t = 0; t < task_states_.size(); ++t) {
+    task_states_[t].after.assign(1, through[rank_of(t)]);
+    at(over, What::kTask, t);
+  }
+}
+
+OpId TaskProgram::handler(std::uint32_t rank, OpKind kind, std::span<const Slice> reads,
+                          const Slice& write, std::initializer_list<OpId> after) {
+  cost_ += static_cast<When>(write.bytes) * kPlanCopiedByte;
+  return add(kind, rank, out_.add_slices(reads), out_.add_slice(write), after);
+}
+
+OpId TaskProgram::busy(std::uint32_t rank, Time time, OpId after) {
+  if (time <= Time{0}) return after;
+  return add(OpKind::kCalc, rank, {}, {}, {&after, 1}, time);
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,71 @@
+// The times of a run whose ranks have clocks of their own.
+#include "hw/run_clock.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/hw/clock_ahead.h"
+#include "tests/hw/mesh_ranks.h"
+
+namespace slackline {
+namespace {
+
+using testing::MeshRanks;
+using namespace std::chrono_literals;
+
+constexpr double kFinish_s = 0.3;
+
+// When an iteration ended, put right; then when each span of its errors is over, and its error.
+void run_an_iteration(const hw::MeshOptions& own, const MeshRanks::Say& say) {
+  hw::Mesh mesh(own);
+  hw::RunClock clock(mesh);
+  mesh.barrier();
+  const std::chrono::duration<double> here = hw::RunClock::Clock::now().time_since_epoch();
+  clock.begin(here.count() + mesh.clock().offset_s);
+  clock.keep();
+  std::this_thread::sleep_for(400ms);
+  clock.end();
+  std::string line = fmt::format("{}", clock.put_right(kFinish_s, 0));
+  for (const hw::ClockErrors::Span& span : clock.errors(0, kFinish_s)) {
+    line += fmt::format(" {} {}", span.until_s, span.error_s);
+  }
+  mesh.barrier();
+  clock.close();
+  say(line);
+}
+
+std::vector<double> numbers_of(const std::string& line) {
+  std::vector<double> numbers;
+  std::istringstream words(line);
+  for (double number = 0; words >> number;) numbers.push_back(number);
+  return numbers;
+}
+
+TEST(RunClock, ErrorsAreToldInOrderUpToTheEndOfTheIteration) {
+  MeshRanks ranks;
+  ranks.start(ranks.options(0, 2), run_an_iteration);
+  ranks.start(ranks.options(1, 2), testing::with_clock_ahead(run_an_iteration));
+  const std::string line = ranks.next(1);
+  if (line == testing::kNoClocks) GTEST_SKIP() << line;
+  const std::vector<double> told = numbers_of(line);
+  ASSERT_GE(told.size(), 3u) << line;
+  ASSERT_EQ(told.size() % 2, 1u) << line;
+  double until_s = 0;
+  for (std::size_t i = 1; i < told.size(); i += 2) {
+    EXPECT_GT(told[i], until_s) << line;
+    until_s = told[i];
+    EXPECT_GT(told[i + 1], 0) << line;
+    EXPECT_LT(told[i + 1], 0.5) << line;
+  }
+  EXPECT_NEAR(until_s, told[0], 1e-6) << line;
+  EXPECT_EQ(numbers_of(ranks.next(0)), std::vector<double>{kFinish_s});
+}
+
+}  // namespace
+}  // namespace slackline
