@@ -17,6 +17,7 @@
 #include "cli/network.h"
 #include "cli/program.h"
 #include "cli/table.h"
+#include "hw/testbed/entry.h"
 #include "hw/testbed/testbed.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
@@ -26,6 +27,7 @@ namespace {
 
 // By two hosts of two cores, about.
 constexpr sched::Rate kMostCarried{2'000'000'000};
+constexpr const char* kGuestsJoinWithin = "180s";
 constexpr std::array<std::string_view, 3> kRealCommands = {"run", "calibrate", "validate"};
 
 bool names(std::string_view word, std::initializer_list<std::string_view> options) {
@@ -49,6 +51,9 @@ class TestbedCommand : public Command {
                      "proportion");
     arguments.flag("--bare-latency", bare_latency_,
                    "take this machine's latency, not the platform's");
+    arguments.option("--guests", "FOLDER", guests_,
+                     "make each host a virtual machine with Soft-RoCE, of the kernel that "
+                     "`scripts/guest --image FOLDER` put there");
     arguments.flag("--json", json_, "without COMMAND: print one JSON document");
     arguments.rest("run|calibrate|validate …", command_);
     arguments.example(
@@ -67,8 +72,10 @@ class TestbedCommand : public Command {
       console.print(json_ ? document(tree) : report(tree, platform));
       return 0;
     }
+    std::optional<hw::GuestImage> image;
+    if (guests_) image = hw::guest_image(*guests_);
     console.phase("building the network");
-    const hw::Testbed testbed(tree, latency(), [&](std::uint32_t ready) {
+    const hw::Testbed testbed(tree, latency(), image, [&](std::uint32_t ready) {
       console.progress("building the network", ready, hosts);
     });
     console.clear();
@@ -153,7 +160,13 @@ class TestbedCommand : public Command {
       return std::ranges::any_of(command_,
                                  [&](const std::string& word) { return names(word, options); });
     };
-    if (!said({"--transport", "-t"})) line.insert(line.end(), {"--transport", "tcp"});
+    if (!said({"--transport", "-t"})) {
+      line.insert(line.end(), {"--transport", guests_ ? "verbs" : "tcp"});
+    }
+    // Virtual machines boot first.
+    if (guests_ && !said({"--join-timeout"})) {
+      line.insert(line.end(), {"--join-timeout", kGuestsJoinWithin});
+    }
     // Ranks that poll take each other's processors.
     if (!said({"--completion"})) line.insert(line.end(), {"--completion", "interrupt"});
     return line;
@@ -164,11 +177,11 @@ class TestbedCommand : public Command {
   }
 
   std::string summary(const hw::SwitchTree& tree) const {
-    return fmt::format(
-        "testbed: {} hosts on {} switch{}, host-0's cable at {} of what TCP carries; "
-        "{}",
-        tree.hosts.size(), tree.switches.size(), tree.switches.size() == 1 ? "" : "es",
-        shown_rate(tree.hosts.front().cable.up), latency_words());
+    return fmt::format("testbed: {} {} on {} switch{}, host-0's cable at {} of what {} carries; {}",
+                       tree.hosts.size(), guests_ ? "virtual machines" : "hosts",
+                       tree.switches.size(), tree.switches.size() == 1 ? "" : "es",
+                       shown_rate(tree.hosts.front().cable.up), guests_ ? "RoCE" : "TCP",
+                       latency_words());
   }
 
   static sched::Rate fastest(const hw::SwitchTree& tree) {
@@ -239,7 +252,7 @@ class TestbedCommand : public Command {
   }
 
   std::string platform_;
-  std::optional<std::string> hosts_, scale_;
+  std::optional<std::string> hosts_, scale_, guests_;
   bool bare_latency_ = false;
   bool json_ = false;
   std::vector<std::string> command_;

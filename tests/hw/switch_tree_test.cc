@@ -242,10 +242,12 @@ TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
       tree_of("two-level:racks=2,hosts=2,oversubscription=2,rate=400Mbps,latency=1ms", 4);
   const auto space_of = [](std::uint32_t host) { return fmt::format("/space/{}", host); };
   std::string all;
-  for (const std::string& script : switch_scripts(tree, TestbedLatency::kBare, space_of)) {
+  for (const std::string& script : switch_scripts(tree, {TestbedLatency::kBare}, space_of)) {
     all += script;
   }
-  EXPECT_THAT(all, HasSubstr("link add name p3 type veth peer name eth0 netns /space/3\n"));
+  EXPECT_THAT(
+      all,
+      HasSubstr("link add name p3 mtu 1500 type veth peer name eth0 mtu 1500 netns /space/3\n"));
   EXPECT_THAT(all, HasSubstr("link set p3 master s1 up\n"));
   EXPECT_THAT(all, HasSubstr("link set d1 master s2 up\n"));
   // 400 Mb/s of bytes that TCP carries.
@@ -255,7 +257,7 @@ TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
                                            port)));
     EXPECT_THAT(all, HasSubstr(fmt::format("hook egress device \"{}\"", port)));
   }
-  EXPECT_THAT(host_script(tree, TestbedLatency::kBare, 2),
+  EXPECT_THAT(host_script(tree, {TestbedLatency::kBare}, 2),
               AllOf(HasSubstr("address add 10.77.0.3/24 dev eth0\n"),
                     HasSubstr("class add dev eth0 parent 1: classid 1:1 htb rate 418232044bit")));
   EXPECT_THAT(all, ::testing::Not(HasSubstr("netem")));
@@ -263,10 +265,10 @@ TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
 
 TEST(TestbedScripts, LatencyIsOfWhatLeavesAHost) {
   const SwitchTree tree = tree_of("star:rate=400Mbps,latency=1ms", 2);
-  EXPECT_THAT(host_script(tree, TestbedLatency::kTree, 0),
+  EXPECT_THAT(host_script(tree, {TestbedLatency::kTree}, 0),
               HasSubstr("qdisc add dev eth0 parent 1:20 handle 20: netem delay 1000.000us "));
   for (const std::string& script :
-       switch_scripts(tree, TestbedLatency::kTree, [](std::uint32_t) { return "/s"; })) {
+       switch_scripts(tree, {TestbedLatency::kTree}, [](std::uint32_t) { return "/s"; })) {
     EXPECT_THAT(script, ::testing::Not(HasSubstr("netem")));
   }
 }
