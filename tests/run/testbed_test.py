@@ -131,6 +131,17 @@ class Testbed(RankCase):
         self.assertEqual((done.code, done.out), (2, ""), done)
         self.assertIn("rank 0 is on host-0, rank 1 on host-1", done.err)
 
+    def test_calibrate_finds_the_rate_that_was_set(self):
+        done = self.on_testbed("star:rate=200Mbps", 2, "calibrate", "--memory", "4MiB", "--repeats", 4,
+                               "--json")
+        self.assertEqual(done.code, 0, done)
+        rate = next(figure for figure in json.loads(done.out)["figures"] if figure["name"] == "rate")
+        self.assertEqual(rate["verdict"], "measured", rate)
+        # Wide, as others have this machine's processors too.
+        self.assertLess(abs(rate["value"] * 8 / 200e6 - 1), 0.15, rate)
+        self.assertLess(rate["low"] * 8 / 200e6, 1.1, rate)
+        self.assertGreater(rate["high"] * 8 / 200e6, 0.9, rate)
+
     def test_a_program_runs_on_each_host(self):
         done = self.on_testbed(STAR, 3, "each", "sh", "-c",
                                'echo "rank $0 of $1 at $2 on $(hostname)"; exit $0', "{rank}",
