@@ -81,15 +81,14 @@ std::string guest_entry_script(const SwitchTree& tree, const GuestImage& image,
   text += fmt::format("case \"$2\" in\n{}esac\n", each);
   // What the guest does. Its standard input is QEMU's, so this comes by another descriptor.
   text +=
-      "TESTBED_COMMAND=$3\n"
-      "export TESTBED_COMMAND\n"
+      "TESTBED_COMMAND=$3 TESTBED_HOST=$2 TESTBED_ADDRESS=$address TESTBED_SEGMENT=$segment\n"
+      "export TESTBED_COMMAND TESTBED_HOST TESTBED_ADDRESS TESTBED_SEGMENT\n"
       "exec 8<&0\n"
       "{\n"
       "export -p\n"
-      "echo \"name=$2 address=$address segment=$segment\"\n"
       "cat <<'TEXT'\n";
   text += fmt::format(
-      "{}{}{}hostname \"$name\"\n"
+      "{}{}{}hostname \"$TESTBED_HOST\"\n"
       "ulimit -l unlimited\n"
       "{}"
       "tool rdma link add rxe0 type rxe netdev eth0\n"
@@ -98,7 +97,7 @@ std::string guest_entry_script(const SwitchTree& tree, const GuestImage& image,
       "TEXT\n",
       kToolsMustWork, kQuietNetwork, kPlainTcp,
       with_ip(fmt::format("link set eth0 mtu {} txqueuelen {}\n{}", kRocePackets.mtu,
-                          kQueuedPackets, own_port("$address", "$segment"))));
+                          kQueuedPackets, own_port("$TESTBED_ADDRESS", "$TESTBED_SEGMENT"))));
   // Its status is no one that QEMU ends with by itself (see scripts/guest).
   text += fmt::format(
       "}} | nsenter --net=\"$space\" setpriv --pdeathsig KILL {} -accel tcg -smp 1 -m {} "

@@ -51,7 +51,10 @@ def machines_of(pid):
     found = {}
     for shell in children_of(pid):
         for machine in children_of(shell):
-            words = pathlib.Path(f"/proc/{machine}/cmdline").read_bytes().split(b"\0")
+            try:
+                words = pathlib.Path(f"/proc/{machine}/cmdline").read_bytes().split(b"\0")
+            except OSError:  # it has ended, as what helps the shell does
+                continue
             if words[0].endswith(b"qemu-system-x86_64"):
                 mac = next(w for w in words if b"mac=" in w).decode().split("mac=")[1]
                 found[f"host-{int(mac.split(',')[0].split(':')[-1], 16) - 1}"] = machine
