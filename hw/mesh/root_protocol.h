@@ -1,6 +1,6 @@
 // What rank 0 decides while ranks join: whom it takes in, and whether there will be a run. It knows
 // no sockets and no clock, which are its owner's (hw/mesh/join_root.cc): so tests bring events in
-// any order.
+// any order (tests/support/join_system.h).
 #pragma once
 
 #include <chrono>
