@@ -152,11 +152,15 @@ std::string figure_table(const CalibrationRun& run) {
 
 bool has_equation(const KindFit& kind) { return kind.kind != analysis::PointKind::kBehind; }
 
+bool has_fit(const KindFit& kind) {
+  return has_equation(kind) && kind.outliers + kind.left_out < kind.points;
+}
+
 std::string kind_table(const CalibrationRun& run) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.add({"kind", "points", "outliers", "residual", "platform off by"});
   for (const KindFit& kind : run.found.kinds) {
-    const bool some = has_equation(kind) && kind.outliers < kind.points;
+    const bool some = has_fit(kind);
     table.add({std::string(analysis::name(kind.kind)), fmt::to_string(kind.points),
                fmt::to_string(kind.outliers), some ? percent(kind.median_relative) : "",
                some ? fmt::format("{:+.2g} %", 100 * kind.platform_off) : ""});
@@ -169,7 +173,7 @@ std::string outlier_lines(const CalibrationRun& run, bool all) {
   std::size_t seen = 0;
   for (std::size_t i = 0; i < run.points.size(); ++i) {
     const PointFit& fit = run.found.points[i];
-    if (fit.weight > 0) continue;
+    if (fit.weight > 0 || fit.left_out) continue;
     if (++seen > kOutliersShown && !all) continue;
     const analysis::MeasuredPoint& point = run.points[i];
     text +=
@@ -187,11 +191,26 @@ std::string outlier_lines(const CalibrationRun& run, bool all) {
   return text;
 }
 
+std::string contradiction_lines(const CalibrationRun& run) {
+  const auto& found = run.found.contradiction;
+  if (!found) return "";
+  const FigureFit& rate = run.found.of(Figure::kRate);
+  return fmt::format(
+      "  the points contradict each other: longer streams against shorter ones say {} ({}), all "
+      "together {} ({} to {})\n"
+      "  the rate is that of streams; {} of long messages were left out, most of which took "
+      "{:+.0f} "
+      "% to {:+.0f} % more than the platform says\n",
+      shown(Figure::kRate, rate.value), interval(rate), shown(Figure::kRate, found->together),
+      shown(Figure::kRate, found->low), shown(Figure::kRate, found->high),
+      human_count(found->left_out, "point"), 100 * found->off_low, 100 * found->off_high);
+}
+
 // What was kept need not fit what was measured.
 std::string misfit_line(const CalibrationRun& run) {
   std::string kinds;
   for (const KindFit& kind : run.found.kinds) {
-    if (!has_equation(kind) || kind.outliers == kind.points) continue;
+    if (!has_fit(kind)) continue;
     if (std::abs(kind.platform_off) <= kWellMet + 3 * kind.median_relative) continue;
     kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", analysis::name(kind.kind));
   }
@@ -212,7 +231,7 @@ std::string calibration_report(const CalibrationRun& run, bool all) {
                         percent(run.found.median_relative), percent(run.found.worst_relative),
                         run.points[run.found.worst].line);
   }
-  return text + outlier_lines(run, all) + misfit_line(run);
+  return text + contradiction_lines(run) + outlier_lines(run, all) + misfit_line(run);
 }
 
 void add_calibration(const CalibrationRun& run, JsonDocument& json) {
@@ -247,13 +266,25 @@ void add_calibration(const CalibrationRun& run, JsonDocument& json) {
   json.end();
   json.begin_list("kinds");
   for (const KindFit& kind : found.kinds) {
-    const bool some = has_equation(kind) && kind.outliers < kind.points;
+    const bool some = has_fit(kind);
     json.begin_object();
     json.set("name", analysis::name(kind.kind));
     json.set("points", kind.points);
     json.set("outliers", kind.outliers);
     json.set("median_residual", some ? std::optional(kind.median_relative) : std::nullopt);
     json.set("platform_off", some ? std::optional(kind.platform_off) : std::nullopt);
+    json.end();
+  }
+  json.end();
+  json.begin_list("contradictions");
+  if (found.contradiction) {
+    json.begin_object();
+    json.set("all_low", found.contradiction->low);
+    json.set("all_value", found.contradiction->together);
+    json.set("all_high", found.contradiction->high);
+    json.set("left_out", found.contradiction->left_out);
+    json.set("off_low", found.contradiction->off_low);
+    json.set("off_high", found.contradiction->off_high);
     json.end();
   }
   json.end();
@@ -264,7 +295,8 @@ void add_calibration(const CalibrationRun& run, JsonDocument& json) {
   json.set("worst_line", any ? std::optional(run.points[found.worst].line) : std::nullopt);
   std::vector<std::uint64_t> outliers;
   for (std::size_t i = 0; i < run.points.size(); ++i) {
-    if (found.points[i].weight == 0) outliers.push_back(run.points[i].line);
+    const PointFit& fit = found.points[i];
+    if (fit.weight == 0 && !fit.left_out) outliers.push_back(run.points[i].line);
   }
   json.set("outlier_lines", std::span<const std::uint64_t>(outliers));
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@
 #include "cli/network.h"
 #include "cli/program.h"
 #include "cli/table.h"
+#include "hw/end_signals.h"
+#include "hw/mesh/secret.h"
+#include "hw/testbed/each.h"
+#include "hw/testbed/entry.h"
 #include "hw/testbed/testbed.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
@@ -26,7 +31,10 @@ namespace {
 
 // By two hosts of two cores, about.
 constexpr sched::Rate kMostCarried{2'000'000'000};
+constexpr const char* kGuestsJoinWithin = "180s";
 constexpr std::array<std::string_view, 3> kRealCommands = {"run", "calibrate", "validate"};
+// Not slackline's: a program that each host runs.
+constexpr std::string_view kEach = "each";
 
 bool names(std::string_view word, std::initializer_list<std::string_view> options) {
   return std::ranges::any_of(options, [&](std::string_view option) {
@@ -49,8 +57,11 @@ class TestbedCommand : public Command {
                      "proportion");
     arguments.flag("--bare-latency", bare_latency_,
                    "take this machine's latency, not the platform's");
+    arguments.option("--guests", "FOLDER", guests_,
+                     "make each host a virtual machine with Soft-RoCE, of the kernel that "
+                     "`scripts/guest --image FOLDER` put there");
     arguments.flag("--json", json_, "without COMMAND: print one JSON document");
-    arguments.rest("run|calibrate|validate …", command_);
+    arguments.rest("run|calibrate|validate|each …", command_);
     arguments.example(
         "star:rate=400Mbps --hosts 8 --bare-latency -- "
         "run binomial-pipeline:ranks=8,bytes=8MiB,block=512KiB");
@@ -67,8 +78,10 @@ class TestbedCommand : public Command {
       console.print(json_ ? document(tree) : report(tree, platform));
       return 0;
     }
+    std::optional<hw::GuestImage> image;
+    if (guests_) image = hw::guest_image(*guests_);
     console.phase("building the network");
-    const hw::Testbed testbed(tree, latency(), [&](std::uint32_t ready) {
+    const hw::Testbed testbed(tree, latency(), image, [&](std::uint32_t ready) {
       console.progress("building the network", ready, hosts);
     });
     console.clear();
@@ -79,6 +92,7 @@ class TestbedCommand : public Command {
                       "ratios between cables",
                       shown_rate(rate)));
     }
+    if (command_.front() == kEach) return run_each(tree, testbed, console);
     return run_command(command_on(testbed), console);
   }
 
@@ -86,9 +100,13 @@ class TestbedCommand : public Command {
   void check_command() const {
     if (command_.empty()) return;
     if (json_) throw InputError("--json before --; expected it behind, as the command's");
+    if (command_.front() == kEach) {
+      if (command_.size() > 1) return;
+      throw InputError("each behind --; expected a program behind it");
+    }
     if (std::ranges::find(kRealCommands, command_.front()) == kRealCommands.end()) {
-      throw InputError(fmt::format("'{}' behind --; expected one of {}", command_.front(),
-                                   fmt::join(kRealCommands, ", ")));
+      throw InputError(fmt::format("'{}' behind --; expected one of {}, {}", command_.front(),
+                                   fmt::join(kRealCommands, ", "), kEach));
     }
     for (const std::string& word : command_) {
       if (names(word, {"--hosts", "--place", "--ssh", "--rank", "--ranks", "--root", "--host"})) {
@@ -153,10 +171,42 @@ class TestbedCommand : public Command {
       return std::ranges::any_of(command_,
                                  [&](const std::string& word) { return names(word, options); });
     };
-    if (!said({"--transport", "-t"})) line.insert(line.end(), {"--transport", "tcp"});
+    if (!said({"--transport", "-t"})) {
+      line.insert(line.end(), {"--transport", guests_ ? "verbs" : "tcp"});
+    }
+    // Virtual machines boot first.
+    if (guests_ && !said({"--join-timeout"})) {
+      line.insert(line.end(), {"--join-timeout", kGuestsJoinWithin});
+    }
     // Ranks that poll take each other's processors.
     if (!said({"--completion"})) line.insert(line.end(), {"--completion", "interrupt"});
     return line;
+  }
+
+  int run_each(const hw::SwitchTree& tree, const hw::Testbed& testbed, Console& console) const {
+    const std::vector<std::string> words(command_.begin() + 1, command_.end());
+    // Hosts that share the user's files must not all make it at once.
+    if (std::ranges::any_of(words, [](const std::string& word) {
+          return word.find("{root}") != std::string::npos;
+        })) {
+      hw::Secret::of_user();
+    }
+    const hw::EndSignals signals;
+    console.phase("running");
+    const std::vector<int> statuses =
+        hw::run_on_each(tree, testbed.entry_program(), std::filesystem::current_path(), words,
+                        signals.descriptor(), [&](const std::string& host, std::string_view line) {
+                          console.print(fmt::format("{}: {}\n", host, line));
+                        });
+    console.clear();
+    if (const auto signal = signals.take()) {
+      console.error(hw::ended_by(*signal));
+      hw::die_by(*signal);
+    }
+    const auto bad = std::ranges::find_if(statuses, [](int status) { return status != 0; });
+    if (bad == statuses.end()) return 0;
+    console.note(fmt::format("{} ended with {}", tree.hosts[bad - statuses.begin()].name, *bad));
+    return 1;
   }
 
   std::string latency_words() const {
@@ -164,11 +214,11 @@ class TestbedCommand : public Command {
   }
 
   std::string summary(const hw::SwitchTree& tree) const {
-    return fmt::format(
-        "testbed: {} hosts on {} switch{}, host-0's cable at {} of what TCP carries; "
-        "{}",
-        tree.hosts.size(), tree.switches.size(), tree.switches.size() == 1 ? "" : "es",
-        shown_rate(tree.hosts.front().cable.up), latency_words());
+    return fmt::format("testbed: {} {} on {} switch{}, host-0's cable at {} of what {} carries; {}",
+                       tree.hosts.size(), guests_ ? "virtual machines" : "hosts",
+                       tree.switches.size(), tree.switches.size() == 1 ? "" : "es",
+                       shown_rate(tree.hosts.front().cable.up), guests_ ? "RoCE" : "TCP",
+                       latency_words());
   }
 
   static sched::Rate fastest(const hw::SwitchTree& tree) {
@@ -239,7 +289,7 @@ class TestbedCommand : public Command {
   }
 
   std::string platform_;
-  std::optional<std::string> hosts_, scale_;
+  std::optional<std::string> hosts_, scale_, guests_;
   bool bare_latency_ = false;
   bool json_ = false;
   std::vector<std::string> command_;

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/fit/calibrated_platform.h"
 #include "analysis/fit/calibration_model.h"
 #include "analysis/fit/calibration_paces.h"
 #include "analysis/fit/interleave_fit.h"
 #include "analysis/fit/robust_fit.h"
+#include "analysis/fit/stream_differences.h"
 #include "base/enum_names.h"
 #include "base/error.h"
 
@@ -132,7 +134,10 @@ class Calibrator {
     }
     if (linear_.empty()) return;
     choice_ = choose(linear_);
-    model_ = equations_of(linear_, choice_.attempt.paces);
+    all_ = model_ = equations_of(linear_, choice_.attempt.paces);
+    for (std::size_t i = 0; i < linear_.size(); ++i) point_of_row_.push_back(i);
+    own_rows_ = linear_.size();
+    heed_streams();
   }
 
   Calibration run() {
@@ -145,25 +150,47 @@ class Calibrator {
     result_.figures.push_back(fit_of_interleave(interleave));
     if (choice_.undecided) result_.small_stream_pace_s = choice_.attempt.x(Unknown::kGap);
     bound_paces();
-    write_platform();
+    set_measured(result_.platform, result_.figures);
     describe_points(interleave);
     describe_kinds();
+    describe_contradiction();
     return std::move(result_);
   }
 
  private:
   const RobustFit& fit() const { return choice_.attempt.fit; }
 
+  // Fits anew if what streams say of the rate is refuted by all points together, and refutes that.
+  void heed_streams() {
+    const std::size_t j = index_of(Unknown::kByte);
+    if (!fit().known(j)) return;
+    const auto differences = stream_differences(linear_, choice_.attempt.paces);
+    const auto streams = stream_pace(differences);
+    const double all = fit().x[j];
+    if (!streams || (streams->low <= all && all <= streams->high) ||
+        (fit().low[j] <= streams->byte_s && streams->byte_s <= fit().high[j])) {
+      return;
+    }
+    result_.contradiction = {1 / all, 1 / fit().high[j], 1 / fit().low[j]};
+    KeptEquations kept = kept_equations(linear_, model_, differences, streams->byte_s);
+    std::vector<double> start = fit().x;
+    start[j] = streams->byte_s;
+    choice_.attempt.fit = robust_fit(kept.model, start);
+    model_ = std::move(kept.model);
+    point_of_row_ = std::move(kept.points);
+    own_rows_ = kept.own;
+  }
+
   FigureFit figure_fit(Figure figure) const {
     const std::size_t j = index_of(*unknown_of(figure));
     FigureFit result;
     result.figure = figure;
     double share = 0;  // the most that one unit of it makes of a point
-    for (std::size_t i = 0; i < linear_.size(); ++i) {
+    for (std::size_t i = 0; i < model_.rows(); ++i) {
       const double times = model_.row(i)[j];
       if (times == 0 || fit().weight[i] == 0) continue;
       ++result.points;
-      share = std::max(share, times / linear_[i].seconds);
+      share = std::max(share, times / model_.observed[i]);
     }
     if (result.points == 0) return result;
     if (choice_.undecided && (figure == Figure::kPost || figure == Figure::kGap)) {
@@ -177,9 +204,18 @@ class Calibrator {
     result.verdict = others != 0       ? Verdict::kTogether
                      : !fit().known(j) ? Verdict::kNoPoints
                                        : quality(j, share, is_rate(figure));
-    if (result.verdict == Verdict::kOnePoint) result.rests_on = place_[fit().rests_on[j]];
+    if (result.verdict == Verdict::kOnePoint) {
+      result.rests_on = place_[point_of_row_[fit().rests_on[j]]];
+    }
     if (!fit().known(j)) return result;
     const bool rate = is_rate(figure);
+    if (figure == Figure::kRate && result_.contradiction) {
+      const double byte_s = fit().x[j];
+      result.value = 1 / byte_s;
+      result.low = 1 / std::max(fit().high[j], byte_s * (1 + kStreamsWithin));
+      result.high = 1 / std::min(fit().low[j], byte_s * (1 - kStreamsWithin));
+      return result;
+    }
     result.value = rate ? 1 / fit().x[j] : fit().x[j];
     result.low = rate ? 1 / fit().high[j] : fit().low[j];
     result.high = rate ? 1 / fit().low[j] : fit().high[j];
@@ -223,47 +259,6 @@ class Calibrator {
     }
   }
 
-  void write_platform() {
-    const auto time = [](double seconds) {
-      return sched::Time{static_cast<std::int64_t>(std::min(seconds * 1e12, kMaxTime) + 0.5)};
-    };
-    const auto bits_per_second = [](double bytes_per_s) {
-      return sched::Rate{static_cast<std::uint64_t>(std::llround(std::max(8 * bytes_per_s, 1.0)))};
-    };
-    machine::Platform& platform = result_.platform;
-    for (const FigureFit& figure : result_.figures) {
-      if (figure.verdict != Verdict::kMeasured) continue;
-      switch (figure.figure) {
-        case Figure::kPost:
-          platform.o_post = time(figure.value);
-          break;
-        case Figure::kComplete:
-          platform.o_complete = time(figure.value);
-          break;
-        case Figure::kGap:
-          platform.gap = time(figure.value);
-          break;
-        case Figure::kLatency:
-          platform.latency = time(figure.value);
-          break;
-        case Figure::kRate:
-          platform.rate = bits_per_second(figure.value);
-          break;
-        case Figure::kAtomicService:
-          platform.atomic_service = time(figure.value);
-          break;
-        case Figure::kCopyRate:
-          platform.copy_rate = bits_per_second(figure.value);
-          break;
-        case Figure::kCopyStart:
-          break;
-        case Figure::kInterleave:
-          platform.interleave_bytes = static_cast<std::uint64_t>(figure.value);
-          break;
-      }
-    }
-  }
-
   void describe_points(const InterleaveFit& interleave) {
     const Unknowns figures = unknowns_of(result_.platform);
     result_.points.resize(points_.size());
@@ -273,10 +268,16 @@ class Calibrator {
     std::vector<double> sizes;
     for (std::size_t k = 0; k < linear_.size(); ++k) {
       PointFit& point = result_.points[place_[k]];
-      point.fitted_s = fit().fitted[k];
+      point.fitted_s = dot(all_.row(k), fit().x);
       point.platform_s = predicted_s(linear_[k], figures);
       point.relative = linear_[k].seconds / point.fitted_s - 1;
-      point.weight = fit().weight[k];
+      point.left_out = true;
+    }
+    for (std::size_t row = 0; row < own_rows_; ++row) {
+      const std::size_t k = point_of_row_[row];
+      PointFit& point = result_.points[place_[k]];
+      point.left_out = false;
+      point.weight = fit().weight[row];
       if (point.weight == 0) continue;
       sizes.push_back(std::abs(point.relative));
       if (sizes.back() >= result_.worst_relative) {
@@ -287,7 +288,7 @@ class Calibrator {
     result_.median_relative = median(std::move(sizes));
     result_.outliers = static_cast<std::size_t>(
         std::count_if(result_.points.begin(), result_.points.end(),
-                      [](const PointFit& point) { return point.weight == 0; }));
+                      [](const PointFit& point) { return point.weight == 0 && !point.left_out; }));
   }
 
   void describe_kinds() {
@@ -300,6 +301,10 @@ class Calibrator {
         if (points_[i].kind != kind.kind) continue;
         const PointFit& point = result_.points[i];
         ++kind.points;
+        if (point.left_out) {
+          ++kind.left_out;
+          continue;
+        }
         if (point.weight == 0) ++kind.outliers;
         if (point.weight == 0 || kind.kind == PointKind::kBehind) continue;
         sizes.push_back(std::abs(point.relative));
@@ -311,6 +316,22 @@ class Calibrator {
     }
   }
 
+  // How far those that were left out are from what the platform says.
+  void describe_contradiction() {
+    if (!result_.contradiction) return;
+    std::vector<double> off;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const PointFit& point = result_.points[i];
+      if (point.left_out) off.push_back(points_[i].seconds / point.platform_s - 1);
+    }
+    result_.contradiction->left_out = off.size();
+    if (off.empty()) return;
+    std::sort(off.begin(), off.end());
+    const std::size_t tenth = off.size() / 10;
+    result_.contradiction->off_low = off[tenth];
+    result_.contradiction->off_high = off[off.size() - 1 - tenth];
+  }
+
   static double median(std::vector<double> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -319,13 +340,15 @@ class Calibrator {
   }
 
   static constexpr double kMaxRate = 1e18;  // bits per second
-  static constexpr double kMaxTime = 9e18;  // picoseconds
 
   std::span<const MeasuredPoint> points_;
   std::vector<MeasuredPoint> linear_;  // those that have equations…
   std::vector<std::size_t> place_;     // …and where they stand in points_
   Choice choice_;
-  LinearModel model_;
+  LinearModel all_;                        // an equation for each of linear_
+  LinearModel model_;                      // those that were fitted…
+  std::vector<std::size_t> point_of_row_;  // …and whose each is, in linear_:
+  std::size_t own_rows_ = 0;               // so many, and then differences of two
   Calibration result_;
 };
 

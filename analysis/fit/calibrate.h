@@ -60,7 +60,8 @@ struct PointFit {
   double fitted_s = 0;    // 0 for kBehind, which has no equation
   double platform_s = 0;  // what the calibrated platform says, kept figures and all
   double relative = 0;    // seconds / fitted_s − 1; 0 for kBehind
-  double weight = 0;      // 0 … 1 in the fit; 0: an outlier
+  double weight = 0;      // 0 … 1 in the fit; 0: an outlier, or left out
+  bool left_out = false;  // for a contradiction
 };
 
 /// One kind's points.
@@ -68,8 +69,19 @@ struct KindFit {
   PointKind kind = PointKind::kPost;
   std::size_t points = 0;
   std::size_t outliers = 0;
+  std::size_t left_out = 0;    // for a contradiction
   double median_relative = 0;  // of |seconds / fitted − 1|, without outliers
   double platform_off = 0;     // the median of platform / seconds − 1, without outliers
+};
+
+/// What all points say together of the rate, which what streams say refutes. Bytes per second.
+struct Contradiction {
+  double together = 0;
+  double low = 0;  // 95 % interval of the same
+  double high = 0;
+  std::size_t left_out = 0;  // points, of which most took…
+  double off_low = 0;        // …seconds / platform − 1 from here…
+  double off_high = 0;       // …to here: the middle 80 %
 };
 
 struct Calibration {
@@ -78,6 +90,7 @@ struct Calibration {
   std::vector<PointFit> points;               // one per point given
   std::vector<KindFit> kinds;                 // those that were given, in the order of PointKind
   std::optional<double> small_stream_pace_s;  // kUndecided: the larger of o_post and gap
+  std::optional<Contradiction> contradiction;
   double median_relative = 0;  // of |seconds / fitted − 1| over all points with an equation…
   double worst_relative = 0;   // …and the largest; both without outliers
   std::size_t worst = 0;       // the index of that point
@@ -90,7 +103,12 @@ struct Calibration {
 /// ≥ 0, and the pace of streams and bursts by find_paces(). A figure counts as measured if half its
 /// 95 % interval is at most a quarter of its value, or its upper end makes less than a twentieth of
 /// every point that speaks of it, and if that stays so without any one point. The others are as in
-/// `base`: no number is made up. Throws InputError without points.
+/// `base`: no number is made up.
+///
+/// Where the rate that comes out and that of streams by themselves (stream_pace()) lie outside of
+/// each other's intervals, the points contradict each other. A shaper lets single messages through
+/// early, a processor keeps them for longer. Then the rate is that of streams, and the points of
+/// which the wire makes a good part are left out otherwise. Throws InputError without points.
 Calibration calibrate(std::span<const MeasuredPoint> points, const machine::Platform& base);
 
 }  // namespace slackline::analysis

@@ -5,14 +5,12 @@
 
 namespace slackline::hw {
 
-JoinSide::JoinSide(const MeshOptions& options, Hello hello)
+JoinSide::JoinSide(const MeshOptions& options)
     : options_(options),
-      hello_(std::move(hello)),
       door_(io_, options.secret, options.ranks,
             [this](asio::awaitable<void> coroutine) { start(std::move(coroutine)); }),
       deadline_(io_),
-      links_(options.ranks),
-      members_(options.ranks) {}
+      links_(options.ranks) {}
 
 void JoinSide::start(asio::awaitable<void> coroutine) {
   asio::co_spawn(io_, std::move(coroutine), [this](std::exception_ptr thrown) {
@@ -20,14 +18,14 @@ void JoinSide::start(asio::awaitable<void> coroutine) {
   });
 }
 
-Joined JoinSide::run() {
-  while (!done_ && !thrown_ && io_.run_one() != 0) {
+Joined JoinSide::run(const JoinState& state) {
+  while (!state.done && !thrown_ && io_.run_one() != 0) {
   }
   if (thrown_) std::rethrow_exception(thrown_);
-  if (verdict_) throw_verdict(*verdict_);
+  if (state.verdict) throw_verdict(*state.verdict);
   Joined joined;
-  joined.hello = std::move(hello_);
-  joined.members = std::move(members_);
+  joined.hello = state.hello;
+  joined.members = state.members;
   const bool all_met = options_.ranks <= options_.full_up_to || options_.rank == 0;
   if (!all_met) joined.listener = door_.close();
   for (const LinkPtr& link : links_) {

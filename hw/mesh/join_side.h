@@ -1,4 +1,4 @@
-// What both sides of a join have in common: it goes on until it is done, or fails.
+// What both sides of a join have in common: their sockets, and that it goes on until it is done.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -6,11 +6,11 @@
 #include <asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
-#include <optional>
 #include <vector>
 
 #include "hw/mesh/door.h"
 #include "hw/mesh/join.h"
+#include "hw/mesh/join_state.h"
 #include "hw/mesh/link.h"
 
 namespace slackline::hw {
@@ -19,22 +19,18 @@ class JoinSide {
  protected:
   using Clock = std::chrono::steady_clock;
 
-  JoinSide(const MeshOptions& options, Hello hello);
+  explicit JoinSide(const MeshOptions& options);
 
   /// A coroutine of its own; what it throws ends the join.
   void start(asio::awaitable<void> coroutine);
-  /// Until done_, or something was thrown.
-  Joined run();
+  /// Until `state` is done, or something was thrown.
+  Joined run(const JoinState& state);
 
   const MeshOptions& options_;
-  Hello hello_;
   asio::io_context io_;
   Door door_;
   asio::steady_timer deadline_;
   std::vector<LinkPtr> links_;  // by rank
-  std::vector<Member> members_;
-  std::optional<Verdict> verdict_;
-  bool done_ = false;
 
  private:
   std::exception_ptr thrown_;

@@ -91,6 +91,9 @@ Member read_member(WireReader& reader) {
   member.pid = reader.u64();
   member.address = reader.text();
   member.port = reader.u32();
+  if (member.host.size() > kMostHostText || member.address.size() > kMostAddressText) {
+    throw WireError("a name that is too long");
+  }
   if (member.port > 65'535) throw WireError("a port that is none");
   return member;
 }

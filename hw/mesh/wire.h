@@ -59,6 +59,10 @@ class WireReader {
   std::span<const std::byte> bytes_;
 };
 
+/// What the texts of a member have at the most.
+inline constexpr std::size_t kMostHostText = 512;
+inline constexpr std::size_t kMostAddressText = 128;
+
 /// A rank, as others need to know it.
 struct Member {
   std::string host;  // who has the same shares memory, process numbers and clock
@@ -117,7 +121,7 @@ Loss decode_loss(std::span<const std::byte> bytes);
 enum class FrameKind : std::uint32_t {
   // While ranks join.
   kWelcome = 1,  // root to rank: the run's number
-  kTable,        // root to rank: milliseconds left, then all members
+  kTable,        // root to rank: milliseconds left, then members: the next ones, until it was all
   kReady,        // rank to root: connected to all
   kWaiting,      // rank to root: it is there, and somebody else is not connected
   kVerdict,      // both ways: the join has failed

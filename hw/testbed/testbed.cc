@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "hw/launch/remote_shell.h"
+#include "hw/testbed/entry.h"
 
 namespace slackline::hw {
 namespace {
@@ -65,29 +66,32 @@ std::string cure(const std::string& words) {
   const auto has = [&](const char* part) { return words.find(part) != std::string::npos; };
   if (has("not found")) return "install it (Debian: iproute2, nftables)";
   return "a testbed needs a kernel with veth, bridge, sch_htb and nf_tables with egress hooks; for "
-         "latencies sch_netem, or --bare-latency";
+         "latencies sch_netem, or --bare-latency; for --guests tun";
 }
 
 }  // namespace
 
 Testbed::Testbed(const SwitchTree& tree, TestbedLatency latency,
+                 const std::optional<GuestImage>& guests,
                  const std::function<void(std::uint32_t ready)>& progress) {
   const auto count = static_cast<std::uint32_t>(tree.hosts.size());
   if (count > kMostTestbedHosts) {
     throw InputError(
         fmt::format("{} hosts; expected at most {} in a testbed", count, kMostTestbedHosts));
   }
+  const TestbedKind kind{latency, guests ? TestbedHosts::kGuests : TestbedHosts::kNamespaces};
   switches_ = new_network();
   for (std::uint32_t host = 0; host < count; ++host) spaces_.push_back(new_network());
   const auto space_of = [&](std::uint32_t host) { return path_of(spaces_[host]); };
-  for (const std::string& script : switch_scripts(tree, latency, space_of)) {
+  for (const std::string& script : switch_scripts(tree, kind, space_of)) {
     carry_out(script, switches_);
   }
   for (std::uint32_t host = 0; host < count; ++host) {
-    carry_out(host_script(tree, latency, host), spaces_[host]);
+    carry_out(host_script(tree, kind, host), spaces_[host]);
     if (progress) progress(host + 1);
   }
-  entry_ = nameless_program(entry_script(tree, space_of));
+  entry_ = nameless_program(guests ? guest_entry_script(tree, *guests, space_of)
+                                   : entry_script(tree, space_of));
   hosts_ = nameless_program(testbed_host_list(tree));
 }
 

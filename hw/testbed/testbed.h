@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hw/descriptor.h"
+#include "hw/testbed/guest.h"
 #include "hw/testbed/scripts.h"
 #include "hw/testbed/switch_tree.h"
 
@@ -14,13 +16,13 @@ namespace slackline::hw {
 
 /// The hosts and switches are network namespaces without names, which this process alone holds: so
 /// nothing of them is left once it has ended, whatever ended it, and nothing outside of them is
-/// touched.
+/// touched. With a GuestImage each host is a virtual machine, which is booted for each command.
 class Testbed {
  public:
   /// Builds it; `progress` hears how many of its hosts are ready. Throws InputError for more than
   /// kMostTestbedHosts, EnvironmentError where this process may not make namespaces, a program is
   /// missing, or the kernel lacks a part (netem, for latencies of the tree's).
-  Testbed(const SwitchTree& tree, TestbedLatency latency,
+  Testbed(const SwitchTree& tree, TestbedLatency latency, const std::optional<GuestImage>& guests,
           const std::function<void(std::uint32_t ready)>& progress = {});
 
   /// What takes ssh's place, and the list of hosts that goes with it: files that are there while

@@ -70,7 +70,7 @@ class ProvedRuns : public ::testing::TestWithParam<const char*> {
 
   static void expect_right(const Schedule& schedule, const std::string& what) {
     ASSERT_FALSE(has_errors(verify(schedule))) << what << '\n' << write_text(schedule);
-    const auto reports = run_locally(schedule, hw::FabricOptions{GetParam(), {}}, seconds(60));
+    const auto reports = run_locally(schedule, hw::FabricOptions{GetParam(), {}}, seconds(20));
     for (std::uint32_t r = 0; r < reports.size(); ++r) {
       EXPECT_EQ(reports[r].error, "") << what << ", rank " << r << '\n' << write_text(schedule);
     }

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "hw/testbed/each.h"
+#include "hw/testbed/guest.h"
 #include "hw/testbed/scripts.h"
 #include "machine/platform.h"
 
@@ -242,10 +244,12 @@ TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
       tree_of("two-level:racks=2,hosts=2,oversubscription=2,rate=400Mbps,latency=1ms", 4);
   const auto space_of = [](std::uint32_t host) { return fmt::format("/space/{}", host); };
   std::string all;
-  for (const std::string& script : switch_scripts(tree, TestbedLatency::kBare, space_of)) {
+  for (const std::string& script : switch_scripts(tree, {TestbedLatency::kBare}, space_of)) {
     all += script;
   }
-  EXPECT_THAT(all, HasSubstr("link add name p3 type veth peer name eth0 netns /space/3\n"));
+  EXPECT_THAT(
+      all,
+      HasSubstr("link add name p3 mtu 1500 type veth peer name eth0 mtu 1500 netns /space/3\n"));
   EXPECT_THAT(all, HasSubstr("link set p3 master s1 up\n"));
   EXPECT_THAT(all, HasSubstr("link set d1 master s2 up\n"));
   // 400 Mb/s of bytes that TCP carries.
@@ -255,7 +259,7 @@ TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
                                            port)));
     EXPECT_THAT(all, HasSubstr(fmt::format("hook egress device \"{}\"", port)));
   }
-  EXPECT_THAT(host_script(tree, TestbedLatency::kBare, 2),
+  EXPECT_THAT(host_script(tree, {TestbedLatency::kBare}, 2),
               AllOf(HasSubstr("address add 10.77.0.3/24 dev eth0\n"),
                     HasSubstr("class add dev eth0 parent 1: classid 1:1 htb rate 418232044bit")));
   EXPECT_THAT(all, ::testing::Not(HasSubstr("netem")));
@@ -263,12 +267,36 @@ TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
 
 TEST(TestbedScripts, LatencyIsOfWhatLeavesAHost) {
   const SwitchTree tree = tree_of("star:rate=400Mbps,latency=1ms", 2);
-  EXPECT_THAT(host_script(tree, TestbedLatency::kTree, 0),
+  EXPECT_THAT(host_script(tree, {TestbedLatency::kTree}, 0),
               HasSubstr("qdisc add dev eth0 parent 1:20 handle 20: netem delay 1000.000us "));
   for (const std::string& script :
-       switch_scripts(tree, TestbedLatency::kTree, [](std::uint32_t) { return "/s"; })) {
+       switch_scripts(tree, {TestbedLatency::kTree}, [](std::uint32_t) { return "/s"; })) {
     EXPECT_THAT(script, ::testing::Not(HasSubstr("netem")));
   }
+}
+
+TEST(TestbedScripts, GuestsArePluggedInBehindTheSameShapers) {
+  const SwitchTree tree = tree_of("star:rate=400Mbps,latency=1ms", 2);
+  const TestbedKind kind{TestbedLatency::kBare, TestbedHosts::kGuests};
+  // 400 Mb/s of bytes that RoCE carries.
+  const std::string host = host_script(tree, kind, 1);
+  EXPECT_THAT(host, AllOf(HasSubstr("link set tap0 mtu 4200 txqueuelen 20000 master br0 up\n"),
+                          HasSubstr("link set eth0 gso_max_size 33333 master br0 up\n"),
+                          HasSubstr("class add dev eth0 parent 1: classid 1:1 htb rate "
+                                    "405664062bit")));
+  // The address is the guest's own.
+  EXPECT_THAT(host, ::testing::Not(HasSubstr("10.77.0.2")));
+  const auto space_of = [](std::uint32_t at) { return fmt::format("/space/{}", at); };
+  EXPECT_THAT(switch_scripts(tree, kind, space_of).back(),
+              HasSubstr("link add name p1 mtu 4200 type veth peer name eth0 mtu 4200 netns "));
+  EXPECT_THAT(guest_entry_script(tree, {"/a/vmlinux", "/a b/initrd"}, space_of),
+              AllOf(HasSubstr("host-1) address=10.77.0.2 segment=33333 mac=52:54:00:00:00:02 ;;\n"),
+                    HasSubstr("-kernel /a/vmlinux -initrd '/a b/initrd' ")));
+}
+
+TEST(TestbedEach, WordsSayWhichRankItIs) {
+  EXPECT_THAT(words_of_rank({"p", "--rank={rank}", "{ranks}{rank}", "{root}", "{other}"}, 2, 3),
+              ::testing::ElementsAre("p", "--rank=2", "32", "10.77.0.1:7000", "{other}"));
 }
 
 }  // namespace

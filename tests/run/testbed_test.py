@@ -81,11 +81,21 @@ class Plan(RankCase):
                 (("torus:dims=4,rate=1Gbps",), "expected a tree of switches"),
                 ((STAR, "--hosts", "1"), "--hosts: '1'"),
                 ((STAR, "--hosts", "2", "--", "simulate", "x"), "'simulate' behind --"),
+                ((STAR, "--hosts", "2", "--", "each"), "expected a program behind it"),
                 ((STAR, "--hosts", "2", "--", "run", "x", "--rank=1"), "--rank=1 behind --"),
                 ((STAR, "--hosts", "2", "--json", "--", "run", "x"), "--json before --")):
             done = self.run_program("testbed", *arguments)
             self.assertEqual((done.code, done.out, done.err.count("\n")), (2, "", 1), done)
             self.assertIn(word, done.err)
+
+
+    def test_what_virtual_machines_need_is_named(self):
+        done = self.run_program("testbed", STAR, "--hosts", "2", "--guests", "none", "--", "run", "x")
+        self.assertEqual((done.code, done.out, done.err.count("\n")), (3, "", 1), done)
+        if shutil.which("qemu-system-x86_64") is None:
+            self.assertIn("no qemu-system-x86_64 here, which --guests needs; install it", done.err)
+        elif os.access("/dev/net/tun", os.R_OK | os.W_OK):
+            self.assertIn("no vmlinux in none; `scripts/guest --image none`", done.err)
 
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
@@ -120,6 +130,26 @@ class Testbed(RankCase):
         done = self.on_testbed(STAR, 2, "run", "chain:ranks=2,bytes=8", "--transport", "shm")
         self.assertEqual((done.code, done.out), (2, ""), done)
         self.assertIn("rank 0 is on host-0, rank 1 on host-1", done.err)
+
+    def test_calibrate_finds_the_rate_that_was_set(self):
+        done = self.on_testbed("star:rate=200Mbps", 2, "calibrate", "--memory", "4MiB", "--repeats", 4,
+                               "--json")
+        self.assertEqual(done.code, 0, done)
+        rate = next(figure for figure in json.loads(done.out)["figures"] if figure["name"] == "rate")
+        self.assertEqual(rate["verdict"], "measured", rate)
+        # Wide, as others have this machine's processors too.
+        self.assertLess(abs(rate["value"] * 8 / 200e6 - 1), 0.15, rate)
+        self.assertLess(rate["low"] * 8 / 200e6, 1.1, rate)
+        self.assertGreater(rate["high"] * 8 / 200e6, 0.9, rate)
+
+    def test_a_program_runs_on_each_host(self):
+        done = self.on_testbed(STAR, 3, "each", "sh", "-c",
+                               'echo "rank $0 of $1 at $2 on $(hostname)"; exit $0', "{rank}",
+                               "{ranks}", "{root}")
+        self.assertEqual(done.code, 1, done)
+        self.assertEqual(sorted(done.out.splitlines()), [
+            f"host-{rank}: rank {rank} of 3 at 10.77.0.1:7000 on host-{rank}" for rank in range(3)])
+        self.assertIn("note: host-1 ended with 1\n", done.err)
 
     def test_nothing_is_left_whatever_ends_it(self):
         devices_before = devices()

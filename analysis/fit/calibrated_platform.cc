@@ -1,0 +1,53 @@
+#include "analysis/fit/calibrated_platform.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slackline::analysis {
+namespace {
+
+constexpr double kMaxTime = 9e18;  // picoseconds
+
+}  // namespace
+
+void set_measured(machine::Platform& platform, std::span<const FigureFit> figures) {
+  const auto time = [](double seconds) {
+    return sched::Time{static_cast<std::int64_t>(std::min(seconds * 1e12, kMaxTime) + 0.5)};
+  };
+  const auto bits_per_second = [](double bytes_per_s) {
+    return sched::Rate{static_cast<std::uint64_t>(std::llround(std::max(8 * bytes_per_s, 1.0)))};
+  };
+  for (const FigureFit& figure : figures) {
+    if (figure.verdict != Verdict::kMeasured) continue;
+    switch (figure.figure) {
+      case Figure::kPost:
+        platform.o_post = time(figure.value);
+        break;
+      case Figure::kComplete:
+        platform.o_complete = time(figure.value);
+        break;
+      case Figure::kGap:
+        platform.gap = time(figure.value);
+        break;
+      case Figure::kLatency:
+        platform.latency = time(figure.value);
+        break;
+      case Figure::kRate:
+        platform.rate = bits_per_second(figure.value);
+        break;
+      case Figure::kAtomicService:
+        platform.atomic_service = time(figure.value);
+        break;
+      case Figure::kCopyRate:
+        platform.copy_rate = bits_per_second(figure.value);
+        break;
+      case Figure::kCopyStart:
+        break;
+      case Figure::kInterleave:
+        platform.interleave_bytes = static_cast<std::uint64_t>(figure.value);
+        break;
+    }
+  }
+}
+
+}  // namespace slackline::analysis
