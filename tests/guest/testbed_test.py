@@ -21,7 +21,8 @@ STAR = "star:rate=100Mbps"
 SCRIPT = pathlib.Path(__file__).parents[2] / "scripts/guest"
 # The examples of groups and of calls.
 EXAMPLES = pathlib.Path(os.environ.get("SLACKLINE_EXAMPLES", PROGRAM.parent / "examples"))
-IMAGE = os.environ.get("SLACKLINE_GUEST_IMAGE", str(PROGRAM.parent / "guest-image"))
+IMAGE = str(pathlib.Path(os.environ.get("SLACKLINE_GUEST_IMAGE",
+                                        PROGRAM.parent / "guest-image")).resolve())
 # How long a test waits before it takes something for stuck: machines boot in 8 s when all is quiet.
 PATIENCE_S = 300
 
@@ -92,8 +93,12 @@ class Guests(ProgramCase):
         return found
 
     def machines(self, process):
-        return self.wait_for("no machines", lambda: (
-            found if len(found := machines_of(process.pid)) == GUESTS else None))
+        def all_of_them():
+            self.assertIsNone(process.poll(), f"ended early: {self.read('err')}")
+            found = machines_of(process.pid)
+            return found if len(found) == GUESTS else None
+
+        return self.wait_for("no machines", all_of_them)
 
     def assert_gone(self, machines):
         self.wait_for("machines are left",
