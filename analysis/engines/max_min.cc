@@ -70,12 +70,14 @@ void MaxMin::solve() {
     fill(least.link, std::max<Rate>(now, 1));
   }
   levels_.clear();
-  for (std::uint32_t f = 0; f < flows_.size(); ++f) {
-    if (flows_[f].rate == 0) stop(f, flows_[f].bound, kNoLink);
+  for (; next < by_bound_.size(); ++next) {
+    const std::uint32_t flow = by_bound_[next];
+    if (flows_[flow].rate == 0) stop(flow, flows_[flow].bound, kNoLink);
   }
 }
 
 void MaxMin::fill(std::uint32_t link, Rate rate) {
+  links_[link].held = links_[link].growing;
   const std::uint32_t end = links_[link].first + links_[link].count;
   for (std::uint32_t i = links_[link].first; i < end; ++i) {
     if (flows_[passing_[i]].rate == 0) stop(passing_[i], rate, link);
@@ -91,6 +93,7 @@ void MaxMin::stop(std::uint32_t flow, Rate rate, std::uint32_t bottleneck) {
     Link& link = links_[passages_[p].link];
     link.left -= rate * passages_[p].times;
     link.growing -= passages_[p].times;
+    link.most = rate;  // rates come in order
   }
 }
 

@@ -59,6 +59,10 @@ class MaxMin {
   std::uint32_t bottleneck(std::uint32_t flow) const { return flows_[flow].bottleneck; }
   /// What nobody uses of a link.
   Rate left(std::uint32_t link) const { return links_[link].left; }
+  /// The greatest rate of a flow that passes it.
+  Rate most(std::uint32_t link) const { return links_[link].most; }
+  /// How often those flows pass it whose bottleneck it is; they have most().
+  std::uint32_t held(std::uint32_t link) const { return links_[link].held; }
 
  private:
   struct Link {
@@ -67,6 +71,8 @@ class MaxMin {
     std::uint32_t growing = 0;  // passages of flows that have no rate yet
     std::uint32_t count = 0;    // flows, of passing_ from…
     std::uint32_t first = 0;
+    std::uint32_t held = 0;
+    Rate most = 0;
   };
   struct Flow {
     Rate bound;

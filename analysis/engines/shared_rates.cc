@@ -218,17 +218,6 @@ void SharedRates::fill() {
     }
   }
   filling_.solve();
-  for (std::uint32_t i = 0; i < inside_.size(); ++i) {
-    const std::uint32_t bottleneck = filling_.bottleneck(i);
-    for (const Hop& hop : hops(flows_[inside_[i]])) {
-      if (!links_[hop.link].shared) continue;
-      Passed& passed = passed_[links_[hop.link].number];
-      passed.most = std::max(passed.most, filling_.rate(i));
-      if (links_[hop.link].number != bottleneck) continue;
-      passed.level = filling_.rate(i);
-      passed.times += hop.times;
-    }
-  }
 }
 
 // Whether flows outside came into the region, which those inside do not leave what they had, or
@@ -237,12 +226,13 @@ bool SharedRates::widen() {
   const std::size_t before = inside_.size();
   for (const Passed& passed : passed_) {
     const Link& link = links_[passed.link];
-    if (passed.held_inside != link.held.size() && !stays_as_held(passed, link)) {
+    if (passed.held_inside != link.held.size() && !stays_as_held(link)) {
       for (const User& user : link.held) take(user.slot);
     }
-    if (passed.level < link.level) {
+    const Rate most = filling_.most(link.number);
+    if (filling_.held(link.number) != 0 && most < link.level) {
       for (const User& user : link.users) {
-        if (flows_[user.slot].rate > passed.level) take(user.slot);
+        if (flows_[user.slot].rate > most) take(user.slot);
       }
     }
   }
@@ -250,11 +240,10 @@ bool SharedRates::widen() {
 }
 
 // Whether those outside that the link holds back have just what filling it anew would give them.
-bool SharedRates::stays_as_held(const Passed& passed, const Link& link) const {
-  if (passed.most > link.level || (passed.level != kNoLevel && passed.level != link.level)) {
-    return false;
-  }
-  Rate times = passed.times;
+bool SharedRates::stays_as_held(const Link& link) const {
+  const Rate most = filling_.most(link.number);
+  Rate times = filling_.held(link.number);
+  if (most > link.level || (times != 0 && most != link.level)) return false;
   for (const User& user : link.held) {
     const Flow& flow = flows_[user.slot];
     if (flow.region != region_) times += hops(flow)[user.hop].times;
@@ -267,17 +256,17 @@ void SharedRates::keep() {
   for (std::uint32_t i = 0; i < inside_.size(); ++i) {
     const std::uint32_t slot = inside_[i];
     Flow& flow = flows_[slot];
-    const Rate rate = filling_.rate(i);
     const std::uint32_t number = filling_.bottleneck(i);
     const std::uint32_t bottleneck = number == MaxMin::kNoLink ? kNone : passed_[number].link;
     if (bottleneck != flow.bottleneck) release(slot);
     if (flow.bottleneck == kNone && bottleneck != kNone) hold(slot, bottleneck);
-    use(flow, rate - flow.rate);
-    flow.rate = rate;
+    flow.rate = filling_.rate(i);
     touched_.push_back(slot);
   }
   for (const Passed& passed : passed_) {
-    if (passed.level != kNoLevel) links_[passed.link].level = passed.level;
+    Link& link = links_[passed.link];
+    link.used = link.capacity - filling_.left(link.number);
+    if (filling_.held(link.number) != 0) link.level = filling_.most(link.number);
   }
 }
 

@@ -90,13 +90,10 @@ class SharedRates {
     std::uint64_t region = 0;          // the last one that it was in
     bool live = false;
   };
-  // A link that the region passes.
+  // A link that the region passes, by its number in the filling.
   struct Passed {
     std::uint32_t link;
     std::uint32_t held_inside = 0;  // flows of the region whose bottleneck it was
-    MaxMin::Rate most = 0;          // that a flow of the region has there
-    MaxMin::Rate level = kNoLevel;  // what those have whose bottleneck it is now, …
-    std::uint32_t times = 0;        // …and how often they pass it
   };
 
   std::span<const Hop> hops(const Flow& flow) const {
@@ -115,7 +112,7 @@ class SharedRates {
   void find_rates();
   void fill();
   bool widen();
-  bool stays_as_held(const Passed& passed, const Link& link) const;
+  bool stays_as_held(const Link& link) const;
   void keep();
   void release(std::uint32_t slot);
   void hold(std::uint32_t slot, std::uint32_t link);

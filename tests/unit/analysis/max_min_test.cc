@@ -134,6 +134,8 @@ TEST(MaxMin, LeavesAFlowOneUnitWhereALinkHasNothing) {
     EXPECT_EQ(filling.bottleneck(flow), empty);
   }
   EXPECT_TRUE(filling.left(empty) == -6);
+  EXPECT_TRUE(filling.most(empty) == 1);
+  EXPECT_EQ(filling.held(empty), 3u);
 }
 
 TEST(MaxMin, DoesNotDependOnTheOrderOfLinksAndFlows) {
