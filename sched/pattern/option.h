@@ -123,8 +123,8 @@ constexpr Option placed_option(std::string_view key, std::string_view values,
             value = static_cast<std::remove_reference_t<decltype(value)>>(Text::read(option, text));
           },
           [](const Option& option, const Spec& spec) {
-            using Value = decltype(Text::read(option, {}));
-            return Text::write(option, static_cast<Value>(Place<place...>::get(spec)));
+            using Read = decltype(Text::read(option, {}));
+            return Text::write(option, static_cast<Read>(Place<place...>::get(spec)));
           },
           low,
           high};
