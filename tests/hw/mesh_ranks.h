@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <string>
@@ -104,12 +106,22 @@ class MeshRanks {
     }
   }
 
-  /// Ends whoever is left.
+  /// Ends whoever is left. Fails the test for a process that has ended by itself with another
+  /// status than 0, as one does in which a sanitizer found something, or by another signal than
+  /// SIGKILL.
   void end() {
-    for (Process& process : processes_) {
+    for (std::size_t place = 0; place < processes_.size(); ++place) {
+      Process& process = processes_[place];
       if (process.pid <= 0) continue;
-      kill(process.pid, SIGKILL);
-      waitpid(process.pid, nullptr, 0);
+      kill(process.pid, SIGKILL);  // which changes nothing of one that has ended
+      int status = 0;
+      waitpid(process.pid, &status, 0);
+      if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+        ADD_FAILURE() << "process " << place << " ended with " << WEXITSTATUS(status);
+      }
+      if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
+        ADD_FAILURE() << "process " << place << " ended by " << strsignal(WTERMSIG(status));
+      }
       // Who is ended leaves them, for another process of that number to be taken for their owner.
       hw::remove_shm_segments(process.pid, std::chrono::milliseconds(0));
       process.pid = 0;
