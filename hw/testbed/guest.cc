@@ -19,8 +19,6 @@ namespace {
 
 constexpr const char* kQemu = "qemu-system-x86_64";
 constexpr std::uint32_t kMemoryMib = 768;
-// Of packets; a guest whose processor is busy takes them late, and none may be lost.
-constexpr int kQueuedPackets = 20'000;
 
 bool is_in_path(std::string_view program) {
   const char* const path = std::getenv("PATH");

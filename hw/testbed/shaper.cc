@@ -10,7 +10,6 @@
 namespace slackline::hw {
 namespace {
 
-constexpr int kQueuedPackets = 20'000;
 constexpr int kSmallBytes = 300;
 constexpr std::uint64_t kSegmentsPerSecond = 1'500;
 // HTB's classes below 1:1, by their hexadecimal minor numbers: one for small packets, and one for

@@ -31,6 +31,9 @@ struct PacketBytes {
 inline constexpr PacketBytes kTcpPackets{1500, 1514, 1448};
 inline constexpr PacketBytes kRocePackets{4200, 4154, 4096};
 
+/// How many packets wait at a port at most. None may be lost.
+inline constexpr int kQueuedPackets = 20'000;
+
 struct ShapedPort {
   std::string device;
   sched::Rate rate;     // of what it carries
