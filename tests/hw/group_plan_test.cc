@@ -166,6 +166,9 @@ TEST(GroupPlan, WhatCannotBeIsRefused) {
   };
   GroupShape shape = shape_of("binomial-pipelin", 4);
   EXPECT_THAT(refusal(shape), ::testing::HasSubstr("binomial-pipeline"));
+  EXPECT_THAT(refusal(shape), ::testing::Not(::testing::HasSubstr("groups cannot take")));
+  EXPECT_THAT(refusal(shape_of("scatter-allgather", 4)),
+              ::testing::HasSubstr("groups cannot take scatter-allgather"));
   shape = shape_of("chain", 4);
   shape.ready = sched::Ready::kWrite;
   EXPECT_THAT(refusal(shape), ::testing::HasSubstr("ready"));
