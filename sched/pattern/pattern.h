@@ -67,7 +67,8 @@ constexpr PatternEntry schedule_entry(std::string_view name, std::string_view su
   return {name, summary, options, nullptr, nullptr, schedule, op_count};
 }
 
-/// Every pattern, in the order `list patterns` shows them: those with a Plan come first.
+/// Every pattern, in the order `list patterns` shows them: those with a Plan come first. The list
+/// is sched/patterns.cc's, which knows workloads too.
 std::span<const PatternEntry> patterns();
 /// Those with a Plan.
 std::span<const PatternEntry> plan_patterns();

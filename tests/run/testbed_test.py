@@ -88,7 +88,6 @@ class Plan(RankCase):
             self.assertEqual((done.code, done.out, done.err.count("\n")), (2, "", 1), done)
             self.assertIn(word, done.err)
 
-
     def test_what_virtual_machines_need_is_named(self):
         done = self.run_program("testbed", STAR, "--hosts", "2", "--guests", "none", "--", "run", "x")
         self.assertEqual((done.code, done.out, done.err.count("\n")), (3, "", 1), done)
