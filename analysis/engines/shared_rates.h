@@ -1,14 +1,20 @@
 // Max-min fair rates of flows that begin and end on links that change, kept up.
 //
 // Rates are fair when each flow has its own bound, or passes a link that is full and on which
-// nobody has more: its bottleneck (Bertsekas and Gallager, Data Networks, 2nd edition,
-// section 6.5.2). So after a change only a region of flows gets new rates. It begins with the flows
-// that are new and those whose bottleneck has changed. The region's rates are filled (max_min.h)
-// into what all others leave of the links. Then every link that the region passes is looked at: a
-// flow outside whose bottleneck has more or less to give than before, or that has more than those
-// which the link now holds back, comes into the region, and the region is filled again. When there
-// is none, all rates are fair. Fair rates are unique, also in whole numbers of a unit, rounded down
-// link by link. So they are those of filling everything anew, bit by bit, whatever came before.
+// nobody has more: its bottleneck (Bertsekas and Gallager, Data Networks, 2nd edition, section
+// 6.5.2). So after a change only a region of flows gets new rates: the flows that are new, those
+// whose bottleneck has changed, those whose bottleneck one of these passes, and so on. The region's
+// rates are filled (max_min.h) into what all others leave of the links. Then every link that the
+// region passes is looked at: a flow outside whose bottleneck has more or less to give than before,
+// or that has more than those which the link now holds back, comes into the region, and the region
+// is filled again. When there is none, all rates are fair.
+//
+// Fair rates are unique, but for what rounding leaves over where two links fill at one level: some
+// units. A double shows those only where a rate lies that near to halfway between two doubles. So
+// rates are those of filling everything anew, whatever came before.
+//
+// What a change can reach at all are the flows that are joined by links which could be full: on
+// racks whose uplinks hundreds share, eight times as many as the region has.
 #pragma once
 
 #include <cstdint>
