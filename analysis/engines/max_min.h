@@ -10,9 +10,9 @@
 // takes O(e log e).
 //
 // Rates are whole numbers of a unit, and levels are rounded down to one. So sums have no rounding
-// errors, and rates depend neither on the order in which links and flows are told nor on how they
-// were found. Where two links fill at one level, it does matter which comes first, since what
-// rounding left over goes to the other's flows: it is the one with the lower key.
+// errors, and rates do not depend on the order in which links and flows are told. Where two links
+// fill at one level, what rounding leaves over goes to the flows of the one that fills later: it is
+// the one with the higher key.
 #pragma once
 
 #include <cstdint>

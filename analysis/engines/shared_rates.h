@@ -28,9 +28,11 @@
 
 namespace slackline::analysis {
 
-/// Flows are slots, numbered by the caller from 0, without large holes.
+/// Flows are slots, numbered by the caller from 0, without large holes. A flow counts from the next
+/// settle() on; a slot that was removed may be added again before.
 class SharedRates {
  public:
+  /// The paths may go afterwards.
   SharedRates(const machine::Paths& paths, const machine::Wiring& wiring);
 
   /// As another one over the same paths is now.
@@ -38,8 +40,8 @@ class SharedRates {
 
   void add(std::uint32_t slot, machine::PathId path);
   void remove(std::uint32_t slot);
-  /// The link has another rate from now on: no more than the greatest that any link of the wiring
-  /// has, or of the paths' changes.
+  /// The link has another rate from now on. Throws InternalError for twice as much or more than
+  /// the greatest that a link on a path has or will have by the paths' changes.
   void set_capacity(machine::LinkId link, double bytes_per_s);
 
   /// Finds all rates after what has changed; calls visit(slot, bytes_per_s) for each flow that has
