@@ -50,10 +50,12 @@ void in_threads(std::uint32_t count, std::uint32_t jobs,
     std::unique_lock lock(mutex);
     while (working > 0) {
       changed.wait_for(lock, std::chrono::milliseconds(100));
-      if (progress) progress(done);
+      if (progress && working > 0) progress(done);
     }
   }
   for (std::thread& thread : threads) thread.join();
+  // The threads may have ended before this one was woken once.
+  if (progress) progress(done);
   if (thrown) std::rethrow_exception(thrown);
 }
 

@@ -1,5 +1,9 @@
 #include "hw/fabric/pending.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
+
 namespace slackline::hw {
 
 FabricPending* FabricPendings::take() {
@@ -36,6 +40,9 @@ void FabricPendings::give_up() {
     pending.channel = nullptr;
     --awaited_;
     ++kept_;
+  }
+  if (awaited_ != 0) {
+    throw InternalError(fmt::format("{} receives are awaited that nobody took back", awaited_));
   }
 }
 

@@ -202,6 +202,34 @@ TEST_P(CallWindow, TradPostsAtItsSizeOrWhenFlushed) {
   });
 }
 
+// A rank that serves others and never waits itself: what it replies is gathered, and leaves.
+TEST_P(CallWindow, RepliesLeaveWithProgressAlone) {
+  CallsOptions options = testing::small_chunks();
+  options.aggregate = hw::Aggregate::kTrad;
+  options.bundle_bytes = 10 * kRecord;
+  CallRanks all(2, GetParam(), options, [&](Calls& calls, const Say& say) {
+    Checks check(say);
+    bool done = false;
+    calls.set_local(done);
+    if (calls.rank() == 0) {
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        std::uint64_t told = 0;
+        Synchronizer there(calls);
+        calls.call_return(
+            1, [i](CallContext&) { return 10 + i; }, &told, there);
+        there.wait();
+        check(told == 10 + i, "the reply");
+      }
+      calls.call(1, [](CallContext& here) { here.local<bool>() = true; });
+    } else {
+      while (!done) calls.progress();
+    }
+    calls.finish();
+    check.done();
+  });
+  EXPECT_THAT(all.said(), Each(ElementsAre("right")));
+}
+
 TEST_P(CallWindow, OvflGathersOnlyWhileTheWindowIsFull) {
   CallsOptions options = testing::small_chunks();
   options.aggregate = hw::Aggregate::kOvfl;

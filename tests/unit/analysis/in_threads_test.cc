@@ -24,7 +24,7 @@ TEST(InThreads, DoesEachOnce) {
             told = so_far;
           });
       for (const auto& times : done) EXPECT_EQ(times, 1);
-      EXPECT_LE(told, count);
+      EXPECT_EQ(told, count);
     }
   }
 }
