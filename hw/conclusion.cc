@@ -42,7 +42,7 @@ bool Conclusion::listen(bool moved) {
   if (interval_ == Clock::duration::zero()) return false;
   const bool heard = hear_of_movement();
   moved_ = moved_ || moved || (heard && mesh_.rank() == 0);
-  if (moved_ && Clock::now() - told_at_ >= interval_) tell_of_movement();
+  if (moved_ && (!told_at_ || Clock::now() - *told_at_ >= interval_)) tell_of_movement();
   return heard;
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -53,8 +54,8 @@ class Conclusion {
 
   Mesh& mesh_;
   const Clock::duration interval_;
-  Clock::time_point told_at_{};
-  bool moved_ = false;  // and has not told, or not passed on
+  std::optional<Clock::time_point> told_at_;  // that this rank moves
+  bool moved_ = false;                        // and has not told, or not passed on
   std::vector<Finish> finishes_;
   std::vector<bool> heard_;  // rank 0: by rank
   std::uint32_t left_ = 0;   // rank 0: ranks that were not heard
