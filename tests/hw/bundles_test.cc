@@ -48,7 +48,7 @@ TEST(RunBundles, CallsAreAggregated) {
 TEST(RunBundles, MessagesOfEveryKindComeInOrder) {
   for (const char* provider : {"shm", "net"}) {
     for (const Bundle bundle : {Bundle::kTraditional, Bundle::kOverflow}) {
-      for (const char* kinds : {"ffffffpppppf", "ssssssssss", "isfpisfpisfpsss"}) {
+      for (const char* kinds : {"ffffffpppppf", "ssssssssss", "isfpisfpisfpsss", "eseesesssee"}) {
         for (const std::uint64_t apart : {0, 40}) {
           Gathered gathered(bundle, kinds, apart);
           // Long enough that only the last ones are sent for their age.

@@ -29,6 +29,10 @@ struct Gathered {
     for (std::uint32_t i = 0; i < kinds.size(); ++i) {
       const Slice source{from, i * kBytes, kBytes};
       const Slice target{to, i * (kBytes + apart), kBytes};
+      if (kinds[i] == 'e') {  // a message of no bytes
+        draft.send(channel, {});
+        continue;
+      }
       draft.pre.push_back({source, ValueId(i), 0});
       draft.post.push_back({target, ValueId(i), 0});
       switch (kinds[i]) {
@@ -49,7 +53,7 @@ struct Gathered {
     for (std::uint32_t i = 0; i < kinds.size(); ++i) {
       const Slice target{to, i * (kBytes + apart), kBytes};
       if (kinds[i] == 's') draft.recv(channel, {target});
-      if (kinds[i] == 'i') draft.recv(channel);
+      if (kinds[i] == 'i' || kinds[i] == 'e') draft.recv(channel);
       if (kinds[i] == 'f') draft.flag(flags[draft.flags.size()], draft.poll(1, {target}));
     }
   }
