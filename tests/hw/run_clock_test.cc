@@ -5,11 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "hw/passing_transport.h"
+#include "tests/hw/call_ranks.h"
 #include "tests/hw/clock_ahead.h"
 #include "tests/hw/mesh_ranks.h"
 
@@ -65,6 +70,43 @@ TEST(RunClock, ErrorsAreToldInOrderUpToTheEndOfTheIteration) {
   }
   EXPECT_NEAR(until_s, told[0], 1e-6) << line;
   EXPECT_EQ(numbers_of(ranks.next(0)), std::vector<double>{kFinish_s});
+}
+
+// Counts the messages that are sent over it.
+class CountedSends final : public hw::PassingTransport {
+ public:
+  using PassingTransport::PassingTransport;
+
+  std::size_t post(std::span<const hw::WorkRequest> requests) override {
+    const std::size_t taken = under().post(requests);
+    for (const hw::WorkRequest& request : requests.first(taken)) {
+      count += request.kind == hw::RequestKind::kSend;
+    }
+    return taken;
+  }
+
+  std::uint32_t count = 0;
+};
+
+TEST(RunClock, TheTransportIsAskedBeforeTheRunAndAfterIt) {
+  MeshRanks ranks;
+  ranks.start_all(2, [](const hw::MeshOptions& own, const MeshRanks::Say& say) {
+    hw::Mesh mesh(own);
+    CountedSends transport(testing::call_transport("net"));
+    hw::RunClock clock(mesh);
+    const std::vector<std::uint32_t> asking{1};
+    std::uint32_t others = 0;
+    clock.ask_over(transport, asking, 0, [&](const hw::Completion&) { ++others; });
+    const std::uint32_t before = transport.count;
+    clock.end();
+    say(fmt::format("{} {} {}", before, transport.count - before, others));
+    mesh.barrier();
+    clock.close();
+  });
+  constexpr std::uint32_t kQuestions = hw::TransportClock::kQuestions;
+  EXPECT_EQ(ranks.next(0), fmt::format("{0} {0} 0", kQuestions));
+  // And a word that it has asked enough.
+  EXPECT_EQ(ranks.next(1), fmt::format("{0} {0} 0", kQuestions + 1));
 }
 
 }  // namespace
