@@ -72,6 +72,34 @@ TEST(RunClock, ErrorsAreToldInOrderUpToTheEndOfTheIteration) {
   EXPECT_EQ(numbers_of(ranks.next(0)), std::vector<double>{kFinish_s});
 }
 
+// What is known of another clock gets worse with time, until the next answer comes.
+TEST(RunClock, AnotherClockIsAskedAgainWhileTheRunGoesOn) {
+  const auto body = [](const hw::MeshOptions& own, const MeshRanks::Say& say) {
+    hw::Mesh mesh(own);
+    mesh.barrier();
+    if (mesh.follow_clock()) {
+      const auto end = std::chrono::steady_clock::now() + 20s;
+      double before_s = mesh.clock().error_s;
+      bool better = false;
+      while (!better && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(1ms);
+        const double now_s = mesh.clock().error_s;
+        better = now_s < before_s;
+        before_s = now_s;
+      }
+      say(better ? "asked again" : "asked once");
+    }
+    mesh.barrier();
+  };
+  MeshRanks ranks;
+  ranks.start(ranks.options(0, 2), body);
+  ranks.start(ranks.options(1, 2), testing::with_clock_ahead(body));
+  const std::string line = ranks.next(1);
+  if (line == testing::kNoClocks) GTEST_SKIP() << line;
+  EXPECT_EQ(line, "asked again");
+  EXPECT_EQ(ranks.next(0), "(end)");
+}
+
 // Counts the messages that are sent over it.
 class CountedSends final : public hw::PassingTransport {
  public:
