@@ -61,6 +61,13 @@ TEST(RunBundles, MessagesOfEveryKindComeInOrder) {
   }
 }
 
+TEST(RunBundles, MessagesOfOneByteComeToo) {
+  for (const char* kinds : {"ssesspsf", "fffpppff"}) {
+    Gathered gathered(Bundle::kTraditional, kinds, 0, true, 1);
+    EXPECT_EQ(breach("net", gathered.draft.build()), "") << kinds;
+  }
+}
+
 TEST(RunBundles, AFlushSendsTheRest) {
   for (const char* kinds : {"fff", "sss"}) {
     Gathered gathered(Bundle::kTraditional, kinds, 0, true);

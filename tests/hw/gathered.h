@@ -9,26 +9,26 @@
 
 namespace slackline::testing {
 
-/// Rank 0 gathers for rank 1: `kinds` of messages, each to a place of its own, `apart` bytes from
-/// the next.
+/// Rank 0 gathers for rank 1: `kinds` of messages of so many bytes, each to a place of its own,
+/// `apart` bytes from the next.
 struct Gathered {
   Draft draft;
   ChannelId channel;
 
-  Gathered(Bundle bundle, const std::string& kinds, std::uint64_t apart, bool flushes = false) {
-    constexpr std::uint64_t kBytes = 24;
+  Gathered(Bundle bundle, const std::string& kinds, std::uint64_t apart, bool flushes = false,
+           std::uint64_t bytes = 24) {
     draft.ranks = 2;
     channel = draft.channel(0, 1);
     draft.channels[0].bundle = bundle;
     draft.channels[0].bundle_bytes = 100;
     draft.channels[0].window = 2;
-    const std::uint64_t all = kinds.size() * (kBytes + apart);
+    const std::uint64_t all = kinds.size() * (bytes + apart);
     const BufferId from = draft.buffer(0, all);
     const BufferId to = draft.buffer(1, all);
     std::vector<OpId> flags;
     for (std::uint32_t i = 0; i < kinds.size(); ++i) {
-      const Slice source{from, i * kBytes, kBytes};
-      const Slice target{to, i * (kBytes + apart), kBytes};
+      const Slice source{from, i * bytes, bytes};
+      const Slice target{to, i * (bytes + apart), bytes};
       if (kinds[i] == 'e') {  // a message of no bytes
         draft.send(channel, {});
         continue;
@@ -51,7 +51,7 @@ struct Gathered {
     }
     if (flushes) draft.add(OpKind::kFlush, 0, channel);
     for (std::uint32_t i = 0; i < kinds.size(); ++i) {
-      const Slice target{to, i * (kBytes + apart), kBytes};
+      const Slice target{to, i * (bytes + apart), bytes};
       if (kinds[i] == 's') draft.recv(channel, {target});
       if (kinds[i] == 'i' || kinds[i] == 'e') draft.recv(channel);
       if (kinds[i] == 'f') draft.flag(flags[draft.flags.size()], draft.poll(1, {target}));
