@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "hw/fabric/transport.h"
+#include "hw/shm_name.h"
 #include "tests/support/own_sockets.h"
 
 namespace slackline {
@@ -151,6 +153,23 @@ TEST_P(Ending, LeavesMemoryAlone) {
   ASSERT_NE(std::memchr(before.data(), 0, before.size()), nullptr) << "nothing is under way";
   target.transport.reset();
   EXPECT_EQ(std::memcmp(before.data(), target.memory.data(), before.size()), 0);
+}
+
+// By it, what a dead process left in /dev/shm is told from what a living one uses.
+TEST(FabricEnd, ASegmentHasItsOwnersNameWhileTheTransportIsThere) {
+  const auto segments = [] {
+    const auto own = hw::own_shm_owner();
+    std::size_t count = 0;
+    for (const auto& file : std::filesystem::directory_iterator("/dev/shm")) {
+      count += own && hw::shm_owner(file.path().filename().native()) == own;
+    }
+    return count;
+  };
+  const std::size_t before = segments();
+  auto transport = hw::make_fabric_transport({"shm", ""});
+  EXPECT_GT(segments(), before);
+  transport.reset();
+  EXPECT_EQ(segments(), before);
 }
 
 // A channel may be closed although a receive waits there, and its number opened anew.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -314,6 +315,29 @@ TEST(GroupFence, WhoWasGivenUpCompletesNothing) {
   EXPECT_EQ(ranks.next(0), "used again");
   ranks.signal(1, SIGCONT);
   EXPECT_EQ(ranks.next(1), "false 0");
+}
+
+// What its callbacks refer to may have ended before the groups do.
+TEST(GroupEnd, WhoGoesWithoutClosingIsCalledNoMore) {
+  hw::make_fabric_transport({"shm", ""});
+  MeshRanks ranks;
+  ranks.start_all(2, [](const hw::MeshOptions& mine, const Say& say) {
+    std::optional<GroupRank> rank(std::in_place, mine, "shm", testing::quick_groups());
+    std::atomic<int> failures = 0;
+    std::promise<std::uint32_t> whose;
+    hw::GroupCallbacks callbacks;
+    callbacks.failure = [&](std::uint32_t r) {
+      ++failures;
+      if (mine.rank == 1) whose.set_value(r);
+    };
+    rank->groups.create_group(1, {0, 1}, callbacks, {.block_bytes = 1024});
+    if (mine.rank == 1) say(fmt::format("rank {} went", whose.get_future().get()));
+    rank.reset();
+    say(fmt::format("{}", failures.load()));
+  });
+  EXPECT_EQ(ranks.next(0), "0");
+  EXPECT_EQ(ranks.next(1), "rank 0 went");
+  EXPECT_EQ(ranks.next(1), "1");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, GroupFailure, ::testing::Values(0, 8, 16, 24));
