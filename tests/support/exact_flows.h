@@ -2,6 +2,7 @@
 // nothing is rounded.
 #pragma once
 
+#include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,13 @@ class ExactFlows {
 
   /// When the last one ends if `late` begins that much later.
   Rational makespan(std::size_t late, const Rational& delay) const {
+    const std::vector<Rational> all = ends(late, delay);
+    return *std::max_element(all.begin(), all.end());
+  }
+
+  /// When each ends then.
+  std::vector<Rational> ends(std::size_t late, const Rational& delay) const {
+    std::vector<Rational> ends(flows_.size());
     Rational now = 0;
     std::vector<State> states(flows_.size());
     std::vector<std::optional<Rational>> begins(flows_.size());
@@ -45,7 +53,7 @@ class ExactFlows {
         if (states[f].phase == Phase::kUnderWay) consider(now + states[f].left / rates[f]);
         if (states[f].phase == Phase::kWaiting && begins[f]) consider(*begins[f]);
       }
-      if (!next) return now;
+      if (!next) return ends;
       for (std::size_t f = 0; f < flows_.size(); ++f) {
         if (states[f].phase == Phase::kUnderWay) states[f].left -= (*next - now) * rates[f];
       }
@@ -53,6 +61,7 @@ class ExactFlows {
       for (std::size_t f = 0; f < flows_.size(); ++f) {
         if (states[f].phase == Phase::kUnderWay && states[f].left == 0) {
           states[f].phase = Phase::kEnded;
+          ends[f] = now;
         }
       }
       for (std::size_t f = 0; f < flows_.size(); ++f) {
