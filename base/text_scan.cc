@@ -127,8 +127,10 @@ std::uint64_t TextScanner::bytes(std::string_view what) {
   std::string_view left = text;
   std::uint64_t value = 0;
   if (!take_bytes(left, value) || !left.empty()) {
-    fail(fmt::format("{}: {} is not a size; expected bytes, such as 4096 or 1MiB", what,
-                     in_quotes(text)));
+    fail(
+        fmt::format("{}: {} is not a size; expected bytes, alone or with B, KB, MB, GB, KiB, "
+                    "MiB or GiB, such as 4096 or 1MiB",
+                    what, in_quotes(text)));
   }
   return value;
 }

@@ -133,7 +133,9 @@ std::string engineering(double value, std::initializer_list<std::pair<double, co
 std::uint64_t parse_bytes(std::string_view text, std::string_view what) {
   std::uint64_t bytes = 0;
   if (!with_unit(text, kByteUnits, true, bytes)) {
-    bad(text, what, "a size: expected a whole number of bytes up to 2^63-1, such as 4096 or 1MiB");
+    bad(text, what,
+        "a size: expected a whole number of bytes up to 2^63-1, alone or with B, KB, MB, GB, KiB, "
+        "MiB or GiB, such as 4096 or 1MiB");
   }
   return bytes;
 }
@@ -153,7 +155,9 @@ Rate parse_rate(std::string_view text, std::string_view what) {
   std::uint64_t bits = 0;
   if (!with_unit(text, kRateUnits, false, bits) || bits == 0) {
     bad(text, what,
-        "a rate: expected a number above 0 with Gbps or GBps, up to 9e9Gbps, such as 100Gbps");
+        "a rate: expected a number above 0 with bps, Kbps, Mbps, Gbps, Tbps, KBps, MBps or GBps, "
+        "up "
+        "to 9e9Gbps, such as 100Gbps");
   }
   return Rate{bits};
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/write_file.h"
 
 namespace slackline::cli {
@@ -16,6 +17,17 @@ namespace {
 // Of "-o,--output" what stands last.
 std::string long_name(std::string_view names) {
   return std::string(names.substr(names.rfind(',') + 1));
+}
+
+// What an option that does not exist may have meant, or "".
+std::string nearest_option(const CLI::App& app, std::string_view given) {
+  if (!given.starts_with("--")) return "";
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return std::string(sched::nearest_name(given.substr(0, given.find('=')), views));
 }
 
 const std::string& not_empty(const std::string& text, const std::string& where) {
@@ -144,8 +156,11 @@ std::optional<std::string> Arguments::parse(const std::vector<std::string>& argu
   } catch (const CLI::ExtrasError&) {
     // Its own message names them with no word on what was expected.
     const std::vector<std::string> extras = app.remaining();
-    throw InputError(fmt::format("{}: '{}' is not an argument of it; {}", parser_->name,
-                                 extras.empty() ? "" : extras.front(), see));
+    const std::string given = extras.empty() ? "" : extras.front();
+    const std::string meant = nearest_option(app, given);
+    throw InputError(fmt::format("{}: '{}' is not an argument of it{}; {}", parser_->name, given,
+                                 meant.empty() ? "" : fmt::format(": did you mean '{}'?", meant),
+                                 see));
   } catch (const CLI::ArgumentMismatch& error) {
     // Either "--platform: 1 required PLATFORM missing" or "json was given a disallowed flag …".
     const std::string_view what = error.what();

@@ -32,7 +32,7 @@ std::string help() {
       "usage: slackline COMMAND [SCHEDULE] [options]\n\n"
       "{}\n"
       "SCHEDULE is a spec such as binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB, a file that\n"
-      "`compile` wrote (or a GOAL program), or - for standard input. `slackline COMMAND --help`\n"
+      "`compile` wrote (or a GOAL program), or - for standard input. `slackline help COMMAND`\n"
       "shows a command's options; each takes --json.\n\n"
       "exit codes: 0 done, 1 the answer is no, 2 bad input, 3 something is missing on this "
       "machine,\n"
@@ -72,7 +72,9 @@ int run_command(const std::vector<std::string>& arguments, Console& console) {
                                  fmt::join(command_names(), ", ")));
   }
   const std::string& first = arguments.front();
-  if (first == "--help" || first == "-h" || first == "--version") {
+  const bool asks = first == "help";  // `help COMMAND` is `COMMAND --help`
+  if (first == "--help" || first == "-h" || first == "--version" ||
+      (asks && arguments.size() == 1)) {
     console.print(first == "--version" ? version() : help());
     return 0;
   }
@@ -80,11 +82,13 @@ int run_command(const std::vector<std::string>& arguments, Console& console) {
     throw InputError(
         fmt::format("'{}' stands before the command; expected `slackline COMMAND …`", first));
   }
-  const CommandEntry& entry = command_named(first);
+  const CommandEntry& entry = command_named(asks ? arguments[1] : first);
   const std::unique_ptr<Command> command = entry.make();
   Arguments declared(entry.name, entry.summary);
   command->declare(declared);
-  const auto help_text = declared.parse({arguments.begin() + 1, arguments.end()});
+  std::vector<std::string> own(arguments.begin() + (asks ? 2 : 1), arguments.end());
+  if (asks) own.emplace_back("--help");
+  const auto help_text = declared.parse(own);
   if (help_text) {
     console.print(*help_text);
     return 0;

@@ -17,23 +17,33 @@ class Program(ProgramCase):
     def test_help(self):
         out = self.good("--help")
         self.assertEqual(out, self.good("-h"))
+        self.assertEqual(out, self.good("help"))
         for command in COMMANDS:
             self.assertIn(f"\n  {command} ", out)
             text = self.good(command, "--help")
             self.assertIn(f"slackline {command}", text)
             self.assertIn("--json", text)
+            self.assertEqual(text, self.good("help", command))
         self.assertLess(max(map(len, out.splitlines())), 101)
 
     def test_version(self):
         self.assertRegex(self.good("--version"), r"^slackline \d+\.\d+\.\d+ \(with(out)? SimGrid\)\n$")
 
     def test_commands_that_are_not_there(self):
-        for name in ("runn", "offlaod", "simulat", ""):
-            line = self.bad(name)
+        for words in (["runn"], ["offlaod"], ["simulat"], [""], ["help", "simulat"]):
+            line = self.bad(*words)
             for command in COMMANDS:
                 self.assertIn(command, line)
         self.assertIn("before the command", self.bad("--json", "compile", CHAIN))
         self.bad()
+
+    def test_options_that_are_not_there(self):
+        for given, meant in (("--platfrom", "--platform"), ("--sede=3", "--seed")):
+            self.assertIn(f"'{given}' is not an argument of it: did you mean '{meant}'?; see ",
+                          self.bad("simulate", CHAIN, given))
+        for given in ("--nothing-like-it", "-x", "fractus"):
+            self.assertIn(f"'{given}' is not an argument of it; see ",
+                          self.bad("simulate", CHAIN, given))
 
     def test_lists(self):
         for topic in ("patterns", "options", "platforms", "transports", "formats"):

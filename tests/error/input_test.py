@@ -189,7 +189,8 @@ COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rat
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
           "cpu_atomic_sharer, placement")
 COUNT = "is not a whole number from 1 to 1048576"
-RATE = "is not a rate: expected a number above 0 with Gbps or GBps, up to 9e9Gbps, such as 100Gbps"
+RATE = ("is not a rate: expected a number above 0 with bps, Kbps, Mbps, Gbps, Tbps, KBps, MBps or "
+        "GBps, up to 9e9Gbps, such as 100Gbps")
 TIME = ("is not a time: expected a number of at least 0 with ps, ns, us, ms or s, up to 106 days, "
         "as 1.5us")
 NO_ROOM = "3 ranks on 2 hosts; expected no more ranks than hosts"

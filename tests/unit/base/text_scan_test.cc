@@ -74,8 +74,10 @@ TEST(TextScanner, SizesAndTimesHaveTheirUnits) {
     return said(text, [](TextScanner& in) { in.bytes("size"); });
   };
   EXPECT_EQ(bytes("3KiB"), "");
-  EXPECT_EQ(bytes("3kib"), "f:1: size: '3kib' is not a size; expected bytes, such as 4096 or 1MiB");
-  EXPECT_EQ(bytes("KiB"), "f:1: size: 'KiB' is not a size; expected bytes, such as 4096 or 1MiB");
+  const std::string sizes =
+      "; expected bytes, alone or with B, KB, MB, GB, KiB, MiB or GiB, such as 4096 or 1MiB";
+  EXPECT_EQ(bytes("3kib"), "f:1: size: '3kib' is not a size" + sizes);
+  EXPECT_EQ(bytes("KiB"), "f:1: size: 'KiB' is not a size" + sizes);
   const auto time = [](const std::string& text) {
     return said(text, [](TextScanner& in) { in.time("start"); });
   };

@@ -41,8 +41,8 @@ TEST(Units, RefusesBytes) {
     EXPECT_NE(refusal_of_bytes(text), "") << text;
   }
   EXPECT_EQ(refusal_of_bytes("1.5"),
-            "bytes: '1.5' is not a size: expected a whole number of bytes up to 2^63-1, such as "
-            "4096 or 1MiB");
+            "bytes: '1.5' is not a size: expected a whole number of bytes up to 2^63-1, alone or "
+            "with B, KB, MB, GB, KiB, MiB or GiB, such as 4096 or 1MiB");
 }
 
 TEST(Units, ReadsTimes) {
