@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/export/timeline_csv.h"
+#include "sched/export/timeline_svg.h"
 
 namespace slackline::sched {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::array kTimelines = {
     TimelineEntry{"chrome", "Chrome's trace events, for Perfetto", write_chrome_timeline},
     TimelineEntry{"csv", "one row per operation, for pandas", write_csv_timeline},
+    TimelineEntry{"svg", "a picture, rank by time, of up to 20,000 operations", write_svg_timeline},
 };
 
 }  // namespace

@@ -2,49 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <queue>
+#include <set>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/append.h"
 #include "sched/export/timeline.h"
+#include "sched/export/timeline_intervals.h"
 
 namespace slackline::sched {
 namespace {
-
-enum class Track : std::uint32_t { kLane, kNicOut, kNicIn, kWait };
 
 // Thread numbers: a lane's own, then a range for each kind of track.
 constexpr std::uint32_t kTracksOfAKind = 1u << 24;
 
 constexpr std::string_view kHead = "{\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [";
 constexpr std::string_view kEnd = "\n]}\n";
-
-struct Interval {
-  OpId op;
-  double begin_s = 0;
-  double end_s = 0;
-  Track track = Track::kLane;
-  std::uint32_t index = 0;  // kLane: the lane; otherwise given by spread()
-};
-
-bool is_message(const Op& op) { return is_initiator(op.kind); }
-
-// Lanes are held by posts, calculations, copies and reductions.
-bool holds_lane_until_done(OpKind kind) {
-  return kind == OpKind::kCalc || kind == OpKind::kCopy || kind == OpKind::kReduce;
-}
-bool only_waits(OpKind kind) {
-  return kind == OpKind::kDelay || kind == OpKind::kJoin || kind == OpKind::kPoll;
-}
 
 // Where a run stands among those of one timeline.
 struct Place {
@@ -71,10 +47,7 @@ class Writer {
           "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":"
           "\"rank {}{}{}\"}}}}",
           pid(RankId(rank)), rank, place_.label.empty() ? "" : ", ", place_.label);
-      lanes(rank);
-      collect(rank, Track::kNicOut);
-      collect(rank, Track::kNicIn);
-      collect(rank, Track::kWait);
+      tracks(RankId(rank));
     }
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) arrow(OpId(i));
   }
@@ -104,17 +77,17 @@ class Writer {
         pid(RankId(rank)), tid);
   }
 
-  static std::uint32_t tid_of(const Interval& each) {
-    return static_cast<std::uint32_t>(each.track) * kTracksOfAKind + each.index;
+  static std::uint32_t tid_of(const TimelineInterval& each) {
+    return static_cast<std::uint32_t>(each.track) * kTracksOfAKind + each.row;
   }
 
-  void interval(const Interval& each, std::string_view what) {
+  void interval(const TimelineInterval& each) {
     const Op& op = schedule_.op(each.op);
     event(
         "{{\"ph\":\"X\",\"name\":\"{}{} {}\",\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},"
         "\"dur\":{},\"args\":{{\"op\":{},\"step\":{},\"bytes\":{}{}}}}}",
-        what, name(op.kind), each.op.value, name(op.kind), pid(op.rank), tid_of(each),
-        us(each.begin_s), us(each.end_s - each.begin_s), each.op.value, op.step,
+        each.posts ? "post " : "", name(op.kind), each.op.value, name(op.kind), pid(op.rank),
+        tid_of(each), us(each.begin_s), us(each.end_s - each.begin_s), each.op.value, op.step,
         schedule_.payload_bytes(op), slack(each.op));
   }
 
@@ -124,87 +97,27 @@ class Writer {
                        us(free_float_s_[id.value]));
   }
 
-  // What a lane did, one thing after another.
-  void lanes(std::uint32_t rank) {
-    std::map<std::uint32_t, std::vector<OpId>> ops_of;
-    for_each_op(rank, [&](OpId id, const Op& op) {
-      if (!only_waits(op.kind) && std::isfinite(trace_.ops[id.value].issued_s)) {
-        ops_of[op.lane].push_back(id);
-      }
-    });
-    for (auto& [lane, ops] : ops_of) {
-      name_thread(rank, lane, fmt::format("cpu {}", lane));
-      std::sort(ops.begin(), ops.end(), [&](OpId a, OpId b) {
-        return std::tuple(trace_.ops[a.value].issued_s, a) <
-               std::tuple(trace_.ops[b.value].issued_s, b);
-      });
-      double free_s = 0;
-      for (OpId id : ops) {
-        const OpTimes& t = trace_.ops[id.value];
-        const bool works = holds_lane_until_done(schedule_.op(id).kind);
-        const double end_s = works && std::isfinite(t.done_s) ? t.done_s : t.issued_s;
-        const double begin_s = works ? t.issued_s : std::max(t.ready_s, free_s);
-        interval({id, std::min(begin_s, end_s), end_s, Track::kLane, lane}, works ? "" : "post ");
-        free_s = std::max(free_s, end_s);
-      }
-    }
-  }
-
-  template <class Visit>
-  void for_each_op(std::uint32_t rank, Visit&& visit) const {
-    const std::uint32_t end = schedule_.end_op(RankId(rank)).value;
-    for (std::uint32_t i = schedule_.first_op(RankId(rank)).value; i != end; ++i) {
-      visit(OpId(i), schedule_.op(OpId(i)));
-    }
-  }
-
-  static bool belongs(Track track, const Op& op) {
-    if (track == Track::kNicOut) return is_message(op);
-    if (track == Track::kNicIn) return op.kind == OpKind::kRecv && op.match.valid();
-    return only_waits(op.kind);
-  }
-
-  double begin_of(Track track, OpId id) const {
-    const OpTimes& t = trace_.ops[id.value];
-    if (track == Track::kNicOut) return t.wire_s;
-    if (track == Track::kWait) return std::min(t.ready_s, t.done_s);
-    return std::max(t.issued_s, trace_.ops[schedule_.op(id).match.value].wire_s);
-  }
-
-  // Overlapping intervals of one kind go to the thread that has been free longest.
-  void collect(std::uint32_t rank, Track track) {
-    std::vector<Interval> intervals;
-    for_each_op(rank, [&](OpId id, const Op& op) {
-      if (!belongs(track, op)) return;
-      const double begin_s = begin_of(track, id);
-      const double end_s = trace_.ops[id.value].done_s;
-      if (!std::isfinite(begin_s) || !std::isfinite(end_s)) return;
-      intervals.push_back({id, std::min(begin_s, end_s), end_s, track, 0});
-    });
-    std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
-      return std::tuple(a.begin_s, a.op) < std::tuple(b.begin_s, b.op);
-    });
-    using Free = std::pair<double, std::uint32_t>;  // from when, which
-    std::priority_queue<Free, std::vector<Free>, std::greater<>> threads;
-    for (Interval& each : intervals) {
-      if (!threads.empty() && threads.top().first <= each.begin_s) {
-        each.index = threads.top().second;
-        threads.pop();
-      } else {
+  void tracks(RankId rank) {
+    std::set<std::uint32_t> named;
+    for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank)) {
+      const std::uint32_t tid = tid_of(each);
+      const bool lane = each.track == TimelineTrack::kLane;
+      if (named.insert(tid).second) {
         constexpr std::string_view kNames[] = {"cpu", "nic out", "nic in", "waits"};
-        each.index = static_cast<std::uint32_t>(threads.size());
-        name_thread(rank, tid_of(each), kNames[static_cast<std::size_t>(track)]);
+        name_thread(rank.value, tid,
+                    lane ? fmt::format("cpu {}", each.row)
+                         : std::string(kNames[static_cast<std::size_t>(each.track)]));
       }
-      threads.emplace(each.end_s, each.index);
-      interval(each, "");
+      interval(each);
+      if (lane) continue;
       marks_.resize(schedule_.op_count());
-      marks_[each.op.value] = {tid_of(each), each.begin_s, true};
+      marks_[each.op.value] = {tid, each.begin_s, true};
     }
   }
 
   void arrow(OpId id) {
     const Op& op = schedule_.op(id);
-    if (!is_message(op) || !op.match.valid() || marks_.empty()) return;
+    if (!is_initiator(op.kind) || !op.match.valid() || marks_.empty()) return;
     const Mark& from = marks_[id.value];
     const Mark& to = marks_[op.match.value];
     const std::uint64_t number = std::uint64_t{id.value} * place_.runs + place_.run;

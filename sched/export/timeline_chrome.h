@@ -12,12 +12,8 @@ namespace slackline::sched {
 /// whose number is the lane's; further threads for the NIC's two directions and for what only
 /// waits. Times are in µs.
 ///
-/// On a lane stand posts (from when the operation was ready and its lane free until it was issued)
-/// and calc, copy and reduce (from issued to done). On "nic out" stand messages from the first byte
-/// on the wire until the operation is done, which for a send is its acknowledgement; on "nic in"
-/// receives, from the first byte on the wire or the receive's post, whichever is later, until done.
-/// Where these overlap they go on further threads of the same name. An arrow leads from each
-/// message to its receive. What never happened is left out.
+/// What stands where, timeline_intervals.h says; rows of a track are threads of the same name. An
+/// arrow leads from each message to its receive.
 std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace);
 
 /// The same with the slack of every operation, in seconds, among its arguments: `total_float_us`

@@ -26,6 +26,15 @@ class Convert(ProgramCase):
         events = json.loads(self.read("t.json"))["traceEvents"]
         self.assertEqual({event["pid"] for event in events}, set(range(16)))
 
+    def test_svg(self):
+        self.compiled(CHAIN, "a & <b>.sched")
+        self.good("simulate", "a & <b>.sched", "--trace", "t")
+        picture = xml.etree.ElementTree.fromstring(self.good("convert", "t", "--to", "svg"))
+        texts = [element.text for element in picture.iter() if element.text]
+        self.assertIn("a & <b>.sched", texts)
+        for rank in range(3):
+            self.assertIn(f"rank {rank}", texts)
+
     def test_the_document(self):
         digest = self.document("simulate", CHAIN, "--trace", "t")["digest"]
         document = self.document("convert", "t", "--to", "csv")

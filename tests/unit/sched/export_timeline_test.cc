@@ -12,6 +12,8 @@
 #include "sched/event_graph.h"
 #include "sched/export/timeline.h"
 #include "sched/export/timeline_chrome.h"
+#include "sched/export/timeline_intervals.h"
+#include "sched/export/timeline_svg.h"
 #include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
@@ -111,6 +113,63 @@ TEST(TimelineChrome, EventsAreWellFormedAndDoNotOverlap) {
     EXPECT_EQ(arrows, messages);
     EXPECT_EQ(starts.size(), messages);
   }
+}
+
+TEST(TimelineIntervals, OfARowDoNotOverlapAndCoverWhatHappened) {
+  for (const Schedule& schedule :
+       {testing::small_chain(), testing::put_with_copy(), testing::small_reduce(),
+        compile(parse_spec("binomial-pipeline:ranks=7,bytes=5000,block=1000"))}) {
+    const Trace trace = ticking_trace(schedule);
+    std::vector<int> shown(schedule.op_count(), 0);
+    for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+      std::map<std::pair<TimelineTrack, std::uint32_t>, double> free_s;
+      for (const TimelineInterval& each : timeline_intervals(schedule, trace, RankId(r))) {
+        EXPECT_EQ(schedule.op(each.op).rank, RankId(r));
+        EXPECT_LE(each.begin_s, each.end_s);
+        double& last_s = free_s[{each.track, each.row}];
+        EXPECT_LE(last_s, each.begin_s);
+        last_s = each.end_s;
+        ++shown[each.op.value];
+      }
+    }
+    EXPECT_THAT(shown, ::testing::Each(::testing::Gt(0)));
+  }
+}
+
+TEST(TimelineSvg, HasABarForEachIntervalThatDoesNotOnlyWait) {
+  const Schedule schedule = testing::put_with_copy();
+  Trace trace = ticking_trace(schedule);
+  trace.title = "<a & \"b\">\x1b";
+  std::size_t expected = 0;
+  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+    for (const TimelineInterval& each : timeline_intervals(schedule, trace, RankId(r))) {
+      expected += each.track != TimelineTrack::kWait;
+    }
+  }
+  const std::string svg = find_timeline("svg")->write(schedule, trace);
+  std::size_t bars = 0;
+  for (std::size_t at = svg.find("<title>"); at != std::string::npos;
+       at = svg.find("<title>", at + 1)) {
+    ++bars;
+  }
+  EXPECT_EQ(bars, expected);
+  EXPECT_THAT(svg, HasSubstr("&lt;a &amp; &quot;b&quot;&gt;\\x1b"));
+}
+
+TEST(TimelineSvg, RefusesMoreThanAPictureShows) {
+  const Schedule schedule = compile(parse_spec("chain:ranks=2,bytes=6000,block=1"));
+  Trace trace;
+  trace.schedule = schedule.digest();
+  trace.ops.resize(schedule.op_count());
+  ASSERT_GT(schedule.op_count(), kMostSvgOps);
+  EXPECT_THROW(find_timeline("svg")->write(schedule, trace), InputError);
+}
+
+TEST(TimelineSvg, OfARunThatNeverBeganIsEmpty) {
+  const Schedule schedule = testing::small_chain();
+  Trace trace = ticking_trace(schedule);
+  for (OpTimes& op : trace.ops) op = {0, kNever, kNever, kNever, 1, {}};
+  EXPECT_THAT(find_timeline("svg")->write(schedule, trace), ::testing::Not(HasSubstr("<title>")));
 }
 
 TEST(TimelineChrome, LeavesOutWhatNeverHappened) {

@@ -1,0 +1,122 @@
+#include "sched/export/timeline_intervals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+namespace slackline::sched {
+namespace {
+
+// Lanes are held by posts, calculations, copies and reductions.
+bool holds_lane_until_done(OpKind kind) {
+  return kind == OpKind::kCalc || kind == OpKind::kCopy || kind == OpKind::kReduce;
+}
+bool only_waits(OpKind kind) {
+  return kind == OpKind::kDelay || kind == OpKind::kJoin || kind == OpKind::kPoll;
+}
+
+bool belongs(TimelineTrack track, const Op& op) {
+  if (track == TimelineTrack::kNicOut) return is_initiator(op.kind);
+  if (track == TimelineTrack::kNicIn) return op.kind == OpKind::kRecv && op.match.valid();
+  return only_waits(op.kind);
+}
+
+class Layout {
+ public:
+  Layout(const Schedule& schedule, const Trace& trace, RankId rank)
+      : schedule_(schedule), trace_(trace), rank_(rank) {}
+
+  std::vector<TimelineInterval> take() {
+    lanes();
+    collect(TimelineTrack::kNicOut);
+    collect(TimelineTrack::kNicIn);
+    collect(TimelineTrack::kWait);
+    return std::move(intervals_);
+  }
+
+ private:
+  template <class Visit>
+  void for_each_op(Visit&& visit) const {
+    const std::uint32_t end = schedule_.end_op(rank_).value;
+    for (std::uint32_t i = schedule_.first_op(rank_).value; i != end; ++i) {
+      visit(OpId(i), schedule_.op(OpId(i)));
+    }
+  }
+
+  // What a lane did, one thing after another.
+  void lanes() {
+    std::map<std::uint32_t, std::vector<OpId>> ops_of;
+    for_each_op([&](OpId id, const Op& op) {
+      if (!only_waits(op.kind) && std::isfinite(trace_.ops[id.value].issued_s)) {
+        ops_of[op.lane].push_back(id);
+      }
+    });
+    for (auto& [lane, ops] : ops_of) {
+      std::sort(ops.begin(), ops.end(), [&](OpId a, OpId b) {
+        return std::tuple(trace_.ops[a.value].issued_s, a) <
+               std::tuple(trace_.ops[b.value].issued_s, b);
+      });
+      double free_s = 0;
+      for (OpId id : ops) {
+        const OpTimes& t = trace_.ops[id.value];
+        const bool works = holds_lane_until_done(schedule_.op(id).kind);
+        const double end_s = works && std::isfinite(t.done_s) ? t.done_s : t.issued_s;
+        const double begin_s = works ? t.issued_s : std::max(t.ready_s, free_s);
+        intervals_.push_back(
+            {id, std::min(begin_s, end_s), end_s, TimelineTrack::kLane, lane, !works});
+        free_s = std::max(free_s, end_s);
+      }
+    }
+  }
+
+  double begin_of(TimelineTrack track, OpId id) const {
+    const OpTimes& t = trace_.ops[id.value];
+    if (track == TimelineTrack::kNicOut) return t.wire_s;
+    if (track == TimelineTrack::kWait) return std::min(t.ready_s, t.done_s);
+    return std::max(t.issued_s, trace_.ops[schedule_.op(id).match.value].wire_s);
+  }
+
+  // Each goes to the row that has been free longest, or to a new one.
+  void collect(TimelineTrack track) {
+    const std::size_t first = intervals_.size();
+    for_each_op([&](OpId id, const Op& op) {
+      if (!belongs(track, op)) return;
+      const double begin_s = begin_of(track, id);
+      const double end_s = trace_.ops[id.value].done_s;
+      if (!std::isfinite(begin_s) || !std::isfinite(end_s)) return;
+      intervals_.push_back({id, std::min(begin_s, end_s), end_s, track, 0, false});
+    });
+    const auto begin = intervals_.begin() + static_cast<std::ptrdiff_t>(first);
+    std::sort(begin, intervals_.end(), [](const TimelineInterval& a, const TimelineInterval& b) {
+      return std::tuple(a.begin_s, a.op) < std::tuple(b.begin_s, b.op);
+    });
+    using Free = std::pair<double, std::uint32_t>;  // from when, which
+    std::priority_queue<Free, std::vector<Free>, std::greater<>> rows;
+    for (auto each = begin; each != intervals_.end(); ++each) {
+      each->row = static_cast<std::uint32_t>(rows.size());
+      if (!rows.empty() && rows.top().first <= each->begin_s) {
+        each->row = rows.top().second;
+        rows.pop();
+      }
+      rows.emplace(each->end_s, each->row);
+    }
+  }
+
+  const Schedule& schedule_;
+  const Trace& trace_;
+  RankId rank_;
+  std::vector<TimelineInterval> intervals_;
+};
+
+}  // namespace
+
+std::vector<TimelineInterval> timeline_intervals(const Schedule& schedule, const Trace& trace,
+                                                 RankId rank) {
+  return Layout(schedule, trace, rank).take();
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,35 @@
+// What stands on a timeline, and where: what a rank's lanes and its NIC did when.
+//
+// On a lane stand posts (from when the operation was ready and its lane free until it was issued)
+// and calc, copy and reduce (from issued to done). On "NIC out" stand messages from the first byte
+// on the wire until the operation is done, which for a send is its acknowledgement; on "NIC in"
+// receives, from the first byte on the wire or the receive's post, whichever is later, until done.
+// What only waits stands apart. What never happened is left out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::sched {
+
+enum class TimelineTrack : std::uint32_t { kLane, kNicOut, kNicIn, kWait };
+
+struct TimelineInterval {
+  OpId op;
+  double begin_s = 0;
+  double end_s = 0;  // not before begin_s
+  TimelineTrack track = TimelineTrack::kLane;
+  // kLane: the lane. Otherwise the row of the track: intervals that overlap have rows of their own.
+  std::uint32_t row = 0;
+  bool posts = false;  // of a lane
+};
+
+/// Of one rank, by track, lanes one after the other; on a lane and on the others in the order in
+/// which they begin. `trace` is of this schedule.
+std::vector<TimelineInterval> timeline_intervals(const Schedule& schedule, const Trace& trace,
+                                                 RankId rank);
+
+}  // namespace slackline::sched
