@@ -10,9 +10,9 @@
 
 namespace slackline::cli {
 
-/// Loads `given`, a spec or a file, or else what the trace says that it was made from; its digest
-/// must be the trace's. Without proof: nothing is run. Throws InputError, naming `file`, the
-/// trace's, and --schedule.
+/// Loads `given`, a spec or a file, or else what the trace says that it was made from: a file may
+/// also stand beside `file`, the trace's. Its digest must be the trace's. Without proof: nothing is
+/// run. Throws InputError, naming `file` and --schedule.
 LoadedSchedule schedule_of(const sched::Trace& trace, const std::string& file,
                            const std::optional<std::string>& given, const MemoryOption& memory,
                            Console& console);

@@ -58,6 +58,15 @@ class Convert(ProgramCase):
                       self.bad("convert", "t", "--to", "csv", "--schedule", PIPELINE))
         self.compiled(PIPELINE, "x.sched")
         self.assertIn("another one now", self.bad("convert", "t", "--to", "csv"))
+        # Both have gone elsewhere together.
+        (self.folder / "kept").mkdir()
+        (self.folder / "y.sched").rename(self.folder / "kept" / "x.sched")
+        (self.folder / "x.sched").unlink()
+        (self.folder / "t").rename(self.folder / "kept" / "t")
+        self.assertEqual(self.rows("kept/t"), rows)
+        for name in ("t", "x.sched"):
+            (self.folder / "kept" / name).rename(self.folder / name)
+        (self.folder / "x.sched").rename(self.folder / "y.sched")
         # From a pipe the schedule's own title has to do.
         self.good("simulate", "-", "--trace", "u", stdin=self.read("y.sched"))
         self.assertEqual(self.rows("u"), rows)
