@@ -112,7 +112,7 @@ class ProgramWriter : public ScheduleBuilder {
   OpId add_to(const OpPlace& at, const Slice& sum, const Slice& operand, After after = {}) {
     return add(op(OpKind::kReduce, at, {}, {sum, operand}, sum), after);
   }
-  /// The same where nothing stands yet if it is the `first`, which is copied there.
+  /// The same, but that the `first` operand is copied there: nothing stands there yet.
   OpId accumulate(const OpPlace& at, const Slice& sum, const Slice& operand, bool first,
                   After after = {}) {
     return first ? copy(at, operand, sum, after) : add_to(at, sum, operand, after);
