@@ -21,8 +21,8 @@
 #include "hw/mesh.h"
 #include "hw/session.h"
 #include "hw/transports.h"
-#include "sched/builder.h"
 #include "sched/compile.h"
+#include "sched/program_writer.h"
 
 namespace {
 
@@ -31,36 +31,23 @@ using namespace slackline;
 sched::Schedule ping_pong(std::uint64_t bytes, std::uint32_t times) {
   using sched::OpId;
   using sched::RankId;
-  sched::ScheduleBuilder builder(2);
+  sched::ProgramWriter builder(2);
   sched::BufferId out[2];
   sched::BufferId in[2];
   sched::ChannelId channel[2];
   for (std::uint32_t r = 0; r < 2; ++r) {
     out[r] = builder.add_buffer(RankId(r), bytes);
     in[r] = builder.add_buffer(RankId(r), bytes);
-    sched::Channel way;
-    way.src = RankId(r);
-    way.dst = RankId(1 - r);
-    channel[r] = builder.add_channel(way);
+    channel[r] = builder.connect(RankId(r), RankId(1 - r));
   }
   // By rank and message.
   std::vector<OpId> sends[2];
   std::vector<OpId> receives[2];
   for (std::uint32_t r = 0; r < 2; ++r) {
     for (std::uint32_t t = 0; t < times; ++t) {
-      sched::Op op;
-      op.kind = sched::OpKind::kRecv;
-      op.rank = RankId(r);
-      op.channel = channel[1 - r];
-      op.writes = builder.add_slice({in[r], 0, bytes});
-      receives[r].push_back(builder.add(op));
+      receives[r].push_back(builder.receive({RankId(r)}, channel[1 - r], {{in[r], 0, bytes}}));
       if (t > 0) builder.add_edge(receives[r][t - 1], receives[r][t]);
-      op = {};
-      op.kind = sched::OpKind::kSend;
-      op.rank = RankId(r);
-      op.channel = channel[r];
-      op.reads = builder.add_slice({out[r], 0, bytes});
-      sends[r].push_back(builder.add(op));
+      sends[r].push_back(builder.send({RankId(r)}, channel[r], {{out[r], 0, bytes}}));
       if (t > 0) builder.add_edge(sends[r][t - 1], sends[r][t]);
       // Rank 0 begins.
       if (r == 1) builder.add_edge(receives[r][t], sends[r][t]);

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
-#include "sched/builder.h"
 #include "sched/compile.h"
+#include "sched/program_writer.h"
 
 namespace slackline::experiments {
 
@@ -23,7 +23,7 @@ IrregularRun run_irregular(const std::string& spec, const machine::Platform& pla
 
 double share_of_peak(const machine::Platform& platform, std::uint32_t ranks, std::uint64_t bytes,
                      std::uint32_t messages) {
-  sched::ScheduleBuilder out(ranks);
+  sched::ProgramWriter out(ranks);
   std::vector<sched::BufferId> buffers;
   for (std::uint32_t r = 0; r < ranks; ++r) {
     buffers.push_back(out.add_buffer(sched::RankId(r), 2 * bytes));
@@ -31,20 +31,12 @@ double share_of_peak(const machine::Platform& platform, std::uint32_t ranks, std
   for (std::uint32_t r = 0; r < ranks; ++r) {
     std::vector<sched::ChannelId> channels;
     for (std::uint32_t other = 1; other < ranks; ++other) {
-      sched::Channel channel;
-      channel.src = sched::RankId(r);
-      channel.dst = sched::RankId((r + other) % ranks);
-      channels.push_back(out.add_channel(channel));
+      channels.push_back(out.connect(sched::RankId(r), sched::RankId((r + other) % ranks)));
     }
     for (std::uint32_t m = 0; m < messages; ++m) {
       const std::uint32_t to = m % (ranks - 1);
-      sched::Op put;
-      put.kind = sched::OpKind::kPut;
-      put.rank = sched::RankId(r);
-      put.channel = channels[to];
-      put.reads = out.add_slice({buffers[r], 0, bytes});
-      put.writes = out.add_slice({buffers[(r + to + 1) % ranks], bytes, bytes});
-      out.add(put);
+      out.put({sched::RankId(r)}, channels[to], {{buffers[r], 0, bytes}},
+              {{buffers[(r + to + 1) % ranks], bytes, bytes}}, sched::Notify::kNone);
     }
   }
   const sched::Schedule schedule = out.build();

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "analysis/engines/event_engine.h"
-#include "sched/builder.h"
 #include "sched/compile.h"
+#include "sched/program_writer.h"
 
 namespace slackline::experiments {
 
@@ -13,37 +13,25 @@ using sched::OpKind;
 
 double writes_per_s(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages,
                     std::uint32_t u_max, Signalling signalling) {
-  sched::ScheduleBuilder builder(2);
+  sched::ProgramWriter builder(2);
   const sched::BufferId source = builder.add_buffer(sched::RankId(0), bytes);
   const sched::BufferId target = builder.add_buffer(sched::RankId(1), bytes);
-  sched::Channel to;
-  to.src = sched::RankId(0);
-  to.dst = sched::RankId(1);
-  sched::Op put;
-  put.kind = OpKind::kPut;
-  put.rank = to.src;
-  put.channel = builder.add_channel(to);
-  put.reads = builder.add_slice({source, 0, bytes});
-  put.writes = builder.add_slice({target, 0, bytes});
-  sched::Op look;
-  look.kind = OpKind::kCalc;
-  look.rank = to.src;
-  sched::OpArguments cost;
-  cost.duration = platform.poll_cost;
+  const sched::OpPlace at{sched::RankId(0)};
+  const sched::ChannelId on = builder.connect(sched::RankId(0), sched::RankId(1));
+  const sched::Op put =
+      builder.op(OpKind::kPut, at, on, {{source, 0, bytes}}, {{target, 0, bytes}});
   OpId asked;   // signalled, and not looked for
   OpId looked;  // what the next post waits for
   for (std::uint32_t m = 0; m < messages; ++m) {
-    const OpId posted = builder.add(put);
-    if (looked.valid()) builder.add_edge(looked, posted);
+    const OpId posted = builder.add(put, {looked});
     looked = OpId::none();
     if (signalling == Signalling::kAll) {
-      looked = builder.add(look, cost);
+      looked = builder.calc(at, platform.poll_cost);
       builder.add_edge(posted, looked, sched::On::kIssued);
     } else if ((m + 1) % u_max == 0) {
       const OpId due = signalling == Signalling::kAutomatic ? posted : asked;
       if (due.valid()) {
-        looked = builder.add(look, cost);
-        builder.add_edge(due, looked);
+        looked = builder.calc(at, platform.poll_cost, {due});
         builder.add_edge(posted, looked, sched::On::kIssued);
       }
       asked = posted;

@@ -6,8 +6,9 @@
 
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
-#include "sched/builder.h"
 #include "sched/compile.h"
+#include "sched/operands.h"
+#include "sched/program_writer.h"
 #include "sched/workloads/structures/queue.h"
 #include "sched/workloads/structures/structure_check.h"
 #include "sched/workloads/structures/structure_workload.h"
@@ -15,7 +16,6 @@
 namespace slackline::experiments {
 namespace {
 
-using sched::Op;
 using sched::OpArguments;
 using sched::Operand;
 using sched::OpId;
@@ -36,7 +36,6 @@ class MessageSchedule {
       own_.push_back(builder_.add_buffer(RankId(r), 8));
     }
     for (std::uint32_t r = 0; r < load_.ranks; ++r) {
-      channels_.assign(load_.ranks, sched::ChannelId::none());
       OpId last;
       for (std::uint32_t i = 0; i < load_.operations; ++i) {
         const OpId op = add(r, i);
@@ -53,66 +52,38 @@ class MessageSchedule {
         static_cast<std::uint32_t>(sched::structure_draw(1, rank, i) >> 32) % (load_.ranks - 1);
     target += target >= rank ? 1 : 0;
     const std::uint64_t word = sched::structure_draw(2, rank, i) % load_.words;
-    Op op;
-    op.rank = RankId(rank);
-    op.channel = channel(rank, target);
-    op.step = i;
+    const sched::OpPlace at{RankId(rank), i};
+    const sched::ChannelId on = builder_.channel(RankId(rank), RankId(target));
     const auto remote = builder_.add_slice({words_[target], 8 * word, 8});
     const auto own = builder_.add_slice({own_[rank], 0, 8});
+    OpKind kind = OpKind::kCompareSwap;
     OpArguments arguments;
     switch (load_.component) {
       case Message::kPut:
-        op.kind = OpKind::kPut;
-        op.reads = own;
-        op.writes = remote;
-        return builder_.add(op);
+        return builder_.put(at, on, own, remote, sched::Notify::kNone);
       case Message::kGet:
-        op.kind = OpKind::kGet;
-        op.reads = remote;
-        op.writes = own;
-        return builder_.add(op);
+        return builder_.get(at, on, remote, own);
       case Message::kFetchAdd:
-        op.kind = OpKind::kFetchAdd;
-        arguments.operand = {Operand::From::kLiteral, {}, 1};
+        kind = OpKind::kFetchAdd;
+        arguments.operand = sched::literal(1);
         break;
       case Message::kSwap:  // whether it swaps or not
-        op.kind = OpKind::kCompareSwap;
         break;
       case Message::kPersistentSwap:
         // From what it saw last, at first 0, to one more.
-        op.kind = OpKind::kCompareSwap;
-        arguments.compare = {Operand::From::kResult, OpId(next_), 1};
-        arguments.operand = {Operand::From::kResult, OpId(next_), 1, 1};
+        arguments.compare = {Operand::From::kResult, builder_.next_op(), 1};
+        arguments.operand = {Operand::From::kResult, builder_.next_op(), 1, 1};
         break;
     }
-    op.reads = op.writes = remote;
-    const OpId id = builder_.add(op, arguments);
-    ++next_;
-    if (load_.component == Message::kPersistentSwap) {
-      sched::Region region;
-      region.entry = id;
-      region.count = 1;
-      region.max_attempts = kMostTries;
-      region.outcome = sched::Outcome::kActual;
-      builder_.add_region(region);
-    }
+    const OpId id = builder_.add(builder_.op(kind, at, on, remote, remote), arguments);
+    if (load_.component == Message::kPersistentSwap) builder_.retry(id, 1, kMostTries);
     return id;
   }
 
-  sched::ChannelId channel(std::uint32_t src, std::uint32_t dst) {
-    if (channels_[dst].valid()) return channels_[dst];
-    sched::Channel made;
-    made.src = RankId(src);
-    made.dst = RankId(dst);
-    return channels_[dst] = builder_.add_channel(made);
-  }
-
   const MessageLoad load_;
-  sched::ScheduleBuilder builder_;
-  std::uint32_t next_ = 0;
+  sched::ProgramWriter builder_;
   std::vector<sched::BufferId> words_;
   std::vector<sched::BufferId> own_;
-  std::vector<sched::ChannelId> channels_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sched/operands.h"
 
 namespace slackline::sched {
 namespace {
@@ -42,15 +43,7 @@ SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices) {
   return {first, static_cast<std::uint32_t>(slices.size())};
 }
 
-OpId ScheduleBuilder::add(Op op) {
-  op.match = OpId::none();
-  op.arguments = kNoArguments;
-  if (!ops_.empty() && op.rank < ops_.back().rank) grouped_ = false;
-  ops_.push_back(op);
-  return OpId(static_cast<std::uint32_t>(ops_.size() - 1));
-}
-
-OpId ScheduleBuilder::add(Op op, const OpArguments& arguments) {
+OpId ScheduleBuilder::add(const Op& op, const OpArguments& arguments) {
   const OpId id = add(op);
   ops_.back().arguments = static_cast<std::uint32_t>(arguments_.size());
   arguments_.push_back(arguments);
@@ -82,9 +75,7 @@ void ScheduleBuilder::group_by_rank() {
   }
   for (Region& region : regions_) move(region.entry);
   for (OpArguments& arguments : arguments_) {
-    move(arguments.operand.op);
-    move(arguments.compare.op);
-    move(arguments.address_offset.op);
+    for (Operand* operand : operands(arguments)) move(operand->op);
   }
   grouped_ = true;
 }

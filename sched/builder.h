@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,8 +30,16 @@ class ScheduleBuilder {
   SliceRange add_slice(const Slice& slice) { return add_slices({&slice, 1}); }
 
   /// Adds `op` (its match and arguments fields are ignored) at the end of its rank's program.
-  OpId add(Op op);
-  OpId add(Op op, const OpArguments& arguments);
+  OpId add(const Op& op) {
+    if (!ops_.empty() && op.rank < ops_.back().rank) grouped_ = false;
+    Op& added = ops_.emplace_back(op);
+    added.match = OpId::none();
+    added.arguments = kNoArguments;
+    return OpId(static_cast<std::uint32_t>(ops_.size() - 1));
+  }
+  OpId add(const Op& op, const OpArguments& arguments);
+  /// The id that the next operation gets.
+  OpId next_op() const { return OpId(static_cast<std::uint32_t>(ops_.size())); }
 
   void add_edge(OpId pred, OpId succ, On on = On::kDone) { edges_.push_back({pred, succ, on}); }
   /// Joins a put that notifies by flag to the poll that sees it. Matches of sends and of puts with
@@ -43,6 +50,8 @@ class ScheduleBuilder {
   void add_post(const Fact& fact) { contract_.post.push_back(fact); }
 
   Channel& channel(ChannelId id) { return channels_[id.value]; }
+  /// Of an operation that was added with some.
+  OpArguments& arguments(OpId id) { return arguments_[ops_[id.value].arguments]; }
 
   /// Everything in the schedule's tables that does not fit: indices out of range, edges between
   /// ranks, slices past their buffer, operations with arguments their kind does not have. Unmatched

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sched/builder.h"
+#include "sched/operands.h"
 
 namespace slackline::sched {
 namespace {
@@ -210,8 +211,7 @@ class Validator {
       report(id, fmt::format("op {} ({}) has an operand it cannot have", i, name(op.kind)));
     }
     check_test(id, op, arguments);
-    for (const Operand* operand :
-         {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+    for (const Operand* operand : operands(arguments)) {
       if (!check_operand(id, op, *operand)) return;
     }
   }

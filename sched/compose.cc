@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
-#include "sched/builder.h"
+#include "sched/program_writer.h"
+#include "sched/schedule_rewriter.h"
 
 namespace slackline::sched {
 namespace {
@@ -65,13 +66,6 @@ class Composer {
   }
 
  private:
-  struct Bases {
-    std::uint32_t buffer = 0;
-    std::uint32_t channel = 0;
-    std::uint32_t value = 0;
-    std::uint32_t slice = 0;
-  };
-
   void order_parts() {
     std::vector<Time> key(parts_.size());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -166,53 +160,21 @@ class Composer {
       }
     }
     out_.reserve(map_.of_op.size(), edges + edges / 8, slices);
-    bases_.resize(parts_.size());
-    Bases next;
+    copies_.reserve(parts_.size());
+    std::uint64_t values = 0;
     std::uint64_t bytes = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Schedule& schedule = *parts_[p].schedule;
-      const std::vector<RankId>& rank_of = parts_[p].rank_of;
-      bases_[p] = next;
-      for (const Buffer& buffer : schedule.buffers()) {
-        out_.add_buffer(rank_of[buffer.rank.value], buffer.bytes);
+      const auto first_value = static_cast<std::uint32_t>(values);
+      values += value_count(schedule.contract());
+      if (values > kNowhere) {
+        throw InputError(fmt::format("part {}: its values do not fit behind the others'", p));
       }
-      for (const Slice& slice : schedule.slices()) out_.add_slice(moved(slice, next));
-      for (Channel channel : schedule.channels()) {
-        channel.src = rank_of[channel.src.value];
-        channel.dst = rank_of[channel.dst.value];
-        if (channel.credit_on.valid()) channel.credit_on.value += next.channel;
-        out_.add_channel(channel);
-      }
-      std::uint32_t values = 0;
-      for (const auto* facts : {&schedule.contract().pre, &schedule.contract().post}) {
-        for (Fact fact : *facts) {
-          values = std::max(values, fact.value.value + fact.terms);
-          fact.slice = moved(fact.slice, next);
-          if (fact.value.value + (fact.terms - 1) >= kNowhere - next.value) {
-            throw InputError(fmt::format("part {}: its values do not fit behind the others'", p));
-          }
-          fact.value.value += next.value;
-          facts == &schedule.contract().pre ? out_.add_pre(fact) : out_.add_post(fact);
-        }
-      }
-      next.buffer += static_cast<std::uint32_t>(schedule.buffers().size());
-      next.channel += static_cast<std::uint32_t>(schedule.channels().size());
-      next.slice += static_cast<std::uint32_t>(schedule.slices().size());
-      next.value += values;
+      copies_.emplace_back(schedule, out_, PartPlace{parts_[p].rank_of, first_value});
       const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - bytes;
       bytes += std::min(room, schedule.message_bytes());
     }
     out_.set_message_bytes(bytes);
-  }
-
-  static Slice moved(Slice slice, const Bases& by) {
-    slice.buffer.value += by.buffer;
-    return slice;
-  }
-
-  OpId whole_id(std::size_t p, const Schedule& schedule, OpId id) {
-    const RankId rank = schedule.op(id).rank;
-    return OpId(range(p, rank.value).own.value + (id.value - schedule.first_op(rank).value));
   }
 
   // Rank by rank, so that the builder's numbers are the whole's.
@@ -237,49 +199,16 @@ class Composer {
     const PartRange& at = range(p, i);
     std::fill(map_.of_op.begin() + at.first.value, map_.of_op.begin() + at.end.value,
               static_cast<std::uint32_t>(p));
-    Op gate;
-    gate.rank = part.rank_of[i];
-    OpId next = at.first;
-    if (has_delay(p, i)) {
-      gate.kind = OpKind::kDelay;
-      OpArguments arguments;
-      arguments.duration = part.start;
-      next = OpId(out_.add(gate, arguments).value + 1);
-    }
-    if (next < at.own) {
-      gate.kind = OpKind::kJoin;
-      out_.add(gate);
-    }
-    const Bases& base = bases_[p];
+    const OpPlace gate{part.rank_of[i]};
+    if (has_delay(p, i)) out_.delay(gate, part.start);
+    if (out_.next_op() < at.own) out_.join(gate);
     for (OpId id = schedule.first_op(RankId(i)); id < schedule.end_op(RankId(i)); ++id.value) {
-      Op op = schedule.op(id);
-      op.rank = gate.rank;
-      if (op.channel.valid()) op.channel.value += base.channel;
-      if (op.reads.count != 0) op.reads.first += base.slice;
-      if (op.writes.count != 0) op.writes.first += base.slice;
-      if (op.arguments == kNoArguments) {
-        out_.add(op);
-        continue;
-      }
-      OpArguments arguments = schedule.arguments(op);
-      for (Operand* operand : {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
-        if (operand->op.valid()) operand->op = whole_id(p, schedule, operand->op);
-      }
-      out_.add(op, arguments);
+      copies_[p].keep(id);
     }
   }
 
   void add_edges(std::size_t p) {
-    const Schedule& schedule = *parts_[p].schedule;
-    for (const Edge& edge : schedule.edges()) {
-      out_.add_edge(whole_id(p, schedule, edge.pred), whole_id(p, schedule, edge.succ), edge.on);
-    }
-    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-      const Op& op = schedule.ops()[i];
-      if (op.kind == OpKind::kPut && op.notify == Notify::kFlag && op.match.valid()) {
-        out_.add_flag_match(whole_id(p, schedule, OpId(i)), whole_id(p, schedule, op.match));
-      }
-    }
+    copies_[p].finish();
     add_gates(p);
     if (parts_[p].after) add_waits(p);
   }
@@ -322,17 +251,17 @@ class Composer {
       const PartRange& at = range(q, rank.value);
       if (at.own == at.end) out_.add_edge(OpId(at.own.value - 1), join);
       for (OpId id = before.first_op(rank); id < before.end_op(rank); ++id.value) {
-        if (awaited[id.value] == 0) out_.add_edge(whole_id(q, before, id), join);
+        if (awaited[id.value] == 0) out_.add_edge(copies_[q][id], join);
       }
     }
   }
 
   std::span<const Part> parts_;
   std::uint32_t ranks_;
-  ScheduleBuilder out_;
+  ProgramWriter out_;
   std::vector<std::uint32_t> local_rank_;  // by rank of the whole, while a part is looked at
   std::vector<std::size_t> order_;         // of the parts, in program order
-  std::vector<Bases> bases_;
+  std::vector<ScheduleRewriter> copies_;   // by part
   PartMap map_;
 };
 

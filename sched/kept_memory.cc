@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "sched/operands.h"
 #include "sched/value_bytes.h"
 
 namespace slackline::sched {
@@ -33,8 +34,7 @@ class Marker {
   // The gets of which some operand is the result.
   void find_results() {
     for (const OpArguments& arguments : schedule_.argument_table()) {
-      for (const Operand* operand :
-           {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+      for (const Operand* operand : operands(arguments)) {
         if (operand->from != Operand::From::kResult) continue;
         const Op& op = schedule_.op(operand->op);
         if (op.kind == OpKind::kGet) mark(op.reads);

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "sched/builder.h"
 #include "sched/export/timeline.h"
+#include "sched/program_writer.h"
 
 namespace slackline::analysis {
 namespace {
@@ -80,10 +80,7 @@ class Maker {
   }
 
   ChannelId channel(std::uint32_t src, std::uint32_t dst) {
-    sched::Channel channel;
-    channel.src = RankId(src);
-    channel.dst = RankId(dst);
-    return builder_.add_channel(channel);
+    return builder_.connect(RankId(src), RankId(dst));
   }
 
   // The next bytes of the memory of the measurement at hand, which begins where they fit in a row.
@@ -99,17 +96,9 @@ class Maker {
 
   OpId add(std::uint32_t rank, OpKind kind, ChannelId channel, sched::SliceRange reads = {},
            sched::SliceRange writes = {}, std::uint64_t lane = 0) {
-    sched::Op op;
-    op.kind = kind;
-    op.rank = RankId(rank);
-    op.channel = channel;
-    op.reads = reads;
-    op.writes = writes;
-    op.lane = static_cast<std::uint16_t>(lane);
-    op.step = step_;
-    const OpId id = builder_.add(op);
-    own_.push_back(id);
-    return id;
+    const sched::OpPlace at{RankId(rank), step_, static_cast<std::uint16_t>(lane)};
+    own_.push_back(builder_.add(builder_.op(kind, at, channel, reads, writes)));
+    return own_.back();
   }
   OpId send(ChannelId on, BufferId from, std::uint64_t offset, std::uint64_t bytes,
             std::uint64_t lane = 0) {
@@ -221,7 +210,7 @@ class Maker {
   }
 
   std::span<const Measurement> measurements_;
-  sched::ScheduleBuilder builder_;
+  sched::ProgramWriter builder_;
   std::uint64_t memory_bytes_;
   BufferId from_[2], to_[2], word_;
   ChannelId back_, control_, over_, ahead_;

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
 #include <queue>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/text_scan.h"
-#include "sched/builder.h"
 #include "sched/event_graph.h"
 #include "sched/import/goal_parse.h"
+#include "sched/program_writer.h"
 
 namespace slackline::sched {
 namespace {
@@ -113,15 +111,7 @@ class Importer {
 
   ChannelId channel_of(std::uint32_t r, const GoalStatement& s) {
     const bool sends = s.kind == OpKind::kSend;
-    const std::tuple key(sends ? r : s.peer, sends ? s.peer : r, s.tag);
-    const auto [found, fresh] = channels_.try_emplace(key);
-    if (fresh) {
-      Channel channel;
-      channel.src = RankId(std::get<0>(key));
-      channel.dst = RankId(std::get<1>(key));
-      found->second = builder_.add_channel(channel);
-    }
-    return found->second;
+    return builder_.channel(RankId(sends ? r : s.peer), RankId(sends ? s.peer : r), s.tag);
   }
 
   // One buffer for all the bytes of a rank that go one way.
@@ -148,26 +138,21 @@ class Importer {
     std::vector<OpId> ids(rank.statements.size());
     for (const std::uint32_t i : local_order(r)) {
       const GoalStatement& s = rank.statements[i];
-      Op op;
-      op.rank = RankId(r);
-      op.kind = s.kind;
-      op.lane = s.cpu;
+      const OpPlace at{RankId(r), 0, s.cpu};
       origin_.push_back(&s);
       if (s.kind == OpKind::kCalc) {
-        OpArguments arguments;
-        arguments.duration = std::chrono::nanoseconds(s.amount);
-        ids[i] = builder_.add(op, arguments);
+        ids[i] = builder_.calc(at, std::chrono::nanoseconds(s.amount));
         continue;
       }
-      op.channel = channel_of(r, s);
-      if (s.amount != 0 && s.kind == OpKind::kSend) {
-        op.reads = builder_.add_slice({*sent, sent_bytes, s.amount});
-        sent_bytes += s.amount;
-      } else if (s.amount != 0) {
-        op.writes = builder_.add_slice({*received, received_bytes, s.amount});
-        received_bytes += s.amount;
+      const bool sends = s.kind == OpKind::kSend;
+      const ChannelId on = channel_of(r, s);
+      SliceRange bytes;
+      if (s.amount != 0) {
+        std::uint64_t& used = sends ? sent_bytes : received_bytes;
+        bytes = builder_.add_slice({sends ? *sent : *received, used, s.amount});
+        used += s.amount;
       }
-      ids[i] = builder_.add(op);
+      ids[i] = sends ? builder_.send(at, on, bytes) : builder_.receive(at, on, bytes);
     }
     for (const GoalDependency& d : rank.dependencies) {
       builder_.add_edge(ids[d.pred], ids[d.succ], d.on);
@@ -203,8 +188,7 @@ class Importer {
 
   std::string_view file_;
   std::vector<GoalRank> program_;
-  ScheduleBuilder builder_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, ChannelId> channels_;
+  ProgramWriter builder_;
   std::vector<const GoalStatement*> origin_;  // of each operation
 };
 

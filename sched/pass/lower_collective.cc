@@ -1,12 +1,11 @@
 #include "sched/pass/lower_collective.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "sched/builder.h"
+#include "sched/program_writer.h"
 
 namespace slackline::sched {
 namespace {
@@ -56,17 +55,9 @@ class LoweredCollective {
   }
 
   void add_channels() {
-    std::map<std::pair<RankId, RankId>, ChannelId> towards;
     for (std::uint32_t m = 0; m < plan_.messages.size(); ++m) {
       const Message& message = plan_.messages[m];
-      const auto [found, added] = towards.try_emplace({message.src, message.dst});
-      if (added) {
-        Channel channel;
-        channel.src = message.src;
-        channel.dst = message.dst;
-        found->second = builder_.add_channel(channel);
-      }
-      channel_[m] = found->second;
+      channel_[m] = builder_.channel(message.src, message.dst);
       of_rank_[message.src.value].push_back(m);
       of_rank_[message.dst.value].push_back(m);
     }
@@ -83,7 +74,7 @@ class LoweredCollective {
     for (const Piece& piece : pieces_of(message)) bytes += bytes_of(piece);
     return bytes;
   }
-  SliceRange at(RankId rank, const Message& message) {
+  SliceRange memory_of(RankId rank, const Message& message) {
     std::vector<Slice> slices;
     for (const Piece& piece : pieces_of(message)) {
       slices.push_back({BufferId(rank.value), plan_.begin[piece.first], bytes_of(piece)});
@@ -114,15 +105,14 @@ class LoweredCollective {
     std::stable_sort(mine.begin(), mine.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     add_landing(rank, mine);
-    came_ = plan_.marks_ends ? add_join(rank, 0) : OpId::none();
+    came_ = plan_.marks_ends ? builder_.join({rank}) : OpId::none();
     for (const std::uint32_t m : mine) {
       const Message& message = plan_.messages[m];
       message.src == rank ? add_send(m) : message.combines ? add_operand(m) : add_receive(m);
     }
     if (!plan_.marks_ends) return;
-    const OpId leaves = add_join(rank, plan_.steps == 0 ? 0 : plan_.steps - 1);
-    builder_.add_edge(came_, leaves);
-    for (const OpId op : arrived_) builder_.add_edge(op, leaves);
+    const OpId leaves = builder_.join({rank, plan_.steps == 0 ? 0 : plan_.steps - 1}, {came_});
+    builder_.after(arrived_, leaves);
   }
 
   void add_landing(RankId rank, const std::vector<std::uint32_t>& mine) {
@@ -139,32 +129,14 @@ class LoweredCollective {
         builder_.add_buffer(rank, stride_ * std::min<std::uint64_t>(operands, options_.slots));
   }
 
-  OpId add_join(RankId rank, std::uint32_t step) {
-    Op op;
-    op.kind = OpKind::kJoin;
-    op.rank = rank;
-    op.step = step;
-    return builder_.add(op);
-  }
-
-  Op receive_of(std::uint32_t m) const {
-    Op op;
-    op.kind = OpKind::kRecv;
-    op.rank = plan_.messages[m].dst;
-    op.channel = channel_[m];
-    op.step = plan_.messages[m].step;
-    return op;
-  }
-
   void add_receive(std::uint32_t m) {
     const Message& message = plan_.messages[m];
-    Op op = receive_of(m);
-    op.writes = at(message.dst, message);
-    const OpId receive = builder_.add(op);
+    const OpId receive =
+        builder_.receive({message.dst, message.step}, channel_[m], memory_of(message.dst, message));
     arrived_.push_back(receive);
     for_each_unit(message, [&](std::uint32_t unit) {
       // Partial sums have left before the sum takes their place.
-      if (plan_.bytes() != 0 && read_by_[unit].valid()) builder_.add_edge(read_by_[unit], receive);
+      if (plan_.bytes() != 0) builder_.after(read_by_[unit], receive);
       held_by_[unit] = receive;
     });
   }
@@ -173,44 +145,27 @@ class LoweredCollective {
     const Message& message = plan_.messages[m];
     const std::uint32_t unit = pieces_of(message).front().first;
     const std::uint64_t bytes = bytes_of(message);
-    Op op = receive_of(m);
-    Slice landed;
-    if (bytes != 0) {
-      landed = {landing_, added_.size() % options_.slots * stride_, bytes};
-      op.writes = builder_.add_slice(landed);
-    }
-    const OpId receive = builder_.add(op);
+    const OpPlace at{message.dst, message.step};
+    const Slice landed{landing_, added_.size() % options_.slots * stride_, bytes};
+    const OpId receive =
+        builder_.receive(at, channel_[m], bytes != 0 ? OpSlices(landed) : OpSlices());
     arrived_.push_back(receive);
     if (bytes != 0 && added_.size() >= options_.slots) {
       builder_.add_edge(added_[added_.size() - options_.slots], receive);
     }
-    op.channel = {};
-    op.kind = bytes != 0 ? OpKind::kReduce : OpKind::kJoin;
-    op.writes = {};
-    if (bytes != 0) {
-      const Slice sum{BufferId(message.dst.value), plan_.begin[unit], bytes};
-      op.reads = builder_.add_slices(std::vector<Slice>{sum, landed});
-      op.writes = builder_.add_slice(sum);
-    }
-    const OpId added = builder_.add(op);
-    builder_.add_edge(receive, added);
-    if (held_by_[unit].valid()) builder_.add_edge(held_by_[unit], added);
+    const Slice sum{BufferId(message.dst.value), plan_.begin[unit], bytes};
+    const OpId added = bytes != 0 ? builder_.add_to(at, sum, landed, {receive, held_by_[unit]})
+                                  : builder_.join(at, {receive, held_by_[unit]});
     held_by_[unit] = added;
     added_.push_back(added);
   }
 
   void add_send(std::uint32_t m) {
     const Message& message = plan_.messages[m];
-    Op op;
-    op.kind = OpKind::kSend;
-    op.rank = message.src;
-    op.channel = channel_[m];
-    op.step = message.step;
-    op.reads = at(message.src, message);
-    const OpId send = builder_.add(op);
-    if (came_.valid()) builder_.add_edge(came_, send);
+    const OpId send = builder_.send({message.src, message.step}, channel_[m],
+                                    memory_of(message.src, message), {came_});
     for_each_unit(message, [&](std::uint32_t unit) {
-      if (held_by_[unit].valid()) builder_.add_edge(held_by_[unit], send);
+      builder_.after(held_by_[unit], send);
       read_by_[unit] = send;
     });
     if (options_.in_flight != 0 && sent_.size() >= options_.in_flight) {
@@ -221,7 +176,7 @@ class LoweredCollective {
 
   const CollectivePlan& plan_;
   const CollectiveLowering& options_;
-  ScheduleBuilder builder_;
+  ProgramWriter builder_;
   std::vector<std::vector<std::uint32_t>> of_rank_;  // the messages with an end there
   std::vector<ChannelId> channel_;                   // of every message
   // Of the rank whose program is being written:

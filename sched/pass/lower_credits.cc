@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
-#include "sched/builder.h"
 #include "sched/pass/require_no_results.h"
+#include "sched/program_writer.h"
+#include "sched/schedule_rewriter.h"
 
 namespace slackline::sched {
 namespace {
@@ -50,7 +50,7 @@ class CreditLowering {
         notices_ahead_(options.window + (options.ready == Ready::kSend ? 1 : 0)),
         messages_(schedule),
         out_(schedule.rank_count()),
-        new_id_(schedule.op_count()),
+        copy_(schedule, out_),
         grant_(messages_.source.size()),
         notice_(messages_.source.size()),
         next_receive_(messages_.source.size(), kNoMessage),
@@ -60,7 +60,6 @@ class CreditLowering {
   Schedule run() {
     out_.reserve(in_.op_count() + 2 * grant_.size(), in_.edges().size() + 5 * grant_.size(),
                  in_.slices().size() + 2 * in_.channels().size() + in_.rank_count());
-    copy_tables();
     add_credit_channels();
     for (std::uint32_t r = 0; r < in_.rank_count(); ++r) {
       order_receives(RankId(r));
@@ -68,21 +67,12 @@ class CreditLowering {
       add_edges(RankId(r));
     }
     if (options_.start == Start::kAll) add_common_start();
-    copy_matches();
+    copy_.finish();
+    add_matches();
     return out_.build();
   }
 
  private:
-  void copy_tables() {
-    for (const Buffer& buffer : in_.buffers()) out_.add_buffer(buffer.rank, buffer.bytes);
-    out_.add_slices(in_.slices());
-    for (const Channel& channel : in_.channels()) out_.add_channel(channel);
-    for (const Fact& fact : in_.contract().pre) out_.add_pre(fact);
-    for (const Fact& fact : in_.contract().post) out_.add_post(fact);
-    out_.set_title(in_.title());
-    out_.set_message_bytes(in_.message_bytes());
-  }
-
   bool credited(ChannelId channel) const {
     return messages_.begin[channel.value + 1] != messages_.begin[channel.value] &&
            in_.channel(channel).window == 0;
@@ -95,87 +85,60 @@ class CreditLowering {
     std::vector<SliceRange> source_of_rank(in_.rank_count());
     for (std::uint32_t c = 0; c < in_.channels().size(); ++c) {
       if (!credited(ChannelId(c))) continue;
-      Channel credit;
-      credit.src = in_.channels()[c].dst;
-      credit.dst = in_.channels()[c].src;
-      const ChannelId id = out_.add_channel(credit);
+      const RankId receiver = in_.channels()[c].dst;
+      const ChannelId credits = out_.connect(receiver, in_.channels()[c].src);
       out_.channel(ChannelId(c)).window = options_.window;
-      out_.channel(ChannelId(c)).credit_on = id;
+      out_.channel(ChannelId(c)).credit_on = credits;
       if (options_.ready == Ready::kWrite) {
-        add_flags(ChannelId(c), credit, source_of_rank[credit.src.value]);
+        add_flags(ChannelId(c), source_of_rank[receiver.value]);
       }
     }
   }
 
   // Every message of the channel has a flag of its own at its sender, so that no flag is reused.
-  void add_flags(ChannelId channel, const Channel& credit, SliceRange& source) {
+  void add_flags(ChannelId channel, SliceRange& source) {
+    const Channel& data = in_.channel(channel);
     if (source.count == 0) {
-      const BufferId buffer = out_.add_buffer(credit.src, 8);
-      const Slice word{buffer, 0, 8};
+      const Slice word{out_.add_buffer(data.dst, 8), 0, 8};
       source = out_.add_slice(word);
-      out_.add_pre({word, flag_value(), 0});
+      // A value that no fact of the contract speaks of.
+      const auto value = static_cast<std::uint32_t>(value_count(in_.contract()));
+      out_.add_pre({word, ValueId(value), 0});
     }
     flag_source_.resize(in_.channels().size());
     flag_slots_.resize(in_.channels().size());
     flag_source_[channel.value] = source;
     const std::uint32_t count = messages_.begin[channel.value + 1] - messages_.begin[channel.value];
-    const BufferId buffer = out_.add_buffer(credit.dst, 8ull * count);
+    const BufferId buffer = out_.add_buffer(data.src, 8ull * count);
     for (std::uint32_t k = 0; k < count; ++k) {
       const SliceRange slot = out_.add_slice({buffer, 8ull * k, 8});
       if (k == 0) flag_slots_[channel.value] = slot.first;
     }
   }
 
-  // A value that no fact of the contract speaks of.
-  ValueId flag_value() const {
-    std::uint32_t value = 0;
-    for (const Fact& fact : in_.contract().pre)
-      value = std::max(value, fact.value.value + fact.terms);
-    for (const Fact& fact : in_.contract().post)
-      value = std::max(value, fact.value.value + fact.terms);
-    return ValueId(value);
-  }
-
-  void keep(OpId id) {
-    const Op& op = in_.op(id);
-    new_id_[id.value] =
-        op.arguments == kNoArguments ? out_.add(op) : out_.add(op, in_.arguments(op));
+  // Where the flag of a message lands.
+  SliceRange flag_slot(std::uint32_t message, ChannelId channel) const {
+    return {flag_slots_[channel.value] + index_in_channel(message, channel), 1};
   }
 
   // The receiver's "ready": after the receive of the message is posted.
   void add_grant(std::uint32_t message) {
     const Op& receive = in_.op(messages_.receive[message]);
-    Op op;
-    op.kind = OpKind::kSend;
-    op.rank = receive.rank;
-    op.lane = receive.lane;
-    op.step = receive.step;
-    op.channel = out_.channel(receive.channel).credit_on;
-    if (options_.ready == Ready::kWrite) {
-      op.kind = OpKind::kPut;
-      op.notify = Notify::kFlag;
-      op.reads = flag_source_[receive.channel.value];
-      op.writes = {flag_slots_[receive.channel.value] + index_in_channel(message, receive.channel),
-                   1};
-    }
-    grant_[message] = out_.add(op);
+    const ChannelId data = receive.channel;
+    const ChannelId credits = out_.channel(data).credit_on;
+    grant_[message] = options_.ready == Ready::kWrite
+                          ? out_.put(place_of(receive), credits, flag_source_[data.value],
+                                     flag_slot(message, data), Notify::kFlag)
+                          : out_.send(place_of(receive), credits, {});
   }
 
   // The sender's side of it.
   void add_notice(std::uint32_t message) {
     const Op& source = in_.op(messages_.source[message]);
-    Op op;
-    op.kind = OpKind::kRecv;
-    op.rank = source.rank;
-    op.lane = source.lane;
-    op.step = source.step;
-    if (options_.ready == Ready::kWrite) {
-      op.kind = OpKind::kPoll;
-      op.reads = {flag_slots_[source.channel.value] + index_in_channel(message, source.channel), 1};
-    } else {
-      op.channel = out_.channel(source.channel).credit_on;
-    }
-    notice_[message] = out_.add(op);
+    const ChannelId data = source.channel;
+    notice_[message] = options_.ready == Ready::kWrite
+                           ? out_.poll(place_of(source), flag_slot(message, data))
+                           : out_.receive(place_of(source), out_.channel(data).credit_on, {});
   }
 
   // The receives of a rank in program order; with a common start, those of each of its channels.
@@ -229,7 +192,7 @@ class CreditLowering {
         if (!receives) {
           add_first_notices(message, in_.op(id).channel);
         } else if (posted_first_[message]) {
-          keep(id);
+          copy_.keep(id);
           add_grant(message);
         }
       }
@@ -256,7 +219,7 @@ class CreditLowering {
   void add_step(std::uint32_t begin, std::uint32_t stop) {
     for (std::uint32_t i = begin; i < stop; ++i) {
       if (!is_credited_end(OpId(i)) || is_receive(OpId(i))) continue;
-      keep(OpId(i));
+      copy_.keep(OpId(i));
       const std::uint32_t next =
           follower(messages_.of_op[i], in_.op(OpId(i)).channel, notices_ahead_);
       if (next != kNoMessage) add_notice(next);
@@ -265,11 +228,11 @@ class CreditLowering {
       if (!is_credited_end(OpId(i)) || !is_receive(OpId(i))) continue;
       const std::uint32_t next = next_receive_[messages_.of_op[i]];
       if (next == kNoMessage) continue;
-      keep(messages_.receive[next]);
+      copy_.keep(messages_.receive[next]);
       add_grant(next);
     }
     for (std::uint32_t i = begin; i < stop; ++i) {
-      if (!is_credited_end(OpId(i))) keep(OpId(i));
+      if (!is_credited_end(OpId(i))) copy_.keep(OpId(i));
     }
   }
 
@@ -278,19 +241,16 @@ class CreditLowering {
     const std::uint32_t end = in_.end_op(rank).value;
     for (std::uint32_t i = in_.first_op(rank).value; i < end; ++i) {
       const OpId id(i);
-      const OpId kept = new_id_[i];
-      for (const Edge& edge : in_.edges_into(id)) {
-        out_.add_edge(new_id_[edge.pred.value], kept, edge.on);
-      }
+      const OpId kept = copy_[id];
       if (!is_credited_end(id)) continue;
       const std::uint32_t message = messages_.of_op[i];
       if (is_receive(id)) {
         const std::uint32_t next = next_receive_[message];
         const std::uint32_t before = posted_after_[message];
         out_.add_edge(kept, grant_[message], On::kIssued);
-        if (next != kNoMessage) out_.add_edge(kept, new_id_[messages_.receive[next].value]);
+        if (next != kNoMessage) out_.add_edge(kept, copy_[messages_.receive[next]]);
         if (before != kNoMessage) {
-          out_.add_edge(new_id_[messages_.receive[before].value], kept, On::kIssued);
+          out_.add_edge(copy_[messages_.receive[before]], kept, On::kIssued);
         }
       } else {
         out_.add_edge(notice_[message], kept);
@@ -319,24 +279,15 @@ class CreditLowering {
     }
     for (std::uint32_t r = 0; r < firsts.size(); ++r) {
       if (firsts[r].size() < 2) continue;
-      Op join;
-      join.kind = OpKind::kJoin;
-      join.rank = RankId(r);
-      const OpId all = out_.add(join);
+      const OpId all = out_.join({RankId(r)});
       for (std::uint32_t message : firsts[r]) {
         out_.add_edge(notice_[message], all);
-        out_.add_edge(all, new_id_[messages_.source[message].value]);
+        out_.add_edge(all, copy_[messages_.source[message]]);
       }
     }
   }
 
-  void copy_matches() {
-    for (std::uint32_t i = 0; i < in_.op_count(); ++i) {
-      const Op& op = in_.ops()[i];
-      if (op.kind == OpKind::kPut && op.notify == Notify::kFlag && op.match.valid()) {
-        out_.add_flag_match(new_id_[i], new_id_[op.match.value]);
-      }
-    }
+  void add_matches() {
     if (options_.ready != Ready::kWrite) return;
     for (std::uint32_t m = 0; m < grant_.size(); ++m) {
       if (grant_[m].valid()) out_.add_flag_match(grant_[m], notice_[m]);
@@ -347,8 +298,8 @@ class CreditLowering {
   const CreditOptions& options_;
   const std::uint64_t notices_ahead_;  // of a channel, before its first message
   Messages messages_;
-  ScheduleBuilder out_;
-  std::vector<OpId> new_id_;
+  ProgramWriter out_;
+  ScheduleRewriter copy_;
   std::vector<OpId> grant_;   // by message: the credit's send or put
   std::vector<OpId> notice_;  // by message: the credit's recv or poll
   // By message, of its receive: the one that its end makes room for, the one posted just before it,

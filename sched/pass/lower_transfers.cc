@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
-#include "sched/builder.h"
+#include "sched/program_writer.h"
 
 namespace slackline::sched {
 namespace {
@@ -77,10 +77,7 @@ class TransferLowering {
         const RankId dst = plan_.transfers[t].dst;
         if (seen_by[dst.value] != src) {
           seen_by[dst.value] = src;
-          Channel channel;
-          channel.src = RankId(src);
-          channel.dst = dst;
-          towards[dst.value] = builder_.add_channel(channel);
+          towards[dst.value] = builder_.connect(RankId(src), dst);
         }
         channel_[t] = towards[dst.value];
       }
@@ -125,53 +122,28 @@ class TransferLowering {
 
   void add_receive(std::uint32_t transfer, bool first) {
     const Transfer& t = plan_.transfers[transfer];
-    Op op;
-    op.kind = OpKind::kRecv;
-    op.rank = t.dst;
-    op.channel = channel_[transfer];
-    op.step = t.step;
-    if (options_.lowering == Lowering::kSend) op.writes = landing(transfer);
-    OpId holder = builder_.add(op);
+    const OpPlace at{t.dst, t.step};
+    const bool put = options_.lowering == Lowering::kPut;
+    OpId holder = builder_.receive(at, channel_[transfer], put ? SliceRange{} : landing(transfer));
     if (first && options_.copy_first_block) {
-      Op copy;
-      copy.kind = OpKind::kCopy;
-      copy.rank = t.dst;
-      copy.step = t.step;
-      copy.reads = landing(transfer);
-      copy.writes = block_at(t.dst, t.block);
-      const OpId copied = builder_.add(copy);
-      builder_.add_edge(holder, copied);
-      holder = copied;
+      holder = builder_.copy(at, landing(transfer), block_at(t.dst, t.block), {holder});
     }
     if (!held_by_[t.block].valid()) held_by_[t.block] = holder;
   }
 
   void add_join(RankId rank, std::uint32_t step) {
-    Op join;
-    join.kind = OpKind::kJoin;
-    join.rank = rank;
-    join.step = step;
-    joined_ = builder_.add(join);
-    for (OpId holder : held_by_) {
-      if (holder.valid()) builder_.add_edge(holder, joined_);
-    }
+    joined_ = builder_.join({rank, step});
+    builder_.after(held_by_, joined_);
   }
 
   void add_send(std::uint32_t transfer) {
     const Transfer& t = plan_.transfers[transfer];
-    Op op;
-    op.rank = t.src;
-    op.channel = channel_[transfer];
-    op.step = t.step;
-    op.reads = block_at(t.src, t.block);
-    if (options_.lowering == Lowering::kPut) {
-      op.kind = OpKind::kPut;
-      op.notify = Notify::kImm;
-      op.writes = landing(transfer);
-    } else {
-      op.kind = OpKind::kSend;
-    }
-    const OpId send = builder_.add(op);
+    const OpPlace at{t.src, t.step};
+    const ChannelId on = channel_[transfer];
+    const SliceRange block = block_at(t.src, t.block);
+    const OpId send = options_.lowering == Lowering::kPut
+                          ? builder_.put(at, on, block, landing(transfer), Notify::kImm)
+                          : builder_.send(at, on, block);
     if (joined_.valid()) {
       builder_.add_edge(joined_, send);
     } else if (t.src != plan_.root) {
@@ -189,7 +161,7 @@ class TransferLowering {
 
   const Plan& plan_;
   const TransferOptions& options_;
-  ScheduleBuilder builder_;
+  ProgramWriter builder_;
   base::Grouped<std::uint32_t> sends_;
   base::Grouped<std::uint32_t> receives_;
   std::vector<ChannelId> channel_;      // of every transfer

@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "sched/builder.h"
+#include "sched/operands.h"
 #include "sched/region_tree.h"
+#include "sched/schedule_rewriter.h"
 
 namespace slackline::sched {
 namespace {
@@ -38,8 +40,7 @@ class Unroller {
         named_(schedule.op_count(), false) {
     collect_arcs();
     for (const OpArguments& arguments : schedule.argument_table()) {
-      for (const Operand* operand :
-           {&arguments.operand, &arguments.compare, &arguments.address_offset}) {
+      for (const Operand* operand : operands(arguments)) {
         if (operand->is_dynamic()) named_[operand->op.value] = true;
       }
     }
@@ -224,8 +225,7 @@ class Unroller {
       Operand& offset = written.arguments.address_offset;
       offset = address_(written.origin, offset);
     }
-    for (Operand* operand : {&written.arguments.operand, &written.arguments.compare,
-                             &written.arguments.address_offset}) {
+    for (Operand* operand : operands(written.arguments)) {
       if (!operand->is_dynamic()) continue;
       const std::vector<OpId>& times = times_[operand->op];
       if (times.empty()) {
@@ -233,15 +233,12 @@ class Unroller {
                                      describe(schedule_, written.origin),
                                      describe(schedule_, operand->op)));
       }
-      const auto literal = [&](std::uint64_t x) {
-        *operand = Operand{Operand::From::kLiteral, {}, operand->of(x)};
-      };
       // What each attempt is now stands on its own. An operation's own result is the time before's.
       const bool own = operand->op == written.origin;
       if (operand->from == Operand::From::kAttempt) {
-        literal(times.size() - 1);
+        *operand = literal(operand->of(times.size() - 1));
       } else if (own && times.size() == 1) {
-        literal(0);
+        *operand = literal(operand->of(0));
       } else {
         operand->op = times[times.size() - (own ? 2 : 1)];
       }
@@ -250,11 +247,7 @@ class Unroller {
 
   Unrolled build() {
     ScheduleBuilder builder(schedule_.rank_count());
-    builder.set_title(schedule_.title());
-    builder.set_message_bytes(schedule_.message_bytes());
-    for (const Buffer& buffer : schedule_.buffers()) builder.add_buffer(buffer.rank, buffer.bytes);
-    for (const Channel& channel : schedule_.channels()) builder.add_channel(channel);
-    builder.add_slices(schedule_.slices());
+    copy_tables(schedule_, builder);
     std::vector<OpId> origin;
     origin.reserve(written_.size());
     for (const Written& written : written_) {
@@ -271,8 +264,6 @@ class Unroller {
       }
       for (std::size_t i = 0; i < puts.size(); ++i) builder.add_flag_match(puts[i], polls[i]);
     }
-    for (const Fact& fact : schedule_.contract().pre) builder.add_pre(fact);
-    for (const Fact& fact : schedule_.contract().post) builder.add_post(fact);
     return {builder.build(), std::move(origin)};
   }
 

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
-#include "sched/builder.h"
 #include "sched/pattern/shared_options.h"
+#include "sched/program_writer.h"
 #include "sched/workloads/calls/call_memory.h"
 
 namespace slackline::sched {
@@ -57,40 +56,6 @@ class CallPrograms {
   }
 
  private:
-  Op op_of(OpKind kind, const CallNode& node, std::uint32_t step) const {
-    Op op;
-    op.kind = kind;
-    op.rank = node.rank;
-    op.step = step;
-    return op;
-  }
-  Op message(OpKind kind, const CallNode& node, ChannelId channel, std::uint32_t step) const {
-    Op op = op_of(kind, node, step);
-    op.channel = channel;
-    return op;
-  }
-  // A write with a mark behind it, or of a mark alone.
-  OpId put_flag(const CallNode& node, ChannelId channel, std::uint32_t step,
-                std::span<const Slice> from, const Slice& to) {
-    Op op = message(OpKind::kPut, node, channel, step);
-    op.notify = Notify::kFlag;
-    op.reads = out_.add_slices(from);
-    op.writes = out_.add_slice(to);
-    return out_.add(op);
-  }
-  OpId put_mark(const CallNode& node, ChannelId channel, std::uint32_t step, const Slice& to) {
-    const Slice mark = memory_.mark_of(node);
-    return put_flag(node, channel, step, {&mark, 1}, to);
-  }
-  OpId poll(const CallNode& node, std::uint32_t step, const Slice& flag) {
-    Op op = op_of(OpKind::kPoll, node, step);
-    op.reads = out_.add_slice(flag);
-    return out_.add(op);
-  }
-  void after(OpId pred, OpId succ, On on = On::kDone) {
-    if (pred.valid()) out_.add_edge(pred, succ, on);
-  }
-
   void add_program(CallNode& node) {
     if (!memory_.is_root(node) && memory_.one_sided()) answer_services(node);
     for (std::uint32_t m = 0; m < memory_.calls(); ++m) {
@@ -110,82 +75,55 @@ class CallPrograms {
   // The service thread answers with handles of chunks.
   void answer_services(CallNode& node) {
     for (std::uint32_t s = 0; s < memory_.chunks().services(); ++s) {
-      Op op = message(OpKind::kRecv, node, node.asks, 0);
-      op.lane = kService;
-      op.writes = out_.add_slice(memory_.word(node.asked, s));
-      const OpId asked = out_.add(op);
-      op = message(OpKind::kSend, node, node.answers, 0);
-      op.lane = kService;
-      op.reads = out_.add_slice(memory_.mark_of(node));
-      after(asked, out_.add(op));
+      const OpPlace at{node.rank, 0, kService};
+      const OpId asked = out_.receive(at, node.asks, memory_.word(node.asked, s));
+      out_.send(at, node.answers, memory_.mark_of(node), {asked});
     }
   }
 
   OpId receive(CallNode& node, std::uint32_t m) {
     if (memory_.one_sided()) {
-      Slice mark = memory_.record(node, m);
-      mark.offset += memory_.record_bytes();
-      mark.bytes = kCallWord;
-      const OpId seen = poll(node, m, mark);
+      const OpId seen =
+          out_.poll({node.rank, m}, end_of(memory_.landed_record(node, m), kCallWord));
       // A bundle's records are looked for together: seeing one after another would take each its
       // time. A place is looked at for one record only.
       const auto ahead = static_cast<std::uint32_t>(
           aggregates() ? std::min<std::uint64_t>(kLookedFor, memory_.chunks().places()) : 1);
-      if (m >= ahead) after(node.arrivals[m - ahead], seen);
+      if (m >= ahead) out_.after(node.arrivals[m - ahead], seen);
       node.arrivals.push_back(seen);
       return seen;
     }
-    Op op = message(OpKind::kRecv, node, node.calls, m);
-    op.lane = kService;
-    op.writes = out_.add_slice(memory_.record(node, m));
-    node.arrivals.push_back(out_.add(op));
-    if (m >= spec_.slots) {
-      for (const OpId reader : node.consumed_by[m - spec_.slots]) {
-        after(reader, node.arrivals.back());
-      }
-    }
+    node.arrivals.push_back(
+        out_.receive({node.rank, m, kService}, node.calls, memory_.record(node, m)));
+    if (m >= spec_.slots) out_.after(node.consumed_by[m - spec_.slots], node.arrivals.back());
     return node.arrivals.back();
   }
 
   OpId read_buffer(CallNode& node, std::uint32_t m, OpId arrived) {
-    Op op = message(OpKind::kGet, node, node.back, m);
-    op.reads = out_.add_slice(memory_.buffer(memory_.nodes()[node.parent], m));
-    op.writes = out_.add_slice(memory_.buffer(node, m));
-    const OpId get = out_.add(op);
-    after(arrived, get);
-    return get;
+    return out_.get({node.rank, m}, node.back, memory_.buffer(memory_.nodes()[node.parent], m),
+                    memory_.buffer(node, m), {arrived});
   }
 
   // `node` makes call m to its child, or passes it on. Answers who read the record.
   OpId pass_on(CallNode& node, CallNode& child, std::uint32_t m, OpId ready) {
+    const OpPlace at{node.rank, m};
     OpId written;
     if (memory_.shape().carries == Carries::kWritten) {
-      Op op = message(OpKind::kPut, node, child.writes, m);
-      op.reads = out_.add_slice(memory_.buffer(node, m));
-      op.writes = out_.add_slice(memory_.buffer(child, m));
-      written = post(child, op, ready);
+      written = posted(child, out_.put(at, child.writes, memory_.buffer(node, m),
+                                       memory_.buffer(child, m), Notify::kNone, {ready}));
     }
     const OpId room = memory_.one_sided() && memory_.chunks().is_first(m)
                           ? find_room(node, child, m)
                           : OpId::none();
-    Op op = message(OpKind::kSend, node, child.calls, m);
-    if (memory_.one_sided()) {
-      op.kind = OpKind::kPut;
-      op.notify = Notify::kFlag;
-      op.reads =
-          out_.add_slices(std::vector<Slice>{memory_.record(node, m), memory_.mark_of(node)});
-      Slice landing = memory_.record(child, m);
-      landing.bytes += kCallWord;
-      op.writes = out_.add_slice(landing);
-    } else {
-      op.reads = out_.add_slice(memory_.record(node, m));
-    }
-    const OpId sent = post(child, op, ready);
-    after(written, sent);
-    after(room, sent);  // the later ones of the chunk follow by the order of their channel
-    child.sent.push_back(sent);
-    if (aggregates() && needs_flush(node, m))
-      out_.add(message(OpKind::kFlush, node, child.calls, m));
+    // The later ones of a chunk follow the one that waits for room by the order of their channel.
+    const Slice record = memory_.record(node, m);
+    const OpId sent =
+        memory_.one_sided()
+            ? out_.put(at, child.calls, {record, memory_.mark_of(node)},
+                       memory_.landed_record(child, m), Notify::kFlag, {ready, written, room})
+            : out_.send(at, child.calls, record, {ready, written, room});
+    child.sent.push_back(posted(child, sent));
+    if (aggregates() && needs_flush(node, m)) out_.add(out_.op(OpKind::kFlush, at, child.calls));
     return sent;
   }
 
@@ -197,85 +135,67 @@ class CallPrograms {
     return !memory_.is_root(node) && (m + 1) % spec_.slots == 0;
   }
 
-  OpId post(CallNode& child, const Op& op, OpId ready) {
-    const OpId posted = out_.add(op);
-    after(ready, posted);
+  OpId posted(CallNode& child, OpId op) {
     const std::uint32_t every = aggregates() ? 0 : options_.signal;
     if (every != 0 && !child.posts.empty() && child.posts.size() % every == 0) {
-      after(child.posts.back(), posted);
+      out_.after(child.posts.back(), op);
     }
-    child.posts.push_back(posted);
-    return posted;
+    child.posts.push_back(op);
+    return op;
   }
 
   // What the first call into a chunk waits for, if anything.
   OpId find_room(CallNode& node, CallNode& child, std::uint32_t m) {
+    const OpPlace at{node.rank, m};
     const std::uint32_t use = memory_.chunks().use(m);
     if (use >= memory_.chunks().chunks()) {
       const std::uint32_t push = use - memory_.chunks().chunks();
-      const OpId seen = poll(node, m, memory_.word(child.consumed, push));
-      if (push > 0) after(child.offsets_seen.back(), seen);
-      child.offsets_seen.push_back(seen);
-      return seen;
+      const OpId before = push > 0 ? child.offsets_seen.back() : OpId::none();
+      child.offsets_seen.push_back(out_.poll(at, memory_.word(child.consumed, push), {before}));
+      return child.offsets_seen.back();
     }
     if (!memory_.chunks().obtains(use)) return OpId::none();
-    Op op = message(OpKind::kRecv, node, child.answers, m);
-    op.writes = out_.add_slice(memory_.word(child.handles, memory_.chunks().service(use)));
-    const OpId answer = out_.add(op);
-    op = message(OpKind::kSend, node, child.asks, m);
-    op.reads = out_.add_slice(memory_.mark_of(node));
-    const OpId ask = out_.add(op);
-    after(answer, ask, On::kIssued);
-    if (m > 0) after(child.sent.back(), ask, On::kIssued);
+    const OpId answer =
+        out_.receive(at, child.answers, memory_.word(child.handles, memory_.chunks().service(use)));
+    const OpId ask = out_.send(at, child.asks, memory_.mark_of(node));
+    out_.after(answer, ask, On::kIssued);
+    if (m > 0) out_.after(child.sent.back(), ask, On::kIssued);
     return answer;
   }
 
   void handle(CallNode& node, std::uint32_t m, OpId ready) {
-    Op op = op_of(OpKind::kCalc, node, m);
-    OpArguments arguments;
-    arguments.duration = spec_.handler;
-    const OpId run = out_.add(op, arguments);
-    after(ready, run);
-    after(node.last, run);
+    const OpPlace at{node.rank, m};
+    const OpId run = out_.calc(at, spec_.handler, {ready, node.last});
     const Slice state{node.state, 0, memory_.record_bytes()};
-    op = op_of(m == 0 ? OpKind::kCopy : OpKind::kReduce, node, m);
-    op.reads = m == 0 ? out_.add_slice(memory_.record(node, m))
-                      : out_.add_slices(std::vector<Slice>{state, memory_.record(node, m)});
-    op.writes = out_.add_slice(state);
-    node.last = out_.add(op);
-    after(run, node.last);
+    node.last = out_.accumulate(at, state, memory_.record(node, m), m == 0, {run});
     node.consumed_by[m].push_back(node.last);
     if (memory_.is_root(node)) return;
     if (memory_.shape().carries == Carries::kReturned) {
       give_back(node, m);
     } else if (memory_.notifies()) {
-      node.told.push_back(put_mark(node, node.sync, m, memory_.word(node.words, m)));
-      after(node.last, node.told.back());
+      node.told.push_back(out_.put(at, node.sync, memory_.mark_of(node),
+                                   memory_.word(node.words, m), Notify::kFlag, {node.last}));
     }
   }
 
   // The result is what the arguments add up to so far.
   void give_back(CallNode& node, std::uint32_t m) {
+    const OpPlace at{node.rank, m};
     const Slice result{node.results, m * spec_.multicast.bytes, spec_.multicast.bytes};
-    Op op = op_of(OpKind::kCopy, node, m);
-    op.reads = out_.add_slice({node.state, kCallWord, spec_.multicast.bytes});
-    op.writes = out_.add_slice(result);
-    const OpId kept = out_.add(op);
-    after(node.last, kept);
-    node.last = kept;
-    node.told.push_back(put_flag(node, node.back, m,
-                                 std::vector<Slice>{result, memory_.mark_of(node)},
-                                 memory_.landed_result(node, m)));
-    after(kept, node.told.back());
+    node.last =
+        out_.copy(at, {{node.state, kCallWord, spec_.multicast.bytes}}, result, {node.last});
+    node.told.push_back(out_.put(at, node.back, {result, memory_.mark_of(node)},
+                                 memory_.landed_result(node, m), Notify::kFlag, {node.last}));
   }
 
   // The consumed offset, once all of a chunk is consumed.
   void push_offset(CallNode& node, std::uint32_t m) {
     const std::uint32_t use = memory_.chunks().use(m);
     if (!memory_.chunks().is_last(m) || use >= memory_.chunks().pushes()) return;
-    node.offsets.push_back(put_mark(node, node.back, m, memory_.word(node.consumed, use)));
+    node.offsets.push_back(out_.put({node.rank, m}, node.back, memory_.mark_of(node),
+                                    memory_.word(node.consumed, use), Notify::kFlag));
     for (std::uint32_t c = m + 1; c-- > 0 && memory_.chunks().use(c) == use;) {
-      for (const OpId reader : node.consumed_by[c]) after(reader, node.offsets.back());
+      out_.after(node.consumed_by[c], node.offsets.back());
     }
   }
 
@@ -285,22 +205,18 @@ class CallPrograms {
     const bool results = memory_.shape().carries == Carries::kReturned;
     for (std::uint32_t i = 1; i < memory_.nodes().size() && (results || memory_.notifies()); ++i) {
       for (std::uint32_t m = 0; m < memory_.calls(); ++m) {
-        Slice flag = memory_.word(memory_.nodes()[i].words, m);
-        if (results) {
-          flag = memory_.landed_result(memory_.nodes()[i], m);
-          flag.offset += spec_.multicast.bytes;
-          flag.bytes = kCallWord;
-        }
-        memory_.nodes()[i].seen.push_back(poll(root, m, flag));
+        CallNode& node = memory_.nodes()[i];
+        const Slice told = results ? memory_.landed_result(node, m) : memory_.word(node.words, m);
+        node.seen.push_back(out_.poll({root.rank, m}, end_of(told, kCallWord)));
       }
     }
-    const OpId all = out_.add(op_of(OpKind::kJoin, root, last));
+    const OpId all = out_.join({root.rank, last});
     for (const CallNode& node : memory_.nodes()) {
       if (memory_.is_root(node)) continue;
       if (results || memory_.notifies()) {
-        for (const OpId seen : node.seen) after(seen, all);
+        out_.after(node.seen, all);
       } else if (node.parent == 0) {
-        after(node.posts.back(), all);
+        out_.after(node.posts.back(), all);
       }
     }
   }
@@ -319,7 +235,7 @@ class CallPrograms {
 
   const Spec& spec_;
   const CallOptions& options_;
-  ScheduleBuilder out_;
+  ProgramWriter out_;
   CallMemory memory_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace slackline::sched {
 
-CallMemory::CallMemory(const Spec& spec, CallShape shape, ScheduleBuilder& out)
+CallMemory::CallMemory(const Spec& spec, CallShape shape, ProgramWriter& out)
     : spec_(spec),
       bytes_(spec.multicast.bytes),
       root_(spec.multicast.root),
@@ -58,32 +58,25 @@ void CallMemory::add_node(std::uint32_t i) {
   }
 }
 
-ChannelId CallMemory::channel(RankId src, RankId dst) {
-  Channel made;
-  made.src = src;
-  made.dst = dst;
-  return out_.add_channel(made);
-}
-
 void CallMemory::add_channels(CallNode& node) {
   const RankId parent = nodes_[node.parent].rank;
   const bool pushes = one_sided_ && chunks_.pushes() != 0;
-  node.calls = channel(parent, node.rank);
+  node.calls = out_.connect(parent, node.rank);
   node.writes = node.calls;
   if (options_.aggregation != Bundle::kNone) {
     Channel& calls = out_.channel(node.calls);
     calls.bundle = options_.aggregation;
     calls.bundle_bytes = options_.flush_bytes;
     if (calls.bundle == Bundle::kOverflow) calls.window = std::max(options_.signal, 1u);
-    if (shape_.carries == Carries::kWritten) node.writes = channel(parent, node.rank);
+    if (shape_.carries == Carries::kWritten) node.writes = out_.connect(parent, node.rank);
   }
   if (pushes || shape_.carries == Carries::kReturned || shape_.carries == Carries::kRead) {
-    node.back = channel(node.rank, parent);
+    node.back = out_.connect(node.rank, parent);
   }
-  if (notifies_) node.sync = channel(node.rank, root_);
+  if (notifies_) node.sync = out_.connect(node.rank, root_);
   if (one_sided_) {
-    node.asks = channel(parent, node.rank);
-    node.answers = channel(node.rank, parent);
+    node.asks = out_.connect(parent, node.rank);
+    node.answers = out_.connect(node.rank, parent);
   }
 }
 
@@ -113,6 +106,12 @@ Slice CallMemory::record(const CallNode& node, std::uint32_t m) const {
   const std::uint64_t offset =
       one_sided_ ? chunks_.offset(m) : m % std::min(spec_.slots, calls()) * stride_;
   return {node.records, offset, record_};
+}
+
+Slice CallMemory::landed_record(const CallNode& node, std::uint32_t m) const {
+  Slice landed = record(node, m);
+  landed.bytes += kCallWord;
+  return landed;
 }
 
 Slice CallMemory::landed_result(const CallNode& node, std::uint32_t m) const {

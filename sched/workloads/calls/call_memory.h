@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sched/builder.h"
+#include "sched/program_writer.h"
 #include "sched/workloads/calls/call_chunks.h"
 
 namespace slackline::sched {
@@ -58,7 +58,7 @@ struct CallNode {
 /// values: the records of the calls, then their buffers, then the mark.
 class CallMemory {
  public:
-  CallMemory(const Spec& spec, CallShape shape, ScheduleBuilder& out);
+  CallMemory(const Spec& spec, CallShape shape, ProgramWriter& out);
 
   /// The root, then the others; parents before their children.
   std::vector<CallNode>& nodes() { return nodes_; }
@@ -72,9 +72,11 @@ class CallMemory {
   bool is_root(const CallNode& node) const { return &node == &nodes_.front(); }
   bool runs_calls(const CallNode& node) const { return shape_.tree || !is_root(node); }
 
-  /// Of call m: its record, at the root or where it lands, without its mark; its buffer; its result
-  /// where it lands, with the mark behind it.
+  /// Of call m: its record, at the root or where it lands, without its mark; the same where it
+  /// lands, with the mark behind it; its buffer; its result where it lands, with the mark behind
+  /// it.
   Slice record(const CallNode& node, std::uint32_t m) const;
+  Slice landed_record(const CallNode& node, std::uint32_t m) const;
   Slice buffer(const CallNode& node, std::uint32_t m) const;
   Slice landed_result(const CallNode& node, std::uint32_t m) const;
   static Slice word(BufferId buffer, std::uint32_t i) { return {buffer, i * kCallWord, kCallWord}; }
@@ -83,7 +85,6 @@ class CallMemory {
  private:
   RankId rank_of(std::uint32_t index) const;
   void add_node(std::uint32_t i);
-  ChannelId channel(RankId src, RankId dst);
   void add_channels(CallNode& node);
   void add_facts();
 
@@ -98,7 +99,7 @@ class CallMemory {
   const std::uint64_t stride_;  // of records where they land
   const CallChunks chunks_;
   const bool notifies_;
-  ScheduleBuilder& out_;
+  ProgramWriter& out_;
   std::vector<CallNode> nodes_;
 };
 

@@ -3,22 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/mix.h"
-#include "sched/builder.h"
+#include "sched/operands.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/shared_options.h"
+#include "sched/program_writer.h"
 
 namespace slackline::sched {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kPayload = 4;             // of a put or a get
+constexpr std::uint32_t kAnswers = 1;             // the channel beside that of requests
 constexpr std::uint32_t kMostAttempts = 100'000;  // more is no contention, but a mistake
 constexpr std::uint64_t kMostOps = 1ull << 30;
 constexpr std::uint64_t kMostVariables = 1ull << 27;  // of all ranks: a run keeps their bytes
@@ -95,17 +94,6 @@ class Writer {
   Slice source(std::uint32_t r) const { return {own_[r], options_.operations * kWord, 2 * kWord}; }
   Slice own(std::uint32_t r, std::uint32_t i) const { return {own_[r], i * kWord, kWord}; }
 
-  ChannelId channel(std::uint32_t src, std::uint32_t dst, bool reply) {
-    const auto [found, fresh] = channels_.try_emplace({src, dst, reply});
-    if (fresh) {
-      Channel channel;
-      channel.src = RankId(src);
-      channel.dst = RankId(dst);
-      found->second = out_.add_channel(channel);
-    }
-    return found->second;
-  }
-
   void add_program(std::uint32_t r) {
     OpId before;
     for (std::uint32_t i = 0; i < options_.operations; ++i) {
@@ -114,96 +102,53 @@ class Writer {
     }
   }
 
-  OpId add(const Op& op, OpId before, const OpArguments& arguments = {}) {
-    const OpId id = arguments == OpArguments{} ? out_.add(op) : out_.add(op, arguments);
-    ++ops_;
-    if (before.valid()) out_.add_edge(before, id);
-    return id;
-  }
-
-  Op op_of(OpKind kind, std::uint32_t rank, std::uint32_t step) const {
-    Op op;
-    op.kind = kind;
-    op.rank = RankId(rank);
-    op.step = step;
-    return op;
-  }
-
   OpId add_access(std::uint32_t r, std::uint32_t i, std::uint32_t to, OpId before) {
-    constexpr std::array kKinds = {OpKind::kPut, OpKind::kGet, OpKind::kFetchAdd,
-                                   OpKind::kCompareSwap, OpKind::kCompareSwap};
-    Op op = op_of(kKinds[static_cast<std::size_t>(options_.access)], r, i);
-    op.channel = channel(r, to, false);
+    const OpPlace at{RankId(r), i};
+    const ChannelId on = out_.channel(RankId(r), RankId(to));
     if (options_.access == ComponentKind::kPut) {
       Slice from = source(r);
       from.bytes = kPayload;
-      op.reads = out_.add_slice(from);
-      op.writes = out_.add_slice({shared_[to], incoming_[to]++ * kWord, kPayload});
-      return add(op, before);
+      return out_.put(at, on, from, {{shared_[to], incoming_[to]++ * kWord, kPayload}},
+                      Notify::kNone, {before});
     }
     const std::uint64_t place = drawn(options_.seed, r, i, 1, options_.variables) * kWord;
     if (options_.access == ComponentKind::kGet) {
-      op.reads = out_.add_slice({shared_[to], place, kPayload});
       Slice landed = own(r, i);
       landed.bytes = kPayload;
-      op.writes = out_.add_slice(landed);
-      return add(op, before);
+      return out_.get(at, on, {{shared_[to], place, kPayload}}, landed, {before});
     }
     const Slice word{shared_[to], place, kWord};
-    const Slice both[] = {word, own(r, i)};
-    op.reads = out_.add_slice(word);
-    op.writes = out_.add_slices(both);
+    const bool adds = options_.access == ComponentKind::kFetchAdd;
+    const Op atomic =
+        out_.op(adds ? OpKind::kFetchAdd : OpKind::kCompareSwap, at, on, word, {word, own(r, i)});
     OpArguments arguments;
-    arguments.operand = {Operand::From::kLiteral, {}, 1};
-    if (options_.access == ComponentKind::kFetchAdd) return add(op, before, arguments);
-    arguments.operand.value = r + std::uint64_t{1};
-    arguments.compare = {Operand::From::kLiteral, {}, 0};
-    if (options_.access == ComponentKind::kCompareSwap) return add(op, before, arguments);
+    arguments.operand = literal(adds ? 1 : r + std::uint64_t{1});
+    if (!adds) arguments.compare = literal(0);
+    const bool persists = options_.access == ComponentKind::kPersistentCompareSwap;
     // Its own result: what the time before fetched, 0 at first.
-    arguments.compare = {Operand::From::kResult, OpId(ops_), 1};
-    const OpId swap = add(op, before, arguments);
-    Region region;
-    region.entry = swap;
-    region.count = 1;
-    region.max_attempts = kMostAttempts;
-    region.outcome = Outcome::kActual;
-    out_.add_region(region);
-    return swap;
+    if (persists) arguments.compare = {Operand::From::kResult, out_.next_op(), 1};
+    const OpId done = out_.add(atomic, arguments, {before});
+    if (persists) out_.retry(done, 1, kMostAttempts);
+    return done;
   }
 
   // A write that the target looks for, its handler, and a write back. Answers have channels of
   // their own, or they would wait for the target's later messages.
   OpId add_message(std::uint32_t r, std::uint32_t i, std::uint32_t to, OpId before) {
-    const std::uint64_t place = 2 * kWord * incoming_[to]++;
-    const std::uint32_t there = options_.operations + i;
-    Op op = op_of(OpKind::kPut, r, i);
-    op.channel = channel(r, to, false);
-    op.notify = Notify::kFlag;
-    op.reads = out_.add_slice(source(r));
-    op.writes = out_.add_slice({shared_[to], place, 2 * kWord});
-    const OpId request = add(op, before);
-
-    op = op_of(OpKind::kPoll, to, there);
-    op.reads = out_.add_slice({shared_[to], place + kWord, kWord});
-    const OpId seen = add(op, {});
+    const OpPlace here{RankId(r), i};
+    const OpPlace there{RankId(to), options_.operations + i};
+    const Slice landing{shared_[to], 2 * kWord * incoming_[to]++, 2 * kWord};
+    const OpId request = out_.put(here, out_.channel(here.rank, there.rank), source(r), landing,
+                                  Notify::kFlag, {before});
+    const OpId seen = out_.poll(there, end_of(landing, kWord));
     out_.add_flag_match(request, seen);
-    OpArguments handler;
-    handler.duration = handler_;
-    const OpId ran = add(op_of(OpKind::kCalc, to, there), seen, handler);
-    op = op_of(OpKind::kPut, to, there);
-    op.channel = channel(to, r, true);
-    op.notify = Notify::kFlag;
-    Slice mark = source(to);
-    mark.offset += kWord;
-    mark.bytes = kWord;
-    op.reads = out_.add_slice(mark);
-    op.writes = out_.add_slice(own(r, i));
-    const OpId answer = add(op, ran);
-
-    op = op_of(OpKind::kPoll, r, i);
-    op.reads = out_.add_slice(own(r, i));
-    const OpId back = add(op, {});
-    out_.add_edge(request, back, On::kIssued);
+    // A handler that takes no time has no arguments.
+    const OpId ran = handler_ == Time{0} ? out_.add(out_.op(OpKind::kCalc, there), {seen})
+                                         : out_.calc(there, handler_, {seen});
+    const OpId answer = out_.put(there, out_.channel(there.rank, here.rank, kAnswers),
+                                 end_of(source(to), kWord), own(r, i), Notify::kFlag, {ran});
+    const OpId back = out_.poll(here, own(r, i));
+    out_.after(request, back, On::kIssued);
     out_.add_flag_match(answer, back);
     return back;
   }
@@ -211,18 +156,10 @@ class Writer {
   const OneSidedOptions options_;
   const std::uint32_t ranks_;
   const Time handler_;
-  ScheduleBuilder out_;
-  std::uint32_t ops_ = 0;
+  ProgramWriter out_;
   std::vector<std::uint32_t> incoming_;  // of every rank, how many operations come to it
   std::vector<BufferId> shared_;
   std::vector<BufferId> own_;
-  struct Ends {
-    std::uint32_t src;
-    std::uint32_t dst;
-    bool reply;
-    friend auto operator<=>(const Ends&, const Ends&) = default;
-  };
-  std::map<Ends, ChannelId> channels_;
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sched/builder.h"
 #include "sched/pattern/shared_options.h"
+#include "sched/program_writer.h"
 
 namespace slackline::sched {
 namespace {
@@ -97,22 +97,18 @@ class RingBuffer {
   void add_receiver(RankId rank) {
     Receiver receiver;
     receiver.rank = rank;
-    Channel data;
-    data.src = root_;
-    data.dst = rank;
     if (reports_ != 0) {
-      Channel back;
-      back.src = rank;
-      back.dst = root_;
-      receiver.reports = out_.add_channel(back);
-      data.credit_on = receiver.reports;
-      data.credit_batch = batch_;
+      receiver.reports = out_.connect(rank, root_);
       const BufferId count = out_.add_buffer(rank, kNumberBytes);
       receiver.count = out_.add_slice({count, 0, kNumberBytes});
       out_.add_pre({{count, 0, kNumberBytes}, ValueId(messages_ + 1), 0});
       receiver.words = out_.add_buffer(root_, words() * kNumberBytes);
     }
-    receiver.data = out_.add_channel(data);
+    receiver.data = out_.connect(root_, rank);
+    if (reports_ != 0) {
+      out_.channel(receiver.data).credit_on = receiver.reports;
+      out_.channel(receiver.data).credit_batch = batch_;
+    }
     receiver.ring = out_.add_buffer(rank, slots_ * stride_);
     if (!in_place_) {
       receiver.place = out_.add_buffer(rank, messages_ * bytes_);
@@ -126,6 +122,9 @@ class RingBuffer {
   }
 
   std::uint64_t slot_offset(std::uint32_t message) const { return message % slots_ * stride_; }
+  Slice slot(const Receiver& receiver, std::uint32_t message) const {
+    return {receiver.ring, slot_offset(message), stride_};
+  }
   // The message that waits for a report first.
   std::uint32_t waits_for(std::uint32_t report) const { return slots_ + report * batch_; }
 
@@ -136,73 +135,44 @@ class RingBuffer {
         const auto report = static_cast<std::uint32_t>(receiver.report_polls.size());
         const bool waits = report < reports_ && waits_for(report) == m;
         if (waits) add_report_poll(receiver, report);
-        Op op;
-        op.kind = OpKind::kPut;
-        op.notify = Notify::kFlag;
-        op.rank = root_;
-        op.step = m;
-        op.channel = receiver.data;
-        op.reads = message;
-        op.writes = out_.add_slice({receiver.ring, slot_offset(m), stride_});
-        receiver.puts.push_back(out_.add(op));
         // Later ones follow by the order of their channel.
-        if (waits) out_.add_edge(receiver.report_polls.back(), receiver.puts.back());
+        const OpId room = waits ? receiver.report_polls.back() : OpId::none();
+        receiver.puts.push_back(
+            out_.put({root_, m}, receiver.data, message, slot(receiver, m), Notify::kFlag, {room}));
       }
     }
   }
 
-  SliceRange word(const Receiver& receiver, std::uint32_t report) {
-    return out_.add_slice({receiver.words, report % words() * kNumberBytes, kNumberBytes});
+  Slice word(const Receiver& receiver, std::uint32_t report) const {
+    return {receiver.words, report % words() * kNumberBytes, kNumberBytes};
   }
 
   void add_report_poll(Receiver& receiver, std::uint32_t report) {
-    Op op;
-    op.kind = OpKind::kPoll;
-    op.rank = root_;
-    op.step = waits_for(report);
-    op.reads = word(receiver, report);
-    const OpId poll = out_.add(op);
-    if (report > 0) out_.add_edge(receiver.report_polls.back(), poll);
-    receiver.report_polls.push_back(poll);
+    const OpId last = report > 0 ? receiver.report_polls.back() : OpId::none();
+    receiver.report_polls.push_back(
+        out_.poll({root_, waits_for(report)}, word(receiver, report), {last}));
   }
 
   void add_program(Receiver& receiver) {
     std::vector<OpId> consumed;  // since the last report
     for (std::uint32_t m = 0; m < messages_; ++m) {
-      Op op;
-      op.kind = OpKind::kPoll;
-      op.rank = receiver.rank;
-      op.step = m;
-      op.reads = out_.add_slice({receiver.ring, slot_offset(m) + bytes_, kNumberBytes});
-      const OpId poll = out_.add(op);
-      if (m > 0) out_.add_edge(receiver.polls.back(), poll);
+      const OpPlace at{receiver.rank, m};
+      const OpId last = m > 0 ? receiver.polls.back() : OpId::none();
+      const OpId poll = out_.poll(at, end_of(slot(receiver, m), kNumberBytes), {last});
       receiver.polls.push_back(poll);
       consumed.push_back(poll);
       if (!in_place_) {
-        op.kind = OpKind::kCopy;
-        op.reads = out_.add_slice({receiver.ring, slot_offset(m), bytes_});
-        op.writes = out_.add_slice({receiver.place, m * bytes_, bytes_});
-        consumed.back() = out_.add(op);
-        out_.add_edge(poll, consumed.back());
+        consumed.back() = out_.copy(at, {{receiver.ring, slot_offset(m), bytes_}},
+                                    {{receiver.place, m * bytes_, bytes_}}, {poll});
       }
       const auto report = static_cast<std::uint32_t>(receiver.report_puts.size());
       if (consumed.size() < batch_ || report == reports_) continue;
-      receiver.report_puts.push_back(add_report(receiver, report));
-      for (const OpId op_done : consumed) out_.add_edge(op_done, receiver.report_puts.back());
+      receiver.report_puts.push_back(out_.put({receiver.rank, waits_for(report)}, receiver.reports,
+                                              receiver.count, word(receiver, report),
+                                              Notify::kFlag));
+      out_.after(consumed, receiver.report_puts.back());
       consumed.clear();
     }
-  }
-
-  OpId add_report(const Receiver& receiver, std::uint32_t report) {
-    Op op;
-    op.kind = OpKind::kPut;
-    op.notify = Notify::kFlag;
-    op.rank = receiver.rank;
-    op.step = waits_for(report);
-    op.channel = receiver.reports;
-    op.reads = receiver.count;
-    op.writes = word(receiver, report);
-    return out_.add(op);
   }
 
   void add_matches(const Receiver& receiver) {
@@ -224,7 +194,7 @@ class RingBuffer {
   const std::uint32_t batch_;
   const std::uint32_t reports_;  // of each receiver
   const std::uint64_t stride_;   // of messages with their numbers
-  ScheduleBuilder out_;
+  ProgramWriter out_;
   BufferId source_;
   std::vector<Receiver> receivers_;
 };

@@ -6,13 +6,12 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "sched/operands.h"
 #include "sched/workloads/structures/queue.h"
 #include "sched/workloads/structures/structure_writer.h"
 
 namespace slackline::sched {
 namespace {
-
-Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, value}; }
 
 class TableWriter : public StructureWriter {
  public:
@@ -44,48 +43,41 @@ class TableWriter : public StructureWriter {
     OpArguments arguments;
     arguments.compare = literal(0);
     arguments.operand = literal(marks ? kTaken | kWriting : kTaken);
-    arguments.address_offset = bucket(op, next_op());
-    op.first = add_atomic(OpKind::kCompareSwap, op, flag(op), arguments);
+    arguments.address_offset = bucket(op, writer().next_op());
+    op.first = add_atomic(OpKind::kCompareSwap, op, flag(op), arguments, op.after);
     add_retry(op.first, 1, slots());
-    after(op.after, op.first);
     OpArguments there;
     there.address_offset = bucket(op, op.first);
-    op.last = add_put(op, entry(op), there);
-    after(op.first, op.last);
+    op.last = add_put(op, entry(op), there, op.first);
     if (!marks) return;
     there.operand = literal(~kWriting);
-    const OpId marked = add_atomic(OpKind::kFetchAnd, op, flag(op), there);
-    after(op.last, marked);
-    op.last = marked;
+    op.last = add_atomic(OpKind::kFetchAnd, op, flag(op), there, op.last);
   }
 
   void find(StructureOp& op) {
     const bool locks = op.level == Promise::kReadWrite;
     const std::uint64_t bit = std::uint64_t{1} << (kFirstReadBit + op.rank.value % kReadBits);
     OpArguments probe;
-    probe.address_offset = bucket(op, next_op());
+    probe.address_offset = bucket(op, writer().next_op());
     if (locks) {
       probe.operand = literal(bit);
-      op.first = add_atomic(OpKind::kFetchOr, op, flag(op), probe);
+      op.first = add_atomic(OpKind::kFetchOr, op, flag(op), probe, op.after);
       probe.address_offset = bucket(op, op.first);
       probe.operand = {};
     }
     probe.compare = literal(key_of(op.entry));
     probe.compare_mask = kKeyMask;
-    op.get = add_get(op, entry(op), landing(op, 8), probe);
+    op.get = add_get(op, entry(op), landing(op, 8), probe, locks ? op.first : op.after);
     op.last = op.get;
     if (locks) {
-      after(op.first, op.get);
       OpArguments unlock;
       unlock.address_offset = bucket(op, op.first);
       unlock.operand = literal(~bit);
-      op.last = add_atomic(OpKind::kFetchAnd, op, flag(op), unlock);
-      after(op.get, op.last);
+      op.last = add_atomic(OpKind::kFetchAnd, op, flag(op), unlock, op.get);
     } else {
       op.first = op.get;
     }
     add_retry(op.first, locks ? 3 : 1, slots());
-    after(op.after, op.first);
   }
 };
 

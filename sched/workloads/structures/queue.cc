@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "sched/operands.h"
 #include "sched/workloads/structures/hash_table.h"
 #include "sched/workloads/structures/structure_writer.h"
 
@@ -13,8 +14,6 @@ namespace {
 // than any number of clients makes another wait.
 constexpr std::uint64_t kPersistence = 1u << 16;
 
-Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, value}; }
-
 class QueueWriter : public StructureWriter {
  public:
   QueueWriter(const Spec& spec, StructureWorkload workload)
@@ -22,7 +21,7 @@ class QueueWriter : public StructureWriter {
 
  private:
   void add_part(RankId rank, StructurePart& part) override {
-    part.entries = builder().add_buffer(rank, entry_bytes() * slots());
+    part.entries = writer().add_buffer(rank, entry_bytes() * slots());
     if (!by_call()) part.control = words(rank, kQueueWords);
   }
 
@@ -31,9 +30,8 @@ class QueueWriter : public StructureWriter {
     const bool push = op.access == StructureAccess::kPush;
     OpArguments one;
     one.operand = literal(1);
-    op.first = op.ticket = add_atomic(OpKind::kFetchAdd, op,
-                                      word(op, push ? QueueWord::kTail : QueueWord::kHead), one);
-    after(op.after, op.first);
+    op.first = op.ticket = add_atomic(
+        OpKind::kFetchAdd, op, word(op, push ? QueueWord::kTail : QueueWord::kHead), one, op.after);
     op.last = push ? write(op) : read(op);
     if (op.level == Promise::kReadWrite) {
       advance(op, push ? QueueWord::kTailReady : QueueWord::kHeadReady);
@@ -52,9 +50,7 @@ class QueueWriter : public StructureWriter {
   }
 
   OpId write(const StructureOp& op) {
-    const OpId put = add_put(op, {part(op.target).entries, 0, entry_bytes()}, placed(op));
-    after(op.ticket, put);
-    return put;
+    return add_put(op, {part(op.target).entries, 0, entry_bytes()}, placed(op), op.ticket);
   }
 
   OpId read(StructureOp& op) {
@@ -65,12 +61,10 @@ class QueueWriter : public StructureWriter {
       arrived.expect = Expect::kUnequal;
       Slice sum = landing(op, 8);
       sum.offset += 8;
-      there = add_get(op, {part(op.target).entries, 8, 8}, sum, arrived);
+      there = add_get(op, {part(op.target).entries, 8, 8}, sum, arrived, op.ticket);
       add_retry(there, 1, kPersistence);
-      after(op.ticket, there);
     }
-    op.get = add_get(op, {part(op.target).entries, 0, 8}, landing(op, 8), placed(op));
-    after(there, op.get);
+    op.get = add_get(op, {part(op.target).entries, 0, 8}, landing(op, 8), placed(op), there);
     return op.get;
   }
 
@@ -79,21 +73,15 @@ class QueueWriter : public StructureWriter {
     OpArguments next;
     next.compare = {Operand::From::kResult, op.ticket, 1};
     next.operand = {Operand::From::kResult, op.ticket, 1, 1};
-    const OpId swap = add_atomic(OpKind::kCompareSwap, op, word(op, which), next);
-    add_retry(swap, 1, kPersistence);
-    after(op.last, swap);
-    op.last = swap;
+    op.last = add_atomic(OpKind::kCompareSwap, op, word(op, which), next, op.last);
+    add_retry(op.last, 1, kPersistence);
   }
 
   void operate_locally(StructureOp& op) {
-    op.first = add_calc(op_of(OpKind::kCalc, op), local_);
-    after(op.after, op.first);
-    Op copy = op_of(OpKind::kCopy, op);
+    op.first = writer().calc(place_of(op), local_, {op.after});
     const bool push = op.access == StructureAccess::kPush;
-    copy.reads = builder().add_slice(push ? source(op, 8) : entry_slice(op));
-    copy.writes = builder().add_slice(push ? entry_slice(op) : landing(op, 8));
-    op.last = add(copy);
-    after(op.first, op.last);
+    op.last = writer().copy(place_of(op), push ? source(op, 8) : entry_slice(op),
+                            push ? entry_slice(op) : landing(op, 8), {op.first});
   }
 
   const Time local_;

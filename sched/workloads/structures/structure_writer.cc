@@ -17,7 +17,7 @@ constexpr std::uint16_t kProgressLane = 1;
 StructureWriter::StructureWriter(const Spec& spec, StructureWorkload workload, bool table)
     : spec_(spec),
       options_(spec.own<StructureOptions>()),
-      builder_(spec.multicast.ranks),
+      writer_(spec.multicast.ranks),
       out_{Schedule(ScheduleBuilder(1).build()),
            spec.own<StructureOptions>(),
            table,
@@ -28,11 +28,12 @@ StructureWriter::StructureWriter(const Spec& spec, StructureWorkload workload, b
            {},
            workload.first_value + 1},
       first_value_(workload.first_value),
-      barrier_(workload.barrier),
+      two_phases_(workload.barrier),
+      barrier_(writer_, spec.multicast.ranks),
       record_(by_call() ? 16 : entry_bytes()) {}
 
 StructureProgram StructureWriter::run() {
-  builder_.set_title(format_spec(spec_));
+  writer_.set_title(format_spec(spec_));
   for (const StructureOp& op : out_.ops) {
     while (first_of_.size() <= op.rank.value) {
       first_of_.push_back(static_cast<std::uint32_t>(&op - out_.ops.data()));
@@ -44,15 +45,15 @@ StructureProgram StructureWriter::run() {
   for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) add_program(RankId(r));
   if (by_call()) {
     for (const StructureOp& op : out_.ops) {
-      builder_.add_flag_match(op.first, op.handler_first);
-      builder_.add_flag_match(op.handler_last, op.last);
+      writer_.add_flag_match(op.first, op.handler_first);
+      writer_.add_flag_match(op.handler_last, op.last);
       out_.handlers.push_back({op.first, op.handler_first, op.handler_last, 0});
     }
     std::sort(out_.handlers.begin(), out_.handlers.end(),
               [](const AmHandler& a, const AmHandler& b) { return a.first < b.first; });
   }
   add_facts();
-  out_.schedule = builder_.build();
+  out_.schedule = writer_.build();
   return std::move(out_);
 }
 
@@ -89,8 +90,8 @@ void StructureWriter::add_memory() {
     const RankId rank(r);
     StructurePart& part = out_.parts[r];
     const std::uint64_t operations = first_of_[r + 1] - first_of_[r];
-    sources_.push_back(builder_.add_buffer(rank, record_ * operations));
-    part.landing = builder_.add_buffer(rank, (by_call() ? kReply : entry_bytes()) * operations);
+    sources_.push_back(writer_.add_buffer(rank, record_ * operations));
+    part.landing = writer_.add_buffer(rank, (by_call() ? kReply : entry_bytes()) * operations);
     add_part(rank, part);
     if (!by_call()) continue;
     std::uint64_t callers = 0;
@@ -99,26 +100,26 @@ void StructureWriter::add_memory() {
       ++callers;
     }
     marks_.push_back(words(rank, 1));
-    mails_.push_back(builder_.add_buffer(rank, kMail * incoming_[r].size()));
+    mails_.push_back(writer_.add_buffer(rank, kMail * incoming_[r].size()));
     part.states = words(rank, callers);
   }
 }
 
 void StructureWriter::add_program(RankId rank) {
-  if (barrier_) post_barrier_receives(rank);
+  const std::vector<OpId> receives = two_phases_ ? barrier_.post({rank}) : std::vector<OpId>();
   if (by_call()) add_handlers(rank);
   const std::uint32_t end = first_of_[rank.value + 1];
   std::uint32_t phase_begin = first_of_[rank.value];
   OpId opened;  // when this is done
   const auto pass_barrier = [&](std::uint32_t at) {
-    std::vector<OpId> ended;
+    const MessageBarrier::Ends barrier = barrier_.pass({rank}, receives);
     for (std::uint32_t i = at; i > phase_begin && at - i < out_.in_flight; --i) {
-      ended.push_back(out_.ops[i - 1].last);
+      writer_.after(out_.ops[i - 1].last, barrier.enter);
     }
-    opened = add_barrier(rank, ended);
+    opened = barrier.exit;
     phase_begin = at;
   };
-  bool passed = !barrier_;
+  bool passed = !two_phases_;
   for (std::uint32_t i = phase_begin; i < end; ++i) {
     StructureOp& op = out_.ops[i];
     if (!passed && op.phase == 1) {
@@ -133,9 +134,7 @@ void StructureWriter::add_program(RankId rank) {
 
 void StructureWriter::begin(StructureOp& op) {
   if (options_.compute > Time{0}) {
-    const OpId computed = add_calc(op_of(OpKind::kCalc, op), options_.compute);
-    after(op.after, computed);
-    op.after = computed;
+    op.after = writer_.calc(place_of(op), options_.compute, {op.after});
   }
   if (by_call()) {
     call(op);
@@ -155,17 +154,16 @@ void StructureWriter::call(StructureOp& op) {
   };
   to.offset = kMail * static_cast<std::uint64_t>(
                           std::lower_bound(calls.begin(), calls.end(), self, less) - calls.begin());
-  Op request = op_of(OpKind::kPut, op);
-  request.channel = channel(op.rank, op.target, 0);
-  request.notify = Notify::kFlag;
   const Slice record{sources_[op.rank.value], record_ * op.index + (16 - bytes), bytes};
-  request.reads = builder_.add_slices(std::vector<Slice>{record, mark(op.rank)});
-  request.writes = builder_.add_slice(to);
-  op.first = add(request);
-  after(op.after, op.first);
-  Op poll = op_of(OpKind::kPoll, op);
-  poll.reads = builder_.add_slice({part(op.rank).landing, kReply * op.index + 8, kMarkBytes});
-  op.last = add(poll);
+  op.first = writer_.put(place_of(op), writer_.channel(op.rank, op.target), {record, mark(op.rank)},
+                         to, Notify::kFlag, {op.after});
+  op.last = writer_.poll(place_of(op), end_of(reply_of(op), kMarkBytes));
+}
+
+// What the reply writes: what was fetched, if anything is, and a mark.
+Slice StructureWriter::reply_of(const StructureOp& op) const {
+  const Slice whole{part(op.rank).landing, kReply * op.index, kReply};
+  return is_write(op.access) ? end_of(whole, kMarkBytes) : whole;
 }
 
 void StructureWriter::add_handlers(RankId rank) {
@@ -182,95 +180,31 @@ void StructureWriter::add_handler(StructureOp& op, std::uint64_t mail) {
   if (thread && options_.contention >= kForever - spec_.handler) {
     throw InputError("contention: 106 days or more with handler; expected less");
   }
-  const auto here = [&](OpKind kind) {
-    Op o = op_of(kind, op);
-    o.rank = op.target;
-    o.lane = thread && kind != OpKind::kPoll ? kProgressLane : 0;
-    return o;
-  };
-  Op poll = here(OpKind::kPoll);
-  poll.reads = builder_.add_slice({box, mail + bytes, kMarkBytes});
-  op.handler_first = add(poll);
-  const OpId run =
-      add_calc(here(OpKind::kCalc), spec_.handler + (thread ? options_.contention : Time{0}));
-  after(op.handler_first, run);
-  after(sender.last, run);
-  OpId done = run;
+  const OpPlace polls{op.target, op.index};
+  const OpPlace handles{op.target, op.index, thread ? kProgressLane : std::uint16_t{0}};
+  op.handler_first = writer_.poll(polls, {{box, mail + bytes, kMarkBytes}});
+  OpId done = writer_.calc(handles, spec_.handler + (thread ? options_.contention : Time{0}),
+                           {op.handler_first, sender.last});
   if (is_write(op.access)) {
-    Op copy = here(OpKind::kCopy);
-    copy.reads = builder_.add_slice({box, mail, 8});
-    copy.writes = builder_.add_slice(entry_slice(op));
-    done = add(copy);
-    after(run, done);
+    done = writer_.copy(handles, {{box, mail, 8}}, entry_slice(op), {done});
   }
   const Slice state{part(op.target).states, 8ull * sender.number, 8};
   const Slice ticket{box, mail + bytes - 8, 8};
-  Op sum = here(sender.handled == 0 ? OpKind::kCopy : OpKind::kReduce);
-  sum.reads = sender.handled == 0 ? builder_.add_slice(ticket)
-                                  : builder_.add_slices(std::vector<Slice>{state, ticket});
-  sum.writes = builder_.add_slice(state);
-  sender.last = add(sum);
-  after(done, sender.last);
-  ++sender.handled;
-
-  Op reply = here(OpKind::kPut);
-  reply.channel = channel(op.target, op.rank, kReplies);
-  reply.notify = Notify::kFlag;
-  Slice to{part(op.rank).landing, kReply * op.index + 8, kMarkBytes};
-  if (is_write(op.access)) {
-    reply.reads = builder_.add_slice(mark(op.target));
-  } else {
-    reply.reads = builder_.add_slices(std::vector<Slice>{entry_slice(op), mark(op.target)});
-    to = {to.buffer, to.offset - 8, kReply};
-  }
-  reply.writes = builder_.add_slice(to);
-  op.handler_last = add(reply);
-  after(sender.last, op.handler_last);
-}
-
-void StructureWriter::post_barrier_receives(RankId rank) {
-  barrier_receives_.clear();
-  const std::uint32_t ranks = spec_.multicast.ranks;
-  for (std::uint32_t t = 0; (1u << t) < ranks; ++t) {
-    Op op;
-    op.kind = OpKind::kRecv;
-    op.rank = rank;
-    op.channel = channel(RankId((rank.value + ranks - (1u << t)) % ranks), rank, kBarrier - t);
-    barrier_receives_.push_back(add(op));
-  }
-}
-
-// Disseminates in ⌈log2 n⌉ rounds of empty messages. Answers what the rank leaves by.
-OpId StructureWriter::add_barrier(RankId rank, std::span<const OpId> ended) {
-  Op join;
-  join.kind = OpKind::kJoin;
-  join.rank = rank;
-  OpId arrived = add(join);
-  for (const OpId last : ended) after(last, arrived);
-  OpId sent;
-  for (std::uint32_t t = 0; (1u << t) < spec_.multicast.ranks; ++t) {
-    Op send = join;
-    send.kind = OpKind::kSend;
-    send.channel =
-        channel(rank, RankId((rank.value + (1u << t)) % spec_.multicast.ranks), kBarrier - t);
-    const OpId posted = add(send);
-    after(arrived, posted);
-    if (sent.valid()) builder_.add_edge(sent, posted, On::kIssued);
-    sent = posted;
-    arrived = barrier_receives_[t];
-  }
-  const OpId left = add(join);
-  after(arrived, left);
-  if (sent.valid()) builder_.add_edge(sent, left, On::kIssued);
-  return left;
+  sender.last = writer_.accumulate(handles, state, ticket, !sender.last.valid(), {done});
+  const ChannelId replies = writer_.channel(op.target, op.rank, kReplies);
+  const Slice marked = mark(op.target);
+  op.handler_last = is_write(op.access) ? writer_.put(handles, replies, marked, reply_of(op),
+                                                      Notify::kFlag, {sender.last})
+                                        : writer_.put(handles, replies, {entry_slice(op), marked},
+                                                      reply_of(op), Notify::kFlag, {sender.last});
 }
 
 void StructureWriter::add_facts() {
   const ValueId mark_value(first_value_);
   for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) {
-    if (by_call()) builder_.add_pre({mark(RankId(r)), mark_value, 0});
+    if (by_call()) writer_.add_pre({mark(RankId(r)), mark_value, 0});
     for (const StructurePart::Given& given : out_.parts[r].given) {
-      builder_.add_pre(
+      writer_.add_pre(
           {{out_.parts[r].entries, given.place * entry_bytes(), entry_bytes()}, given.value, 0});
     }
   }
@@ -278,45 +212,30 @@ void StructureWriter::add_facts() {
   for (const StructureOp& op : out_.ops) {
     const bool wrote = is_write(op.access);
     if (!by_call()) {
-      if (wrote) builder_.add_pre({source(op, entry_bytes()), op.value, 0});
+      if (wrote) writer_.add_pre({source(op, entry_bytes()), op.value, 0});
       if (op.level != Promise::kLocal) continue;
       if (!wrote || options_.phases == 2 || !reads()) {
-        builder_.add_post({wrote ? entry_slice(op) : landing(op, 8), op.value, 0});
+        writer_.add_post({wrote ? entry_slice(op) : landing(op, 8), op.value, 0});
       }
       continue;
     }
     const std::uint64_t at = record_ * op.index;
     if (op.access != StructureAccess::kPop) {
-      builder_.add_pre({{sources_[op.rank.value], at, 8}, op.value, 0});
+      writer_.add_pre({{sources_[op.rank.value], at, 8}, op.value, 0});
     }
     const ValueId first = senders_[{op.target, op.rank}].ticket;
     const ValueId ticket(first.value + calls[{op.target, op.rank}]++);
-    builder_.add_pre({{sources_[op.rank.value], at + 8, 8}, ticket, 0});
+    writer_.add_pre({{sources_[op.rank.value], at + 8, 8}, ticket, 0});
     if (wrote) {
-      builder_.add_post({entry_slice(op), op.value, 0});
+      writer_.add_post({entry_slice(op), op.value, 0});
     } else {
-      builder_.add_post({{part(op.rank).landing, kReply * op.index, 8}, op.value, 0});
+      writer_.add_post({{part(op.rank).landing, kReply * op.index, 8}, op.value, 0});
     }
   }
   for (const auto& [ends, sender] : senders_) {
-    builder_.add_post(
+    writer_.add_post(
         {{part(ends.first).states, 8ull * sender.number, 8}, sender.ticket, 0, sender.calls});
   }
-}
-
-ChannelId StructureWriter::channel(RankId src, RankId dst, std::uint32_t lane) {
-  const auto [found, fresh] = channels_.try_emplace({src, dst, lane});
-  if (fresh) {
-    Channel made;
-    made.src = src;
-    made.dst = dst;
-    found->second = builder_.add_channel(made);
-    // A barrier's carry control: they name themselves.
-    if (lane <= kBarrier && lane > kBarrier - 64) {
-      builder_.channel(found->second).credit_on = found->second;
-    }
-  }
-  return found->second;
 }
 
 Slice StructureWriter::entry_slice(const StructureOp& op) const {
@@ -331,58 +250,33 @@ Slice StructureWriter::landing(const StructureOp& op, std::uint64_t bytes) const
   return {part(op.rank).landing, entry_bytes() * op.index, bytes};
 }
 
-Op StructureWriter::op_of(OpKind kind, const StructureOp& op) const {
-  Op made;
-  made.kind = kind;
-  made.rank = op.rank;
-  made.step = op.index;
-  return made;
-}
-
 // Operations that are under way at once do not wait for each other's place on a channel.
-Op StructureWriter::message(OpKind kind, const StructureOp& op) {
-  Op made = op_of(kind, op);
-  made.channel = channel(op.rank, op.target, op.index % out_.in_flight);
-  return made;
+ChannelId StructureWriter::channel_of(const StructureOp& op) {
+  return writer_.channel(op.rank, op.target, op.index % out_.in_flight);
 }
 
 OpId StructureWriter::add_atomic(OpKind kind, const StructureOp& op, const Slice& word,
-                                 const OpArguments& arguments) {
-  Op made = message(kind, op);
-  made.reads = made.writes = builder_.add_slice(word);
-  return add(made, arguments);
+                                 const OpArguments& arguments, OpId after) {
+  const SliceRange at = writer_.add_slice(word);
+  return writer_.add(writer_.op(kind, place_of(op), channel_of(op), at, at), arguments, {after});
 }
 
-OpId StructureWriter::add_put(const StructureOp& op, const Slice& to,
-                              const OpArguments& arguments) {
-  Op made = message(OpKind::kPut, op);
-  made.reads = builder_.add_slice(source(op, to.bytes));
-  made.writes = builder_.add_slice(to);
-  return add(made, arguments);
+OpId StructureWriter::add_put(const StructureOp& op, const Slice& to, const OpArguments& arguments,
+                              OpId after) {
+  const Slice from = source(op, to.bytes);
+  return writer_.add(writer_.op(OpKind::kPut, place_of(op), channel_of(op), from, to), arguments,
+                     {after});
 }
 
 OpId StructureWriter::add_get(const StructureOp& op, const Slice& from, const Slice& to,
-                              const OpArguments& arguments) {
-  Op made = message(OpKind::kGet, op);
-  made.reads = builder_.add_slice(from);
-  made.writes = builder_.add_slice(to);
-  return add(made, arguments);
+                              const OpArguments& arguments, OpId after) {
+  return writer_.add(writer_.op(OpKind::kGet, place_of(op), channel_of(op), from, to), arguments,
+                     {after});
 }
 
 void StructureWriter::add_retry(OpId entry, std::uint32_t count, std::uint64_t attempts) {
-  Region region;
-  region.kind = RegionKind::kRetry;
-  region.entry = entry;
-  region.count = count;
-  region.max_attempts = static_cast<std::uint32_t>(std::min<std::uint64_t>(attempts, 1u << 31));
-  region.outcome = Outcome::kActual;
-  builder_.add_region(region);
-}
-
-OpId StructureWriter::add_calc(const Op& where, Time duration) {
-  OpArguments arguments;
-  arguments.duration = duration;
-  return add(where, arguments);
+  const std::uint64_t most = std::min<std::uint64_t>(attempts, 1u << 31);
+  writer_.retry(entry, count, static_cast<std::uint32_t>(most));
 }
 
 }  // namespace slackline::sched

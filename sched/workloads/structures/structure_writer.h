@@ -3,12 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "sched/builder.h"
+#include "sched/dissemination.h"
+#include "sched/program_writer.h"
 #include "sched/workloads/structures/structure_workload.h"
 
 namespace slackline::sched {
@@ -36,40 +35,25 @@ class StructureWriter {
   bool reads() const { return options_.work != StructureWork::kWrite; }
   std::uint64_t slots() const { return out_.slots; }
   const StructurePart& part(RankId rank) const { return out_.parts[rank.value]; }
-  ScheduleBuilder& builder() { return builder_; }
-  /// The id that the next operation gets.
-  OpId next_op() const { return next_; }
+  ProgramWriter& writer() { return writer_; }
 
-  BufferId words(RankId rank, std::uint64_t count) { return builder_.add_buffer(rank, 8 * count); }
+  BufferId words(RankId rank, std::uint64_t count) { return writer_.add_buffer(rank, 8 * count); }
   /// An entry takes two words if a checksum goes with it.
   std::uint64_t entry_bytes() const { return options_.level == Promise::kChecksum ? 16 : 8; }
   /// What a client writes or asks; what it reads.
   Slice source(const StructureOp& op, std::uint64_t bytes) const;
   Slice landing(const StructureOp& op, std::uint64_t bytes) const;
 
-  Op op_of(OpKind kind, const StructureOp& op) const;
-  /// A one-sided operation of the client on its target.
-  Op message(OpKind kind, const StructureOp& op);
+  /// Where the client's operations stand.
+  static OpPlace place_of(const StructureOp& op) { return {op.rank, op.index}; }
   OpId add_atomic(OpKind kind, const StructureOp& op, const Slice& word,
-                  const OpArguments& arguments);
-  OpId add_put(const StructureOp& op, const Slice& to, const OpArguments& arguments);
+                  const OpArguments& arguments, OpId after);
+  OpId add_put(const StructureOp& op, const Slice& to, const OpArguments& arguments, OpId after);
   OpId add_get(const StructureOp& op, const Slice& from, const Slice& to,
-               const OpArguments& arguments);
+               const OpArguments& arguments, OpId after);
   void add_retry(OpId entry, std::uint32_t count, std::uint64_t attempts);
-  void after(OpId pred, OpId succ) {
-    if (pred.valid()) builder_.add_edge(pred, succ);
-  }
-  OpId add(const Op& op) { return counted(builder_.add(op)); }
-  OpId add(const Op& op, const OpArguments& arguments) {
-    return counted(builder_.add(op, arguments));
-  }
-  OpId add_calc(const Op& where, Time duration);
 
  private:
-  OpId counted(OpId id) {
-    next_ = OpId(id.value + 1);
-    return id;
-  }
   struct Sender {              // of calls to one rank, and what that rank knows of them
     std::uint32_t number = 0;  // among its callers
     std::uint32_t calls = 0;
@@ -77,11 +61,10 @@ class StructureWriter {
     ValueId ticket;  // of the first call; the others follow
     OpId last;       // what the handler before did last
   };
-  // Numbers of channels beside those of requests; barriers have one for each round, downwards.
+  // The number of a channel beside those of requests.
   static constexpr std::uint32_t kReplies = 0xffffffffu;
-  static constexpr std::uint32_t kBarrier = 0xfffffffeu;
 
-  ChannelId channel(RankId src, RankId dst, std::uint32_t lane);
+  ChannelId channel_of(const StructureOp& op);
   void add_memory();
   void find_senders();
   void add_handlers(RankId rank);
@@ -89,9 +72,8 @@ class StructureWriter {
   void begin(StructureOp& op);
   void call(StructureOp& op);
   void add_program(RankId rank);
-  void post_barrier_receives(RankId rank);
-  OpId add_barrier(RankId rank, std::span<const OpId> ended);
   void add_facts();
+  Slice reply_of(const StructureOp& op) const;
   std::uint64_t argument_bytes(const StructureOp& op) const {
     return op.access == StructureAccess::kPop ? 8 : 16;
   }
@@ -99,11 +81,11 @@ class StructureWriter {
 
   const Spec& spec_;
   const StructureOptions& options_;
-  ScheduleBuilder builder_;
-  OpId next_{0};
+  ProgramWriter writer_;
   StructureProgram out_;
   const std::uint32_t first_value_;
-  const bool barrier_;
+  const bool two_phases_;
+  MessageBarrier barrier_;                               // between them
   std::uint64_t record_ = 8;                             // of a client's source
   std::vector<std::uint32_t> first_of_;                  // by rank: its operations in out_.ops
   std::vector<std::vector<std::uint32_t>> incoming_;     // by rank: calls to it
@@ -111,8 +93,6 @@ class StructureWriter {
   std::vector<BufferId> sources_;
   std::vector<BufferId> marks_;
   std::vector<BufferId> mails_;
-  std::map<std::tuple<RankId, RankId, std::uint32_t>, ChannelId> channels_;
-  std::vector<OpId> barrier_receives_;  // of the rank whose program is written
 };
 
 }  // namespace slackline::sched

@@ -32,16 +32,14 @@ TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
   Link& made = links_.emplace_back();
   made.src = src;
   made.dst = dst;
-  Channel channel;
-  channel.src = RankId(src);
-  channel.dst = RankId(dst);
+  made.channel = out_.connect(RankId(src), RankId(dst));
+  Channel& channel = out_.channel(made.channel);
   channel.bundle = options_.bundle;
   if (channel.bundle != Bundle::kNone) {
     channel.bundle_bytes = options_.flush_bytes;
     channel.bundle_delay = options_.flush_age;
     if (channel.bundle == Bundle::kOverflow) channel.window = kOverflowWindow;
   }
-  made.channel = out_.add_channel(channel);
   return made;
 }
 
@@ -88,7 +86,7 @@ void TaskProgram::reply(const TaskMessage& message, std::span<const Slice> resul
 void TaskProgram::send(std::uint32_t rank, std::uint32_t id, std::span<const OpId> after) {
   Travelling& m = messages_[id];
   if (m.message.dst == rank) {
-    m.after = after.size() == 1 ? after.front() : add(OpKind::kJoin, rank, {}, {}, after);
+    m.after = after.size() == 1 ? after.front() : planned(out_.join(place(rank)), after);
     return push(rank, {What::kMessage, id});
   }
   if (options_.aggregation == Aggregation::kNone) {
@@ -117,9 +115,9 @@ void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> afte
        link_of_.at(std::uint64_t{way.src} << 32 | way.dst), way.generation);
   }
   const SliceRange record{m.slices.first, m.own_mark ? m.slices.count : m.slices.count - 1};
-  const Slice place{way.staging.buffer, way.staging.offset + way.filled, m.bytes};
-  way.copies.push_back(add(OpKind::kCopy, way.src, record, out_.add_slice(place), after));
-  cost_ += static_cast<When>(m.bytes) * kPlanCopiedByte;
+  const Slice staged{way.staging.buffer, way.staging.offset + way.filled, m.bytes};
+  way.copies.push_back(
+      planned(out_.copy(place(way.src), record, staged), after, copy_cost(staged)));
   way.messages.push_back(id);
   way.filled += m.bytes;
   if (way.filled + m.bytes > room) flush(way, false);
@@ -128,8 +126,11 @@ void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> afte
 // An aggregate that goes because it is old waits until its first record has waited that long.
 void TaskProgram::flush(Link& way, bool aged) {
   if (aged) {
-    const Time age = options_.flush_age;
-    way.copies.push_back(add(OpKind::kDelay, way.src, {}, {}, {way.copies.data(), 1}, age));
+    // A delay that takes no time has no arguments.
+    const OpId delay = options_.flush_age > Time{0}
+                           ? out_.delay(place(way.src), options_.flush_age)
+                           : out_.add(out_.op(OpKind::kDelay, place(way.src)));
+    way.copies.push_back(planned(delay, {way.copies.data(), 1}));
   }
   ++(aged ? statistics_.aged : statistics_.full);
   const Slice records{way.staging.buffer, way.staging.offset, way.filled};
@@ -161,8 +162,8 @@ void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool 
   write.gathered = gathered;
   write.messages.assign(messages.begin(), messages.end());
   write.landing = memory_.take(way.dst, bytes + (own_mark ? 0 : kMark));
-  write.put = add(OpKind::kPut, way.src, reads, out_.add_slice(write.landing), after, Time{0},
-                  way.channel, Notify::kFlag);
+  write.put = planned(out_.put(place(way.src), way.channel, reads, write.landing, Notify::kFlag),
+                      after, kPlanPost);
   ++statistics_.writes;
   at(here() + kPlanLatency, What::kWrite, id);
 }
@@ -172,17 +173,16 @@ void TaskProgram::take_in(std::uint32_t write) {
   const Write seen = writes_[write];
   free_writes_.push_back(write);
   const Slice& landing = seen.landing;
-  const Slice mark{landing.buffer, landing.offset + landing.bytes - kMark, kMark};
   Link& way = link(seen.src, seen.dst);
-  OpId after = add(OpKind::kPoll, seen.dst, out_.add_slice(mark), {}, {&way.last_poll, 1});
+  const OpPlace here = place(seen.dst);
+  OpId after = planned(out_.poll(here, end_of(landing, kMark)), {&way.last_poll, 1});
   out_.add_flag_match(seen.put, after);
   way.last_poll = after;
   Slice at = landing;
   if (seen.gathered) {
     const Slice records{landing.buffer, landing.offset, landing.bytes - kMark};
     at = memory_.take(seen.dst, records.bytes);
-    cost_ += static_cast<When>(records.bytes) * kPlanCopiedByte;
-    after = add(OpKind::kCopy, seen.dst, out_.add_slice(records), out_.add_slice(at), {&after, 1});
+    after = planned(out_.copy(here, records, at), {&after, 1}, copy_cost(at));
   }
   for (const std::uint32_t id : seen.messages) {
     Travelling& m = messages_[id];

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "sched/compile.h"
+#include "sched/dissemination.h"
 
 namespace slackline::sched {
 namespace {
@@ -129,59 +130,37 @@ void TaskProgram::step(std::uint32_t rank) {
 }
 
 void TaskProgram::resume(TaskId task) {
-  if (options_.switch_cost > Time{0}) {
-    add_task_op(task, OpKind::kCalc, {}, {}, options_.switch_cost);
-  }
+  compute(task, options_.switch_cost);
   pattern_.run(task);
 }
 
-OpId TaskProgram::add(OpKind kind, std::uint32_t rank, SliceRange reads, SliceRange writes,
-                      std::span<const OpId> after, Time duration, ChannelId channel, Notify notify,
-                      const OpArguments* arguments) {
-  if (++op_count_ > kMaxOps) {
+OpId TaskProgram::planned(OpId op, std::span<const OpId> after, When cost) {
+  if (op.value >= kMaxOps) {
     throw InputError(fmt::format("more than {} operations; expected a smaller workload", kMaxOps));
   }
-  Op op;
-  op.kind = kind;
-  op.notify = notify;
-  op.rank = RankId(rank);
-  op.channel = channel;
-  op.reads = reads;
-  op.writes = writes;
-  op.step = step_;
-  OpArguments timed;
-  timed.duration = duration;
-  if (duration > Time{0}) arguments = &timed;
-  const OpId id = arguments != nullptr ? out_.add(op, *arguments) : out_.add(op);
-  for (const OpId pred : after) {
-    if (pred.valid()) out_.add_edge(pred, id);
-  }
-  if (kind == OpKind::kCalc) cost_ += duration.count();
-  if (is_initiator(kind)) cost_ += kPlanPost;
-  return id;
-}
-
-OpId TaskProgram::add_task_op(TaskId task, OpKind kind, SliceRange reads, SliceRange writes,
-                              Time duration) {
-  TaskState& state = task_states_[task];
-  const OpId op = add(kind, rank_of(task), reads, writes, state.after, duration);
-  state.after.assign(1, op);
+  out_.after(after, op);
+  cost_ += cost;
   return op;
 }
 
+void TaskProgram::then(TaskId task, OpId op, When cost) {
+  TaskState& state = task_states_[task];
+  planned(op, state.after, cost);
+  state.after.assign(1, op);
+}
+
 void TaskProgram::compute(TaskId task, Time time) {
-  if (time > Time{0}) add_task_op(task, OpKind::kCalc, {}, {}, time);
+  if (time > Time{0}) then(task, out_.calc(place(rank_of(task)), time), time.count());
 }
 
 void TaskProgram::local(TaskId task, OpKind kind, std::span<const Slice> reads,
                         const Slice& write) {
-  add_task_op(task, kind, out_.add_slices(reads), out_.add_slice(write));
-  cost_ += static_cast<When>(write.bytes) * kPlanCopiedByte;
+  then(task, out_.add(out_.op(kind, place(rank_of(task)), {}, reads, write)), copy_cost(write));
 }
 
 void TaskProgram::spawn(TaskId task, TaskWork work) {
   TaskState& state = task_states_[task];
-  if (state.after.size() > 1) add_task_op(task, OpKind::kJoin, {}, {});
+  if (state.after.size() > 1) then(task, out_.join(place(rank_of(task))));
   work.after = state.after.empty() ? OpId::none() : state.after.front();
   Core& core = cores_[rank_of(task)];
   core.pool.push_back(work);
@@ -242,36 +221,36 @@ void TaskProgram::wait_barrier(TaskId) {
   if (++in_barrier_ == task_states_.size()) release_barrier();
 }
 
-// Dissemination: in round r every core writes to the one 2^r on.
+// Disseminates by writes.
 void TaskProgram::release_barrier() {
   in_barrier_ = 0;
-  const std::uint32_t rounds = ceil_log2(ranks_);
+  const Dissemination way{ranks_};
   std::vector<OpId> through(ranks_);
   for (std::uint32_t c = 0; c < ranks_; ++c) {
     std::vector<OpId> came;
     for (TaskId t = c * tasks_; t < (c + 1) * tasks_; ++t) {
       came.insert(came.end(), task_states_[t].after.begin(), task_states_[t].after.end());
     }
-    through[c] = add(OpKind::kJoin, c, {}, {}, came);
+    through[c] = planned(out_.join(place(c)), came);
   }
-  for (std::uint32_t r = 0; r < rounds; ++r) {
+  for (std::uint32_t r = 0; r < way.rounds(); ++r) {
     std::vector<OpId> seen(ranks_);
     for (std::uint32_t c = 0; c < ranks_; ++c) {
-      const std::uint32_t to = (c + (1u << r)) % ranks_;
+      const std::uint32_t to = way.target(RankId(c), r).value;
       const SliceRange landing = out_.add_slice(memory_.take(to, 8));
-      const OpId put = add(OpKind::kPut, c, out_.add_slice(memory_.mark(c)), landing,
-                           {&through[c], 1}, Time{0}, link(c, to).channel, Notify::kFlag);
-      seen[to] = add(OpKind::kPoll, to, landing, {}, {&through[to], 1});
+      const OpId put =
+          planned(out_.put(place(c), link(c, to).channel, memory_.mark(c), landing, Notify::kFlag),
+                  {&through[c], 1}, kPlanPost);
+      seen[to] = planned(out_.poll(place(to), landing), {&through[to], 1});
       out_.add_flag_match(put, seen[to]);
     }
     for (std::uint32_t c = 0; c < ranks_; ++c) {
-      const std::array<OpId, 2> both{through[c], seen[c]};
-      through[c] = add(OpKind::kJoin, c, {}, {}, both);
+      through[c] = planned(out_.join(place(c)), std::array{through[c], seen[c]});
     }
   }
   cost_ = 0;  // of no core alone
   pattern_.passed_barrier();
-  const When over = now_ + rounds * (kPlanPost + kPlanLatency);
+  const When over = now_ + way.rounds() * (kPlanPost + kPlanLatency);
   for (TaskId t = 0; t < task_states_.size(); ++t) {
     task_states_[t].after.assign(1, through[rank_of(t)]);
     at(over, What::kTask, t);
@@ -280,13 +259,12 @@ void TaskProgram::release_barrier() {
 
 OpId TaskProgram::handler(std::uint32_t rank, OpKind kind, std::span<const Slice> reads,
                           const Slice& write, std::initializer_list<OpId> after) {
-  cost_ += static_cast<When>(write.bytes) * kPlanCopiedByte;
-  return add(kind, rank, out_.add_slices(reads), out_.add_slice(write), after);
+  return planned(out_.add(out_.op(kind, place(rank), {}, reads, write)), after, copy_cost(write));
 }
 
 OpId TaskProgram::busy(std::uint32_t rank, Time time, OpId after) {
   if (time <= Time{0}) return after;
-  return add(OpKind::kCalc, rank, {}, {}, {&after, 1}, time);
+  return planned(out_.calc(place(rank), time), {&after, 1}, time.count());
 }
 
 }  // namespace slackline::sched

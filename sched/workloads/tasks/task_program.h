@@ -24,8 +24,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sched/builder.h"
 #include "sched/pattern/pattern.h"
+#include "sched/program_writer.h"
 #include "sched/workloads/tasks/end_points.h"
 #include "sched/workloads/tasks/task_memory.h"
 #include "sched/workloads/tasks/task_options.h"
@@ -96,7 +96,6 @@ class TaskProgram {
   /// The planning run, from all tasks ready to nothing left to do.
   Schedule make();
 
-  ScheduleBuilder& out() { return out_; }
   TaskMemory& memory() { return memory_; }
   std::uint32_t ranks() const { return ranks_; }
   std::uint32_t tasks() const { return tasks_; }
@@ -220,13 +219,14 @@ class TaskProgram {
   void wake(std::uint32_t rank);
   void step(std::uint32_t rank);
   void resume(TaskId task);
-  OpId add(OpKind kind, std::uint32_t rank, SliceRange reads, SliceRange writes,
-           std::span<const OpId> after, Time duration = Time{0}, ChannelId channel = {},
-           Notify notify = Notify::kNone, const OpArguments* arguments = nullptr);
-  OpId add_task_op(TaskId task, OpKind kind, SliceRange reads, SliceRange writes,
-                   Time duration = Time{0});
+  OpPlace place(std::uint32_t rank) const { return {RankId(rank), step_}; }
+  // `op`, which has just been written, comes after others and takes its core so long.
+  OpId planned(OpId op, std::span<const OpId> after, When cost = 0);
+  // It is the task's next.
+  void then(TaskId task, OpId op, When cost = 0);
   void release_barrier();
   When here() const { return now_ + cost_; }
+  static When copy_cost(const Slice& to) { return static_cast<When>(to.bytes) * kPlanCopiedByte; }
 
   // task_transfers.cc
   void transfer(TaskId task, OpKind kind, std::uint32_t rank, const Slice& from, const Slice& to);
@@ -254,7 +254,7 @@ class TaskProgram {
   const std::uint32_t ranks_;
   const std::uint32_t tasks_;
   const Hierarchy hierarchy_;
-  ScheduleBuilder out_;
+  ProgramWriter out_;
   TaskMemory memory_;
   std::vector<Core> cores_;
   std::vector<TaskState> task_states_;
@@ -267,7 +267,6 @@ class TaskProgram {
   std::vector<std::vector<TaskWork>> parcels_;                // stolen, under way
   std::priority_queue<Event> events_;
   std::uint64_t event_count_ = 0;
-  std::uint64_t op_count_ = 0;
   std::uint32_t in_barrier_ = 0;
   std::uint32_t step_ = 0;
   When now_ = 0;

@@ -23,7 +23,7 @@ void TaskProgram::steal(TaskId task) {
   if (core.attempts > 0 && !core.rested) {
     core.rested = true;
     const Time rest{kLeastRest << std::min(core.attempts, kMostDoublings)};
-    add_task_op(task, OpKind::kDelay, {}, {}, rest);
+    then(task, out_.delay(place(rank), rest));
     return at(here() + rest.count(), What::kTask, task);
   }
   core.rested = false;

@@ -1,6 +1,7 @@
 // Gets and puts of the tasks of sched/workloads/tasks/task_program.h.
 #include <vector>
 
+#include "sched/operands.h"
 #include "sched/workloads/tasks/task_program.h"
 
 namespace slackline::sched {
@@ -11,11 +12,10 @@ void TaskProgram::transfer(TaskId task, OpKind kind, std::uint32_t rank, const S
   TaskState& state = task_states_[task];
   if (state.begun.empty()) state.before = state.after;
   const std::uint32_t here_rank = rank_of(task);
-  const OpKind moved = rank == here_rank ? OpKind::kCopy : kind;
-  const ChannelId channel = rank == here_rank ? ChannelId() : link(here_rank, rank).channel;
-  const OpId op = add(moved, here_rank, out_.add_slice(from), out_.add_slice(to), state.before,
-                      Time{0}, channel);
-  state.begun.push_back(op);
+  const bool local = rank == here_rank;
+  const ChannelId channel = local ? ChannelId() : link(here_rank, rank).channel;
+  const Op op = out_.op(local ? OpKind::kCopy : kind, place(here_rank), channel, from, to);
+  state.begun.push_back(planned(out_.add(op), state.before, local ? 0 : kPlanPost));
 }
 
 void TaskProgram::begin_get(TaskId task, std::uint32_t rank, const Slice& from, const Slice& to) {
@@ -36,12 +36,11 @@ void TaskProgram::await(TaskId task) {
 void TaskProgram::fetch_add(TaskId task, std::uint32_t rank, const Slice& word,
                             std::uint64_t operand) {
   OpArguments arguments;
-  arguments.operand.from = Operand::From::kLiteral;
-  arguments.operand.value = operand;
+  arguments.operand = literal(operand);
   const SliceRange at_word = out_.add_slice(word);
-  const OpId op = add(OpKind::kFetchAdd, rank_of(task), at_word, at_word, task_states_[task].after,
-                      Time{0}, link(rank_of(task), rank).channel, Notify::kNone, &arguments);
-  task_states_[task].after.assign(1, op);
+  const ChannelId channel = link(rank_of(task), rank).channel;
+  const Op op = out_.op(OpKind::kFetchAdd, place(rank_of(task)), channel, at_word, at_word);
+  then(task, out_.add(op, arguments), kPlanPost);
   await(task);
 }
 
