@@ -1,0 +1,48 @@
+// The links of each run's network, and which of them the messages of each channel pass.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine/paths.h"
+#include "report/sections.h"
+
+namespace slackline::report {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::size_t index,
+                Document& document) {
+  const machine::Paths paths(schedule, run.wiring, run.delays);
+  const std::string prefix = "run" + std::to_string(index) + ".";
+  auto& links = document.facts["runs"][index]["links"];
+  links = nlohmann::ordered_json::array();
+  for (const machine::Link& link : run.wiring.links()) {
+    links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});
+  }
+  Numbers way, back;
+  for (std::uint32_t c = 0; c < schedule.channels().size(); ++c) {
+    way.push_back(paths.of(sched::ChannelId(c), false).value);
+    back.push_back(paths.of(sched::ChannelId(c), true).value);
+  }
+  Numbers lengths, passed;
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    const auto of_path = paths.links(machine::PathId(p));
+    lengths.push_back(static_cast<std::int64_t>(of_path.size()));
+    for (const machine::LinkId link : of_path) passed.push_back(link.value);
+  }
+  document.columns.add(prefix + "channel.way", way, Coding::kDifferences);
+  document.columns.add(prefix + "channel.back", back, Coding::kDifferences);
+  document.columns.add(prefix + "way.links", lengths);
+  document.columns.add(prefix + "way.link", passed, Coding::kDifferences);
+}
+
+}  // namespace
+
+void add_links(const Report& report, const Ticks&, Document& document) {
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    add_of_run(report.schedule, report.runs[i], i, document);
+  }
+}
+
+}  // namespace slackline::report
