@@ -1,9 +1,14 @@
 // The page of a report (report/report.h) of what a command ran or read.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/slack_run.h"
+#include "cli/validation_report.h"
 #include "report/report.h"
 #include "sched/schedule.h"
 
@@ -17,5 +22,17 @@ report::ReportedRun reported_run(std::string label, const sched::Schedule& sched
 report::ReportedRun reported_run(std::string label, const sched::Schedule& schedule,
                                  const sched::Trace& trace, const machine::Platform& platform,
                                  const machine::Wiring& wiring, const machine::DelayPlan& delays);
+
+/// What came of each delayed operation, by the prediction that decides.
+std::vector<report::ValidatedDelay> validated_delays(const ValidationReport& validation);
+
+/// --report of commands that have an answer of their own. Bytes an operation, with all that a page
+/// is made from: at the most.
+inline constexpr std::uint64_t kMemoryOfReportedOp = 1200;
+/// Throws InputError if it is standard output, where the answer is.
+void check_report_file(const std::optional<std::string>& file);
+/// Writes the page there, if there is a place. Throws what report_page() and write_file() do.
+void write_report_file(const std::optional<std::string>& file, const report::Report& report,
+                       Console& console);
 
 }  // namespace slackline::cli

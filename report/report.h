@@ -39,7 +39,7 @@ struct ValidatedDelay {
 struct Report {
   std::string name;  // for people: what the schedule was made from
   const sched::Schedule& schedule;
-  std::vector<ReportedRun> runs;  // one or two, of this schedule
+  std::vector<ReportedRun> runs;  // up to two, of this schedule
   /// Makespans of many runs, infinite where one never ended; and what they are, for people. Empty if
   /// there are none.
   std::vector<double> samples_s;
@@ -49,8 +49,8 @@ struct Report {
 
 /// The page as HTML: one file, which takes nothing from anywhere. The same report gives the same
 /// bytes. Slack is computed where the run is complete and slack takes the schedule; elsewhere the
-/// page says why it has none. Throws InputError unless every trace is of the schedule, and what
-/// slack_of_run() throws.
+/// page says why it has none. Throws InputError unless every trace is of the schedule, Unsupported
+/// for numbers of 2^52 or more.
 std::string report_page(const Report& report);
 
 }  // namespace slackline::report

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/slack/timed_slack.h"
+#include "base/error.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
 #include "report/critical_causes.h"
@@ -51,8 +52,15 @@ class RunWriter {
     write_tracks();
     if (const auto why = why_no_slack()) {
       facts_["no_slack"] = *why;
-    } else {
+      return;
+    }
+    // Slack does not take everything that can run: the rest of the page is of use all the same.
+    try {
       write_slack();
+    } catch (const InputError& error) {
+      facts_["no_slack"] = error.what();
+    } catch (const Unsupported& error) {
+      facts_["no_slack"] = error.what();
     }
   }
 
@@ -132,7 +140,6 @@ class RunWriter {
                                            run_.trace);
     facts_["unexplained"] = ticks_.of(slack.unexplained_s);
     facts_["explained"] = analysis::explains(slack);
-    facts_["wire_times"] = slack.wire_times == analysis::WireTimes::kRun ? "run" : "model";
     facts_["no_promise"] = run_.no_promise.value_or("");
     Numbers total, free;
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
@@ -181,6 +188,7 @@ class RunWriter {
 }  // namespace
 
 void add_runs(const Report& report, const Ticks& ticks, Document& document) {
+  document.facts["runs"] = nlohmann::ordered_json::array();
   for (std::size_t c = 0; c < kCauses; ++c) {
     document.facts["causes"].push_back(name(static_cast<Cause>(c)));
   }

@@ -6,15 +6,29 @@ const kUnknownClass = 5;    // no slack is known
 const kDimClass = 6;        // not what is searched for
 const kNoBar = 255;
 const kHeights = [1, 0.84, 0.68, 0.54, 0.42, 0.7, 0.3];
-// The upper bounds of classes 1 to 3, as shares of the makespan.
-const kClassBounds = [0.001, 0.01, 0.1];
-const kClassNames = ['critical: no float', 'up to 0.1 % of the makespan', 'up to 1 %', 'up to 10 %', 'more'];
 
-function classOf(float, makespan) {
+/** The upper bounds of the classes but the last, in ticks: quarters of all floats above 0, of all runs
+ *  together. Where many are the same, the next larger ones. Fewer bounds if there are fewer floats. */
+function classBounds(runs) {
+  const floats = [];
+  for (const { totalFloat } of runs) {
+    const step = Math.max(1, Math.floor(totalFloat.length / 100000));
+    for (let op = 0; op < totalFloat.length; op += step) if (totalFloat[op] > 0) floats.push(totalFloat[op]);
+  }
+  floats.sort((a, b) => a - b);
+  const bounds = [];
+  for (const share of [0.25, 0.5, 0.75]) {
+    let i = Math.floor(share * floats.length);
+    while (bounds.length && i < floats.length && floats[i] <= bounds[bounds.length - 1]) ++i;
+    if (i < floats.length && floats[i] < floats[floats.length - 1]) bounds.push(floats[i]);
+  }
+  return bounds;
+}
+
+function classOf(float, bounds) {
   if (float <= 0) return 0;
-  const share = float / makespan;
-  for (let i = 0; i < kClassBounds.length; ++i) if (share <= kClassBounds[i]) return i + 1;
-  return 4;
+  for (let i = 0; i < bounds.length; ++i) if (float <= bounds[i]) return i + 1;
+  return bounds.length + 1;
 }
 
 /** The colours that hold now, by their names in base.css. */

@@ -6,8 +6,10 @@ function drawGrid(place, options) {
   const { rows, columns, title, rowTitle, columnTitle, rowName, columnName, cellAt, onClick } = options;
   const [left, top] = [74, 40];
   const room = Math.max(300, Math.min(1500, (place.clientWidth || 1200) - left - 40));
-  const width = Math.max(0.5, Math.min(options.square ? 26 : 30, room / columns));
+  const largest = options.square ? (columns <= 24 ? 50 : 26) : 30;
+  const width = Math.max(0.5, Math.min(largest, room / columns));
   const height = Math.max(0.5, Math.min(26, options.square ? width : 620 / rows));
+  const [gapX, gapY] = [width >= 8 ? 1 : 0, height >= 5 ? 1 : 0];
   const { canvas, context } = smallCanvas(Math.ceil(left + columns * width) + 30, Math.ceil(top + rows * height) + 8);
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', title);
@@ -18,7 +20,11 @@ function drawGrid(place, options) {
     context.fillStyle = palette.get('page');
     context.fillRect(0, 0, canvas.width, canvas.height);
     for (let r = 0; r < rows; ++r) {
-      for (let c = 0; c < columns; ++c) drawCell(context, cellAt(r, c, palette), left + c * width, top + r * height, width, height, palette);
+      for (let c = 0; c < columns; ++c) {
+        const [x, y] = [Math.round(left + c * width), Math.round(top + r * height)];
+        drawCell(context, cellAt(r, c, palette), x, y, Math.max(1, Math.round(left + (c + 1) * width) - x - gapX),
+                 Math.max(1, Math.round(top + (r + 1) * height) - y - gapY), palette);
+      }
     }
     context.fillStyle = palette.get('quiet');
     context.font = kFont;
@@ -26,7 +32,7 @@ function drawGrid(place, options) {
     context.textAlign = 'right';
     everyFew(rows, height, 15, (r) => context.fillText(rowName(r), left - 6, top + (r + 0.5) * height));
     context.textAlign = 'center';
-    everyFew(columns, width, 34, (c) => context.fillText(columnName(c), left + (c + 0.5) * width, top - 9));
+    everyFew(columns, width, options.columnRoom || 34, (c) => context.fillText(columnName(c), left + (c + 0.5) * width, top - 9));
     context.textAlign = 'left';
     context.fillStyle = palette.get('text');
     context.fillText(`${columnTitle} →`, left, 11);
@@ -53,9 +59,15 @@ function drawGrid(place, options) {
 
 function drawCell(context, cell, x, y, width, height, palette) {
   if (!cell) return;
-  const gap = width >= 5 && height >= 5 ? 1 : 0;
   context.fillStyle = cell.colour;
-  context.fillRect(x, y, Math.max(width - gap, 0.7), Math.max(height - gap, 0.7));
+  context.fillRect(x, y, width, height);
+  if (cell.label && width >= 40) {
+    context.font = '10px system-ui, "DejaVu Sans", sans-serif';
+    context.fillStyle = cell.ink;
+    context.textAlign = 'center';
+    context.textBaseline = 'middle';
+    context.fillText(cell.label, x + width / 2, y + height / 2, width - 3);
+  }
   if (!cell.hatched || width < 6 || height < 6) return;
   context.strokeStyle = palette.get('float0-hatch');
   context.lineWidth = 1.5;

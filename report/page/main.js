@@ -60,10 +60,11 @@ function fillHead(head, model) {
   const line = make('div', { className: 'facts' }, ...facts.map(fact));
   const lines = runs.map((run, i) => make('div', { className: 'facts' }, ...[
     [runs.length > 1 ? (i ? 'second' : 'first') : 'run', run.label], ['engine', run.engine],
-    ['makespan', model.time(run.makespan < 0 ? Infinity : run.makespan)],
-    ['platform', run.platform]].concat(run.delays ? [['delays', 'yes']] : [],
-      run.seed ? [['seed', String(run.seed)]] : []).map(fact)));
-  head.append(make('h1', {}, schedule.name), line, ...lines);
+    ['makespan', model.time(run.makespan < 0 ? Infinity : run.makespan)]].concat(
+    run.delays ? [['delays', 'some']] : [], run.seed ? [['seed', String(run.seed)]] : []).map(fact)));
+  const platforms = [...new Set(runs.map((run) => run.platform))];
+  head.append(make('h1', {}, schedule.name), line, ...lines, ...platforms.map((platform) => make('p',
+    { className: 'platform', title: platform }, `platform ${platform}`)));
   for (const run of runs) {
     for (const text of notesOn(run, model)) {
       head.append(make('p', { className: 'note' }, runs.length > 1 ? `${run.label}: ${text}` : text));

@@ -71,7 +71,6 @@ class Run {
     run.classes = new Uint8Array(schedule.ops).fill(kUnknownClass);
     if (run.hasSlack) {
       Object.assign(run, await columns.some(run.prefix, ['total_float', 'free_float']));
-      for (let op = 0; op < schedule.ops; ++op) run.classes[op] = classOf(run.totalFloat[op], run.makespan);
     }
     run.findEnds();
     return run;
@@ -116,6 +115,12 @@ class Run {
   doneAt(op) { return this.reached[op] > 3 ? this.issued[op] + this.done[op] : Infinity; }
 }
 
+function classesOf(floats, bounds) {
+  const classes = new Uint8Array(floats.length);
+  for (let op = 0; op < floats.length; ++op) classes[op] = classOf(floats[op], bounds);
+  return classes;
+}
+
 class Model {
   static async read() {
     const model = new Model();
@@ -124,6 +129,11 @@ class Model {
     model.schedule = await Schedule.read(model.facts, model.columns);
     model.runs = [];
     for (let i = 0; i < model.facts.runs.length; ++i) model.runs.push(await Run.read(model, i));
+    const withSlack = model.runs.filter((run) => run.hasSlack);
+    model.bounds = classBounds(withSlack);
+    for (const run of withSlack) {
+      run.classes = classesOf(run.totalFloat, model.bounds);
+    }
     return model;
   }
 

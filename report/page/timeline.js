@@ -44,7 +44,7 @@ class Timeline {
     this.size = { width, height, ratio };
     const wide = [];
     const pixels = classPixels(this.run, this.view, this.rows, pixelWidth, pixelHeight, this.classes,
-                               wide, 34 * ratio);
+                               wide, 24 * ratio);
     const image = imageOf(pixels, pixelWidth, pixelHeight, palette, this.rows.height >= 6 * ratio);
     context.putImageData(image, this.canvas.width - pixelWidth, this.canvas.height - pixelHeight);
     context.scale(ratio, ratio);

@@ -77,8 +77,10 @@ function drawTexts(context, run, wide, ratio, palette, width) {
     if (height / ratio < 11) continue;
     const begin = Math.max(left / ratio + kGutter, kGutter) + 4;
     const end = Math.min(right / ratio + kGutter, width);
-    const text = schedule.nameOf(run.barOp[bar]);
-    if (context.measureText(text).width > end - begin - 2) continue;
+    const op = run.barOp[bar];
+    const text = [schedule.nameOf(op), String(op)]
+      .find((each) => context.measureText(each).width <= end - begin - 2);
+    if (text === undefined) continue;
     const middle = y / ratio + kAxis + height / ratio / 2 + 0.5;
     context.strokeText(text, begin, middle);
     context.fillText(text, begin, middle);

@@ -31,18 +31,27 @@ function compareTable(model) {
     row('without float', criticals(a), criticals(b))));
 }
 
-/** The operations whose times differ by more than `least` ticks, in the order in which the earlier of
- *  the two runs was done with them; those that only one run did come as if they differed. */
+const kMoments = [['ready', 'readyAt'], ['issued', 'issuedAt'], ['done', 'doneAt']];
+
+/** The first moment of an operation that differs by more than `least` ticks, and when the earlier of the
+ *  two runs came to it; null if none differs. What only one run came to differs. */
+function firstDifference([a, b], op, least) {
+  for (let m = 0; m < kMoments.length; ++m) {
+    const [x, y] = [a[kMoments[m][1]](op), b[kMoments[m][1]](op)];
+    if (x !== y && Math.abs(x - y) > least) return { moment: m, at: Math.min(x, y) };
+  }
+  return null;
+}
+
+/** The operations of which something differs, in the order in which the differences begin: [{op, …}].
+ *  Of one time, what was done comes before what was ready because of it. */
 function differingOps(model, least) {
-  const [a, b] = model.runs;
   const found = [];
   for (let op = 0; op < model.schedule.ops; ++op) {
-    const [x, y] = [a.doneAt(op), b.doneAt(op)];
-    if (x === y || Math.abs(x - y) <= least) continue;
-    found.push(op);
+    const first = firstDifference(model.runs, op, least);
+    if (first) found.push({ op, ...first });
   }
-  const first = (op) => Math.min(a.doneAt(op), b.doneAt(op));
-  return found.sort((x, y) => first(x) - first(y) || x - y);
+  return found.sort((x, y) => x.at - y.at || y.moment - x.moment || x.op - y.op);
 }
 
 function fillDifferences(model, place, share, state) {
@@ -55,24 +64,22 @@ function fillDifferences(model, place, share, state) {
     place.append(make('p', { id: 'differing' }, 'Nothing.'));
     return;
   }
-  place.append(make('p', { id: 'differing' }, `${countText(found.length)} of ${countText(schedule.ops)} operations are done at other times. The first of them is `,
-    opLink(model, found[0], state.go), ` of rank ${schedule.rank[found[0]]}: ${whyFirst(model, found[0], least)}`));
+  const first = found[0].op;
+  place.append(make('p', { id: 'differing' }, `${countText(found.length)} of ${countText(schedule.ops)} operations have other times. The first of them is `,
+    opLink(model, first, state.go), ` of rank ${schedule.rank[first]}: ${whyFirst(model, found[0])}`));
   const last = (run, op) => (run.reached[op] > 3 ? model.time(run.doneAt(op)) : 'never');
   const apart = (op) => (a.reached[op] > 3 && b.reached[op] > 3 ? difference(model, b.doneAt(op) - a.doneAt(op)) : '');
-  place.append(longTable([{ left: 'operation' }, 'rank', 'step', 'ready, first', 'ready, second', 'done, first', 'done, second', 'difference'],
+  place.append(longTable([{ left: 'operation' }, 'rank', 'step', 'issued, first', 'second', 'done, first', 'second', 'difference'],
     found.length, (i) => {
-      const op = found[i];
-      return [{ left: opLink(model, op, state.go) }, schedule.rank[op], schedule.opStep[op], model.time(a.readyAt(op)),
-              model.time(b.readyAt(op)), last(a, op), last(b, op), apart(op)];
+      const { op } = found[i];
+      return [{ left: opLink(model, op, state.go) }, schedule.rank[op], schedule.opStep[op], model.time(a.issuedAt(op)),
+              model.time(b.issuedAt(op)), last(a, op), last(b, op), apart(op)];
     }));
 }
 
 /** Where the difference of an operation begins. */
-function whyFirst(model, op, least) {
-  const [a, b] = model.runs;
-  const apart = (x, y) => x !== y && Math.abs(x - y) > least;
-  if (b.reached[op] < 4 || a.reached[op] < 4) return 'only one run came to its end.';
-  if (apart(a.readyAt(op), b.readyAt(op))) return `it was ready at ${model.time(a.readyAt(op))} and at ${model.time(b.readyAt(op))}.`;
-  if (apart(a.issuedAt(op), b.issuedAt(op))) return `ready at one time, it was issued at ${model.time(a.issuedAt(op))} and at ${model.time(b.issuedAt(op))}.`;
-  return `issued at one time, it was done at ${model.time(a.doneAt(op))} and at ${model.time(b.doneAt(op))}.`;
+function whyFirst(model, { op, moment }) {
+  const times = model.runs.map((run) => model.time(run[kMoments[moment][1]](op)));
+  const before = moment > 0 ? `${kMoments[moment - 1][0]} at one time, ` : '';
+  return `${before}it was ${kMoments[moment][0]} at ${times[0]} in the first run and at ${times[1]} in the second.`;
 }

@@ -29,7 +29,7 @@ function fillHeat(run, inner, state) {
     cellAt: (r, c, palette) => {
       const cell = r * steps.cells + c;
       if (which[cell] < 0) return null;
-      const seen = classOf(least[cell], run.makespan);
+      const seen = classOf(least[cell], model.bounds);
       return { colour: palette && palette.get(`float${seen}`), hatched: seen === 0,
                text: `rank ${ranks.range(r)}, step ${steps.range(c)}: least float ${model.time(least[cell])}, ${schedule.nameOf(which[cell])}` };
     },

@@ -31,8 +31,8 @@ async function fillLinks(run, inner) {
     : 'Every link that carried something'));
   drawGrid(inner, {
     rows: shown.length, columns: kLinkBins, title: 'Use of links over time', rowTitle: 'link', columnTitle: 'time',
-    rowName: (r) => shortName(run.links[shown[r]].name),
-    columnName: (c) => model.time(c / kLinkBins * run.last),
+    columnRoom: 100, rowName: (r) => shortName(run.links[shown[r]].name),
+    columnName: (c) => model.time(Number((c / kLinkBins * run.last).toPrecision(3))),
     cellAt: (r, c, palette) => {
       const now = use.shares[shown[r] * kLinkBins + c];
       if (!now) return null;

@@ -30,7 +30,9 @@ function fillMessages(run, inner) {
     cellAt: (r, c, palette) => {
       const cell = r * ranks.cells + c;
       if (!messages[cell]) return null;
-      return { colour: palette && palette.mix('heat0', 'heat1', most ? 0.12 + 0.88 * bytes[cell] / most : 0.12),
+      const share = most ? 0.12 + 0.88 * bytes[cell] / most : 0.12;
+      return { colour: palette && palette.mix('heat0', 'heat1', share), label: byteText(bytes[cell]),
+               ink: palette && palette.get(share > 0.5 ? 'page' : 'text'),
                text: `rank ${ranks.range(r)} to ${ranks.range(c)}: ${byteText(bytes[cell])} in ${countText(messages[cell])} messages` };
     },
   });

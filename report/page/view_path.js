@@ -51,6 +51,7 @@ function causeName(names, c) {
 }
 
 function opLink(model, op, go) {
+  if (!model.runs.length) return make('span', {}, model.schedule.nameOf(op));
   return make('button', { className: 'link', type: 'button', title: 'Show it on the timeline',
                           on: { click: () => go(op) } }, model.schedule.nameOf(op));
 }

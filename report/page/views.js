@@ -4,10 +4,10 @@
 
 function allViews() {
   return [
-    { name: 'timeline', title: 'Timeline', has: () => true, fill: viewTimeline },
+    { name: 'timeline', title: 'Timeline', has: (model) => model.runs.length > 0, fill: viewTimeline },
     { name: 'path', title: 'Critical path', has: (model) => model.runs.some((run) => run.hasSlack), fill: viewPath },
     { name: 'heat', title: 'Ranks × steps', has: (model) => model.runs.some((run) => run.hasSlack), fill: viewHeat },
-    { name: 'messages', title: 'Messages', has: () => true, fill: viewMessages },
+    { name: 'messages', title: 'Messages', has: (model) => model.runs.length > 0, fill: viewMessages },
     { name: 'links', title: 'NICs and links', has: (model) => model.runs.some((run) => run.links.length > 0), fill: viewLinks },
     { name: 'samples', title: 'Samples', has: (model) => model.facts.samples !== undefined, fill: viewSamples },
     { name: 'compare', title: 'What differs', has: (model) => model.runs.length > 1, fill: viewCompare },
