@@ -41,8 +41,7 @@ class Report : public Command {
       traced.emplace_back(second_, memory_.limit());
       require_same_schedule(traced[0], traced[1]);
     }
-    const LoadedSchedule loaded =
-        schedule_of(traced[0].trace, first_, schedule_, memory_, console);
+    const LoadedSchedule loaded = schedule_of(traced[0].trace, first_, schedule_, memory_, console);
     console.phase("analysing");
     std::vector<SlackRun> runs;
     for (const TracedRun& each : traced) runs.push_back(each.of(loaded.schedule));

@@ -238,19 +238,19 @@ class Validate : public Command {
     const analysis::Validation validation =
         analysis::run_trials(schedule, setting.platform, wiring, setting.delays, trace, trials,
                              setting.source(schedule, wiring, console), runs);
-    return answer({loaded,
-                   setting,
-                   std::string(setting.engine->name),
-                   validation,
-                   predictions,
-                   wanted.tolerance,
-                   wanted.choice_text(trials.size(), schedule.op_count()),
-                   wanted.delay_text(trace.makespan_s()),
-                   {},
-                   why_no_promise(schedule, setting.platform, wiring, setting.delays)},
-                  reported_run("nothing delayed", schedule, trace, setting.platform, wiring,
-                               setting.delays),
-                  console);
+    return answer(
+        {loaded,
+         setting,
+         std::string(setting.engine->name),
+         validation,
+         predictions,
+         wanted.tolerance,
+         wanted.choice_text(trials.size(), schedule.op_count()),
+         wanted.delay_text(trace.makespan_s()),
+         {},
+         why_no_promise(schedule, setting.platform, wiring, setting.delays)},
+        reported_run("nothing delayed", schedule, trace, setting.platform, wiring, setting.delays),
+        console);
   }
 
   int run_here(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,

@@ -19,20 +19,23 @@ report::ReportedRun reported_run(std::string label, const sched::Schedule& sched
 report::ReportedRun reported_run(std::string label, const sched::Schedule& schedule,
                                  const sched::Trace& trace, const machine::Platform& platform,
                                  const machine::Wiring& wiring, const machine::DelayPlan& delays) {
-  return {std::move(label), trace,  platform,     wiring,
-          delays,           std::nullopt, why_no_promise(schedule, platform, wiring, delays)};
+  return {std::move(label),
+          trace,
+          platform,
+          wiring,
+          delays,
+          std::nullopt,
+          why_no_promise(schedule, platform, wiring, delays)};
 }
 
 std::vector<report::ValidatedDelay> validated_delays(const ValidationReport& validation) {
   const std::vector<double>& float_s = validation.predictions.front().float_s;
   std::vector<report::ValidatedDelay> delays;
   for (const analysis::TrialResult& result : validation.validation.trials) {
-    const double predicted_s =
-        analysis::predicted_shift_s(result, float_s[result.trial.op.value]);
-    const double bound_s =
-        validation.tolerance.bound_s(result, validation.validation.makespan_s);
-    delays.push_back({result.trial.op, sched::seconds(result.trial.by), predicted_s,
-                      result.shift_s, std::abs(result.shift_s - predicted_s) <= bound_s});
+    const double predicted_s = analysis::predicted_shift_s(result, float_s[result.trial.op.value]);
+    const double bound_s = validation.tolerance.bound_s(result, validation.validation.makespan_s);
+    delays.push_back({result.trial.op, sched::seconds(result.trial.by), predicted_s, result.shift_s,
+                      std::abs(result.shift_s - predicted_s) <= bound_s});
   }
   return delays;
 }

@@ -1,10 +1,11 @@
 // Columns of whole numbers, as the page of a report reads them.
 //
-// A column is a sequence of whole numbers of less than 2^52 in magnitude. Where one value is near the
-// one before, differences are kept in place of values. Negative numbers change places with positive
-// ones (0, −1, 1, −2, … become 0, 1, 2, 3, …). Then the lowest bytes of all numbers stand together,
-// then the next higher bytes, as many as the largest number needs. These bytes are compressed (zlib)
-// and written in base 64. A column of n numbers and p planes is so p · n bytes before compression.
+// A column is a sequence of whole numbers of less than 2^52 in magnitude. Where one value is near
+// the one before, differences are kept in place of values. Negative numbers change places with
+// positive ones (0, −1, 1, −2, … become 0, 1, 2, 3, …). Then the lowest bytes of all numbers stand
+// together, then the next higher bytes, as many as the largest number needs. These bytes are
+// compressed (zlib) and written in base 64. A column of n numbers and p planes is so p · n bytes
+// before compression.
 #pragma once
 
 #include <cstdint>

@@ -6,15 +6,16 @@
 #include "analysis/slack/critical_path.h"
 #include "base/enum_names.h"
 #include "base/units.h"
+#include "machine/lane.h"
 
 namespace slackline::report {
 namespace {
 
 using analysis::Weight;
 
-constexpr base::EnumNames<Cause, kCauses> kNames = {
-    {"CPU lane", "sender's port", "receiver's port", "on the wire", "latency", "completion",
-     "service of atomics", "delays"}};
+constexpr base::EnumNames<Cause, kCauses> kNames = {{"CPU lane", "sender's port", "receiver's port",
+                                                     "on the wire", "latency", "completion",
+                                                     "service of atomics", "delays"}};
 
 // Takes up to `wanted_s` of what is left of a stretch.
 void take(double wanted_s, double& left_s, double& part_s) {
@@ -48,19 +49,30 @@ class Split {
       case Weight::kFixed:
         return known(0, 0,
                      sched::is_atomic(schedule_.op(tail).kind) ? Cause::kService : Cause::kDelay);
-      case Weight::kInto: return into(stretch, left_s);
+      case Weight::kInto:
+        return into(stretch, left_s);
       case Weight::kLaneTime:
-      case Weight::kTurn: return known(0, 0, Cause::kLane);
-      case Weight::kCompletion: return known(0, complete_s_, Cause::kCompletion);
-      case Weight::kRequest: return known(there_s(tail), 0, Cause::kService);
-      case Weight::kReply: return known(back_s(tail), complete_s_, Cause::kWire);
-      case Weight::kSent: return known(0, complete_s_, Cause::kWire);
-      case Weight::kArrived: return known(there_s(tail), complete_s_, Cause::kWire);
+        return on_lane(stretch, lane_delay_s(tail, false), left_s);
+      case Weight::kTurn:
+        return on_lane(stretch, lane_delay_s(tail, false) + lane_delay_s(stretch.op, true), left_s);
+      case Weight::kCompletion:
+        return known(0, complete_s_, Cause::kCompletion);
+      case Weight::kRequest:
+        return known(there_s(tail), 0, Cause::kService);
+      case Weight::kReply:
+        return known(back_s(tail), complete_s_, Cause::kWire);
+      case Weight::kSent:
+        return known(0, complete_s_, Cause::kWire);
+      case Weight::kArrived:
+        return known(there_s(tail), complete_s_, Cause::kWire);
       case Weight::kAcknowledged:
         return known(there_s(tail) + back_s(tail), complete_s_, Cause::kWire);
-      case Weight::kAnswered: return known(back_s(constraint.head.op()), complete_s_, Cause::kWire);
-      case Weight::kOutPort: return known(0, 0, Cause::kOutPort);
-      case Weight::kInPort: return known(0, 0, Cause::kInPort);
+      case Weight::kAnswered:
+        return known(back_s(constraint.head.op()), complete_s_, Cause::kWire);
+      case Weight::kOutPort:
+        return known(0, 0, Cause::kOutPort);
+      case Weight::kInPort:
+        return known(0, 0, Cause::kInPort);
     }
   }
 
@@ -71,6 +83,14 @@ class Split {
   void into(CriticalStretch& stretch, double left_s) const {
     take(delays_.post_delay_s(stretch.op), left_s, at(stretch, Cause::kDelay));
     take(delays_.lane_delay_s(stretch.op), left_s, at(stretch, Cause::kDelay));
+    at(stretch, Cause::kLane) += left_s;
+  }
+  // What the plan adds to the operation's turn on its lane, if it is posted, or if it is not.
+  double lane_delay_s(sched::OpId op, bool posted) const {
+    return machine::is_posted(schedule_.op(op).kind) == posted ? delays_.lane_delay_s(op) : 0;
+  }
+  static void on_lane(CriticalStretch& stretch, double delay_s, double left_s) {
+    take(delay_s, left_s, at(stretch, Cause::kDelay));
     at(stretch, Cause::kLane) += left_s;
   }
   double there_s(sched::OpId op) const {
@@ -105,8 +125,11 @@ std::vector<CriticalStretch> critical_causes(const analysis::ConstraintGraph& gr
   stretches.push_back(first);
   for (const std::uint32_t index : chain.constraints) {
     const analysis::Constraint& constraint = graph.constraints()[index];
-    CriticalStretch stretch{constraint.head.op(), constraint.tail.op(),
-                            time_s[constraint.tail.value], time_s[constraint.head.value], {}};
+    CriticalStretch stretch{constraint.head.op(),
+                            constraint.tail.op(),
+                            time_s[constraint.tail.value],
+                            time_s[constraint.head.value],
+                            {}};
     if (stretch.op == stretch.after && constraint.weight_s == 0) continue;
     split(stretch, constraint, graph.weights()[index]);
     stretches.push_back(stretch);

@@ -38,8 +38,8 @@ struct CriticalStretch {
   std::array<double, kCauses> by_cause_s{};  // together its length, but for rounding
 };
 
-/// In the order of time; those that take no time and stay at one operation are left out. The rest of
-/// the arguments must be those that the graph was made of.
+/// In the order of time; those that take no time and stay at one operation are left out. The rest
+/// of the arguments must be those that the graph was made of.
 std::vector<CriticalStretch> critical_causes(const analysis::ConstraintGraph& graph,
                                              const sched::Schedule& schedule,
                                              const machine::Platform& platform,

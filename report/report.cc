@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "report/document.h"
 #include "report/html.h"
 #include "report/page_parts.h"
 #include "report/sections.h"

@@ -40,8 +40,8 @@ struct Report {
   std::string name;  // for people: what the schedule was made from
   const sched::Schedule& schedule;
   std::vector<ReportedRun> runs;  // up to two, of this schedule
-  /// Makespans of many runs, infinite where one never ended; and what they are, for people. Empty if
-  /// there are none.
+  /// Makespans of many runs, infinite where one never ended; and what they are, for people. Empty
+  /// if there are none.
   std::vector<double> samples_s;
   std::string samples_of;
   std::vector<ValidatedDelay> validated;  // empty if nothing was validated

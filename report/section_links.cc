@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "machine/paths.h"
+#include "report/document.h"
 #include "report/sections.h"
 
 namespace slackline::report {

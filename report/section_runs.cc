@@ -1,4 +1,5 @@
 // What each run did and when: times, tracks of the timeline, slack and the critical path.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 #include "machine/delays.h"
 #include "machine/paths.h"
 #include "report/critical_causes.h"
+#include "report/document.h"
 #include "report/sections.h"
 #include "report/tracks.h"
 
@@ -88,8 +90,7 @@ class RunWriter {
       issued.push_back(std::isfinite(t.issued_s) ? ticks_.of(t.issued_s) : 0);
       waited.push_back(between(t.ready_s, t.issued_s));
       wire.push_back(between(t.issued_s, t.wire_s));
-      left.push_back(
-          sends ? between(t.wire_s, left_s(schedule_, paths_, run_.trace, sched::OpId(i))) : 0);
+      left.push_back(sends ? left_after(sched::OpId(i)) : 0);
       done.push_back(between(t.issued_s, t.done_s));
       cause.push_back(t.cause.valid() ? std::int64_t{t.cause.value} - std::int64_t{i} : 0);
       attempts.push_back(t.attempts);
@@ -104,26 +105,28 @@ class RunWriter {
     add("attempts", attempts);
   }
 
+  // Where nobody knows when a message had left, it counts as on its way until done.
+  std::int64_t left_after(sched::OpId id) const {
+    const sched::OpTimes& t = run_.trace.ops[id.value];
+    const double end_s = left_s(schedule_, paths_, run_.trace, id);
+    return std::max(std::int64_t{0}, between(t.wire_s, std::isfinite(end_s) ? end_s : t.done_s));
+  }
+
+  // When bars begin and end follows from the times above: only which they are is written.
   void write_tracks() {
-    Numbers rank, band, lane, bars, op, begin, length;
+    Numbers rank, band, lane, bars, op;
     for (const Track& track : tracks_of(schedule_, paths_, run_.trace)) {
       rank.push_back(track.rank.value);
       band.push_back(static_cast<std::int64_t>(track.band));
       lane.push_back(track.lane);
       bars.push_back(static_cast<std::int64_t>(track.bars.size()));
-      for (const Bar& bar : track.bars) {
-        op.push_back(bar.op.value);
-        begin.push_back(ticks_.of(bar.begin_s));
-        length.push_back(ticks_.of(bar.end_s) - ticks_.of(bar.begin_s));
-      }
+      for (const Bar& bar : track.bars) op.push_back(bar.op.value);
     }
     add("track.rank", rank, Coding::kDifferences);
     add("track.band", band);
     add("track.lane", lane);
     add("track.bars", bars);
     add("bar.op", op, Coding::kDifferences);
-    add("bar.begin", begin, Coding::kDifferences);
-    add("bar.length", length);
   }
 
   std::optional<std::string> why_no_slack() const {
@@ -152,8 +155,8 @@ class RunWriter {
   }
 
   void write_path(analysis::WireTimes wire) {
-    const analysis::ConstraintGraph graph = analysis::frozen_run(
-        schedule_, run_.platform, run_.wiring, run_.delays, run_.trace, wire);
+    const analysis::ConstraintGraph graph =
+        analysis::frozen_run(schedule_, run_.platform, run_.wiring, run_.delays, run_.trace, wire);
     const machine::Delays delays(run_.delays, schedule_, run_.platform);
     Numbers op, after, begin, end;
     std::vector<Numbers> by_cause(kCauses);

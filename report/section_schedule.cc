@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "report/document.h"
 #include "report/sections.h"
 
 namespace slackline::report {

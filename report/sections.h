@@ -1,11 +1,12 @@
 // What goes into a report's document, section by section; each is a source of its own.
 #pragma once
 
-#include "report/document.h"
 #include "report/report.h"
 #include "report/ticks.h"
 
 namespace slackline::report {
+
+struct Document;  // report/document.h
 
 /// Adds what it knows of the report; nothing if the report has nothing of it.
 using Section = void (*)(const Report& report, const Ticks& ticks, Document& document);

@@ -5,8 +5,8 @@
 
 namespace slackline::report {
 
-/// A time is a whole number of ticks: of picoseconds, or of the least power of ten of them with which
-/// a run's times stay below 2^51.
+/// A time is a whole number of ticks: of picoseconds, or of the least power of ten of them with
+/// which a run's times stay below 2^51.
 class Ticks {
  public:
   /// Of times up to this, which is finite.

@@ -26,7 +26,10 @@ class Schedule {
 
   kind(op) { return this.kinds[this.opKind[op]]; }
   nameOf(op) { return `${this.kind(op)} ${op}`; }
-  isInitiator(op) { return !['recv', 'flush', 'poll', 'copy', 'reduce', 'calc', 'delay', 'join'].includes(this.kind(op)); }
+  isInitiatorKind(kind) {
+    return !['recv', 'flush', 'poll', 'copy', 'reduce', 'calc', 'delay', 'join'].includes(this.kinds[kind]);
+  }
+  isInitiator(op) { return this.isInitiatorKind(this.opKind[op]); }
   hasReply(op) { return this.isInitiator(op) && !['send', 'put'].includes(this.kind(op)); }
 
   /** What must come before an operation by its edges: [{op, on}]. */
@@ -60,8 +63,7 @@ class Run {
     Object.assign(run, model.facts.runs[index]);
     const { columns, schedule } = model;
     Object.assign(run, await columns.some(run.prefix, ['reached', 'issued', 'waited', 'wire', 'left',
-      'done', 'cause', 'attempts', 'track.rank', 'track.band', 'track.lane', 'track.bars', 'bar.op',
-      'bar.begin', 'bar.length']));
+      'done', 'cause', 'attempts', 'track.rank', 'track.band', 'track.lane', 'track.bars', 'bar.op']));
     run.firstBar = sumsBefore(run.trackBars);
     run.hasSlack = run.no_slack === undefined;
     run.last = 0;
@@ -72,19 +74,17 @@ class Run {
     if (run.hasSlack) {
       Object.assign(run, await columns.some(run.prefix, ['total_float', 'free_float']));
     }
+    placeBars(run);
     run.findEnds();
     return run;
   }
 
   /** Of each bar the latest end so far on its track: where to begin to look for what is at a time. */
   findEnds() {
-    const bars = this.barOp.length;
-    this.barEnd = new Float64Array(bars);
-    this.endSoFar = new Float64Array(bars);
+    this.endSoFar = new Float64Array(this.barOp.length);
     for (let t = 0; t < this.trackBars.length; ++t) {
       let latest = 0;
       for (let b = this.firstBar[t]; b < this.firstBar[t + 1]; ++b) {
-        this.barEnd[b] = this.barBegin[b] + this.barLength[b];
         latest = Math.max(latest, this.barEnd[b]);
         this.endSoFar[b] = latest;
       }

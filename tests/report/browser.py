@@ -90,7 +90,8 @@ class Browser:
     def look(self):
         """Takes in what the page has said and asked for since the last time."""
         for entry in self.driver.get_log("browser"):
-            self.complaints.append(entry["message"])
+            if entry["level"] == "SEVERE":  # errors, and what the page's policy forbids
+                self.complaints.append(entry["message"])
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":

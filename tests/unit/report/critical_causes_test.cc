@@ -31,8 +31,9 @@ double total_s(const std::vector<CriticalStretch>& stretches, Cause cause) {
 }
 
 TEST(CriticalCauses, AddUpToTheMakespanWithoutGaps) {
-  for (const char* spec : {"chain:ranks=3,bytes=1MiB", "binomial-pipeline:ranks=8,bytes=4MiB,block=256KiB",
-                           "allreduce:ranks=4,bytes=64KiB", "barrier:ranks=5"}) {
+  for (const char* spec :
+       {"chain:ranks=3,bytes=1MiB", "binomial-pipeline:ranks=8,bytes=4MiB,block=256KiB",
+        "allreduce:ranks=4,bytes=64KiB", "barrier:ranks=5"}) {
     const auto stretches = causes_of(spec, "fractus");
     ASSERT_FALSE(stretches.empty()) << spec;
     double sum_s = 0;
@@ -58,6 +59,18 @@ TEST(CriticalCauses, OfOneMessageAreItsTimes) {
   // There and back: the acknowledgement comes last.
   EXPECT_NEAR(total_s(stretches, Cause::kLatency), 4e-6, 1e-12);
   EXPECT_EQ(total_s(stretches, Cause::kDelay), 0);
+}
+
+TEST(CriticalCauses, TellDelaysOfATurnFromIt) {
+  // Every post waits for the one before it on its lane, and is delayed.
+  machine::DelayPlan plan;
+  for (std::uint32_t op = 0; op < 8; ++op) {
+    plan.ops.push_back({sched::OpId(op), sched::Time{3'000'000}, true, sched::RankId::none()});
+  }
+  const auto stretches = causes_of("sequential:ranks=9,bytes=9,block=9,ready=none",
+                                   "star:rate=100Gbps,latency=1ns,o_post=100ns", plan);
+  EXPECT_NEAR(total_s(stretches, Cause::kDelay), 8 * 3e-6, 1e-12);
+  EXPECT_NEAR(total_s(stretches, Cause::kLane), 8 * 100e-9, 1e-12);
 }
 
 TEST(CriticalCauses, TellDelaysFromTheRest) {

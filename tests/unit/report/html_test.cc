@@ -12,8 +12,7 @@ using ::testing::Not;
 
 TEST(Html, TextHoldsNoMarkup) {
   EXPECT_EQ(html_text("chain:ranks=3"), "chain:ranks=3");
-  EXPECT_EQ(html_text("</title><script>&'\""),
-            "&lt;/title&gt;&lt;script&gt;&amp;&#39;&quot;");
+  EXPECT_EQ(html_text("</title><script>&'\""), "&lt;/title&gt;&lt;script&gt;&amp;&#39;&quot;");
   EXPECT_EQ(html_text("a\xffz"), "a\uFFFDz");
 }
 
@@ -25,9 +24,7 @@ TEST(Html, NothingInScriptJsonEndsItsElement) {
   EXPECT_EQ(nlohmann::ordered_json::parse(text), value);
 }
 
-TEST(Html, ScriptJsonReplacesWhatIsNotUtf8) {
-  EXPECT_EQ(script_json("a\xffz"), "\"a\uFFFDz\"");
-}
+TEST(Html, ScriptJsonReplacesWhatIsNotUtf8) { EXPECT_EQ(script_json("a\xffz"), "\"a\uFFFDz\""); }
 
 }  // namespace
 }  // namespace slackline::report

@@ -1,4 +1,5 @@
-// Whole pages: what they hold, that they take nothing from elsewhere, and that the same is the same.
+// Whole pages: what they hold, that they take nothing from elsewhere, and that the same is the
+// same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,7 +133,8 @@ TEST(ReportPage, HoldsSamplesAndValidationWhereThereAreSome) {
   Report report = ran.report();
   report.samples_s = {1e-3, 2e-3, std::numeric_limits<double>::infinity()};
   report.samples_of = "iterations";
-  report.validated = {{sched::OpId(1), 1e-6, 0, 1e-9, true}, {sched::OpId(2), 1e-6, 1e-6, 2e-6, false}};
+  report.validated = {{sched::OpId(1), 1e-6, 0, 1e-9, true},
+                      {sched::OpId(2), 1e-6, 1e-6, 2e-6, false}};
   const std::string page = report_page(report);
   EXPECT_EQ(column_of(page, "sample.makespan"),
             (std::vector<std::int64_t>{1'000'000'000, 2'000'000'000, -1}));

@@ -38,8 +38,8 @@ inline std::string inflated(std::string_view bytes, std::size_t size) {
 }
 
 inline std::vector<std::int64_t> values_of(const report::Column& column) {
-  return report::unpacked(
-      column, inflated(bytes_of_base64(column.base64), column.planes * column.count));
+  return report::unpacked(column,
+                          inflated(bytes_of_base64(column.base64), column.planes * column.count));
 }
 
 }  // namespace slackline::testing

@@ -1,0 +1,84 @@
+"""slackline report, and --report: what they read, refuse and write. tests/report looks at the pages."""
+
+import json
+import re
+
+from program_case import CHAIN, PIPELINE, ProgramCase, main
+
+
+def facts_of(page):
+    """The facts that a page is given."""
+    return json.loads(re.search(r'id="facts">(.*?)</script>', page, re.S)[1])
+
+
+class Report(ProgramCase):
+    def traces(self):
+        self.good("simulate", CHAIN, "--trace", "a")
+        self.good("simulate", CHAIN, "--delay", "op=0,by=10us", "--trace", "b")
+
+    def test_the_page_and_the_document(self):
+        self.traces()
+        self.assertRegex(self.good("report", "a", "-o", "r.html"), r"^r\.html: \d+(\.\d+)? KiB\n$")
+        page = self.read("r.html")
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertEqual(self.good("report", "a"), page)
+        document = self.document("report", "a", "-o", "s.html")
+        self.assertEqual((document["runs"], document["file"], document["file_bytes"]),
+                         (1, "s.html", len(page.encode())))
+        self.assertEqual(self.read("s.html"), page)
+        facts = facts_of(page)
+        self.assertEqual(facts["schedule"]["digest"], document["digest"])
+        self.assertEqual([run["label"] for run in facts["runs"]], ["a"])
+
+    def test_two_runs(self):
+        self.traces()
+        facts = facts_of(self.good("report", "a", "b"))
+        self.assertEqual([run["label"] for run in facts["runs"]], ["a", "b"])
+        self.assertGreater(facts["runs"][1]["makespan"], facts["runs"][0]["makespan"])
+        self.good("simulate", PIPELINE, "--trace", "c")
+        self.assertIn("expected one of schedule", self.bad("report", "a", "c"))
+
+    def test_where_the_schedule_comes_from(self):
+        self.compiled(CHAIN, "x.sched")
+        self.good("simulate", "x.sched", "--trace", "t")
+        (self.folder / "x.sched").rename(self.folder / "y.sched")
+        self.assertIn("expected --schedule", self.bad("report", "t"))
+        self.assertIn("<!DOCTYPE html>", self.good("report", "t", "--schedule", "y.sched"))
+
+    def test_what_is_no_trace(self):
+        self.write("x", "{}")
+        self.bad("report", "x")
+        self.bad("report", "none")
+        self.bad("report")
+
+    def test_from_the_commands_that_run(self):
+        self.good("simulate", CHAIN, "--report", "r.html")
+        simulated = facts_of(self.read("r.html"))
+        self.assertEqual(simulated["runs"][0]["engine"], self.document("simulate", CHAIN)["engine"])
+        self.good("slack", CHAIN, "--report", "r.html")
+        self.assertEqual(facts_of(self.read("r.html"))["runs"][0]["makespan"],
+                         simulated["runs"][0]["makespan"])
+        self.good("validate", CHAIN, "--on", "analytic", "--ops", "5", "--report", "r.html")
+        self.assertEqual(facts_of(self.read("r.html"))["validation"]["delays"], 5)
+        self.good("simulate", CHAIN, "--noise", "exponential,mean=1us", "--samples", "7",
+                  "--report", "r.html")
+        self.assertEqual(facts_of(self.read("r.html"))["columns"]["sample.makespan"]["count"], 7)
+
+    def test_of_a_dynamic_schedule(self):
+        self.good("simulate", "hash-table:ranks=2", "--report", "r.html")
+        self.assertIn("dynamic", facts_of(self.read("r.html"))["runs"][0]["no_slack"])
+
+    def test_what_does_not_go_together(self):
+        for command in (("simulate", CHAIN), ("slack", CHAIN), ("validate", CHAIN), ("run", CHAIN)):
+            self.assertIn("standard output", self.bad(*command, "--report", "-"))
+        self.assertIn("both go to", self.bad("simulate", CHAIN, "--trace", "t", "--report", "t"))
+        self.assertIn("both go to", self.bad("run", CHAIN, "--trace", "t", "--report", "t"))
+        self.assertIn("--sizes", self.bad("run", CHAIN, "--sizes", "1KiB", "--report", "r.html"))
+        self.assertIn("--no-timestamps", self.bad("run", CHAIN, "--no-timestamps", "--report", "r"))
+        for other in (("--samples", "2", "--noise", "exponential,mean=1us"), ("--tolerance", "latency"),
+                      ("--propagate", "op=1,by=1us"), ("--price", "1us")):
+            self.assertIn("--report", self.bad("slack", CHAIN, *other, "--report", "r.html"))
+
+
+if __name__ == "__main__":
+    main()
