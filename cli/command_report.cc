@@ -10,13 +10,31 @@
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/memory_option.h"
+#include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
-#include "cli/slack_run.h"
 #include "cli/traced_schedule.h"
+#include "machine/delay_plan.h"
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "sched/file.h"
 
 namespace slackline::cli {
 namespace {
+
+// What a trace's file says. That of a real run names no platform.
+struct ReadRun {
+  ReadRun(const std::string& file, const sched::MemoryLimit& memory)
+      : path(file),
+        trace(sched::load_trace(file, memory)),
+        platform(trace.platform.empty() ? machine::load_platform(machine::kDefaultPlatform)
+                                        : machine::parse_platform_spec(trace.platform)),
+        delays(machine::delay_plan_from_toml(trace.delays, file + ": delays")) {}
+  std::string path;
+  sched::Trace trace;
+  machine::Platform platform;
+  machine::DelayPlan delays;
+};
 
 class Report : public Command {
  public:
@@ -35,19 +53,20 @@ class Report : public Command {
 
   int run(Console& console) override {
     console.phase("reading");
-    std::vector<TracedRun> traced;
-    traced.emplace_back(first_, memory_.limit());
+    std::vector<ReadRun> read = {ReadRun(first_, memory_.limit())};
     if (!second_.empty()) {
-      traced.emplace_back(second_, memory_.limit());
-      require_same_schedule(traced[0], traced[1]);
+      read.emplace_back(second_, memory_.limit());
+      require_same_schedule(read[0], read[1]);
     }
-    const LoadedSchedule loaded = schedule_of(traced[0].trace, first_, schedule_, memory_, console);
+    const LoadedSchedule loaded = schedule_of(read[0].trace, first_, schedule_, memory_, console);
     console.phase("analysing");
-    std::vector<SlackRun> runs;
-    for (const TracedRun& each : traced) runs.push_back(each.of(loaded.schedule));
+    std::vector<machine::Wiring> wirings;
+    for (const ReadRun& each : read) wirings.push_back(wiring_of(each.platform, loaded.schedule));
     report::Report report{loaded.name, loaded.schedule, {}, {}, {}, {}};
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      report.runs.push_back(reported_run(traced[i].path, loaded.schedule, runs[i]));
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const ReadRun& run = read[i];
+      report.runs.push_back(
+          reported_run(run.path, loaded.schedule, run.trace, run.platform, wirings[i], run.delays));
     }
     const std::string page = report::report_page(report);
     if (!json_) {
@@ -58,14 +77,14 @@ class Report : public Command {
     }
     JsonDocument document(to_string(loaded.schedule.digest()), loaded.proved);
     document.set("schedule", loaded.name);
-    document.set("runs", std::uint64_t{runs.size()});
+    document.set("runs", std::uint64_t{read.size()});
     document.set("file_bytes", std::uint64_t{page.size()});
     deliver(output_, page, "", &document, console);
     return 0;
   }
 
  private:
-  static void require_same_schedule(const TracedRun& first, const TracedRun& second) {
+  static void require_same_schedule(const ReadRun& first, const ReadRun& second) {
     if (first.trace.schedule == second.trace.schedule) return;
     throw InputError(fmt::format("{}: of schedule {}; expected one of schedule {}, as {} is",
                                  second.path, to_string(second.trace.schedule),

@@ -282,14 +282,13 @@ class Run : public Command {
     return contents.ok() ? 0 : 1;
   }
 
-  // Slack is that of the platform by which the run is reckoned.
   void report(const LoadedSchedule& loaded, const hw::RunOptions& options,
               const hw::RunResult& result, Console& console) const {
     if (!report_file_) return;
     const machine::Wiring wiring = wiring_of(options.platform, loaded.schedule);
     report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
-    page.runs.push_back(reported_run("run", loaded.schedule, result.trace, options.platform, wiring,
-                                     options.delays));
+    page.runs.push_back(reported_run("carried out", loaded.schedule, result.trace, options.platform,
+                                     wiring, options.delays));
     if (result.makespans_s.size() > 1) {
       page.samples_s = result.makespans_s;
       page.samples_of = "iterations";

@@ -256,7 +256,7 @@ class Slack : public Command {
     }
     if (report_file_) {
       report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
-      page.runs.push_back(reported_run(trace_file_.value_or("run"), loaded.schedule, run));
+      page.runs.push_back(reported_run(trace_file_.value_or("simulated"), loaded.schedule, run));
       page.runs.back().wire = wire_times_;
       write_report_file(report_file_, page, console);
     }

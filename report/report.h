@@ -14,7 +14,8 @@
 
 namespace slackline::report {
 
-/// A run, and the machine and the delays that it had.
+/// A run, and the machine and the delays that it had. Of a real run ("run:…") the platform says
+/// only which messages are small.
 struct ReportedRun {
   std::string label;  // for people: the trace's file, or what it is
   const sched::Trace& trace;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/slack/observed_slack.h"
 #include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "machine/delays.h"
@@ -58,7 +59,11 @@ class RunWriter {
     }
     // Slack does not take everything that can run: the rest of the page is of use all the same.
     try {
-      write_slack();
+      if (is_measured(run_.trace)) {
+        write_observed_slack();
+      } else {
+        write_slack();
+      }
     } catch (const InputError& error) {
       facts_["no_slack"] = error.what();
     } catch (const Unsupported& error) {
@@ -133,6 +138,15 @@ class RunWriter {
     if (const auto why = schedule_.dynamic_reason()) return "the schedule is dynamic: " + *why;
     if (!std::isfinite(run_.trace.makespan_s())) return "the run never ended";
     return std::nullopt;
+  }
+
+  // Of a real run nobody knows the machine: floats are of the times that were seen.
+  void write_observed_slack() {
+    const analysis::ObservedSlack slack =
+        analysis::observed_slack(schedule_, run_.trace, run_.platform.interleave_bytes);
+    Numbers total;
+    for (const double float_s : slack.total_float_s) total.push_back(ticks_.of(float_s));
+    add("total_float", total);
   }
 
   void write_slack() {

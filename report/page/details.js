@@ -54,7 +54,8 @@ function opTimes(run, op) {
   const facts = times.map(([name, ticks]) => [name, model.time(ticks)]);
   if (run.attempts[op] !== 1) facts.push(['attempts', run.attempts[op]]);
   if (run.hasSlack) {
-    facts.push(['total float', model.time(run.totalFloat[op])], ['free float', model.time(run.freeFloat[op])]);
+    facts.push(['total float', model.time(run.totalFloat[op])]);
+    if (run.freeFloat) facts.push(['free float', model.time(run.freeFloat[op])]);
     if (run.classes[op] === 0) facts.push(['', 'critical']);
   }
   return pairs(facts);

@@ -1,7 +1,7 @@
 // What each link carried, and when.
 
 /** The share of its rate at which each link was used in each of `bins` equal parts of the run, and its
- *  bytes: {shares, bytes, used: the links that carried something}. */
+ *  bytes: {shares, bytes, used: the links that carried something, rateOf(link): in bytes/s}. */
 async function linkUse(run, bins) {
   const { schedule, columns } = run.model;
   const { channelWay, channelBack, wayLinks, wayLink } = await columns.some(run.prefix,
@@ -28,11 +28,14 @@ async function linkUse(run, bins) {
     }
   }
   const used = [];
-  run.links.forEach(({ bytes_per_s: rate }, link) => {
+  // Of a real run no rates are known: the highest that was seen takes their place.
+  const most = shares.reduce((a, b) => Math.max(a, b), 0);
+  const rateOf = (link) => (run.measured ? most / run.model.seconds(bin) : run.links[link].bytes_per_s);
+  run.links.forEach((_, link) => {
     if (!bytes[link]) return;
     used.push(link);
-    const room = rate * run.model.seconds(bin);
+    const room = rateOf(link) * run.model.seconds(bin);
     for (let b = link * bins; b < (link + 1) * bins; ++b) shares[b] /= room;
   });
-  return { shares, bytes, used };
+  return { shares, bytes, used, rateOf };
 }

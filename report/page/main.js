@@ -62,7 +62,7 @@ function fillHead(head, model) {
     [runs.length > 1 ? (i ? 'second' : 'first') : 'run', run.label], ['engine', run.engine],
     ['makespan', model.time(run.makespan < 0 ? Infinity : run.makespan)]].concat(
     run.delays ? [['delays', 'some']] : [], run.seed ? [['seed', String(run.seed)]] : []).map(fact)));
-  const platforms = [...new Set(runs.map((run) => run.platform))];
+  const platforms = [...new Set(runs.map((run) => run.platform))].filter((platform) => platform);
   head.append(make('h1', {}, schedule.name), line, ...lines, ...platforms.map((platform) => make('p',
     { className: 'platform', title: platform }, `platform ${platform}`)));
   for (const run of runs) {
@@ -78,7 +78,9 @@ function notesOn(run, model) {
   if (run.makespan < 0) notes.push('The run never ended: what never happened is left out.');
   if (run.contended) notes.push('Messages shared links, which this engine leaves out.');
   if (run.no_promise) notes.push(`Floats are of this run with its order and rates frozen, and no promise: ${run.no_promise}.`);
-  if (run.hasSlack && !run.explained) {
+  if (run.hasSlack && run.measured) {
+    notes.push('Floats are of the times that were seen, with the order of messages at each rank frozen: nobody knows the machine that made them.');
+  } else if (run.hasSlack && !run.explained) {
     notes.push(`Slack is of the run computed again, which differs from it by up to ${model.time(run.unexplained)}.`);
   }
   return notes;

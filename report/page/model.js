@@ -66,13 +66,14 @@ class Run {
       'done', 'cause', 'attempts', 'track.rank', 'track.band', 'track.lane', 'track.bars', 'bar.op']));
     run.firstBar = sumsBefore(run.trackBars);
     run.hasSlack = run.no_slack === undefined;
+    run.hasPath = columns.has(`${run.prefix}path.op`);
     run.last = 0;
     for (let op = 0; op < schedule.ops; ++op) {
       if (run.reached[op] === 4) run.last = Math.max(run.last, run.issued[op] + run.done[op]);
     }
     run.classes = new Uint8Array(schedule.ops).fill(kUnknownClass);
     if (run.hasSlack) {
-      Object.assign(run, await columns.some(run.prefix, ['total_float', 'free_float']));
+      Object.assign(run, await columns.some(run.prefix, ['total_float', 'free_float'].filter((name) => columns.has(run.prefix + name))));
     }
     placeBars(run);
     run.findEnds();

@@ -59,7 +59,7 @@ class Timeline {
     context.beginPath();
     context.rect(kGutter, kAxis, width - kGutter, height - kAxis);
     context.clip();
-    drawTexts(context, this.run, wide, ratio, palette, width);
+    drawTexts(context, this.run, wide, this.classes, ratio, palette, width);
     this.drawMarks(context, palette, width, ratio);
     context.restore();
   }
@@ -70,15 +70,16 @@ class Timeline {
     const { schedule } = this.run.model;
     const match = schedule.opMatch[this.selected];
     const colour = palette.get('select');
-    for (const { op } of schedule.predecessors(this.selected).slice(0, 40)) {
-      marks.arrow(context, op, this.selected, colour, false);
+    for (const { op, on } of schedule.predecessors(this.selected).slice(0, 40)) {
+      marks.arrow(context, op, this.selected, on, colour, false);
     }
-    for (const { op } of schedule.successors(this.selected).slice(0, 40)) {
-      marks.arrow(context, this.selected, op, colour, true);
+    for (const { op, on } of schedule.successors(this.selected).slice(0, 40)) {
+      marks.arrow(context, this.selected, op, on, colour, true);
     }
     if (match >= 0) {
-      if (schedule.isInitiator(this.selected)) marks.arrow(context, this.selected, match, colour, true);
-      else marks.arrow(context, match, this.selected, colour, false);
+      const sends = schedule.isInitiator(this.selected);
+      const [from, to] = sends ? [this.selected, match] : [match, this.selected];
+      marks.arrow(context, from, to, 'message', colour, sends);
       marks.outline(context, match, colour, 1.5);
     }
     marks.outline(context, this.selected, colour, 2.5);

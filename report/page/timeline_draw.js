@@ -64,7 +64,7 @@ function drawNames(context, run, rows, height, ratio, palette) {
 }
 
 /** The name of each bar that is wide enough. */
-function drawTexts(context, run, wide, ratio, palette, width) {
+function drawTexts(context, run, wide, classes, ratio, palette, width) {
   const { schedule } = run.model;
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
   context.textBaseline = 'middle';
@@ -73,14 +73,17 @@ function drawTexts(context, run, wide, ratio, palette, width) {
   context.strokeStyle = palette.get('page');
   context.lineWidth = 3;
   context.lineJoin = 'round';
+  let taken = { y: -1, end: 0 };  // what has a text in the row at hand, where bars overlap
   for (const { bar, left, right, y, height } of wide) {
-    if (height / ratio < 11) continue;
+    if (taken.y !== y) taken = { y, end: 0 };
+    if (height / ratio < 11 || classes[run.barOp[bar]] === kDimClass) continue;
     const begin = Math.max(left / ratio + kGutter, kGutter) + 4;
     const end = Math.min(right / ratio + kGutter, width);
     const op = run.barOp[bar];
     const text = [schedule.nameOf(op), String(op)]
       .find((each) => context.measureText(each).width <= end - begin - 2);
-    if (text === undefined) continue;
+    if (text === undefined || begin < taken.end) continue;
+    taken.end = begin + context.measureText(text).width + 6;
     const middle = y / ratio + kAxis + height / ratio / 2 + 0.5;
     context.strokeText(text, begin, middle);
     context.fillText(text, begin, middle);
@@ -115,13 +118,15 @@ class Marks {
     }
   }
 
-  arrow(context, from, to, colour, dashed) {
+  /** From one operation to another that waits for its issue, for its end ("done") or for its message. */
+  arrow(context, from, to, on, colour, dashed) {
     const tails = this.boxes(from);
     const heads = this.boxes(to);
     if (!tails.length || !heads.length) return;
-    const tail = tails[tails.length - 1];
-    const head = heads[0];
+    const tail = tails[on === 'issued' ? 0 : tails.length - 1];
+    const head = heads[on === 'message' ? heads.length - 1 : 0];
     const [x0, y0, x1, y1] = [tail.x1, (tail.y0 + tail.y1) / 2, head.x0, (head.y0 + head.y1) / 2];
+    if (Math.max(x0, x1) < kGutter || Math.min(x0, x1) > this.width) return;
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 1.5;
     context.setLineDash(dashed ? [5, 4] : []);

@@ -15,7 +15,7 @@ async function fillLinks(run, inner) {
     inner.append(make('p', { className: 'note' }, 'No message passed a link.'));
     return;
   }
-  const share = (link) => use.bytes[link] / (run.links[link].bytes_per_s * model.seconds(run.last || 1));
+  const share = (link) => use.bytes[link] / (use.rateOf(link) * model.seconds(run.last || 1));
   const busiest = [...use.used].sort((a, b) => share(b) - share(a) || a - b);
   const chosen = { link: busiest[0] };
   const chart = make('div');
@@ -36,7 +36,8 @@ async function fillLinks(run, inner) {
     cellAt: (r, c, palette) => {
       const now = use.shares[shown[r] * kLinkBins + c];
       if (!now) return null;
-      const { name, bytes_per_s: rate } = run.links[shown[r]];
+      const { name } = run.links[shown[r]];
+      const rate = use.rateOf(shown[r]);
       return { colour: palette && palette.mix('heat0', 'heat1', Math.min(1, 0.08 + 0.92 * now)),
                text: `${name}: ${percent(now)} of ${rateText(rate)} from ${model.time(c / kLinkBins * run.last)} on; ${byteText(use.bytes[shown[r]])} and ${percent(share(shown[r]))} in all` };
     },
@@ -46,7 +47,7 @@ async function fillLinks(run, inner) {
     },
   });
   inner.append(make('p', { className: 'note' }, run.measured
-    ? 'Of a real run: a message counts from its issue to its receipt, and rates are those of the platform that was named.'
+    ? `Of a real run: a message counts from its issue to its receipt. No rate of a link is known: all is relative to the highest that was seen, ${rateText(use.rateOf(0))}. A click on a row draws it above.`
     : 'A message counts on all links of its way while it leaves its NIC. A click on a link draws it above.'));
 }
 
@@ -70,7 +71,7 @@ function drawLinkChart(place, run, use, link) {
   drawChart(place, {
     title: `Use of ${run.links[link].name}`, height: 230,
     x: { from: 0, to: model.seconds(run.last), title: 'time', label: kTimeAxis },
-    y: { from: 0, to: Math.min(top, 1.5), title: 'share of its rate', label: kPercentAxis },
+    y: { from: 0, to: Math.min(top, 1.5), title: run.measured ? 'share of the highest' : 'share of its rate', label: kPercentAxis },
     draw: (context, at, palette) => {
       strokeLine(context, at, steps((b) => use.shares[link * kLinkBins + b]), palette.get('cause3'));
       strokeLine(context, at, steps((b) => mean[b]), palette.get('quiet'), [6, 4]);

@@ -6,8 +6,9 @@ function viewPath(model, place, state) {
 
 async function fillPath(run, inner, state) {
   const { model } = run;
-  if (!run.hasSlack) {
-    inner.replaceChildren(make('p', { className: 'note' }, `No slack is known of this run: ${run.no_slack}.`));
+  if (!run.hasPath) {
+    const why = run.hasSlack ? 'it is a real one, whose machine nobody knows' : run.no_slack;
+    inner.replaceChildren(make('p', { className: 'note' }, `No critical path is known of this run: ${why}.`));
     return;
   }
   const names = model.facts.causes;

@@ -5,7 +5,7 @@
 function allViews() {
   return [
     { name: 'timeline', title: 'Timeline', has: (model) => model.runs.length > 0, fill: viewTimeline },
-    { name: 'path', title: 'Critical path', has: (model) => model.runs.some((run) => run.hasSlack), fill: viewPath },
+    { name: 'path', title: 'Critical path', has: (model) => model.runs.some((run) => run.hasPath), fill: viewPath },
     { name: 'heat', title: 'Ranks × steps', has: (model) => model.runs.some((run) => run.hasSlack), fill: viewHeat },
     { name: 'messages', title: 'Messages', has: (model) => model.runs.length > 0, fill: viewMessages },
     { name: 'links', title: 'NICs and links', has: (model) => model.runs.some((run) => run.links.length > 0), fill: viewLinks },

@@ -64,6 +64,16 @@ class Report(ProgramCase):
                   "--report", "r.html")
         self.assertEqual(facts_of(self.read("r.html"))["columns"]["sample.makespan"]["count"], 7)
 
+    def test_a_real_run_names_no_platform(self):
+        self.good("simulate", CHAIN, "--trace", "t")
+        trace = json.loads(self.read("t"))
+        trace.update(platform="", engine="run:shm")
+        self.write("real", json.dumps(trace))
+        facts = facts_of(self.good("report", "real"))
+        self.assertTrue(facts["runs"][0]["measured"])
+        self.assertIn("run0.total_float", facts["columns"])
+        self.assertNotIn("run0.path.op", facts["columns"])
+
     def test_of_a_dynamic_schedule(self):
         self.good("simulate", "hash-table:ranks=2", "--report", "r.html")
         self.assertIn("dynamic", facts_of(self.read("r.html"))["runs"][0]["no_slack"])
