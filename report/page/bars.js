@@ -2,7 +2,7 @@
 
 /** Sets `barBegin` and `barEnd` of a run from the times of its operations. */
 function placeBars(run) {
-  const { schedule } = run.model;
+  const {schedule} = run.model;
   run.barBegin = new Float64Array(run.barOp.length);
   run.barEnd = new Float64Array(run.barOp.length);
   const sends = schedule.kinds.map((_, kind) => schedule.isInitiatorKind(kind));
@@ -24,7 +24,8 @@ function placeBars(run) {
         begin = run.wireAt(op);
         end = run.leftAt(op);
       } else if (band === 'in') {
-        begin = kind === recv ? Math.max(run.issuedAt(op), run.wireAt(schedule.opMatch[op])) : run.wireAt(op);
+        begin = kind === recv ? Math.max(run.issuedAt(op), run.wireAt(schedule.opMatch[op])) :
+                                run.wireAt(op);
       }
       run.barBegin[bar] = Math.min(begin, end);
       run.barEnd[bar] = end;

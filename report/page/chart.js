@@ -1,19 +1,22 @@
 // Small charts on a canvas: axes, and whatever draws itself between them.
 
-/** A chart of `width` × `height`. `x` and `y` are {from, to, title, label(values)}; `draw(context, at,
- *  palette)` draws with `at(x, y)`, which answers [x, y] in pixels; `tip(x, y)` gets values. */
+/**
+ * A chart of `width` × `height`. `x` and `y` are {from, to, title, label(values)}; `draw(context,
+ * at, palette)` draws with `at(x, y)`, which answers [x, y] in pixels; `tip(x, y)` gets values.
+ */
 function drawChart(place, options) {
-  const { x, y, draw, tip, title } = options;
+  const {x, y, draw, tip, title} = options;
   const width = options.width || Math.max(360, Math.min(1180, (place.clientWidth || 1200) - 40));
   const height = options.height || 260;
-  const box = { left: 74, top: 14, right: 14, bottom: 44 };
+  const box = {left: 74, top: 14, right: 14, bottom: 44};
   const [inner, tall] = [width - box.left - box.right, height - box.top - box.bottom];
-  const at = (vx, vy) => [box.left + (vx - x.from) / (x.to - x.from || 1) * inner,
-                          box.top + tall - (vy - y.from) / (y.to - y.from || 1) * tall];
-  const { canvas, context } = smallCanvas(width, height);
+  const at = (vx, vy) =>
+      [box.left + (vx - x.from) / (x.to - x.from || 1) * inner,
+       box.top + tall - (vy - y.from) / (y.to - y.from || 1) * tall];
+  const {canvas, context} = smallCanvas(width, height);
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', title);
-  place.append(make('div', { className: 'figure' }, canvas));
+  place.append(make('div', {className: 'figure'}, canvas));
   const paint = () => {
     const palette = new Palette();
     context.fillStyle = palette.get('page');
@@ -32,7 +35,8 @@ function drawChart(place, options) {
   addTip(canvas, (px, py) => {
     const [sx, sy] = [(px - box.left) / inner, 1 - (py - box.top) / tall];
     if (sx < 0 || sx > 1 || sy < 0 || sy > 1) return null;
-    return tip(x.from + sx * (x.to - x.from), y.from + sy * (y.to - y.from), inner / (x.to - x.from || 1));
+    return tip(
+        x.from + sx * (x.to - x.from), y.from + sy * (y.to - y.from), inner / (x.to - x.from || 1));
   });
 }
 
@@ -41,7 +45,7 @@ function drawAxes(context, x, y, at, box, inner, tall, palette) {
   context.textBaseline = 'middle';
   const across = ticksBetween(x.from, x.to, inner / 110);
   const up = ticksBetween(y.from, y.to, tall / 40);
-  const labels = { x: x.label(across), y: y.label(up) };
+  const labels = {x: x.label(across), y: y.label(up)};
   across.forEach((value, i) => {
     const [px] = at(value, y.from);
     context.fillStyle = palette.get('grid');
@@ -76,8 +80,10 @@ function strokeLine(context, at, points, colour, dashes = [], width = 1.8) {
   context.beginPath();
   points.forEach(([vx, vy], i) => {
     const [px, py] = at(vx, vy);
-    if (i) context.lineTo(px, py);
-    else context.moveTo(px, py);
+    if (i)
+      context.lineTo(px, py);
+    else
+      context.moveTo(px, py);
   });
   context.stroke();
   context.setLineDash([]);
@@ -85,12 +91,13 @@ function strokeLine(context, at, points, colour, dashes = [], width = 1.8) {
 
 /** What the lines of a chart are: [[text, colour's name, dashes]]. */
 function lineLegend(entries) {
-  const legend = make('div', { className: 'legend' });
+  const legend = make('div', {className: 'legend'});
   for (const [text, colour, dashes] of entries) {
-    const { canvas, context } = smallCanvas(30, 18);
+    const {canvas, context} = smallCanvas(30, 18);
     const draw = () => {
       context.clearRect(0, 0, 30, 18);
-      strokeLine(context, (px, py) => [px, py], [[1, 9], [29, 9]], new Palette().get(colour), dashes, 2.2);
+      strokeLine(
+          context, (px, py) => [px, py], [[1, 9], [29, 9]], new Palette().get(colour), dashes, 2.2);
     };
     draw();
     onTheme(draw);

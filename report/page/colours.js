@@ -1,19 +1,23 @@
 // How much float an operation has: in classes, each with a colour and, for who sees no colours, a
 // height of its own; what has none is hatched.
 
-const kClasses = 5;         // 0: none, …, 4: most
-const kUnknownClass = 5;    // no slack is known
-const kDimClass = 6;        // not what is searched for
+const kClasses = 5;       // 0: none, …, 4: most
+const kUnknownClass = 5;  // no slack is known
+const kDimClass = 6;      // not what is searched for
 const kNoBar = 255;
 const kHeights = [1, 0.84, 0.68, 0.54, 0.42, 0.7, 0.3];
 
-/** The upper bounds of the classes but the last, in ticks: quarters of all floats above 0, of all runs
- *  together. Where many are the same, the next larger ones. Fewer bounds if there are fewer floats. */
+/**
+ * The upper bounds of the classes but the last, in ticks: quarters of all floats above 0, of all
+ * runs together. Where many are the same, the next larger ones. Fewer bounds if there are fewer
+ * floats.
+ */
 function classBounds(runs) {
   const floats = [];
-  for (const { totalFloat } of runs) {
+  for (const {totalFloat} of runs) {
     const step = Math.max(1, Math.floor(totalFloat.length / 100000));
-    for (let op = 0; op < totalFloat.length; op += step) if (totalFloat[op] > 0) floats.push(totalFloat[op]);
+    for (let op = 0; op < totalFloat.length; op += step)
+      if (totalFloat[op] > 0) floats.push(totalFloat[op]);
   }
   floats.sort((a, b) => a - b);
   const bounds = [];
@@ -27,7 +31,8 @@ function classBounds(runs) {
 
 function classOf(float, bounds) {
   if (float <= 0) return 0;
-  for (let i = 0; i < bounds.length; ++i) if (float <= bounds[i]) return i + 1;
+  for (let i = 0; i < bounds.length; ++i)
+    if (float <= bounds[i]) return i + 1;
   return bounds.length + 1;
 }
 
@@ -56,8 +61,9 @@ class Palette {
   }
 
   classes() {
-    return [...Array(kClasses).keys()].map((c) => this.pixel(`float${c}`))
-      .concat([this.pixel('unknown'), this.pixel('dim')]);
+    return [...Array(kClasses).keys()].map((c) => this.pixel(`float${c}`)).concat([
+      this.pixel('unknown'), this.pixel('dim')
+    ]);
   }
 
   /** Between two colours: "rgb(…)". */

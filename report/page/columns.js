@@ -23,7 +23,7 @@ function roomFor(info) {
 
 /** The numbers of a column from its planes of bytes. */
 function decoded(info, bytes) {
-  const { count, planes } = info;
+  const {count, planes} = info;
   const out = roomFor(info);
   const sum = info.coding === 'differences';
   const plane = (p) => (p < planes ? bytes.subarray(p * count, (p + 1) * count) : null);
@@ -54,7 +54,9 @@ class ColumnReader {
     this.read = new Map();
   }
 
-  has(name) { return name in this.infos; }
+  has(name) {
+    return name in this.infos;
+  }
 
   /** A promise of the numbers. */
   get(name) {

@@ -5,7 +5,8 @@ function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [key, value] of Object.entries(properties)) {
     if (key === 'on') {
-      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+      for (const [event, listener] of Object.entries(value))
+        element.addEventListener(event, listener);
     } else if (key in element) {
       element[key] = value;
     } else {
@@ -17,30 +18,40 @@ function make(tag, properties = {}, ...children) {
 }
 
 function button(text, label, listener, className = 'control') {
-  return make('button', { type: 'button', className, title: label, ariaLabel: label,
-                          on: { click: listener } }, text);
+  return make(
+      'button', {type: 'button', className, title: label, ariaLabel: label, on: {click: listener}},
+      text);
 }
 
 function tableRow(cells, tag = 'td') {
   return make('tr', {}, ...cells.map((cell) => {
     const text = typeof cell === 'string' || typeof cell === 'number';
     const left = cell && cell.left !== undefined;
-    return make(tag, { className: left ? 'text' : '' }, text ? String(cell) : left ? cell.left : cell);
+    return make(
+        tag, {className: left ? 'text' : ''},
+        text     ? String(cell) :
+            left ? cell.left :
+                   cell);
   }));
 }
 
-/** A table that shows its rows in pieces, so that a long one costs no time. `rowOf(i)` is its cells. */
+/**
+ * A table that shows its rows in pieces, so that a long one costs no time. `rowOf(i)` is its
+ * cells.
+ */
 function longTable(head, count, rowOf, piece = 200) {
   const body = make('tbody');
-  const rest = make('p', { className: 'note' });
+  const rest = make('p', {className: 'note'});
   let shown = 0;
   const more = (upTo) => {
     for (; shown < Math.min(upTo, count); ++shown) body.append(tableRow(rowOf(shown)));
     rest.replaceChildren();
     if (shown === count) return;
-    rest.append(`${countText(count - shown)} more. `,
-                make('button', { className: 'link', type: 'button',
-                                 on: { click: () => more(shown + piece) } }, `Show ${piece} more`));
+    rest.append(
+        `${countText(count - shown)} more. `,
+        make(
+            'button', {className: 'link', type: 'button', on: {click: () => more(shown + piece)}},
+            `Show ${piece} more`));
   };
   more(piece);
   return make('div', {}, make('table', {}, make('thead', {}, tableRow(head, 'th')), body), rest);
@@ -49,18 +60,19 @@ function longTable(head, count, rowOf, piece = 200) {
 /** A canvas of this many CSS pixels with a context in CSS pixels. */
 function smallCanvas(width, height) {
   const ratio = window.devicePixelRatio || 1;
-  const canvas = make('canvas', { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+  const canvas =
+      make('canvas', {width: Math.round(width * ratio), height: Math.round(height * ratio)});
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
   const context = canvas.getContext('2d');
   context.scale(ratio, ratio);
-  return { canvas, context };
+  return {canvas, context};
 }
 
 /** A tip that follows the pointer over `target`; `textAt(x, y)` is null where there is none. */
 function addTip(target, textAt) {
   const holder = target.parentElement;
-  const tip = make('div', { className: 'tip', hidden: true });
+  const tip = make('div', {className: 'tip', hidden: true});
   holder.append(tip);
   target.addEventListener('pointermove', (event) => {
     const box = target.getBoundingClientRect();
@@ -74,5 +86,7 @@ function addTip(target, textAt) {
     tip.style.left = `${Math.max(0, Math.min(x + target.offsetLeft + 14, room))}px`;
     tip.style.top = `${Math.max(0, y + target.offsetTop - 30)}px`;
   });
-  target.addEventListener('pointerleave', () => { tip.hidden = true; });
+  target.addEventListener('pointerleave', () => {
+    tip.hidden = true;
+  });
 }

@@ -1,19 +1,24 @@
 // A grid of coloured cells with axes and a tip: heat maps and matrices.
 
-/** Draws `rows` × `columns` cells. `cellAt(row, column)` is {colour, text, hatched}, or null where there
- *  is nothing; `rowName` and `columnName` name them. Cells of a large grid are as small as it takes. */
+/**
+ * Draws `rows` × `columns` cells. `cellAt(row, column)` is {colour, text, hatched}, or null where
+ * there is nothing; `rowName` and `columnName` name them. Cells of a large grid are as small as it
+ * takes.
+ */
 function drawGrid(place, options) {
-  const { rows, columns, title, rowTitle, columnTitle, rowName, columnName, cellAt, onClick } = options;
+  const {rows, columns, title, rowTitle, columnTitle, rowName, columnName, cellAt, onClick} =
+      options;
   const [left, top] = [74, 40];
   const room = Math.max(300, Math.min(1500, (place.clientWidth || 1200) - left - 40));
   const largest = options.square ? (columns <= 24 ? 50 : 26) : 30;
   const width = Math.max(0.5, Math.min(largest, room / columns));
   const height = Math.max(0.5, Math.min(26, options.square ? width : 620 / rows));
   const [gapX, gapY] = [width >= 8 ? 1 : 0, height >= 5 ? 1 : 0];
-  const { canvas, context } = smallCanvas(Math.ceil(left + columns * width) + 30, Math.ceil(top + rows * height) + 8);
+  const {canvas, context} =
+      smallCanvas(Math.ceil(left + columns * width) + 30, Math.ceil(top + rows * height) + 8);
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', title);
-  const holder = make('div', { className: 'figure' }, canvas);
+  const holder = make('div', {className: 'figure'}, canvas);
   place.append(holder);
   const draw = () => {
     const palette = new Palette();
@@ -22,17 +27,22 @@ function drawGrid(place, options) {
     for (let r = 0; r < rows; ++r) {
       for (let c = 0; c < columns; ++c) {
         const [x, y] = [Math.round(left + c * width), Math.round(top + r * height)];
-        drawCell(context, cellAt(r, c, palette), x, y, Math.max(1, Math.round(left + (c + 1) * width) - x - gapX),
-                 Math.max(1, Math.round(top + (r + 1) * height) - y - gapY), palette);
+        drawCell(
+            context, cellAt(r, c, palette), x, y,
+            Math.max(1, Math.round(left + (c + 1) * width) - x - gapX),
+            Math.max(1, Math.round(top + (r + 1) * height) - y - gapY), palette);
       }
     }
     context.fillStyle = palette.get('quiet');
     context.font = kFont;
     context.textBaseline = 'middle';
     context.textAlign = 'right';
-    everyFew(rows, height, 15, (r) => context.fillText(rowName(r), left - 6, top + (r + 0.5) * height));
+    everyFew(
+        rows, height, 15, (r) => context.fillText(rowName(r), left - 6, top + (r + 0.5) * height));
     context.textAlign = 'center';
-    everyFew(columns, width, options.columnRoom || 34, (c) => context.fillText(columnName(c), left + (c + 0.5) * width, top - 9));
+    everyFew(
+        columns, width, options.columnRoom || 34,
+        (c) => context.fillText(columnName(c), left + (c + 0.5) * width, top - 9));
     context.textAlign = 'left';
     context.fillStyle = palette.get('text');
     context.fillText(`${columnTitle} →`, left, 11);
@@ -88,6 +98,11 @@ function everyFew(count, size, least, call) {
 /** How many indices share a cell so that there are at most `most` cells. */
 function groupsOf(count, most) {
   const size = Math.max(1, Math.ceil(count / most));
-  return { size, cells: Math.ceil(count / size), name: (cell) => String(cell * size),
-           range: (cell) => (size === 1 ? String(cell) : `${cell * size}–${Math.min(count, (cell + 1) * size) - 1}`) };
+  return {
+    size,
+    cells: Math.ceil(count / size),
+    name: (cell) => String(cell * size),
+    range: (cell) =>
+        (size === 1 ? String(cell) : `${cell * size}–${Math.min(count, (cell + 1) * size) - 1}`)
+  };
 }

@@ -1,11 +1,13 @@
 // What each link carried, and when.
 
-/** The share of its rate at which each link was used in each of `bins` equal parts of the run, and its
- *  bytes: {shares, bytes, used: the links that carried something, rateOf(link): in bytes/s}. */
+/**
+ * The share of its rate at which each link was used in each of `bins` equal parts of the run, and
+ * its bytes: {shares, bytes, used: the links that carried something, rateOf(link): in bytes/s}.
+ */
 async function linkUse(run, bins) {
-  const { schedule, columns } = run.model;
-  const { channelWay, channelBack, wayLinks, wayLink } = await columns.some(run.prefix,
-    ['channel.way', 'channel.back', 'way.links', 'way.link']);
+  const {schedule, columns} = run.model;
+  const {channelWay, channelBack, wayLinks, wayLink} =
+      await columns.some(run.prefix, ['channel.way', 'channel.back', 'way.links', 'way.link']);
   const first = sumsBefore(wayLinks);
   const shares = new Float32Array(run.links.length * bins);
   const bytes = new Float64Array(run.links.length);
@@ -30,12 +32,13 @@ async function linkUse(run, bins) {
   const used = [];
   // Of a real run no rates are known: the highest that was seen takes their place.
   const most = shares.reduce((a, b) => Math.max(a, b), 0);
-  const rateOf = (link) => (run.measured ? most / run.model.seconds(bin) : run.links[link].bytes_per_s);
+  const rateOf = (link) =>
+      (run.measured ? most / run.model.seconds(bin) : run.links[link].bytes_per_s);
   run.links.forEach((_, link) => {
     if (!bytes[link]) return;
     used.push(link);
     const room = rateOf(link) * run.model.seconds(bin);
     for (let b = link * bins; b < (link + 1) * bins; ++b) shares[b] /= room;
   });
-  return { shares, bytes, used, rateOf };
+  return {shares, bytes, used, rateOf};
 }

@@ -13,9 +13,10 @@ class Schedule {
   static async read(facts, columns) {
     const schedule = new Schedule();
     Object.assign(schedule, facts.schedule);
-    Object.assign(schedule, await columns.some('', ['op.kind', 'op.lane', 'op.step', 'op.bytes',
-      'op.channel', 'op.match', 'op.edges', 'edge.back', 'edge.on_issued', 'rank.first_op',
-      'channel.src', 'channel.dst']));
+    Object.assign(schedule, await columns.some('', [
+      'op.kind', 'op.lane', 'op.step', 'op.bytes', 'op.channel', 'op.match', 'op.edges',
+      'edge.back', 'edge.on_issued', 'rank.first_op', 'channel.src', 'channel.dst'
+    ]));
     schedule.rank = new Int32Array(schedule.ops);
     for (let r = 0; r < schedule.ranks; ++r) {
       schedule.rank.fill(r, schedule.rankFirstOp[r], schedule.rankFirstOp[r + 1]);
@@ -24,19 +25,28 @@ class Schedule {
     return schedule;
   }
 
-  kind(op) { return this.kinds[this.opKind[op]]; }
-  nameOf(op) { return `${this.kind(op)} ${op}`; }
-  isInitiatorKind(kind) {
-    return !['recv', 'flush', 'poll', 'copy', 'reduce', 'calc', 'delay', 'join'].includes(this.kinds[kind]);
+  kind(op) {
+    return this.kinds[this.opKind[op]];
   }
-  isInitiator(op) { return this.isInitiatorKind(this.opKind[op]); }
-  hasReply(op) { return this.isInitiator(op) && !['send', 'put'].includes(this.kind(op)); }
+  nameOf(op) {
+    return `${this.kind(op)} ${op}`;
+  }
+  isInitiatorKind(kind) {
+    return !['recv', 'flush', 'poll', 'copy', 'reduce', 'calc', 'delay', 'join'].includes(
+        this.kinds[kind]);
+  }
+  isInitiator(op) {
+    return this.isInitiatorKind(this.opKind[op]);
+  }
+  hasReply(op) {
+    return this.isInitiator(op) && !['send', 'put'].includes(this.kind(op));
+  }
 
   /** What must come before an operation by its edges: [{op, on}]. */
   predecessors(op) {
     const found = [];
     for (let e = this.firstEdge[op]; e < this.firstEdge[op + 1]; ++e) {
-      found.push({ op: op - this.edgeBack[e], on: this.edgeOnIssued[e] ? 'issued' : 'done' });
+      found.push({op: op - this.edgeBack[e], on: this.edgeOnIssued[e] ? 'issued' : 'done'});
     }
     return found;
   }
@@ -47,7 +57,8 @@ class Schedule {
     const rank = this.rank[op];
     for (let s = this.rankFirstOp[rank]; s < this.rankFirstOp[rank + 1]; ++s) {
       for (let e = this.firstEdge[s]; e < this.firstEdge[s + 1]; ++e) {
-        if (s - this.edgeBack[e] === op) found.push({ op: s, on: this.edgeOnIssued[e] ? 'issued' : 'done' });
+        if (s - this.edgeBack[e] === op)
+          found.push({op: s, on: this.edgeOnIssued[e] ? 'issued' : 'done'});
       }
     }
     return found;
@@ -61,9 +72,11 @@ class Run {
     run.model = model;
     run.prefix = `run${index}.`;
     Object.assign(run, model.facts.runs[index]);
-    const { columns, schedule } = model;
-    Object.assign(run, await columns.some(run.prefix, ['reached', 'issued', 'waited', 'wire', 'left',
-      'done', 'cause', 'attempts', 'track.rank', 'track.band', 'track.lane', 'track.bars', 'bar.op']));
+    const {columns, schedule} = model;
+    Object.assign(run, await columns.some(run.prefix, [
+      'reached', 'issued', 'waited', 'wire', 'left', 'done', 'cause', 'attempts', 'track.rank',
+      'track.band', 'track.lane', 'track.bars', 'bar.op'
+    ]));
     run.firstBar = sumsBefore(run.trackBars);
     run.hasSlack = run.no_slack === undefined;
     run.hasPath = columns.has(`${run.prefix}path.op`);
@@ -73,14 +86,18 @@ class Run {
     }
     run.classes = new Uint8Array(schedule.ops).fill(kUnknownClass);
     if (run.hasSlack) {
-      Object.assign(run, await columns.some(run.prefix, ['total_float', 'free_float'].filter((name) => columns.has(run.prefix + name))));
+      Object.assign(run, await columns.some(run.prefix, [
+        'total_float', 'free_float'
+      ].filter((name) => columns.has(run.prefix + name))));
     }
     placeBars(run);
     run.findEnds();
     return run;
   }
 
-  /** Of each bar the latest end so far on its track: where to begin to look for what is at a time. */
+  /**
+   * Of each bar the latest end so far on its track: where to begin to look for what is at a time.
+   */
   findEnds() {
     this.endSoFar = new Float64Array(this.barOp.length);
     for (let t = 0; t < this.trackBars.length; ++t) {
@@ -98,8 +115,10 @@ class Run {
     let high = this.firstBar[track + 1];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.endSoFar[middle] < time) low = middle + 1;
-      else high = middle;
+      if (this.endSoFar[middle] < time)
+        low = middle + 1;
+      else
+        high = middle;
     }
     return low;
   }
@@ -109,11 +128,21 @@ class Run {
     return band === 'cpu' ? `cpu ${this.trackLane[track]}` : band;
   }
 
-  issuedAt(op) { return this.reached[op] > 1 ? this.issued[op] : Infinity; }
-  readyAt(op) { return this.reached[op] > 1 ? this.issued[op] - this.waited[op] : Infinity; }
-  wireAt(op) { return this.reached[op] > 2 ? this.issued[op] + this.wire[op] : Infinity; }
-  leftAt(op) { return this.wireAt(op) + this.left[op]; }
-  doneAt(op) { return this.reached[op] > 3 ? this.issued[op] + this.done[op] : Infinity; }
+  issuedAt(op) {
+    return this.reached[op] > 1 ? this.issued[op] : Infinity;
+  }
+  readyAt(op) {
+    return this.reached[op] > 1 ? this.issued[op] - this.waited[op] : Infinity;
+  }
+  wireAt(op) {
+    return this.reached[op] > 2 ? this.issued[op] + this.wire[op] : Infinity;
+  }
+  leftAt(op) {
+    return this.wireAt(op) + this.left[op];
+  }
+  doneAt(op) {
+    return this.reached[op] > 3 ? this.issued[op] + this.done[op] : Infinity;
+  }
 }
 
 function classesOf(floats, bounds) {
@@ -139,6 +168,10 @@ class Model {
   }
 
   /** Ticks for people. */
-  time(ticks) { return seconds(ticks * this.facts.tick_s); }
-  seconds(ticks) { return ticks * this.facts.tick_s; }
+  time(ticks) {
+    return seconds(ticks * this.facts.tick_s);
+  }
+  seconds(ticks) {
+    return ticks * this.facts.tick_s;
+  }
 }

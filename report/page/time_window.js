@@ -9,8 +9,12 @@ class TimeWindow {
     this.fit();
   }
 
-  onChange(listener) { this.listeners.push(listener); }
-  changed() { for (const listener of this.listeners) listener(); }
+  onChange(listener) {
+    this.listeners.push(listener);
+  }
+  changed() {
+    for (const listener of this.listeners) listener();
+  }
 
   /** Everything, with rows as high as there is room for. */
   fit() {
@@ -22,7 +26,9 @@ class TimeWindow {
     this.changed();
   }
 
-  get span() { return this.to - this.from; }
+  get span() {
+    return this.to - this.from;
+  }
 
   /** Around `time`, which stays where it is. */
   zoom(factor, time = (this.from + this.to) / 2) {

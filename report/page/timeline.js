@@ -1,16 +1,18 @@
 // A run's timeline on a canvas: drawing it, and what pointer and keys do to it.
 
 class Timeline {
-  /** `view` is a TimeWindow; `onSelect(op)` is told of an operation that was clicked, −1 for none. */
+  /**
+   * `view` is a TimeWindow; `onSelect(op)` is told of an operation that was clicked, −1 for none.
+   */
   constructor(run, view, onSelect) {
     this.run = run;
     this.view = view;
     this.onSelect = onSelect;
     this.classes = run.classes;
     this.selected = -1;
-    this.canvas = make('canvas', { tabIndex: 0, ariaLabel: `Timeline of ${run.label}` });
+    this.canvas = make('canvas', {tabIndex: 0, ariaLabel: `Timeline of ${run.label}`});
     this.canvas.setAttribute('role', 'img');
-    this.element = make('div', { className: 'canvas' }, this.canvas);
+    this.element = make('div', {className: 'canvas'}, this.canvas);
     this.waiting = false;
     view.onChange(() => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(this.element);
@@ -41,10 +43,10 @@ class Timeline {
     const palette = new Palette();
     const context = this.canvas.getContext('2d');
     this.rows = new Rows(this.run, this.view, pixelHeight, ratio);
-    this.size = { width, height, ratio };
+    this.size = {width, height, ratio};
     const wide = [];
-    const pixels = classPixels(this.run, this.view, this.rows, pixelWidth, pixelHeight, this.classes,
-                               wide, 24 * ratio);
+    const pixels = classPixels(
+        this.run, this.view, this.rows, pixelWidth, pixelHeight, this.classes, wide, 24 * ratio);
     const image = imageOf(pixels, pixelWidth, pixelHeight, palette, this.rows.height >= 6 * ratio);
     context.putImageData(image, this.canvas.width - pixelWidth, this.canvas.height - pixelHeight);
     context.scale(ratio, ratio);
@@ -67,13 +69,13 @@ class Timeline {
   drawMarks(context, palette, width, ratio) {
     if (this.selected < 0) return;
     const marks = new Marks(this.run, this.view, this.rows, width, ratio);
-    const { schedule } = this.run.model;
+    const {schedule} = this.run.model;
     const match = schedule.opMatch[this.selected];
     const colour = palette.get('select');
-    for (const { op, on } of schedule.predecessors(this.selected).slice(0, 40)) {
+    for (const {op, on} of schedule.predecessors(this.selected).slice(0, 40)) {
       marks.arrow(context, op, this.selected, on, colour, false);
     }
-    for (const { op, on } of schedule.successors(this.selected).slice(0, 40)) {
+    for (const {op, on} of schedule.successors(this.selected).slice(0, 40)) {
       marks.arrow(context, this.selected, op, on, colour, true);
     }
     if (match >= 0) {
@@ -98,7 +100,7 @@ class Timeline {
     const near = 1.5 * this.view.span / (this.size.width - kGutter);
     const time = this.timeAt(x);
     const found = [];
-    const { run } = this;
+    const {run} = this;
     // Where rows are thinner than a pixel, all of those at it.
     const last = Math.max(track, this.rows.at(at + this.size.ratio));
     for (let t = track; t <= last; ++t) {
@@ -108,14 +110,14 @@ class Timeline {
       }
     }
     const float = (op) => (run.hasSlack ? run.totalFloat[op] : 0);
-    return [...new Set(found)].sort((a, b) => this.classes[a] - this.classes[b]
-                                               || float(a) - float(b) || a - b);
+    return [...new Set(found)].sort(
+        (a, b) => this.classes[a] - this.classes[b] || float(a) - float(b) || a - b);
   }
 
   tipAt(x, y) {
     const found = this.opsAt(x, y);
     if (!found.length || this.dragging) return null;
-    const { model } = this.run;
+    const {model} = this.run;
     const op = found[0];
     const float = this.run.hasSlack ? `, float ${model.time(this.run.totalFloat[op])}` : '';
     const more = found.length > 1 ? `; ${countText(found.length - 1)} more here` : '';
@@ -127,8 +129,9 @@ class Timeline {
     if (show && op >= 0) {
       const bars = barsOf(this.run, op);
       if (bars.length) {
-        this.view.show(Math.min(...bars.map(({ bar }) => this.run.barBegin[bar])),
-                       Math.max(...bars.map(({ bar }) => this.run.barEnd[bar])));
+        this.view.show(
+            Math.min(...bars.map(({bar}) => this.run.barBegin[bar])),
+            Math.max(...bars.map(({bar}) => this.run.barEnd[bar])));
         this.showTrack(bars[0].track);
       }
     }
@@ -145,7 +148,9 @@ class Timeline {
     }
   }
 
-  rowHeight() { return this.rows ? this.rows.height / this.size.ratio : 12; }
+  rowHeight() {
+    return this.rows ? this.rows.height / this.size.ratio : 12;
+  }
 
   /** Higher or lower rows; the topmost stays. */
   zoomRows(factor) {
@@ -155,21 +160,25 @@ class Timeline {
   }
 
   listen() {
-    const { canvas, view } = this;
+    const {canvas, view} = this;
     canvas.addEventListener('wheel', (event) => {
       event.preventDefault();
       const box = canvas.getBoundingClientRect();
       const step = Math.sign(event.deltaY);
-      if (event.ctrlKey) this.zoomRows(step > 0 ? 1 / 1.2 : 1.2);
-      else if (event.shiftKey) view.scroll(step * Math.max(1, 40 / this.rowHeight()));
-      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) view.pan(event.deltaX / 800 * view.span);
-      else view.zoom(step > 0 ? 1.25 : 0.8, this.timeAt(event.clientX - box.left));
-    }, { passive: false });
+      if (event.ctrlKey)
+        this.zoomRows(step > 0 ? 1 / 1.2 : 1.2);
+      else if (event.shiftKey)
+        view.scroll(step * Math.max(1, 40 / this.rowHeight()));
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
+        view.pan(event.deltaX / 800 * view.span);
+      else
+        view.zoom(step > 0 ? 1.25 : 0.8, this.timeAt(event.clientX - box.left));
+    }, {passive: false});
     canvas.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       canvas.setPointerCapture(event.pointerId);
       this.dragging = null;
-      this.pressed = { x: event.clientX, y: event.clientY, from: view.from, top: view.top };
+      this.pressed = {x: event.clientX, y: event.clientY, from: view.from, top: view.top};
     });
     canvas.addEventListener('pointermove', (event) => this.drag(event));
     canvas.addEventListener('pointerup', (event) => this.release(event));
@@ -185,7 +194,7 @@ class Timeline {
     if (!this.dragging && Math.hypot(dx, dy) < 4) return;
     this.dragging = true;
     this.canvas.classList.add('dragged');
-    const { span } = this.view;
+    const {span} = this.view;
     this.view.from = this.pressed.from - dx / (this.size.width - kGutter) * span;
     this.view.to = this.view.from + span;
     if (this.view.rowHeight) this.view.top = this.pressed.top - dy / this.rowHeight();
@@ -208,7 +217,7 @@ class Timeline {
 
   /** What a key does; whether it does anything. */
   key(key) {
-    const { view } = this;
+    const {view} = this;
     const actions = {
       ArrowLeft: () => view.pan(-view.span / 8),
       ArrowRight: () => view.pan(view.span / 8),

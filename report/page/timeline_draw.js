@@ -65,7 +65,7 @@ function drawNames(context, run, rows, height, ratio, palette) {
 
 /** The name of each bar that is wide enough. */
 function drawTexts(context, run, wide, classes, ratio, palette, width) {
-  const { schedule } = run.model;
+  const {schedule} = run.model;
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
   context.textBaseline = 'middle';
   context.textAlign = 'left';
@@ -73,15 +73,15 @@ function drawTexts(context, run, wide, classes, ratio, palette, width) {
   context.strokeStyle = palette.get('page');
   context.lineWidth = 3;
   context.lineJoin = 'round';
-  let taken = { y: -1, end: 0 };  // what has a text in the row at hand, where bars overlap
-  for (const { bar, left, right, y, height } of wide) {
-    if (taken.y !== y) taken = { y, end: 0 };
+  let taken = {y: -1, end: 0};  // what has a text in the row at hand, where bars overlap
+  for (const {bar, left, right, y, height} of wide) {
+    if (taken.y !== y) taken = {y, end: 0};
     if (height / ratio < 11 || classes[run.barOp[bar]] === kDimClass) continue;
     const begin = Math.max(left / ratio + kGutter, kGutter) + 4;
     const end = Math.min(right / ratio + kGutter, width);
     const op = run.barOp[bar];
-    const text = [schedule.nameOf(op), String(op)]
-      .find((each) => context.measureText(each).width <= end - begin - 2);
+    const text = [schedule.nameOf(op), String(op)].find(
+        (each) => context.measureText(each).width <= end - begin - 2);
     if (text === undefined || begin < taken.end) continue;
     taken.end = begin + context.measureText(text).width + 6;
     const middle = y / ratio + kAxis + height / ratio / 2 + 0.5;
@@ -93,24 +93,31 @@ function drawTexts(context, run, wide, classes, ratio, palette, width) {
 /** Outlines of an operation's bars, and arrows between bars of operations. */
 class Marks {
   constructor(run, view, rows, width, ratio) {
-    Object.assign(this, { run, view, rows, width, ratio });
+    Object.assign(this, {run, view, rows, width, ratio});
   }
 
-  x(time) { return kGutter + (time - this.view.from) / this.view.span * (this.width - kGutter); }
+  x(time) {
+    return kGutter + (time - this.view.from) / this.view.span * (this.width - kGutter);
+  }
 
   /** The bars of an operation: [{x0, x1, y0, y1, band}]. */
   boxes(op) {
-    return barsOf(this.run, op).map(({ track, bar }) => {
+    return barsOf(this.run, op).map(({track, bar}) => {
       const y0 = this.rows.top(track) / this.ratio + kAxis;
-      return { x0: this.x(this.run.barBegin[bar]), x1: this.x(this.run.barEnd[bar]), y0,
-               y1: y0 + Math.max(2, this.rows.height / this.ratio), band: this.run.trackBand[track] };
+      return {
+        x0: this.x(this.run.barBegin[bar]),
+        x1: this.x(this.run.barEnd[bar]),
+        y0,
+        y1: y0 + Math.max(2, this.rows.height / this.ratio),
+        band: this.run.trackBand[track]
+      };
     });
   }
 
   outline(context, op, colour, line) {
     context.strokeStyle = colour;
     context.lineWidth = line;
-    for (const { x0, x1, y0, y1 } of this.boxes(op)) {
+    for (const {x0, x1, y0, y1} of this.boxes(op)) {
       const left = Math.max(x0, kGutter - 4);
       const right = Math.min(x1, this.width + 4);
       if (right < kGutter || left > this.width) continue;
@@ -118,7 +125,10 @@ class Marks {
     }
   }
 
-  /** From one operation to another that waits for its issue, for its end ("done") or for its message. */
+  /**
+   * From one operation to another that waits for its issue, for its end ("done") or for its
+   * message.
+   */
   arrow(context, from, to, on, colour, dashed) {
     const tails = this.boxes(from);
     const heads = this.boxes(to);
@@ -151,7 +161,7 @@ function barsOf(run, op) {
   for (let track = 0; track < run.trackRank.length; ++track) {
     if (run.trackRank[track] !== rank) continue;
     for (let bar = run.firstBar[track]; bar < run.firstBar[track + 1]; ++bar) {
-      if (run.barOp[bar] === op) found.push({ track, bar });
+      if (run.barOp[bar] === op) found.push({track, bar});
     }
   }
   return found;

@@ -12,13 +12,18 @@ class Rows {
       const room = (height - this.gap * run.model.schedule.ranks) / Math.max(1, tracks);
       this.height = Math.min(22 * ratio, Math.max(room, 1));
     }
-    this.offset = tracks ? this.place(Math.min(tracks - 1, Math.floor(view.top)))
-                           + (view.top % 1) * this.height : 0;
+    this.offset = tracks ?
+        this.place(Math.min(tracks - 1, Math.floor(view.top))) + (view.top % 1) * this.height :
+        0;
     this.tracks = tracks;
   }
 
-  place(track) { return track * this.height + this.run.trackRank[track] * this.gap; }
-  top(track) { return this.place(track) - this.offset; }
+  place(track) {
+    return track * this.height + this.run.trackRank[track] * this.gap;
+  }
+  top(track) {
+    return this.place(track) - this.offset;
+  }
 
   /** The track at a height; the nearest above if it is between two. −1 if there is none. */
   at(y) {
@@ -26,15 +31,19 @@ class Rows {
     let high = this.tracks;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.top(middle) > y) high = middle;
-      else low = middle + 1;
+      if (this.top(middle) > y)
+        high = middle;
+      else
+        low = middle + 1;
     }
     return low - 1;
   }
 }
 
-/** The class of what is seen at each pixel of `width` × `height`; `wide` gets the bars that are wide
- *  enough for a text: {bar, left, right, y, height}. */
+/**
+ * The class of what is seen at each pixel of `width` × `height`; `wide` gets the bars that are
+ * wide enough for a text: {bar, left, right, y, height}.
+ */
 function classPixels(run, view, rows, width, height, classes, wide, textWidth) {
   const pixels = new Uint8Array(width * height).fill(kNoBar);
   const line = new Uint8Array(width);
@@ -44,7 +53,8 @@ function classPixels(run, view, rows, width, height, classes, wide, textWidth) {
   for (let track = first; track < rows.tracks; ++track) {
     const y0 = Math.round(rows.top(track));
     if (y0 >= height) break;
-    const y1 = Math.max(y0 + 1, Math.round(rows.top(track) + rows.height) - (rows.height >= 5 ? 1 : 0));
+    const y1 =
+        Math.max(y0 + 1, Math.round(rows.top(track) + rows.height) - (rows.height >= 5 ? 1 : 0));
     if (y1 <= 0) continue;
     line.fill(kNoBar);
     const end = run.firstBar[track + 1];
@@ -53,14 +63,17 @@ function classPixels(run, view, rows, width, height, classes, wide, textWidth) {
       if (begin > view.to) break;
       const left = Math.floor((begin - view.from) * perTick);
       let right = Math.ceil((run.barEnd[bar] - view.from) * perTick);
-      if (right <= left) right = left + 1;
-      else if (right - left > 4) right -= 1;  // so that neighbours are told apart
+      if (right <= left)
+        right = left + 1;
+      else if (right - left > 4)
+        right -= 1;  // so that neighbours are told apart
       const seen = classes[run.barOp[bar]];
       if (right - left >= textWidth && wide.length < 6000) {
-        wide.push({ bar, left, right, y: y0, height: y1 - y0 });
+        wide.push({bar, left, right, y: y0, height: y1 - y0});
       }
       const stop = Math.min(right, width);
-      for (let x = Math.max(0, left); x < stop; ++x) if (seen < line[x]) line[x] = seen;
+      for (let x = Math.max(0, left); x < stop; ++x)
+        if (seen < line[x]) line[x] = seen;
     }
     paint(pixels, line, width, Math.max(0, y0), Math.min(height, y1), y0, y1, insets);
   }

@@ -5,7 +5,7 @@ function viewMessages(model, place) {
 }
 
 function fillMessages(run, inner) {
-  const { schedule } = run.model;
+  const {schedule} = run.model;
   inner.replaceChildren();
   const ranks = groupsOf(schedule.ranks, 512);
   const bytes = new Float64Array(ranks.cells * ranks.cells);
@@ -23,18 +23,33 @@ function fillMessages(run, inner) {
     total += moved;
   }
   const most = bytes.reduce((a, b) => Math.max(a, b), 0);
-  inner.append(make('h2', {}, `Bytes from rank to rank: ${byteText(total)} in all, at most ${byteText(most)} between two`));
+  inner.append(make(
+      'h2', {},
+      `Bytes from rank to rank: ${byteText(total)} in all, at most ${byteText(most)} between two`));
   drawGrid(inner, {
-    rows: ranks.cells, columns: ranks.cells, square: true, title: 'Bytes from rank to rank',
-    rowTitle: 'from', columnTitle: 'to', rowName: ranks.name, columnName: ranks.name,
+    rows: ranks.cells,
+    columns: ranks.cells,
+    square: true,
+    title: 'Bytes from rank to rank',
+    rowTitle: 'from',
+    columnTitle: 'to',
+    rowName: ranks.name,
+    columnName: ranks.name,
     cellAt: (r, c, palette) => {
       const cell = r * ranks.cells + c;
       if (!messages[cell]) return null;
       const share = most ? 0.12 + 0.88 * bytes[cell] / most : 0.12;
-      return { colour: palette && palette.mix('heat0', 'heat1', share), label: byteText(bytes[cell]),
-               ink: palette && palette.get(share > 0.5 ? 'page' : 'text'),
-               text: `rank ${ranks.range(r)} to ${ranks.range(c)}: ${byteText(bytes[cell])} in ${countText(messages[cell])} messages` };
+      return {
+        colour: palette && palette.mix('heat0', 'heat1', share),
+        label: byteText(bytes[cell]),
+        ink: palette && palette.get(share > 0.5 ? 'page' : 'text'),
+        text: `rank ${ranks.range(r)} to ${ranks.range(c)}: ${byteText(bytes[cell])} in ${
+            countText(messages[cell])} messages`
+      };
     },
   });
-  inner.append(make('p', { className: 'note' }, 'Darker (on a dark page, brighter) is more; empty is no message at all. Answers of gets and atomics count from where they leave.'));
+  inner.append(make(
+      'p', {className: 'note'},
+      'Darker (on a dark page, brighter) is more; empty is no message at all. Answers of gets ' +
+          'and atomics count from where they leave.'));
 }

@@ -1,4 +1,4 @@
-"""slackline report, and --report: what they read, refuse and write. tests/report looks at the pages."""
+"""slackline report, and --report: what they read, refuse and write; tests/report has the pages."""
 
 import json
 import re
@@ -85,8 +85,9 @@ class Report(ProgramCase):
         self.assertIn("both go to", self.bad("run", CHAIN, "--trace", "t", "--report", "t"))
         self.assertIn("--sizes", self.bad("run", CHAIN, "--sizes", "1KiB", "--report", "r.html"))
         self.assertIn("--no-timestamps", self.bad("run", CHAIN, "--no-timestamps", "--report", "r"))
-        for other in (("--samples", "2", "--noise", "exponential,mean=1us"), ("--tolerance", "latency"),
-                      ("--propagate", "op=1,by=1us"), ("--price", "1us")):
+        for other in (("--samples", "2", "--noise", "exponential,mean=1us"),
+                      ("--tolerance", "latency"), ("--propagate", "op=1,by=1us"),
+                      ("--price", "1us")):
             self.assertIn("--report", self.bad("slack", CHAIN, *other, "--report", "r.html"))
 
 

@@ -45,7 +45,8 @@ class Browser:
                          f"--window-size={width},{height}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        service = Service(shutil.which("chromedriver"))
+        self.driver = webdriver.Chrome(service=service, options=options)
         self.requests = []
         self.complaints = []
 
@@ -53,7 +54,7 @@ class Browser:
         self.driver.quit()
 
     def open(self, path, dark=False):
-        """Opens a file and waits until its page is ready; how long that took by its own clock, in ms."""
+        """Opens a file, waits until its page is ready; how long that took, by its clock in ms."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         self.driver.get(path.as_uri())
@@ -71,11 +72,16 @@ class Browser:
 
     def root(self, name):
         """A word of what the page says of itself: ready, view, loadMs, redrawMs."""
-        return self.driver.execute_script("return document.documentElement.dataset[arguments[0]]", name)
+        script = "return document.documentElement.dataset[arguments[0]]"
+        return self.driver.execute_script(script, name)
 
     def show(self, view):
         """Goes to a view by its tab and waits until it is there."""
         self.driver.find_element("id", f"tab-{view}").click()
+        self.wait_for_view(view)
+
+    def wait_for_view(self, view):
+        """Waits until a view is there."""
         self.wait_for("return document.documentElement.dataset.view === arguments[0]", view)
 
     def text(self, selector="main"):
