@@ -1,6 +1,7 @@
 """slackline report, and --report: what they read, refuse and write; tests/report has the pages."""
 
 import json
+import os
 import re
 
 from program_case import CHAIN, PIPELINE, ProgramCase, main
@@ -89,6 +90,40 @@ class Report(ProgramCase):
                       ("--tolerance", "latency"), ("--propagate", "op=1,by=1us"),
                       ("--price", "1us")):
             self.assertIn("--report", self.bad("slack", CHAIN, *other, "--report", "r.html"))
+
+
+class View(ProgramCase):
+    def opener(self, text):
+        """Puts a program of that text where xdg-open would be, and temporary files beside it."""
+        path = self.folder / "xdg-open"
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return {**os.environ, "PATH": f"{self.folder}:/usr/bin:/bin", "TMPDIR": str(self.folder)}
+
+    def test_the_page_is_opened(self):
+        self.good("simulate", CHAIN, "--trace", "t")
+        environment = self.opener('echo "$1" > opened')
+        done = self.run_program("view", "t", environment=environment)
+        self.assertEqual((done.code, done.err), (0, ""), done)
+        file = self.read("opened").strip()
+        self.assertTrue(done.out.startswith(f"{file}: "), done)
+        self.assertRegex(file, r"/slackline-\w{6}\.html$")
+        self.assertEqual(os.stat(file).st_mode & 0o777, 0o600)
+        with open(file, encoding="utf-8") as page:
+            self.assertEqual(page.read(), self.good("report", "t"))
+
+    def test_without_a_browser(self):
+        self.good("simulate", CHAIN, "--trace", "t")
+        done = self.run_program("view", "t", environment=self.opener("exit 3"))
+        self.assertEqual(done.code, 3, done)
+        self.assertIn("ended with 3", done.err)
+        self.assertIn(".html", done.err)
+        environment = self.opener("")
+        (self.folder / "xdg-open").unlink()
+        environment["PATH"] = str(self.folder)
+        self.assertEqual(self.run_program("view", "t", environment=environment).code, 3)
+        environment["TMPDIR"] = "/none"
+        self.assertIn("TMPDIR", self.run_program("view", "t", environment=environment).err)
 
 
 if __name__ == "__main__":
