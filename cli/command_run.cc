@@ -20,6 +20,7 @@
 #include "cli/network.h"
 #include "cli/order_options.h"
 #include "cli/output_file.h"
+#include "cli/report_file.h"
 #include "cli/run_options.h"
 #include "cli/run_report.h"
 #include "cli/schedule_source.h"
@@ -61,6 +62,7 @@ class Run : public Command {
     arguments.option("-p,--platform", "PLATFORM", platform_,
                      "the machine by which stragglers and slack are reckoned");
     arguments.output("--trace", trace_file_, "write the times of every operation there");
+    arguments.output("--report", report_file_, "write the run there as a page for a browser");
     arguments.flag("--all", all_, "every rank, not the first few, and where each ran");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=4,bytes=64MiB,block=1MiB");
@@ -73,6 +75,7 @@ class Run : public Command {
   int run(Console& console) override {
     hw::RunOptions options = resolve();
     if (sizes_) return sweep(options, console);
+    if (report_file_) source_.takes(kMemoryOfReportedOp);
     const LoadedSchedule loaded = source_.load_proved_if_static(console);
     joining_.check(loaded.schedule.rank_count(), source_.is_standard_input());
     note_unused_seed(delays_.seed(), draws(options.delays, loaded.schedule), console);
@@ -115,6 +118,14 @@ class Run : public Command {
     if (no_timestamps_ && trace_file_) {
       throw InputError("--no-timestamps with --trace: a trace is times; expected one of them");
     }
+    if (no_timestamps_ && report_file_) {
+      throw InputError("--no-timestamps with --report: it shows times; expected one of them");
+    }
+    check_report_file(report_file_);
+    if (report_file_ && report_file_ == trace_file_) {
+      throw InputError(fmt::format("--trace and --report both go to {}; expected a place for each",
+                                   *trace_file_));
+    }
     order_.policy();
     order_.sends_in_flight();
     options.delays = delays_.resolve();
@@ -145,6 +156,9 @@ class Run : public Command {
     const std::vector<std::uint64_t> bytes = parse_sizes(*sizes_);
     if (trace_file_) {
       throw InputError("--trace beside --sizes: a trace is of one run; expected one of them");
+    }
+    if (report_file_) {
+      throw InputError("--report beside --sizes: a report is of one run; expected one of them");
     }
     options.timestamps = false;  // nobody sees the times of operations
     std::vector<SweepSize> sizes;
@@ -250,6 +264,7 @@ class Run : public Command {
       deliver(trace_file_, sched::write_trace(result.trace), "", nullptr, console);
       if (*trace_file_ == "-") return 0;
     }
+    report(loaded, options, result, console);
     const RealRun run{subject_of(loaded),
                       std::string(transport.name()),
                       options,
@@ -267,11 +282,26 @@ class Run : public Command {
     return contents.ok() ? 0 : 1;
   }
 
+  void report(const LoadedSchedule& loaded, const hw::RunOptions& options,
+              const hw::RunResult& result, Console& console) const {
+    if (!report_file_) return;
+    const machine::Wiring wiring = wiring_of(options.platform, loaded.schedule);
+    report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
+    page.runs.push_back(reported_run("carried out", loaded.schedule, result.trace, options.platform,
+                                     wiring, options.delays));
+    if (result.makespans_s.size() > 1) {
+      page.samples_s = result.makespans_s;
+      page.samples_of = "iterations";
+    }
+    write_report_file(report_file_, page, console);
+  }
+
   ScheduleSource source_;
   Joining joining_;
   OrderOptions order_;
   DelayOptions delays_{{true, false}};
-  std::optional<std::string> sizes_, iterations_, duration_, warm_up_, platform_, trace_file_;
+  std::optional<std::string> sizes_, iterations_, duration_, warm_up_, platform_, trace_file_,
+      report_file_;
   bool no_timestamps_ = false;
   bool all_ = false;
   bool json_ = false;

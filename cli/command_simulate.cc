@@ -15,6 +15,7 @@
 #include "cli/frozen_run.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
+#include "cli/report_file.h"
 #include "cli/run_options.h"
 #include "cli/samples_report.h"
 #include "cli/schedule_source.h"
@@ -42,6 +43,7 @@ class Simulate : public Command {
                    "with --engine analytic: keep runs that noise has put slightly out of order");
     arguments.output("--trace", trace_file_, "write the times of every operation there");
     arguments.output("--links", link_file_, "write there what passed each link, and when (CSV)");
+    arguments.output("--report", report_file_, "write the run there as a page for a browser");
     arguments.flag("--all", all_, "every rank and link, not the first few");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB --platform fractus");
@@ -70,6 +72,7 @@ class Simulate : public Command {
     }
     if (const auto code = run_streamed(setting, {samples, jobs, {}}, console)) return *code;
     if (trace_file_) source_.takes(kMemoryOfTracedOp);
+    if (report_file_) source_.takes(kMemoryOfReportedOp);
     const LoadedSchedule loaded = workload_.given() ? workload_.load(source_, setting.seed, console)
                                                     : source_.load_proved(console);
     const bool drawn = draws(setting.delays, loaded.schedule);
@@ -82,9 +85,11 @@ class Simulate : public Command {
  private:
   // Each file has a place of its own, to which one can write.
   void check_outputs() const {
+    check_report_file(report_file_);
     const std::pair<std::string_view, std::optional<std::string>> outputs[] = {
         {"--trace", trace_file_},
         {"--links", link_file_},
+        {"--report", report_file_},
         {"--messages", workload_.message_file()}};
     for (const auto& [option, file] : outputs) {
       if (!file) continue;
@@ -117,6 +122,7 @@ class Simulate : public Command {
       console.phase("writing");
       deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
     }
+    if (report_file_) report(loaded, setting, wiring, trace, nullptr, console);
     if (link_file_ == "-" || trace_file_ == "-" || workload_.message_file() == "-") return 0;
     const Contents contents(loaded, trace);
     const Simulation simulation{subject_of(loaded), setting, trace.engine,
@@ -133,11 +139,30 @@ class Simulate : public Command {
     return result.failed || !contents.ok() ? 1 : 0;
   }
 
+  // The page of a run, and of the samples of which it is the first.
+  void report(const LoadedSchedule& loaded, const RunSetting& setting,
+              const machine::Wiring& wiring, const sched::Trace& trace,
+              const machine::Samples* samples, Console& console) const {
+    report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
+    page.runs.push_back(reported_run(samples != nullptr ? "the first sample" : "simulated",
+                                     loaded.schedule, trace, setting.platform, wiring,
+                                     setting.delays));
+    if (samples != nullptr) {
+      page.samples_s = samples->makespan_s;
+      page.samples_of = "runs that differ in their noise";
+    }
+    write_report_file(report_file_, page, console);
+  }
+
   int run_samples(const LoadedSchedule& loaded, const RunSetting& setting, machine::SampleRuns runs,
                   Console& console) const {
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
     const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
     const machine::Samples samples = setting.run_samples(loaded.schedule, wiring, runs, console);
+    if (report_file_) {
+      const sched::Trace first = setting.run(loaded.schedule, wiring, console);
+      report(loaded, setting, wiring, first, &samples, console);
+    }
     SamplesContext context;
     if (!setting.engine->shares) {
       context.link_left_out =
@@ -156,11 +181,11 @@ class Simulate : public Command {
   std::optional<int> run_streamed(const RunSetting& setting, const machine::SampleRuns& runs,
                                   Console& console) const {
     const bool asked = setting.engine->name == "analytic" && !workload_.given() && !trace_file_ &&
-                       !link_file_ && !source_.proof_wanted();
+                       !link_file_ && !report_file_ && !source_.proof_wanted();
     const std::optional<sched::Spec> spec = asked ? source_.spec() : std::nullopt;
     const std::string why = !asked
                                 ? "it goes with --engine analytic, and without --trace, --links, "
-                                  "--workload and --prove"
+                                  "--report, --workload and --prove"
                             : spec ? why_not_streamed(*spec, setting).value_or("")
                                    : "a file has no steps";
     if (approximate_ && !why.empty()) {
@@ -202,6 +227,7 @@ class Simulate : public Command {
   std::optional<std::string> jobs_;
   std::optional<std::string> link_file_;
   std::optional<std::string> trace_file_;
+  std::optional<std::string> report_file_;
   bool approximate_ = false;
   bool all_ = false;
   bool json_ = false;

@@ -19,6 +19,7 @@
 #include "cli/output_file.h"
 #include "cli/propagation_report.h"
 #include "cli/real_costs.h"
+#include "cli/report_file.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_report.h"
@@ -59,6 +60,7 @@ class Slack : public Command {
                      "draw there, as SVG, the least total float by rank and step");
     arguments.output("--chrome", chrome_file_,
                      "write there the run for Perfetto, with the floats of every operation");
+    arguments.output("--report", report_file_, "write the run there as a page for a browser");
     arguments.flag("--all", all_, "every rank, link and operation, and the whole critical path");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=64MiB,block=1MiB --platform fractus");
@@ -77,7 +79,7 @@ class Slack : public Command {
     } else {
       setting = options_.resolve(console);
     }
-    source_.takes(kMemoryOfOp);
+    source_.takes(report_file_ ? kMemoryOfReportedOp : kMemoryOfOp);
     const LoadedSchedule loaded = source_.load_proved(console);
     if (!real_costs_.given().empty()) {
       setting->engine = &engine_named("flow");
@@ -169,6 +171,7 @@ class Slack : public Command {
              {!real.empty() && !tolerance_.empty(), "--tolerance"},
              {!real.empty() && heat_map_file_, "--heat-map"},
              {!real.empty() && chrome_file_, "--chrome"},
+             {!real.empty() && report_file_, "--report"},
              {samples_ && trace_file_, "--trace"},
              {samples_ && wire_, "--wire"},
              {samples_ && propagate_, "--propagate"},
@@ -176,10 +179,13 @@ class Slack : public Command {
              {propagate_ && !tolerance_.empty(), "--tolerance"},
              {!tolerance_.empty() && heat_map_file_, "--heat-map"},
              {!tolerance_.empty() && chrome_file_, "--chrome"},
+             {!tolerance_.empty() && report_file_, "--report"},
              {samples_ && heat_map_file_, "--heat-map"},
              {samples_ && chrome_file_, "--chrome"},
+             {samples_ && report_file_, "--report"},
              {propagate_ && heat_map_file_, "--heat-map"},
-             {propagate_ && chrome_file_, "--chrome"}}) {
+             {propagate_ && chrome_file_, "--chrome"},
+             {propagate_ && report_file_, "--report"}}) {
       if (given && several == nullptr) several = option;
     }
     if (several != nullptr) {
@@ -189,6 +195,7 @@ class Slack : public Command {
                                    : propagate_  ? "--propagate"
                                                  : "--tolerance"));
     }
+    check_report_file(report_file_);
     for (const auto& [file, option] :
          {std::pair{&heat_map_file_, "--heat-map"}, std::pair{&chrome_file_, "--chrome"}}) {
       if (*file != "-") continue;
@@ -247,13 +254,19 @@ class Slack : public Command {
                                                                     found.timed.total_float_s,
                                                                     found.timed.free_float_s));
     }
+    if (report_file_) {
+      report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
+      page.runs.push_back(reported_run(trace_file_.value_or("simulated"), loaded.schedule, run));
+      page.runs.back().wire = wire_times_;
+      write_report_file(report_file_, page, console);
+    }
   }
 
   ScheduleSource source_;
   RunOptions options_{"analytic"};
   RealCosts real_costs_;
   std::optional<std::string> trace_file_, wire_, propagate_, samples_, jobs_, heat_map_file_,
-      chrome_file_;
+      chrome_file_, report_file_;
   std::vector<std::string> tolerance_;
   bool all_ = false;
   bool json_ = false;

@@ -17,6 +17,7 @@
 #include "cli/measured_validation.h"
 #include "cli/network.h"
 #include "cli/output_file.h"
+#include "cli/report_file.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/validation_report.h"
@@ -116,6 +117,7 @@ class Validate : public Command {
     arguments.option("--jobs", "N", jobs_, "runs at a time (default: all cores)");
     arguments.output("--plot", plot_file_, "draw predicted against measured there (SVG)");
     arguments.output("--csv", csv_file_, "write there what each operation came to");
+    arguments.output("--report", report_file_, "write there a page for a browser");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --ops all --delay 100us");
     arguments.example("pipeline.sched --on run --transport tcp --delay x2 -p loopback.toml");
@@ -127,7 +129,7 @@ class Validate : public Command {
     const bool real = options_.engine() == "run";
     const RunSetting setting = real ? options_.resolve_machine(console) : options_.resolve(console);
     const Wanted wanted = read_wanted(setting, real);
-    source_.takes(kMemoryOfOp);
+    source_.takes(report_file_ ? kMemoryOfReportedOp : kMemoryOfOp);
     const LoadedSchedule loaded = source_.load_proved(console);
     return real ? run_here(wanted, setting, loaded, console)
                 : simulate(wanted, setting, loaded, console);
@@ -236,17 +238,19 @@ class Validate : public Command {
     const analysis::Validation validation =
         analysis::run_trials(schedule, setting.platform, wiring, setting.delays, trace, trials,
                              setting.source(schedule, wiring, console), runs);
-    return answer({loaded,
-                   setting,
-                   std::string(setting.engine->name),
-                   validation,
-                   predictions,
-                   wanted.tolerance,
-                   wanted.choice_text(trials.size(), schedule.op_count()),
-                   wanted.delay_text(trace.makespan_s()),
-                   {},
-                   why_no_promise(schedule, setting.platform, wiring, setting.delays)},
-                  console);
+    return answer(
+        {loaded,
+         setting,
+         std::string(setting.engine->name),
+         validation,
+         predictions,
+         wanted.tolerance,
+         wanted.choice_text(trials.size(), schedule.op_count()),
+         wanted.delay_text(trace.makespan_s()),
+         {},
+         why_no_promise(schedule, setting.platform, wiring, setting.delays)},
+        reported_run("nothing delayed", schedule, trace, setting.platform, wiring, setting.delays),
+        console);
   }
 
   int run_here(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,
@@ -274,17 +278,21 @@ class Validate : public Command {
                      wanted.choice_text(validation.trials.size(), loaded.schedule.op_count()),
                      wanted.delay_text(validation.makespan_s),
                      RealRepeats{wanted.repeats, found.trials.undelayed_s, found.trials.noise_s}},
-                    seen);
+                    std::nullopt, seen);
     });
   }
 
-  int answer(const ValidationReport& report, Console& console) const {
+  // `undelayed` is the run without a trial, where one stands for all.
+  int answer(const ValidationReport& report, const std::optional<report::ReportedRun>& undelayed,
+             Console& console) const {
     deliver_files(report, console);
+    deliver_page(report, undelayed, console);
     console.print(json_ ? report.document() : report.text());
     return report.ok() ? 0 : 1;
   }
 
   void check_files() const {
+    check_report_file(report_file_);
     for (const auto* file : {&plot_file_, &csv_file_}) {
       if (*file == "-") {
         throw InputError(
@@ -303,11 +311,24 @@ class Validate : public Command {
     if (plot_file_) write_output_file(*plot_file_, svg);
   }
 
+  void deliver_page(const ValidationReport& validation,
+                    const std::optional<report::ReportedRun>& undelayed, Console& console) const {
+    if (!report_file_) return;
+    report::Report page{validation.loaded.name, validation.loaded.schedule, {}, {}, {}, {}};
+    if (undelayed) page.runs.push_back(*undelayed);
+    if (validation.real) {
+      page.samples_s = validation.real->undelayed_s;
+      page.samples_of = "runs without a delay";
+    }
+    page.validated = validated_delays(validation);
+    write_report_file(report_file_, page, console);
+  }
+
   ScheduleSource source_;
   RunOptions options_{"simgrid", {"--on", "simgrid|flow|analytic|event|run", false}};
   Joining joining_;
   std::optional<std::string> ops_, choose_, delay_, tolerance_, jobs_, repeats_, plot_file_,
-      csv_file_;
+      csv_file_, report_file_;
   bool json_ = false;
 };
 

@@ -21,6 +21,8 @@ constexpr std::array kCommands = {
     CommandEntry{"advise", "the fastest pattern, block size and placement", make_advise},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
     CommandEntry{"compare", "two runs of one schedule, held against each other", make_compare},
+    CommandEntry{"report", "a run as a page for a browser, with its slack", make_report},
+    CommandEntry{"view", "the same page, opened in a browser at once", make_view},
     CommandEntry{"calibrate", "a machine's figures from measured points", make_calibrate},
     CommandEntry{"reproduce", "a paper's figure or table, held to what it says", make_reproduce},
 };

@@ -18,12 +18,14 @@ std::unique_ptr<Command> make_convert();
 std::unique_ptr<Command> make_export();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_offload();
+std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_reproduce();
 std::unique_ptr<Command> make_run();
 std::unique_ptr<Command> make_simulate();
 std::unique_ptr<Command> make_slack();
 std::unique_ptr<Command> make_testbed();
 std::unique_ptr<Command> make_validate();
+std::unique_ptr<Command> make_view();
 
 struct CommandEntry {
   std::string_view name;

@@ -6,6 +6,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(Eigen3 REQUIRED)
 find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
 pkg_check_modules(libsodium REQUIRED IMPORTED_TARGET libsodium)
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)

@@ -17,8 +17,7 @@ double makespan_s(const ConstraintGraph& graph) {
 }
 
 // Backwards from the end: at each moment the constraint that binds it.
-std::vector<OpId> critical_path(const ConstraintGraph& graph) {
-  if (graph.node_count() == 0) return {};
+CriticalChain critical_chain(const ConstraintGraph& graph) {
   const std::span<const double> time_s = graph.time_s();
   const double tolerance_s = rounding_s(makespan_s(graph));
   std::vector<std::uint32_t> binding(graph.node_count(), std::numeric_limits<std::uint32_t>::max());
@@ -38,15 +37,27 @@ std::vector<OpId> critical_path(const ConstraintGraph& graph) {
     const bool equal = time_s[n.value] == time_s[node.value];
     if (later || (equal && n.moment() == Moment::kDone && n < node)) node = n;
   }
-  std::vector<OpId> path;
+  CriticalChain chain;
   while (true) {
-    if (path.empty() || path.back() != node.op()) path.push_back(node.op());
+    chain.first = node;
     const std::uint32_t index = binding[node.value];
     const bool from_start = time_s[node.value] <= graph.source_s(node);
     if (index == std::numeric_limits<std::uint32_t>::max() || from_start) break;
+    chain.constraints.push_back(index);
     node = graph.constraints()[index].tail;
   }
-  std::reverse(path.begin(), path.end());
+  std::reverse(chain.constraints.begin(), chain.constraints.end());
+  return chain;
+}
+
+std::vector<OpId> critical_path(const ConstraintGraph& graph) {
+  if (graph.node_count() == 0) return {};
+  const CriticalChain chain = critical_chain(graph);
+  std::vector<OpId> path = {chain.first.op()};
+  for (const std::uint32_t index : chain.constraints) {
+    const OpId op = graph.constraints()[index].head.op();
+    if (path.back() != op) path.push_back(op);
+  }
   return path;
 }
 

@@ -10,7 +10,7 @@ import termios
 from program_case import CHAIN, PATTERNS, PROGRAM, ProgramCase, main
 
 COMMANDS = ("list", "compile", "check", "export", "simulate", "run", "compare", "slack", "offload",
-            "convert", "calibrate")
+            "convert", "calibrate", "report", "view")
 
 
 class Program(ProgramCase):

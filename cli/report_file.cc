@@ -1,0 +1,55 @@
+#include "cli/report_file.h"
+
+#include <cmath>
+#include <utility>
+
+#include "analysis/slack/validate.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/frozen_run.h"
+#include "cli/output_file.h"
+
+namespace slackline::cli {
+
+report::ReportedRun reported_run(std::string label, const sched::Schedule& schedule,
+                                 const SlackRun& run) {
+  return reported_run(std::move(label), schedule, run.trace, run.platform, run.wiring, run.delays);
+}
+
+report::ReportedRun reported_run(std::string label, const sched::Schedule& schedule,
+                                 const sched::Trace& trace, const machine::Platform& platform,
+                                 const machine::Wiring& wiring, const machine::DelayPlan& delays) {
+  return {std::move(label),
+          trace,
+          platform,
+          wiring,
+          delays,
+          std::nullopt,
+          why_no_promise(schedule, platform, wiring, delays)};
+}
+
+std::vector<report::ValidatedDelay> validated_delays(const ValidationReport& validation) {
+  const std::vector<double>& float_s = validation.predictions.front().float_s;
+  std::vector<report::ValidatedDelay> delays;
+  for (const analysis::TrialResult& result : validation.validation.trials) {
+    const double predicted_s = analysis::predicted_shift_s(result, float_s[result.trial.op.value]);
+    const double bound_s = validation.tolerance.bound_s(result, validation.validation.makespan_s);
+    delays.push_back({result.trial.op, sched::seconds(result.trial.by), predicted_s, result.shift_s,
+                      std::abs(result.shift_s - predicted_s) <= bound_s});
+  }
+  return delays;
+}
+
+void check_report_file(const std::optional<std::string>& file) {
+  if (file != "-") return;
+  throw InputError("--report -: the answer is on standard output; expected a file");
+}
+
+void write_report_file(const std::optional<std::string>& file, const report::Report& report,
+                       Console& console) {
+  if (!file) return;
+  console.phase("writing");
+  write_output_file(*file, report::report_page(report));
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,39 @@
+// RUN and SECOND: one trace or two, and the page of a report that they make.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "cli/json_document.h"
+#include "cli/memory_option.h"
+
+namespace slackline::cli {
+
+class TracePage {
+ public:
+  /// The arguments, and the options that say where the schedule comes from.
+  void declare(Arguments& arguments);
+
+  struct Made {
+    std::string schedule;  // for people
+    std::string digest;
+    std::uint64_t runs = 0;
+    std::string html;
+
+    /// These but for the page, of which it has the size.
+    void add_to(JsonDocument& document) const;
+  };
+  /// Reads, analyses and writes. Throws InputError, naming the trace, on what is none, on traces of
+  /// two schedules, and where the schedule cannot be had.
+  Made make(Console& console) const;
+
+ private:
+  std::string first_, second_;
+  MemoryOption memory_;
+  std::optional<std::string> schedule_;
+};
+
+}  // namespace slackline::cli

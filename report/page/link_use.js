@@ -1,0 +1,44 @@
+// What each link carried, and when.
+
+/**
+ * The share of its rate at which each link was used in each of `bins` equal parts of the run, and
+ * its bytes: {shares, bytes, used: the links that carried something, rateOf(link): in bytes/s}.
+ */
+async function linkUse(run, bins) {
+  const {schedule, columns} = run.model;
+  const {channelWay, channelBack, wayLinks, wayLink} =
+      await columns.some(run.prefix, ['channel.way', 'channel.back', 'way.links', 'way.link']);
+  const first = sumsBefore(wayLinks);
+  const shares = new Float32Array(run.links.length * bins);
+  const bytes = new Float64Array(run.links.length);
+  const bin = run.last / bins || 1;
+  for (let op = 0; op < schedule.ops; ++op) {
+    const size = schedule.opBytes[op];
+    if (!size || run.reached[op] < 3 || !schedule.isInitiator(op)) continue;
+    const channel = schedule.opChannel[op];
+    const way = (schedule.hasReply(op) ? channelBack : channelWay)[channel];
+    const begin = run.wireAt(op);
+    const end = Math.max(begin + 1, run.leftAt(op));
+    for (let l = first[way]; l < first[way + 1]; ++l) {
+      const link = wayLink[l];
+      bytes[link] += size;
+      const last = Math.min(bins - 1, Math.floor(end / bin));
+      for (let b = Math.floor(begin / bin); b <= last; ++b) {
+        const part = Math.min(end, (b + 1) * bin) - Math.max(begin, b * bin);
+        shares[link * bins + b] += size * part / (end - begin);
+      }
+    }
+  }
+  const used = [];
+  // Of a real run no rates are known: the highest that was seen takes their place.
+  const most = shares.reduce((a, b) => Math.max(a, b), 0);
+  const rateOf = (link) =>
+      (run.measured ? most / run.model.seconds(bin) : run.links[link].bytes_per_s);
+  run.links.forEach((_, link) => {
+    if (!bytes[link]) return;
+    used.push(link);
+    const room = rateOf(link) * run.model.seconds(bin);
+    for (let b = link * bins; b < (link + 1) * bins; ++b) shares[b] /= room;
+  });
+  return {shares, bytes, used, rateOf};
+}

@@ -1,0 +1,82 @@
+// The links of each run's network, and which of them the messages of each channel pass. Of a real
+// run nobody knows the network: its links are each rank's way out and its way in, of no known rate.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine/paths.h"
+#include "report/document.h"
+#include "report/sections.h"
+#include "report/tracks.h"
+
+namespace slackline::report {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+// Links out and in for each rank; the way of a channel passes its ends'.
+void add_of_real_run(const sched::Schedule& schedule, const std::string& prefix,
+                     nlohmann::ordered_json& links, Columns& columns) {
+  for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
+    for (const char* side : {"out", "in"}) {
+      links.push_back({{"name", "rank-" + std::to_string(rank) + "." + side}, {"bytes_per_s", 0}});
+    }
+  }
+  Numbers way, back, lengths, passed;
+  for (std::uint32_t c = 0; c < schedule.channels().size(); ++c) {
+    const sched::Channel& channel = schedule.channels()[c];
+    way.push_back(2 * std::int64_t{c});
+    back.push_back(2 * std::int64_t{c} + 1);
+    for (const auto& [from, to] :
+         {std::pair(channel.src, channel.dst), std::pair(channel.dst, channel.src)}) {
+      lengths.push_back(2);
+      passed.push_back(2 * std::int64_t{from.value});
+      passed.push_back(2 * std::int64_t{to.value} + 1);
+    }
+  }
+  columns.add(prefix + "channel.way", way, Coding::kDifferences);
+  columns.add(prefix + "channel.back", back, Coding::kDifferences);
+  columns.add(prefix + "way.links", lengths);
+  columns.add(prefix + "way.link", passed, Coding::kDifferences);
+}
+
+void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::size_t index,
+                Document& document) {
+  const std::string prefix = "run" + std::to_string(index) + ".";
+  auto& links = document.facts["runs"][index]["links"];
+  links = nlohmann::ordered_json::array();
+  if (is_measured(run.trace)) {
+    add_of_real_run(schedule, prefix, links, document.columns);
+    return;
+  }
+  const machine::Paths paths(schedule, run.wiring, run.delays);
+  for (const machine::Link& link : run.wiring.links()) {
+    links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});
+  }
+  Numbers way, back;
+  for (std::uint32_t c = 0; c < schedule.channels().size(); ++c) {
+    way.push_back(paths.of(sched::ChannelId(c), false).value);
+    back.push_back(paths.of(sched::ChannelId(c), true).value);
+  }
+  Numbers lengths, passed;
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    const auto of_path = paths.links(machine::PathId(p));
+    lengths.push_back(static_cast<std::int64_t>(of_path.size()));
+    for (const machine::LinkId link : of_path) passed.push_back(link.value);
+  }
+  document.columns.add(prefix + "channel.way", way, Coding::kDifferences);
+  document.columns.add(prefix + "channel.back", back, Coding::kDifferences);
+  document.columns.add(prefix + "way.links", lengths);
+  document.columns.add(prefix + "way.link", passed, Coding::kDifferences);
+}
+
+}  // namespace
+
+void add_links(const Report& report, const Ticks&, Document& document) {
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    add_of_run(report.schedule, report.runs[i], i, document);
+  }
+}
+
+}  // namespace slackline::report

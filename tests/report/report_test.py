@@ -1,0 +1,263 @@
+"""The pages of `slackline report` and --report, in a real browser, from a file."""
+
+import json
+import os
+import sys
+import unittest
+
+import browser  # first: it may go on with another Python
+from program_case import ProgramCase, main
+
+SPEC = "binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB"
+# 1,032,192 operations
+LARGE = "binomial-pipeline:ranks=64,bytes=4GiB,block=1MiB"
+TAKE = "document.title='taken'"
+HOSTILE = f'</script><img src=x onerror="{TAKE}"><script>{TAKE}</script>'
+WHY_NONE = browser.why_none()
+
+
+@unittest.skipIf(WHY_NONE, f"a browser is needed: {WHY_NONE}")
+class Report(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = browser.Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def tearDown(self):
+        """No page says that something is wrong, and none asks for anything but itself."""
+        self.browser.look()
+        complaints, requests = self.browser.complaints, self.browser.requests
+        self.browser.complaints, self.browser.requests = [], []
+        self.assertEqual(complaints, [])
+        self.assertEqual([url for url in requests if not url.endswith("/page.html")], [])
+
+    def open(self, name="page.html", **how):
+        load_ms = self.browser.open(self.folder / name, **how)
+        self.assertEqual(self.browser.root("ready"), "yes", self.browser.text())
+        return load_ms
+
+    def report(self, *arguments):
+        self.good("report", *arguments, "-o", "page.html")
+        return self.open()
+
+    def run_js(self, script, *arguments):
+        return self.browser.driver.execute_script(script, *arguments)
+
+    def press(self, *keys):
+        self.browser.driver.switch_to.active_element.send_keys(*keys)
+
+    def find(self, text):
+        """Finds by the search box, goes to the first; what the box says."""
+        box = self.browser.driver.find_element("id", "search")
+        box.clear()
+        box.send_keys(text)
+        said = self.browser.text("#found")
+        box.send_keys("\ue007")  # Enter
+        return said
+
+    def ink(self):
+        """How many pixels of the first timeline are of another colour than the corner."""
+        return self.run_js("""
+            const canvas = document.querySelector('.canvas canvas');
+            const words = new Uint32Array(canvas.getContext('2d')
+              .getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+            return words.reduce((count, word) => count + (word !== words[0]), 0);""")
+
+    def test_a_run(self):
+        document = self.document("simulate", SPEC, "--trace", "t")
+        floats = self.document("slack", SPEC, "--trace", "t")
+        self.report("t")
+        self.assertIn(SPEC.replace(",block=1MiB", ""), self.browser.text("h1"))
+        self.assertEqual(self.browser.driver.title, self.browser.text("h1"))
+        self.assertIn("860.3 us", self.browser.text("header"))
+        self.assertGreater(self.ink(), 20_000)
+        # By its number, by kind and rank, and what is none.
+        self.assertEqual(self.find("17"), "1 found")
+        self.assertIn("17", self.browser.text("#chosen"))
+        self.assertIn("Predecessors", self.browser.text("aside"))
+        self.assertIn("total float", self.browser.text("aside"))
+        sends = int(self.find("send rank=0").split()[0])
+        self.assertGreater(sends, 7)
+        self.assertIn("expected", self.find("sned"))
+        critical = int(self.find("critical").split()[0])
+        self.assertEqual(critical, floats["total_float_none"]
+                         if "total_float_none" in floats else critical)
+        self.assertAlmostEqual(document["makespan_s"], 0.0008602608, 9)
+
+    def test_what_keys_and_pointer_do(self):
+        self.good("simulate", SPEC, "--trace", "t")
+        self.report("t")
+        driver = self.browser.driver
+        canvas = driver.find_element("css selector", ".canvas canvas")
+        everything = self.ink()
+        for keys in ("+", "+", "\ue014", "\ue012", "\ue015", "\ue013", "]", "[", "-"):  # and arrows
+            self.browser.redrawn(lambda: canvas.send_keys(keys))
+        self.assertNotEqual(self.ink(), everything)
+        self.browser.redrawn(lambda: canvas.send_keys("0"))
+        self.assertEqual(self.ink(), everything)
+        wheel = """arguments[0].dispatchEvent(new WheelEvent('wheel', {deltaY: arguments[1],
+            clientX: 500, clientY: 350, bubbles: true, cancelable: true}))"""
+        self.browser.redrawn(lambda: self.run_js(wheel, canvas, -100))
+        self.browser.redrawn(lambda: self.run_js(wheel, canvas, 100))
+        chain = browser.webdriver.ActionChains(driver)
+        self.browser.redrawn(chain.click_and_hold(canvas).move_by_offset(60, 0).release().perform)
+        # Only what is there is chosen; Escape lets go of it.
+        self.browser.redrawn(lambda: canvas.send_keys("0"))
+        self.click_bar()
+        self.assertRegex(self.browser.text("#chosen"), r"^(send|recv) \d+$")
+        canvas.send_keys("\ue00c")
+        self.assertEqual(driver.find_elements("id", "chosen"), [])
+        canvas.send_keys("?")
+        self.assertIn("Keys", self.browser.text("dialog"))
+        self.press("\ue00c")
+        for number, view in enumerate(("timeline", "path", "heat", "messages", "links"), 1):
+            self.run_js("document.activeElement.blur()")
+            driver.find_element("tag name", "body").send_keys(str(number))
+            self.browser.wait_for_view(view)
+
+    def click_bar(self):
+        """Clicks on the middle of the widest stretch of one colour in the first row of NIC out."""
+        x, y = self.run_js("""
+            const canvas = document.querySelector('.canvas canvas');
+            const box = canvas.getBoundingClientRect();
+            const image = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            const words = new Uint32Array(image.data.buffer);
+            for (let y = 30; y < canvas.height; ++y) {
+              let run = 0;
+              for (let x = 140; x < canvas.width; ++x) {
+                run = words[y * canvas.width + x] === words[y * canvas.width + x - 1]
+                  && words[y * canvas.width + x] !== words[y * canvas.width + canvas.width - 2]
+                  ? run + 1 : 0;
+                if (run > 25) return [x - 12, y + 2].map((at) => at * box.width / canvas.width);
+              }
+            }""")
+        canvas = self.browser.driver.find_element("css selector", ".canvas canvas")
+        size = canvas.size
+        chain = browser.webdriver.ActionChains(self.browser.driver)
+        chain.move_to_element_with_offset(canvas, x - size["width"] / 2, y - size["height"] / 2)
+        chain.click().perform()
+
+    def test_every_view_of_a_run(self):
+        self.good("simulate", SPEC, "--trace", "t")
+        self.report("t")
+        self.browser.show("path")
+        self.assertIn("860.3 us", self.browser.text())
+        self.assertIn("on the wire", self.browser.text())
+        self.browser.show("heat")
+        self.assertIn("rank and step", self.browser.text())
+        self.browser.show("messages")
+        self.assertIn("56 MiB in all", self.browser.text())
+        self.browser.show("links")
+        self.assertIn("host-0.out", self.browser.text())
+        self.assertEqual(self.browser.driver.find_elements("id", "tab-samples"), [])
+        self.assertEqual(self.browser.driver.find_elements("id", "tab-compare"), [])
+        # From a list to the timeline.
+        self.browser.show("path")
+        self.browser.driver.find_element("css selector", "tbody .link").click()
+        self.browser.wait_for_view("timeline")
+        self.assertTrue(self.browser.text("#chosen"))
+
+    def test_dark_and_narrow(self):
+        self.good("simulate", SPEC, "--trace", "t")
+        self.report("t")
+        colour = "return getComputedStyle(document.body).backgroundColor"
+        light = self.run_js(colour)
+        self.open(dark=True)
+        self.assertNotEqual(self.run_js(colour), light)
+        self.assertGreater(self.ink(), 20_000)
+        self.browser.driver.set_window_size(480, 700)
+        self.addCleanup(self.browser.driver.set_window_size, 1200, 800)
+        self.browser.redrawn(lambda: self.press("+"))
+        for view in ("path", "heat", "messages", "links", "timeline"):
+            self.browser.show(view)
+
+    def test_two_runs(self):
+        self.good("simulate", SPEC, "--trace", "a")
+        self.good("simulate", SPEC, "--delay", "rank=3,step=5,by=100us,of=lane", "--trace", "b")
+        self.report("a", "b")
+        canvases = self.browser.driver.find_elements("css selector", ".canvas canvas")
+        self.assertEqual(len(canvases), 2)
+        self.browser.show("compare")
+        # The delay is where it begins.
+        self.assertRegex(self.browser.text("#differing"),
+                         r"The first of them is (send|recv) \d+ of rank 3: ready at one time")
+        self.report("a", "a")
+        self.browser.show("compare")
+        self.assertEqual(self.browser.text("#differing"), "Nothing.")
+
+    def test_samples(self):
+        self.good("simulate", SPEC, "--noise", "exponential,mean=5us,chance=20%", "--samples",
+                  "200", "--engine", "analytic", "--report", "page.html")
+        self.open()
+        self.browser.show("samples")
+        self.assertIn("200 runs that differ in their noise", self.browser.text())
+        self.assertIn("Cumulative distribution", self.browser.text())
+
+    def test_validation(self):
+        self.good("validate", SPEC, "--on", "analytic", "--ops", "20", "--report", "page.html")
+        self.open()
+        self.browser.show("validation")
+        self.assertIn("All are within their tolerance.", self.browser.text())
+
+    def test_a_real_run(self):
+        # As `run --trace` writes it: no platform, and who carried it out.
+        self.good("simulate", SPEC, "--trace", "t")
+        trace = json.loads(self.read("t"))
+        trace.update(platform="", engine="run:shm")
+        self.write("real", json.dumps(trace))
+        self.report("real")
+        self.assertIn("times that were seen", self.browser.text("header"))
+        self.assertEqual(self.browser.driver.find_elements("id", "tab-path"), [])
+        self.assertEqual(self.find("17"), "1 found")
+        self.assertIn("total float", self.browser.text("aside"))
+        self.browser.show("heat")
+        self.browser.show("links")
+        self.assertIn("rank-0.out", self.browser.text())
+        self.report("t", "real")
+        self.browser.show("path")
+        self.browser.show("compare")
+
+    def test_a_run_that_never_ends(self):
+        self.run_well("simulate", SPEC, "--fail", "rank=3,at=200us", "--report", "page.html",
+                      code=1)
+        self.open()
+        self.assertIn("The run never ended", self.browser.text("header"))
+        self.assertIn("No slack is known", self.browser.text())
+        self.assertEqual(self.browser.driver.find_elements("id", "tab-path"), [])
+        self.browser.show("messages")
+        self.browser.show("links")
+
+    def test_names_of_anybodys_stay_text(self):
+        self.good("simulate", SPEC, "--trace", "t")
+        trace = json.loads(self.read("t"))
+        trace["engine"] = HOSTILE
+        name = HOSTILE.replace("/", "\u2215")  # a file's name has no slash
+        self.write(name, json.dumps(trace))
+        self.report(name)
+        self.assertEqual(self.browser.driver.find_elements("tag name", "img"), [])
+        self.assertNotEqual(self.browser.driver.title, "taken")
+        self.assertIn(HOSTILE, self.browser.text("header"))
+        self.assertIn(name, self.browser.text("header"))
+
+    def test_a_million_operations(self):
+        self.good("simulate", LARGE, "--engine", "analytic", "--report", "page.html")
+        size = os.path.getsize(self.folder / "page.html")
+        load_ms = self.open()
+        canvas = self.browser.driver.find_element("css selector", ".canvas canvas")
+        redraws = [self.browser.redrawn(lambda key=key: canvas.send_keys(key)) for key in "+]-0"]
+        median = sorted(redraws)[len(redraws) // 2]
+        print(f"1,032,192 operations: {size / 1e6:.1f} MB, ready after {load_ms:.0f} ms, redrawn "
+              f"in {median:.0f} ms (at most {max(redraws):.0f})", file=sys.stderr)
+        self.assertEqual(self.find("500000"), "1 found")
+        self.assertIn("500000", self.browser.text("#chosen"))
+        for view in ("path", "heat", "messages", "links"):
+            self.browser.show(view)
+
+
+if __name__ == "__main__":
+    if WHY_NONE:
+        print(f"skipped: {WHY_NONE}; scripts/install-packages tests installs it", file=sys.stderr)
+    main()
