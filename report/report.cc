@@ -4,9 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "base/xml_text.h"
 #include "report/document.h"
-#include "report/html.h"
 #include "report/page_parts.h"
+#include "report/script_json.h"
 #include "report/sections.h"
 #include "sched/export/timeline.h"
 
@@ -78,7 +79,7 @@ std::string report_page(const Report& report) {
             "</script>\n";
   }
   const PageParts parts = page_parts();
-  const std::string title = html_text(report.name);
+  const std::string title = sched::xml_text(report.name);
   const std::string facts = script_json(document.facts);
   std::string page;
   page.reserve(parts.html.size() + parts.style.size() + parts.script.size() + facts.size() +

@@ -1,14 +1,10 @@
-// Texts of anybody's inside HTML.
+// Data inside HTML.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 
 namespace slackline::report {
-
-/// As the content of an element: `<`, `>`, `&` and quotes are named. What is not UTF-8 is replaced.
-std::string html_text(std::string_view text);
 
 /// JSON as the content of a script element of data, which nothing in it can end: it holds no `<`,
 /// `>` or `&`, and no line separator that only JSON takes. What is not UTF-8 is replaced.

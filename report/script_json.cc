@@ -1,4 +1,6 @@
-#include "report/html.h"
+#include "report/script_json.h"
+
+#include <string_view>
 
 namespace slackline::report {
 namespace {
@@ -14,19 +16,6 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 }
 
 }  // namespace
-
-std::string html_text(std::string_view text) {
-  // JSON's writer knows what is UTF-8.
-  std::string out =
-      nlohmann::ordered_json::parse(nlohmann::ordered_json(text).dump(-1, ' ', false, kReplace))
-          .get<std::string>();
-  replace_all(out, "&", "&amp;");
-  replace_all(out, "<", "&lt;");
-  replace_all(out, ">", "&gt;");
-  replace_all(out, "\"", "&quot;");
-  replace_all(out, "'", "&#39;");
-  return out;
-}
 
 std::string script_json(const nlohmann::ordered_json& value) {
   std::string out = value.dump(-1, ' ', false, kReplace);
