@@ -17,7 +17,6 @@
 #include "cli/delay_options.h"
 #include "cli/draws.h"
 #include "cli/joining.h"
-#include "cli/network.h"
 #include "cli/order_options.h"
 #include "cli/output_file.h"
 #include "cli/run_options.h"
@@ -25,6 +24,7 @@
 #include "cli/schedule_source.h"
 #include "cli/sizes_option.h"
 #include "cli/sweep.h"
+#include "engines/engines.h"
 #include "hw/driver.h"
 #include "hw/rank_facts.h"
 #include "hw/session.h"
@@ -187,10 +187,12 @@ class Run : public Command {
                             Console& console, std::vector<double>& slack_s) const {
     RunSetting predicted;
     predicted.platform = options.platform;
-    predicted.engine = &engine_named("analytic");
+    predicted.engine = &engines::engine_named("analytic");
     predicted.policy = order_.policy();
     predicted.sends_in_flight = order_.sends_in_flight();
-    return predicted.order_of(schedule, wiring_of(options.platform, schedule), console, slack_s);
+    SettledRun settled(predicted, schedule, console);
+    slack_s = settled.release_slack_s();
+    return settled.setting().order;
   }
 
   void check_trace_file() const {

@@ -13,7 +13,6 @@
 #include "cli/cores.h"
 #include "cli/draws.h"
 #include "cli/frozen_run.h"
-#include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/run_options.h"
 #include "cli/samples_report.h"
@@ -102,15 +101,13 @@ class Simulate : public Command {
   }
 
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
-    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
-    sched::Trace trace = setting.run(loaded.schedule, wiring, console);
+    const SettledRun settled(setting, loaded.schedule, console);
+    sched::Trace trace = settled.run(console);
     trace.title = loaded.title;
-    const SimulationResult result =
-        result_of(loaded.schedule, setting.platform, wiring, setting.delays, trace);
+    const SimulationResult result = result_of(settled.setting(), trace);
     if (link_file_) {
       console.phase("writing");
-      deliver(link_file_, link_csv(loaded.schedule, wiring, setting.delays, trace), "", nullptr,
-              console);
+      deliver(link_file_, link_csv(settled.setting(), trace), "", nullptr, console);
     }
     workload_.write_messages(loaded.schedule, trace, console);
     if (trace_file_) {
@@ -136,12 +133,11 @@ class Simulate : public Command {
   int run_samples(const LoadedSchedule& loaded, const RunSetting& setting, machine::SampleRuns runs,
                   Console& console) const {
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
-    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
-    const machine::Samples samples = setting.run_samples(loaded.schedule, wiring, runs, console);
+    const SettledRun settled(setting, loaded.schedule, console);
+    const machine::Samples samples = settled.samples(runs, console);
     SamplesContext context;
-    if (!setting.engine->shares) {
-      context.link_left_out =
-          shared_link_name(loaded.schedule, setting.platform, wiring, setting.delays);
+    if (!settled.engine().shares_links) {
+      context.link_left_out = shared_link_name(settled.setting());
     }
     console.print(json_ ? samples_document(subject_of(loaded), setting, samples, context)
                         : samples_report(subject_of(loaded), setting, samples, context, all_));

@@ -5,42 +5,35 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/engines/delayed_runs.h"
 #include "analysis/slack/delay_slopes.h"
-#include "analysis/slack/delayed_runs.h"
 #include "analysis/slack/helpful_delays.h"
 #include "analysis/slack/link_upgrades.h"
+#include "analysis/slack/validate.h"
 #include "base/error.h"
-#include "cli/engine.h"
 #include "cli/price_report.h"
 #include "cli/slack_run.h"
 #include "cli/slope_report.h"
 #include "cli/suggestion_report.h"
 #include "cli/upgrade_report.h"
+#include "engines/engines.h"
 #include "machine/delay_values.h"
 
 namespace slackline::cli {
 namespace {
 
 // Another engine's run with the suggested delays, and without; nothing in a build without SimGrid.
-std::optional<Confirmation> confirm(const LoadedSchedule& loaded, const RunSetting& setting,
-                                    const SlackRun& run, const analysis::HelpfulDelays& found,
-                                    const machine::IssueOrder& order, Console& console) {
-  if (found.together.empty()) return std::nullopt;
-  for (const EngineEntry& engine : engines()) {
-    if (engine.name != "simgrid") continue;
-    console.phase("confirming");
-    machine::DelayPlan plan = setting.delays;
-    const auto makespan_s = [&] {
-      return engine.run(loaded.schedule, setting.platform, run.wiring, plan, order).makespan_s();
-    };
-    Confirmation confirmation{std::string(engine.name), makespan_s(), 0};
-    for (const analysis::HelpfulDelay& helpful : found.together) {
-      plan.ops.push_back(helpful.delay);
-    }
-    confirmation.with_s = makespan_s();
-    return confirmation;
-  }
-  return std::nullopt;
+std::optional<Confirmation> confirm(const machine::Setting& setting,
+                                    const analysis::HelpfulDelays& found, Console& console) {
+  const machine::Engine* engine = engines::find_engine("simgrid");
+  if (found.together.empty() || engine == nullptr) return std::nullopt;
+  console.phase("confirming");
+  machine::DelayPlan plan = setting.delays;
+  const auto makespan_s = [&] { return engine->run(setting.with(plan)).makespan_s(); };
+  Confirmation confirmation{std::string(engine->name), makespan_s(), 0};
+  for (const analysis::HelpfulDelay& helpful : found.together) plan.ops.push_back(helpful.delay);
+  confirmation.with_s = makespan_s();
+  return confirmation;
 }
 
 }  // namespace
@@ -84,26 +77,25 @@ std::string_view RealCosts::given() const {
 std::string RealCosts::answer(const LoadedSchedule& loaded, const RunSetting& setting,
                               std::uint32_t jobs, bool all, bool json, Console& console) const {
   const sched::Schedule& schedule = loaded.schedule;
-  const SlackRun run = run_now(setting, schedule, console);
-  std::vector<double> slack_s;
-  const machine::IssueOrder order = setting.order_of(schedule, run.wiring, console, slack_s);
+  const SettledRun settled(setting, schedule, console);
+  const SlackRun run = run_now(settled, console);
   if (suggest_) {
-    analysis::DelaySearch search{schedule, run.platform, run.wiring, run.delays, order, jobs, {}};
+    analysis::DelaySearch search{run.setting, jobs, {}};
     search.progress = [&](std::string_view what, std::uint64_t done, std::uint64_t of) {
       console.progress(what, done, of);
     };
     const analysis::HelpfulDelays found = analysis::helpful_delays(search);
-    const Suggestion suggestion{found, confirm(loaded, setting, run, found, order, console)};
+    const Suggestion suggestion{found, confirm(run.setting, found, console)};
     return json ? suggestion_document(loaded, run, suggestion)
                 : suggestion_report(loaded, run, suggestion, all);
   }
   if (what_if_) {
     console.phase("upgrading links");
     const analysis::LinkUpgrades found =
-        analysis::link_upgrades(schedule, run.platform, run.wiring, run.delays, order, jobs);
+        analysis::link_upgrades(run.setting, settled.engine(), jobs);
     return json ? upgrade_document(loaded, run, found) : upgrade_report(loaded, run, found, all);
   }
-  const analysis::DelayedRuns runs(schedule, run.platform, run.wiring, run.delays, order);
+  const analysis::DelayedRuns runs(run.setting);
   const auto progress = [&](std::uint32_t done) {
     console.progress("delaying each operation", done, schedule.op_count());
   };
@@ -115,8 +107,7 @@ std::string RealCosts::answer(const LoadedSchedule& loaded, const RunSetting& se
     return json ? slope_document(loaded, run, slopes) : slope_report(loaded, run, slopes, all);
   }
   DelayPrices prices{price_, runs.undelayed().makespan_s(), {}};
-  prices.cost_s =
-      runs.makespans_s(analysis::trials_of_all(schedule, run.platform, price_), jobs, progress);
+  prices.cost_s = runs.makespans_s(analysis::trials_of_all(run.setting, price_), jobs, progress);
   for (double& cost_s : prices.cost_s) cost_s -= prices.makespan_s;
   return json ? price_document(loaded, run, prices) : price_report(loaded, run, prices, all);
 }
