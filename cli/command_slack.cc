@@ -148,7 +148,7 @@ class Slack : public Command {
     if (jobs_ && !samples_ && real.empty() && !(delay_ && !delay_->op)) {
       throw InputError(
           "--jobs: there is one run; expected --samples, --propagate without op, --price, "
-          "--slopes, --suggest or --what-if beside it");
+          "--slopes, --exact-float, --suggest or --what-if beside it");
     }
     if (!real.empty() && options_.engine() && *options_.engine() != "flow") {
       throw InputError(

@@ -7,10 +7,13 @@
 
 #include "analysis/engines/delayed_runs.h"
 #include "analysis/slack/delay_slopes.h"
+#include "analysis/slack/exact_float.h"
 #include "analysis/slack/helpful_delays.h"
 #include "analysis/slack/link_upgrades.h"
 #include "analysis/slack/validate.h"
 #include "base/error.h"
+#include "base/split.h"
+#include "cli/exact_float_report.h"
 #include "cli/price_report.h"
 #include "cli/slack_run.h"
 #include "cli/slope_report.h"
@@ -44,6 +47,9 @@ void RealCosts::declare(Arguments& arguments) {
                    "engine");
   arguments.flag("--slopes", slopes_,
                  "what a small delay of each operation alone really costs, per second of it");
+  arguments.option("--exact-float", "OPS", float_text_,
+                   "the largest delay of each of these operations that really costs nothing: "
+                   "numbers as 3,17, or all");
   arguments.flag("--suggest", suggest_, "look for delays that make the whole faster");
   arguments.flag("--what-if", what_if_,
                  "what a higher rate and a lower latency of each link alone would really save");
@@ -53,6 +59,7 @@ std::vector<std::string_view> RealCosts::all_given() const {
   std::vector<std::string_view> given;
   if (price_text_) given.emplace_back("--price");
   if (slopes_) given.emplace_back("--slopes");
+  if (float_text_) given.emplace_back("--exact-float");
   if (suggest_) given.emplace_back("--suggest");
   if (what_if_) given.emplace_back("--what-if");
   return given;
@@ -63,6 +70,12 @@ void RealCosts::check() {
   if (given.size() > 1) {
     throw InputError(fmt::format("{} beside {}; expected one of them", given[1], given[0]));
   }
+  if (float_text_ && *float_text_ != "all") {
+    for (const std::string_view item : base::split(*float_text_)) {
+      float_ops_.emplace_back(
+          static_cast<std::uint32_t>(sched::parse_count(item, "--exact-float", 0, 0xffffffffu)));
+    }
+  }
   if (!price_text_) return;
   price_ = machine::parse_finite_time(*price_text_, "--price");
   if (price_.count() > 0) return;
@@ -72,6 +85,22 @@ void RealCosts::check() {
 std::string_view RealCosts::given() const {
   const std::vector<std::string_view> given = all_given();
   return given.empty() ? std::string_view() : given.front();
+}
+
+std::string RealCosts::exact_floats(const LoadedSchedule& loaded, const SlackRun& run,
+                                    const analysis::DelayedRuns& runs, std::uint32_t jobs, bool all,
+                                    bool json, Console& console) const {
+  FoundFloats found{float_ops_, {}, {}};
+  if (found.ops.empty()) {
+    for (std::uint32_t i = 0; i < loaded.schedule.op_count(); ++i) found.ops.emplace_back(i);
+  }
+  found.exact = analysis::exact_floats(runs, found.ops, jobs, [&](std::uint32_t done) {
+    console.progress("looking for floats", done, found.ops.size());
+  });
+  const analysis::TimedSlack frozen = run.slack(std::nullopt);
+  for (const sched::OpId op : found.ops) found.frozen_s.push_back(frozen.total_float_s[op.value]);
+  return json ? exact_float_document(loaded, run, found)
+              : exact_float_report(loaded, run, found, all);
 }
 
 std::string RealCosts::answer(const LoadedSchedule& loaded, const RunSetting& setting,
@@ -96,6 +125,7 @@ std::string RealCosts::answer(const LoadedSchedule& loaded, const RunSetting& se
     return json ? upgrade_document(loaded, run, found) : upgrade_report(loaded, run, found, all);
   }
   const analysis::DelayedRuns runs(run.setting);
+  if (float_text_) return exact_floats(loaded, run, runs, jobs, all, json, console);
   const auto progress = [&](std::uint32_t done) {
     console.progress("delaying each operation", done, schedule.op_count());
   };
