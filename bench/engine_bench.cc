@@ -6,13 +6,16 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "analysis/engines/longest_path.h"
 #include "analysis/engines/stream.h"
 #include "analysis/slack/timed_slack.h"
 #include "analysis/slack/tolerance.h"
+#include "analysis/slack/validate.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
@@ -38,7 +41,7 @@ void longest_path(benchmark::State& state) {
   const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
   const Platform platform = machine::load_platform(machine::kDefaultPlatform);
   for (auto _ : state) {
-    const auto trace = analysis::longest_path(schedule, platform);
+    const auto trace = analysis::longest_path({schedule, platform});
     if (!trace) state.SkipWithError("the longest path gave no answer");
   }
   per_second(state, schedule);
@@ -72,7 +75,7 @@ void events(benchmark::State& state) {
   const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
   const Platform platform = machine::load_platform(machine::kDefaultPlatform);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::run_events(schedule, platform).makespan_s());
+    benchmark::DoNotOptimize(analysis::run_events({schedule, platform}).makespan_s());
   }
   per_second(state, schedule);
 }
@@ -105,7 +108,7 @@ void events_irregular(benchmark::State& state) {
   const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)].spec));
   const Platform platform = machine::load_platform(kIrregular[state.range(0)].platform);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::run_events(schedule, platform).makespan_s());
+    benchmark::DoNotOptimize(analysis::run_events({schedule, platform}).makespan_s());
   }
   per_second(state, schedule);
   state.SetLabel(kIrregular[state.range(0)].spec);
@@ -116,16 +119,16 @@ void spec_to_makespan(benchmark::State& state) {
   const Platform platform = machine::load_platform(machine::kDefaultPlatform);
   for (auto _ : state) {
     const Schedule schedule = compile(sched::parse_spec(text));
-    benchmark::DoNotOptimize(analysis::run_analytic(schedule, platform).makespan_s());
+    benchmark::DoNotOptimize(analysis::run_analytic({schedule, platform}).makespan_s());
   }
 }
 
 void slack(benchmark::State& state) {
   const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
   const Platform platform = machine::load_platform(machine::kDefaultPlatform);
-  const sched::Trace trace = analysis::run_analytic(schedule, platform);
+  const sched::Trace trace = analysis::run_analytic({schedule, platform});
   for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::timed_slack(schedule, platform, {}, trace).makespan_s);
+    benchmark::DoNotOptimize(analysis::timed_slack({schedule, platform, {}}, trace).makespan_s);
   }
   per_second(state, schedule);
 }
@@ -134,15 +137,41 @@ void slack(benchmark::State& state) {
 void tolerance(benchmark::State& state) {
   const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
   const Platform platform = machine::load_platform(machine::kDefaultPlatform);
-  const sched::Trace trace = analysis::run_analytic(schedule, platform);
+  const sched::Trace trace = analysis::run_analytic({schedule, platform});
   const machine::Wiring wiring(platform, schedule.rank_count());
   const analysis::Parameter latency;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        analysis::tolerance(schedule, platform, wiring, {}, trace, std::span(&latency, 1)).size());
+        analysis::tolerance({schedule, platform, wiring, {}}, trace, std::span(&latency, 1))
+            .size());
   }
   per_second(state, schedule);
 }
+
+// Runs that are delayed at 100 operations each, on links that messages share: each whole, or from a
+// snapshot on (analysis/engines/delayed_runs.h). What is read of them is the same.
+void trials(benchmark::State& state, bool whole) {
+  const Schedule schedule = compile(sched::parse_spec(
+      fmt::format("binomial-pipeline:ranks={},bytes={}MiB", state.range(0), state.range(1))));
+  const Platform platform = machine::parse_platform_spec(
+      "two-level:racks=4,hosts=16,oversubscription=4,placement=round-robin");
+  const machine::Setting setting(schedule, platform);
+  machine::Engine engine = analysis::kFlowEngine;
+  if (whole) engine.run_delayed = nullptr;
+  const sched::Trace undelayed = engine.run(setting);
+  std::vector<machine::OpDelay> delays;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const sched::OpId op(static_cast<std::uint32_t>(std::uint64_t{i} * schedule.op_count() / 100));
+    delays.push_back(analysis::trial_of(setting, op, sched::Time{10'000'000}));
+  }
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        analysis::run_trials(setting, undelayed, delays, engine, {}).trials.size());
+  }
+  state.counters["runs"] = benchmark::Counter(100, benchmark::Counter::kIsIterationInvariantRate);
+}
+void trials_whole(benchmark::State& state) { trials(state, true); }
+void trials_from_snapshots(benchmark::State& state) { trials(state, false); }
 
 #ifdef SLACKLINE_HAVE_SIMGRID
 // By the clock on the wall: SimGrid runs in a child process.
@@ -150,7 +179,7 @@ void simgrid(benchmark::State& state) {
   const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
   const Platform platform = machine::load_platform(machine::kDefaultPlatform);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(sim::run_simgrid(schedule, platform).makespan_s());
+    benchmark::DoNotOptimize(sim::run_simgrid({schedule, platform}).makespan_s());
   }
   per_second(state, schedule);
 }
@@ -161,7 +190,7 @@ void simgrid_irregular(benchmark::State& state) {
   const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)].spec));
   const Platform platform = machine::load_platform(kIrregular[state.range(0)].platform);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(sim::run_simgrid(schedule, platform).makespan_s());
+    benchmark::DoNotOptimize(sim::run_simgrid({schedule, platform}).makespan_s());
   }
   per_second(state, schedule);
   state.SetLabel(kIrregular[state.range(0)].spec);
@@ -182,6 +211,9 @@ BENCHMARK(events_irregular)->DenseRange(0, kLastIrregular)->Unit(benchmark::kMil
 BENCHMARK(spec_to_makespan)->Apply(sizes);
 BENCHMARK(slack)->Apply(sizes);
 BENCHMARK(tolerance)->Apply(sizes);
+BENCHMARK(trials_whole)->Args({64, 32})->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(trials_from_snapshots)->Args({64, 32})->UseRealTime()->Unit(benchmark::kMillisecond);
+
 #ifdef SLACKLINE_HAVE_SIMGRID
 BENCHMARK(simgrid)->Apply(sizes);
 BENCHMARK(simgrid_irregular)

@@ -60,8 +60,8 @@ void run(benchmark::State& state, Engine engine, const Schedule& schedule, const
   const double before_s = children_cpu_s();
   for (auto _ : state) {
     makespan_s = engine == Engine::kSimgrid
-                     ? sim::run_simgrid(schedule, platform, wiring, plan).makespan_s()
-                     : analysis::run_flows(schedule, platform, wiring, plan).makespan_s();
+                     ? sim::run_simgrid({schedule, platform, wiring, plan}).makespan_s()
+                     : analysis::run_flows({schedule, platform, wiring, plan}).makespan_s();
   }
   state.counters["ops"] =
       benchmark::Counter(schedule.op_count(), benchmark::Counter::kIsIterationInvariantRate);

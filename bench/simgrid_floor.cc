@@ -195,7 +195,7 @@ std::vector<Beginning> beginnings(const Schedule& schedule, const Platform& plat
     plan.noise.back().of.kind = slackline::machine::Distribution::Kind::kExponential;
     plan.noise.back().of.mean = noise;
   }
-  const Trace trace = slackline::sim::run_simgrid(schedule, platform, plan);
+  const Trace trace = slackline::sim::run_simgrid({schedule, platform, plan});
   std::vector<Beginning> result;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const slackline::sched::Op& op = schedule.ops()[i];

@@ -44,25 +44,23 @@ int run(const char* ranks, const char* blocks, double limit_s) {
   const sched::Schedule schedule = compile(sched::parse_spec(
       fmt::format("binomial-pipeline:ranks={},bytes={}MiB,block=1MiB", ranks, blocks)));
   const machine::Platform platform = machine::load_platform(machine::kDefaultPlatform);
-  const sched::Trace trace = analysis::run_analytic(schedule, platform);
-  const machine::Wiring wiring(platform, schedule.rank_count());
+  const sched::Trace trace = analysis::run_analytic({schedule, platform});
+  const machine::Setting setting(schedule, platform);
   const analysis::Parameter latency;
 
   double begin_s = cpu_s();
-  const auto found =
-      analysis::tolerance(schedule, platform, wiring, {}, trace, std::span(&latency, 1));
+  const auto found = analysis::tolerance(setting, trace, std::span(&latency, 1));
   fmt::print("{} x {}: {} operations, makespan {:.9g} s\n", ranks, blocks, schedule.op_count(),
              found[0].makespan_s);
   fmt::print("the whole function: {:.3f} s ({} pieces, {} longest paths)\n", cpu_s() - begin_s,
              found[0].makespan_at.pieces().size(), found[0].evaluations);
   std::fflush(stdout);
 
-  const machine::DelayPlan plan;
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
-  const analysis::ConstraintGraph graph(schedule, platform, delays, paths, trace);
-  const analysis::WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace,
-                                    analysis::WireTimes::kModel, latency);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
+  const analysis::ConstraintGraph graph(setting, delays, paths, trace);
+  const analysis::WeightLines lines(setting, delays, paths, trace, analysis::WireTimes::kModel,
+                                    latency);
   analysis::PathTape tape = analysis::packed(graph, lines);
   constexpr int kTimes = 20;
   begin_s = cpu_s();

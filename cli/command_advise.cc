@@ -12,8 +12,8 @@
 #include "cli/cores.h"
 #include "cli/human.h"
 #include "cli/inline_delays.h"
-#include "cli/network.h"
 #include "cli/output_file.h"
+#include "engines/network.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/makespans.h"
 #endif
@@ -130,7 +130,7 @@ class Advise : public Command {
     };
     // A network that SimGrid reads is read in children of this process, one at a time.
     const bool by_simgrid = request.platform.topology.kind() == machine::TopologyKind::kSimgridFile;
-    analysis::predict(table.candidates, wiring_of, by_simgrid ? 1 : jobs, progress);
+    analysis::predict(table.candidates, engines::wiring_of, by_simgrid ? 1 : jobs, progress);
     std::optional<analysis::Confirmed> confirmed;
     if (!table.candidates.empty()) {
 #ifdef SLACKLINE_HAVE_SIMGRID
@@ -139,7 +139,8 @@ class Advise : public Command {
       console.note("this program was built without SimGrid: predictions are not confirmed");
 #endif
     }
-    analysis::sample_noise(table.candidates, wiring_of, noise, samples, kNoisy, jobs, progress);
+    analysis::sample_noise(table.candidates, engines::wiring_of, noise, samples, kNoisy, jobs,
+                           progress);
     const std::vector<std::uint32_t> ranking = analysis::ranking(table.candidates);
 
     AdviceReport report{fmt::format("{} to {} on {}", human_bytes(request.bytes),

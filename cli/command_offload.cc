@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "base/write_folder.h"
 #include "cli/commands.h"
-#include "cli/network.h"
 #include "cli/offload_report.h"
 #include "cli/output_file.h"
 #include "cli/queue_file.h"
@@ -219,22 +218,23 @@ class Offload : public Command {
       break;
     }
     console.phase("simulating");
-    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
+    const SettledRun settled(setting, loaded.schedule, console);
+    const machine::Engine& engine = settled.engine();
     offload::NicClock clock;
-    if (setting.engine->shares) clock.engine = fmt::format("offload:{}", setting.engine->name);
+    if (engine.shares_links) clock.engine = fmt::format("offload:{}", engine.name);
     clock.drive = [&](const machine::Paths& paths, const machine::MakeRun& make) {
-      return setting.engine->drive(loaded.schedule, setting.platform, wiring, paths, make);
+      return engine.drive(settled.setting(), paths, make);
     };
-    const offload::Emulation timed = emulate_timed(
-        program, loaded.schedule, graph, setting.platform, wiring, setting.delays, timing_, clock);
+    const offload::Emulation timed =
+        emulate_timed(program, settled.setting(), graph, timing_, clock);
     runs.faults = timed.faults;
     runs.not_ready = timed.not_ready;
     runs.offload_s = timed.trace.makespan_s();
-    const sched::Trace software = setting.run(loaded.schedule, wiring, console);
+    const sched::Trace software = settled.run(console);
     runs.software_s = software.makespan_s();
     runs.contended = software.contended || timed.trace.contended;
     runs.platform = setting.platform;
-    runs.engine = setting.engine->name;
+    runs.engine = engine.name;
     runs.egress = name(timing_.egress);
     return runs;
   }

@@ -17,7 +17,6 @@
 #include "cli/delay_options.h"
 #include "cli/draws.h"
 #include "cli/joining.h"
-#include "cli/network.h"
 #include "cli/order_options.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
@@ -26,6 +25,8 @@
 #include "cli/schedule_source.h"
 #include "cli/sizes_option.h"
 #include "cli/sweep.h"
+#include "engines/engines.h"
+#include "engines/network.h"
 #include "hw/driver.h"
 #include "hw/rank_facts.h"
 #include "hw/session.h"
@@ -201,10 +202,12 @@ class Run : public Command {
                             Console& console, std::vector<double>& slack_s) const {
     RunSetting predicted;
     predicted.platform = options.platform;
-    predicted.engine = &engine_named("analytic");
+    predicted.engine = &engines::engine_named("analytic");
     predicted.policy = order_.policy();
     predicted.sends_in_flight = order_.sends_in_flight();
-    return predicted.order_of(schedule, wiring_of(options.platform, schedule), console, slack_s);
+    SettledRun settled(predicted, schedule, console);
+    slack_s = settled.release_slack_s();
+    return settled.setting().order;
   }
 
   void check_trace_file() const {
@@ -285,10 +288,11 @@ class Run : public Command {
   void report(const LoadedSchedule& loaded, const hw::RunOptions& options,
               const hw::RunResult& result, Console& console) const {
     if (!report_file_) return;
-    const machine::Wiring wiring = wiring_of(options.platform, loaded.schedule);
     report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
-    page.runs.push_back(reported_run("carried out", loaded.schedule, result.trace, options.platform,
-                                     wiring, options.delays));
+    const machine::Setting setting(loaded.schedule, options.platform,
+                                   engines::wiring_of(options.platform, loaded.schedule),
+                                   options.delays);
+    page.runs.push_back(reported_run("carried out", result.trace, setting));
     if (result.makespans_s.size() > 1) {
       page.samples_s = result.makespans_s;
       page.samples_of = "iterations";

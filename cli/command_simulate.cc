@@ -13,7 +13,6 @@
 #include "cli/cores.h"
 #include "cli/draws.h"
 #include "cli/frozen_run.h"
-#include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
 #include "cli/run_options.h"
@@ -107,22 +106,20 @@ class Simulate : public Command {
   }
 
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
-    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
-    sched::Trace trace = setting.run(loaded.schedule, wiring, console);
+    const SettledRun settled(setting, loaded.schedule, console);
+    sched::Trace trace = settled.run(console);
     trace.title = loaded.title;
-    const SimulationResult result =
-        result_of(loaded.schedule, setting.platform, wiring, setting.delays, trace);
+    const SimulationResult result = result_of(settled.setting(), trace);
     if (link_file_) {
       console.phase("writing");
-      deliver(link_file_, link_csv(loaded.schedule, wiring, setting.delays, trace), "", nullptr,
-              console);
+      deliver(link_file_, link_csv(settled.setting(), trace), "", nullptr, console);
     }
     workload_.write_messages(loaded.schedule, trace, console);
     if (trace_file_) {
       console.phase("writing");
       deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
     }
-    if (report_file_) report(loaded, setting, wiring, trace, nullptr, console);
+    if (report_file_) report(loaded, settled.setting(), trace, nullptr, console);
     if (link_file_ == "-" || trace_file_ == "-" || workload_.message_file() == "-") return 0;
     const Contents contents(loaded, trace);
     const Simulation simulation{subject_of(loaded), setting, trace.engine,
@@ -140,13 +137,11 @@ class Simulate : public Command {
   }
 
   // The page of a run, and of the samples of which it is the first.
-  void report(const LoadedSchedule& loaded, const RunSetting& setting,
-              const machine::Wiring& wiring, const sched::Trace& trace,
-              const machine::Samples* samples, Console& console) const {
+  void report(const LoadedSchedule& loaded, const machine::Setting& setting,
+              const sched::Trace& trace, const machine::Samples* samples, Console& console) const {
     report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
-    page.runs.push_back(reported_run(samples != nullptr ? "the first sample" : "simulated",
-                                     loaded.schedule, trace, setting.platform, wiring,
-                                     setting.delays));
+    page.runs.push_back(
+        reported_run(samples != nullptr ? "the first sample" : "simulated", trace, setting));
     if (samples != nullptr) {
       page.samples_s = samples->makespan_s;
       page.samples_of = "runs that differ in their noise";
@@ -157,16 +152,14 @@ class Simulate : public Command {
   int run_samples(const LoadedSchedule& loaded, const RunSetting& setting, machine::SampleRuns runs,
                   Console& console) const {
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
-    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
-    const machine::Samples samples = setting.run_samples(loaded.schedule, wiring, runs, console);
+    const SettledRun settled(setting, loaded.schedule, console);
+    const machine::Samples samples = settled.samples(runs, console);
     if (report_file_) {
-      const sched::Trace first = setting.run(loaded.schedule, wiring, console);
-      report(loaded, setting, wiring, first, &samples, console);
+      report(loaded, settled.setting(), settled.run(console), &samples, console);
     }
     SamplesContext context;
-    if (!setting.engine->shares) {
-      context.link_left_out =
-          shared_link_name(loaded.schedule, setting.platform, wiring, setting.delays);
+    if (!settled.engine().shares_links) {
+      context.link_left_out = shared_link_name(settled.setting());
     }
     console.print(json_ ? samples_document(subject_of(loaded), setting, samples, context)
                         : samples_report(subject_of(loaded), setting, samples, context, all_));

@@ -12,10 +12,8 @@
 #include "cli/cores.h"
 #include "cli/criticality_report.h"
 #include "cli/draws.h"
-#include "cli/engine.h"
 #include "cli/frozen_run.h"
 #include "cli/inline_delays.h"
-#include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/propagation_report.h"
 #include "cli/real_costs.h"
@@ -25,6 +23,7 @@
 #include "cli/slack_report.h"
 #include "cli/slack_run.h"
 #include "cli/tolerance_report.h"
+#include "engines/engines.h"
 #include "sched/export/timeline_chrome.h"
 
 namespace slackline::cli {
@@ -82,7 +81,7 @@ class Slack : public Command {
     source_.takes(report_file_ ? kMemoryOfReportedOp : kMemoryOfOp);
     const LoadedSchedule loaded = source_.load_proved(console);
     if (!real_costs_.given().empty()) {
-      setting->engine = &engine_named("flow");
+      setting->engine = &engines::engine_named("flow");
       note_unused_seed(setting->seed, draws(setting->delays, loaded.schedule), console);
       console.print(real_costs_.answer(loaded, *setting, jobs_of(jobs_), all_, json_, console));
       return 0;
@@ -95,32 +94,29 @@ class Slack : public Command {
     if (setting) {
       note_unused_seed(setting->seed, draws(setting->delays, loaded.schedule), console);
     }
-    const SlackRun run =
-        traced ? traced->of(loaded.schedule) : run_now(*setting, loaded.schedule, console);
+    std::optional<SettledRun> settled;
+    if (setting) settled.emplace(*setting, loaded.schedule, console);
+    const SlackRun run = traced ? traced->of(loaded.schedule) : run_now(*settled, console);
     console.phase("analysing");
     if (delay_) {
-      const analysis::WireTimes wire = run.slack(loaded.schedule, wire_times_).wire_times;
-      const analysis::Propagation propagation(loaded.schedule, run.platform, run.wiring, run.delays,
-                                              run.trace, wire);
+      const analysis::WireTimes wire = run.slack(wire_times_).wire_times;
+      const analysis::Propagation propagation(run.setting, run.trace, wire);
       if (!delay_->op) {
         console.print(costs(loaded, run, propagation, console));
         return 0;
       }
-      const auto again = traced ? traced->runner(loaded.schedule, run.wiring)
-                                : setting->runner(loaded.schedule, run.wiring, console);
-      console.print(delayed(loaded, run, propagation, again));
+      const machine::Engine* engine = traced ? traced->engine_of(run.setting) : &settled->engine();
+      console.print(delayed(loaded, run, propagation, engine));
       return 0;
     }
     if (!figures_.empty()) {
-      const FoundTolerances found =
-          tolerances_of(loaded, run, run.slack(loaded.schedule, wire_times_), std::move(figures_));
+      const FoundTolerances found = tolerances_of(run, run.slack(wire_times_), std::move(figures_));
       console.print(json_ ? tolerance_document(loaded, run, found)
                           : tolerance_report(loaded, run, found, all_));
       return 0;
     }
-    const FoundSlack found{
-        analysis::step_slack(loaded.schedule), run.slack(loaded.schedule, wire_times_),
-        analysis::fixed_order(loaded.schedule, run.platform, run.wiring, run.delays, run.trace)};
+    const FoundSlack found{analysis::step_slack(loaded.schedule), run.slack(wire_times_),
+                           analysis::fixed_order(run.setting, run.trace)};
     draw(loaded, run, found, console);
     console.print(json_ ? slack_document(loaded, run, found)
                         : slack_report(loaded, run, found, all_));
@@ -154,7 +150,7 @@ class Slack : public Command {
     if (jobs_ && !samples_ && real.empty() && !(delay_ && !delay_->op)) {
       throw InputError(
           "--jobs: there is one run; expected --samples, --propagate without op, --price, "
-          "--slopes, --suggest or --what-if beside it");
+          "--slopes, --exact-float, --suggest or --what-if beside it");
     }
     if (!real.empty() && options_.engine() && *options_.engine() != "flow") {
       throw InputError(
@@ -210,13 +206,10 @@ class Slack : public Command {
     const bool simgrid = setting.engine->name == "simgrid";
     machine::SampleRuns runs{sample_count_, simgrid ? 1 : jobs_of(jobs_), {}};
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
-    const machine::Wiring wiring = wiring_of(setting.platform, loaded.schedule);
-    const analysis::Criticality found = analysis::criticality(
-        loaded.schedule, setting.platform, wiring, setting.delays,
-        setting.runner(loaded.schedule, wiring, console),
-        setting.engine->shares ? analysis::WireTimes::kRun : analysis::WireTimes::kModel, runs);
-    const auto no_promise =
-        why_no_promise(loaded.schedule, setting.platform, wiring, setting.delays);
+    const SettledRun settled(setting, loaded.schedule, console);
+    const analysis::Criticality found =
+        analysis::criticality(settled.setting(), settled.engine(), runs);
+    const auto no_promise = why_no_promise(settled.setting());
     return json_ ? criticality_document(loaded, setting, found, no_promise)
                  : criticality_report(loaded, setting, found, no_promise, all_);
   }
@@ -231,13 +224,13 @@ class Slack : public Command {
 
   std::string delayed(const LoadedSchedule& loaded, const SlackRun& run,
                       const analysis::Propagation& propagation,
-                      const std::function<sched::Trace(const machine::DelayPlan&)>& again) const {
+                      const machine::Engine* engine) const {
     const machine::OpDelay delay{*delay_->op, delay_->by, delay_->whole_lane,
                                  sched::RankId::none()};
     machine::DelayPlan plan;
     plan.ops.push_back(delay);
     machine::validate(plan, loaded.schedule);
-    const Propagated found = propagate(loaded, run, propagation, delay, again);
+    const Propagated found = propagate(loaded, run, propagation, delay, engine);
     return json_ ? propagation_document(loaded, run, found)
                  : propagation_report(loaded, run, found, all_);
   }
@@ -246,7 +239,7 @@ class Slack : public Command {
             Console& console) const {
     if (heat_map_file_ || chrome_file_) console.phase("drawing");
     if (heat_map_file_) {
-      const bool no_promise = run.why_no_promise(loaded.schedule).has_value();
+      const bool no_promise = why_no_promise(run.setting).has_value();
       write_output_file(*heat_map_file_, slack_heat_map(loaded, found.timed, no_promise));
     }
     if (chrome_file_) {
@@ -256,7 +249,7 @@ class Slack : public Command {
     }
     if (report_file_) {
       report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
-      page.runs.push_back(reported_run(trace_file_.value_or("simulated"), loaded.schedule, run));
+      page.runs.push_back(reported_run(trace_file_.value_or("simulated"), run.trace, run.setting));
       page.runs.back().wire = wire_times_;
       write_report_file(report_file_, page, console);
     }

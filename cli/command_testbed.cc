@@ -15,9 +15,9 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/json_document.h"
-#include "cli/network.h"
 #include "cli/program.h"
 #include "cli/table.h"
+#include "engines/network.h"
 #include "hw/end_signals.h"
 #include "hw/mesh/secret.h"
 #include "hw/testbed/each.h"
@@ -72,7 +72,7 @@ class TestbedCommand : public Command {
     check_command();
     machine::Platform platform = machine::load_platform(platform_);
     const std::uint32_t hosts = host_count(platform);
-    hw::SwitchTree tree = hw::switch_tree(wiring_of_ranks(platform, hosts));
+    hw::SwitchTree tree = hw::switch_tree(engines::wiring_of_ranks(platform, hosts));
     if (scale_) scale(tree, platform);
     if (command_.empty()) {
       console.print(json_ ? document(tree) : report(tree, platform));

@@ -15,7 +15,6 @@
 #include "cli/frozen_run.h"
 #include "cli/joining.h"
 #include "cli/measured_validation.h"
-#include "cli/network.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
 #include "cli/run_options.h"
@@ -149,8 +148,8 @@ class Validate : public Command {
     std::uint64_t seed = 0;
 
     sched::Time standard(double makespan_s) const { return time_of(default_share * makespan_s); }
-    std::vector<analysis::Trial> trials(std::span<const double> float_s, double makespan_s) const {
-      std::vector<analysis::Trial> all;
+    std::vector<machine::OpDelay> trials(std::span<const double> float_s, double makespan_s) const {
+      std::vector<machine::OpDelay> all;
       for (const sched::OpId op : analysis::choose_ops(float_s, choice, count, seed)) {
         sched::Time by = size.by.value_or(standard(makespan_s));
         if (size.times > 0 && float_s[op.value] > 0) by = time_of(size.times * float_s[op.value]);
@@ -212,23 +211,22 @@ class Validate : public Command {
   int simulate(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,
                Console& console) const {
     const sched::Schedule& schedule = loaded.schedule;
-    const machine::Wiring wiring = wiring_of(setting.platform, schedule);
-    const sched::Trace trace = setting.run(schedule, wiring, console);
+    const SettledRun settled(setting, schedule, console);
+    const machine::Setting& of = settled.setting();
+    const sched::Trace trace = settled.run(console);
     console.phase("analysing");
-    analysis::TimedSlack slack =
-        analysis::timed_slack(schedule, setting.platform, wiring, setting.delays, trace);
+    analysis::TimedSlack slack = analysis::timed_slack(of, trace);
     const bool explained = analysis::explains(slack);
     std::vector<FloatPrediction> predictions = {
         {"order as it was", std::move(slack.total_float_s)}};
     if (!explained) {
-      slack = analysis::timed_slack(schedule, setting.platform, wiring, setting.delays, trace,
-                                    analysis::WireTimes::kRun);
+      slack = analysis::timed_slack(of, trace, analysis::WireTimes::kRun);
       predictions.push_back({"order and rates as they were", std::move(slack.total_float_s)});
     }
-    std::vector<analysis::Trial> trials =
+    std::vector<machine::OpDelay> trials =
         wanted.trials(predictions.front().float_s, trace.makespan_s());
-    for (analysis::Trial& trial : trials) {
-      trial.of_lane = analysis::delays_lane(schedule, setting.platform, trial.op);
+    for (machine::OpDelay& trial : trials) {
+      trial.whole_lane = analysis::delays_lane(of, trial.op);
     }
     machine::PlanRuns runs;
     runs.jobs = wanted.jobs;
@@ -236,21 +234,18 @@ class Validate : public Command {
       console.progress("simulating", done, trials.size());
     };
     const analysis::Validation validation =
-        analysis::run_trials(schedule, setting.platform, wiring, setting.delays, trace, trials,
-                             setting.source(schedule, wiring, console), runs);
-    return answer(
-        {loaded,
-         setting,
-         std::string(setting.engine->name),
-         validation,
-         predictions,
-         wanted.tolerance,
-         wanted.choice_text(trials.size(), schedule.op_count()),
-         wanted.delay_text(trace.makespan_s()),
-         {},
-         why_no_promise(schedule, setting.platform, wiring, setting.delays)},
-        reported_run("nothing delayed", schedule, trace, setting.platform, wiring, setting.delays),
-        console);
+        analysis::run_trials(of, trace, trials, settled.engine(), runs);
+    return answer({loaded,
+                   setting,
+                   std::string(setting.engine->name),
+                   validation,
+                   predictions,
+                   wanted.tolerance,
+                   wanted.choice_text(trials.size(), schedule.op_count()),
+                   wanted.delay_text(trace.makespan_s()),
+                   {},
+                   why_no_promise(of)},
+                  reported_run("nothing delayed", trace, of), console);
   }
 
   int run_here(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,
@@ -325,7 +320,7 @@ class Validate : public Command {
   }
 
   ScheduleSource source_;
-  RunOptions options_{"simgrid", {"--on", "simgrid|flow|analytic|event|run", false}};
+  RunOptions options_{"simgrid", {"--on", "|run", false}};
   Joining joining_;
   std::optional<std::string> ops_, choose_, delay_, tolerance_, jobs_, repeats_, plot_file_,
       csv_file_, report_file_;

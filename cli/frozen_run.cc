@@ -7,21 +7,14 @@
 
 namespace slackline::cli {
 
-std::optional<std::string> shared_link_name(const sched::Schedule& schedule,
-                                            const machine::Platform& platform,
-                                            const machine::Wiring& wiring,
-                                            const machine::DelayPlan& delays) {
-  const machine::Paths paths(schedule, wiring, delays);
-  const auto link = analysis::link_that_may_be_shared(schedule, platform, wiring, paths);
+std::optional<std::string> shared_link_name(const machine::Setting& setting) {
+  const auto link = analysis::link_that_may_be_shared(setting, machine::Paths(setting));
   if (!link) return std::nullopt;
-  return wiring.links()[link->value].name;
+  return setting.wiring.links()[link->value].name;
 }
 
-std::optional<std::string> why_no_promise(const sched::Schedule& schedule,
-                                          const machine::Platform& platform,
-                                          const machine::Wiring& wiring,
-                                          const machine::DelayPlan& delays) {
-  const auto link = shared_link_name(schedule, platform, wiring, delays);
+std::optional<std::string> why_no_promise(const machine::Setting& setting) {
+  const auto link = shared_link_name(setting);
   if (!link) return std::nullopt;
   return fmt::format("messages may share links ({} is one), and a delay changes who shares when",
                      *link);

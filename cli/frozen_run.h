@@ -5,25 +5,16 @@
 #include <string>
 
 #include "cli/json_document.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 
 namespace slackline::cli {
 
 /// The name of a link that messages may share; nothing where no message ever can.
-std::optional<std::string> shared_link_name(const sched::Schedule& schedule,
-                                            const machine::Platform& platform,
-                                            const machine::Wiring& wiring,
-                                            const machine::DelayPlan& delays);
+std::optional<std::string> shared_link_name(const machine::Setting& setting);
 
 /// Why a delay within its float may cost time all the same; nothing where no message can ever share
 /// a link. It ends a sentence: "messages may share links (rack-0.up)".
-std::optional<std::string> why_no_promise(const sched::Schedule& schedule,
-                                          const machine::Platform& platform,
-                                          const machine::Wiring& wiring,
-                                          const machine::DelayPlan& delays);
+std::optional<std::string> why_no_promise(const machine::Setting& setting);
 
 /// The line that a report has under its name: what `what` ("floats are") is of, and that it is no
 /// promise; and `instead`, if it is not empty: what does better. Empty if `why` is nothing.

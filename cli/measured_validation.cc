@@ -5,7 +5,6 @@
 
 #include "analysis/slack/observed_slack.h"
 #include "analysis/slack/timed_slack.h"
-#include "cli/network.h"
 #include "hw/leader.h"
 
 namespace slackline::cli {
@@ -35,14 +34,13 @@ MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting&
                                  const MeasuredValidationOptions& options, const Joined& joined,
                                  Console& console) {
   const sched::Schedule& schedule = loaded.schedule;
-  const machine::Wiring wiring = wiring_of(setting.platform, schedule);
+  const SettledRun settled(setting, schedule, console);
   hw::RunOptions run_options;
   run_options.iterations = kIterations;
   run_options.prove = false;
   run_options.waiting = options.waiting;
   run_options.platform = setting.platform;
-  std::vector<double> slack_s;
-  run_options.order = setting.order_of(schedule, wiring, console, slack_s);
+  run_options.order = settled.setting().order;
   hw::Leader leader(*joined.mesh, *joined.transport);
   const analysis::MeasuredRun run = [&](const machine::DelayPlan& plan) {
     run_options.delays = plan;
@@ -62,18 +60,16 @@ MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting&
   std::sort(makespans_s.begin(), makespans_s.end());
   found.predictions.push_back({"undelayed runs", medians(floats_s)});
   if (options.by_platform) {
-    const sched::Trace trace = setting.run(schedule, wiring, console);
+    const sched::Trace trace = settled.run(console);
     found.predictions.push_back(
-        {setting.platform.name,
-         analysis::slack_of_run(schedule, setting.platform, wiring, setting.delays, trace)
-             .total_float_s});
+        {setting.platform.name, analysis::slack_of_run(settled.setting(), trace).total_float_s});
   }
-  const std::vector<analysis::Trial> trials =
+  const std::vector<machine::OpDelay> trials =
       options.choose(found.predictions.front().float_s, makespans_s[makespans_s.size() / 2]);
   const std::uint64_t pairs = trials.size() * std::uint64_t{options.repeats};
-  found.trials =
-      run_measured_trials(schedule, setting.delays, trials, options.repeats, run,
-                          [&](std::uint32_t done) { console.progress("running", done, pairs); });
+  found.trials = analysis::run_measured_trials(
+      schedule, setting.delays, trials, options.repeats, run,
+      [&](std::uint32_t done) { console.progress("running", done, pairs); });
   found.on = "run:" + std::string(joined.transport->name());
   return found;
 }

@@ -28,7 +28,7 @@ struct MeasuredValidationOptions {
   bool by_platform = false;
   hw::Waiting waiting = hw::Waiting::kPolling;
   /// Which operations to delay by how much, from the predicted floats and the undelayed makespan.
-  std::function<std::vector<analysis::Trial>(std::span<const double> float_s, double makespan_s)>
+  std::function<std::vector<machine::OpDelay>(std::span<const double> float_s, double makespan_s)>
       choose;
 };
 

@@ -91,7 +91,7 @@ void set_delayed_run(JsonDocument& json, const LoadedSchedule& loaded, const Sla
   json.set("schedule", loaded.name);
   json.set("engine", run.engine);
   json.set("answered_by", run.trace.engine);
-  set_platform(json, run.platform, run.trace.platform, loaded.schedule.rank_count());
+  set_platform(json, run.setting.platform, run.trace.platform, loaded.schedule.rank_count());
   json.set("makespan_s", makespan_s);
 }
 

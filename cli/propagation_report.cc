@@ -40,21 +40,21 @@ void set_run(JsonDocument& json, const LoadedSchedule& loaded, const SlackRun& r
   json.set("schedule", loaded.name);
   json.set("engine", run.engine);
   json.set("answered_by", run.trace.engine);
-  set_platform(json, run.platform, run.trace.platform, loaded.schedule.rank_count());
-  set_no_promise(json, run.why_no_promise(loaded.schedule));
+  set_platform(json, run.setting.platform, run.trace.platform, loaded.schedule.rank_count());
+  set_no_promise(json, why_no_promise(run.setting));
 }
 
 }  // namespace
 
 Propagated propagate(const LoadedSchedule& loaded, const SlackRun& before,
                      const analysis::Propagation& propagation, const machine::OpDelay& delay,
-                     const std::function<sched::Trace(const machine::DelayPlan&)>& run) {
+                     const machine::Engine* engine) {
   const sched::Schedule& schedule = loaded.schedule;
   Propagated result{delay, propagation.effect(delay), propagation, std::nullopt};
-  if (!run) return result;
-  machine::DelayPlan plan = before.delays;
+  if (engine == nullptr) return result;
+  machine::DelayPlan plan = before.setting.delays;
   plan.ops.push_back(delay);
-  const sched::Trace after = run(plan);
+  const sched::Trace after = engine->run(before.setting.with(plan));
   RealDelay& really = result.really.emplace();
   really.makespan_later_s = after.makespan_s() - before.trace.makespan_s();
   const std::vector<double> finish_s = machine::rank_finish_s(schedule, after.ops);
@@ -87,7 +87,7 @@ std::string propagation_report(const LoadedSchedule& loaded, const SlackRun& run
   head.add({"ops moved", fmt::format("{} of {}", effect.ops_moved, loaded.schedule.op_count())});
   head.add({"digest", to_string(loaded.schedule.digest())});
   std::string text = loaded.name + '\n' +
-                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule), kRealPrices) +
+                     no_promise_line(kForetold, why_no_promise(run.setting), kRealPrices) +
                      head.text("  ");
   if (!really) {
     text += "  not held against a run that is really delayed: this run cannot be had again\n";
@@ -211,7 +211,7 @@ std::string delay_costs_report(const LoadedSchedule& loaded, const SlackRun& run
                         human_share(static_cast<double>(free), static_cast<double>(ops)))});
   head.add({"digest", to_string(loaded.schedule.digest())});
   std::string text = loaded.name + '\n' +
-                     no_promise_line(kForetold, run.why_no_promise(loaded.schedule), kRealPrices) +
+                     no_promise_line(kForetold, why_no_promise(run.setting), kRealPrices) +
                      head.text("  ");
   if (ops == 0) return text;
   std::vector<std::uint32_t> order(ops);

@@ -1,7 +1,6 @@
 // What `slack --propagate` says: what a delay does to every rank, and what every delay costs.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -29,10 +28,10 @@ struct Propagated {
   std::optional<RealDelay> really;  // nothing: the engine of this run is not known
 };
 
-/// Runs it with the delay too, if `run` is not empty.
+/// Runs it with the delay too, if the engine is not null.
 Propagated propagate(const LoadedSchedule& loaded, const SlackRun& before,
                      const analysis::Propagation& propagation, const machine::OpDelay& delay,
-                     const std::function<sched::Trace(const machine::DelayPlan&)>& run);
+                     const machine::Engine* engine);
 std::string propagation_report(const LoadedSchedule& loaded, const SlackRun& run,
                                const Propagated& propagated, bool all);
 std::string propagation_document(const LoadedSchedule& loaded, const SlackRun& run,

@@ -8,15 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/engines/delayed_runs.h"
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/slack_run.h"
 
 namespace slackline::cli {
 
-/// --price, --slopes, --suggest and --what-if, of which one may be given.
+/// --price, --slopes, --exact-float, --suggest and --what-if, of which one may be given.
 class RealCosts {
  public:
   void declare(Arguments& arguments);
@@ -31,12 +33,17 @@ class RealCosts {
 
  private:
   std::vector<std::string_view> all_given() const;
+  std::string exact_floats(const LoadedSchedule& loaded, const SlackRun& run,
+                           const analysis::DelayedRuns& runs, std::uint32_t jobs, bool all,
+                           bool json, Console& console) const;
 
-  std::optional<std::string> price_text_;
+  std::optional<std::string> price_text_, float_text_;
   bool slopes_ = false;
   bool suggest_ = false;
   bool what_if_ = false;
-  sched::Time price_{0};  // as check() reads it
+  // As check() reads them.
+  sched::Time price_{0};
+  std::vector<sched::OpId> float_ops_;  // empty: all
 };
 
 }  // namespace slackline::cli

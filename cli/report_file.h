@@ -7,21 +7,17 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/slack_run.h"
+#include "cli/console.h"
 #include "cli/validation_report.h"
+#include "machine/setting.h"
 #include "report/report.h"
-#include "sched/schedule.h"
+#include "sched/trace.h"
 
 namespace slackline::cli {
 
-/// `run` as a report shows it, with why its floats are no promise. Keeps references to `run`.
-report::ReportedRun reported_run(std::string label, const sched::Schedule& schedule,
-                                 const SlackRun& run);
-
-/// The same of a run that is not yet one value. Keeps references to all but the schedule.
-report::ReportedRun reported_run(std::string label, const sched::Schedule& schedule,
-                                 const sched::Trace& trace, const machine::Platform& platform,
-                                 const machine::Wiring& wiring, const machine::DelayPlan& delays);
+/// A run as a report shows it, with why its floats are no promise. `trace` must outlive the answer.
+report::ReportedRun reported_run(std::string label, const sched::Trace& trace,
+                                 const machine::Setting& setting);
 
 /// What came of each delayed operation, by the prediction that decides.
 std::vector<report::ValidatedDelay> validated_delays(const ValidationReport& validation);

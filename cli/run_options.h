@@ -1,23 +1,17 @@
 // The options that say how a schedule is run on which machine, shared by what runs one.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/delay_options.h"
-#include "cli/engine.h"
 #include "cli/order_options.h"
-#include "machine/delay_plan.h"
-#include "machine/issue_policy.h"
-#include "machine/plan_runs.h"
-#include "machine/platform.h"
-#include "machine/samples.h"
-#include "machine/wiring.h"
-#include "sched/trace.h"
+#include "machine/engine.h"
 
 namespace slackline::cli {
 
@@ -25,34 +19,39 @@ namespace slackline::cli {
 struct RunSetting {
   machine::Platform platform;
   machine::DelayPlan delays;
-  const EngineEntry* engine = nullptr;
+  const machine::Engine* engine = nullptr;
   machine::IssuePolicy policy = machine::IssuePolicy::kInOrder;
   std::uint32_t sends_in_flight = 0;
   std::optional<std::uint64_t> seed;  // if --seed was given; then it is that of `delays` too
+};
 
-  /// `wiring` is wiring_of() the platform and the schedule.
+/// A schedule in such a setting: on its network, with the order in which its lanes post. The
+/// options and the schedule must outlive it.
+class SettledRun {
+ public:
   /// least-slack goes by the total float of the same engine's run without delays, in program order.
-  sched::Trace run(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                   Console& console) const;
-  /// The same with other delays, each in the same order. Keeps references to all but the console.
-  std::function<sched::Trace(const machine::DelayPlan&)> runner(const sched::Schedule& schedule,
-                                                                const machine::Wiring& wiring,
-                                                                Console& console) const;
-  machine::Samples run_samples(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                               const machine::SampleRuns& runs, Console& console) const;
-  /// Many runs of `schedule`; it, the wiring and this must outlive the source.
-  machine::TraceSource source(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                              Console& console) const;
-  /// The order in which lanes post; `slack_s` is where it keeps what it goes by.
-  machine::IssueOrder order_of(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                               Console& console, std::vector<double>& slack_s) const;
+  SettledRun(const RunSetting& chosen, const sched::Schedule& schedule, Console& console);
+
+  const machine::Engine& engine() const { return *chosen_.engine; }
+  const machine::Setting& setting() const { return *setting_; }
+  /// These tell the console what goes on.
+  sched::Trace run(Console& console) const;
+  machine::Samples samples(const machine::SampleRuns& runs, Console& console) const;
+
+  /// What the order goes by, for whoever keeps the order longer than this.
+  std::vector<double> release_slack_s() { return std::move(slack_s_); }
+
+ private:
+  const RunSetting& chosen_;
+  std::vector<double> slack_s_;  // that the order goes by
+  std::optional<machine::Setting> setting_;
 };
 
 /// How the options are called where they would collide with a command's own.
 struct RunOptionNames {
   std::string engine = "-e,--engine";
-  std::string engine_values = "simgrid|flow|analytic|event";
-  bool delay = true;  // whether there is --delay; --delays can say the same
+  std::string more_engines = {};  // that are none, as in "|run"
+  bool delay = true;              // whether there is --delay; --delays can say the same
 };
 
 class RunOptions {

@@ -133,16 +133,16 @@ void set_failure(JsonDocument& json, const SimulationResult& result) {
 
 }  // namespace
 
-SimulationResult result_of(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                           const sched::Trace& trace) {
+SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace) {
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Wiring& wiring = setting.wiring;
   SimulationResult result;
   result.makespan_s = trace.makespan_s();
   result.finish_s = machine::rank_finish_s(schedule, trace.ops);
   const bool counted = trace.ops.size() == schedule.op_count();
   result.use = link_use(schedule, wiring.node(), counted ? &trace : nullptr);
-  const machine::Paths paths(schedule, wiring, delays);
-  analysis::require_within_capacity(schedule, platform, wiring, paths, trace);
+  const machine::Paths paths(setting);
+  analysis::require_within_capacity(setting, paths, trace);
   result.out_share = utilisation(result.use.out_bytes, false, wiring, paths, result.makespan_s);
   result.in_share = utilisation(result.use.in_bytes, true, wiring, paths, result.makespan_s);
   if (!std::isfinite(result.makespan_s)) {
@@ -152,8 +152,8 @@ SimulationResult result_of(const sched::Schedule& schedule, const machine::Platf
           rank.stuck.valid() ? analysis::why_stuck(schedule, paths, trace, rank.stuck) : "");
     }
   }
-  if (platform.topology.kind() == machine::TopologyKind::kStar) return result;
-  result.link_loads = analysis::link_load(schedule, wiring, paths, trace);
+  if (setting.platform.topology.kind() == machine::TopologyKind::kStar) return result;
+  result.link_loads = analysis::link_load(setting, paths, trace);
   for (const machine::Link& link : wiring.links()) {
     result.link_names.push_back(link.name);
     result.link_bytes_per_s.push_back(link.rate.bytes_per_second());
@@ -265,9 +265,9 @@ std::string simulation_report(const Simulation& s, bool all) {
   return text + links_table(s.result, all);
 }
 
-std::string link_csv(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                     const machine::DelayPlan& delays, const sched::Trace& trace) {
-  const machine::Paths paths(schedule, wiring, delays);
+std::string link_csv(const machine::Setting& setting, const sched::Trace& trace) {
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Paths paths(setting);
   std::string text = "link,begin_s,end_s,bytes,op\n";
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
@@ -276,7 +276,7 @@ std::string link_csv(const sched::Schedule& schedule, const machine::Wiring& wir
     const double end_s = analysis::sent_s(schedule, paths, trace, sched::OpId(i));
     for (const machine::LinkId link :
          paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
-      text += fmt::format("{},{},{},{},{}\n", csv_field(wiring.links()[link.value].name),
+      text += fmt::format("{},{},{},{},{}\n", csv_field(setting.wiring.links()[link.value].name),
                           trace.ops[i].wire_s, std::isfinite(end_s) ? fmt::to_string(end_s) : "",
                           bytes, i);
     }

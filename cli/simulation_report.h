@@ -12,7 +12,7 @@
 #include "cli/link_use.h"
 #include "cli/run_options.h"
 #include "cli/subject.h"
-#include "machine/wiring.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::cli {
@@ -32,9 +32,7 @@ struct SimulationResult {
 };
 
 /// Throws InternalError if a link carried more than it can, as require_within_capacity() says.
-SimulationResult result_of(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                           const sched::Trace& trace);
+SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace);
 
 struct Simulation {
   Subject subject;
@@ -57,7 +55,6 @@ std::string simulation_document(const Simulation& simulation,
 std::string summary_of(const machine::DelayPlan& delays);
 
 /// One line per message and link: link,begin_s,end_s,bytes,op.
-std::string link_csv(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                     const machine::DelayPlan& delays, const sched::Trace& trace);
+std::string link_csv(const machine::Setting& setting, const sched::Trace& trace);
 
 }  // namespace slackline::cli

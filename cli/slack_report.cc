@@ -27,10 +27,9 @@ constexpr std::size_t kPathShown = 12;
 constexpr std::uint32_t kMapRows = 256;
 constexpr std::uint32_t kMapColumns = 512;
 
-std::vector<FloatSummary> by_link(const sched::Schedule& schedule, const SlackRun& run,
-                                  const analysis::TimedSlack& timed) {
-  const machine::Paths paths(schedule, run.wiring, run.delays);
-  return analysis::summarise_by_link(schedule, run.wiring, paths, timed.message_float_s);
+std::vector<FloatSummary> by_link(const SlackRun& run, const analysis::TimedSlack& timed) {
+  return analysis::summarise_by_link(run.setting, machine::Paths(run.setting),
+                                     timed.message_float_s);
 }
 
 std::string step_lines(const analysis::StepSlack& steps) {
@@ -88,9 +87,8 @@ std::string rank_table(const sched::Schedule& schedule, const analysis::TimedSla
 }
 
 // Empty if no message has any bytes.
-std::string link_table(const sched::Schedule& schedule, const SlackRun& run,
-                       const analysis::TimedSlack& timed, bool all) {
-  const std::vector<FloatSummary> links = by_link(schedule, run, timed);
+std::string link_table(const SlackRun& run, const analysis::TimedSlack& timed, bool all) {
+  const std::vector<FloatSummary> links = by_link(run, timed);
   if (std::all_of(links.begin(), links.end(), [](const auto& link) { return link.ops == 0; })) {
     return "";
   }
@@ -100,8 +98,8 @@ std::string link_table(const sched::Schedule& schedule, const SlackRun& run,
   return "  links by the least total float of the messages that pass them, then by how many have "
          "none:\n" +
          summary_table(
-             links, head, "link", [&](std::uint32_t link) { return run.wiring.links()[link].name; },
-             all) +
+             links, head, "link",
+             [&](std::uint32_t link) { return run.setting.wiring.links()[link].name; }, all) +
          '\n';
 }
 
@@ -168,10 +166,9 @@ std::string remarks(const SlackRun& run, const analysis::TimedSlack& timed) {
 
 std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
                          bool all) {
-  std::string text =
-      loaded.name + '\n' +
-      no_promise_line("floats are", run.why_no_promise(loaded.schedule), kRealPrices) +
-      step_lines(found.steps) + '\n';
+  std::string text = loaded.name + '\n' +
+                     no_promise_line("floats are", why_no_promise(run.setting), kRealPrices) +
+                     step_lines(found.steps) + '\n';
   const analysis::TimedSlack& timed = found.timed;
   const FloatSummary total = analysis::summarise(timed.total_float_s);
   Table table({Align::kLeft, Align::kLeft});
@@ -191,8 +188,7 @@ std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, cons
   text += table.text("  ") + remarks(run, timed) + delay_line(loaded.schedule, found.order);
   if (loaded.schedule.op_count() == 0) return text;
   return text + '\n' + rank_table(loaded.schedule, timed, all) + '\n' +
-         link_table(loaded.schedule, run, timed, all) +
-         path_table(loaded.schedule, run.trace, timed, all);
+         link_table(run, timed, all) + path_table(loaded.schedule, run.trace, timed, all);
 }
 
 std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
@@ -204,8 +200,8 @@ std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
   json.set("engine", run.engine);
   json.set("answered_by", run.trace.engine);
   json.set("contended", run.trace.contended);
-  set_platform(json, run.platform, run.trace.platform, loaded.schedule.rank_count());
-  set_no_promise(json, run.why_no_promise(loaded.schedule));
+  set_platform(json, run.setting.platform, run.trace.platform, loaded.schedule.rank_count());
+  set_no_promise(json, why_no_promise(run.setting));
   const bool any = steps.steady.sends != 0;
   json.set("average_step_slack", any ? std::optional(steps.steady.average()) : std::nullopt);
   json.set("average_step_slack_exact",
@@ -246,12 +242,12 @@ std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
   }
   json.set("rank_least_float_s", std::span<const double>(least_s));
   json.set("rank_median_float_s", std::span<const double>(median_s));
-  const std::vector<FloatSummary> links = by_link(loaded.schedule, run, timed);
+  const std::vector<FloatSummary> links = by_link(run, timed);
   json.begin_list("links");
   for (std::size_t l = 0; l < links.size(); ++l) {
     if (links[l].ops == 0) continue;
     json.begin_object();
-    json.set("link", run.wiring.links()[l].name);
+    json.set("link", run.setting.wiring.links()[l].name);
     json.set("messages", links[l].ops);
     json.set("without_float", links[l].without);
     json.set("least_float_s", links[l].min_s);

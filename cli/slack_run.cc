@@ -6,26 +6,22 @@
 #include <utility>
 
 #include "base/units.h"
-#include "cli/engine.h"
-#include "cli/frozen_run.h"
-#include "cli/network.h"
 #include "cli/platform_report.h"
+#include "engines/engines.h"
+#include "engines/network.h"
 #include "sched/file.h"
 #include "sched/trace_file.h"
 
 namespace slackline::cli {
 
-analysis::TimedSlack SlackRun::slack(const sched::Schedule& schedule,
-                                     std::optional<analysis::WireTimes> wire) const {
-  return wire ? analysis::timed_slack(schedule, platform, wiring, delays, trace, *wire)
-              : analysis::slack_of_run(schedule, platform, wiring, delays, trace);
+analysis::TimedSlack SlackRun::slack(std::optional<analysis::WireTimes> wire) const {
+  return wire ? analysis::timed_slack(setting, trace, *wire)
+              : analysis::slack_of_run(setting, trace);
 }
 
-SlackRun run_now(const RunSetting& setting, const sched::Schedule& schedule, Console& console) {
-  machine::Wiring wiring = wiring_of(setting.platform, schedule);
-  sched::Trace trace = setting.run(schedule, wiring, console);
-  return {setting.platform,      setting.delays,   std::string(setting.engine->name),
-          setting.platform.name, std::move(trace), std::move(wiring)};
+SlackRun run_now(const SettledRun& settled, Console& console) {
+  return {settled.setting(), std::string(settled.engine().name), settled.setting().platform.name,
+          settled.run(console)};
 }
 
 TracedRun::TracedRun(const std::string& file, const sched::MemoryLimit& memory) : path(file) {
@@ -35,34 +31,28 @@ TracedRun::TracedRun(const std::string& file, const sched::MemoryLimit& memory) 
 }
 
 SlackRun TracedRun::of(const sched::Schedule& schedule) const {
-  return {platform, delays, trace.engine, "as in " + path, trace, wiring_of(platform, schedule)};
+  return {{schedule, platform, engines::wiring_of(platform, schedule), delays},
+          trace.engine,
+          "as in " + path,
+          trace};
 }
 
-std::function<sched::Trace(const machine::DelayPlan&)> TracedRun::runner(
-    const sched::Schedule& schedule, const machine::Wiring& wiring) const {
+const machine::Engine* TracedRun::engine_of(const machine::Setting& setting) const {
   const bool analytic = trace.engine == "longest-path" || trace.engine == "event";
-  const std::string_view name = analytic ? "analytic" : std::string_view(trace.engine);
-  for (const EngineEntry& entry : engines()) {
-    if (entry.name != name) continue;
-    const auto run = [this, &schedule, &wiring, &entry](const machine::DelayPlan& plan) {
-      return entry.run(schedule, platform, wiring, plan, {});
-    };
-    const sched::Trace again = run(delays);
-    const double near_s = 1e-9 * trace.makespan_s();
-    for (std::size_t i = 0; i < trace.ops.size(); ++i) {
-      if (std::abs(again.ops[i].done_s - trace.ops[i].done_s) > near_s) return {};
-    }
-    return run;
+  const machine::Engine* engine =
+      engines::find_engine(analytic ? "analytic" : std::string_view(trace.engine));
+  if (engine == nullptr) return nullptr;
+  const sched::Trace again = engine->run(setting);
+  const double near_s = 1e-9 * trace.makespan_s();
+  for (std::size_t i = 0; i < trace.ops.size(); ++i) {
+    if (std::abs(again.ops[i].done_s - trace.ops[i].done_s) > near_s) return nullptr;
   }
-  return {};
-}
-
-std::optional<std::string> SlackRun::why_no_promise(const sched::Schedule& schedule) const {
-  return cli::why_no_promise(schedule, platform, wiring, delays);
+  return engine;
 }
 
 void add_run_rows(Table& table, const SlackRun& run) {
-  add_platform_rows(table, run.platform_shown, run.platform, run.wiring.rank_count());
+  add_platform_rows(table, run.platform_shown, run.setting.platform,
+                    run.setting.wiring.rank_count());
   table.add({"engine", run.engine == run.trace.engine
                            ? run.engine
                            : fmt::format("{} ({})", run.engine, run.trace.engine)});

@@ -1,7 +1,6 @@
 // A run whose slack is asked for: made now, or read from a trace.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,30 +9,24 @@
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/table.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
+#include "machine/engine.h"
 #include "sched/trace.h"
 
 namespace slackline::cli {
 
-/// A run, and the machine and the delays that it had.
+/// A run, and what it was of.
 struct SlackRun {
-  machine::Platform platform;
-  machine::DelayPlan delays;
+  machine::Setting setting;
   std::string engine;          // as it was asked for, or who answered
   std::string platform_shown;  // for people
   sched::Trace trace;
-  machine::Wiring wiring;
 
   /// By the machine model, the run, or what explains it.
-  analysis::TimedSlack slack(const sched::Schedule& schedule,
-                             std::optional<analysis::WireTimes> wire) const;
-  /// Why floats of this run are no promise (cli/frozen_run.h).
-  std::optional<std::string> why_no_promise(const sched::Schedule& schedule) const;
+  analysis::TimedSlack slack(std::optional<analysis::WireTimes> wire) const;
 };
 
-SlackRun run_now(const RunSetting& setting, const sched::Schedule& schedule, Console& console);
+/// What it is of must outlive the answer.
+SlackRun run_now(const SettledRun& settled, Console& console);
 
 /// What a trace file says of its run. Throws InputError.
 struct TracedRun {
@@ -43,11 +36,11 @@ struct TracedRun {
   machine::Platform platform;
   machine::DelayPlan delays;
 
+  /// The schedule and this must outlive the answer.
   SlackRun of(const sched::Schedule& schedule) const;
-  /// Runs its schedule on its platform with other delays, on the engine that it had. Nothing if
-  /// that does not come to the same without any: then it was another engine, or another policy.
-  std::function<sched::Trace(const machine::DelayPlan&)> runner(
-      const sched::Schedule& schedule, const machine::Wiring& wiring) const;
+  /// The engine that it had. Null if what that makes of `setting`, of() its schedule, is not the
+  /// run: then it was another engine, or another policy.
+  const machine::Engine* engine_of(const machine::Setting& setting) const;
 };
 
 /// The lines about the run that every report of slack begins with.

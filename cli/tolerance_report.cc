@@ -130,16 +130,14 @@ std::vector<ToleranceFigure> parse_tolerance(const std::vector<std::string>& tex
   return figures;
 }
 
-FoundTolerances tolerances_of(const LoadedSchedule& loaded, const SlackRun& run,
-                              const analysis::TimedSlack& slack,
+FoundTolerances tolerances_of(const SlackRun& run, const analysis::TimedSlack& slack,
                               std::vector<ToleranceFigure> figures) {
   std::vector<Parameter> parameters;
   for (const ToleranceFigure& figure : figures) {
-    parameters.push_back(parameter_of(figure, run.wiring));
+    parameters.push_back(parameter_of(figure, run.setting.wiring));
   }
   return {std::move(figures),
-          analysis::tolerance(loaded.schedule, run.platform, run.wiring, run.delays, run.trace,
-                              parameters, slack.wire_times),
+          analysis::tolerance(run.setting, run.trace, parameters, slack.wire_times),
           slack.wire_times, slack.unexplained_s};
 }
 
@@ -152,7 +150,7 @@ std::string tolerance_report(const LoadedSchedule& loaded, const SlackRun& run,
       {"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(makespan_s), makespan_s)});
   head.add({"digest", to_string(loaded.schedule.digest())});
   std::string text = loaded.name + '\n' +
-                     no_promise_line("tolerances are", run.why_no_promise(loaded.schedule)) +
+                     no_promise_line("tolerances are", why_no_promise(run.setting)) +
                      head.text("  ");
   if (found.unexplained_s > 1e-9 * makespan_s) {
     text += fmt::format("  the order of this run does not explain {} of it: so much may be off\n",
@@ -181,8 +179,8 @@ std::string tolerance_document(const LoadedSchedule& loaded, const SlackRun& run
   json.set("schedule", loaded.name);
   json.set("engine", run.engine);
   json.set("answered_by", run.trace.engine);
-  set_platform(json, run.platform, run.trace.platform, loaded.schedule.rank_count());
-  set_no_promise(json, run.why_no_promise(loaded.schedule));
+  set_platform(json, run.setting.platform, run.trace.platform, loaded.schedule.rank_count());
+  set_no_promise(json, why_no_promise(run.setting));
   json.set("wire_times", name(found.wire_times));
   json.set("makespan_s", found.tolerances.front().makespan_s);
   json.set("unexplained_s", found.unexplained_s);

@@ -31,8 +31,7 @@ struct FoundTolerances {
 };
 /// Throws InputError for a link, rank or operation that there is not, Unsupported as
 /// analysis::tolerance() does.
-FoundTolerances tolerances_of(const LoadedSchedule& loaded, const SlackRun& run,
-                              const analysis::TimedSlack& slack,
+FoundTolerances tolerances_of(const SlackRun& run, const analysis::TimedSlack& slack,
                               std::vector<ToleranceFigure> figures);
 
 std::string tolerance_report(const LoadedSchedule& loaded, const SlackRun& run,

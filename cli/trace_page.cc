@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/network.h"
 #include "cli/report_file.h"
 #include "cli/traced_schedule.h"
+#include "engines/network.h"
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
-#include "machine/wiring.h"
+#include "machine/setting.h"
 #include "sched/file.h"
 
 namespace slackline::cli {
@@ -57,13 +57,11 @@ TracePage::Made TracePage::make(Console& console) const {
   }
   const LoadedSchedule loaded = schedule_of(read[0].trace, first_, schedule_, memory_, console);
   console.phase("analysing");
-  std::vector<machine::Wiring> wirings;
-  for (const ReadRun& each : read) wirings.push_back(wiring_of(each.platform, loaded.schedule));
   report::Report report{loaded.name, loaded.schedule, {}, {}, {}, {}};
-  for (std::size_t i = 0; i < read.size(); ++i) {
-    const ReadRun& run = read[i];
-    report.runs.push_back(
-        reported_run(run.path, loaded.schedule, run.trace, run.platform, wirings[i], run.delays));
+  for (const ReadRun& run : read) {
+    const machine::Setting setting(loaded.schedule, run.platform,
+                                   engines::wiring_of(run.platform, loaded.schedule), run.delays);
+    report.runs.push_back(reported_run(run.path, run.trace, setting));
   }
   return {loaded.name, to_string(loaded.schedule.digest()), read.size(),
           report::report_page(report)};

@@ -74,7 +74,7 @@ std::string upgrade_report(const LoadedSchedule& loaded, const SlackRun& run,
   const std::size_t rows = all ? links.size() : std::min(links.size(), kUpgradesShown);
   for (std::size_t i = 0; i < rows; ++i) {
     const LinkUpgrade& upgrade = links[i];
-    const machine::Link& link = run.wiring.links()[upgrade.link.value];
+    const machine::Link& link = run.setting.wiring.links()[upgrade.link.value];
     table.add({link.name, sched::format_rate(link.rate),
                human_difference(-saves.of(upgrade.faster_s)),
                human_difference(-saves.of(upgrade.twice_s)),
@@ -95,7 +95,7 @@ std::string upgrade_document(const LoadedSchedule& loaded, const SlackRun& run,
   set_delayed_run(json, loaded, run, upgrades.makespan_s);
   json.begin_list("links");
   for (const LinkUpgrade& upgrade : upgrades.links) {
-    const machine::Link& link = run.wiring.links()[upgrade.link.value];
+    const machine::Link& link = run.setting.wiring.links()[upgrade.link.value];
     json.begin_object();
     json.set("link", link.name);
     json.set("rate_bits_per_s", link.rate.bits_per_second);

@@ -197,7 +197,7 @@ std::string ValidationReport::document() const {
     json.set("rank", std::uint64_t{op.rank.value});
     json.set("step", std::uint64_t{op.step});
     json.set("delay_s", sched::seconds(result.trial.by));
-    json.set("of_lane", result.trial.of_lane);
+    json.set("of_lane", result.trial.whole_lane);
     json.set("total_float_s", float_s);
     json.set("predicted_shift_s", analysis::predicted_shift_s(result, float_s));
     json.set("measured_shift_s", result.shift_s);
@@ -224,7 +224,7 @@ std::string ValidationReport::csv() const {
     const sched::OpId id = result.trial.op;
     const sched::Op& op = loaded.schedule.op(id);
     text += fmt::format("{},{},{},{},{},{},{},{},{}", id.value, sched::name(op.kind), op.rank.value,
-                        op.step, sched::seconds(result.trial.by), result.trial.of_lane ? 1 : 0,
+                        op.step, sched::seconds(result.trial.by), result.trial.whole_lane ? 1 : 0,
                         result.shift_s, result.order_kept ? 1 : 0, result.shared ? 1 : 0);
     for (std::size_t p = 0; p < predictions.size(); ++p) {
       const double float_s = predictions[p].float_s[id.value];

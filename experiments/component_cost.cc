@@ -40,7 +40,7 @@ double component_us(const Component& component, const machine::Platform& platfor
                                              component.variables, kSeed};
   spec.handler = kHandler;
   const sched::Schedule schedule = sched::one_sided(spec);
-  const sched::Trace trace = analysis::run_events(schedule, platform);
+  const sched::Trace trace = analysis::run_events({schedule, platform});
   double total_s = 0;  // from the end of the warm-up to that of the last operation
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const std::uint32_t step = schedule.ops()[i].step;

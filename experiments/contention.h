@@ -1,15 +1,12 @@
 // Runs whose messages share links: by SimGrid.
 #pragma once
 
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::experiments {
 
 /// Throws EnvironmentError, with the cure, if Slackline was built without SimGrid.
-sched::Trace run_contended(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::DelayPlan& delays = {});
+sched::Trace run_contended(const machine::Setting& setting);
 
 }  // namespace slackline::experiments

@@ -17,7 +17,7 @@ IrregularRun run_irregular(const std::string& spec, const machine::Platform& pla
     run.writes += op.kind == sched::OpKind::kPut ? 1 : 0;
     run.polls += op.kind == sched::OpKind::kPoll ? 1 : 0;
   }
-  run.makespan_s = analysis::run_events(schedule, platform).makespan_s();
+  run.makespan_s = analysis::run_events({schedule, platform}).makespan_s();
   return run;
 }
 
@@ -40,7 +40,7 @@ double share_of_peak(const machine::Platform& platform, std::uint32_t ranks, std
     }
   }
   const sched::Schedule schedule = out.build();
-  const double time_s = analysis::run_events(schedule, platform).makespan_s();
+  const double time_s = analysis::run_events({schedule, platform}).makespan_s();
   return static_cast<double>(bytes) * messages / time_s / platform.rate.bytes_per_second();
 }
 

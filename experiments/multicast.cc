@@ -52,7 +52,7 @@ double delivered_s(const sched::Schedule& schedule, const sched::Trace& trace) {
 double delivery_s(const Multicast& multicast, const machine::Platform& platform,
                   const machine::DelayPlan& delays) {
   const sched::Schedule schedule = schedule_of(multicast);
-  return delivered_s(schedule, analysis::run_analytic(schedule, platform, delays));
+  return delivered_s(schedule, analysis::run_analytic({schedule, platform, delays}));
 }
 
 double block_times(const Multicast& multicast, const machine::DelayPlan& delays) {

@@ -27,7 +27,7 @@ sched::Trace Offloaded::run(const machine::Platform& platform, const offload::Ni
                             const machine::DelayPlan& delays) const {
   const machine::Wiring wiring(platform, schedule_.rank_count());
   offload::Emulation emulation =
-      emulate_timed(program_, schedule_, graph_, platform, wiring, delays, timing);
+      emulate_timed(program_, {schedule_, platform, wiring, delays}, graph_, timing);
   if (!emulation.sound()) throw InternalError("emulated queues: " + emulation.faults.front());
   return std::move(emulation.trace);
 }

@@ -37,7 +37,7 @@ double writes_per_s(const machine::Platform& platform, std::uint64_t bytes, std:
       asked = posted;
     }
   }
-  return messages / analysis::run_events(builder.build(), platform).makespan_s();
+  return messages / analysis::run_events({builder.build(), platform}).makespan_s();
 }
 
 double calls_per_s(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages,
@@ -45,7 +45,7 @@ double calls_per_s(const machine::Platform& platform, std::uint64_t bytes, std::
   const sched::Schedule schedule = sched::compile(
       sched::parse_spec(fmt::format("call:ranks=2,bytes={},messages={},signal={}{}{}", bytes,
                                     messages, u_max, options.empty() ? "" : ",", options)));
-  return messages / analysis::run_events(schedule, platform).makespan_s();
+  return messages / analysis::run_events({schedule, platform}).makespan_s();
 }
 
 }  // namespace slackline::experiments

@@ -98,7 +98,7 @@ Measured measure_structure(const std::string& text, const machine::Platform& pla
   const sched::StructureProgram program = sched::structure_program(spec);
   // Messages that wait for a process are handled in the order in which they came.
   const sched::Trace trace =
-      analysis::run_events(program.schedule, platform, {}, machine::IssuePolicy::kReady);
+      analysis::run_events({program.schedule, platform, {}, machine::IssuePolicy::kReady});
   const auto found =
       sched::check_structure(program, trace, sched::kept_memory(program.schedule, trace));
   if (!found.empty()) throw InternalError(text + ": " + found.front().message);
@@ -127,7 +127,7 @@ Measured measure_structure(const std::string& text, const machine::Platform& pla
 
 double message_s(const MessageLoad& load, const machine::Platform& platform) {
   const sched::Schedule schedule = MessageSchedule(load).build();
-  const sched::Trace trace = analysis::run_events(schedule, platform);
+  const sched::Trace trace = analysis::run_events({schedule, platform});
   double sum_s = 0;
   for (std::uint32_t r = 0; r < load.ranks; ++r) {
     sum_s += trace.ops[schedule.end_op(RankId(r)).value - 1].done_s;

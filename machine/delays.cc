@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "machine/draw.h"
 #include "machine/lane.h"
+#include "machine/setting.h"
 
 namespace slackline::machine {
 namespace {
@@ -138,6 +139,9 @@ Delays::Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Pla
   lane_ = std::move(sums.lane);
   for (const PairRate& pair : plan.pairs) pairs_.emplace(pair_key(pair.src, pair.dst), pair.rate);
 }
+
+Delays::Delays(const Setting& setting)
+    : Delays(setting.delays, setting.schedule, setting.platform) {}
 
 void Delays::add(const OpDelay& delay) {
   std::vector<Time>& sums = delay.whole_lane ? lane_ : post_;

@@ -14,6 +14,8 @@
 
 namespace slackline::machine {
 
+class Setting;
+
 /// Every question takes constant time, and next to none when the plan is empty. Times are in
 /// seconds and ≥ 0; several delays of one operation add up, each in whole picoseconds, and end at
 /// the longest time there is.
@@ -27,6 +29,7 @@ class Delays {
   Delays() = default;
   /// Throws InputError as validate() does. Keeps no reference to any.
   Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Platform& platform);
+  explicit Delays(const Setting& setting);
 
   bool empty() const { return post_.empty() && lane_.empty() && pairs_.empty(); }
 

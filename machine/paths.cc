@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "machine/input_text.h"
+#include "machine/setting.h"
 
 namespace slackline::machine {
 namespace {
@@ -45,6 +46,8 @@ Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayP
   std::sort(cuts_s_.begin(), cuts_s_.end());
   cuts_s_.erase(std::unique(cuts_s_.begin(), cuts_s_.end()), cuts_s_.end());
 }
+
+Paths::Paths(const Setting& setting) : Paths(setting.schedule, setting.wiring, setting.delays) {}
 
 void Paths::read_changes(const Wiring& wiring, const DelayPlan& plan) {
   for (const LinkRate& rate : plan.link_rates) {

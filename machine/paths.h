@@ -13,6 +13,8 @@
 
 namespace slackline::machine {
 
+class Setting;
+
 /// One way between two ranks.
 using PathId = sched::Id<struct PathTag>;
 
@@ -43,6 +45,7 @@ class Paths {
   /// Throws InputError, naming which, for a link that the wiring does not have, a rate of 0, and a
   /// failure of a rank that does not exist. Keeps no reference.
   Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan);
+  explicit Paths(const Setting& setting);
 
   /// The way of the channel's messages; with `reply`, of what comes back.
   PathId of(sched::ChannelId channel, bool reply) const {

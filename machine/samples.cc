@@ -1,6 +1,7 @@
 #include "machine/samples.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace slackline::machine {
 
@@ -16,14 +17,26 @@ std::vector<double> rank_finish_s(const sched::Schedule& schedule,
 
 Samples samples_of(const TraceSource& source, const sched::Schedule& schedule,
                    const DelayPlan& plan, const SampleRuns& runs) {
+  Samples samples(runs.samples, schedule.rank_count());
+  std::vector<std::uint32_t> all(runs.samples);
+  std::iota(all.begin(), all.end(), 0u);
+  run_samples(source, schedule, plan, runs, all, samples);
+  return samples;
+}
+
+void run_samples(const TraceSource& source, const sched::Schedule& schedule, const DelayPlan& plan,
+                 const SampleRuns& runs, std::span<const std::uint32_t> which, Samples& samples) {
   const std::uint32_t ranks = schedule.rank_count();
   PlanRuns plans;
-  plans.count = runs.samples;
+  plans.count = static_cast<std::uint32_t>(which.size());
   plans.jobs = runs.jobs;
-  plans.progress = runs.progress;
-  plans.plan = [&](std::uint32_t sample) {
+  if (runs.progress) {
+    const std::uint32_t before = runs.samples - plans.count;
+    plans.progress = [&runs, before](std::uint32_t done) { runs.progress(before + done); };
+  }
+  plans.plan = [&](std::uint32_t i) {
     DelayPlan drawn = plan;
-    drawn.seed = plan.seed + sample;
+    drawn.seed = plan.seed + which[i];
     return drawn;
   };
   // The makespan, then when each rank finished.
@@ -34,13 +47,13 @@ Samples samples_of(const TraceSource& source, const sched::Schedule& schedule,
                        const std::vector<double> finish_s = rank_finish_s(schedule, trace.ops);
                        std::copy(finish_s.begin(), finish_s.end(), row.begin() + 1);
                      }});
-  Samples samples(runs.samples, ranks);
-  for (std::uint32_t i = 0; i < runs.samples; ++i) {
-    const auto row = kept.begin() + static_cast<std::ptrdiff_t>(std::size_t{i} * width);
-    samples.makespan_s[i] = *row;
-    std::copy_n(row + 1, ranks, samples.rank_finish_s.begin() + std::size_t{i} * ranks);
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const auto row = kept.begin() + static_cast<std::ptrdiff_t>(i * width);
+    samples.makespan_s[which[i]] = *row;
+    std::copy_n(
+        row + 1, ranks,
+        samples.rank_finish_s.begin() + static_cast<std::ptrdiff_t>(std::size_t{which[i]} * ranks));
   }
-  return samples;
 }
 
 }  // namespace slackline::machine

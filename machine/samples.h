@@ -38,6 +38,9 @@ struct Samples {
 /// Runs `plan` once per sample.
 Samples samples_of(const TraceSource& source, const sched::Schedule& schedule,
                    const DelayPlan& plan, const SampleRuns& runs);
+/// Only the samples `which`, into their places in `samples`.
+void run_samples(const TraceSource& source, const sched::Schedule& schedule, const DelayPlan& plan,
+                 const SampleRuns& runs, std::span<const std::uint32_t> which, Samples& samples);
 
 /// When each rank is done with all it has to do; 0 for one that has nothing to.
 std::vector<double> rank_finish_s(const sched::Schedule& schedule,

@@ -329,26 +329,26 @@ std::string_view name(Egress egress) { return kEgressNames[egress]; }
 
 std::optional<Egress> egress_named(std::string_view text) { return kEgressNames.find(text); }
 
-Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
-                        const MessageGraph& graph, const machine::Platform& platform,
-                        const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                        const NicTiming& timing, const NicClock& clock) {
+Emulation emulate_timed(const QueueProgram& program, const machine::Setting& setting,
+                        const MessageGraph& graph, const NicTiming& timing, const NicClock& clock) {
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Platform& platform = setting.platform;
   if (platform.nic != machine::NicDiscipline::kSerial) {
     throw Unsupported("offload: NICs that share their ports fairly; expected nic=serial");
   }
   if (platform.node.is_shared()) {
     throw Unsupported("offload: nodes of several ranks; expected ranks_per_node=1");
   }
-  if (!delays.failures.empty()) {
+  if (!setting.delays.failures.empty()) {
     throw Unsupported("offload: a delay plan with failures; expected delays only");
   }
-  const machine::Paths paths(schedule, wiring, delays);
+  const machine::Paths paths(setting);
   Emulation result = unpack(clock.drive(paths, [&](machine::RunClock& time) {
     return std::make_unique<TimedRun>(program, schedule, graph, platform, paths, timing, time);
   }));
   result.trace.schedule = schedule.digest();
   result.trace.platform = platform.spec();
-  result.trace.delays = delays.text();
+  result.trace.delays = setting.delays.text();
   result.trace.engine = clock.engine;
   result.trace.title = schedule.title();
   fill_in(schedule, graph, result.trace);

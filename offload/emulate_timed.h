@@ -6,10 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "machine/delay_plan.h"
 #include "machine/driven_run.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
+#include "machine/setting.h"
 #include "offload/emulate.h"
 
 namespace slackline::offload {
@@ -37,16 +35,16 @@ struct NicClock {
 
 /// The machine model of docs/architecture.md, but for the CPU: posting was done beforehand, so
 /// neither o_post nor o_complete is paid anywhere; a completion is there when its message has
-/// landed, or its acknowledgement has come back. All hosts start at 0. Of `delays`, only what
-/// strikes the network counts: what strikes CPUs does not touch a program that NICs run alone.
+/// landed, or its acknowledgement has come back. All hosts start at 0. Of the setting's delays only
+/// what strikes the network counts: what strikes CPUs, as the order in which they post, does not
+/// touch a program that NICs run alone.
 ///
 /// With drive_alone() exact where the event engine is: serial NICs on a star. On other networks
 /// every message then gets the rate of its slowest link, whoever shares it; a driver inside a
 /// simulator shares links between them. Throws Unsupported for fair NICs, nodes of several ranks
 /// and failures, and what the driver does.
-Emulation emulate_timed(const QueueProgram& program, const sched::Schedule& schedule,
-                        const MessageGraph& graph, const machine::Platform& platform,
-                        const machine::Wiring& wiring, const machine::DelayPlan& delays = {},
-                        const NicTiming& timing = {}, const NicClock& clock = {});
+Emulation emulate_timed(const QueueProgram& program, const machine::Setting& setting,
+                        const MessageGraph& graph, const NicTiming& timing = {},
+                        const NicClock& clock = {});
 
 }  // namespace slackline::offload

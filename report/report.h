@@ -6,22 +6,18 @@
 #include <vector>
 
 #include "analysis/slack/wire_times.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
+#include "machine/setting.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
 namespace slackline::report {
 
-/// A run, and the machine and the delays that it had. Of a real run ("run:…") the platform says
-/// only which messages are small.
+/// A run, and what it was of. Of a real run ("run:…") the platform says only which messages are
+/// small.
 struct ReportedRun {
   std::string label;  // for people: the trace's file, or what it is
   const sched::Trace& trace;
-  const machine::Platform& platform;
-  const machine::Wiring& wiring;
-  const machine::DelayPlan& delays;
+  machine::Setting setting;
   /// Where the times on the wire of its slack are from; without it, what explains the run.
   std::optional<analysis::WireTimes> wire;
   /// Why floats of this run are no promise: ends a sentence. Nothing if they are.

@@ -50,8 +50,8 @@ void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::si
     add_of_real_run(schedule, prefix, links, document.columns);
     return;
   }
-  const machine::Paths paths(schedule, run.wiring, run.delays);
-  for (const machine::Link& link : run.wiring.links()) {
+  const machine::Paths paths(schedule, run.setting.wiring, run.setting.delays);
+  for (const machine::Link& link : run.setting.wiring.links()) {
     links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});
   }
   Numbers way, back;

@@ -37,7 +37,7 @@ class RunWriter {
         run_(report.runs[index]),
         ticks_(ticks),
         prefix_("run" + std::to_string(index) + "."),
-        paths_(schedule_, run_.wiring, run_.delays),
+        paths_(schedule_, run_.setting.wiring, run_.setting.delays),
         facts_(document.facts["runs"].emplace_back()),
         columns_(document.columns) {}
 
@@ -143,7 +143,7 @@ class RunWriter {
   // Of a real run nobody knows the machine: floats are of the times that were seen.
   void write_observed_slack() {
     const analysis::ObservedSlack slack =
-        analysis::observed_slack(schedule_, run_.trace, run_.platform.interleave_bytes);
+        analysis::observed_slack(schedule_, run_.trace, run_.setting.platform.interleave_bytes);
     Numbers total;
     for (const double float_s : slack.total_float_s) total.push_back(ticks_.of(float_s));
     add("total_float", total);
@@ -151,10 +151,8 @@ class RunWriter {
 
   void write_slack() {
     const analysis::TimedSlack slack =
-        run_.wire ? analysis::timed_slack(schedule_, run_.platform, run_.wiring, run_.delays,
-                                          run_.trace, *run_.wire)
-                  : analysis::slack_of_run(schedule_, run_.platform, run_.wiring, run_.delays,
-                                           run_.trace);
+        run_.wire ? analysis::timed_slack(run_.setting, run_.trace, *run_.wire)
+                  : analysis::slack_of_run(run_.setting, run_.trace);
     facts_["unexplained"] = ticks_.of(slack.unexplained_s);
     facts_["explained"] = analysis::explains(slack);
     facts_["no_promise"] = run_.no_promise.value_or("");
@@ -169,13 +167,12 @@ class RunWriter {
   }
 
   void write_path(analysis::WireTimes wire) {
-    const analysis::ConstraintGraph graph =
-        analysis::frozen_run(schedule_, run_.platform, run_.wiring, run_.delays, run_.trace, wire);
-    const machine::Delays delays(run_.delays, schedule_, run_.platform);
+    const analysis::ConstraintGraph graph = analysis::frozen_run(run_.setting, run_.trace, wire);
+    const machine::Delays delays(run_.setting.delays, schedule_, run_.setting.platform);
     Numbers op, after, begin, end;
     std::vector<Numbers> by_cause(kCauses);
     for (const CriticalStretch& stretch :
-         critical_causes(graph, schedule_, run_.platform, delays, paths_)) {
+         critical_causes(graph, schedule_, run_.setting.platform, delays, paths_)) {
       op.push_back(stretch.op.value);
       after.push_back(stretch.after.valid() ? std::int64_t{stretch.after.value} : -1);
       begin.push_back(ticks_.of(stretch.begin_s));

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "sim/child_run.h"
+#include "sim/file_wiring.h"
 #include "sim/simgrid_engine.h"
 
 namespace slackline::sim {
@@ -13,7 +14,9 @@ std::vector<double> simgrid_makespans(const MakespanRuns& runs) {
   run_in_children(
       runs.count, runs.jobs,
       [&](std::uint32_t i) {
-        times_s[i] = run_simgrid(runs.schedule(i), runs.platform(i)).makespan_s();
+        const sched::Schedule schedule = runs.schedule(i);
+        const machine::Platform& platform = runs.platform(i);
+        times_s[i] = run_simgrid({schedule, platform, wiring_of(platform, schedule)}).makespan_s();
       },
       runs.ended);
   return {times_s.begin(), times_s.end()};

@@ -18,7 +18,8 @@ struct MakespanRuns {
   std::function<void()> ended;  // after each; may be empty
 };
 
-/// Runs each with run_simgrid() and throws what that does; of several errors, the first run's.
+/// Runs each with run_simgrid(), on the wiring that wiring_of() makes, and throws what that does;
+/// of several errors, the first run's.
 std::vector<double> simgrid_makespans(const MakespanRuns& runs);
 
 }  // namespace slackline::sim

@@ -19,7 +19,6 @@
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 #include "sim/child_run.h"
-#include "sim/file_wiring.h"
 #include "sim/flow_network.h"
 
 namespace slackline::sim {
@@ -45,21 +44,17 @@ bool same_network(const machine::DelayPlan& a, const machine::DelayPlan& b) {
   return a.pairs == b.pairs && a.link_rates == b.link_rates && a.failures == b.failures;
 }
 
-}  // namespace
-
-std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
-                                      const machine::Platform& platform,
-                                      const machine::Wiring& wiring,
-                                      const machine::IssueOrder& order,
+std::vector<double> run_simgrid_plans(const machine::Setting& setting,
                                       const machine::PlanRuns& runs,
                                       const machine::TraceReading& reading) {
+  const sched::Schedule& schedule = setting.schedule;
   machine::require_executable(schedule);
   if (runs.count == 0) return {};
   const machine::DelayPlan first = runs.plan(0);
-  const machine::Paths paths(schedule, wiring, first);
+  const machine::Paths paths(setting.with(first));
   // Says what is wrong before anything is forked.
-  const machine::Delays check(first, schedule, platform);
-  const sched::Trace blank = machine::trace_of(schedule, platform, {}, "simgrid");
+  const machine::Delays check(setting.with(first));
+  const sched::Trace blank = machine::trace_of(setting.with(machine::kNoDelays), "simgrid");
   const std::size_t numbers = std::size_t{runs.count} * reading.width;
   const SharedMemory memory(numbers * sizeof(double));
   const std::span<double> kept(static_cast<double*>(memory.data()), numbers);
@@ -70,10 +65,10 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
     if (!same_network(plan, first)) {
       throw InternalError(fmt::format("run {} changes the network that all runs share", run));
     }
-    const machine::Delays delays(plan, schedule, platform);
+    const machine::Delays delays(setting.with(plan));
     sched::Trace trace = blank;
     trace.delays = plan.text();
-    machine::Execution execution(schedule, platform, delays, paths, order,
+    machine::Execution execution(setting, delays, paths,
                                  machine::record_in(trace, schedule, plan.seed), network);
     network.run(execution);
     machine::require_finished(schedule, trace, paths);
@@ -82,7 +77,8 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
   // One child makes the platform and seals it; each run goes on from there in a child of that one.
   run_in_child(
       [&] {
-        FlowNetwork network(platform, wiring, paths, largest_message_bytes(schedule));
+        FlowNetwork network(setting.platform, setting.wiring, paths,
+                            largest_message_bytes(setting.schedule));
         run_in_children(
             runs.count, runs.jobs, [&](std::uint32_t run) { run_one(network, run); },
             [&] { ++done; });
@@ -92,37 +88,26 @@ std::vector<double> run_simgrid_plans(const sched::Schedule& schedule,
   return {kept.begin(), kept.end()};
 }
 
-machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
-                                     const machine::Platform& platform,
-                                     const machine::DelayPlan& plan,
-                                     const machine::IssueOrder& order,
-                                     const machine::SampleRuns& runs) {
-  return run_simgrid_samples(schedule, platform, wiring_of(platform, schedule), plan, order, runs);
+std::string drive_in_simgrid(const machine::Setting& setting, const machine::Paths& paths,
+                             const machine::MakeRun& make) {
+  const ScratchFile result;
+  run_in_child([&] {
+    FlowNetwork network(setting.platform, setting.wiring, paths,
+                        largest_message_bytes(setting.schedule));
+    const std::unique_ptr<machine::DrivenRun> run = make(network);
+    network.run(*run);
+    result.write(run->result());
+  });
+  return result.contents();
 }
 
-machine::Samples run_simgrid_samples(const sched::Schedule& schedule,
-                                     const machine::Platform& platform,
-                                     const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                                     const machine::IssueOrder& order,
-                                     const machine::SampleRuns& runs) {
-  return machine::samples_of(
-      [&](const machine::PlanRuns& plans, const machine::TraceReading& reading) {
-        return run_simgrid_plans(schedule, platform, wiring, order, plans, reading);
-      },
-      schedule, plan, runs);
-}
+}  // namespace
 
-sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
-                         const machine::DelayPlan& plan, const machine::IssueOrder& order) {
-  return run_simgrid(schedule, platform, wiring_of(platform, schedule), plan, order);
-}
-
-sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
-                         const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                         const machine::IssueOrder& order) {
+sched::Trace run_simgrid(const machine::Setting& setting) {
+  const sched::Schedule& schedule = setting.schedule;
   machine::require_executable(schedule);
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
   const std::size_t ops = schedule.op_count();
   const SharedMemory memory(ops * sizeof(sched::OpTimes));
   const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);
@@ -136,12 +121,14 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   const SharedMemory kept_memory(kept.bytes());
   const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept.bytes());
   run_in_child([&] {
-    FlowNetwork network(platform, wiring, paths, largest_message_bytes(schedule));
-    machine::Execution execution(schedule, platform, delays, paths, order,
-                                 {times, request_s, results, bytes, kept, plan.seed}, network);
+    FlowNetwork network(setting.platform, setting.wiring, paths,
+                        largest_message_bytes(setting.schedule));
+    machine::Execution execution(setting, delays, paths,
+                                 {times, request_s, results, bytes, kept, setting.delays.seed},
+                                 network);
     network.run(execution);
   });
-  sched::Trace trace = machine::trace_of(schedule, platform, plan, "simgrid");
+  sched::Trace trace = machine::trace_of(setting, "simgrid");
   trace.ops.assign(times.begin(), times.end());
   trace.request_s.assign(request_s.begin(), request_s.end());
   trace.results.assign(results.begin(), results.end());
@@ -150,17 +137,13 @@ sched::Trace run_simgrid(const sched::Schedule& schedule, const machine::Platfor
   return trace;
 }
 
-std::string drive_in_simgrid(const sched::Schedule& schedule, const machine::Platform& platform,
-                             const machine::Wiring& wiring, const machine::Paths& paths,
-                             const machine::MakeRun& make) {
-  const ScratchFile result;
-  run_in_child([&] {
-    FlowNetwork network(platform, wiring, paths, largest_message_bytes(schedule));
-    const std::unique_ptr<machine::DrivenRun> run = make(network);
-    network.run(*run);
-    result.write(run->result());
-  });
-  return result.contents();
-}
+const machine::Engine kSimgridEngine{
+    .name = "simgrid",
+    .summary = "SimGrid shares the links, in child processes",
+    .shares_links = true,
+    .run_once = run_simgrid,
+    .run_plans = run_simgrid_plans,
+    .drive_run = drive_in_simgrid,
+};
 
 }  // namespace slackline::sim

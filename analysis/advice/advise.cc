@@ -8,7 +8,6 @@
 
 #include "analysis/advice/makespan_floor.h"
 #include "analysis/engines/analytic.h"
-#include "analysis/engines/plan_runs.h"
 #include "analysis/in_threads.h"
 
 namespace slackline::analysis {
@@ -24,12 +23,13 @@ constexpr double kEarly = 1e-6;
 
 void predict_one(Candidate& candidate, const WiringOf& wiring_of) {
   const sched::Schedule schedule = sched::compile(candidate.spec);
-  const machine::Wiring wiring = wiring_of(candidate.platform, schedule);
-  const sched::Trace trace = run_analytic(schedule, candidate.platform, wiring);
+  const machine::Setting setting(schedule, candidate.platform,
+                                 wiring_of(candidate.platform, schedule));
+  const sched::Trace trace = run_analytic(setting);
   candidate.predicted_s = trace.makespan_s();
   candidate.contended = trace.contended;
   candidate.floor_s = candidate.predicted_s;
-  if (trace.contended) candidate.floor_s = makespan_floor_s(schedule, candidate.platform, wiring);
+  if (trace.contended) candidate.floor_s = makespan_floor_s(setting);
 }
 
 std::vector<std::uint32_t> by_estimate(std::span<const Candidate> candidates) {
@@ -126,7 +126,8 @@ void sample_noise(std::span<Candidate> candidates, const WiringOf& wiring_of,
   for (std::size_t i = 0; i < order.size(); ++i) {
     Candidate& candidate = candidates[order[i]];
     const sched::Schedule schedule = sched::compile(candidate.spec);
-    const machine::Wiring wiring = wiring_of(candidate.platform, schedule);
+    const machine::Setting setting(schedule, candidate.platform,
+                                   wiring_of(candidate.platform, schedule));
     machine::PlanRuns runs;
     runs.count = samples;
     runs.jobs = jobs;
@@ -138,10 +139,10 @@ void sample_noise(std::span<Candidate> candidates, const WiringOf& wiring_of,
     runs.progress = [&](std::uint32_t done) {
       if (progress) progress("adding noise", i * samples + done, order.size() * samples);
     };
-    std::vector<double> times_s = run_analytic_plans(
-        schedule, candidate.platform, wiring, {}, runs,
-        {1,
-         [](const sched::Trace& trace, std::span<double> kept) { kept[0] = trace.makespan_s(); }});
+    std::vector<double> times_s = kAnalyticEngine.runs(
+        setting, runs, {1, [](const sched::Trace& trace, std::span<double> kept) {
+                          kept[0] = trace.makespan_s();
+                        }});
     std::sort(times_s.begin(), times_s.end());
     const auto quantile = [&](std::size_t percent) {
       return times_s[std::max<std::size_t>(1, (times_s.size() * percent + 99) / 100) - 1];

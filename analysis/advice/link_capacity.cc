@@ -25,20 +25,20 @@ void require_within_capacity(std::string_view name, double bytes, double message
                   bytes, name, makespan_s, bytes_per_s, needed_s));
 }
 
-void require_within_capacity(const sched::Schedule& schedule, const machine::Platform& platform,
-                             const machine::Wiring& wiring, const machine::Paths& paths,
+void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace) {
+  const sched::Schedule& schedule = setting.schedule;
   if (trace.contended || paths.may_fail() || trace.ops.size() != schedule.op_count()) return;
   const double makespan_s = trace.makespan_s();
   if (!std::isfinite(makespan_s)) return;
-  const auto links = wiring.links();
+  const auto links = setting.wiring.links();
   std::vector<double> bytes(links.size(), 0);
   std::vector<double> messages(links.size(), 0);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
     const std::uint64_t payload = schedule.payload_bytes(op);
-    if (payload <= platform.interleave_bytes) continue;
+    if (payload <= setting.platform.interleave_bytes) continue;
     const double times = trace.ops[i].attempts;
     for (const machine::LinkId link :
          paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {

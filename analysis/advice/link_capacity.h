@@ -4,9 +4,7 @@
 #include <string_view>
 
 #include "machine/paths.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -16,8 +14,7 @@ namespace slackline::analysis {
 /// for rounding). Smaller messages travel between the packets of these and share nothing. Looks at
 /// no run that is `contended`, whose engine ignored sharing, that ended nowhere, or that lost
 /// messages.
-void require_within_capacity(const sched::Schedule& schedule, const machine::Platform& platform,
-                             const machine::Wiring& wiring, const machine::Paths& paths,
+void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace);
 
 /// The same of one link that carried `bytes` in `messages` at no more than `bytes_per_s`. `name`

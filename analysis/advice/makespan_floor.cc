@@ -43,12 +43,13 @@ std::vector<double> tails_s(const ConstraintGraph& graph) {
 
 }  // namespace
 
-double makespan_floor_s(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::Wiring& wiring) {
+double makespan_floor_s(const machine::Setting& setting) {
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Platform& platform = setting.platform;
+  const machine::Wiring& wiring = setting.wiring;
   if (schedule.op_count() == 0) return 0;
   const machine::Paths paths(schedule, wiring, {});
-  const ConstraintGraph graph =
-      ConstraintGraph::of_every_run(schedule, platform, machine::Delays(), paths);
+  const ConstraintGraph graph = ConstraintGraph::of_every_run(setting, machine::Delays(), paths);
   const std::span<const double> head_s = graph.time_s();
   const std::vector<double> tail_s = tails_s(graph);
   double floor_s = *std::max_element(head_s.begin(), head_s.end());

@@ -1,9 +1,7 @@
 // A time that no run of a schedule can beat, whatever its order and whoever shares links.
 #pragma once
 
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 
 namespace slackline::analysis {
 
@@ -11,7 +9,6 @@ namespace slackline::analysis {
 /// link between switches, the least time before its first use, all the time that it is needed, and
 /// the least time after its last. True of every engine, without delays. Linear in operations and
 /// links passed. Throws what ConstraintGraph does.
-double makespan_floor_s(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::Wiring& wiring);
+double makespan_floor_s(const machine::Setting& setting);
 
 }  // namespace slackline::analysis

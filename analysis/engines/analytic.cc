@@ -4,24 +4,30 @@
 
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/longest_path.h"
+#include "analysis/engines/plan_runs.h"
 #include "base/error.h"
 #include "machine/static_forms.h"
 
 namespace slackline::analysis {
 namespace {
 
-// The schedule's trace out of its best case's: of what runs several times, the last.
-sched::Trace run_best_case(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                           const machine::IssueOrder& order) {
-  if (!delays.empty() || order.policy == machine::IssuePolicy::kLeastSlack) {
-    throw Unsupported(
-        fmt::format("the analytic engine prices the best case of a dynamic schedule, without "
-                    "delays or slack: {}",
-                    *schedule.dynamic_reason()));
+std::optional<std::string> why_refused(const machine::Setting& setting) {
+  const bool by_slack = setting.order.policy == machine::IssuePolicy::kLeastSlack;
+  if (setting.schedule.regions().empty() || (setting.delays.empty() && !by_slack)) {
+    return std::nullopt;
   }
+  return fmt::format(
+      "the analytic engine prices the best case of a dynamic schedule, without delays or slack: {}",
+      *setting.schedule.dynamic_reason());
+}
+
+// The schedule's trace out of its best case's: of what runs several times, the last.
+sched::Trace run_best_case(const machine::Setting& setting) {
+  if (const auto why = why_refused(setting)) throw Unsupported(*why);
+  const sched::Schedule& schedule = setting.schedule;
   const sched::Unrolled best = machine::best_case(schedule);
-  sched::Trace trace = run_analytic(best.schedule, platform, wiring, delays, order);
+  sched::Trace trace = run_analytic(
+      {best.schedule, setting.platform, setting.wiring, setting.delays, setting.order});
   sched::Trace result = trace;
   result.schedule = schedule.digest();
   result.engine = "best-case";
@@ -44,20 +50,20 @@ sched::Trace run_best_case(const sched::Schedule& schedule, const machine::Platf
 
 }  // namespace
 
-sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
-                          const machine::DelayPlan& delays, const machine::IssueOrder& order) {
-  return run_analytic(schedule, platform, machine::Wiring(platform, schedule.rank_count()), delays,
-                      order);
+sched::Trace run_analytic(const machine::Setting& setting) {
+  if (!setting.schedule.regions().empty()) return run_best_case(setting);
+  if (setting.order.is_program_order() && !setting.schedule.has_bundles()) {
+    if (auto trace = longest_path(setting)) return *std::move(trace);
+  }
+  return run_events(setting);
 }
 
-sched::Trace run_analytic(const sched::Schedule& schedule, const machine::Platform& platform,
-                          const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                          const machine::IssueOrder& order) {
-  if (!schedule.regions().empty()) return run_best_case(schedule, platform, wiring, delays, order);
-  if (order.is_program_order() && !schedule.has_bundles()) {
-    if (auto trace = longest_path(schedule, platform, wiring, delays)) return *std::move(trace);
-  }
-  return run_events(schedule, platform, wiring, delays, order);
-}
+const machine::Engine kAnalyticEngine{
+    .name = "analytic",
+    .summary = "the longest path where it is exact, else the event engine",
+    .run_once = run_analytic,
+    .run_plans = plans_in_threads<run_analytic>,
+    .refusal = why_refused,
+};
 
 }  // namespace slackline::analysis

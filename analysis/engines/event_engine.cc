@@ -1,32 +1,33 @@
 #include "analysis/engines/event_engine.h"
 
 #include "analysis/engines/link_load.h"
+#include "analysis/engines/plan_runs.h"
 #include "machine/run/alone_clock.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 
 namespace slackline::analysis {
 
-sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::DelayPlan& plan, const machine::IssueOrder& order) {
-  return run_events(schedule, platform, machine::Wiring(platform, schedule.rank_count()), plan,
-                    order);
-}
-
-sched::Trace run_events(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                        const machine::IssueOrder& order) {
-  machine::require_executable(schedule);
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
+sched::Trace run_events(const machine::Setting& setting) {
+  machine::require_executable(setting.schedule);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
   machine::AloneClock clock(paths);
-  sched::Trace trace = machine::trace_of(schedule, platform, plan, "event");
-  machine::Execution execution(schedule, platform, delays, paths, order,
-                               machine::record_in(trace, schedule, plan.seed), clock);
+  sched::Trace trace = machine::trace_of(setting, "event");
+  machine::Execution execution(setting, delays, paths,
+                               machine::record_in(trace, setting.schedule, setting.delays.seed),
+                               clock);
   clock.drive(execution);
-  trace.contended = shares(schedule, platform, wiring, paths, trace, execution.shared());
-  machine::require_finished(schedule, trace, paths);
+  trace.contended = shares(setting, paths, trace, execution.shared());
+  machine::require_finished(setting.schedule, trace, paths);
   return trace;
 }
+
+const machine::Engine kEventEngine{
+    .name = "event",
+    .summary = "event by event; each message has its links to itself",
+    .run_once = run_events,
+    .run_plans = plans_in_threads<run_events>,
+};
 
 }  // namespace slackline::analysis

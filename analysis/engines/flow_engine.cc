@@ -1,34 +1,58 @@
 #include "analysis/engines/flow_engine.h"
 
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "analysis/engines/delayed_runs.h"
 #include "analysis/engines/flow_clock.h"
+#include "analysis/engines/plan_runs.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 
 namespace slackline::analysis {
+namespace {
 
-sched::Trace run_flows(const sched::Schedule& schedule, const machine::Platform& platform,
-                       const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                       const machine::IssueOrder& order) {
-  machine::require_executable(schedule);
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
-  FlowClock clock(paths, wiring);
-  sched::Trace trace = machine::trace_of(schedule, platform, plan, "flow");
-  machine::Execution execution(schedule, platform, delays, paths, order,
-                               machine::record_in(trace, schedule, plan.seed), clock);
-  clock.drive(execution);
-  machine::require_finished(schedule, trace, paths);
-  return trace;
-}
-
-std::string drive_flows(const machine::Wiring& wiring, const machine::Paths& paths,
+std::string drive_flows(const machine::Setting& setting, const machine::Paths& paths,
                         const machine::MakeRun& make) {
-  FlowClock clock(paths, wiring);
+  FlowClock clock(paths, setting.wiring);
   const std::unique_ptr<machine::DrivenRun> run = make(clock);
   clock.drive(*run);
   return run->result();
 }
+
+std::vector<double> run_delayed_flows(const machine::Setting& setting,
+                                      std::span<const machine::OpDelay> delays,
+                                      const machine::PlanRuns& runs,
+                                      const machine::TraceReading& reading) {
+  return DelayedRuns(setting).runs(delays, runs, reading);
+}
+
+}  // namespace
+
+sched::Trace run_flows(const machine::Setting& setting) {
+  machine::require_executable(setting.schedule);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
+  FlowClock clock(paths, setting.wiring);
+  sched::Trace trace = machine::trace_of(setting, "flow");
+  machine::Execution execution(setting, delays, paths,
+                               machine::record_in(trace, setting.schedule, setting.delays.seed),
+                               clock);
+  clock.drive(execution);
+  machine::require_finished(setting.schedule, trace, paths);
+  return trace;
+}
+
+const machine::Engine kFlowEngine{
+    .name = "flow",
+    .summary = "max-min fair shares of links, in this process and on all cores",
+    .shares_links = true,
+    .run_once = run_flows,
+    .run_plans = plans_in_threads<run_flows>,
+    .run_delayed = run_delayed_flows,
+    .drive_run = drive_flows,
+};
 
 }  // namespace slackline::analysis

@@ -2,10 +2,10 @@
 
 namespace slackline::analysis {
 
-FlowRun::FlowRun(const Setting& setting, const machine::Delays& delays)
-    : clock_(setting.paths, setting.wiring),
-      execution_(setting.graph, setting.platform, delays, setting.paths, setting.order,
-                 machine::record_in(trace_, setting.graph.schedule(), 0), clock_) {}
+FlowRun::FlowRun(const Common& common, const machine::Delays& delays)
+    : clock_(common.paths, common.setting.wiring),
+      execution_(common.graph, common.setting, delays, common.paths,
+                 machine::record_in(trace_, common.setting.schedule, 0), clock_) {}
 
 bool FlowRun::step() {
   if (started_) return clock_.step(execution_);

@@ -5,12 +5,10 @@
 
 #include "analysis/engines/flow_clock.h"
 #include "machine/delays.h"
-#include "machine/issue_policy.h"
 #include "machine/paths.h"
-#include "machine/platform.h"
 #include "machine/run/execution.h"
 #include "machine/run/graph.h"
-#include "machine/wiring.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -18,16 +16,14 @@ namespace slackline::analysis {
 class FlowRun {
  public:
   /// What runs that are held against each other have in common. All of it must outlive them.
-  struct Setting {
+  struct Common {
     const machine::RunGraph& graph;  // of a static schedule, all of it
-    const machine::Platform& platform;
-    const machine::Wiring& wiring;
+    const machine::Setting setting;
     const machine::Paths& paths;
-    machine::IssueOrder order;
   };
 
   /// Before time zero. The delays must outlive this.
-  FlowRun(const Setting& setting, const machine::Delays& delays);
+  FlowRun(const Common& common, const machine::Delays& delays);
   FlowRun(const FlowRun&) = delete;
   FlowRun& operator=(const FlowRun&) = delete;
 

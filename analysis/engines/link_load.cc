@@ -29,9 +29,10 @@ double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
   return paths.sent_s(trace.ops[id.value].wire_s, path, schedule.payload_bytes(op));
 }
 
-std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                                const machine::Paths& paths, const sched::Trace& trace) {
-  std::vector<LinkLoad> loads(wiring.links().size());
+std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
+                                const sched::Trace& trace) {
+  const sched::Schedule& schedule = setting.schedule;
+  std::vector<LinkLoad> loads(setting.wiring.links().size());
   std::vector<std::vector<std::pair<double, double>>> busy(loads.size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
@@ -58,10 +59,11 @@ std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::
   return loads;
 }
 
-bool shares(const sched::Schedule& schedule, const machine::Platform& platform,
-            const machine::Wiring& wiring, const machine::Paths& paths, const sched::Trace& trace,
+bool shares(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace,
             bool ports_shared) {
-  const machine::TopologyKind kind = platform.topology.kind();
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Wiring& wiring = setting.wiring;
+  const machine::TopologyKind kind = setting.platform.topology.kind();
   const std::size_t nics = kind == machine::TopologyKind::kSimgridFile ? 0 : 1;
   if (nics != 0 && ports_shared) return true;
   if (kind == machine::TopologyKind::kStar) return false;
@@ -70,7 +72,7 @@ bool shares(const sched::Schedule& schedule, const machine::Platform& platform,
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
-    if (bytes <= platform.interleave_bytes) continue;
+    if (bytes <= setting.platform.interleave_bytes) continue;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const double begin_s = trace.ops[i].wire_s;
     const double end_s = paths.sent_s(begin_s, path, bytes);

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "machine/paths.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -20,8 +18,8 @@ struct LinkLoad {
 
 /// Of every link, in the wiring's order. Counts what had begun to leave; busy_s counts messages of
 /// which the trace tells both ends, from leaving to having left. With gets or atomics, the reply.
-std::vector<LinkLoad> link_load(const sched::Schedule& schedule, const machine::Wiring& wiring,
-                                const machine::Paths& paths, const sched::Trace& trace);
+std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
+                                const sched::Trace& trace);
 
 /// When what the operation, an initiator, put on the wire had left; with gets and atomics, the
 /// reply. Infinite if the trace does not tell.
@@ -32,8 +30,7 @@ double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
 /// was given the rate of its own slowest link. A generated network's NICs are left out: they are
 /// the ports that `ports_shared` speaks of, the engine's own finding, which counts as well. A
 /// SimGrid file's hosts have no ports but its links.
-bool shares(const sched::Schedule& schedule, const machine::Platform& platform,
-            const machine::Wiring& wiring, const machine::Paths& paths, const sched::Trace& trace,
+bool shares(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace,
             bool ports_shared);
 
 }  // namespace slackline::analysis

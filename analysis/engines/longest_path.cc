@@ -403,26 +403,17 @@ class Pass {
 
 }  // namespace
 
-std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
-                                         const machine::Platform& platform,
-                                         const machine::DelayPlan& plan) {
-  return longest_path(schedule, platform, machine::Wiring(platform, schedule.rank_count()), plan);
-}
-
-std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
-                                         const machine::Platform& platform,
-                                         const machine::Wiring& wiring,
-                                         const machine::DelayPlan& plan) {
-  sched::require_static(schedule, "the longest path");
-  machine::require_executable(schedule);
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
-  if (paths.may_fail() || platform.node.is_shared()) return std::nullopt;
-  Pass pass(schedule, platform, delays, paths);
+std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
+  sched::require_static(setting.schedule, "the longest path");
+  machine::require_executable(setting.schedule);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
+  if (paths.may_fail() || setting.platform.node.is_shared()) return std::nullopt;
+  Pass pass(setting.schedule, setting.platform, delays, paths);
   if (!pass.run()) return std::nullopt;
-  sched::Trace trace = machine::trace_of(schedule, platform, plan, "longest-path");
+  sched::Trace trace = machine::trace_of(setting, "longest-path");
   trace.ops = pass.take_times();
-  trace.contended = shares(schedule, platform, wiring, paths, trace, pass.contended());
+  trace.contended = shares(setting, paths, trace, pass.contended());
   return trace;
 }
 

@@ -3,18 +3,10 @@
 
 #include <optional>
 
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
-
-/// On the platform's own wiring; throws what that does, too.
-std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
-                                         const machine::Platform& platform,
-                                         const machine::DelayPlan& delays = {});
 
 /// Times of every operation under the assumption that each CPU lane posts in program order, each
 /// NIC sends in program order and no two messages meet at an in-port; and in the same pass the
@@ -22,9 +14,6 @@ std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
 /// knows. For fair NICs every message has its full rate, and `contended` says whether two large
 /// ones shared a port. Gets and atomics, which use their target's ports, and nodes of
 /// several ranks, whose messages meet at one port, are left to the event engine.
-std::optional<sched::Trace> longest_path(const sched::Schedule& schedule,
-                                         const machine::Platform& platform,
-                                         const machine::Wiring& wiring,
-                                         const machine::DelayPlan& delays = {});
+std::optional<sched::Trace> longest_path(const machine::Setting& setting);
 
 }  // namespace slackline::analysis

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/engines/samples.h"
+#include "analysis/engines/analytic.h"
 #include "analysis/engines/stream.h"
 #include "analysis/engines/stream_noise.h"
 #include "analysis/engines/stream_pass.h"
@@ -173,8 +173,9 @@ void run_exactly(StreamSamples& streamed, const std::vector<std::uint32_t>& whic
                  const sched::Spec& spec, const machine::Platform& platform,
                  const machine::DelayPlan& delays, const machine::SampleRuns& runs) {
   if (which.empty()) return;
-  const machine::Wiring wiring(platform, spec.multicast.ranks);
-  run_analytic_samples(sched::compile(spec), platform, wiring, delays, {}, runs, which,
+  const sched::Schedule schedule = sched::compile(spec);
+  const machine::Setting setting(schedule, platform, delays);
+  machine::run_samples(kAnalyticEngine.source(setting), schedule, delays, runs, which,
                        streamed.samples);
   for (const std::uint32_t sample : which) streamed.exact[sample] = 1;
 }

@@ -27,11 +27,10 @@ using sched::has_reply;
 using machine::holds_lane;
 using machine::is_posted;
 
-double lane_hold_s(const sched::Schedule& schedule, const machine::Platform& platform,
-                   const machine::Delays& delays, OpId id) {
-  const Op& op = schedule.op(id);
+double lane_hold_s(const machine::Setting& setting, const machine::Delays& delays, OpId id) {
+  const Op& op = setting.schedule.op(id);
   if (!holds_lane(op.kind)) return 0;
-  return machine::lane_time_s(schedule, platform, op) + delays.lane_delay_s(id);
+  return machine::lane_time_s(setting.schedule, setting.platform, op) + delays.lane_delay_s(id);
 }
 
 // A message, or one of the two of a get or an atomic, at the ports.
@@ -67,8 +66,9 @@ std::uint32_t countable_ops(const sched::Schedule& schedule) {
 }
 
 // Some atomics take as long as those before them make them.
-void require_own_service(const sched::Schedule& schedule, const machine::Platform& platform) {
-  if (!machine::service_depends_on_others(platform)) return;
+void require_own_service(const machine::Setting& setting) {
+  if (!machine::service_depends_on_others(setting.platform)) return;
+  const sched::Schedule& schedule = setting.schedule;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     if (!sched::is_atomic(schedule.ops()[i].kind)) continue;
     throw Unsupported(
@@ -107,41 +107,41 @@ void sort_by(std::vector<Passage>& passages, const Key& key) {
 
 }  // namespace
 
-ConstraintGraph::ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
-                                 const machine::Delays& delays, const machine::Paths& paths,
-                                 const sched::Trace& trace, WireTimes wire, KeptOrder kept)
-    : ops_(countable_ops(schedule)), source_s_(node_count(), 0) {
-  require_own_service(schedule, platform);
-  const std::vector<double> wire_s = wire_times_s(schedule, platform, paths, trace, wire);
-  constraints_.reserve(schedule.edges().size() + 6 * std::size_t{ops_});
+ConstraintGraph::ConstraintGraph(const machine::Setting& setting, const machine::Delays& delays,
+                                 const machine::Paths& paths, const sched::Trace& trace,
+                                 WireTimes wire, KeptOrder kept)
+    : ops_(countable_ops(setting.schedule)), source_s_(node_count(), 0) {
+  require_own_service(setting);
+  const std::vector<double> wire_s = wire_times_s(setting, paths, trace, wire);
+  constraints_.reserve(setting.schedule.edges().size() + 6 * std::size_t{ops_});
   weights_.reserve(constraints_.capacity());
-  add_operations(schedule, platform, delays, paths, wire_s);
+  add_operations(setting, delays, paths, wire_s);
   schedule_constraints_ = constraints_.size();
-  add_lanes(schedule, platform, delays, trace, kept);
-  add_ports(schedule, platform, paths, trace, wire_s, kept.gaps);
+  add_lanes(setting, delays, trace, kept);
+  add_ports(setting, paths, trace, wire_s, kept.gaps);
   solve();
 }
 
-ConstraintGraph ConstraintGraph::of_every_run(const sched::Schedule& schedule,
-                                              const machine::Platform& platform,
+ConstraintGraph ConstraintGraph::of_every_run(const machine::Setting& setting,
                                               const machine::Delays& delays,
                                               const machine::Paths& paths) {
-  ConstraintGraph graph(countable_ops(schedule));
+  ConstraintGraph graph(countable_ops(setting.schedule));
   // Where no rate changes, a message takes as long whenever it begins.
   sched::Trace any_time;
-  any_time.ops.resize(schedule.op_count());
-  graph.constraints_.reserve(schedule.edges().size() + 6 * std::size_t{graph.ops_});
-  graph.add_operations(schedule, platform, delays, paths,
-                       wire_times_s(schedule, platform, paths, any_time, WireTimes::kModel));
+  any_time.ops.resize(setting.schedule.op_count());
+  graph.constraints_.reserve(setting.schedule.edges().size() + 6 * std::size_t{graph.ops_});
+  graph.add_operations(setting, delays, paths,
+                       wire_times_s(setting, paths, any_time, WireTimes::kModel));
   graph.schedule_constraints_ = graph.constraints_.size();
   graph.solve();
   return graph;
 }
 
-void ConstraintGraph::add_operations(const sched::Schedule& schedule,
-                                     const machine::Platform& platform,
-                                     const machine::Delays& delays, const machine::Paths& paths,
+void ConstraintGraph::add_operations(const machine::Setting& setting, const machine::Delays& delays,
+                                     const machine::Paths& paths,
                                      std::span<const double> wire_time_s) {
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Platform& platform = setting.platform;
   sched::require_static(schedule, "slack");
   const double complete_s = sched::seconds(platform.o_complete);
   const sched::ChannelOrder channels = sched::channel_order(schedule);
@@ -157,7 +157,7 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
     const NodeId request = NodeId::of(id, Moment::kRequest);
     const NodeId wire = NodeId::of(id, Moment::kWire);
     const NodeId done = NodeId::of(id, Moment::kDone);
-    const double hold_s = lane_hold_s(schedule, platform, delays, id);
+    const double hold_s = lane_hold_s(setting, delays, id);
     const double into_s = delays.post_delay_s(id) + (is_posted(op.kind) ? hold_s : 0);
     source_s_[issued.value] = into_s;
     for (const sched::Edge& edge : schedule.edges_into(id)) {
@@ -207,9 +207,9 @@ void ConstraintGraph::add_operations(const sched::Schedule& schedule,
 
 // Who holds its lane keeps what comes after it waiting, up to the next that holds it. An operation
 // that needs no time keeps nobody waiting, but waits.
-void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
-                                const machine::Delays& delays, const sched::Trace& trace,
-                                const KeptOrder& kept) {
+void ConstraintGraph::add_lanes(const machine::Setting& setting, const machine::Delays& delays,
+                                const sched::Trace& trace, const KeptOrder& kept) {
+  const sched::Schedule& schedule = setting.schedule;
   struct Turn {
     OpId op;
     double issued_s;
@@ -228,7 +228,7 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
     const OpId id(i);
     const Op& op = schedule.op(id);
     if (!holds_lane(op.kind)) continue;
-    const double hold_s = lane_hold_s(schedule, platform, delays, id);
+    const double hold_s = lane_hold_s(setting, delays, id);
     const int place = hold_s == 0 ? 1 : is_posted(op.kind) ? 0 : 2;
     Lane& lane = of_lane[lanes.of(id.value, op)];
     const bool holds = hold_s > 0 || op.rank == kept.rank || (kept.posts && is_posted(op.kind));
@@ -276,9 +276,11 @@ void ConstraintGraph::add_lanes(const sched::Schedule& schedule, const machine::
   }
 }
 
-void ConstraintGraph::add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
-                                const machine::Paths& paths, const sched::Trace& trace,
-                                std::span<const double> wire_time_s, bool keep_gaps) {
+void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::Paths& paths,
+                                const sched::Trace& trace, std::span<const double> wire_time_s,
+                                bool keep_gaps) {
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Platform& platform = setting.platform;
   const double gap_s = sched::seconds(platform.gap);
   const double complete_s = sched::seconds(platform.o_complete);
   const bool serial = platform.nic == machine::NicDiscipline::kSerial;
@@ -474,13 +476,10 @@ void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace
   }
 }
 
-ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                           const sched::Trace& trace, WireTimes wire) {
-  require_trace_of(schedule, trace);
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
-  return ConstraintGraph(schedule, platform, delays, paths, trace, wire);
+ConstraintGraph frozen_run(const machine::Setting& setting, const sched::Trace& trace,
+                           WireTimes wire) {
+  require_trace_of(setting.schedule, trace);
+  return ConstraintGraph(setting, machine::Delays(setting), machine::Paths(setting), trace, wire);
 }
 
 }  // namespace slackline::analysis

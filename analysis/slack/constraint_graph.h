@@ -9,9 +9,7 @@
 #include "analysis/slack/wire_times.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -78,15 +76,13 @@ struct KeptOrder {
 /// leave, which is earlier by its kReply, and kOutPort and kInPort are from and to that.
 class ConstraintGraph {
  public:
-  ConstraintGraph(const sched::Schedule& schedule, const machine::Platform& platform,
-                  const machine::Delays& delays, const machine::Paths& paths,
-                  const sched::Trace& trace, WireTimes wire = WireTimes::kModel,
-                  KeptOrder kept = {});
+  ConstraintGraph(const machine::Setting& setting, const machine::Delays& delays,
+                  const machine::Paths& paths, const sched::Trace& trace,
+                  WireTimes wire = WireTimes::kModel, KeptOrder kept = {});
 
   /// Only what holds in every run, whatever the order on lanes and ports and whatever shares links:
   /// its times are the least that any run could have. The plan must change no link's rate.
-  static ConstraintGraph of_every_run(const sched::Schedule& schedule,
-                                      const machine::Platform& platform,
+  static ConstraintGraph of_every_run(const machine::Setting& setting,
                                       const machine::Delays& delays, const machine::Paths& paths);
 
   std::uint32_t node_count() const { return 4 * ops_; }
@@ -122,14 +118,12 @@ class ConstraintGraph {
     constraints_.push_back({tail, head, weight_s});
     weights_.push_back(weight);
   }
-  void add_operations(const sched::Schedule& schedule, const machine::Platform& platform,
-                      const machine::Delays& delays, const machine::Paths& paths,
-                      std::span<const double> wire_s);
-  void add_lanes(const sched::Schedule& schedule, const machine::Platform& platform,
-                 const machine::Delays& delays, const sched::Trace& trace, const KeptOrder& kept);
-  void add_ports(const sched::Schedule& schedule, const machine::Platform& platform,
-                 const machine::Paths& paths, const sched::Trace& trace,
-                 std::span<const double> wire_s, bool keep_gaps);
+  void add_operations(const machine::Setting& setting, const machine::Delays& delays,
+                      const machine::Paths& paths, std::span<const double> wire_s);
+  void add_lanes(const machine::Setting& setting, const machine::Delays& delays,
+                 const sched::Trace& trace, const KeptOrder& kept);
+  void add_ports(const machine::Setting& setting, const machine::Paths& paths,
+                 const sched::Trace& trace, std::span<const double> wire_s, bool keep_gaps);
   std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,
                                               const sched::Trace& trace) const;
   void solve();
@@ -149,10 +143,10 @@ class ConstraintGraph {
 /// Throws InputError if the trace is of another schedule or not complete.
 void require_trace_of(const sched::Schedule& schedule, const sched::Trace& trace);
 
-/// The same of a run that is known by its trace, platform and plan. Throws InputError if the trace
-/// is of another schedule or not complete.
-ConstraintGraph frozen_run(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                           const sched::Trace& trace, WireTimes wire = WireTimes::kModel);
+/// The same of a run that is known by its trace. Throws InputError if the trace is of another
+/// schedule or not complete.
+
+ConstraintGraph frozen_run(const machine::Setting& setting, const sched::Trace& trace,
+                           WireTimes wire = WireTimes::kModel);
 
 }  // namespace slackline::analysis

@@ -10,9 +10,10 @@ namespace slackline::analysis {
 
 using sched::OpId;
 
-Criticality criticality(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                        const RunPlan& run, WireTimes wire, const machine::SampleRuns& runs) {
+Criticality criticality(const machine::Setting& setting, const machine::Engine& engine,
+                        const machine::SampleRuns& runs) {
+  const sched::Schedule& schedule = setting.schedule;
+  const WireTimes wire = engine.shares_links ? WireTimes::kRun : WireTimes::kModel;
   Criticality result;
   result.of_op.resize(schedule.op_count(), 0);
   result.of_rank.resize(schedule.rank_count(), 0);
@@ -22,11 +23,11 @@ Criticality criticality(const sched::Schedule& schedule, const machine::Platform
     std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed);
   };
   const auto sample = [&](std::uint32_t i) {
-    machine::DelayPlan drawn = plan;
-    drawn.seed = plan.seed + i;
-    const sched::Trace trace = run(drawn);
-    std::vector<OpId> path =
-        critical_path(frozen_run(schedule, platform, wiring, drawn, trace, wire));
+    machine::DelayPlan drawn = setting.delays;
+    drawn.seed += i;
+    const machine::Setting sampled = setting.with(drawn);
+    const sched::Trace trace = engine.run(sampled);
+    std::vector<OpId> path = critical_path(frozen_run(sampled, trace, wire));
     result.makespan_s[i] = trace.makespan_s();
     // An operation stands on it twice if it waited for others in between.
     std::sort(path.begin(), path.end());

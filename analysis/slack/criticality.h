@@ -2,16 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "analysis/slack/wire_times.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
+#include "machine/engine.h"
 #include "machine/samples.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
-#include "sched/trace.h"
 
 namespace slackline::analysis {
 
@@ -21,14 +15,11 @@ struct Criticality {
   std::vector<double> makespan_s;      // of every sample
 };
 
-/// Runs a plan: an engine with everything else settled. Called by `runs.jobs` threads at a time.
-using RunPlan = std::function<sched::Trace(const machine::DelayPlan&)>;
-
-/// Over `runs.samples` runs; sample i draws with seed `plan.seed + i`. The result does not depend
-/// on `runs.jobs`. Throws InputError on a run that a failure kept from its end, and what `run`
-/// throws; of several, the first sample's.
-Criticality criticality(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                        const RunPlan& run, WireTimes wire, const machine::SampleRuns& runs);
+/// Over `runs.samples` runs, `runs.jobs` threads at a time, which changes no bit; sample i draws
+/// with the seed of the setting's delays and i more. Of an engine that shares links, each message
+/// keeps the time on the wire that it had. Throws InputError on a run that a failure kept from its
+/// end, and what the engine throws; of several, the first sample's.
+Criticality criticality(const machine::Setting& setting, const machine::Engine& engine,
+                        const machine::SampleRuns& runs);
 
 }  // namespace slackline::analysis

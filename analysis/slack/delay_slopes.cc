@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "analysis/slack/validate.h"
 #include "machine/event_queue.h"
 
 namespace slackline::analysis {
@@ -63,9 +64,9 @@ std::vector<DelaySlope> delay_slopes(const DelayedRuns& runs, std::span<const sc
   for (std::size_t i = 0; i < ops.size(); ++i) open.push_back({i, 0, 0, 0});
   std::uint32_t tried = 0;
   for (sched::Time by = kLargestSmallDelay; by >= kLeastSmallDelay && !open.empty(); by /= 2) {
-    std::vector<Trial> trials;
+    std::vector<machine::OpDelay> trials;
     for (const Costs& costs : open) {
-      trials.push_back(trial_of(runs.schedule(), runs.platform(), ops[costs.place], by));
+      trials.push_back(trial_of(runs.setting(), ops[costs.place], by));
     }
     const std::vector<double> delayed_s = runs.makespans_s(trials, jobs, progress);
     ++tried;

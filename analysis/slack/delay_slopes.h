@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/slack/delayed_runs.h"
+#include "analysis/engines/delayed_runs.h"
 #include "base/units.h"
 #include "sched/ids.h"
 

@@ -174,9 +174,11 @@ struct OnLink {
 
 // Large messages share links, but for the ports of serial NICs. They never do where the next begins
 // after the last has left in every run, or where a link has the rate for one of each NIC.
-bool links_are_fixed(const sched::Schedule& schedule, const machine::Platform& platform,
-                     const machine::Wiring& wiring, const machine::Paths& paths,
+bool links_are_fixed(const machine::Setting& setting, const machine::Paths& paths,
                      const sched::Trace& trace, Search& search) {
+  const sched::Schedule& schedule = setting.schedule;
+  const machine::Platform& platform = setting.platform;
+  const machine::Wiring& wiring = setting.wiring;
   const bool serial = platform.nic == machine::NicDiscipline::kSerial;
   const bool from_file = platform.topology.kind() == machine::TopologyKind::kSimgridFile;
   const std::size_t ends = serial && !from_file ? 1 : 0;
@@ -229,20 +231,18 @@ bool links_are_fixed(const sched::Schedule& schedule, const machine::Platform& p
 
 }  // namespace
 
-FixedOrder fixed_order(const sched::Schedule& schedule, const machine::Platform& platform,
-                       const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                       const sched::Trace& trace) {
-  require_trace_of(schedule, trace);
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
+FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trace) {
+  require_trace_of(setting.schedule, trace);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
   if (paths.may_fail() || !paths.link_changes().empty()) {
     return {Contested::kRates, OpId::none(), OpId::none(), true};
   }
-  const ConstraintGraph graph(schedule, platform, delays, paths, trace);
-  Search search(schedule, graph);
+  const ConstraintGraph graph(setting, delays, paths, trace);
+  Search search(setting.schedule, graph);
   const FixedOrder found = search.run();
   if (!found.one_delay_costs_at_most_itself()) return found;
-  if (!links_are_fixed(schedule, platform, wiring, paths, trace, search)) return search.found();
+  if (!links_are_fixed(setting, paths, trace, search)) return search.found();
   return found;
 }
 

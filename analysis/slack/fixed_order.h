@@ -6,10 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -40,12 +37,10 @@ struct FixedOrder {
   }
 };
 
-/// `trace` is any complete run of the schedule on this platform, with these delays. Sufficient, not
+/// `trace` is any complete run of the setting. Sufficient, not
 /// necessary: where it says no, every delay may still cost at most itself. Throws as timed_slack()
 /// does.
-FixedOrder fixed_order(const sched::Schedule& schedule, const machine::Platform& platform,
-                       const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                       const sched::Trace& trace);
+FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trace);
 
 /// "lane", "out-port", "in-port", "word", "link", "rates"; "nothing".
 std::string_view name(Contested contested);

@@ -31,11 +31,11 @@ std::vector<FloatSummary> summarise_by_rank(const sched::Schedule& schedule,
   return ranks;
 }
 
-std::vector<FloatSummary> summarise_by_link(const sched::Schedule& schedule,
-                                            const machine::Wiring& wiring,
+std::vector<FloatSummary> summarise_by_link(const machine::Setting& setting,
                                             const machine::Paths& paths,
                                             std::span<const double> message_float_s) {
-  std::vector<std::vector<double>> of_link(wiring.links().size());
+  const sched::Schedule& schedule = setting.schedule;
+  std::vector<std::vector<double>> of_link(setting.wiring.links().size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || schedule.payload_bytes(op) == 0) continue;

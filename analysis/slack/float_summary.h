@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "machine/paths.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 
 namespace slackline::analysis {
 
@@ -27,8 +26,7 @@ std::vector<FloatSummary> summarise_by_rank(const sched::Schedule& schedule,
 
 /// Of every link, in the wiring's order, over the messages with bytes that pass it; of gets and
 /// atomics the reply. `message_float_s` is TimedSlack's.
-std::vector<FloatSummary> summarise_by_link(const sched::Schedule& schedule,
-                                            const machine::Wiring& wiring,
+std::vector<FloatSummary> summarise_by_link(const machine::Setting& setting,
                                             const machine::Paths& paths,
                                             std::span<const double> message_float_s);
 

@@ -6,9 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/engines/delayed_runs.h"
 #include "analysis/slack/critical_path.h"
 #include "analysis/slack/delay_slopes.h"
-#include "analysis/slack/delayed_runs.h"
+#include "analysis/slack/validate.h"
 
 namespace slackline::analysis {
 namespace {
@@ -49,7 +50,7 @@ void add_best(const std::vector<double>& gains, double rounding, std::vector<OpI
 
 class Search {
  public:
-  explicit Search(const DelaySearch& search) : search_(search), plan_(search.plan) {}
+  explicit Search(const DelaySearch& search) : search_(search), plan_(search.setting.delays) {}
 
   HelpfulDelays run(std::uint32_t most) {
     DelayedRuns runs = runs_now();
@@ -71,11 +72,10 @@ class Search {
   }
 
  private:
-  DelayedRuns runs_now() const {
-    return {search_.schedule, search_.platform, search_.wiring, plan_, search_.order};
-  }
+  DelayedRuns runs_now() const { return DelayedRuns(search_.setting.with(plan_)); }
 
-  std::vector<double> makespans_s(const DelayedRuns& runs, const std::vector<Trial>& trials,
+  std::vector<double> makespans_s(const DelayedRuns& runs,
+                                  const std::vector<machine::OpDelay>& trials,
                                   std::string_view what) {
     found_.runs += trials.size();
     return runs.makespans_s(trials, search_.jobs, [&](std::uint32_t done) {
@@ -86,7 +86,7 @@ class Search {
   void find_candidates(const DelayedRuns& runs) {
     const double makespan_s = found_.makespan_s;
     std::vector<OpId> all;
-    for (std::uint32_t i = 0; i < search_.schedule.op_count(); ++i) all.emplace_back(i);
+    for (std::uint32_t i = 0; i < search_.setting.schedule.op_count(); ++i) all.emplace_back(i);
     std::vector<double> gains;
     for (const DelaySlope& slope : delay_slopes(runs, all, search_.jobs, [&](std::uint32_t done) {
            if (search_.progress) search_.progress("looking for slopes", done, all.size());
@@ -95,10 +95,9 @@ class Search {
     }
     found_.runs += 3 * all.size();
     add_best(gains, rounding_s(makespan_s), candidates_);
-    const std::vector<double> priced_s = makespans_s(
-        runs,
-        trials_of_all(search_.schedule, search_.platform, readable(kPricedShare * makespan_s)),
-        "pricing each operation");
+    const std::vector<double> priced_s =
+        makespans_s(runs, trials_of_all(search_.setting, readable(kPricedShare * makespan_s)),
+                    "pricing each operation");
     for (std::size_t i = 0; i < priced_s.size(); ++i) gains[i] = priced_s[i] - makespan_s;
     add_best(gains, rounding_s(makespan_s), candidates_);
     std::sort(candidates_.begin(), candidates_.end());
@@ -108,10 +107,10 @@ class Search {
   // What makes the run shorter than `makespan_s`, best first.
   std::vector<HelpfulDelay> best_of_each(const DelayedRuns& runs, double makespan_s,
                                          std::uint32_t round) {
-    std::vector<Trial> trials;
+    std::vector<machine::OpDelay> trials;
     for (const OpId op : candidates_) {
       for (const Time size : sizes_) {
-        trials.push_back(trial_of(search_.schedule, search_.platform, op, size));
+        trials.push_back(trial_of(search_.setting, op, size));
       }
     }
     const std::vector<double> delayed_s =
@@ -125,9 +124,9 @@ class Search {
         if (delayed_s[i] <= delayed_s[least]) least = i;
       }
       if (!(delayed_s[least] < shorter_s)) continue;
-      const Trial& trial = trials[least];
+      const machine::OpDelay& trial = trials[least];
       best.push_back(
-          {{trial.op, trial.by, trial.of_lane, sched::RankId::none()}, delayed_s[least]});
+          {{trial.op, trial.by, trial.whole_lane, sched::RankId::none()}, delayed_s[least]});
     }
     std::stable_sort(best.begin(), best.end(), [](const HelpfulDelay& a, const HelpfulDelay& b) {
       return a.makespan_s < b.makespan_s;

@@ -8,22 +8,14 @@
 #include <vector>
 
 #include "base/units.h"
-#include "machine/delay_plan.h"
-#include "machine/issue_policy.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/ids.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 
 namespace slackline::analysis {
 
 /// What is run, and how.
 struct DelaySearch {
-  const sched::Schedule& schedule;
-  const machine::Platform& platform;
-  const machine::Wiring& wiring;
-  const machine::DelayPlan& plan;  // what is delayed anyway
-  machine::IssueOrder order;
+  machine::Setting setting;  // with what is delayed anyway
+
   std::uint32_t jobs = 1;
   /// Told now and then what goes on, and how much of it is done. May be empty.
   std::function<void(std::string_view what, std::uint64_t done, std::uint64_t of)> progress;

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "analysis/engines/flow_engine.h"
 #include "analysis/in_threads.h"
 #include "base/error.h"
 
@@ -22,19 +21,19 @@ constexpr Time kNearer{10'000};
 // The links and the ways of a schedule's messages, to be changed.
 class Network {
  public:
-  Network(const sched::Schedule& schedule, const machine::Wiring& wiring)
-      : wiring_(wiring), links_(wiring.links().begin(), wiring.links().end()) {
+  explicit Network(const machine::Setting& setting)
+      : wiring_(setting.wiring), links_(wiring_.links().begin(), wiring_.links().end()) {
     std::map<std::pair<RankId, RankId>, machine::Route> routes;
-    for (const sched::Channel& channel : schedule.channels()) {
+    for (const sched::Channel& channel : setting.schedule.channels()) {
       for (const auto& [src, dst] :
            {std::pair(channel.src, channel.dst), std::pair(channel.dst, channel.src)}) {
         const auto [entry, fresh] = routes.try_emplace({src, dst});
-        if (fresh) entry->second = wiring.route(src, dst);
+        if (fresh) entry->second = wiring_.route(src, dst);
       }
     }
     for (const auto& [pair, route] : routes) routes_.push_back({pair.first, pair.second, route});
-    for (std::uint32_t r = 0; r < wiring.rank_count(); ++r) {
-      hosts_.push_back(wiring.host_name(RankId(r)));
+    for (std::uint32_t r = 0; r < wiring_.rank_count(); ++r) {
+      hosts_.push_back(wiring_.host_name(RankId(r)));
     }
   }
 
@@ -97,12 +96,12 @@ class Network {
 
 }  // namespace
 
-LinkUpgrades link_upgrades(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                           const machine::IssueOrder& order, std::uint32_t jobs) {
-  const Network network(schedule, wiring);
+LinkUpgrades link_upgrades(const machine::Setting& setting, const machine::Engine& engine,
+                           std::uint32_t jobs) {
+  const Network network(setting);
   const auto makespan_s = [&](const machine::Wiring& changed) {
-    return run_flows(schedule, platform, changed, plan, order).makespan_s();
+    return engine.run({setting.schedule, setting.platform, changed, setting.delays, setting.order})
+        .makespan_s();
   };
   LinkUpgrades found;
   found.makespan_s = makespan_s(network.as_it_is());

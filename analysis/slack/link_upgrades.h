@@ -6,15 +6,11 @@
 #include <vector>
 
 #include "base/units.h"
-#include "machine/delay_plan.h"
-#include "machine/issue_policy.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/engine.h"
 
 namespace slackline::analysis {
 
-/// Makespans of runs of the flow engine that differ in one link.
+/// Makespans of runs that differ in one link.
 struct LinkUpgrade {
   machine::LinkId link;
   double faster_s = 0;    // with 1 % more rate
@@ -31,10 +27,9 @@ struct LinkUpgrades {
 
 /// From every way's latency over a link 10 ns are taken, or as much as the shortest of these ways
 /// has. `jobs` runs at a time, which changes no bit. Where the delay plan changes a link's rate in
-/// the run, the later rate stays. Throws what run_flows() does, and InputError if the run never
+/// the run, the later rate stays. Throws what the engine does, and InputError if the run never
 /// ends.
-LinkUpgrades link_upgrades(const sched::Schedule& schedule, const machine::Platform& platform,
-                           const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                           const machine::IssueOrder& order, std::uint32_t jobs);
+LinkUpgrades link_upgrades(const machine::Setting& setting, const machine::Engine& engine,
+                           std::uint32_t jobs);
 
 }  // namespace slackline::analysis

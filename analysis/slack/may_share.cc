@@ -61,18 +61,18 @@ double highest_rate(const machine::Paths& paths, machine::PathId path) {
 
 }  // namespace
 
-std::optional<machine::LinkId> link_that_may_be_shared(const sched::Schedule& schedule,
-                                                       const machine::Platform& platform,
-                                                       const machine::Wiring& wiring,
+std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& setting,
                                                        const machine::Paths& paths) {
+  const machine::Platform& platform = setting.platform;
+  const machine::Wiring& wiring = setting.wiring;
   const machine::TopologyKind kind = platform.topology.kind();
   const bool one_per_nic = kind != machine::TopologyKind::kSimgridFile &&
                            platform.nic == machine::NicDiscipline::kSerial;
   if (one_per_nic && kind == machine::TopologyKind::kStar) return std::nullopt;
   std::vector<std::uint32_t> messages(paths.size());
-  for (const sched::Op& op : schedule.ops()) {
+  for (const sched::Op& op : setting.schedule.ops()) {
     if (!sched::is_initiator(op.kind)) continue;
-    if (schedule.payload_bytes(op) <= platform.interleave_bytes) continue;
+    if (setting.schedule.payload_bytes(op) <= platform.interleave_bytes) continue;
     ++messages[paths.of(op.channel, sched::has_reply(op.kind)).value];
   }
   std::vector<std::vector<Demand>> of_link(wiring.links().size());

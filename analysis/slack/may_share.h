@@ -4,9 +4,7 @@
 #include <optional>
 
 #include "machine/paths.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 
 namespace slackline::analysis {
 
@@ -18,9 +16,7 @@ namespace slackline::analysis {
 /// SimGrid file's host, all of its messages count. Small messages, up to the platform's
 /// `interleave`, share nothing. Never nothing where a run could share; it may name a link that no
 /// order of events fills.
-std::optional<machine::LinkId> link_that_may_be_shared(const sched::Schedule& schedule,
-                                                       const machine::Platform& platform,
-                                                       const machine::Wiring& wiring,
+std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& setting,
                                                        const machine::Paths& paths);
 
 }  // namespace slackline::analysis

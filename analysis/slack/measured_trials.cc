@@ -48,7 +48,7 @@ double noise_of(std::span<const double> medians_s, std::span<const double> undel
 }  // namespace
 
 MeasuredTrials run_measured_trials(const sched::Schedule& schedule, const machine::DelayPlan& plan,
-                                   std::span<const Trial> trials, std::uint32_t repeats,
+                                   std::span<const machine::OpDelay> trials, std::uint32_t repeats,
                                    const MeasuredRun& run,
                                    const std::function<void(std::uint32_t done)>& done) {
   const auto run_to_the_end = [&](const machine::DelayPlan& with) {
@@ -59,9 +59,9 @@ MeasuredTrials run_measured_trials(const sched::Schedule& schedule, const machin
   MeasuredTrials found;
   std::vector<double> medians_s;
   std::uint32_t pairs = 0;
-  for (const Trial& trial : trials) {
+  for (const machine::OpDelay& trial : trials) {
     machine::DelayPlan delayed = plan;
-    delayed.ops.push_back({trial.op, trial.by, trial.of_lane, RankId::none()});
+    delayed.ops.push_back({trial.op, trial.by, trial.whole_lane, RankId::none()});
     std::vector<double> without_s;
     std::vector<double> with_s;
     std::uint32_t kept = 0;

@@ -34,7 +34,7 @@ struct MeasuredTrials {
 /// after each pair how many there were. Throws InputError if a run does not come to its end, and
 /// what the runs throw.
 MeasuredTrials run_measured_trials(const sched::Schedule& schedule, const machine::DelayPlan& plan,
-                                   std::span<const Trial> trials, std::uint32_t repeats,
+                                   std::span<const machine::OpDelay> trials, std::uint32_t repeats,
                                    const MeasuredRun& run,
                                    const std::function<void(std::uint32_t done)>& done = {});
 

@@ -12,15 +12,13 @@ namespace slackline::analysis {
 using sched::Op;
 using sched::OpId;
 
-Propagation::Propagation(const sched::Schedule& schedule, const machine::Platform& platform,
-                         const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                         const sched::Trace& trace, WireTimes wire)
-    : schedule_(schedule),
+Propagation::Propagation(const machine::Setting& setting, const sched::Trace& trace, WireTimes wire)
+    : schedule_(setting.schedule),
       trace_(trace),
-      hold_s_(schedule.op_count(), 0),
-      unhindered_s_(schedule.op_count(), 0),
-      rank_finish_s_(schedule.rank_count(), 0) {
-  const ConstraintGraph graph = frozen_run(schedule, platform, wiring, plan, trace, wire);
+      hold_s_(schedule_.op_count(), 0),
+      unhindered_s_(schedule_.op_count(), 0),
+      rank_finish_s_(schedule_.rank_count(), 0) {
+  const ConstraintGraph graph = frozen_run(setting, trace, wire);
   const std::span<const double> time_s = graph.time_s();
   makespan_s_ = analysis::makespan_s(graph);
   node_.assign(graph.order().begin(), graph.order().end());
@@ -39,12 +37,12 @@ Propagation::Propagation(const sched::Schedule& schedule, const machine::Platfor
     }
   }
   arcs_begin_.push_back(static_cast<std::uint32_t>(arcs_.size()));
-  const machine::Delays delays(plan, schedule, platform);
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+  const machine::Delays delays(setting);
+  for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
     const OpId id(i);
-    const Op& op = schedule.op(id);
+    const Op& op = schedule_.op(id);
     if (machine::holds_lane(op.kind)) {
-      hold_s_[i] = machine::lane_time_s(schedule, platform, op) + delays.lane_delay_s(id);
+      hold_s_[i] = machine::lane_time_s(schedule_, setting.platform, op) + delays.lane_delay_s(id);
     }
     unhindered_s_[i] = graph.source_s(NodeId::of(id, Moment::kIssued));
     double& finish_s = rank_finish_s_[op.rank.value];

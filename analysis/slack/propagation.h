@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "analysis/slack/constraint_graph.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -24,10 +21,8 @@ struct DelayEffect {
 
 class Propagation {
  public:
-  /// Throws as frozen_run(). Keeps references to schedule and trace.
-  Propagation(const sched::Schedule& schedule, const machine::Platform& platform,
-              const machine::Wiring& wiring, const machine::DelayPlan& plan,
-              const sched::Trace& trace, WireTimes wire);
+  /// Throws as frozen_run(). The schedule and the trace must outlive this.
+  Propagation(const machine::Setting& setting, const sched::Trace& trace, WireTimes wire);
 
   /// What several queries can share; one per thread.
   struct Scratch {

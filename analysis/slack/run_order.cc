@@ -20,15 +20,16 @@ double time_s(const sched::Schedule& schedule, const sched::Trace& trace, NodeId
 
 // A trace does not tell when an atomic was served, only when its reply began to leave. A word
 // serves in the order of arrival: so of two at one word, the requests' arrivals are compared.
-Constraint of_arrivals(const Constraint& c, const sched::Schedule& schedule,
-                       const machine::Platform& platform, const machine::Paths& paths) {
+Constraint of_arrivals(const Constraint& c, const machine::Setting& setting,
+                       const machine::Paths& paths) {
+  const sched::Schedule& schedule = setting.schedule;
   const auto is_served = [&](NodeId node) {
     return node.moment() == Moment::kWire && sched::is_atomic(schedule.op(node.op()).kind);
   };
   if (!is_served(c.tail) || !is_served(c.head)) return c;
   const auto way_s = [&](NodeId node) {
     const machine::Path& way = paths[paths.of(schedule.op(node.op()).channel, false)];
-    return way.latency_s + (way.local ? 0 : machine::read_s(platform, false));
+    return way.latency_s + (way.local ? 0 : machine::read_s(setting.platform, false));
   };
   Constraint result = c;
   result.tail = NodeId::of(c.tail.op(), Moment::kRequest);
@@ -39,14 +40,11 @@ Constraint of_arrivals(const Constraint& c, const sched::Schedule& schedule,
 
 }  // namespace
 
-RunOrder::RunOrder(const sched::Schedule& schedule, const machine::Platform& platform,
-                   const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                   const sched::Trace& trace) {
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
-  const ConstraintGraph graph(schedule, platform, delays, paths, trace);
+RunOrder::RunOrder(const machine::Setting& setting, const sched::Trace& trace) {
+  const machine::Paths paths(setting);
+  const ConstraintGraph graph(setting, machine::Delays(setting), paths, trace);
   for (const Constraint& c : graph.of_order()) {
-    constraints_.push_back(of_arrivals(c, schedule, platform, paths));
+    constraints_.push_back(of_arrivals(c, setting, paths));
   }
   constraints_.insert(constraints_.end(), graph.went_before().begin(), graph.went_before().end());
 }

@@ -4,10 +4,7 @@
 #include <vector>
 
 #include "analysis/slack/constraint_graph.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -16,9 +13,7 @@ namespace slackline::analysis {
 /// reference; questions may be asked by several threads.
 class RunOrder {
  public:
-  RunOrder(const sched::Schedule& schedule, const machine::Platform& platform,
-           const machine::Wiring& wiring, const machine::DelayPlan& delays,
-           const sched::Trace& trace);
+  RunOrder(const machine::Setting& setting, const sched::Trace& trace);
 
   /// Whether everything in `trace` came after what kept it waiting on a lane, at a port or at a
   /// word, and what takes no time there still went before what it went before.

@@ -17,16 +17,9 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
-                       const machine::DelayPlan& plan, const sched::Trace& trace) {
-  const machine::Wiring wiring(platform, schedule.rank_count());
-  return timed_slack(schedule, platform, wiring, plan, trace);
-}
-
-TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
-                       const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                       const sched::Trace& trace, WireTimes wire) {
-  const ConstraintGraph graph = frozen_run(schedule, platform, wiring, plan, trace, wire);
+TimedSlack timed_slack(const machine::Setting& setting, const sched::Trace& trace, WireTimes wire) {
+  const sched::Schedule& schedule = setting.schedule;
+  const ConstraintGraph graph = frozen_run(setting, trace, wire);
   TimedSlack result;
   result.wire_times = wire;
   const std::span<const double> time_s = graph.time_s();
@@ -74,12 +67,10 @@ TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform&
   return result;
 }
 
-TimedSlack slack_of_run(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                        const sched::Trace& trace) {
-  TimedSlack by_model = timed_slack(schedule, platform, wiring, plan, trace, WireTimes::kModel);
+TimedSlack slack_of_run(const machine::Setting& setting, const sched::Trace& trace) {
+  TimedSlack by_model = timed_slack(setting, trace, WireTimes::kModel);
   if (explains(by_model)) return by_model;
-  TimedSlack by_run = timed_slack(schedule, platform, wiring, plan, trace, WireTimes::kRun);
+  TimedSlack by_run = timed_slack(setting, trace, WireTimes::kRun);
   return by_run.unexplained_s < by_model.unexplained_s ? by_run : by_model;
 }
 

@@ -5,10 +5,7 @@
 #include <vector>
 
 #include "analysis/slack/wire_times.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -30,18 +27,13 @@ struct TimedSlack {
   WireTimes wire_times = WireTimes::kModel;  // that the run was computed again with
 };
 
-/// `trace` must be of this schedule (InputError otherwise) and complete, with the platform and the
-/// delays of the run. Linear in operations but for sorting them by port.
-TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
-                       const machine::DelayPlan& delays, const sched::Trace& trace);
-
-/// The same where the network's wiring is known already, or only SimGrid could read it. With
+/// `trace` must be of this setting's schedule (InputError otherwise) and complete. With
 /// WireTimes::kRun every message keeps the time that it took in the run: right where messages
 /// shared links, which the model alone does not see. What neither sees: a message that is delayed
 /// leaves the others its share of their links for a while, and takes from others theirs later.
-TimedSlack timed_slack(const sched::Schedule& schedule, const machine::Platform& platform,
-                       const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                       const sched::Trace& trace, WireTimes wire = WireTimes::kModel);
+/// Linear in operations but for sorting them by port.
+TimedSlack timed_slack(const machine::Setting& setting, const sched::Trace& trace,
+                       WireTimes wire = WireTimes::kModel);
 
 /// Whether the run computed again is the run, but for rounding (a relative 1e-9, and some instants
 /// of a picosecond that engines take as one).
@@ -49,8 +41,6 @@ bool explains(const TimedSlack& slack);
 
 /// By the machine model if that explains the run, else with the run's own times on the wire if they
 /// explain more of it.
-TimedSlack slack_of_run(const sched::Schedule& schedule, const machine::Platform& platform,
-                        const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                        const sched::Trace& trace);
+TimedSlack slack_of_run(const machine::Setting& setting, const sched::Trace& trace);
 
 }  // namespace slackline::analysis

@@ -36,22 +36,20 @@ double Tolerance::bearable(double share) const {
   return makespan_at.stays_below_until(makespan_s * (1 + share));
 }
 
-std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine::Platform& platform,
-                                 const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                                 const sched::Trace& trace, std::span<const Parameter> parameters,
-                                 WireTimes wire, const ParameterRange& range) {
-  require_trace_of(schedule, trace);
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
+std::vector<Tolerance> tolerance(const machine::Setting& setting, const sched::Trace& trace,
+                                 std::span<const Parameter> parameters, WireTimes wire,
+                                 const ParameterRange& range) {
+  require_trace_of(setting.schedule, trace);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
   std::optional<ConstraintGraph> graph;
   KeptOrder graph_kept;
   std::vector<Tolerance> results;
   for (const Parameter& parameter : parameters) {
-    const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace, wire,
-                            parameter);
+    const WeightLines lines(setting, delays, paths, trace, wire, parameter);
     const KeptOrder kept = lines.kept_order();
     if (!graph || graph_kept != kept) {
-      graph.emplace(schedule, platform, delays, paths, trace, wire, kept);
+      graph.emplace(setting, delays, paths, trace, wire, kept);
       graph_kept = kept;
     }
     Tolerance& result = results.emplace_back();

@@ -13,10 +13,7 @@
 #include "analysis/slack/path_tape.h"
 #include "analysis/slack/weight_lines.h"
 #include "analysis/slack/wire_times.h"
-#include "machine/delay_plan.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -44,8 +41,8 @@ struct Tolerance {
   double bearable(double share) const;
 };
 
-/// One answer per parameter. `trace` must be of this schedule and complete, with the platform and
-/// the delays of the run: InputError otherwise, and for a link, rank or operation that there is
+/// One answer per parameter. `trace` must be of this setting's schedule and complete:
+/// InputError otherwise, and for a link, rank or operation that there is
 /// not; Unsupported for the byte time of a link whose rate changes during the run, and of any with
 /// WireTimes::kRun, which freezes how messages shared their links.
 ///
@@ -54,9 +51,8 @@ struct Tolerance {
 /// found by the longest path at the ends, at the point where the two lines found meet, and so on
 /// between (Eisner and Severance 1976, as LLAMP does with a linear programme in place of the
 /// longest path).
-std::vector<Tolerance> tolerance(const sched::Schedule& schedule, const machine::Platform& platform,
-                                 const machine::Wiring& wiring, const machine::DelayPlan& delays,
-                                 const sched::Trace& trace, std::span<const Parameter> parameters,
+std::vector<Tolerance> tolerance(const machine::Setting& setting, const sched::Trace& trace,
+                                 std::span<const Parameter> parameters,
                                  WireTimes wire = WireTimes::kModel,
                                  const ParameterRange& range = {});
 

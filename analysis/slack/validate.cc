@@ -25,8 +25,9 @@ constexpr std::uint32_t kChoiceRank = ~std::uint32_t{0} - 1;
 
 // Fair NICs: whether two large messages were on one port at a time. A node's ranks share its NIC,
 // and what stays within the node passes none.
-bool ports_shared(const sched::Schedule& schedule, const machine::Platform& platform,
-                  const machine::Paths& paths, const sched::Trace& trace) {
+bool ports_shared(const machine::Setting& setting, const machine::Paths& paths,
+                  const sched::Trace& trace) {
+  const sched::Schedule& schedule = setting.schedule;
   struct Passage {
     std::uint32_t port;
     double begin_s;
@@ -36,7 +37,7 @@ bool ports_shared(const sched::Schedule& schedule, const machine::Platform& plat
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
-    if (schedule.payload_bytes(op) <= platform.interleave_bytes) continue;
+    if (schedule.payload_bytes(op) <= setting.platform.interleave_bytes) continue;
     const machine::Path& path = paths[paths.of(op.channel, sched::has_reply(op.kind))];
     if (path.local) continue;
     const double end_s = sent_s(schedule, paths, trace, OpId(i));
@@ -55,13 +56,14 @@ bool ports_shared(const sched::Schedule& schedule, const machine::Platform& plat
 }
 
 // How long the operation waited for its lane.
-double wait_s(const sched::Schedule& schedule, const machine::Platform& platform,
-              const machine::Delays& delays, const sched::Trace& trace, OpId id) {
-  const sched::Op& op = schedule.op(id);
+double wait_s(const machine::Setting& setting, const machine::Delays& delays,
+              const sched::Trace& trace, OpId id) {
+  const sched::Op& op = setting.schedule.op(id);
   if (!machine::holds_lane(op.kind)) return 0;
-  const double hold_s = machine::is_posted(op.kind)
-                            ? machine::lane_time_s(schedule, platform, op) + delays.lane_delay_s(id)
-                            : 0;
+  const double hold_s =
+      machine::is_posted(op.kind)
+          ? machine::lane_time_s(setting.schedule, setting.platform, op) + delays.lane_delay_s(id)
+          : 0;
   const sched::OpTimes& times = trace.ops[id.value];
   return std::max(0.0, times.issued_s - hold_s - delays.post_delay_s(id) - times.ready_s);
 }
@@ -121,44 +123,49 @@ std::vector<OpId> choose_ops(std::span<const double> float_s, OpChoice choice, s
   return result;
 }
 
-bool delays_lane(const sched::Schedule& schedule, const machine::Platform& platform, OpId id) {
-  const sched::Op& op = schedule.op(id);
-  return machine::holds_lane(op.kind) && machine::lane_time_s(schedule, platform, op) > 0;
+bool delays_lane(const machine::Setting& setting, OpId id) {
+  const sched::Op& op = setting.schedule.op(id);
+  return machine::holds_lane(op.kind) &&
+         machine::lane_time_s(setting.schedule, setting.platform, op) > 0;
 }
 
-Validation run_trials(const sched::Schedule& schedule, const machine::Platform& platform,
-                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                      const sched::Trace& trace, std::span<const Trial> trials,
-                      const machine::TraceSource& source, const machine::PlanRuns& runs) {
+machine::OpDelay trial_of(const machine::Setting& setting, OpId op, sched::Time by) {
+  return {op, by, delays_lane(setting, op), sched::RankId::none()};
+}
+
+std::vector<machine::OpDelay> trials_of_all(const machine::Setting& setting, sched::Time by) {
+  std::vector<machine::OpDelay> trials;
+  for (std::uint32_t i = 0; i < setting.schedule.op_count(); ++i) {
+    trials.push_back(trial_of(setting, OpId(i), by));
+  }
+  return trials;
+}
+
+Validation run_trials(const machine::Setting& setting, const sched::Trace& trace,
+                      std::span<const machine::OpDelay> trials, const machine::Engine& engine,
+                      const machine::PlanRuns& runs) {
+  const sched::Schedule& schedule = setting.schedule;
   require_base(schedule, trace);
   Validation validation;
   validation.makespan_s = trace.makespan_s();
   if (trials.empty()) return validation;
-  const RunOrder order(schedule, platform, wiring, plan, trace);
-  const machine::Paths paths(schedule, wiring, plan);
-  const bool fair = platform.nic == machine::NicDiscipline::kFair;
+  const RunOrder order(setting, trace);
+  const machine::Paths paths(setting);
+  const bool fair = setting.platform.nic == machine::NicDiscipline::kFair;
 
-  machine::PlanRuns plans = runs;
-  plans.count = static_cast<std::uint32_t>(trials.size());
-  plans.plan = [&](std::uint32_t i) {
-    machine::DelayPlan delayed = plan;
-    delayed.ops.push_back({trials[i].op, trials[i].by, trials[i].of_lane, sched::RankId::none()});
-    return delayed;
-  };
   const machine::TraceReading reading{
       3, [&](const sched::Trace& run, std::span<double> kept) {
         kept[0] = run.makespan_s();
         kept[1] = order.is_kept_by(schedule, run) ? 1 : 0;
-        const bool at_ports =
-            run.contended || (fair && ports_shared(schedule, platform, paths, run));
-        const bool shared = shares(schedule, platform, wiring, paths, run, at_ports);
+        const bool at_ports = run.contended || (fair && ports_shared(setting, paths, run));
+        const bool shared = shares(setting, paths, run, at_ports);
         kept[2] = shared ? 1 : 0;
       }};
-  const machine::Delays delays(plan, schedule, platform);
-  const std::vector<double> kept = source(plans, reading);
+  const machine::Delays delays(setting);
+  const std::vector<double> kept = engine.delayed_runs(setting, trials, runs, reading);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const double absorbed_s =
-        trials[i].of_lane ? 0 : wait_s(schedule, platform, delays, trace, trials[i].op);
+        trials[i].whole_lane ? 0 : wait_s(setting, delays, trace, trials[i].op);
     validation.trials.push_back({trials[i], absorbed_s, kept[3 * i] - validation.makespan_s,
                                  kept[3 * i + 1] != 0, kept[3 * i + 2] != 0});
   }

@@ -6,11 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "machine/delay_plan.h"
-#include "machine/plan_runs.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/engine.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -29,18 +25,17 @@ std::vector<sched::OpId> choose_ops(std::span<const double> float_s, OpChoice ch
 
 /// Whether a delay of the operation has to hold its lane, for its issue to slip by just as much in
 /// the order of the run: what is posted takes lane time that others wait for.
-bool delays_lane(const sched::Schedule& schedule, const machine::Platform& platform,
-                 sched::OpId op);
+bool delays_lane(const machine::Setting& setting, sched::OpId op);
+
+/// A delay of the operation of which its issue slips by just as much: of its lane, if it takes lane
+/// time.
+machine::OpDelay trial_of(const machine::Setting& setting, sched::OpId op, sched::Time by);
+/// The same for every operation, in order.
+std::vector<machine::OpDelay> trials_of_all(const machine::Setting& setting, sched::Time by);
 
 /// One run: one operation, delayed once.
-struct Trial {
-  sched::OpId op;
-  sched::Time by{0};
-  bool of_lane = false;  // OpDelay::whole_lane
-};
-
 struct TrialResult {
-  Trial trial;
+  machine::OpDelay trial;
   /// What of the delay passes while the operation would wait for its lane anyway; 0 of a lane's.
   double absorbed_s = 0;
   double shift_s = 0;  // how much later the run ended; negative if it was earlier
@@ -55,13 +50,12 @@ struct Validation {
   std::vector<TrialResult> trials;
 };
 
-/// Runs every trial on top of `plan`. `trace` is the source's run of `plan` alone: complete, and of
-/// this schedule (InputError otherwise). Of `runs`, jobs and progress are read. Throws what the
-/// source does.
-Validation run_trials(const sched::Schedule& schedule, const machine::Platform& platform,
-                      const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                      const sched::Trace& trace, std::span<const Trial> trials,
-                      const machine::TraceSource& source, const machine::PlanRuns& runs);
+/// Runs every trial on top of the setting's delays. `trace` is the engine's run without any:
+/// complete, and of this schedule (InputError otherwise). Of `runs`, jobs and progress are read.
+/// Throws what the engine does.
+Validation run_trials(const machine::Setting& setting, const sched::Trace& trace,
+                      std::span<const machine::OpDelay> trials, const machine::Engine& engine,
+                      const machine::PlanRuns& runs);
 
 /// How far a measured shift may be off where the prediction is exact: 1e-9 of the makespan, and
 /// some instants, since events within 1 ps of each other are one.

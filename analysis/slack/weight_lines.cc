@@ -64,29 +64,30 @@ double Lines::at(double x) const {
   return highest;
 }
 
-WeightLines::WeightLines(const sched::Schedule& schedule, const machine::Platform& platform,
-                         const machine::Wiring& wiring, const machine::DelayPlan& plan,
-                         const machine::Delays& delays, const machine::Paths& paths,
-                         const sched::Trace& trace, WireTimes wire, const Parameter& parameter)
-    : schedule_(schedule),
-      platform_(platform),
+WeightLines::WeightLines(const machine::Setting& setting, const machine::Delays& delays,
+                         const machine::Paths& paths, const sched::Trace& trace, WireTimes wire,
+                         const Parameter& parameter)
+    : schedule_(setting.schedule),
+      platform_(setting.platform),
       delays_(delays),
       paths_(paths),
       parameter_(parameter),
-      wire_s_(wire_times_s(schedule, platform, paths, trace, wire)),
-      complete_{sched::seconds(platform.o_complete), parameter.kind == Kind::kCompletion ? 1.0 : 0},
-      gap_{sched::seconds(platform.gap), parameter.kind == Kind::kGap ? 1.0 : 0} {
+      wire_s_(wire_times_s(setting, paths, trace, wire)),
+      complete_{sched::seconds(platform_.o_complete),
+                parameter.kind == Kind::kCompletion ? 1.0 : 0},
+      gap_{sched::seconds(platform_.gap), parameter.kind == Kind::kGap ? 1.0 : 0} {
   if (parameter.kind == Kind::kLaneTime || parameter.kind == Kind::kSlowdown) {
-    const std::uint32_t ranks = schedule.rank_count();
+    const std::uint32_t ranks = schedule_.rank_count();
     require(parameter.rank.value < ranks, "rank", parameter.rank.value, ranks);
   }
   if (parameter.kind == Kind::kOpDelay) {
-    require(parameter.op.value < schedule.op_count(), "op", parameter.op.value,
-            schedule.op_count());
+    require(parameter.op.value < schedule_.op_count(), "op", parameter.op.value,
+            schedule_.op_count());
   }
   if (parameter.kind == Kind::kPost) {
-    slowdown_.assign(schedule.rank_count(), 1);
-    for (const machine::Straggler& s : plan.stragglers) slowdown_[s.rank.value] = s.slowdown;
+    slowdown_.assign(schedule_.rank_count(), 1);
+    for (const machine::Straggler& s : setting.delays.stragglers)
+      slowdown_[s.rank.value] = s.slowdown;
   }
   if (parameter.kind == Kind::kByteTime) {
     if (wire == WireTimes::kRun) {
@@ -94,7 +95,7 @@ WeightLines::WeightLines(const sched::Schedule& schedule, const machine::Platfor
           "tolerance: with the run's own times on the wire, which its messages shared, no link has "
           "a byte time to vary");
     }
-    read_rates(wiring);
+    read_rates(setting.wiring);
   }
   set_least();
 }

@@ -8,8 +8,7 @@
 #include "analysis/slack/constraint_graph.h"
 #include "analysis/slack/line.h"
 #include "analysis/slack/parameter.h"
-#include "machine/delay_plan.h"
-#include "machine/wiring.h"
+#include "machine/setting.h"
 
 namespace slackline::analysis {
 
@@ -39,11 +38,10 @@ class WeightLines {
  public:
   /// Throws InputError for a link, rank or operation that there is not, and Unsupported for the
   /// byte time of a link whose rate changes during the run, or with the run's own times on the
-  /// wire. Keeps references to schedule, platform, delays and paths.
-  WeightLines(const sched::Schedule& schedule, const machine::Platform& platform,
-              const machine::Wiring& wiring, const machine::DelayPlan& plan,
-              const machine::Delays& delays, const machine::Paths& paths, const sched::Trace& trace,
-              WireTimes wire, const Parameter& parameter);
+  /// wire. What the setting is of, delays and paths must outlive this.
+  WeightLines(const machine::Setting& setting, const machine::Delays& delays,
+              const machine::Paths& paths, const sched::Trace& trace, WireTimes wire,
+              const Parameter& parameter);
 
   /// The least value that makes sense: the figure, or the least of several, is 0 there. Of what is
   /// a delay to begin with, 0; of a factor, −1.

@@ -17,13 +17,14 @@ double wire_time_s(const machine::Paths& paths, machine::PathId path, double beg
 }
 
 // The same as the run had it, from what became of the message.
-double wire_time_in_run_s(const sched::Schedule& schedule, const machine::Platform& platform,
-                          const machine::Paths& paths, const sched::Trace& trace, OpId id) {
+double wire_time_in_run_s(const machine::Setting& setting, const machine::Paths& paths,
+                          const sched::Trace& trace, OpId id) {
+  const sched::Schedule& schedule = setting.schedule;
   const Op& op = schedule.op(id);
   const sched::OpTimes& times = trace.ops[id.value];
   const double latency_s = paths[paths.of(op.channel, false)].latency_s;
   const double back_s = paths[paths.of(op.channel, true)].latency_s;
-  const double complete_s = sched::seconds(platform.o_complete);
+  const double complete_s = sched::seconds(setting.platform.o_complete);
   double end_s = 0;
   if (has_reply(op.kind)) {
     end_s = times.done_s - complete_s - back_s;
@@ -39,9 +40,9 @@ double wire_time_in_run_s(const sched::Schedule& schedule, const machine::Platfo
 
 }  // namespace
 
-std::vector<double> wire_times_s(const sched::Schedule& schedule, const machine::Platform& platform,
-                                 const machine::Paths& paths, const sched::Trace& trace,
-                                 WireTimes wire) {
+std::vector<double> wire_times_s(const machine::Setting& setting, const machine::Paths& paths,
+                                 const sched::Trace& trace, WireTimes wire) {
+  const sched::Schedule& schedule = setting.schedule;
   std::vector<double> wire_s(schedule.op_count(), 0);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const Op& op = schedule.ops()[i];
@@ -50,7 +51,7 @@ std::vector<double> wire_times_s(const sched::Schedule& schedule, const machine:
     wire_s[i] = wire == WireTimes::kModel
                     ? wire_time_s(paths, paths.of(op.channel, has_reply(op.kind)),
                                   trace.ops[i].wire_s, bytes)
-                    : wire_time_in_run_s(schedule, platform, paths, trace, OpId(i));
+                    : wire_time_in_run_s(setting, paths, trace, OpId(i));
   }
   return wire_s;
 }

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "machine/paths.h"
-#include "machine/platform.h"
-#include "sched/schedule.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -18,8 +17,7 @@ enum class WireTimes : std::uint8_t {
 
 /// Of every operation the time that its message is on the wire, of gets and atomics the reply, in
 /// seconds; 0 without bytes. The trace must be complete.
-std::vector<double> wire_times_s(const sched::Schedule& schedule, const machine::Platform& platform,
-                                 const machine::Paths& paths, const sched::Trace& trace,
-                                 WireTimes wire);
+std::vector<double> wire_times_s(const machine::Setting& setting, const machine::Paths& paths,
+                                 const sched::Trace& trace, WireTimes wire);
 
 }  // namespace slackline::analysis

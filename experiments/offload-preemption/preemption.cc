@@ -58,7 +58,7 @@ Case measure(const std::string& pattern, std::uint32_t nodes, std::uint64_t byte
   const sched::Schedule schedule = schedule_of({pattern, nodes, bytes, kMiB, ""});
   const Offloaded nics(schedule, offload::Mode::kMqEnable);
   const auto software_s = [&](const machine::Platform& on, const machine::DelayPlan& delays) {
-    return delivered_s(schedule, analysis::run_analytic(schedule, on, delays));
+    return delivered_s(schedule, analysis::run_analytic({schedule, on, delays}));
   };
   Case found{pattern, nodes, 0, 0, false, {}, {}};
   found.fifo_ms = 1e3 * nics.delivered_s(platform, kFifo);

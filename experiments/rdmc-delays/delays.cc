@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/engines/delayed_runs.h"
 #include "analysis/slack/delay_slopes.h"
-#include "analysis/slack/delayed_runs.h"
 #include "analysis/slack/helpful_delays.h"
 #include "experiments/contention.h"
 #include "experiments/experiment.h"
@@ -38,9 +38,8 @@ struct Gain {
 };
 
 Gain gain_of(const sched::Schedule& schedule, const machine::Platform& platform) {
-  const machine::Wiring wiring(platform, schedule.rank_count());
-  const machine::DelayPlan none;
-  const analysis::DelayedRuns runs(schedule, platform, wiring, none);
+  const machine::Setting setting(schedule, platform);
+  const analysis::DelayedRuns runs(setting);
   std::vector<sched::OpId> ops;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) ops.emplace_back(i);
   const std::vector<analysis::DelaySlope> slopes = analysis::delay_slopes(runs, ops, 1);
@@ -49,10 +48,10 @@ Gain gain_of(const sched::Schedule& schedule, const machine::Platform& platform)
     return slope.slope < 0 || slope.at_once_s < 0;
   });
   gain.helps = static_cast<double>(helpful) / static_cast<double>(ops.size());
-  gain.found = analysis::helpful_delays({schedule, platform, wiring, none, {}, 1, {}});
+  gain.found = analysis::helpful_delays({setting, 1, {}});
   machine::DelayPlan plan;
   for (const analysis::HelpfulDelay& one : gain.found.together) plan.ops.push_back(one.delay);
-  gain.simulated_s = run_contended(schedule, platform, plan).makespan_s();
+  gain.simulated_s = run_contended(setting.with(plan)).makespan_s();
   return gain;
 }
 

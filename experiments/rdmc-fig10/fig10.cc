@@ -100,7 +100,7 @@ void add_fractus(Report& report, bool quick) {
   // Several groups keep several messages of a NIC under way, which share it fairly.
   const machine::Platform fractus = machine::load_platform("fractus:nic=fair");
   const Engine contended = [&](const sched::Schedule& schedule) {
-    return run_contended(schedule, fractus);
+    return run_contended({schedule, fractus});
   };
   std::vector<std::uint32_t> nodes;
   for (std::uint32_t n = 3; n <= 16; n += quick ? 5 : 1) nodes.push_back(n);
@@ -126,8 +126,9 @@ void add_fractus(Report& report, bool quick) {
 void add_fairness(Report& report, bool quick) {
   const machine::Platform fair = machine::load_platform("fractus:nic=fair");
   const Size size{"", quick ? 4 * kMiB : 16 * kMiB, 1};
-  const Run found = run(
-      8, size, 8, [&](const sched::Schedule& schedule) { return run_contended(schedule, fair); });
+  const Run found = run(8, size, 8, [&](const sched::Schedule& schedule) {
+    return run_contended({schedule, fair});
+  });
   const auto [first, last] = std::minmax_element(found.finish_s.begin(), found.finish_s.end());
   Facts(report, "rdmc-fig10").judge("fair", *last / *first);
 }
@@ -138,7 +139,7 @@ void add_apt(Report& report, bool quick) {
   const std::string nic = quick ? "serial" : "fair";
   const auto engine_on = [](const std::string& spec) -> Engine {
     return [platform = machine::load_platform(spec)](const sched::Schedule& schedule) {
-      return run_contended(schedule, platform);
+      return run_contended({schedule, platform});
     };
   };
   std::vector<std::uint32_t> nodes = {5, 10, 20, 30, 40, 55};

@@ -41,8 +41,8 @@ Point measure(std::uint32_t nodes, std::uint32_t senders, const Size& size, std:
       store, {"binomial-pipeline", nodes, size.bytes, block, ""}, senders, size.messages);
   const double copy_s = polling.copy_s(std::min(size.bytes, block));
   const auto trace_on = [&](const machine::Platform& platform) {
-    return senders == 1 ? analysis::run_analytic(whole.schedule, platform)
-                        : run_contended(whole.schedule, platform);
+    return senders == 1 ? analysis::run_analytic({whole.schedule, platform})
+                        : run_contended({whole.schedule, platform});
   };
   const auto end_s = [&](const sched::Trace& trace) {
     return delivered_s(whole.schedule, trace) + copy_s;

@@ -47,7 +47,7 @@ Point measure(std::uint32_t nodes, std::uint32_t senders, const machine::Platfor
   const sched::Composition whole = same_members(store, chain, senders, 1);
   const double bytes = static_cast<double>(kMessage) * senders;
   const auto software = [&](const machine::Platform& on) {
-    return gbps(bytes, all_delivered_s(whole, analysis::run_analytic(whole.schedule, on)));
+    return gbps(bytes, all_delivered_s(whole, analysis::run_analytic({whole.schedule, on})));
   };
   const Offloaded queues(whole.schedule, offload::Mode::kSqWait);
   return {gbps(bytes, all_delivered_s(whole, queues.run(platform, kNic))), software(platform),
@@ -65,7 +65,7 @@ void add_waits(Report& report, const machine::Platform& polling, double& spread)
   for (std::uint32_t n = kLeastNodes; n <= kMostNodes; ++n) {
     const sched::Schedule schedule = schedule_of({"chain", n, kMessage, kMiB, ""});
     const Offloaded queues(schedule, offload::Mode::kSqWait);
-    const double software_s = delivered_s(schedule, analysis::run_analytic(schedule, polling));
+    const double software_s = delivered_s(schedule, analysis::run_analytic({schedule, polling}));
     std::vector<Value> row{static_cast<double>(n)};
     for (std::size_t w = 0; w < kWaits_ns.size(); ++w) {
       const offload::NicTiming timing{offload::Egress::kFifo, sched::Time(1000 * kWaits_ns[w])};

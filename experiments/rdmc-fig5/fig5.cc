@@ -88,8 +88,8 @@ Report rdmc_fig5(const Options& options) {
   machine::DelayPlan plan;
   plan.ops.push_back({struck, sched::Time{100'000'000}, true, kRelayer});
 
-  const Trace calm = analysis::run_analytic(schedule, platform);
-  const Trace delayed = analysis::run_analytic(schedule, platform, plan);
+  const Trace calm = analysis::run_analytic({schedule, platform});
+  const Trace delayed = analysis::run_analytic({schedule, platform, plan});
   const auto sender_before = steps_of(schedule, calm, kSender);
   const auto sender = steps_of(schedule, delayed, kSender);
   const auto relayer = steps_of(schedule, delayed, kRelayer);

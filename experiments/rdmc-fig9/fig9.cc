@@ -100,7 +100,7 @@ Result run(std::string_view pattern, const std::vector<Write>& writes, std::size
       bytes += static_cast<double>(write.bytes);
     }
     const sched::Composition whole = sched::compose(parts, kHosts + 1);
-    const sched::Trace trace = analysis::run_analytic(whole.schedule, platform);
+    const sched::Trace trace = analysis::run_analytic({whole.schedule, platform});
     const std::vector<double> delivered = parts_delivered_s(whole, trace);
     const std::vector<double> sent = parts_sent_s(whole, trace);
     for (std::size_t i = 0; i < parts.size(); ++i) {

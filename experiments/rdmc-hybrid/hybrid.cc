@@ -46,7 +46,7 @@ double measure_ms(const Variant& variant, std::uint32_t racks, int oversubscript
   const bool hybrid = variant.pattern == "hybrid";
   const sched::Schedule schedule = schedule_of({std::string(variant.pattern), kNodes, bytes, kMiB,
                                                 hybrid ? fmt::format("racks={}", racks) : ""});
-  return 1e3 * delivered_s(schedule, run_contended(schedule, platform));
+  return 1e3 * delivered_s(schedule, run_contended({schedule, platform}));
 }
 
 std::string megabytes(std::uint64_t bytes) { return fmt::format("{} MiB", bytes / kMiB); }

@@ -68,7 +68,7 @@ void add_known_case(Report& report) {
       std::vector<Value> row{std::string(leaves_first ? "leaves" : "chain"), shown_bound(w)};
       for (std::size_t r = 0; r < kRuleCount; ++r) {
         const sched::Trace trace =
-            analysis::run_analytic(schedule, bare, {}, posting.order(kRules[r], w));
+            analysis::run_analytic({schedule, bare, {}, posting.order(kRules[r], w)});
         found[{leaves_first, w}][r] = delivered_s(schedule, trace) / block_time_s(bare);
         row.emplace_back(found[{leaves_first, w}][r]);
       }
@@ -154,7 +154,7 @@ double mean_ms(const sched::Schedule& schedule, const machine::Platform& platfor
   double sum = 0;
   for (std::uint32_t seed = 0; seed < disturbance.seeds; ++seed) {
     plan.seed = seed;
-    sum += delivered_s(schedule, analysis::run_analytic(schedule, platform, plan, order));
+    sum += delivered_s(schedule, analysis::run_analytic({schedule, platform, plan, order}));
   }
   return 1e3 * sum / disturbance.seeds;
 }

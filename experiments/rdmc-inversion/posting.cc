@@ -18,9 +18,9 @@ struct Slack {
   std::vector<double> latest_s;
 };
 Slack slack_of(const sched::Schedule& schedule, const machine::Platform& platform) {
-  const sched::Trace trace = analysis::run_events(schedule, platform);
+  const sched::Trace trace = analysis::run_events({schedule, platform});
   Slack slack;
-  slack.total_float_s = analysis::timed_slack(schedule, platform, {}, trace).total_float_s;
+  slack.total_float_s = analysis::timed_slack({schedule, platform, {}}, trace).total_float_s;
   slack.latest_s = slack.total_float_s;
   for (std::size_t i = 0; i < trace.ops.size(); ++i) slack.latest_s[i] += trace.ops[i].issued_s;
   return slack;

@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "analysis/engines/analytic.h"
-#include "analysis/engines/samples.h"
-#include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/multicast.h"
@@ -109,7 +107,7 @@ Point measure(const Machine& m, std::uint32_t nodes, std::uint64_t bytes, std::u
   std::array<std::optional<sched::Schedule>, 2> schedules;
   const auto ms = [&](std::size_t order, const machine::DelayPlan& delays) {
     const sched::Schedule& schedule = *schedules[order];
-    return 1e3 * delivered_s(schedule, analysis::run_analytic(schedule, m.platform, delays));
+    return 1e3 * delivered_s(schedule, analysis::run_analytic({schedule, m.platform, delays}));
   };
   for (std::size_t o = 0; o < kOrders.size(); ++o) {
     schedules[o] = schedule_of(message_to(nodes, bytes, kOrders[o]));
@@ -209,9 +207,9 @@ void add_every_post(Report& report, const std::vector<std::uint32_t>& nodes, std
   for (const std::uint32_t n : nodes) {
     Pair mean{};
     for (std::size_t o = 0; o < kOrders.size(); ++o) {
+      const sched::Schedule schedule = schedule_of(message_to(n, bytes, kOrders[o]));
       const machine::Samples runs =
-          analysis::run_analytic_samples(schedule_of(message_to(n, bytes, kOrders[o])), platform,
-                                         machine::Wiring(platform, n), plan, {}, {samples, 2, {}});
+          analysis::kAnalyticEngine.samples({schedule, platform, plan}, {samples, 2, {}});
       mean[o] =
           1e3 * std::accumulate(runs.makespan_s.begin(), runs.makespan_s.end(), 0.0) / samples;
     }

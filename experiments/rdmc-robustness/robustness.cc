@@ -23,7 +23,7 @@ Schedule pipeline(std::uint32_t ranks, std::uint32_t blocks) {
 
 double makespan_s(const Schedule& schedule, const machine::Platform& platform,
                   const machine::DelayPlan& delays = {}) {
-  return analysis::run_analytic(schedule, platform, delays).makespan_s();
+  return analysis::run_analytic({schedule, platform, delays}).makespan_s();
 }
 
 machine::DelayPlan slow_pair(std::uint32_t src, std::uint32_t dst) {

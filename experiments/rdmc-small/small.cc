@@ -32,7 +32,7 @@ struct Times {
 
 double us_of(const std::string& spec, const machine::Platform& platform) {
   const sched::Schedule schedule = sched::compile(sched::parse_spec(spec));
-  return 1e6 * delivered_s(schedule, analysis::run_analytic(schedule, platform));
+  return 1e6 * delivered_s(schedule, analysis::run_analytic({schedule, platform}));
 }
 
 Times measure(std::uint32_t nodes, std::uint64_t bytes, std::uint32_t messages,

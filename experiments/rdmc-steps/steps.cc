@@ -47,7 +47,7 @@ double skew(std::string_view pattern, std::uint32_t ranks, std::uint32_t blocks)
   const sched::Schedule schedule =
       schedule_of({std::string(pattern), ranks, blocks * kMiB, kMiB, ""});
   const machine::Platform bare = bare_machine();
-  const auto receipts = receipts_s(schedule, analysis::run_analytic(schedule, bare));
+  const auto receipts = receipts_s(schedule, analysis::run_analytic({schedule, bare}));
   const auto [first, last] = std::minmax_element(receipts.begin() + 1, receipts.end());
   return (*last - *first) / block_time_s(bare);
 }

@@ -63,13 +63,12 @@ std::size_t request_count(const sched::Schedule& schedule) {
   return 0;
 }
 
-sched::Trace trace_of(const sched::Schedule& schedule, const Platform& platform,
-                      const DelayPlan& plan, std::string_view engine) {
+sched::Trace trace_of(const Setting& setting, std::string_view engine) {
   sched::Trace trace;
-  trace.schedule = schedule.digest();
-  trace.platform = platform.spec();
-  trace.delays = plan.text();
-  trace.seed = plan.seed;
+  trace.schedule = setting.schedule.digest();
+  trace.platform = setting.platform.spec();
+  trace.delays = setting.delays.text();
+  trace.seed = setting.delays.seed;
   trace.engine = engine;
   return trace;
 }

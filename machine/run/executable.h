@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "machine/delay_plan.h"
 #include "machine/paths.h"
-#include "machine/platform.h"
+#include "machine/setting.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -22,8 +21,7 @@ void require_executable(const sched::Schedule& schedule);
 std::size_t request_count(const sched::Schedule& schedule);
 
 /// A trace that says of what run it is, and nothing else yet.
-sched::Trace trace_of(const sched::Schedule& schedule, const Platform& platform,
-                      const DelayPlan& plan, std::string_view engine);
+sched::Trace trace_of(const Setting& setting, std::string_view engine);
 
 /// Throws InputError naming the first operation that never finished, unless something failed.
 void require_finished(const sched::Schedule& schedule, const sched::Trace& trace,

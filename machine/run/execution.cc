@@ -18,47 +18,44 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
   return {trace.ops, trace.request_s, trace.results, trace.memory, std::move(kept), seed};
 }
 
-Execution::Execution(const sched::Schedule& schedule, const Platform& platform,
-                     const Delays& delays, const Paths& paths, const IssueOrder& order,
+Execution::Execution(const Setting& setting, const Delays& delays, const Paths& paths,
                      const RunRecord& record, RunClock& clock)
-    : Execution(nullptr, schedule, platform, delays, paths, order, record, clock) {}
+    : Execution(nullptr, setting, delays, paths, record, clock) {}
 
-Execution::Execution(const RunGraph& graph, const Platform& platform, const Delays& delays,
-                     const Paths& paths, const IssueOrder& order, const RunRecord& record,
-                     RunClock& clock)
-    : Execution(&graph, graph.schedule(), platform, delays, paths, order, record, clock) {}
+Execution::Execution(const RunGraph& graph, const Setting& setting, const Delays& delays,
+                     const Paths& paths, const RunRecord& record, RunClock& clock)
+    : Execution(&graph, setting, delays, paths, record, clock) {}
 
-Execution::Execution(const RunGraph* shared, const sched::Schedule& schedule,
-                     const Platform& platform, const Delays& delays, const Paths& paths,
-                     const IssueOrder& order, const RunRecord& record, RunClock& clock)
-    : schedule_(schedule),
-      platform_(platform),
+Execution::Execution(const RunGraph* shared, const Setting& setting, const Delays& delays,
+                     const Paths& paths, const RunRecord& record, RunClock& clock)
+    : schedule_(setting.schedule),
+      platform_(setting.platform),
       delays_(delays),
       paths_(paths),
       clock_(clock),
-      o_post_s_(sched::seconds(platform.o_post)),
-      o_complete_s_(sched::seconds(platform.o_complete)),
-      gap_s_(sched::seconds(platform.gap)),
-      read_s_(read_s(platform, false)),
-      serial_(platform.nic == NicDiscipline::kSerial),
+      o_post_s_(sched::seconds(setting.platform.o_post)),
+      o_complete_s_(sched::seconds(setting.platform.o_complete)),
+      gap_s_(sched::seconds(setting.platform.gap)),
+      read_s_(read_s(setting.platform, false)),
+      serial_(setting.platform.nic == NicDiscipline::kSerial),
       request_s_(record.request_s),
       own_graph_(shared != nullptr ? nullptr
                                    : std::make_unique<const RunGraph>(
-                                         schedule, sched::OpRange::of_all(schedule))),
+                                         schedule_, sched::OpRange::of_all(schedule_))),
       graph_(shared != nullptr ? *shared : *own_graph_),
-      core_(*this, graph_, record.times, order, platform.interleave_bytes, record.seed),
-      meetings_(schedule, graph_.tree()),
-      bundles_(schedule),
+      core_(*this, graph_, record.times, setting.order, platform_.interleave_bytes, record.seed),
+      meetings_(schedule_, graph_.tree()),
+      bundles_(schedule_),
       bundled_(bundles_.any()),
-      replying_(schedule.op_count(), 0),
-      large_(schedule.rank_count()),
-      small_(schedule.rank_count()),
-      large_out_(serial_ ? 0 : schedule.rank_count(), 0),
-      large_in_(serial_ ? 0 : schedule.rank_count(), 0),
+      replying_(schedule_.op_count(), 0),
+      large_(schedule_.rank_count()),
+      small_(schedule_.rank_count()),
+      large_out_(serial_ ? 0 : schedule_.rank_count(), 0),
+      large_in_(serial_ ? 0 : schedule_.rank_count(), 0),
       kept_(record.kept),
-      operands_(schedule, graph_.range(), record.times, record.results),
-      memory_(schedule, kept_, operands_, record.memory),
-      service_(schedule, platform, paths) {
+      operands_(schedule_, graph_.range(), record.times, record.results),
+      memory_(schedule_, kept_, operands_, record.memory),
+      service_(schedule_, platform_, paths) {
   core_.reset();
 }
 

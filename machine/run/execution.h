@@ -23,16 +23,15 @@
 #include "machine/delays.h"
 #include "machine/driven_run.h"
 #include "machine/event_queue.h"
-#include "machine/issue_policy.h"
 #include "machine/lane.h"
 #include "machine/meetings.h"
 #include "machine/paths.h"
-#include "machine/platform.h"
 #include "machine/port_arbiter.h"
 #include "machine/run/core.h"
 #include "machine/run/graph.h"
 #include "machine/run/operands.h"
 #include "machine/run_memory.h"
+#include "machine/setting.h"
 #include "machine/word_queues.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -57,13 +56,13 @@ class Execution final : public DrivenRun {
   using Event = ExecutionEvent;
   using Kind = ExecutionEvent::Kind;
 
-  /// All references, and what `record` points to, must outlive this. Throws as sched::RegionTree
-  /// does.
-  Execution(const sched::Schedule& schedule, const Platform& platform, const Delays& delays,
-            const Paths& paths, const IssueOrder& order, const RunRecord& record, RunClock& clock);
+  /// `delays` and `paths` are what comes of the setting's. They, what the setting is of, the clock
+  /// and what `record` points to must outlive this. Throws as sched::RegionTree does.
+  Execution(const Setting& setting, const Delays& delays, const Paths& paths,
+            const RunRecord& record, RunClock& clock);
   /// The same where the graph of all of the schedule's operations is there already.
-  Execution(const RunGraph& graph, const Platform& platform, const Delays& delays,
-            const Paths& paths, const IssueOrder& order, const RunRecord& record, RunClock& clock);
+  Execution(const RunGraph& graph, const Setting& setting, const Delays& delays, const Paths& paths,
+            const RunRecord& record, RunClock& clock);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
@@ -92,9 +91,8 @@ class Execution final : public DrivenRun {
   using RankId = sched::RankId;
 
   // The graph is `shared`, or made if that is null.
-  Execution(const RunGraph* shared, const sched::Schedule& schedule, const Platform& platform,
-            const Delays& delays, const Paths& paths, const IssueOrder& order,
-            const RunRecord& record, RunClock& clock);
+  Execution(const RunGraph* shared, const Setting& setting, const Delays& delays,
+            const Paths& paths, const RunRecord& record, RunClock& clock);
 
   const Op& op(OpId id) const { return schedule_.op(id); }
   sched::OpTimes& times(OpId id) { return core_.times(id.value); }

@@ -347,6 +347,28 @@ class Slack(ProgramCase):
         self.assertIn(f"gains          at {len(gains)} ops",
                       self.good("slack", spec, *racks, "--slopes"))
 
+        def test_an_exact_float_is_the_largest_delay_that_costs_nothing(self):
+        racks = ("-p", "two-level:racks=2,hosts=4,oversubscription=4,rate=40Gbps,latency=1us")
+        spec = "double-tree:ranks=8,bytes=512KiB,block=128KiB"
+        found = self.slack(spec, *racks, "--exact-float", "all")
+        self.assertEqual(found["op"], list(range(self.document("compile", spec)["ops"])))
+        floats = self.slack(spec, *racks, "-e", "flow")["total_float_s"]
+        self.assertEqual(found["frozen_float_s"], floats)
+        for op in range(0, len(found["op"]), 11):
+            for key, costs in (("free_until_s", False), ("costs_from_s", True),
+                               ("largest_free_s", False)):
+                delay = round(found[key][op] * 1e12)
+                if delay == 0:
+                    continue
+                priced = self.slack(spec, *racks, "--price", f"{delay}ps")["op_cost_s"][op]
+                self.assertEqual(priced > 1e-12 * found["makespan_s"], costs, (op, key))
+        some = self.slack(spec, *racks, "--exact-float", "7,3", "--jobs", "1")
+        self.assertEqual(some["op"], [7, 3])
+        self.assertEqual(some["free_until_s"], [found["free_until_s"][op] for op in (7, 3)])
+        report = self.good("slack", spec, *racks, "--exact-float", "all", "--all")
+        self.assertEqual(len(report.split("least first:\n")[1].splitlines()) - 1,
+                         len(found["op"]))
+
     def test_what_a_better_link_saves(self):
         racks = "two-level:racks=2,hosts=4,oversubscription=4,rate=40Gbps,latency=1us"
         spec = "double-tree:ranks=8,bytes=512KiB,block=128KiB"
@@ -372,7 +394,8 @@ class Slack(ProgramCase):
 
     def test_what_really_delays_refuses_what_it_has_no_use_for(self):
         self.good("simulate", CHAIN, "-e", "analytic", "--trace", "t")
-        for option in (["--price", "1us"], ["--slopes"], ["--suggest"], ["--what-if"]):
+        for option in (["--price", "1us"], ["--slopes"], ["--exact-float", "all"], ["--suggest"],
+                       ["--what-if"]):
             for other in (["--trace", "t"], ["--wire", "run"], ["--propagate", "by=1us"],
                           ["--tolerance", "gap"], ["--samples", "2"], ["--chrome", "c"],
                           ["--heat-map", "h"]):
@@ -387,14 +410,18 @@ class Slack(ProgramCase):
                                                             "--slopes"))
         self.assertIn("--what-if beside --price", self.bad("slack", CHAIN, "--what-if", "--price",
                                                            "1us"))
-        for time in ("0", "0us", "x", "-1us"):
+                for time in ("0", "0us", "x", "-1us"):
             self.assertIn("--price", self.bad("slack", CHAIN, "--price", time))
+        for ops in ("", "x", "1,,2", "-1"):
+            self.assertIn("--exact-float", self.bad("slack", CHAIN, "--exact-float", ops))
+        self.assertIn("op 4000000 does not exist", self.bad("slack", CHAIN, "--exact-float", "4000000"))
         self.assertIn("never ends", self.bad("slack", CHAIN, "--price", "1us", "--fail",
                                              "rank=1,at=1us"))
         alone = self.slack("chain:ranks=1,bytes=1MiB", "--price", "1us")
         self.assertEqual((alone["makespan_s"], alone["op_cost_s"]), (0, []))
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--price", "1us")
-        self.good("slack", "chain:ranks=1,bytes=1MiB", "--slopes")
+                self.good("slack", "chain:ranks=1,bytes=1MiB", "--slopes")
+        self.good("slack", "chain:ranks=1,bytes=1MiB", "--exact-float", "all")
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--suggest")
         self.assertEqual(self.slack("chain:ranks=1,bytes=1MiB", "--what-if")["links"], [])
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--what-if")

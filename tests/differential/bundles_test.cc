@@ -27,10 +27,10 @@ TEST(Simgrid, AgreesWithEventsOnBundles) {
     const std::string what = "seed " + std::to_string(seed);
     Trace events;
     try {
-      events = analysis::run_events(schedule, platform, plan);
+      events = analysis::run_events({schedule, platform, plan});
     } catch (const InputError& stuck) {
       try {
-        sim::run_simgrid(schedule, platform, plan);
+        sim::run_simgrid({schedule, platform, plan});
         ADD_FAILURE() << what << ": expected " << stuck.what();
       } catch (const InputError& error) {
         EXPECT_STREQ(error.what(), stuck.what()) << what;
@@ -38,7 +38,7 @@ TEST(Simgrid, AgreesWithEventsOnBundles) {
       continue;
     }
     ++ran;
-    testing::expect_equal(sim::run_simgrid(schedule, platform, plan), events, what);
+    testing::expect_equal(sim::run_simgrid({schedule, platform, plan}), events, what);
   }
   EXPECT_GT(ran, 200u);
 }
@@ -53,8 +53,8 @@ TEST(Simgrid, AgreesWithEventsOnBundlesInRegions) {
     machine::DelayPlan plan = testing::random_delays(dice, schedule);
     plan.seed = seed;
     const std::string what = "seed " + std::to_string(seed);
-    testing::expect_equal(sim::run_simgrid(schedule, platform, plan),
-                          analysis::run_events(schedule, platform, plan), what);
+    testing::expect_equal(sim::run_simgrid({schedule, platform, plan}),
+                          analysis::run_events({schedule, platform, plan}), what);
   }
 }
 

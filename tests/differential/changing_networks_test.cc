@@ -65,11 +65,11 @@ TEST(ChangingRates, AreTheSameInEveryEngine) {
       what += "; " + rate.link + " " + sched::format_rate(rate.rate) + " at " +
               sched::format_time(rate.at);
     }
-    const sched::Trace events = analysis::run_events(schedule, fractus, plan);
-    testing::expect_equal(events, sim::run_simgrid(schedule, fractus, plan), what);
+    const sched::Trace events = analysis::run_events({schedule, fractus, plan});
+    testing::expect_equal(events, sim::run_simgrid({schedule, fractus, plan}), what);
     const machine::Wiring wiring(fractus, schedule.rank_count());
-    testing::expect_equal(events, analysis::run_flows(schedule, fractus, wiring, plan), what);
-    const auto fast = analysis::longest_path(schedule, fractus, plan);
+    testing::expect_equal(events, analysis::run_flows({schedule, fractus, wiring, plan}), what);
+    const auto fast = analysis::longest_path({schedule, fractus, plan});
     if (!fast) continue;
     ++answered;
     testing::expect_equal(events, *fast, what);
@@ -93,10 +93,10 @@ TEST(Failures, LoseTheSameOperationsInEveryEngine) {
             {"", sched::RankId(static_cast<std::uint32_t>(random.below(ranks))), moment(random)});
       }
     }
-    const sched::Trace events = analysis::run_events(schedule, fractus, plan);
+    const sched::Trace events = analysis::run_events({schedule, fractus, plan});
     const machine::Wiring wiring(fractus, schedule.rank_count());
-    for (const sched::Trace& other : {sim::run_simgrid(schedule, fractus, plan),
-                                      analysis::run_flows(schedule, fractus, wiring, plan)}) {
+    for (const sched::Trace& other : {sim::run_simgrid({schedule, fractus, plan}),
+                                      analysis::run_flows({schedule, fractus, wiring, plan})}) {
       for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
         const double a = events.ops[i].done_s;
         const double b = other.ops[i].done_s;
@@ -133,8 +133,8 @@ TEST(ChangingNetworks, AreTheSameInBothEnginesThatShare) {
       plan.failures.push_back({link(random, ranks), sched::RankId::none(), moment(random)});
     }
     const machine::Wiring wiring(platform, schedule.rank_count());
-    const sched::Trace simgrid = sim::run_simgrid(schedule, platform, wiring, plan);
-    const sched::Trace flows = analysis::run_flows(schedule, platform, wiring, plan);
+    const sched::Trace simgrid = sim::run_simgrid({schedule, platform, wiring, plan});
+    const sched::Trace flows = analysis::run_flows({schedule, platform, wiring, plan});
     for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
       const double a = simgrid.ops[i].done_s;
       const double b = flows.ops[i].done_s;
@@ -143,7 +143,7 @@ TEST(ChangingNetworks, AreTheSameInBothEnginesThatShare) {
         ASSERT_NEAR(a, b, 5e-9) << "seed " << seed << ", op " << i;
       }
     }
-    shared += analysis::run_events(schedule, platform, wiring, plan).contended ? 1 : 0;
+    shared += analysis::run_events({schedule, platform, wiring, plan}).contended ? 1 : 0;
     incomplete += std::isinf(flows.makespan_s()) ? 1 : 0;
   }
   EXPECT_GT(shared, 50);
@@ -160,9 +160,10 @@ TEST(Failures, InTheInstantOfAnEnd) {
     DelayPlan plan;
     plan.failures.push_back({"host-1.in", sched::RankId::none(), sched::Time{cut_ps}});
     const bool lost = cut_ps != 1142857144;
-    EXPECT_EQ(std::isinf(analysis::run_events(schedule, platform, plan).makespan_s()), lost)
+    EXPECT_EQ(std::isinf(analysis::run_events({schedule, platform, plan}).makespan_s()), lost)
         << cut_ps;
-    EXPECT_EQ(std::isinf(analysis::run_flows(schedule, platform, wiring, plan).makespan_s()), lost)
+    EXPECT_EQ(std::isinf(analysis::run_flows({schedule, platform, wiring, plan}).makespan_s()),
+              lost)
         << cut_ps;
   }
 }
@@ -174,9 +175,9 @@ TEST(Failures, AfterTheEndChangeNothing) {
       compile(sched::parse_spec("binomial-pipeline:ranks=8,bytes=1MiB,block=64KiB"));
   DelayPlan plan;
   plan.failures.push_back({"", sched::RankId(3), sched::Time{1'000'000'000'000}});
-  const sched::Trace healthy = analysis::run_events(schedule, fractus);
-  testing::expect_equal(healthy, analysis::run_events(schedule, fractus, plan), "events");
-  testing::expect_equal(healthy, sim::run_simgrid(schedule, fractus, plan), "SimGrid");
+  const sched::Trace healthy = analysis::run_events({schedule, fractus});
+  testing::expect_equal(healthy, analysis::run_events({schedule, fractus, plan}), "events");
+  testing::expect_equal(healthy, sim::run_simgrid({schedule, fractus, plan}), "SimGrid");
 }
 
 }  // namespace

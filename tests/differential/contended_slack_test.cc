@@ -45,8 +45,8 @@ TEST(ContendedSlack, ExplainsEveryRun) {
     const Wiring wiring(platform, schedule.rank_count());
     const machine::DelayPlan plan =
         dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
-    const Trace trace = sim::run_simgrid(schedule, platform, plan);
-    const TimedSlack slack = analysis::slack_of_run(schedule, platform, wiring, plan, trace);
+    const Trace trace = sim::run_simgrid({schedule, platform, plan});
+    const TimedSlack slack = analysis::slack_of_run({schedule, platform, wiring, plan}, trace);
     // Events within a picosecond are one instant of SimGrid's run.
     const double near_s = 1e-9 * trace.makespan_s() + 2e-12;
     ASSERT_NEAR(slack.makespan_s, trace.makespan_s(), near_s) << spec << " with " << figures;
@@ -71,9 +71,9 @@ TEST(ContendedSlack, IsTheModelsWhereNothingIsShared) {
     const Platform platform = testing::random_platform(dice, machine::NicDiscipline::kSerial);
     if (platform.o_post.count() == 0 && platform.gap.count() == 0) continue;
     const Wiring wiring(platform, schedule.rank_count());
-    const Trace trace = sim::run_simgrid(schedule, platform);
+    const Trace trace = sim::run_simgrid({schedule, platform});
     const auto by = [&](WireTimes wire) {
-      return analysis::timed_slack(schedule, platform, wiring, {}, trace, wire);
+      return analysis::timed_slack({schedule, platform, wiring, {}}, trace, wire);
     };
     const TimedSlack model = by(WireTimes::kModel);
     const TimedSlack run = by(WireTimes::kRun);
@@ -104,16 +104,17 @@ class Foretold : public ::testing::TestWithParam<Case> {
       : schedule_(compile(sched::parse_spec(GetParam().spec))),
         platform_(racks(GetParam().figures)),
         wiring_(platform_, schedule_.rank_count()),
-        base_(sim::run_simgrid(schedule_, platform_)) {}
+        base_(sim::run_simgrid({schedule_, platform_})) {}
 
   double moved_s(OpId op, double by_s) const {
     machine::DelayPlan plan;
     plan.ops.push_back({op, sched::Time{std::llround(by_s * 1e12)}, true, sched::RankId::none()});
-    return sim::run_simgrid(schedule_, platform_, plan).makespan_s() - base_.makespan_s();
+    return sim::run_simgrid({schedule_, platform_, plan}).makespan_s() - base_.makespan_s();
   }
 
   Foretelling foretell(WireTimes wire) const {
-    const TimedSlack slack = analysis::timed_slack(schedule_, platform_, wiring_, {}, base_, wire);
+    const TimedSlack slack =
+        analysis::timed_slack({schedule_, platform_, wiring_, {}}, base_, wire);
     Foretelling result;
     double floats_s = 0;
     double moved_by_float_s = 0;

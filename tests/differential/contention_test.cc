@@ -97,10 +97,10 @@ void expect_ends(const std::vector<double>& ends, const std::vector<double>& exp
 void expect_shared(const Schedule& schedule, const Platform& platform,
                    const std::vector<double>& expected, const std::string& what,
                    const machine::DelayPlan& plan = {}) {
-  expect_ends(ends_of(schedule, platform, sim::run_simgrid(schedule, platform, plan)), expected,
+  expect_ends(ends_of(schedule, platform, sim::run_simgrid({schedule, platform, plan})), expected,
               what + ", SimGrid");
   const machine::Wiring wiring(platform, schedule.rank_count());
-  const Trace flows = analysis::run_flows(schedule, platform, wiring, plan);
+  const Trace flows = analysis::run_flows({schedule, platform, wiring, plan});
   EXPECT_FALSE(flows.contended) << what;
   expect_ends(ends_of(schedule, platform, flows), expected, what + ", flow");
 }
@@ -110,7 +110,7 @@ void expect_everywhere(const Schedule& schedule, const Platform& platform,
                        const std::vector<double>& expected, const std::string& what) {
   expect_shared(schedule, platform, expected, what);
   for (const Trace& trace :
-       {analysis::run_events(schedule, platform), analysis::run_analytic(schedule, platform)}) {
+       {analysis::run_events({schedule, platform}), analysis::run_analytic({schedule, platform})}) {
     expect_ends(ends_of(schedule, platform, trace), expected, what + ", " + trace.engine);
     EXPECT_FALSE(trace.contended) << what << ", " << trace.engine;
   }
@@ -122,7 +122,7 @@ void expect_contended(const Schedule& schedule, const Platform& platform,
                       const std::string& what) {
   expect_shared(schedule, platform, expected, what);
   for (const Trace& trace :
-       {analysis::run_events(schedule, platform), analysis::run_analytic(schedule, platform)}) {
+       {analysis::run_events({schedule, platform}), analysis::run_analytic({schedule, platform})}) {
     expect_ends(ends_of(schedule, platform, trace), alone, what + ", " + trace.engine);
     EXPECT_TRUE(trace.contended) << what << ", " << trace.engine;
   }

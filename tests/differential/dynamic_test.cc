@@ -28,8 +28,8 @@ TEST(Simgrid, AgreesWithEventsOnDynamicSchedules) {
     const machine::Platform platform = testing::random_platform(dice, NicDiscipline::kSerial);
     machine::DelayPlan plan = testing::random_delays(dice, schedule);
     plan.seed = seed;
-    const Trace events = analysis::run_events(schedule, platform, plan);
-    const Trace simgrid = sim::run_simgrid(schedule, platform, plan);
+    const Trace events = analysis::run_events({schedule, platform, plan});
+    const Trace simgrid = sim::run_simgrid({schedule, platform, plan});
     const std::string what = "seed " + std::to_string(seed);
     testing::expect_equal(simgrid, events, what);
     ASSERT_EQ(simgrid.results, events.results) << what;
@@ -52,7 +52,7 @@ TEST(Simgrid, ReportsRetriesThatCannotSucceed) {
   never.max_attempts = 5;
   p.builder().add_region(never);
   try {
-    sim::run_simgrid(p.build(), machine::Platform{});
+    sim::run_simgrid({p.build(), machine::Platform{}});
     ADD_FAILURE();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),

@@ -66,10 +66,10 @@ TEST(LongestPath, AgreesWithEventsOnPatternsWheneverItAnswers) {
   constexpr std::uint32_t kSeeds = 12'000;
   for (std::uint32_t seed = 0; seed < kSeeds && !HasFatalFailure(); ++seed) {
     const Sample s = random_pattern(seed, NicDiscipline::kSerial, seed % 50 == 0 ? 128 : 40, 12);
-    const auto fast = analysis::longest_path(s.schedule, s.platform, s.plan);
+    const auto fast = analysis::longest_path({s.schedule, s.platform, s.plan});
     if (!fast) continue;
     ++answered;
-    expect_equal(*fast, analysis::run_events(s.schedule, s.platform, s.plan), s.what);
+    expect_equal(*fast, analysis::run_events({s.schedule, s.platform, s.plan}), s.what);
   }
   EXPECT_GT(answered, static_cast<int>(kSeeds / 6));  // enough to have compared something
 }
@@ -78,10 +78,10 @@ TEST(LongestPath, AgreesWithEventsOnProgramsWheneverItAnswers) {
   int answered = 0;
   for (std::uint32_t seed = 0; seed < 20'000 && !HasFatalFailure(); ++seed) {
     const Sample s = random_program(seed, NicDiscipline::kSerial);
-    const auto fast = analysis::longest_path(s.schedule, s.platform, s.plan);
+    const auto fast = analysis::longest_path({s.schedule, s.platform, s.plan});
     if (!fast) continue;
     ++answered;
-    expect_equal(*fast, analysis::run_events(s.schedule, s.platform, s.plan), s.what);
+    expect_equal(*fast, analysis::run_events({s.schedule, s.platform, s.plan}), s.what);
   }
   EXPECT_GT(answered, 500);
 }
@@ -91,10 +91,10 @@ TEST(LongestPath, AgreesWithEventsOnFairNicsWheneverItAnswers) {
   for (std::uint32_t seed = 0; seed < 4'000 && !HasFatalFailure(); ++seed) {
     const Sample s = seed % 2 == 0 ? random_pattern(seed / 2, NicDiscipline::kFair, 20, 8)
                                    : random_program(seed, NicDiscipline::kFair);
-    const auto fast = analysis::longest_path(s.schedule, s.platform, s.plan);
+    const auto fast = analysis::longest_path({s.schedule, s.platform, s.plan});
     if (!fast) continue;
     ++answered;
-    const Trace events = analysis::run_events(s.schedule, s.platform, s.plan);
+    const Trace events = analysis::run_events({s.schedule, s.platform, s.plan});
     expect_equal(*fast, events, s.what);
     ASSERT_EQ(fast->contended, events.contended) << s.what;
   }
@@ -105,7 +105,7 @@ TEST(LongestPath, AgreesWithEventsOnFairNicsWheneverItAnswers) {
 TEST(LongestPath, AnswersByItselfForTheDefaults) {
   const Platform fractus = machine::load_platform("fractus");
   const auto answers = [&](const std::string& spec) {
-    return analysis::run_analytic(compile(sched::parse_spec(spec)), fractus).engine ==
+    return analysis::run_analytic({compile(sched::parse_spec(spec)), fractus}).engine ==
            "longest-path";
   };
   for (const std::uint32_t k : {1, 2, 7, 64, 256}) {
@@ -123,8 +123,8 @@ TEST(LongestPath, AnswersByItselfForTheDefaults) {
 }
 
 void expect_simgrid(const Sample& s, IssuePolicy policy) {
-  expect_equal(sim::run_simgrid(s.schedule, s.platform, s.plan, policy),
-               analysis::run_events(s.schedule, s.platform, s.plan, policy), s.what);
+  expect_equal(sim::run_simgrid({s.schedule, s.platform, s.plan, policy}),
+               analysis::run_events({s.schedule, s.platform, s.plan, policy}), s.what);
 }
 
 TEST(Simgrid, AgreesWithEventsOnPatterns) {
@@ -149,9 +149,9 @@ TEST(Simgrid, AgreesWithEventsAtEverySize) {
         const std::string spec =
             std::string(pattern.name) + ":ranks=" + std::to_string(n) + "," + size;
         const Schedule schedule = compile(sched::parse_spec(spec));
-        const Trace events = analysis::run_events(schedule, fractus);
-        expect_equal(sim::run_simgrid(schedule, fractus), events, spec);
-        expect_equal(analysis::run_analytic(schedule, fractus), events, spec);
+        const Trace events = analysis::run_events({schedule, fractus});
+        expect_equal(sim::run_simgrid({schedule, fractus}), events, spec);
+        expect_equal(analysis::run_analytic({schedule, fractus}), events, spec);
       }
     }
   }
@@ -162,10 +162,10 @@ TEST(Simgrid, AgreesWithEventsOnFairNicsWhereNothingIsShared) {
   for (std::uint32_t seed = 0; seed < 2'000 && !HasFatalFailure(); ++seed) {
     const Sample s = seed % 2 == 0 ? random_pattern(seed / 2, NicDiscipline::kFair, 20, 8)
                                    : random_program(seed, NicDiscipline::kFair);
-    const Trace events = analysis::run_events(s.schedule, s.platform, s.plan);
+    const Trace events = analysis::run_events({s.schedule, s.platform, s.plan});
     if (events.contended) continue;
     ++alone;
-    expect_equal(sim::run_simgrid(s.schedule, s.platform, s.plan), events, s.what);
+    expect_equal(sim::run_simgrid({s.schedule, s.platform, s.plan}), events, s.what);
   }
   EXPECT_GT(alone, 500);
 }
@@ -182,8 +182,8 @@ TEST(Simgrid, IsNoFasterThanFullRatesForAll) {
     for (const sched::ChannelId c : channels) p.send(c, 50'000);
     const Schedule schedule = p.build();
     const Platform platform = testing::random_platform(dice, NicDiscipline::kFair);
-    const double bound_s = analysis::run_events(schedule, platform).makespan_s();
-    EXPECT_GE(sim::run_simgrid(schedule, platform).makespan_s(), bound_s * (1 - 1e-9));
+    const double bound_s = analysis::run_events({schedule, platform}).makespan_s();
+    EXPECT_GE(sim::run_simgrid({schedule, platform}).makespan_s(), bound_s * (1 - 1e-9));
   }
 }
 
@@ -192,17 +192,17 @@ TEST(Engines, TwoRunsGiveTheSameTrace) {
     const NicDiscipline nic = seed % 2 == 0 ? NicDiscipline::kSerial : NicDiscipline::kFair;
     const Sample s = seed % 3 == 0 ? random_program(seed, nic) : random_pattern(seed, nic, 20, 8);
     const auto simulated = [&] {
-      return digest_of(sim::run_simgrid(s.schedule, s.platform, s.plan));
+      return digest_of(sim::run_simgrid({s.schedule, s.platform, s.plan}));
     };
     const auto events = [&] {
-      return digest_of(analysis::run_events(s.schedule, s.platform, s.plan));
+      return digest_of(analysis::run_events({s.schedule, s.platform, s.plan}));
     };
     const machine::Wiring wiring(s.platform, s.schedule.rank_count());
     const auto flows = [&] {
-      return digest_of(analysis::run_flows(s.schedule, s.platform, wiring, s.plan));
+      return digest_of(analysis::run_flows({s.schedule, s.platform, wiring, s.plan}));
     };
     const auto analytic = [&] {
-      return digest_of(analysis::run_analytic(s.schedule, s.platform, s.plan));
+      return digest_of(analysis::run_analytic({s.schedule, s.platform, s.plan}));
     };
     EXPECT_EQ(simulated(), simulated()) << s.what;
     EXPECT_EQ(events(), events()) << s.what;

@@ -50,9 +50,9 @@ TEST(MakespanFloor, IsUnderEveryEngine) {
     const Schedule schedule = compile(sched::parse_spec(spec));
     const Platform platform = random_network(dice, schedule.rank_count());
     const machine::Wiring wiring(platform, schedule.rank_count());
-    const double floor_s = analysis::makespan_floor_s(schedule, platform, wiring);
-    const sched::Trace fast = analysis::run_analytic(schedule, platform);
-    const double simgrid_s = sim::run_simgrid(schedule, platform).makespan_s();
+    const double floor_s = analysis::makespan_floor_s({schedule, platform, wiring});
+    const sched::Trace fast = analysis::run_analytic({schedule, platform});
+    const double simgrid_s = sim::run_simgrid({schedule, platform}).makespan_s();
     const double near_s = 1e-9 * simgrid_s + 1e-11;
     const std::string what = spec + " on " + platform.spec();
     ASSERT_LE(floor_s, simgrid_s * (1 + kSimgridEarly)) << what;
@@ -81,8 +81,8 @@ TEST(MakespanFloor, IsUnderRandomPrograms) {
     const Schedule schedule = testing::RandomSchedule(dice, 6, 30).build();
     const Platform platform = random_network(dice, schedule.rank_count());
     const machine::Wiring wiring(platform, schedule.rank_count());
-    const double floor_s = analysis::makespan_floor_s(schedule, platform, wiring);
-    const double simgrid_s = sim::run_simgrid(schedule, platform).makespan_s();
+    const double floor_s = analysis::makespan_floor_s({schedule, platform, wiring});
+    const double simgrid_s = sim::run_simgrid({schedule, platform}).makespan_s();
     ASSERT_LE(floor_s, simgrid_s * (1 + 1e-9) + 1e-11) << "seed " << seed;
   }
 }
@@ -92,10 +92,10 @@ TEST(MakespanFloor, IsTheMakespanWhereOneResourceIsAll) {
   const Platform platform = machine::load_platform("star:rate=8Gbps,latency=1us");
   const machine::Wiring wiring(platform, 6);
   const Schedule schedule = compile(sched::parse_spec("sequential:ranks=6,bytes=1MB,block=1MB"));
-  EXPECT_NEAR(analysis::makespan_floor_s(schedule, platform, wiring),
-              analysis::run_analytic(schedule, platform).makespan_s(), 5e-6);
+  EXPECT_NEAR(analysis::makespan_floor_s({schedule, platform, wiring}),
+              analysis::run_analytic({schedule, platform}).makespan_s(), 5e-6);
   const Schedule nothing = compile(sched::parse_spec("chain:ranks=1,bytes=1MB"));
-  EXPECT_EQ(analysis::makespan_floor_s(nothing, platform, machine::Wiring(platform, 1)), 0);
+  EXPECT_EQ(analysis::makespan_floor_s({nothing, platform, machine::Wiring(platform, 1)}), 0);
 }
 
 }  // namespace

@@ -83,13 +83,13 @@ TEST(FlowEngine, IsTheEventEngineWhereNothingIsShared) {
   for (std::uint32_t seed = 0; seed < 4'000 && !HasFatalFailure(); ++seed) {
     const Sample s = random_sample(seed, seed % 2 == 0);
     const Wiring wiring(s.platform, s.schedule.rank_count());
-    const Trace events = analysis::run_events(s.schedule, s.platform, wiring, s.plan);
+    const Trace events = analysis::run_events({s.schedule, s.platform, wiring, s.plan});
     if (events.contended) continue;
     // Of an operation that is repeated a trace tells the last attempt, and so does `contended`.
     if (s.platform.topology.kind() != machine::TopologyKind::kStar && has_repeated(events))
       continue;
     ++compared;
-    const Trace flows = run_flows(s.schedule, s.platform, wiring, s.plan);
+    const Trace flows = run_flows({s.schedule, s.platform, wiring, s.plan});
     testing::expect_equal(flows, events, s.what);
     ASSERT_EQ(flows.results, events.results) << s.what;
     ASSERT_EQ(flows.memory, events.memory) << s.what;
@@ -115,7 +115,7 @@ bool is_tie(const Sample& s, const Wiring& wiring, const Trace& simgrid) {
     for (const int by_ps : {3, 30, 300}) {
       DelayPlan plan = s.plan;
       plan.ops.push_back({sched::OpId(op), sched::Time{by_ps}, false, sched::RankId::none()});
-      if (is_near(run_flows(s.schedule, s.platform, wiring, plan), simgrid)) return true;
+      if (is_near(run_flows({s.schedule, s.platform, wiring, plan}), simgrid)) return true;
     }
   }
   return false;
@@ -127,11 +127,11 @@ TEST(FlowEngine, IsSimgridWhereLinksAreShared) {
   for (std::uint32_t seed = 0; seed < 2'000 && !HasFailure(); ++seed) {
     const Sample s = random_sample(seed, true);
     const Wiring wiring(s.platform, s.schedule.rank_count());
-    const Trace events = analysis::run_events(s.schedule, s.platform, wiring, s.plan);
+    const Trace events = analysis::run_events({s.schedule, s.platform, wiring, s.plan});
     if (!events.contended) continue;
     ++compared;
-    const Trace flows = run_flows(s.schedule, s.platform, wiring, s.plan);
-    const Trace simgrid = sim::run_simgrid(s.schedule, s.platform, wiring, s.plan);
+    const Trace flows = run_flows({s.schedule, s.platform, wiring, s.plan});
+    const Trace simgrid = sim::run_simgrid({s.schedule, s.platform, wiring, s.plan});
     EXPECT_FALSE(flows.contended) << s.what;
     if (is_near(flows, simgrid)) continue;
     ++ties;

@@ -131,15 +131,15 @@ TEST(IssueOrder, IsLegalAndByItsPolicyInEveryEngine) {
     const Schedule schedule = random_schedule(dice, seed);
     const NicDiscipline nic = seed % 3 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial;
     const Platform platform = testing::random_platform(dice, nic);
-    const Trace first = analysis::run_events(schedule, platform);
+    const Trace first = analysis::run_events({schedule, platform});
     const std::vector<double> slack =
-        analysis::timed_slack(schedule, platform, {}, first).total_float_s;
+        analysis::timed_slack({schedule, platform, {}}, first).total_float_s;
     for (const IssuePolicy policy : kPolicies) {
       const IssueOrder order{policy, slack};
       const std::string what = "seed " + std::to_string(seed) + ", " + std::string(name(policy)) +
                                " on " + platform.spec();
-      const Trace events = analysis::run_events(schedule, platform, {}, order);
-      const Trace simgrid = sim::run_simgrid(schedule, platform, {}, order);
+      const Trace events = analysis::run_events({schedule, platform, {}, order});
+      const Trace simgrid = sim::run_simgrid({schedule, platform, {}, order});
       for (const Trace& trace : {events, simgrid}) {
         expect_legal(schedule, trace, trace.engine + ", " + what);
         choices[static_cast<int>(policy)] +=
@@ -195,20 +195,22 @@ TEST(SendsInFlight, AreNeverMoreThanTheBound) {
     const NicDiscipline nic = seed % 3 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial;
     const Platform platform = testing::random_platform(dice, nic);
     const DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
-    const Trace free = analysis::run_events(schedule, platform, plan);
+    const Trace free = analysis::run_events({schedule, platform, plan});
     const std::uint32_t most = most_in_flight(schedule, platform, free);
     const std::uint32_t most_ready = most_in_flight(schedule, platform, free, Since::kReady);
     const std::vector<double> slack =
-        analysis::timed_slack(schedule, platform, plan, free).total_float_s;
+        analysis::timed_slack({schedule, platform, plan}, free).total_float_s;
     for (std::uint32_t bound = 1; bound <= 3; ++bound) {
       IssueOrder order{kPolicies[dice.below(3)], slack};
       const std::string what = "seed " + std::to_string(seed) + ", at most " +
                                std::to_string(bound) + ", " + std::string(name(order.policy));
       order.sends_in_flight = bound;
-      const auto events =
-          finished([&] { return analysis::run_events(schedule, platform, plan, order); });
-      const auto simgrid =
-          finished([&] { return sim::run_simgrid(schedule, platform, plan, order); });
+      const auto events = finished([&] {
+        return analysis::run_events({schedule, platform, plan, order});
+      });
+      const auto simgrid = finished([&] {
+        return sim::run_simgrid({schedule, platform, plan, order});
+      });
       if (nic == NicDiscipline::kSerial) {
         EXPECT_EQ(events.has_value(), simgrid.has_value()) << what;
       }

@@ -58,9 +58,9 @@ TEST(Nodes, AreTheSameOnSimgridAndWithEvents) {
     plan.seed = seed;
     const std::string what =
         "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
-    const Trace events = analysis::run_events(schedule, platform, plan);
+    const Trace events = analysis::run_events({schedule, platform, plan});
     if (events.contended) continue;  // more than the event engine knows
-    const Trace simgrid = sim::run_simgrid(schedule, platform, plan);
+    const Trace simgrid = sim::run_simgrid({schedule, platform, plan});
     testing::expect_equal(simgrid, events, what);
     ASSERT_EQ(simgrid.results, events.results) << what;
     ++compared;
@@ -79,8 +79,8 @@ TEST(Nodes, OfOneRankAreWhatRanksWere) {
     node.node.zones = 2;
     node.node.memory_latency = sched::Time{7};
     node.node.cpu_atomic = node.node.cpu_atomic_sharer = sched::Time{900'000};
-    const Trace a = analysis::run_events(schedule, plain);
-    const Trace b = analysis::run_events(schedule, node);
+    const Trace a = analysis::run_events({schedule, plain});
+    const Trace b = analysis::run_events({schedule, node});
     for (std::size_t i = 0; i < a.ops.size(); ++i) {
       ASSERT_EQ(a.ops[i].issued_s, b.ops[i].issued_s);
       ASSERT_EQ(a.ops[i].wire_s, b.ops[i].wire_s);
@@ -96,8 +96,8 @@ TEST(Nodes, HaveAFloorThatNoRunBeats) {
     const Schedule schedule = random_schedule(dice, 1 + 3 * seed + seed % 2);
     const Platform platform = random_nodes(dice, NicDiscipline::kSerial);
     const machine::Wiring wiring(platform, schedule.rank_count());
-    const double floor_s = analysis::makespan_floor_s(schedule, platform, wiring);
-    const double run_s = analysis::run_analytic(schedule, platform, wiring).makespan_s();
+    const double floor_s = analysis::makespan_floor_s({schedule, platform, wiring});
+    const double run_s = analysis::run_analytic({schedule, platform, wiring}).makespan_s();
     ASSERT_LE(floor_s, run_s * (1 + 1e-12)) << seed << " on " << platform.spec();
     close += floor_s > 0.8 * run_s ? 1 : 0;
   }

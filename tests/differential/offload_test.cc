@@ -36,19 +36,17 @@ struct Queues {
 
   Emulation alone(const Platform& platform, const machine::DelayPlan& delays = {},
                   const offload::NicTiming& timing = {}) const {
-    const machine::Wiring wiring(platform, schedule.rank_count());
-    return emulate_timed(program, schedule, graph, platform, wiring, delays, timing);
+    return emulate_timed(program, {schedule, platform, delays}, graph, timing);
   }
 
   Emulation in_simgrid(const Platform& platform, const machine::DelayPlan& delays = {},
                        const offload::NicTiming& timing = {}) const {
-    const machine::Wiring wiring(platform, schedule.rank_count());
+    const machine::Setting setting(schedule, platform, delays);
     const offload::NicClock clock{[&](const machine::Paths& paths, const machine::MakeRun& make) {
-                                    return sim::drive_in_simgrid(schedule, platform, wiring, paths,
-                                                                 make);
+                                    return sim::kSimgridEngine.drive(setting, paths, make);
                                   },
                                   "offload:simgrid"};
-    return emulate_timed(program, schedule, graph, platform, wiring, delays, timing, clock);
+    return emulate_timed(program, setting, graph, timing, clock);
   }
 
   const Schedule& schedule;
@@ -116,7 +114,7 @@ TEST(OffloadInSimgrid, SharesLinksAsSoftwareDoes) {
   const Platform on = machine::parse_platform_spec(
       "two-level:racks=2,hosts=8,rate=100Gbps,latency=1us,oversubscription=4,"
       "placement=round-robin,o_post=0,o_complete=0");
-  const double software_s = sim::run_simgrid(schedule, on).makespan_s();
+  const double software_s = sim::run_simgrid({schedule, on}).makespan_s();
   for (const Mode mode : {Mode::kSqWait, Mode::kMqEnable}) {
     const Queues queues(schedule, mode, Readiness::kNone);
     const Emulation inside = queues.in_simgrid(on);
@@ -137,7 +135,7 @@ TEST(OffloadInSimgrid, SparesSoftwareItsCpuOnSharedLinksToo) {
   const Queues queues(schedule, Mode::kSqWait, Readiness::kHandshake);
   const double offload_s = queues.in_simgrid(costly).trace.makespan_s();
   EXPECT_EQ(offload_s, queues.in_simgrid(free).trace.makespan_s());
-  EXPECT_LT(offload_s, sim::run_simgrid(schedule, costly).makespan_s());
+  EXPECT_LT(offload_s, sim::run_simgrid({schedule, costly}).makespan_s());
   EXPECT_GT(offload_s, 1.2 * queues.alone(costly).trace.makespan_s());
 }
 

@@ -32,8 +32,8 @@ Schedule multicast(const std::string& pattern, std::uint32_t ranks, std::uint32_
 }
 
 double simgrid_s(const Schedule& schedule, const DelayPlan& plan = {}) {
-  const double makespan_s = sim::run_simgrid(schedule, bare(), plan).makespan_s();
-  const double analytic_s = analysis::run_analytic(schedule, bare(), plan).makespan_s();
+  const double makespan_s = sim::run_simgrid({schedule, bare(), plan}).makespan_s();
+  const double analytic_s = analysis::run_analytic({schedule, bare(), plan}).makespan_s();
   EXPECT_NEAR(makespan_s, analytic_s, 1e-9 * analytic_s) << plan.text();
   return makespan_s;
 }

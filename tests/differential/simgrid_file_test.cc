@@ -48,15 +48,17 @@ void expect_same_runs(const std::string& of_file, const std::string& generated,
       const Schedule schedule = schedule_of(pattern, ranks, 9);
       const std::string what = pattern + figures;
       const machine::Wiring wiring = sim::wiring_of(a, schedule);
-      testing::expect_equal(sim::run_simgrid(schedule, a), sim::run_simgrid(schedule, b), what);
-      const sched::Trace events = analysis::run_events(schedule, a, wiring);
-      const sched::Trace expected = analysis::run_events(schedule, b);
+      testing::expect_equal(sim::run_simgrid({schedule, a, wiring}),
+                            sim::run_simgrid({schedule, b}), what);
+      const sched::Trace events = analysis::run_events({schedule, a, wiring});
+      const sched::Trace expected = analysis::run_events({schedule, b});
       testing::expect_equal(events, expected, what);
       EXPECT_EQ(events.contended, expected.contended) << what;
-      testing::expect_equal(analysis::run_analytic(schedule, a, wiring),
-                            analysis::run_analytic(schedule, b), what);
-      const analysis::TimedSlack slack = analysis::timed_slack(schedule, a, wiring, {}, events);
-      EXPECT_EQ(slack.critical_path, analysis::timed_slack(schedule, b, {}, expected).critical_path)
+      testing::expect_equal(analysis::run_analytic({schedule, a, wiring}),
+                            analysis::run_analytic({schedule, b}), what);
+      const analysis::TimedSlack slack = analysis::timed_slack({schedule, a, wiring, {}}, events);
+      EXPECT_EQ(slack.critical_path,
+                analysis::timed_slack({schedule, b, {}}, expected).critical_path)
           << what;
     }
   }
@@ -82,10 +84,9 @@ TEST(SimgridFile, SamplesAreThoseOfTheGeneratedNetwork) {
   noise.of.kind = machine::Distribution::Kind::kExponential;
   noise.of.mean = sched::Time{5'000'000};
   plan.noise.push_back(noise);
-  const machine::Samples a = sim::run_simgrid_samples(
-      schedule, platform, sim::wiring_of(platform, schedule), plan, {}, {5, 2, {}});
-  const machine::Samples b = sim::run_simgrid_samples(
-      schedule, star, sim::wiring_of(star, schedule), plan, {}, {5, 2, {}});
+  const machine::Samples a = sim::kSimgridEngine.samples(
+      {schedule, platform, sim::wiring_of(platform, schedule), plan}, {5, 2, {}});
+  const machine::Samples b = sim::kSimgridEngine.samples({schedule, star, plan}, {5, 2, {}});
   ASSERT_EQ(a.makespan_s.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_NEAR(a.makespan_s[i], b.makespan_s[i], 1e-9 * b.makespan_s[i]);
@@ -153,9 +154,9 @@ TEST(SimgridFile, EnginesAgreeOnAnyNetwork) {
         (random.below(2) == 0 ? "serial" : "fair") + ",placement=random:" + std::to_string(seed));
     const Schedule schedule = schedule_of(kPatterns[random.below(6)], ranks, 1 + random.below(6));
     const machine::Wiring wiring = sim::wiring_of(platform, schedule);
-    const sched::Trace events = analysis::run_events(schedule, platform, wiring);
-    const sched::Trace simgrid = sim::run_simgrid(schedule, platform, wiring);
-    const sched::Trace flows = analysis::run_flows(schedule, platform, wiring);
+    const sched::Trace events = analysis::run_events({schedule, platform, wiring});
+    const sched::Trace simgrid = sim::run_simgrid({schedule, platform, wiring});
+    const sched::Trace flows = analysis::run_flows({schedule, platform, wiring});
     const std::string what = "seed " + std::to_string(seed);
     if (events.contended) {
       ++contended;
@@ -167,7 +168,7 @@ TEST(SimgridFile, EnginesAgreeOnAnyNetwork) {
     ++alone;
     testing::expect_equal(events, flows, what);
     testing::expect_equal(events, simgrid, what);
-    if (const auto path = analysis::longest_path(schedule, platform, wiring)) {
+    if (const auto path = analysis::longest_path({schedule, platform, wiring})) {
       ++fast;
       testing::expect_equal(events, *path, what);
     }

@@ -24,7 +24,7 @@ TEST(StructureRuns, HoldWhatTheirOperationsLeave) {
     for (const std::string& spec : testing::structure_specs()) {
       const sched::StructureProgram program = structure_of(spec);
       const sched::Trace trace =
-          analysis::run_events(program.schedule, machine::load_platform(platform));
+          analysis::run_events({program.schedule, machine::load_platform(platform)});
       EXPECT_EQ(first_of(sched::check_structure(program, trace,
                                                 sched::kept_memory(program.schedule, trace))),
                 "")
@@ -40,8 +40,8 @@ TEST(StructureRuns, SimGridAndTheEventEngineAgree) {
   const machine::Platform platform = machine::load_platform(kPlatforms[0]);
   for (const std::string& spec : testing::structure_specs()) {
     const sched::StructureProgram program = structure_of(spec);
-    const sched::Trace events = analysis::run_events(program.schedule, platform);
-    const sched::Trace simgrid = sim::run_simgrid(program.schedule, platform);
+    const sched::Trace events = analysis::run_events({program.schedule, platform});
+    const sched::Trace simgrid = sim::run_simgrid({program.schedule, platform});
     EXPECT_NEAR(simgrid.makespan_s(), events.makespan_s(), 1e-9 * events.makespan_s()) << spec;
     EXPECT_EQ(simgrid.memory, events.memory) << spec;
     EXPECT_EQ(simgrid.results, events.results) << spec;
@@ -83,9 +83,13 @@ TEST(StructureRuns, ARetryThatCannotSucceedEndsWithAReport) {
       }
       return std::string("it ended");
     };
-    EXPECT_THAT(report_of([&] { analysis::run_events(schedule, platform); }),
+    EXPECT_THAT(report_of([&] {
+                  analysis::run_events({schedule, platform});
+                }),
                 ::testing::HasSubstr("has failed all of its 4 attempts"));
-    EXPECT_THAT(report_of([&] { sim::run_simgrid(schedule, platform); }),
+    EXPECT_THAT(report_of([&] {
+                  sim::run_simgrid({schedule, platform});
+                }),
                 ::testing::HasSubstr("has failed all of its 4 attempts"));
   }
 }
@@ -98,8 +102,8 @@ TEST(StructureRuns, AChanceOfZeroIsReportedSoon) {
       "region retry entry 0 count 1 attempts 4000000000 p 0\n");
   for (const bool events : {true, false}) {
     try {
-      events ? analysis::run_events(schedule, machine::Platform{})
-             : sim::run_simgrid(schedule, machine::Platform{});
+      events ? analysis::run_events({schedule, machine::Platform{}})
+             : sim::run_simgrid({schedule, machine::Platform{}});
       ADD_FAILURE();
     } catch (const InputError& error) {
       EXPECT_THAT(error.what(), ::testing::HasSubstr("its chance of success is 0"));

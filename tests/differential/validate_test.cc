@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analysis/engines/analytic.h"
-#include "analysis/engines/plan_runs.h"
 #include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "sched/compile.h"
@@ -19,31 +18,18 @@
 namespace slackline {
 namespace {
 
-using analysis::Trial;
 using analysis::Validation;
+using machine::OpDelay;
 using machine::Platform;
 using sched::OpId;
 using sched::Schedule;
 using sched::Time;
 
-machine::TraceSource simgrid(const Schedule& schedule, const Platform& platform) {
-  return [&](const machine::PlanRuns& runs, const machine::TraceReading& reading) {
-    const machine::Wiring wiring(platform, schedule.rank_count());
-    return sim::run_simgrid_plans(schedule, platform, wiring, {}, runs, reading);
-  };
-}
-
-machine::TraceSource analytic(const Schedule& schedule, const Platform& platform) {
-  return [&](const machine::PlanRuns& runs, const machine::TraceReading& reading) {
-    const machine::Wiring wiring(platform, schedule.rank_count());
-    return analysis::run_analytic_plans(schedule, platform, wiring, {}, runs, reading);
-  };
-}
-
-std::vector<Trial> trials_of(const Schedule& schedule, const Platform& platform, Time by) {
-  std::vector<Trial> trials;
+std::vector<machine::OpDelay> trials_of(const Schedule& schedule, const Platform& platform,
+                                        Time by) {
+  std::vector<machine::OpDelay> trials;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    trials.push_back({OpId(i), by, analysis::delays_lane(schedule, platform, OpId(i))});
+    trials.push_back({OpId(i), by, analysis::delays_lane({schedule, platform}, OpId(i))});
   }
   return trials;
 }
@@ -55,16 +41,16 @@ TEST(ValidateOnSimgrid, IsTheAnalyticAnswerOnAStar) {
       const Schedule schedule = compile(
           sched::parse_spec(fmt::format("{}:ranks=5,bytes=200KiB,block=64KiB", pattern.name)));
       const machine::Wiring wiring(platform, schedule.rank_count());
-      const sched::Trace base = sim::run_simgrid(schedule, platform);
-      const std::vector<Trial> trials = trials_of(schedule, platform, Time{3'000'000});
+      const sched::Trace base = sim::run_simgrid({schedule, platform});
+      const std::vector<machine::OpDelay> trials = trials_of(schedule, platform, Time{3'000'000});
       machine::PlanRuns runs;
       runs.jobs = 2;
-      const Validation a = analysis::run_trials(schedule, platform, wiring, {}, base, trials,
-                                                simgrid(schedule, platform), runs);
-      const Validation b = analysis::run_trials(schedule, platform, wiring, {}, base, trials,
-                                                analytic(schedule, platform), runs);
+      const Validation a = analysis::run_trials({schedule, platform, wiring, {}}, base, trials,
+                                                sim::kSimgridEngine, runs);
+      const Validation b = analysis::run_trials({schedule, platform, wiring, {}}, base, trials,
+                                                analysis::kAnalyticEngine, runs);
       const std::vector<double> float_s =
-          analysis::timed_slack(schedule, platform, {}, base).total_float_s;
+          analysis::timed_slack({schedule, platform, {}}, base).total_float_s;
       const std::vector<double> errors_s = analysis::errors_of(a, float_s);
       const double near_s = analysis::exact_within_s(a.makespan_s);
       for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -102,12 +88,12 @@ TEST(ValidateOnSimgrid, ManyRunsAreWhatEachIsAlone) {
                                       }};
   runs.jobs = 1;
   const std::vector<double> one =
-      sim::run_simgrid_plans(schedule, platform, wiring, {}, runs, reading);
+      sim::kSimgridEngine.runs({schedule, platform, wiring}, runs, reading);
   runs.jobs = 3;
-  EXPECT_EQ(one, sim::run_simgrid_plans(schedule, platform, wiring, {}, runs, reading));
+  EXPECT_EQ(one, sim::kSimgridEngine.runs({schedule, platform, wiring}, runs, reading));
   ASSERT_EQ(one.size(), 40u);
   for (std::uint32_t i = 0; i < runs.count; ++i) {
-    const sched::Trace alone = sim::run_simgrid(schedule, platform, plan(i));
+    const sched::Trace alone = sim::run_simgrid({schedule, platform, plan(i)});
     EXPECT_EQ(one[2 * i], alone.makespan_s());
     EXPECT_EQ(one[2 * i + 1], alone.ops[7].done_s);
   }
@@ -125,7 +111,7 @@ TEST(ValidateOnSimgrid, RefusesRunsOfDifferentNetworks) {
     return plan;
   };
   const machine::TraceReading reading{1, [](const sched::Trace&, std::span<double>) {}};
-  EXPECT_THROW(sim::run_simgrid_plans(schedule, platform, wiring, {}, runs, reading),
+  EXPECT_THROW(sim::kSimgridEngine.runs({schedule, platform, wiring}, runs, reading),
                InternalError);
 }
 
@@ -142,13 +128,13 @@ TEST(ValidateOnSimgrid, MeasuresWhatSharingDoesToThePrediction) {
     const Schedule schedule =
         compile(sched::parse_spec("binomial-pipeline:ranks=16,bytes=1MiB,block=256KiB"));
     const machine::Wiring wiring(platform, schedule.rank_count());
-    const sched::Trace base = sim::run_simgrid(schedule, platform);
-    const analysis::TimedSlack slack = analysis::timed_slack(schedule, platform, {}, base);
+    const sched::Trace base = sim::run_simgrid({schedule, platform});
+    const analysis::TimedSlack slack = analysis::timed_slack({schedule, platform, {}}, base);
     machine::PlanRuns runs;
     runs.jobs = 2;
-    const Validation found = analysis::run_trials(schedule, platform, wiring, {}, base,
+    const Validation found = analysis::run_trials({schedule, platform, wiring, {}}, base,
                                                   trials_of(schedule, platform, Time{10'000'000}),
-                                                  simgrid(schedule, platform), runs);
+                                                  sim::kSimgridEngine, runs);
     const std::vector<double> errors_s = analysis::errors_of(found, slack.total_float_s);
     int off = 0;
     for (std::size_t i = 0; i < errors_s.size(); ++i) {

@@ -29,7 +29,7 @@ std::string fault_of(const sched::Schedule& schedule, const hw::RunResult& resul
   if (found.empty()) found = sched::check_order(schedule, result.trace, result.clock_error_s, 1);
   if (found.empty()) found = sched::check_fetch_adds(schedule, result.trace);
   if (!found.empty()) return found.front().message;
-  const sched::Trace simulated = analysis::run_events(schedule, machine::Platform{});
+  const sched::Trace simulated = analysis::run_events({schedule, machine::Platform{}});
   return result.trace.memory == simulated.memory ? "" : "other bytes than in simulation";
 }
 

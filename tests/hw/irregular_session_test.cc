@@ -92,24 +92,24 @@ void expect_faultless(const std::string& transport, Specs specs) {
       if (i + 1 < all.size()) all.erase(all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }
     MeshRanks processes;
-    start_session(processes, transport, ranks,
-                  [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
-                    for (const std::string& spec : all) {
-                      const sched::Schedule schedule = compiled(spec);
-                      hw::RunOptions options;
-                      const hw::RunResult result = session.run(schedule, options);
-                      if (mesh.rank() != 0) continue;
-                      std::string fault = first_fault(schedule, options, result);
-                      const auto lost = sched::check_fetch_adds(schedule, result.trace);
-                      if (fault.empty() && !lost.empty()) fault = lost.front().message;
-                      const sched::Trace simulated =
-                          analysis::run_events(schedule, machine::Platform{});
-                      if (fault.empty() && result.trace.memory != simulated.memory) {
-                        fault = "other bytes than in simulation";
-                      }
-                      say(fault);
-                    }
-                  });
+    start_session(
+        processes, transport, ranks,
+        [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
+          for (const std::string& spec : all) {
+            const sched::Schedule schedule = compiled(spec);
+            hw::RunOptions options;
+            const hw::RunResult result = session.run(schedule, options);
+            if (mesh.rank() != 0) continue;
+            std::string fault = first_fault(schedule, options, result);
+            const auto lost = sched::check_fetch_adds(schedule, result.trace);
+            if (fault.empty() && !lost.empty()) fault = lost.front().message;
+            const sched::Trace simulated = analysis::run_events({schedule, machine::Platform{}});
+            if (fault.empty() && result.trace.memory != simulated.memory) {
+              fault = "other bytes than in simulation";
+            }
+            say(fault);
+          }
+        });
     for (const std::string& spec : all)
       ASSERT_EQ(processes.next(0), "") << transport << " " << spec;
     for (std::uint32_t r = 0; r < ranks; ++r) EXPECT_EQ(processes.next(r), "(end)");

@@ -69,7 +69,7 @@ sched::Trace run_as_simulated(const sched::Schedule& schedule, const Setting& se
   const sched::Trace run = trace_of(schedule, ranks);
   machine::DelayPlan plan;
   plan.seed = setting.seed;
-  const sched::Trace simulated = analysis::run_events(schedule, machine::Platform{}, plan);
+  const sched::Trace simulated = analysis::run_events({schedule, machine::Platform{}, plan});
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     EXPECT_EQ(run.ops[i].attempts, simulated.ops[i].attempts) << describe(schedule, OpId(i));
     EXPECT_LT(run.ops[i].done_s, 1e3) << describe(schedule, OpId(i));
@@ -150,7 +150,7 @@ std::string error_of(const std::string& text, std::uint64_t seed = 0) {
     try {
       machine::DelayPlan plan;
       plan.seed = seed;
-      analysis::run_events(schedule, machine::Platform{}, plan);
+      analysis::run_events({schedule, machine::Platform{}, plan});
     } catch (const Error& same) {
       simulated = same.what();
     }

@@ -81,7 +81,7 @@ TEST_P(RegionsOn, RunAsTheySimulate) {
                       const hw::RunResult result = session.run(schedule, options);
                       if (mesh.rank() != 0) continue;
                       const sched::Trace simulated =
-                          analysis::run_events(schedule, machine::Platform{}, options.delays);
+                          analysis::run_events({schedule, machine::Platform{}, options.delays});
                       say(first_difference(schedule, result.trace, simulated, !locks));
                     }
                   });
@@ -128,7 +128,7 @@ TEST_P(RegionsOn, NothingIsLostWhereRanksRace) {
 
 TEST(Races, AreJudgedAlikeInSimulation) {
   for (const Race& race : races(4)) {
-    const sched::Trace trace = analysis::run_events(race.schedule, machine::Platform{});
+    const sched::Trace trace = analysis::run_events({race.schedule, machine::Platform{}});
     EXPECT_EQ(race.judge(race.schedule, trace), "") << race.name;
     // One write that is lost is noticed.
     sched::Trace broken = trace;
@@ -301,7 +301,7 @@ TEST(Leader, FollowersDrawTheLeadersSeed) {
       options.delays.seed = seed;
       const hw::RunResult result = leader.run(schedule, options);
       const sched::Trace simulated =
-          analysis::run_events(schedule, machine::Platform{}, options.delays);
+          analysis::run_events({schedule, machine::Platform{}, options.delays});
       say(first_difference(schedule, result.trace, simulated, true));
     }
   });

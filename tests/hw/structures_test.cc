@@ -42,7 +42,8 @@ std::vector<std::string> verdicts(const std::string& transport, std::uint32_t ra
       std::string verdict = first_of(sched::check_contents(program, trace, memory));
       if (verdict.empty()) verdict = first_of(sched::check_handlers(program, trace));
       if (verdict.empty() && as_simulated) {
-        const sched::Trace simulated = analysis::run_events(program.schedule, machine::Platform{});
+        const sched::Trace simulated =
+            analysis::run_events({program.schedule, machine::Platform{}});
         if (trace.memory != simulated.memory) verdict = "other bytes than in simulation";
         if (trace.results != simulated.results) verdict = "other results than in simulation";
       }

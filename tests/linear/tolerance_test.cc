@@ -92,17 +92,14 @@ void expect_as_by_clp(const Tolerance& found, MakespanProgramme& programme, cons
 
 void compare(const RunSample& sample, const Parameter& parameter, Counts& counts) {
   const auto& [what, schedule, platform, plan] = sample;
-  const sched::Trace trace = analysis::run_events(schedule, platform, plan);
-  const machine::Wiring wiring(platform, schedule.rank_count());
-  const machine::Delays delays(plan, schedule, platform);
-  const machine::Paths paths(schedule, wiring, plan);
-  const WeightLines lines(schedule, platform, wiring, plan, delays, paths, trace,
-                          analysis::WireTimes::kModel, parameter);
-  const ConstraintGraph graph(schedule, platform, delays, paths, trace, analysis::WireTimes::kModel,
+  const sched::Trace trace = analysis::run_events({schedule, platform, plan});
+  const machine::Setting setting(schedule, platform, plan);
+  const machine::Delays delays(setting);
+  const machine::Paths paths(setting);
+  const WeightLines lines(setting, delays, paths, trace, analysis::WireTimes::kModel, parameter);
+  const ConstraintGraph graph(setting, delays, paths, trace, analysis::WireTimes::kModel,
                               lines.kept_order());
-  const Tolerance found =
-      analysis::tolerance(schedule, platform, wiring, plan, trace, std::span(&parameter, 1))
-          .front();
+  const Tolerance found = analysis::tolerance(setting, trace, std::span(&parameter, 1)).front();
   const double steepest = found.makespan_at.pieces().back().line.slope;
   const double time_unit_s = std::max(found.makespan_s, 1e-9) / 1000;
   MakespanProgramme programme(graph, lines, time_unit_s, steepest > 0 ? time_unit_s / steepest : 1);

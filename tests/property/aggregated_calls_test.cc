@@ -44,7 +44,7 @@ TEST(AggregatedCalls, FinishHoweverSmallTheirRoom) {
           const Schedule schedule = sched::compile(sched::parse_spec(spec));
           ASSERT_LE(schedule.op_count(), sched::call_ops(sched::parse_spec(spec))) << spec;
           SCOPED_TRACE(spec);
-          EXPECT_NO_THROW(analysis::run_events(schedule, platform));
+          EXPECT_NO_THROW(analysis::run_events({schedule, platform}));
         }
       }
     }
@@ -56,7 +56,7 @@ TEST(AggregatedCalls, TradSendsAsManyAsFitAtATime) {
   // Records of 8 + 8 + 8 bytes: 171 of them are 4 KiB.
   const Schedule schedule =
       sched::compile(sched::parse_spec("call:ranks=2,bytes=8,messages=1000,aggregation=trad"));
-  const auto [sent, ops] = messages(schedule, analysis::run_events(schedule, platform));
+  const auto [sent, ops] = messages(schedule, analysis::run_events({schedule, platform}));
   EXPECT_EQ(ops, 1000u);
   EXPECT_EQ(sent, 6u);  // ⌈1000 / 171⌉
 }
@@ -66,7 +66,7 @@ TEST(AggregatedCalls, OvflGathersOnlyWhereTheWindowIsFull) {
   const auto run = [&](const char* signal) {
     const Schedule schedule = sched::compile(sched::parse_spec(
         fmt::format("call:ranks=2,bytes=8,messages=1000,aggregation=ovfl,signal={}", signal)));
-    return messages(schedule, analysis::run_events(schedule, platform)).first;
+    return messages(schedule, analysis::run_events({schedule, platform})).first;
   };
   EXPECT_EQ(run("1000"), 1000u);
   EXPECT_LT(run("2"), 500u);

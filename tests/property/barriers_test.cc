@@ -78,7 +78,7 @@ TEST_P(Lockstep, KeepsStepsApart) {
     const machine::Platform platform = testing::random_platform(
         dice, dice.pick({machine::NicDiscipline::kSerial, machine::NicDiscipline::kFair}));
     const sched::Trace trace =
-        run_events(schedule, platform, testing::random_delays(dice, schedule));
+        run_events({schedule, platform, testing::random_delays(dice, schedule)});
     const std::vector<bool> control = schedule.control_channels();
     struct Step {
       double first_s = std::numeric_limits<double>::infinity();
@@ -126,8 +126,8 @@ TEST_P(Lockstep, PostsReceivesInTimeAndNotTooEarly) {
         fmt::format("{}:ranks={},bytes={},block=5000,ready={},order=lockstep", GetParam(),
                     2 + dice.below(18), 5000 * (1 + dice.below(8)), ready)));
     const sched::Trace trace =
-        run_events(schedule, testing::random_platform(dice, machine::NicDiscipline::kSerial),
-                   testing::random_delays(dice, schedule));
+        run_events({schedule, testing::random_platform(dice, machine::NicDiscipline::kSerial),
+                    testing::random_delays(dice, schedule)});
     const std::vector<ChannelEnds> ends = ends_of(schedule);
     for (std::uint32_t c = 0; c < ends.size(); ++c) {
       const sched::Channel& channel = schedule.channels()[c];
@@ -160,11 +160,11 @@ TEST(LockstepPipeline, CostsNothingWithoutDelaysAndOverheads) {
   for (std::uint32_t l = 1; l <= 6; ++l) {
     for (std::uint32_t k = 1; k <= 9; ++k) {
       const double async_s =
-          run_events(testing::blocks_of("binomial-pipeline", 1u << l, k), testing::block_times())
+          run_events({testing::blocks_of("binomial-pipeline", 1u << l, k), testing::block_times()})
               .makespan_s();
       const double lockstep_s =
-          run_events(testing::blocks_of("binomial-pipeline", 1u << l, k, ",order=lockstep"),
-                     testing::block_times())
+          run_events({testing::blocks_of("binomial-pipeline", 1u << l, k, ",order=lockstep"),
+                      testing::block_times()})
               .makespan_s();
       EXPECT_NEAR(lockstep_s, async_s, 1e-12) << l << " " << k;
       EXPECT_NEAR(lockstep_s, (k - 1 + l) * testing::kBlockTime_s, 1e-12);
@@ -179,8 +179,8 @@ TEST(LockstepPipeline, TakesDelaysInFull) {
   const machine::Platform platform = testing::block_times();
   const auto cost_s = [&](const char* options) {
     const Schedule schedule = testing::blocks_of("binomial-pipeline", 16, 12, options);
-    return run_events(schedule, platform, plan).makespan_s() -
-           run_events(schedule, platform).makespan_s();
+    return run_events({schedule, platform, plan}).makespan_s() -
+           run_events({schedule, platform}).makespan_s();
   };
   EXPECT_NEAR(cost_s(",order=lockstep"), 10e-6, 1e-12);
   EXPECT_LE(cost_s(""), 10e-6 + 1e-12);
@@ -226,8 +226,8 @@ TEST(AddBarriers, AreNoDataToADelayPlan) {
   plan.steps.push_back({sched::RankId(0), 2, sched::Time{7'000'000}, false});
   const Schedule schedule = testing::blocks_of("chain", 4, 6, ",order=lockstep");
   const machine::Platform platform = testing::block_times();
-  EXPECT_NEAR(run_events(schedule, platform, plan).makespan_s(),
-              run_events(schedule, platform).makespan_s() + 7e-6, 1e-12);
+  EXPECT_NEAR(run_events({schedule, platform, plan}).makespan_s(),
+              run_events({schedule, platform}).makespan_s() + 7e-6, 1e-12);
 }
 
 // 32,768 operations, and a barrier of 30 per rank between any two of 16,384 steps.

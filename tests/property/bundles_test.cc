@@ -41,7 +41,7 @@ TEST(Bundles, RunAsTheyAreInterpreted) {
     const bool finishes = std::ranges::all_of(seen, [](const auto& op) { return op.done; });
     Trace trace;
     try {
-      trace = analysis::run_events(schedule, platform);
+      trace = analysis::run_events({schedule, platform});
     } catch (const InputError& error) {
       ASSERT_FALSE(finishes) << what << ": " << error.what();
       ++stuck;
@@ -71,10 +71,10 @@ TEST(Bundles, RegionsWrittenOutRunTheSame) {
     machine::DelayPlan plan;
     plan.seed = seed;
     const std::string what = "seed " + std::to_string(seed);
-    const Trace dynamic = analysis::run_events(schedule, platform, plan);
+    const Trace dynamic = analysis::run_events({schedule, platform, plan});
     const sched::Unrolled form = machine::unroll(schedule, seed);
     ASSERT_TRUE(form.schedule.regions().empty());
-    const Trace fixed = analysis::run_events(form.schedule, platform, plan);
+    const Trace fixed = analysis::run_events({form.schedule, platform, plan});
     const double near_s = 1e-9 * dynamic.makespan_s();
     EXPECT_LE(dynamic.makespan_s(), fixed.makespan_s() + near_s) << what;
     for (std::size_t i = 0; i < form.origin.size(); ++i) {

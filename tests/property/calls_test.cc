@@ -125,7 +125,7 @@ TEST(CallNotify, TellsOfTransmissionOrOfConsumption) {
     const Schedule s = compile(parse_spec(text + notify + ",handler=10us"));
     const OpId last(s.end_op(RankId(0)).value - 1);
     EXPECT_EQ(s.op(last).kind, OpKind::kJoin);
-    return analysis::run_events(s, platform).ops[last.value].done_s;
+    return analysis::run_events({s, platform}).ops[last.value].done_s;
   };
   EXPECT_LT(sync_s("transmit"), 60e-6);
   EXPECT_GT(sync_s("consume"), 60e-6);  // six handlers one after the other
@@ -152,7 +152,7 @@ TEST_P(Calls, RunInTheOrderOfTheirChannel) {
         GetParam(), 2 + dice.below(6), dice.below(4000), 1 + dice.below(20),
         dice.one_in(2) ? "send" : "write", dice.below(5000))));
     const sched::Trace trace = analysis::run_events(
-        s, random_platform(dice, machine::NicDiscipline::kSerial), random_delays(dice, s));
+        {s, random_platform(dice, machine::NicDiscipline::kSerial), random_delays(dice, s)});
     std::vector<double> free_s(s.rank_count(), 0);
     std::vector<std::uint32_t> next(s.rank_count(), 0);
     for (std::uint32_t i = 0; i < s.op_count(); ++i) {

@@ -181,10 +181,10 @@ TEST(Compose, OnRanksOfTheirOwnPartsTakeTheirOwnTime) {
       parts.push_back(part);
     }
     const Composition whole = compose(parts, ranks);
-    const sched::Trace together = run_events(whole.schedule, platform);
+    const sched::Trace together = run_events({whole.schedule, platform});
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Schedule& alone = *parts[p].schedule;
-      const sched::Trace trace = run_events(alone, platform);
+      const sched::Trace trace = run_events({alone, platform});
       const double start_s = sched::seconds(parts[p].start);
       for (std::uint32_t i = 0; i < alone.op_count(); ++i) {
         const sched::OpTimes& moved = together.ops[whole_id(whole, p, alone, OpId(i)).value];
@@ -200,8 +200,8 @@ TEST(Compose, HoldsEveryPartBackAsAsked) {
     Dice dice(seed + 1000);
     const RandomGroups groups(dice);
     const Composition whole = compose(groups.parts, groups.ranks);
-    const sched::Trace trace =
-        run_events(whole.schedule, testing::random_platform(dice, machine::NicDiscipline::kSerial));
+    const sched::Trace trace = run_events(
+        {whole.schedule, testing::random_platform(dice, machine::NicDiscipline::kSerial)});
     for (std::size_t p = 0; p < groups.parts.size(); ++p) {
       const Part& part = groups.parts[p];
       for (std::uint32_t r = 0; r < part.rank_of.size(); ++r) {
@@ -243,7 +243,7 @@ TEST(Compose, AWaitReachesThroughPartsWithoutOperations) {
   parts[1] = {&none, {RankId(0)}, Time{5'000'000}, 0, {}};
   parts[2] = {&chain, {RankId(0), RankId(1)}, Time{0}, 1, {}};
   const Composition whole = compose(parts, 2);
-  const sched::Trace trace = run_events(whole.schedule, machine::Platform{});
+  const sched::Trace trace = run_events({whole.schedule, machine::Platform{}});
   EXPECT_GE(first_issue_s(whole, 2, RankId(0), trace), 5e-6 * (1 - 1e-12));
   EXPECT_GE(first_issue_s(whole, 2, RankId(0), trace), last_done_s(whole, 0, RankId(0), trace));
   EXPECT_EQ(first_issue_s(whole, 2, RankId(1), trace), 0);  // rank 1 is not in part 1

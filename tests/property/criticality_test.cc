@@ -34,11 +34,7 @@ DelayPlan noise(std::int64_t mean_ps) {
 
 Criticality of(const Schedule& schedule, const Platform& platform, const DelayPlan& plan,
                std::uint32_t samples, std::uint32_t jobs) {
-  const machine::Wiring wiring(platform, schedule.rank_count());
-  const auto run = [&](const DelayPlan& drawn) {
-    return analysis::run_analytic(schedule, platform, drawn);
-  };
-  return analysis::criticality(schedule, platform, wiring, plan, run, WireTimes::kModel,
+  return analysis::criticality({schedule, platform, plan}, analysis::kAnalyticEngine,
                                {samples, jobs, {}});
 }
 
@@ -56,8 +52,8 @@ TEST(Criticality, CountsTheCriticalPathsOfItsSamples) {
     for (std::uint32_t i = 0; i < kSamples; ++i) {
       DelayPlan drawn = plan;
       drawn.seed += i;
-      const sched::Trace trace = analysis::run_analytic(schedule, platform, drawn);
-      const auto path = analysis::timed_slack(schedule, platform, drawn, trace).critical_path;
+      const sched::Trace trace = analysis::run_analytic({schedule, platform, drawn});
+      const auto path = analysis::timed_slack({schedule, platform, drawn}, trace).critical_path;
       std::set<RankId> ranks;
       for (const OpId id : std::set<OpId>(path.begin(), path.end())) {
         ++of_op[id.value];
@@ -89,8 +85,8 @@ TEST(Criticality, WithoutNoiseIsAllOrNothing) {
   const Platform platform = machine::load_platform("fractus");
   for (const DelayPlan& plan : {DelayPlan{}, noise(0)}) {
     const Criticality found = of(schedule, platform, plan, 9, 2);
-    const auto path = analysis::timed_slack(schedule, platform, plan,
-                                            analysis::run_analytic(schedule, platform, plan))
+    const auto path = analysis::timed_slack({schedule, platform, plan},
+                                            analysis::run_analytic({schedule, platform, plan}))
                           .critical_path;
     const std::set<OpId> critical(path.begin(), path.end());
     for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {

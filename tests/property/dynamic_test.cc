@@ -47,7 +47,7 @@ Case random_case(std::uint32_t seed, bool locks) {
 void expect_same(const Trace& dynamic, const Unrolled& unrolled, const Platform& platform,
                  const std::string& what) {
   ASSERT_TRUE(unrolled.schedule.is_static()) << what;
-  const Trace fixed = analysis::run_events(unrolled.schedule, platform);
+  const Trace fixed = analysis::run_events({unrolled.schedule, platform});
   std::vector<OpId> last(dynamic.ops.size());
   std::vector<std::uint32_t> times(dynamic.ops.size(), 0);
   for (std::uint32_t i = 0; i < unrolled.origin.size(); ++i) {
@@ -78,7 +78,7 @@ TEST(Dynamic, SampledOutcomesRunAsTheyAreUnrolled) {
   std::uint32_t passed_over = 0;
   for (std::uint32_t seed = 0; seed < 3'000 && !HasFatalFailure(); ++seed) {
     const Case c = random_case(seed, false);
-    const Trace trace = analysis::run_events(c.schedule, c.platform, c.plan);
+    const Trace trace = analysis::run_events({c.schedule, c.platform, c.plan});
     for (const sched::OpTimes& t : trace.ops) {
       repeated += t.attempts > 1 ? 1 : 0;
       passed_over += t.attempts == 0 ? 1 : 0;
@@ -94,7 +94,7 @@ TEST(Dynamic, ActualOutcomesRunAsTheyAreRealised) {
   std::uint32_t contended = 0;
   for (std::uint32_t seed = 0; seed < 3'000 && !HasFatalFailure(); ++seed) {
     const Case c = random_case(seed, true);
-    const Trace trace = analysis::run_events(c.schedule, c.platform, c.plan);
+    const Trace trace = analysis::run_events({c.schedule, c.platform, c.plan});
     for (std::uint32_t i = 0; i < trace.ops.size(); ++i) {
       const bool swap = c.schedule.ops()[i].kind == sched::OpKind::kCompareSwap;
       contended += swap && trace.ops[i].attempts > 1 ? 1 : 0;
@@ -120,7 +120,7 @@ TEST(Dynamic, RunsAsTheSemanticsSay) {
       platform.latency = testing::us(0.3);  // nothing takes no time
     DelayPlan plan;
     plan.seed = seed;
-    const Trace trace = analysis::run_events(schedule, platform, plan);
+    const Trace trace = analysis::run_events({schedule, platform, plan});
     const auto seen = testing::DynamicInterpreter(schedule, platform, seed).run();
     const double near_s = 1e-9 * trace.makespan_s();
     for (std::uint32_t i = 0; i < seen.size(); ++i) {
@@ -142,7 +142,7 @@ TEST(Dynamic, TheSameSeedGivesTheSameTrace) {
   std::uint32_t differ = 0;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     Case c = random_case(seed, true);
-    const auto run = [&] { return analysis::run_events(c.schedule, c.platform, c.plan); };
+    const auto run = [&] { return analysis::run_events({c.schedule, c.platform, c.plan}); };
     const Trace first = run();
     EXPECT_EQ(digest_of(first), digest_of(run())) << seed;
     c.plan.seed += 1'000;
@@ -161,7 +161,7 @@ TEST(Dynamic, TheBestCaseRunsNothingTwiceThatNeedNot) {
     const Case c = random_case(seed, true);
     const Unrolled best = machine::best_case(c.schedule);
     const Unrolled real =
-        machine::realise(c.schedule, analysis::run_events(c.schedule, c.platform, c.plan));
+        machine::realise(c.schedule, analysis::run_events({c.schedule, c.platform, c.plan}));
     EXPECT_LE(best.schedule.op_count(), real.schedule.op_count()) << seed;
   }
 }

@@ -39,8 +39,8 @@ constexpr double kRounding_s = 1e-14;
 FixedOrder order_of(const Schedule& schedule, const Platform& platform,
                     const DelayPlan& plan = {}) {
   const Wiring wiring(platform, schedule.rank_count());
-  return analysis::fixed_order(schedule, platform, wiring, plan,
-                               analysis::run_events(schedule, platform, wiring, plan));
+  return analysis::fixed_order({schedule, platform, wiring, plan},
+                               analysis::run_events({schedule, platform, wiring, plan}));
 }
 
 struct Worst {
@@ -52,7 +52,7 @@ struct Worst {
 // without, from a nanosecond up.
 Worst worst_delay(const Schedule& schedule, const Platform& platform, const DelayPlan& plan = {},
                   std::initializer_list<int> delays_ns = {1, 333, 7'000}) {
-  const double base_s = analysis::run_events(schedule, platform, plan).makespan_s();
+  const double base_s = analysis::run_events({schedule, platform, plan}).makespan_s();
   Worst worst;
   for (std::uint32_t op = 0; op < schedule.op_count(); ++op) {
     for (const int by_ns : delays_ns) {
@@ -60,7 +60,7 @@ Worst worst_delay(const Schedule& schedule, const Platform& platform, const Dela
         DelayPlan delayed = plan;
         const Time by{by_ns * 1'000};
         delayed.ops.push_back({OpId(op), by, whole_lane, RankId::none()});
-        const double added_s = analysis::run_events(schedule, platform, delayed).makespan_s() -
+        const double added_s = analysis::run_events({schedule, platform, delayed}).makespan_s() -
                                base_s - sched::seconds(by);
         if (added_s <= worst.added_s) continue;
         worst = {added_s, fmt::format("{} by {} ns{}", describe(schedule, OpId(op)), by_ns,
@@ -81,8 +81,8 @@ TEST(FixedOrder, ADelayMayCostMoreWhereTheArcsLeaveAnOrderOpen) {
       "star:rate=12.5GBps,latency=600ns,o_post=200ns,o_complete=200ns,gap=20ns");
   DelayPlan plan;
   plan.ops.push_back({OpId(20), Time{1'000}, true, RankId::none()});
-  const double base_s = analysis::run_events(tree, platform).makespan_s();
-  const double late_s = analysis::run_events(tree, platform, plan).makespan_s();
+  const double base_s = analysis::run_events({tree, platform}).makespan_s();
+  const double late_s = analysis::run_events({tree, platform, plan}).makespan_s();
   EXPECT_GT(late_s - base_s, 5e-6);  // of a nanosecond
   const FixedOrder of_tree = order_of(tree, platform);
   EXPECT_FALSE(of_tree.one_delay_costs_at_most_itself());

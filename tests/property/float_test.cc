@@ -32,8 +32,8 @@ using testing::Sample;
 
 void expect_floats(const Sample& sample) {
   const auto& [what, schedule, platform, plan] = sample;
-  const Trace trace = analysis::run_events(schedule, platform, plan);
-  const TimedSlack slack = analysis::timed_slack(schedule, platform, plan, trace);
+  const Trace trace = analysis::run_events({schedule, platform, plan});
+  const TimedSlack slack = analysis::timed_slack({schedule, platform, plan}, trace);
   const double near_s = rounding_s(trace);
   ASSERT_LE(slack.unexplained_s, near_s) << what;
   ASSERT_NEAR(slack.makespan_s, trace.makespan_s(), near_s) << what;
@@ -111,9 +111,9 @@ TEST(Float, IsExactOnNodes) {
 TEST(Float, EveryRunIsExplained) {
   for (std::uint32_t seed = 1'000; seed < 6'000; ++seed) {
     const Sample sample = seed % 2 == 0 ? random_program(seed) : random_pattern(seed);
-    const Trace trace = analysis::run_events(sample.schedule, sample.platform, sample.plan);
+    const Trace trace = analysis::run_events({sample.schedule, sample.platform, sample.plan});
     const TimedSlack slack =
-        analysis::timed_slack(sample.schedule, sample.platform, sample.plan, trace);
+        analysis::timed_slack({sample.schedule, sample.platform, sample.plan}, trace);
     ASSERT_LE(slack.unexplained_s, rounding_s(trace)) << sample.what;
   }
 }
@@ -123,9 +123,9 @@ TEST(Float, PatternsAreExplainedWherePostingIsFreeToo) {
     Sample sample = random_pattern(seed);
     Dice dice(seed);
     sample.platform = testing::random_platform(dice, NicDiscipline::kSerial);
-    const Trace trace = analysis::run_events(sample.schedule, sample.platform, sample.plan);
+    const Trace trace = analysis::run_events({sample.schedule, sample.platform, sample.plan});
     const TimedSlack slack =
-        analysis::timed_slack(sample.schedule, sample.platform, sample.plan, trace);
+        analysis::timed_slack({sample.schedule, sample.platform, sample.plan}, trace);
     ASSERT_LE(slack.unexplained_s, rounding_s(trace)) << sample.what;
   }
 }
@@ -140,8 +140,8 @@ TEST(Float, PredictsRunsThatKeepTheirOrder) {
     const Sample sample = seed % 2 == 0 ? random_program(seed) : random_pattern(seed);
     const auto& [what, schedule, platform, plan] = sample;
     if (schedule.op_count() == 0) continue;
-    const Trace base = analysis::run_events(schedule, platform, plan);
-    const TimedSlack slack = analysis::timed_slack(schedule, platform, plan, base);
+    const Trace base = analysis::run_events({schedule, platform, plan});
+    const TimedSlack slack = analysis::timed_slack({schedule, platform, plan}, base);
     const double near_s = rounding_s(base);
     Dice dice(seed);
     for (int trial = 0; trial < 8; ++trial) {
@@ -152,7 +152,7 @@ TEST(Float, PredictsRunsThatKeepTheirOrder) {
       const sched::Time by{1 + dice.below(dice.pick<std::uint32_t>({1'000'000, 20'000'000}))};
       DelayPlan delayed = plan;
       delayed.ops.push_back({op, by, of_lane, sched::RankId::none()});
-      const Trace really = analysis::run_events(schedule, platform, delayed);
+      const Trace really = analysis::run_events({schedule, platform, delayed});
       const machine::Delays delays(delayed, schedule, platform);
       const FrozenRun frozen(schedule, platform, delays, base);
       const FrozenRun::Times expected_s = frozen.solve();
@@ -191,8 +191,8 @@ TEST(Float, PredictsRunsThatKeepTheirOrder) {
 // One chain of constraints that bind, from time zero to the makespan.
 void expect_critical_path(const Sample& sample) {
   const auto& [what, schedule, platform, plan] = sample;
-  const Trace trace = analysis::run_events(schedule, platform, plan);
-  const TimedSlack slack = analysis::timed_slack(schedule, platform, plan, trace);
+  const Trace trace = analysis::run_events({schedule, platform, plan});
+  const TimedSlack slack = analysis::timed_slack({schedule, platform, plan}, trace);
   if (schedule.op_count() == 0) {
     EXPECT_TRUE(slack.critical_path.empty());
     return;
@@ -250,7 +250,7 @@ TEST(Float, OfNothingAndOfOneOperation) {
   const Platform platform = machine::load_platform("fractus");
   const Schedule empty = testing::Program(2).build();
   const TimedSlack none =
-      analysis::timed_slack(empty, platform, {}, analysis::run_events(empty, platform));
+      analysis::timed_slack({empty, platform, {}}, analysis::run_events({empty, platform}));
   EXPECT_EQ(none.makespan_s, 0);
   EXPECT_TRUE(none.total_float_s.empty());
   EXPECT_TRUE(none.critical_path.empty());
@@ -259,7 +259,7 @@ TEST(Float, OfNothingAndOfOneOperation) {
   program.calc(0, testing::us(3));
   const Schedule one = program.build();
   const TimedSlack slack =
-      analysis::timed_slack(one, platform, {}, analysis::run_events(one, platform));
+      analysis::timed_slack({one, platform, {}}, analysis::run_events({one, platform}));
   EXPECT_NEAR(slack.makespan_s, 3e-6, 1e-18);
   EXPECT_EQ(slack.total_float_s, std::vector<double>{0});
   EXPECT_EQ(slack.free_float_s, std::vector<double>{0});
@@ -272,7 +272,7 @@ TEST(Float, OfOneRankAndOfNoBytes) {
        {"chain:ranks=1,bytes=1MiB,block=64KiB", "chain:ranks=3,bytes=0,block=1"}) {
     const Schedule schedule = compile(sched::parse_spec(spec));
     const TimedSlack slack =
-        analysis::timed_slack(schedule, platform, {}, analysis::run_events(schedule, platform));
+        analysis::timed_slack({schedule, platform, {}}, analysis::run_events({schedule, platform}));
     EXPECT_EQ(slack.total_float_s.size(), schedule.op_count()) << spec;
     EXPECT_LT(slack.unexplained_s, 1e-15) << spec;
     for (const double s : slack.total_float_s) EXPECT_TRUE(std::isfinite(s)) << spec;
@@ -283,10 +283,10 @@ TEST(Float, OnlyOfTracesOfTheSchedule) {
   const Platform platform = machine::load_platform("fractus");
   const Schedule a = compile(sched::parse_spec("chain:ranks=3,bytes=10,block=1"));
   const Schedule b = compile(sched::parse_spec("chain:ranks=4,bytes=10,block=1"));
-  Trace trace = analysis::run_events(b, platform);
-  EXPECT_THROW(analysis::timed_slack(a, platform, {}, trace), InputError);
+  Trace trace = analysis::run_events({b, platform});
+  EXPECT_THROW(analysis::timed_slack({a, platform, {}}, trace), InputError);
   trace.ops.back().done_s = std::numeric_limits<double>::infinity();
-  EXPECT_THROW(analysis::timed_slack(b, platform, {}, trace), InputError);
+  EXPECT_THROW(analysis::timed_slack({b, platform, {}}, trace), InputError);
 }
 
 }  // namespace

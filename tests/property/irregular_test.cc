@@ -95,7 +95,7 @@ TEST(Irregular, RunsDoEverythingOnce) {
          {"random-access:accesses=40,words=7,tasks=5,", "tree-search:tasks=4,depth=4,",
           "breadth-first-search:scale=6,tasks=4,", "hex-search:rollouts=30,"}) {
       const Schedule s = made(fmt::format("{}ranks=6{}", what, transport));
-      Trace trace = analysis::run_events(s, platform);
+      Trace trace = analysis::run_events({s, platform});
       EXPECT_THAT(sched::check_ran_once(s, trace), ::testing::IsEmpty()) << s.title();
       trace.ops[s.op_count() / 2].attempts = 2;
       EXPECT_EQ(sched::check_ran_once(s, trace).size(), 1u);
@@ -108,7 +108,7 @@ TEST(Irregular, RunsDoEverythingOnce) {
 // The words' sums, in the run's own memory, are those of the stream; the check sees each bug.
 TEST(Irregular, FetchAddsLoseNoUpdate) {
   const Schedule s = made("random-access:ranks=4,accesses=100,words=6,by=fetch-add");
-  Trace trace = analysis::run_events(s, machine::load_platform("fractus"));
+  Trace trace = analysis::run_events({s, machine::load_platform("fractus")});
   ASSERT_THAT(sched::check_fetch_adds(s, trace), ::testing::IsEmpty());
   EXPECT_EQ(count(s, OpKind::kFetchAdd), 400u);
   std::map<std::uint64_t, std::uint64_t> sums;
@@ -232,7 +232,7 @@ TEST(Irregular, AggregatesLeaveFullOrOld) {
       if (op.kind != OpKind::kPut) continue;
       largest = std::max(largest, static_cast<std::uint32_t>(s.payload_bytes(op)));
     }
-    return std::pair{analysis::run_events(s, platform).makespan_s(), largest};
+    return std::pair{analysis::run_events({s, platform}).makespan_s(), largest};
   };
   const auto [time_s, largest] = run("");
   EXPECT_LE(largest, 4096u);
@@ -247,8 +247,8 @@ TEST(Irregular, MoreTasksHideMoreLatency) {
   const machine::Platform platform = machine::load_platform("fractus");
   const auto time_s = [&](const char* by, std::uint32_t tasks) {
     return analysis::run_events(
-               made(fmt::format("random-access:ranks=4,accesses=256,{},tasks={}", by, tasks)),
-               platform)
+               {made(fmt::format("random-access:ranks=4,accesses=256,{},tasks={}", by, tasks)),
+                platform})
         .makespan_s();
   };
   for (const char* by : {"by=delegate", "by=fetch-add", "by=cached"}) {

@@ -29,9 +29,9 @@ using testing::Sample;
 struct Base {
   explicit Base(const Sample& of)
       : sample(of),
-        trace(analysis::run_events(of.schedule, of.platform, of.plan)),
+        trace(analysis::run_events({of.schedule, of.platform, of.plan})),
         wiring(of.platform, of.schedule.rank_count()),
-        propagation(of.schedule, of.platform, wiring, of.plan, trace, WireTimes::kModel),
+        propagation({of.schedule, of.platform, wiring, of.plan}, trace, WireTimes::kModel),
         base_s(frozen(of.plan)) {}
 
   // The run computed again under another plan.
@@ -134,7 +134,7 @@ TEST(Propagation, IsTheRunThatWasReallyDelayedWhereTheOrderStays) {
       const OpDelay delay = random_delay(dice, sample);
       if (delay.whole_lane && sample.platform.o_post.count() == 0) continue;
       const Trace really =
-          analysis::run_events(sample.schedule, sample.platform, run.plan_with(delay));
+          analysis::run_events({sample.schedule, sample.platform, run.plan_with(delay)});
       const FrozenRun::Times time_s = run.frozen(run.plan_with(delay));
       const double near_s = 2 * testing::rounding_s(really);
       ++tried;
@@ -169,7 +169,7 @@ TEST(Propagation, CostsWhatIsBeyondTheFloat) {
         seed % 2 == 0 ? testing::random_program(seed) : testing::random_pattern(seed);
     const Base run(sample);
     const analysis::TimedSlack slack =
-        analysis::timed_slack(sample.schedule, sample.platform, sample.plan, run.trace);
+        analysis::timed_slack({sample.schedule, sample.platform, sample.plan}, run.trace);
     Propagation::Scratch scratch;
     const double near_s = 2 * testing::rounding_s(run.trace);
     for (std::uint32_t i = 0; i < sample.schedule.op_count(); ++i) {

@@ -25,7 +25,7 @@ using testing::slow_pair;
 using testing::with_overheads;
 
 double block_times_of(const Schedule& schedule, const machine::DelayPlan& plan = {}) {
-  return analysis::run_analytic(schedule, block_times(), plan).makespan_s() / kBlockTime_s;
+  return analysis::run_analytic({schedule, block_times(), plan}).makespan_s() / kBlockTime_s;
 }
 
 TEST(RdmcTimes, OfEveryWayToBeReady) {
@@ -74,14 +74,14 @@ TEST(RdmcTimes, OfEveryNumberOfRanks) {
 // The most that one delay adds to the makespan beyond itself, over every operation, both kinds of
 // delay, and delays from next to nothing to several blocks.
 double worst_excess_s(const Schedule& schedule, const Platform& platform) {
-  const double base_s = analysis::run_analytic(schedule, platform).makespan_s();
+  const double base_s = analysis::run_analytic({schedule, platform}).makespan_s();
   double worst_s = 0;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     for (const bool of_lane : {false, true}) {
       for (const std::int64_t by_ps :
            {1'000, 1'000'000, 5'000'000, 10'000'000, 10'001'000, 23'000'000, 70'000'000}) {
         const double late_s =
-            analysis::run_analytic(schedule, platform, one_delay(i, by_ps, of_lane)).makespan_s();
+            analysis::run_analytic({schedule, platform, one_delay(i, by_ps, of_lane)}).makespan_s();
         worst_s = std::max(worst_s, late_s - base_s - sched::seconds(sched::Time{by_ps}));
       }
     }
@@ -128,9 +128,9 @@ TEST(RdmcOrder, OfPostsMakesTheBoundExactWithOverheads) {
   for (const Schedule& schedule :
        {blocks_of("binomial-pipeline", 8, 6), blocks_of("binomial-pipeline", 16, 4),
         blocks_of("chain", 8, 6)}) {
-    const Trace trace = analysis::run_events(schedule, with_overheads());
+    const Trace trace = analysis::run_events({schedule, with_overheads()});
     const Schedule strict = in_order_of(schedule, trace);
-    EXPECT_NEAR(analysis::run_events(strict, with_overheads()).makespan_s(), trace.makespan_s(),
+    EXPECT_NEAR(analysis::run_events({strict, with_overheads()}).makespan_s(), trace.makespan_s(),
                 1e-13);
     EXPECT_NEAR(worst_excess_s(strict, with_overheads()), 0, 1e-13) << schedule.title();
     EXPECT_LE(worst_excess_s(schedule, with_overheads()), 2 * 0.2e-6 + 1e-13) << schedule.title();
@@ -140,7 +140,7 @@ TEST(RdmcOrder, OfPostsMakesTheBoundExactWithOverheads) {
 TEST(RdmcOrder, SkewOfOtherNumbersOfRanksIsAStepAtMost) {
   for (std::uint32_t n = 3; n <= 40; ++n) {
     const Schedule schedule = blocks_of("binomial-pipeline", n, 12);
-    const Trace trace = analysis::run_analytic(schedule, block_times());
+    const Trace trace = analysis::run_analytic({schedule, block_times()});
     std::vector<double> end_s(n, 0);
     for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
       const sched::Op& op = schedule.ops()[i];

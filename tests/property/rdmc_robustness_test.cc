@@ -40,14 +40,14 @@ Schedule multicast(const std::string& pattern, std::uint32_t ranks, std::uint32_
 
 double block_times(const std::string& pattern, std::uint32_t ranks, std::uint32_t blocks,
                    const DelayPlan& delays = {}) {
-  return analysis::run_analytic(multicast(pattern, ranks, blocks), bare(), delays).makespan_s() /
+  return analysis::run_analytic({multicast(pattern, ranks, blocks), bare(), delays}).makespan_s() /
          block_s();
 }
 
 // Last minus first rank to have the whole message, in block times.
 double skew(const std::string& pattern, std::uint32_t ranks, std::uint32_t blocks) {
   const Schedule schedule = multicast(pattern, ranks, blocks);
-  const Trace trace = analysis::run_analytic(schedule, bare());
+  const Trace trace = analysis::run_analytic({schedule, bare()});
   std::vector<double> end_s(ranks, 0);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
@@ -76,8 +76,8 @@ TEST(Rdmc, WrittenCreditsWaitBehindBlocksWhereOnlyEmptyMessagesInterleave) {
   const auto times = [&](const char* options, const Platform& platform) {
     const Schedule schedule = compile(sched::parse_spec(
         fmt::format("binomial-pipeline:ranks=16,bytes=32MiB,block=1MiB{}", options)));
-    const double analytic_s = analysis::run_analytic(schedule, platform).makespan_s();
-    EXPECT_NEAR(analytic_s / analysis::run_events(schedule, platform).makespan_s(), 1, 1e-9);
+    const double analytic_s = analysis::run_analytic({schedule, platform}).makespan_s();
+    EXPECT_NEAR(analytic_s / analysis::run_events({schedule, platform}).makespan_s(), 1, 1e-9);
     return analytic_s / block_s();
   };
   for (const char* written : {",ready=write,start=all", ",ready=write,window=2", ",ready=write"}) {
@@ -137,7 +137,7 @@ TEST(Rdmc, AverageStepSlackIsTheClosedFormExactly) {
 void expect_one_delay_adds_at_most_itself(const Platform& platform, std::uint32_t ranks,
                                           std::uint32_t blocks, double beyond_s = 1e-15) {
   const Schedule schedule = multicast("binomial-pipeline", ranks, blocks);
-  const double base_s = analysis::run_analytic(schedule, platform).makespan_s();
+  const double base_s = analysis::run_analytic({schedule, platform}).makespan_s();
   double most = 0;
   for (const double delay : {0.01, 0.5, 1.0, 3.7}) {
     const Time by{static_cast<std::int64_t>(delay * block_s() * 1e12)};
@@ -146,7 +146,7 @@ void expect_one_delay_adds_at_most_itself(const Platform& platform, std::uint32_
         DelayPlan plan;
         plan.ops.push_back({OpId(op), by, whole_lane, RankId::none()});
         const double added_s =
-            analysis::run_analytic(schedule, platform, plan).makespan_s() - base_s;
+            analysis::run_analytic({schedule, platform, plan}).makespan_s() - base_s;
         ASSERT_LE(added_s, sched::seconds(by) * (1 + 1e-9) + beyond_s)
             << ranks << " ranks, " << describe(schedule, OpId(op)) << " delayed by " << delay
             << " block times" << (whole_lane ? ", its lane too" : "");

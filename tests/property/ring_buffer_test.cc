@@ -116,8 +116,8 @@ TEST(RingBuffer, NeverHasMoreUnderWayThanSlots) {
                                     dice.below(9000), dice.below(n));
     const Schedule schedule = ring_buffer(options);
     const sched::Trace trace = analysis::run_events(
-        schedule, testing::random_platform(dice, machine::NicDiscipline::kSerial),
-        testing::random_delays(dice, schedule));
+        {schedule, testing::random_platform(dice, machine::NicDiscipline::kSerial),
+         testing::random_delays(dice, schedule)});
     for (std::uint32_t r = 0; r < n; ++r) {
       if (RankId(r) == options.multicast.root) continue;
       const Series series = series_of(schedule, options.multicast.root, RankId(r));
@@ -214,7 +214,7 @@ TEST(RingBuffer, GainsFromSlotsUntilTheyAreEnough) {
   double last_s = 1e300;
   for (const std::uint32_t slots : {1u, 2u, 4u, 8u, 16u, 64u}) {
     const double makespan_s =
-        analysis::run_events(ring_buffer(options_of(4, 64, slots, true, 1000)), platform)
+        analysis::run_events({ring_buffer(options_of(4, 64, slots, true, 1000)), platform})
             .makespan_s();
     EXPECT_LE(makespan_s, last_s) << slots;
     last_s = makespan_s;
@@ -242,8 +242,8 @@ TEST_P(MessageSeries, IsProvedAndKeepsItsOrder) {
     EXPECT_EQ(block_count(spec), count * spec.multicast.blocks());
     const machine::Platform platform =
         testing::random_platform(dice, machine::NicDiscipline::kSerial);
-    const double makespan_s = analysis::run_events(schedule, platform).makespan_s();
-    const double one_s = analysis::run_events(single, platform).makespan_s();
+    const double makespan_s = analysis::run_events({schedule, platform}).makespan_s();
+    const double one_s = analysis::run_events({single, platform}).makespan_s();
     EXPECT_GE(makespan_s, one_s);
   }
 }

@@ -34,15 +34,13 @@ TEST(RunOrder, IsKeptByTheRunItselfAndByNoneThatBreaksOneOfItsOrders) {
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     const Sample sample =
         seed % 4 == 3 ? testing::random_pattern(seed) : testing::random_program(seed);
-    const machine::Wiring wiring(sample.platform, sample.schedule.rank_count());
-    const sched::Trace trace =
-        analysis::run_events(sample.schedule, sample.platform, wiring, sample.plan);
-    const RunOrder order(sample.schedule, sample.platform, wiring, sample.plan, trace);
+    const machine::Setting setting(sample.schedule, sample.platform, sample.plan);
+    const sched::Trace trace = analysis::run_events(setting);
+    const RunOrder order(setting, trace);
     EXPECT_TRUE(order.is_kept_by(sample.schedule, trace)) << sample.what;
 
-    const machine::Delays delays(sample.plan, sample.schedule, sample.platform);
-    const machine::Paths paths(sample.schedule, wiring, sample.plan);
-    const analysis::ConstraintGraph graph(sample.schedule, sample.platform, delays, paths, trace);
+    const analysis::ConstraintGraph graph(setting, machine::Delays(setting),
+                                          machine::Paths(setting), trace);
     for (const Constraint& c : graph.of_order()) {
       if (c.head.op() == c.tail.op()) continue;
       const sched::OpId head = c.head.op();

@@ -11,7 +11,6 @@
 
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/longest_path.h"
-#include "analysis/engines/samples.h"
 #include "base/error.h"
 #include "sched/pattern/pattern.h"
 #include "tests/property/random_runs.h"
@@ -89,13 +88,13 @@ TEST_P(Streams, AreTheLongestPath) {
     const auto stream = analysis::stream(spec, platform, plan);
     ASSERT_EQ(analysis::why_not_streamed(spec, platform, plan), std::nullopt) << seed;
     const sched::Schedule schedule = compile(spec);
-    const auto longest = analysis::longest_path(schedule, platform, plan);
+    const auto longest = analysis::longest_path({schedule, platform, plan});
     ASSERT_TRUE(stream);
     // One may find what the other does not need to ask for; but whoever answers is right.
     if (!stream->exact) continue;
     ++answered;
     const sched::Trace trace =
-        longest ? *longest : analysis::run_analytic(schedule, platform, plan);
+        longest ? *longest : analysis::run_analytic({schedule, platform, plan});
     const std::vector<double> finish_s = machine::rank_finish_s(schedule, trace.ops);
     SCOPED_TRACE(fmt::format("seed {}: {} on {}", seed, format_spec(spec), platform.spec()));
     if (longest) {
@@ -127,9 +126,8 @@ TEST_P(Streams, SampleAsSchedulesAre) {
       if (streamed->exact[i] == 0) rest.push_back(i);
     }
     run_exactly(*streamed, rest, spec, platform, plan, {21, 2, {}});
-    const machine::Samples samples = analysis::run_analytic_samples(
-        schedule, platform, machine::Wiring(platform, schedule.rank_count()), plan, {},
-        {21, 1, {}});
+    const machine::Samples samples =
+        analysis::kAnalyticEngine.samples({schedule, platform, plan}, {21, 1, {}});
     for (std::uint32_t i = 0; i < 21; ++i) {
       SCOPED_TRACE(
           fmt::format("seed {}, sample {}: {} on {}", seed, i, format_spec(spec), platform.spec()));
@@ -192,7 +190,7 @@ TEST(Stream, IsNearWhereItIsNotExact) {
       const auto stream = analysis::stream(spec, platform, plan);
       ASSERT_TRUE(stream);
       inexact += stream->exact ? 0 : 1;
-      const double exact_s = analysis::run_analytic(schedule, platform, plan).makespan_s();
+      const double exact_s = analysis::run_analytic({schedule, platform, plan}).makespan_s();
       worst = std::max(worst, std::abs(stream->makespan_s / exact_s - 1));
     }
   }

@@ -22,7 +22,6 @@ using analysis::KeptOrder;
 using analysis::Parameter;
 using analysis::Tolerance;
 using analysis::WeightLines;
-using machine::Wiring;
 using sched::Trace;
 using testing::Dice;
 using testing::FrozenRun;
@@ -30,25 +29,22 @@ using testing::RunSample;
 using Kind = Parameter::Kind;
 
 Trace run(const RunSample& sample) {
-  return analysis::run_events(sample.schedule, sample.platform, sample.plan);
+  return analysis::run_events({sample.schedule, sample.platform, sample.plan});
 }
 
-Wiring wiring_of(const RunSample& sample) {
-  return Wiring(sample.platform, sample.schedule.rank_count());
+machine::Setting setting_of(const RunSample& sample) {
+  return {sample.schedule, sample.platform, sample.plan};
 }
 
 Tolerance tolerance_of(const RunSample& sample, const Trace& trace, const Parameter& parameter) {
-  return analysis::tolerance(sample.schedule, sample.platform, wiring_of(sample), sample.plan,
-                             trace, std::span(&parameter, 1))
-      .front();
+  return analysis::tolerance(setting_of(sample), trace, std::span(&parameter, 1)).front();
 }
 
 struct Graph {
   Graph(const RunSample& sample, const Trace& trace, const KeptOrder& kept)
-      : delays(sample.plan, sample.schedule, sample.platform),
-        paths(sample.schedule, wiring_of(sample), sample.plan),
-        graph(sample.schedule, sample.platform, delays, paths, trace, analysis::WireTimes::kModel,
-              kept) {}
+      : delays(setting_of(sample)),
+        paths(setting_of(sample)),
+        graph(setting_of(sample), delays, paths, trace, analysis::WireTimes::kModel, kept) {}
   double makespan_s() const {
     return *std::max_element(graph.time_s().begin(), graph.time_s().end());
   }
@@ -68,8 +64,8 @@ struct Graph {
 
 KeptOrder kept_order(const RunSample& sample, const Graph& of, const Trace& trace,
                      const Parameter& parameter) {
-  return WeightLines(sample.schedule, sample.platform, wiring_of(sample), sample.plan, of.delays,
-                     of.paths, trace, analysis::WireTimes::kModel, parameter)
+  return WeightLines(setting_of(sample), of.delays, of.paths, trace, analysis::WireTimes::kModel,
+                     parameter)
       .kept_order();
 }
 
@@ -85,8 +81,8 @@ TEST(Tolerance, AtZeroEveryLineIsTheConstraintItself) {
     const Trace trace = run(sample);
     const Graph of(sample, trace, {});
     Dice dice(seed);
-    const WeightLines lines(sample.schedule, sample.platform, wiring_of(sample), sample.plan,
-                            of.delays, of.paths, trace, analysis::WireTimes::kModel,
+    const WeightLines lines(setting_of(sample), of.delays, of.paths, trace,
+                            analysis::WireTimes::kModel,
                             testing::random_parameter(dice, sample.schedule));
     for (std::size_t i = 0; i < of.graph.constraints().size(); ++i) {
       const analysis::Constraint& c = of.graph.constraints()[i];
@@ -187,10 +183,9 @@ TEST(Tolerance, OfOneOperationIsItsFloat) {
     for (std::uint32_t i = 0; i < sample.schedule.op_count(); ++i) {
       parameters.push_back({.kind = Kind::kOpDelay, .op = sched::OpId(i)});
     }
-    const auto found = analysis::tolerance(sample.schedule, sample.platform, wiring_of(sample),
-                                           sample.plan, trace, parameters);
+    const auto found = analysis::tolerance(setting_of(sample), trace, parameters);
     const analysis::TimedSlack slack =
-        analysis::timed_slack(sample.schedule, sample.platform, sample.plan, trace);
+        analysis::timed_slack({sample.schedule, sample.platform, sample.plan}, trace);
     const Graph of(sample, trace, {});
     const auto time_s = of.graph.time_s();
     for (std::uint32_t i = 0; i < sample.schedule.op_count(); ++i) {

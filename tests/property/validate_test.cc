@@ -16,27 +16,26 @@
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
-#include "tests/support/one_by_one.h"
 
 namespace slackline {
 namespace {
 
 using analysis::OpChoice;
-using analysis::Trial;
 using analysis::TrialResult;
 using analysis::Validation;
 using machine::NicDiscipline;
+using machine::OpDelay;
 using machine::Platform;
 using sched::OpId;
 using sched::Schedule;
 using sched::Time;
 using testing::Dice;
 
-machine::TraceSource analytic(const Schedule& schedule, const Platform& platform) {
-  return [&](const machine::PlanRuns& runs, const machine::TraceReading& reading) {
-    const machine::Wiring wiring(platform, schedule.rank_count());
-    return analysis::run_analytic_plans(schedule, platform, wiring, {}, runs, reading);
-  };
+// Ends three microseconds late, always.
+sched::Trace run_late(const machine::Setting& setting) {
+  sched::Trace trace = analysis::run_analytic(setting);
+  for (sched::OpTimes& times : trace.ops) times.done_s += 3e-6;
+  return trace;
 }
 
 struct Held {
@@ -49,19 +48,19 @@ struct Held {
 Held hold(const Schedule& schedule, const Platform& platform, const machine::DelayPlan& plan,
           const std::vector<OpId>& ops, double times, Time otherwise, std::uint32_t jobs = 1) {
   const machine::Wiring wiring(platform, schedule.rank_count());
-  const sched::Trace base = analysis::run_analytic(schedule, platform, plan);
+  const sched::Trace base = analysis::run_analytic({schedule, platform, plan});
   const std::vector<double> float_s =
-      analysis::timed_slack(schedule, platform, plan, base).total_float_s;
-  std::vector<Trial> trials;
+      analysis::timed_slack({schedule, platform, plan}, base).total_float_s;
+  std::vector<machine::OpDelay> trials;
   for (const OpId op : ops) {
     const double by_s = times * float_s[op.value];
     const Time by = by_s > 1e-12 ? Time{std::llround(by_s * 1e12)} : otherwise;
-    trials.push_back({op, by, analysis::delays_lane(schedule, platform, op)});
+    trials.push_back({op, by, analysis::delays_lane({schedule, platform}, op)});
   }
   machine::PlanRuns runs;
   runs.jobs = jobs;
-  Held held{analysis::run_trials(schedule, platform, wiring, plan, base, trials,
-                                 analytic(schedule, platform), runs),
+  Held held{analysis::run_trials({schedule, platform, wiring, plan}, base, trials,
+                                 analysis::kAnalyticEngine, runs),
             {}};
   held.errors_s = analysis::errors_of(held.validation, float_s);
   return held;
@@ -189,33 +188,20 @@ TEST(Validate, DoesNotDependOnHowManyRunAtATime) {
   EXPECT_EQ(one.errors_s, four.errors_s);
 }
 
-TEST(Validate, TakesAnySourceOfTraces) {
+TEST(Validate, TakesAnyEngine) {
   const Schedule schedule = compile(sched::parse_spec("chain:ranks=4,bytes=1MiB,block=256KiB"));
   const Platform platform = machine::load_platform("fractus");
-  const machine::Wiring wiring(platform, schedule.rank_count());
-  const sched::Trace base = analysis::run_analytic(schedule, platform);
-  std::vector<Trial> trials;
+  const sched::Trace base = analysis::run_analytic({schedule, platform});
+  std::vector<machine::OpDelay> trials;
   for (const OpId op : all_ops(schedule)) trials.push_back({op, Time{50'000'000}, true});
-  const auto run = testing::one_by_one([&](const machine::DelayPlan& plan) {
-    return analysis::run_analytic(schedule, platform, plan);
-  });
-  const Validation a = analysis::run_trials(schedule, platform, wiring, {}, base, trials, run, {});
-  const Validation b = analysis::run_trials(schedule, platform, wiring, {}, base, trials,
-                                            analytic(schedule, platform), {});
+  const Validation a =
+      analysis::run_trials({schedule, platform}, base, trials, analysis::kAnalyticEngine, {});
+  // One that always runs three microseconds late is found out.
+  const machine::Engine late{.run_plans = analysis::plans_in_threads<run_late>};
+  const Validation b = analysis::run_trials({schedule, platform}, base, trials, late, {});
   ASSERT_EQ(a.trials.size(), b.trials.size());
-  for (std::size_t i = 0; i < a.trials.size(); ++i) {
-    EXPECT_EQ(a.trials[i].shift_s, b.trials[i].shift_s);
-    EXPECT_EQ(a.trials[i].order_kept, b.trials[i].order_kept);
-  }
-  // A source that always runs three microseconds late is found out.
-  const auto late = testing::one_by_one([&](const machine::DelayPlan& plan) {
-    sched::Trace trace = analysis::run_analytic(schedule, platform, plan);
-    for (sched::OpTimes& times : trace.ops) times.done_s += 3e-6;
-    return trace;
-  });
-  const Validation c = analysis::run_trials(schedule, platform, wiring, {}, base, trials, late, {});
-  for (std::size_t i = 0; i < c.trials.size(); ++i) {
-    EXPECT_NEAR(c.trials[i].shift_s, a.trials[i].shift_s + 3e-6, 1e-15);
+  for (std::size_t i = 0; i < b.trials.size(); ++i) {
+    EXPECT_NEAR(b.trials[i].shift_s, a.trials[i].shift_s + 3e-6, 1e-15);
   }
 }
 
@@ -224,11 +210,11 @@ TEST(Validate, RefusesTheTraceOfAnotherSchedule) {
   const Schedule other = compile(sched::parse_spec("chain:ranks=4,bytes=1MiB"));
   const Platform platform = machine::load_platform("fractus");
   const machine::Wiring wiring(platform, 3);
-  const std::vector<Trial> trials = {{OpId(0), Time{1}, false}};
-  EXPECT_THROW(
-      analysis::run_trials(schedule, platform, wiring, {}, analysis::run_analytic(other, platform),
-                           trials, analytic(schedule, platform), {}),
-      InputError);
+  const std::vector<machine::OpDelay> trials = {{OpId(0), Time{1}, false}};
+  EXPECT_THROW(analysis::run_trials({schedule, platform, wiring, {}},
+                                    analysis::run_analytic({other, platform}), trials,
+                                    analysis::kAnalyticEngine, {}),
+               InputError);
 }
 
 TEST(ChooseOps, TakesWhatItSays) {

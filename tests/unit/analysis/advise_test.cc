@@ -193,12 +193,12 @@ TEST(Predict, IsOfTheAnalyticEngineAndTheFloorWhereLinksAreShared) {
     int contended = 0;
     for (const Candidate& c : all) {
       const sched::Schedule schedule = sched::compile(c.spec);
-      const sched::Trace trace = run_analytic(schedule, c.platform);
+      const sched::Trace trace = run_analytic({schedule, c.platform});
       EXPECT_EQ(c.predicted_s, trace.makespan_s());
       EXPECT_EQ(c.contended, trace.contended);
       contended += c.contended ? 1 : 0;
       const double floor_s =
-          makespan_floor_s(schedule, c.platform, own_wiring(c.platform, schedule));
+          makespan_floor_s({schedule, c.platform, own_wiring(c.platform, schedule)});
       EXPECT_EQ(c.floor_s, c.contended ? floor_s : c.predicted_s);
     }
     EXPECT_EQ(contended > 0, std::string(platform).starts_with("two-level"));
@@ -263,7 +263,7 @@ TEST(SampleNoise, IsTheNinetyFifthPercentileOverTheMedian) {
       for (std::uint32_t sample = 0; sample < samples; ++sample) {
         noise.seed = 40 + sample;
         times_s.push_back(
-            run_analytic(sched::compile(all[i].spec), all[i].platform, noise).makespan_s());
+            run_analytic({sched::compile(all[i].spec), all[i].platform, noise}).makespan_s());
       }
       std::sort(times_s.begin(), times_s.end());
       // The least that at least so many in a hundred do not exceed.

@@ -41,7 +41,7 @@ struct Puts {
     program.builder().channel(channel).bundle_bytes = bundle_bytes;
     for (std::uint32_t i = 0; i < count; ++i) puts.push_back(program.put(channel, 500));
   }
-  Trace run() { return analysis::run_events(program.build(), platform()); }
+  Trace run() { return analysis::run_events({program.build(), platform()}); }
 };
 
 TEST(Bundles, AFullOneIsPostedByWhoFillsIt) {
@@ -128,9 +128,9 @@ TEST(Bundles, WhatNobodyFlushesIsNamed) {
 TEST(Bundles, TheAnalyticEngineLeavesThemToEvents) {
   Puts p(sched::Bundle::kTraditional, 4, 1'000);
   const sched::Schedule schedule = p.program.build();
-  const Trace analytic = analysis::run_analytic(schedule, platform());
+  const Trace analytic = analysis::run_analytic({schedule, platform()});
   EXPECT_EQ(analytic.engine, "event");
-  EXPECT_EQ(analytic.makespan_s(), analysis::run_events(schedule, platform()).makespan_s());
+  EXPECT_EQ(analytic.makespan_s(), analysis::run_events({schedule, platform()}).makespan_s());
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ machine::Platform slow() {
 // Three rounds of the standard measurements, with noise; every 17th takes seven times as long.
 std::vector<MeasuredPoint> noisy(std::uint32_t seed) {
   const MeasuringSchedule measuring = measuring_schedule(standard_measurements(3, true, 4 << 20));
-  std::vector<MeasuredPoint> points = points_of(measuring, run_events(measuring.schedule, slow()));
+  std::vector<MeasuredPoint> points =
+      points_of(measuring, run_events({measuring.schedule, slow()}));
   std::mt19937 random(seed);
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i].seconds *= 1 + 0.0001 * static_cast<double>(random() % 100);

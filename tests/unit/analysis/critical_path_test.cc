@@ -27,8 +27,8 @@ machine::Platform platform() {
 std::vector<OpId> path_of(Program& program) {
   const sched::Schedule schedule = program.build();
   const machine::Wiring wiring(platform(), schedule.rank_count());
-  const sched::Trace trace = run_analytic(schedule, platform());
-  return critical_path(frozen_run(schedule, platform(), wiring, {}, trace));
+  const sched::Trace trace = run_analytic({schedule, platform()});
+  return critical_path(frozen_run({schedule, platform(), wiring, {}}, trace));
 }
 
 TEST(CriticalPath, IsOfWhatEndsLast) {
@@ -95,7 +95,7 @@ TEST(TimedSlack, FloatsByHand) {
   p.after({b, c}, end);
   const sched::Schedule schedule = p.build();
   const TimedSlack found =
-      timed_slack(schedule, platform(), {}, run_analytic(schedule, platform()));
+      timed_slack({schedule, platform(), {}}, run_analytic({schedule, platform()}));
   EXPECT_NEAR(found.makespan_s, 7e-6, 1e-15);
   const auto expect = [&](OpId op, double total_us, double free_us) {
     EXPECT_NEAR(found.total_float_s[op.value], total_us * 1e-6, 1e-15);
@@ -118,9 +118,9 @@ TEST(TimedSlack, WhatTheModelDoesNotExplainIsTheLargestDifference) {
   const sched::Schedule schedule = p.build();
   for (const bool issue : {false, true}) {
     for (const OpId op : {a, b}) {
-      sched::Trace trace = run_analytic(schedule, platform());
+      sched::Trace trace = run_analytic({schedule, platform()});
       (issue ? trace.ops[op.value].issued_s : trace.ops[op.value].done_s) += 0.5e-6;
-      const TimedSlack found = timed_slack(schedule, platform(), {}, trace);
+      const TimedSlack found = timed_slack({schedule, platform(), {}}, trace);
       EXPECT_NEAR(found.unexplained_s, 0.5e-6, 1e-15) << issue << op.value;
       EXPECT_FALSE(explains(found));
     }
@@ -146,18 +146,17 @@ TEST(Criticality, CountsOperationsAndRanksOnceASample) {
   p.delay(2, us(1));
   const sched::Schedule schedule = p.build();
   const machine::Wiring wiring(platform(), 3);
-  std::vector<std::uint64_t> seeds(4, 0);
+  static std::vector<std::uint64_t> seeds(4, 0);
   machine::DelayPlan plan;
   plan.seed = 70;
-  const Criticality found = criticality(schedule, platform(), wiring, plan,
-                                        [&](const machine::DelayPlan& drawn) {
-                                          ++seeds.at(drawn.seed - 70);
-                                          return run_analytic(schedule, platform(), wiring, drawn);
-                                        },
-                                        WireTimes::kModel, {4, 1, {}});
+  const machine::Engine counting{.run_once = [](const machine::Setting& setting) {
+    ++seeds.at(setting.delays.seed - 70);
+    return run_analytic(setting);
+  }};
+  const Criticality found = criticality({schedule, platform(), wiring, plan}, counting, {4, 1, {}});
   EXPECT_THAT(seeds, ElementsAre(1, 1, 1, 1));
   std::vector<std::uint32_t> expected(schedule.op_count(), 0);
-  const double makespan_s = run_analytic(schedule, platform()).makespan_s();
+  const double makespan_s = run_analytic({schedule, platform()}).makespan_s();
   // The answer's acknowledgement comes after the answer.
   for (const OpId op : {send, recv, answer}) expected[op.value] = 4;
   EXPECT_EQ(found.of_op, expected);

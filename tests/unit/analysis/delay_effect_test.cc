@@ -20,8 +20,8 @@ machine::Platform platform() {
 DelayEffect effect(const sched::Schedule& schedule, std::uint32_t op, double by_us,
                    bool whole_lane) {
   const machine::Wiring wiring(platform(), schedule.rank_count());
-  const sched::Trace trace = run_events(schedule, platform());
-  const Propagation propagation(schedule, platform(), wiring, {}, trace, WireTimes::kModel);
+  const sched::Trace trace = run_events({schedule, platform()});
+  const Propagation propagation({schedule, platform(), wiring, {}}, trace, WireTimes::kModel);
   const machine::OpDelay delay{OpId(op), us(by_us), whole_lane, sched::RankId::none()};
   const DelayEffect found = propagation.effect(delay);
   // Once more with what a first query left behind.

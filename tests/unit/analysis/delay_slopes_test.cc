@@ -160,7 +160,7 @@ TEST(DelaySlopes, AreTheExactOnes) {
     const Made made = schedule_of(flows);
     const Wiring wiring = wiring_of(flows);
     const testing::ExactFlows oracle = exact(flows);
-    const DelayedRuns runs(made.schedule, platform, wiring, {});
+    const DelayedRuns runs({made.schedule, platform, wiring, {}});
     const Rational makespan = oracle.makespan(0, 0);
     ASSERT_NEAR(runs.undelayed().makespan_s(), makespan.convert_to<double>(), 1e-13);
     const std::vector<Rational> ends = oracle.ends(0, 0);
@@ -199,10 +199,11 @@ TEST(DelaySlopes, Are0Or1WhereNothingIsSharedAndTheOrderIsFixed) {
       compile(sched::parse_spec("chain:ranks=4,bytes=400KB,block=100KB,ready=none"));
   const Platform platform = machine::load_platform("star:rate=80Gbps,latency=1us");
   const Wiring wiring(platform, schedule.rank_count());
-  const TimedSlack slack = timed_slack(schedule, platform, {}, run_analytic(schedule, platform));
+  const TimedSlack slack =
+      timed_slack({schedule, platform, {}}, run_analytic({schedule, platform}));
   std::vector<OpId> ops;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) ops.emplace_back(i);
-  const DelayedRuns runs(schedule, platform, wiring, {});
+  const DelayedRuns runs({schedule, platform, wiring, {}});
   const std::vector<DelaySlope> slopes = delay_slopes(runs, ops, 2);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     ASSERT_TRUE(slopes[i].settled());
@@ -219,7 +220,7 @@ TEST(DelaySlopes, TellWhatTheLeastDelayCostsAtOnce) {
   const Wiring wiring(platform, schedule.rank_count());
   std::vector<OpId> ops;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) ops.emplace_back(i);
-  const DelayedRuns runs(schedule, platform, wiring, {});
+  const DelayedRuns runs({schedule, platform, wiring, {}});
   double most_s = 0;
   for (const DelaySlope& slope : delay_slopes(runs, ops, 2)) {
     ASSERT_TRUE(slope.settled());

@@ -1,5 +1,5 @@
 // Delayed runs that begin at snapshots and end early, against runs from beginning to end.
-#include "analysis/slack/delayed_runs.h"
+#include "analysis/engines/delayed_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/flow_engine.h"
 #include "analysis/slack/propagation.h"
+#include "analysis/slack/validate.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/input_error.h"
@@ -40,7 +41,7 @@ struct Sample {
   Platform platform;
   DelayPlan plan;
   machine::IssueOrder order;
-  std::vector<Trial> trials;
+  std::vector<machine::OpDelay> trials;
   std::string what;
 };
 
@@ -87,11 +88,50 @@ Sample random_sample(std::uint32_t seed) {
   for (int i = 0; i < 12 && s.schedule.op_count() != 0; ++i) {
     const OpId op(dice.below(s.schedule.op_count()));
     const Time by{dice.pick<std::int64_t>({64, 1'000, 300'000, 7'654'321, 123'456'789'012})};
-    s.trials.push_back(trial_of(s.schedule, s.platform, op, by));
-    if (dice.one_in(4)) s.trials.back().of_lane = !s.trials.back().of_lane;
+    s.trials.push_back(trial_of({s.schedule, s.platform}, op, by));
+    if (dice.one_in(4)) s.trials.back().whole_lane = !s.trials.back().whole_lane;
   }
   s.what = "seed " + std::to_string(seed) + " on " + s.platform.spec() + "\n" + s.plan.text();
   return s;
+}
+
+// All that a trace has but causes: the times of every operation, what was asked and fetched, and
+// the sum of the memory's bytes.
+machine::TraceReading whole_reading(const Schedule& schedule) {
+  const std::size_t ops = schedule.op_count();
+  const auto read = [ops](const sched::Trace& trace, std::span<double> kept) {
+    for (std::size_t i = 0; i < ops; ++i) {
+      const sched::OpTimes& times = trace.ops[i];
+      double* row = &kept[7 * i];
+      *row++ = times.ready_s;
+      *row++ = times.issued_s;
+      *row++ = times.wire_s;
+      *row++ = times.done_s;
+      *row++ = times.attempts;
+      *row++ = trace.request_s.empty() ? 0 : trace.request_s[i];
+      *row++ = trace.results.empty() ? 0 : static_cast<double>(trace.results[i]);
+    }
+    double& sum = kept[7 * ops];
+    for (const std::byte byte : trace.memory) sum = 3 * sum / 2 + std::to_integer<unsigned>(byte);
+  };
+  return {static_cast<std::uint32_t>(7 * ops + 1), read};
+}
+
+// Whatever is read of the runs, the engine's own shortcut gives what whole runs do.
+void expect_whole_traces(const Sample& s, const Wiring& wiring) {
+  const machine::Setting setting(s.schedule, s.platform, wiring, s.plan, s.order);
+  const machine::TraceReading reading = whole_reading(s.schedule);
+  machine::Engine whole = kFlowEngine;
+  whole.run_delayed = nullptr;
+  machine::PlanRuns runs;
+  runs.jobs = 2;
+  const auto expected = whole.delayed_runs(setting, s.trials, runs, reading);
+  const auto found = kFlowEngine.delayed_runs(setting, s.trials, runs, reading);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i], expected[i])
+        << "trial " << i / reading.width << ", number " << i % reading.width << " of " << s.what;
+  }
 }
 
 TEST(DelayedRuns, AreWholeRunsWhereverTheyBeginAndEnd) {
@@ -100,17 +140,17 @@ TEST(DelayedRuns, AreWholeRunsWhereverTheyBeginAndEnd) {
     const Sample s = random_sample(seed);
     const Wiring wiring(s.platform, s.schedule.rank_count());
     const double makespan_s =
-        run_flows(s.schedule, s.platform, wiring, s.plan, s.order).makespan_s();
+        run_flows({s.schedule, s.platform, wiring, s.plan, s.order}).makespan_s();
     if (!std::isfinite(makespan_s)) continue;
     std::vector<double> whole_s;
-    for (const Trial& trial : s.trials) {
+    for (const machine::OpDelay& trial : s.trials) {
       DelayPlan plan = s.plan;
-      plan.ops.push_back({trial.op, trial.by, trial.of_lane, sched::RankId::none()});
-      whole_s.push_back(run_flows(s.schedule, s.platform, wiring, plan, s.order).makespan_s());
+      plan.ops.push_back({trial.op, trial.by, trial.whole_lane, sched::RankId::none()});
+      whole_s.push_back(run_flows({s.schedule, s.platform, wiring, plan, s.order}).makespan_s());
     }
     const auto by = [&](Shortcut shortcut, std::uint32_t jobs) {
       // Some schedules keep a mebibyte for each rank.
-      const DelayedRuns runs(s.schedule, s.platform, wiring, s.plan, s.order, shortcut, 24 << 20);
+      const DelayedRuns runs({s.schedule, s.platform, wiring, s.plan, s.order}, shortcut, 24 << 20);
       EXPECT_EQ(runs.undelayed().makespan_s(), makespan_s);
       return runs.makespans_s(s.trials, jobs);
     };
@@ -118,6 +158,7 @@ TEST(DelayedRuns, AreWholeRunsWhereverTheyBeginAndEnd) {
     ASSERT_EQ(by(Shortcut::kBegin, 1), whole_s) << s.what;
     ASSERT_EQ(by(Shortcut::kBeginAndEnd, 1), whole_s) << s.what;
     ASSERT_EQ(by(Shortcut::kBeginAndEnd, 2), whole_s) << s.what;
+    if (seed % 5 == 4) expect_whole_traces(s, wiring);
     compared += static_cast<int>(whole_s.size());
   }
   EXPECT_GT(compared, testing::cases(2'500));
@@ -134,16 +175,16 @@ TEST(DelayedRuns, OfLongPipelinesAreWholeRuns) {
                       "o_post=100ns,o_complete=70ns,gap=30ns,nic=") +
           nic);
       const Wiring wiring(platform, schedule.rank_count());
-      std::vector<Trial> trials;
+      std::vector<machine::OpDelay> trials;
       for (std::uint32_t op = 0; op < schedule.op_count(); op += testing::kSanitized ? 70 : 7) {
-        trials.push_back(trial_of(schedule, platform, OpId(op), Time{2'500'000}));
+        trials.push_back(trial_of({schedule, platform}, OpId(op), Time{2'500'000}));
       }
       const std::vector<double> whole_s =
-          DelayedRuns(schedule, platform, wiring, {}, {}, Shortcut::kNone).makespans_s(trials, 2);
-      EXPECT_EQ(
-          DelayedRuns(schedule, platform, wiring, {}, {}, Shortcut::kBegin).makespans_s(trials, 2),
-          whole_s);
-      EXPECT_EQ(DelayedRuns(schedule, platform, wiring, {}).makespans_s(trials, 2), whole_s);
+          DelayedRuns({schedule, platform, wiring, {}, {}}, Shortcut::kNone).makespans_s(trials, 2);
+      EXPECT_EQ(DelayedRuns({schedule, platform, wiring, {}, {}}, Shortcut::kBegin)
+                    .makespans_s(trials, 2),
+                whole_s);
+      EXPECT_EQ(DelayedRuns({schedule, platform, wiring, {}}).makespans_s(trials, 2), whole_s);
     }
   }
 }
@@ -162,9 +203,9 @@ TEST(DelayedRuns, AreNotTheUndelayedOneBeforeALateMessageIsThere) {
   const Schedule schedule = program.build();
   const Platform platform = machine::load_platform("star:latency=10us");
   const Wiring wiring(platform, 2);
-  const DelayedRuns runs(schedule, platform, wiring, {});
+  const DelayedRuns runs({schedule, platform, wiring, {}});
   EXPECT_NEAR(runs.undelayed().makespan_s(), 20.5e-6, 1e-15);
-  const std::vector<Trial> trials{trial_of(schedule, platform, send, testing::us(1))};
+  const std::vector<machine::OpDelay> trials{trial_of({schedule, platform}, send, testing::us(1))};
   EXPECT_NEAR(runs.makespans_s(trials, 1).front(), 21e-6, 1e-15);
 }
 
@@ -200,9 +241,10 @@ TEST(DelayedRuns, AreNotTheUndelayedOneWhileMessagesWaitInAnotherOrder) {
     const Platform platform =
         machine::load_platform(std::string("star:rate=100Gbps,latency=0,") + figures);
     const Wiring wiring(platform, 2);
-    const DelayedRuns runs(schedule, platform, wiring, {});
+    const DelayedRuns runs({schedule, platform, wiring, {}});
     EXPECT_NEAR(runs.undelayed().makespan_s(), 116e-6, 1e-15);
-    const std::vector<Trial> trials{trial_of(schedule, platform, first, testing::us(2))};
+    const std::vector<machine::OpDelay> trials{
+        trial_of({schedule, platform}, first, testing::us(2))};
     EXPECT_NEAR(runs.makespans_s(trials, 1).front(), 124e-6, 1e-15) << figures;
   }
 }
@@ -226,8 +268,8 @@ TEST(DelayedRuns, AreNotTheUndelayedOneWhileAtomicsWaitInAnotherOrder) {
   const Schedule schedule = program.build();
   const Platform platform = machine::load_platform("star:latency=0,atomic_service=8us");
   const Wiring wiring(platform, 2);
-  const DelayedRuns runs(schedule, platform, wiring, {});
-  const std::vector<Trial> trials{trial_of(schedule, platform, first, testing::us(2))};
+  const DelayedRuns runs({schedule, platform, wiring, {}});
+  const std::vector<machine::OpDelay> trials{trial_of({schedule, platform}, first, testing::us(2))};
   // Answers take less than a nanosecond.
   EXPECT_NEAR(runs.undelayed().makespan_s(), 116e-6, 1e-9);
   EXPECT_NEAR(runs.makespans_s(trials, 1).front(), 124e-6, 1e-9);
@@ -249,9 +291,9 @@ TEST(DelayedRuns, AreNotTheUndelayedOneWhileOperationsWaitInAnotherOrder) {
   const Schedule schedule = program.build();
   const Platform platform = machine::load_platform("star");
   const Wiring wiring(platform, 2);
-  const DelayedRuns runs(schedule, platform, wiring, {}, machine::IssuePolicy::kReady);
+  const DelayedRuns runs({schedule, platform, wiring, {}, machine::IssuePolicy::kReady});
   EXPECT_NEAR(runs.undelayed().makespan_s(), 118e-6, 1e-15);
-  const std::vector<Trial> trials{{at_1_us, testing::us(2), false}};
+  const std::vector<machine::OpDelay> trials{{at_1_us, testing::us(2), false}};
   EXPECT_NEAR(runs.makespans_s(trials, 1).front(), 126e-6, 1e-15);
 }
 
@@ -260,13 +302,13 @@ TEST(DelayedRuns, CostWhatAFrozenRunForetellsWhereNothingIsSharedAndTheOrderIsKe
       compile(sched::parse_spec("chain:ranks=4,bytes=400KB,block=100KB,ready=none"));
   const Platform platform = machine::load_platform("star:rate=80Gbps,latency=1us");
   const Wiring wiring(platform, schedule.rank_count());
-  const sched::Trace trace = run_analytic(schedule, platform, wiring);
-  const Propagation propagation(schedule, platform, wiring, {}, trace, WireTimes::kModel);
-  const DelayedRuns runs(schedule, platform, wiring, {});
+  const sched::Trace trace = run_analytic({schedule, platform, wiring});
+  const Propagation propagation({schedule, platform, wiring, {}}, trace, WireTimes::kModel);
+  const DelayedRuns runs({schedule, platform, wiring, {}});
   EXPECT_NEAR(runs.undelayed().makespan_s(), trace.makespan_s(), 1e-15);
   for (const Time by : {Time{1'000'000}, Time{33'333'333}}) {
     const std::vector<double> delayed_s =
-        runs.makespans_s(trials_of_all(schedule, platform, by), 2);
+        runs.makespans_s(trials_of_all({schedule, platform}, by), 2);
     for (std::uint32_t op = 0; op < schedule.op_count(); ++op) {
       const DelayEffect effect = propagation.effect({OpId(op), by, false, sched::RankId::none()});
       EXPECT_NEAR(delayed_s[op] - trace.makespan_s(), effect.makespan_s, 1e-14) << "op " << op;
@@ -278,12 +320,14 @@ TEST(DelayedRuns, RefuseWhatCannotBe) {
   const Schedule schedule = compile(sched::parse_spec("chain:ranks=3,bytes=300KB,block=100KB"));
   const Platform platform = machine::load_platform("star:rate=80Gbps");
   const Wiring wiring(platform, schedule.rank_count());
-  const DelayedRuns runs(schedule, platform, wiring, {});
-  const Trial beyond{OpId(schedule.op_count()), Time{1'000}, false};
+  const DelayedRuns runs({schedule, platform, wiring, {}});
+  const machine::OpDelay beyond{OpId(schedule.op_count()), Time{1'000}, false};
   EXPECT_THAT(error_of([&] { runs.makespans_s({&beyond, 1}, 1); }), HasSubstr("does not exist"));
   DelayPlan failing;
   failing.failures.push_back({"", sched::RankId(1), Time{1'000}});
-  EXPECT_THAT(error_of([&] { DelayedRuns(schedule, platform, wiring, failing); }),
+  EXPECT_THAT(error_of([&] {
+                DelayedRuns({schedule, platform, wiring, failing});
+              }),
               HasSubstr("never ends"));
 }
 
@@ -291,7 +335,7 @@ TEST(DelayedRuns, OfNothingAreNone) {
   const Schedule schedule = compile(sched::parse_spec("chain:ranks=1,bytes=1MiB"));
   const Platform platform = machine::load_platform("star");
   const Wiring wiring(platform, schedule.rank_count());
-  const DelayedRuns runs(schedule, platform, wiring, {});
+  const DelayedRuns runs({schedule, platform, wiring, {}});
   EXPECT_EQ(runs.undelayed().makespan_s(), 0);
   EXPECT_EQ(runs.makespans_s({}, 2), std::vector<double>{});
 }

@@ -12,7 +12,6 @@
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/plan_runs.h"
-#include "analysis/engines/samples.h"
 #include "analysis/slack/validate.h"
 #include "base/error.h"
 #include "tests/support/quantile.h"
@@ -99,14 +98,16 @@ machine::Platform platform(const char* nic = "serial") {
       nic);
 }
 
+// The event engine, which does not say that messages shared.
+sched::Trace run_uncontended(const machine::Setting& setting) {
+  sched::Trace trace = run_events(setting);
+  trace.contended = false;
+  return trace;
+}
+
 Validation tried(const sched::Schedule& schedule, const machine::Platform& on,
-                 const std::vector<Trial>& trials) {
-  const machine::Wiring wiring(on, schedule.rank_count());
-  const machine::TraceSource source = [&](const machine::PlanRuns& runs,
-                                          const machine::TraceReading& reading) {
-    return run_analytic_plans(schedule, on, wiring, {}, runs, reading);
-  };
-  return run_trials(schedule, on, wiring, {}, run_analytic(schedule, on), trials, source, {});
+                 const std::vector<machine::OpDelay>& trials) {
+  return run_trials({schedule, on}, run_analytic({schedule, on}), trials, kAnalyticEngine, {});
 }
 
 TEST(RunTrials, ByHand) {
@@ -116,8 +117,8 @@ TEST(RunTrials, ByHand) {
   const OpId second = p.calc(0, us(4));
   const OpId slow = p.delay(0, us(10));
   const sched::Schedule schedule = p.build();
-  EXPECT_TRUE(delays_lane(schedule, platform(), first));
-  EXPECT_FALSE(delays_lane(schedule, platform(), slow));
+  EXPECT_TRUE(delays_lane({schedule, platform()}, first));
+  EXPECT_FALSE(delays_lane({schedule, platform()}, slow));
   const Validation found = tried(schedule, platform(),
                                  {{second, us(1), false},
                                   {second, us(9), false},
@@ -171,13 +172,13 @@ TEST(RunTrials, AreOfARunOfTheScheduleThatEnds) {
   const machine::Wiring wiring(platform(), 1);
   const auto refusal = [&](const sched::Trace& base) -> std::string {
     try {
-      run_trials(schedule, platform(), wiring, {}, base, {}, {}, {});
+      run_trials({schedule, platform(), wiring, {}}, base, {}, {}, {});
     } catch (const InputError& error) {
       return error.what();
     }
     return "none";
   };
-  const sched::Trace good = run_analytic(schedule, platform());
+  const sched::Trace good = run_analytic({schedule, platform()});
   EXPECT_EQ(refusal(good), "none");
   sched::Trace other = good;
   other.schedule.low ^= 1;
@@ -209,23 +210,14 @@ TEST(RunTrials, FairPortsAreTheNodes) {
     p.after({wait}, p.put(second, 10'000, sched::Notify::kNone, 1));
     const sched::Schedule schedule = p.build();
     const machine::Wiring wiring(on, 4);
-    const machine::TraceSource source = [&](const machine::PlanRuns& runs,
-                                            const machine::TraceReading& reading) {
-      std::vector<double> kept(std::size_t{runs.count} * reading.width);
-      for (std::uint32_t i = 0; i < runs.count; ++i) {
-        sched::Trace trace = run_events(schedule, on, wiring, runs.plan(i));
-        trace.contended = false;
-        reading.read(trace, std::span(kept).subspan(std::size_t{i} * reading.width, reading.width));
-      }
-      return kept;
-    };
+    const machine::Engine source{.run_plans = plans_in_threads<run_uncontended>};
     std::uint32_t put = 0;  // the first
     while (schedule.op(OpId(put)).kind != sched::OpKind::kPut || schedule.op(OpId(put)).lane != 0) {
       ++put;
     }
-    const std::vector<Trial> trials = {{OpId(put), us(30), false}};
-    const sched::Trace base = run_events(schedule, on, wiring);
-    return run_trials(schedule, on, wiring, {}, base, trials, source, {}).trials.at(0).shared;
+    const std::vector<machine::OpDelay> trials = {{OpId(put), us(30), false}};
+    const sched::Trace base = run_events({schedule, on, wiring});
+    return run_trials({schedule, on, wiring, {}}, base, trials, source, {}).trials.at(0).shared;
   };
   EXPECT_TRUE(shared(0, 2, 1, 3));  // out of one node
   EXPECT_TRUE(shared(0, 2, 0, 3));
@@ -246,14 +238,16 @@ TEST(Samples, OnlyThoseThatAreAskedForChange) {
   plan.noise.resize(1);
   plan.noise[0].of.kind = machine::Distribution::Kind::kUniform;
   plan.noise[0].of.high = us(50);
-  const machine::Samples all = run_analytic_samples(schedule, platform(), plan, {}, {6, 2, {}});
+  const machine::Samples all = kAnalyticEngine.samples({schedule, platform(), plan}, {6, 2, {}});
   machine::Samples some(6, 2);
   const std::vector<std::uint32_t> which = {4, 1};
-  run_analytic_samples(schedule, platform(), wiring, plan, {}, {6, 1, {}}, which, some);
+  const machine::Platform on = platform();
+  machine::run_samples(kAnalyticEngine.source({schedule, on, wiring, plan}), schedule, plan,
+                       {6, 1, {}}, which, some);
   for (std::uint32_t i = 0; i < 6; ++i) {
     machine::DelayPlan drawn = plan;
     drawn.seed = 90 + i;
-    const sched::Trace trace = run_analytic(schedule, platform(), drawn);
+    const sched::Trace trace = run_analytic({schedule, platform(), drawn});
     const std::vector<double> finish_s = machine::rank_finish_s(schedule, trace.ops);
     const bool asked = i == 1 || i == 4;
     EXPECT_EQ(all.makespan_s[i], trace.makespan_s());

@@ -54,8 +54,10 @@ TEST(FloatSummary, OfLinksIsOfTheMessagesThatPassThem) {
     const Schedule schedule = compiled("binomial-pipeline:ranks=6,bytes=300KB,block=64KiB");
     const machine::Wiring wiring(platform, schedule.rank_count());
     const machine::Paths paths(schedule, wiring, {});
-    const TimedSlack slack = timed_slack(schedule, platform, {}, run_events(schedule, platform));
-    const auto links = summarise_by_link(schedule, wiring, paths, slack.message_float_s);
+    const TimedSlack slack =
+        timed_slack({schedule, platform, {}}, run_events({schedule, platform}));
+    const auto links =
+        summarise_by_link({schedule, platform, wiring}, paths, slack.message_float_s);
     ASSERT_EQ(links.size(), wiring.links().size());
     std::uint64_t passes = 0;
     for (std::uint32_t l = 0; l < links.size(); ++l) {
@@ -91,7 +93,7 @@ TEST(MessageFloat, IsOfTheWireAndNotOfThePost) {
   const Schedule schedule = program.build();
   const machine::Platform platform =
       machine::load_platform("star:rate=8Gbps,latency=1us,o_post=1us");
-  const TimedSlack slack = timed_slack(schedule, platform, {}, run_events(schedule, platform));
+  const TimedSlack slack = timed_slack({schedule, platform, {}}, run_events({schedule, platform}));
   EXPECT_NEAR(slack.total_float_s[1], 99e-6, 1e-12);
   EXPECT_EQ(slack.message_float_s[0], 0);
   EXPECT_EQ(slack.message_float_s[1], 0);
@@ -147,13 +149,12 @@ TEST(TimedSlack, OfAScheduleWithout) {
   program.after({first}, second);
   const Schedule schedule = program.build();
   const machine::Platform platform = machine::load_platform("fractus");
-  const TimedSlack slack = timed_slack(schedule, platform, {}, run_events(schedule, platform));
+  const TimedSlack slack = timed_slack({schedule, platform, {}}, run_events({schedule, platform}));
   EXPECT_EQ(slack.total_float_s, (std::vector<double>{0, 0}));
   EXPECT_EQ(slack.free_float_s, (std::vector<double>{0, 0}));
   EXPECT_EQ(slack.critical_path, (std::vector<testing::OpId>{first, second}));
   for (const FloatSummary& link : summarise_by_link(
-           schedule, machine::Wiring(platform, 1),
-           machine::Paths(schedule, machine::Wiring(platform, 1), {}), slack.message_float_s)) {
+           {schedule, platform}, machine::Paths({schedule, platform}), slack.message_float_s)) {
     EXPECT_EQ(link.ops, 0u);
   }
 }

@@ -27,21 +27,21 @@ void finish(FlowRun& run) {
 // The run is taken up at every `every`-th instant, by a new run or by one that has ended.
 void expect_taken_up(const Schedule& schedule, const Platform& platform,
                      const machine::DelayPlan& plan, std::uint32_t every, const std::string& what) {
-  const Wiring wiring(platform, schedule.rank_count());
+  const machine::Setting setting(schedule, platform, plan);
   const machine::RunGraph graph(schedule, sched::OpRange::of_all(schedule));
-  const machine::Paths paths(schedule, wiring, plan);
-  const machine::Delays delays(plan, schedule, platform);
-  const FlowRun::Setting setting{graph, platform, wiring, paths, {}};
-  FlowRun whole(setting, delays);
+  const machine::Paths paths(setting);
+  const machine::Delays delays(setting);
+  const FlowRun::Common common{graph, setting, paths};
+  FlowRun whole(common, delays);
   finish(whole);
-  FlowRun front(setting, delays);
-  FlowRun ended(setting, delays);
+  FlowRun front(common, delays);
+  FlowRun ended(common, delays);
   finish(ended);
   std::uint32_t instants = 0;
   do {
     if (++instants % every != 0) continue;
     front.settle();
-    FlowRun fresh(setting, delays);
+    FlowRun fresh(common, delays);
     FlowRun& taken_up = instants % (2 * every) == 0 ? ended : fresh;
     taken_up.resume(front);
     // It is given up while atomics wait for a word.

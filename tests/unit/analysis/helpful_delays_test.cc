@@ -18,11 +18,6 @@ using machine::Platform;
 using machine::Wiring;
 using sched::Schedule;
 
-HelpfulDelays search(const Schedule& schedule, const Platform& platform, const Wiring& wiring,
-                     const DelayPlan& plan, std::uint32_t jobs) {
-  return helpful_delays({schedule, platform, wiring, plan, {}, jobs, {}});
-}
-
 TEST(HelpfulDelays, ReallyHelpAloneAndTogether) {
   const Schedule schedule =
       compile(sched::parse_spec("binomial-pipeline:ranks=16,bytes=1MiB,block=128KiB"));
@@ -32,9 +27,9 @@ TEST(HelpfulDelays, ReallyHelpAloneAndTogether) {
   DelayPlan plan;
   plan.ops.push_back({sched::OpId(3), sched::Time{2'000'000}, true, sched::RankId::none()});
   const auto makespan_s = [&](const DelayPlan& delays) {
-    return run_flows(schedule, platform, wiring, delays).makespan_s();
+    return run_flows({schedule, platform, wiring, delays}).makespan_s();
   };
-  const HelpfulDelays found = search(schedule, platform, wiring, plan, 2);
+  const HelpfulDelays found = helpful_delays({{schedule, platform, wiring, plan}, 2, {}});
   EXPECT_EQ(found.makespan_s, makespan_s(plan));
   ASSERT_FALSE(found.together.empty());
   EXPECT_LE(found.together.size(), 4u);
@@ -60,7 +55,7 @@ TEST(HelpfulDelays, ReallyHelpAloneAndTogether) {
   EXPECT_GT(sizes.size(), 2u) << "not each operation needs the same";
   EXPECT_EQ(found.together.front().makespan_s, found.singles.front().makespan_s);
 
-  const HelpfulDelays again = search(schedule, platform, wiring, plan, 1);
+  const HelpfulDelays again = helpful_delays({{schedule, platform, wiring, plan}, 1, {}});
   EXPECT_EQ(again.runs, found.runs);
   ASSERT_EQ(again.together.size(), found.together.size());
   for (std::size_t i = 0; i < found.together.size(); ++i) {
@@ -73,7 +68,7 @@ TEST(HelpfulDelays, AreNoneWhereNothingIsSharedAndTheOrderIsFixed) {
       compile(sched::parse_spec("chain:ranks=4,bytes=400KB,block=100KB,ready=none"));
   const Platform platform = machine::load_platform("star:rate=80Gbps,latency=1us");
   const Wiring wiring(platform, schedule.rank_count());
-  const HelpfulDelays found = search(schedule, platform, wiring, {}, 1);
+  const HelpfulDelays found = helpful_delays({{schedule, platform, wiring}, 1, {}});
   EXPECT_TRUE(found.singles.empty());
   EXPECT_TRUE(found.together.empty());
   EXPECT_GT(found.runs, 3u * schedule.op_count());

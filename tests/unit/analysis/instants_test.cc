@@ -194,7 +194,7 @@ void expect_agreement(const std::vector<Step>& steps, std::uint32_t ranks, const
   platform.o_complete = sched::Time{costs.o_complete * 1'000'000};
   platform.gap = sched::Time{costs.gap * 1'000'000};
   platform.interleave_bytes = 1000 * costs.interleave;
-  const sched::Trace trace = run_events(p.build(), platform);
+  const sched::Trace trace = run_events({p.build(), platform});
   const NaiveMachine naive(steps, ranks, costs);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     ASSERT_NEAR(trace.ops[i].done_s, naive.done[i] * 1e-6, 1e-13) << "op " << i;
@@ -212,7 +212,7 @@ TEST(Instants, AnEmptyMessageEndsBeforeARivalTakesThePort) {
   const OpId block = p.put(p.channel(1, 2), 4'000);
   Platform platform;
   platform.rate = {8'000'000'000};
-  const sched::Trace trace = run_events(p.build(), platform);
+  const sched::Trace trace = run_events({p.build(), platform});
   EXPECT_EQ(trace.ops[credit.value].wire_s, 0);
   EXPECT_EQ(trace.ops[block.value].wire_s, 0);
 }
@@ -273,7 +273,7 @@ TEST(Instants, AnEndThatRoundingPutsLaterIsOfTheInstant) {
       Platform platform;
       platform.rate = {8'000'000'000};
       platform.latency = sched::Time{latency_ns * 1000};
-      const sched::Trace trace = run_events(p.build(), platform);
+      const sched::Trace trace = run_events({p.build(), platform});
       ASSERT_NEAR(trace.ops[first.value].issued_s, at_s, 1e-15) << bytes << ", " << latency_ns;
       ASSERT_NEAR(trace.ops[second.value].issued_s, at_s + 1e-6, 1e-15)
           << bytes << ", " << latency_ns;

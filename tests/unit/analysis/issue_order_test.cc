@@ -29,8 +29,8 @@ using testing::us;
 std::vector<double> issued_us(const Schedule& schedule, const Platform& platform,
                               const IssueOrder& order, std::initializer_list<OpId> ops,
                               const DelayPlan& plan = {}) {
-  const sched::Trace trace = analysis::run_events(schedule, platform, plan, order);
-  const sched::Trace analytic = analysis::run_analytic(schedule, platform, plan, order);
+  const sched::Trace trace = analysis::run_events({schedule, platform, plan, order});
+  const sched::Trace analytic = analysis::run_analytic({schedule, platform, plan, order});
   std::vector<double> result;
   for (const OpId op : ops) {
     result.push_back(trace.ops[op.value].issued_s * 1e6);
@@ -110,10 +110,10 @@ TEST(IssueOrder, LeastSlackKeepsADelayFromTheCriticalPath) {
   p.after({in_2}, long_work);
   const Schedule schedule = p.build();
   const Platform platform = machine::parse_platform_spec("star:o_post=2us,latency=1us");
-  const sched::Trace on_time = analysis::run_analytic(schedule, platform);
+  const sched::Trace on_time = analysis::run_analytic({schedule, platform});
   EXPECT_NEAR(on_time.makespan_s(), 43e-6, 1e-12);
   const std::vector<double> slack =
-      analysis::timed_slack(schedule, platform, {}, on_time).total_float_s;
+      analysis::timed_slack({schedule, platform, {}}, on_time).total_float_s;
   EXPECT_NEAR(slack[x.value], 8e-6, 1e-12);
   EXPECT_NEAR(slack[y.value], 0, 1e-12);
 

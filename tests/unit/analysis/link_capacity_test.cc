@@ -28,13 +28,13 @@ struct Case {
     const machine::Wiring wiring(platform, schedule.rank_count());
     const machine::Paths paths(schedule, wiring, plan);
     try {
-      require_within_capacity(schedule, platform, wiring, paths, trace);
+      require_within_capacity({schedule, platform, wiring}, paths, trace);
     } catch (const InternalError& error) {
       return error.what();
     }
     return "";
   }
-  sched::Trace run() const { return run_events(schedule, platform, plan); }
+  sched::Trace run() const { return run_events({schedule, platform, plan}); }
 };
 
 sched::Trace faster(sched::Trace trace, double times) {

@@ -34,8 +34,8 @@ struct Ran {
   Ran(const Schedule& schedule, const Platform& platform, const DelayPlan& plan = {})
       : wiring(platform, schedule.rank_count()),
         paths(schedule, wiring, plan),
-        trace(run_events(schedule, platform, plan)),
-        loads(link_load(schedule, wiring, paths, trace)) {}
+        trace(run_events({schedule, platform, plan})),
+        loads(link_load({schedule, platform, wiring}, paths, trace)) {}
 
   const LinkLoad& operator[](std::string_view name) const {
     return loads.at(wiring.find_link(name).value().value);

@@ -41,7 +41,7 @@ TEST(LinkUpgrades, AreSumsOfOneMessage) {
   const Platform platform = machine::load_platform(
       "two-level:racks=2,hosts=4,oversubscription=8,placement=round-robin,latency=3us");
   const Wiring wiring(platform, 2);
-  const LinkUpgrades found = link_upgrades(schedule, platform, wiring, {}, {}, 2);
+  const LinkUpgrades found = link_upgrades({schedule, platform, wiring, {}, {}}, kFlowEngine, 2);
   // The way there, and its acknowledgement.
   const auto makespan_s = [](double gigabits, double latency_us) {
     return 1e6 / (gigabits * 1e9 / 8) + latency_us * 1e-6;
@@ -67,7 +67,7 @@ TEST(LinkUpgrades, AreSumsOfOneMessage) {
     routes.back().route.latency = sched::Time{src == 0 ? 4'000 : 0};
   }
   const Wiring slower({"a", "b"}, links, std::move(routes));
-  const LinkUpgrades again = link_upgrades(schedule, platform, slower, {}, {}, 1);
+  const LinkUpgrades again = link_upgrades({schedule, platform, slower, {}, {}}, kFlowEngine, 1);
   EXPECT_NEAR(again.makespan_s, makespan_s(25.000000001, 0.004), 1e-14);
   const LinkUpgrade& best = of(again, slower, "rack-0.up");
   EXPECT_NEAR(best.faster_s, makespan_s(25.250000002, 0.004), 1e-14);
@@ -102,8 +102,8 @@ TEST(LinkUpgrades, AreRunsWithTheLinkChangedByAPlan) {
     const Platform platform = machine::load_platform(
         std::string("two-level:racks=2,hosts=4,oversubscription=4,o_post=100ns,nic=") + nic);
     const Wiring wiring = uneven(Wiring(platform, schedule.rank_count()), dice);
-    const LinkUpgrades found = link_upgrades(schedule, platform, wiring, {}, {}, 2);
-    EXPECT_EQ(found.makespan_s, run_flows(schedule, platform, wiring).makespan_s());
+    const LinkUpgrades found = link_upgrades({schedule, platform, wiring, {}, {}}, kFlowEngine, 2);
+    EXPECT_EQ(found.makespan_s, run_flows({schedule, platform, wiring}).makespan_s());
     int gains = 0;
     for (const LinkUpgrade& upgrade : found.links) {
       const machine::Link& link = wiring.links()[upgrade.link.value];
@@ -112,7 +112,7 @@ TEST(LinkUpgrades, AreRunsWithTheLinkChangedByAPlan) {
         machine::DelayPlan plan;
         plan.link_rates.push_back(
             {link.name, {link.rate.bits_per_second / 100 * percent}, sched::Time{0}});
-        EXPECT_NEAR(makespan_s, run_flows(schedule, platform, wiring, plan).makespan_s(),
+        EXPECT_NEAR(makespan_s, run_flows({schedule, platform, wiring, plan}).makespan_s(),
                     1e-12 * found.makespan_s)
             << link.name;
       }
@@ -128,7 +128,9 @@ TEST(LinkUpgrades, RefuseARunWithoutEnd) {
   const Wiring wiring(platform, schedule.rank_count());
   machine::DelayPlan failing;
   failing.failures.push_back({"", sched::RankId(1), sched::Time{1'000}});
-  EXPECT_THAT(testing::error_of([&] { link_upgrades(schedule, platform, wiring, failing, {}, 1); }),
+  EXPECT_THAT(testing::error_of([&] {
+                link_upgrades({schedule, platform, wiring, failing, {}}, kFlowEngine, 1);
+              }),
               ::testing::HasSubstr("never ends"));
 }
 

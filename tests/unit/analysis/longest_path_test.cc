@@ -40,8 +40,8 @@ TEST(LongestPath, AnEmptyMessageBehindOneOfALaterPlaceIsNotItsToTell) {
   for (int empty = 0; empty <= 16; ++empty) {
     for (int full = 0; full <= 6; ++full) {
       const sched::Schedule schedule = two_lanes(us(empty), us(full));
-      const auto trace = longest_path(schedule, platform());
-      const sched::Trace expected = run_events(schedule, platform());
+      const auto trace = longest_path({schedule, platform()});
+      const sched::Trace expected = run_events({schedule, platform()});
       if (empty > full && empty < full + 10) {
         EXPECT_FALSE(trace) << empty << " and " << full;
       }
@@ -72,11 +72,11 @@ Tally compare(machine::NicDiscipline nic, std::uint32_t seeds) {
     const machine::Platform on = testing::random_platform(dice, nic);
     const machine::DelayPlan plan =
         dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
-    const auto trace = longest_path(schedule, on, plan);
+    const auto trace = longest_path({schedule, on, plan});
     if (!trace) continue;
     ++tally.answered;
     tally.contended += trace->contended ? 1 : 0;
-    const sched::Trace expected = run_events(schedule, on, plan);
+    const sched::Trace expected = run_events({schedule, on, plan});
     const double near_s = 1e-9 * expected.makespan_s();
     const auto compare_op = [&](std::uint32_t i) {
       const sched::OpTimes& a = trace->ops[i];

@@ -59,9 +59,10 @@ TEST(MakespanFloor, OfALinkThatIsSharedAndOfOneThatIsNot) {
     for (const bool shared : {true, false}) {
       const Crossing crossing(shared);
       // What each takes alone.
-      EXPECT_NEAR(run_events(crossing.schedule, platform, crossing.wiring).makespan_s(), 1e-3, 1e-9)
+      EXPECT_NEAR(run_events({crossing.schedule, platform, crossing.wiring}).makespan_s(), 1e-3,
+                  1e-9)
           << nic;
-      EXPECT_NEAR(makespan_floor_s(crossing.schedule, platform, crossing.wiring),
+      EXPECT_NEAR(makespan_floor_s({crossing.schedule, platform, crossing.wiring}),
                   shared ? 2e-3 : 1e-3, 1e-9)
           << nic;
     }
@@ -78,8 +79,8 @@ double floor_us(Program& p, const std::string& spec) {
   const machine::Platform platform = machine::parse_platform_spec(spec);
   const sched::Schedule schedule = p.build();
   const machine::Wiring wiring(platform, schedule.rank_count());
-  const double floor_s = makespan_floor_s(schedule, platform, wiring);
-  const sched::Trace trace = run_events(schedule, platform, wiring);
+  const double floor_s = makespan_floor_s({schedule, platform, wiring});
+  const sched::Trace trace = run_events({schedule, platform, wiring});
   EXPECT_TRUE(trace.contended || floor_s <= trace.makespan_s() + 1e-15);
   return floor_s * 1e6;
 }

@@ -45,7 +45,7 @@ std::string shared_link(const Schedule& schedule, const std::string& platform_te
   const Platform platform = machine::load_platform(platform_text);
   const Wiring wiring(platform, schedule.rank_count());
   const machine::Paths paths(schedule, wiring, plan);
-  const auto link = link_that_may_be_shared(schedule, platform, wiring, paths);
+  const auto link = link_that_may_be_shared({schedule, platform, wiring}, paths);
   return link ? wiring.links()[link->value].name : "";
 }
 
@@ -121,8 +121,8 @@ TEST(MayShare, HoldsForRandomRuns) {
     const Wiring wiring(platform, schedule.rank_count());
     const DelayPlan plan = testing::random_delays(dice, schedule);
     const machine::Paths paths(schedule, wiring, plan);
-    const bool may = link_that_may_be_shared(schedule, platform, wiring, paths).has_value();
-    const bool did = run_events(schedule, platform, plan).contended;
+    const bool may = link_that_may_be_shared({schedule, platform, wiring}, paths).has_value();
+    const bool did = run_events({schedule, platform, plan}).contended;
     EXPECT_TRUE(may || !did) << spec << " on " << text << ", seed " << seed;
     if (did) ++shared;
     if (!may) ++never;

@@ -16,7 +16,7 @@ inline MeasuredPoint measured(PointKind kind, std::uint64_t bytes, std::uint64_t
                               const machine::Platform& platform) {
   const analysis::Measurement one{kind, bytes, messages};
   const analysis::MeasuringSchedule measuring = analysis::measuring_schedule({&one, 1});
-  return points_of(measuring, analysis::run_events(measuring.schedule, platform)).front();
+  return points_of(measuring, analysis::run_events({measuring.schedule, platform})).front();
 }
 
 }  // namespace slackline::testing

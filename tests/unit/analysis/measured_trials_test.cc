@@ -25,7 +25,7 @@ class Trials : public ::testing::Test {
   Trials()
       : schedule_(
             compile(sched::parse_spec("double-tree:ranks=8,bytes=16000,block=1000,ready=none"))) {
-    const ObservedSlack slack = observed_slack(schedule_, run_events(schedule_, star()), 0);
+    const ObservedSlack slack = observed_slack(schedule_, run_events({schedule_, star()}), 0);
     float_s_ = slack.total_float_s;
     for (std::uint32_t i = 0; i < schedule_.op_count(); i += 7) {
       trials_.push_back({OpId(i), sched::Time{5'000'000}, false});
@@ -36,7 +36,7 @@ class Trials : public ::testing::Test {
   MeasuredRun machine(std::function<double()> late) {
     return [this, late = std::move(late)](const machine::DelayPlan& plan) {
       ++runs_;
-      sched::Trace trace = run_events(schedule_, star(), plan);
+      sched::Trace trace = run_events({schedule_, star(), plan});
       const double late_s = late();
       for (sched::OpTimes& op : trace.ops) op.done_s += late_s;
       return trace;
@@ -45,7 +45,7 @@ class Trials : public ::testing::Test {
 
   sched::Schedule schedule_;
   std::vector<double> float_s_;
-  std::vector<Trial> trials_;
+  std::vector<machine::OpDelay> trials_;
   std::uint32_t runs_ = 0;
 };
 
@@ -60,7 +60,7 @@ TEST_F(Trials, WithoutNoiseAreWhatTheModelPredicts) {
   EXPECT_EQ(told, 2 * trials_.size());
   EXPECT_EQ(found.noise_s, 0);
   EXPECT_EQ(found.undelayed_s.size(), 2 * trials_.size());
-  EXPECT_EQ(found.validation.makespan_s, run_events(schedule_, star()).makespan_s());
+  EXPECT_EQ(found.validation.makespan_s, run_events({schedule_, star()}).makespan_s());
   std::size_t exact = 0;
   for (const TrialResult& result : found.validation.trials) {
     const double predicted_s = predicted_shift_s(result, float_s_[result.trial.op.value]);
@@ -90,7 +90,7 @@ TEST_F(Trials, MediansBearSomeThatAreFarOff) {
 TEST_F(Trials, NoiseIsWhatATrialWithoutDelayComesTo) {
   std::mt19937 draw(4);
   const auto noisy = [&] { return 1e-9 * static_cast<double>(draw() % 1000); };
-  for (Trial& trial : trials_) trial.by = sched::Time{0};
+  for (machine::OpDelay& trial : trials_) trial.by = sched::Time{0};
   const MeasuredTrials found = run_measured_trials(schedule_, {}, trials_, 3, machine(noisy));
   std::size_t within = 0;
   for (const TrialResult& result : found.validation.trials) {

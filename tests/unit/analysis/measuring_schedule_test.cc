@@ -48,7 +48,7 @@ TEST(MeasuringSchedule, OneAfterTheOtherIsAsEachAlone) {
   const std::vector<Measurement> all = all_kinds();
   const MeasuringSchedule measuring = measuring_schedule(all);
   const std::vector<MeasuredPoint> points =
-      points_of(measuring, run_events(measuring.schedule, slow()));
+      points_of(measuring, run_events({measuring.schedule, slow()}));
   ASSERT_EQ(points.size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const MeasuredPoint alone =
@@ -81,7 +81,7 @@ TEST(StandardMeasurements, FitTheMemoryAndDetermineTheMachine) {
     const MeasuringSchedule measuring = measuring_schedule(all, memory_bytes);
     EXPECT_EQ(measuring.schedule.buffers().front().bytes, memory_bytes);
     const std::vector<MeasuredPoint> points =
-        points_of(measuring, run_events(measuring.schedule, slow()));
+        points_of(measuring, run_events({measuring.schedule, slow()}));
     const Calibration found = calibrate(points, machine::Platform{});
     for (const FigureFit& fit : found.figures) {
       EXPECT_EQ(fit.verdict, Verdict::kMeasured) << name(fit.figure) << ' ' << mebibytes;
@@ -109,7 +109,7 @@ TEST(MeasuringSchedule, RefusesWhatIsNoMeasurement) {
 TEST(MeasuringSchedule, RefusesARunThatBrokeOff) {
   const Measurement one{PointKind::kSend, 8, 3};
   const MeasuringSchedule measuring = measuring_schedule({&one, 1});
-  sched::Trace trace = run_events(measuring.schedule, slow());
+  sched::Trace trace = run_events({measuring.schedule, slow()});
   trace.ops[measuring.places[0].last.value].done_s = std::numeric_limits<double>::infinity();
   EXPECT_THROW(points_of(measuring, trace), InputError);
   trace.schedule.low ^= 1;

@@ -19,10 +19,10 @@ using testing::Program;
 
 void expect_by_every_engine(const std::vector<MessageCase>& cases) {
   for (const MessageCase& c : cases) {
-    expect_seen(c, analysis::run_events(c.schedule, c.platform, c.delays, c.policy));
-    expect_seen(c, analysis::run_analytic(c.schedule, c.platform, c.delays, c.policy));
+    expect_seen(c, analysis::run_events({c.schedule, c.platform, c.delays, c.policy}));
+    expect_seen(c, analysis::run_analytic({c.schedule, c.platform, c.delays, c.policy}));
     if (c.policy != IssuePolicy::kInOrder) continue;
-    const auto fast = analysis::longest_path(c.schedule, c.platform, c.delays);
+    const auto fast = analysis::longest_path({c.schedule, c.platform, c.delays});
     if (fast) expect_seen(c, *fast);
   }
 }
@@ -37,7 +37,7 @@ TEST(MessageTimes, LongestPathAnswersWhereNothingMeets) {
         testing::datagram(), testing::one_sender_gap(15, 16, "gap"), testing::gap_between_small(),
         testing::slow_pair(), testing::plain_put(), testing::put_with_immediate(),
         testing::put_with_flag(), testing::delay_and_join(), testing::one_off_delay(true)}) {
-    EXPECT_TRUE(analysis::longest_path(c.schedule, c.platform, c.delays)) << c.name;
+    EXPECT_TRUE(analysis::longest_path({c.schedule, c.platform, c.delays})) << c.name;
   }
 }
 
@@ -45,7 +45,7 @@ TEST(MessageTimes, LongestPathDeclinesWhereItWouldBeWrong) {
   for (const MessageCase& c :
        {testing::incast_serial(), testing::head_of_line(), testing::plain_get(),
         testing::one_atomic(), testing::one_off_delay(false), testing::channel_order()}) {
-    EXPECT_FALSE(analysis::longest_path(c.schedule, c.platform, c.delays)) << c.name;
+    EXPECT_FALSE(analysis::longest_path({c.schedule, c.platform, c.delays})) << c.name;
   }
 }
 
@@ -59,15 +59,15 @@ TEST(MessageTimes, FairNicsSayWhenTheyShared) {
   for (int i = 0; i < 3; ++i) {
     incast.expected.push_back({sends[i], out_us[i], out_us[i], out_us[i] + 18});
   }
-  for (const sched::Trace& trace : {analysis::run_events(incast.schedule, incast.platform),
-                                    analysis::run_analytic(incast.schedule, incast.platform)}) {
+  for (const sched::Trace& trace : {analysis::run_events({incast.schedule, incast.platform}),
+                                    analysis::run_analytic({incast.schedule, incast.platform})}) {
     expect_seen(incast, trace);
     EXPECT_TRUE(trace.contended) << trace.engine;
   }
   MessageCase gap = testing::one_sender_gap(15, 16, "gap");
   gap.platform.nic = machine::NicDiscipline::kFair;
-  for (const sched::Trace& trace : {analysis::run_events(gap.schedule, gap.platform),
-                                    analysis::run_analytic(gap.schedule, gap.platform)}) {
+  for (const sched::Trace& trace : {analysis::run_events({gap.schedule, gap.platform}),
+                                    analysis::run_analytic({gap.schedule, gap.platform})}) {
     expect_seen(gap, trace);
     EXPECT_FALSE(trace.contended) << trace.engine;
   }
@@ -75,8 +75,8 @@ TEST(MessageTimes, FairNicsSayWhenTheyShared) {
 
 TEST(MessageTimes, NothingToDo) {
   const sched::Schedule empty = Program(3).build();
-  for (const sched::Trace& trace : {analysis::run_events(empty, testing::round_platform()),
-                                    analysis::run_analytic(empty, testing::round_platform())}) {
+  for (const sched::Trace& trace : {analysis::run_events({empty, testing::round_platform()}),
+                                    analysis::run_analytic({empty, testing::round_platform()})}) {
     EXPECT_EQ(trace.makespan_s(), 0.0);
     EXPECT_TRUE(trace.ops.empty());
   }
@@ -84,7 +84,7 @@ TEST(MessageTimes, NothingToDo) {
 
 TEST(MessageTimes, TheTraceSaysWhatRan) {
   const MessageCase c = testing::slow_pair();
-  const sched::Trace trace = analysis::run_events(c.schedule, c.platform, c.delays);
+  const sched::Trace trace = analysis::run_events({c.schedule, c.platform, c.delays});
   EXPECT_EQ(trace.schedule, c.schedule.digest());
   EXPECT_EQ(trace.platform, c.platform.spec());
   EXPECT_EQ(trace.delays, c.delays.text());

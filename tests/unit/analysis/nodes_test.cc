@@ -41,8 +41,8 @@ Platform nodes_of(std::uint32_t ranks) {
 }
 
 void expect_case(const MessageCase& c) {
-  testing::expect_seen(c, analysis::run_events(c.schedule, c.platform, c.delays, c.policy));
-  testing::expect_seen(c, analysis::run_analytic(c.schedule, c.platform, c.delays, c.policy));
+  testing::expect_seen(c, analysis::run_events({c.schedule, c.platform, c.delays, c.policy}));
+  testing::expect_seen(c, analysis::run_analytic({c.schedule, c.platform, c.delays, c.policy}));
 }
 
 TEST(Nodes, MessagesWithinOneGoThroughItsMemory) {
@@ -132,7 +132,7 @@ TEST(Nodes, FailWithAllTheirRanks) {
   failure.at = us(4);
   plan.failures.push_back(failure);
   const sched::Schedule schedule = p.build();
-  const Trace trace = analysis::run_events(schedule, nodes_of(2), plan);
+  const Trace trace = analysis::run_events({schedule, nodes_of(2), plan});
   for (std::uint32_t i = 0; i < 3; ++i) EXPECT_FALSE(std::isfinite(trace.ops[i].done_s)) << i;
   // The port of the second node, which rank 0 held until then, is free again.
   EXPECT_NEAR(trace.ops[left.value].wire_s, 4e-6, 1e-15);
@@ -161,7 +161,7 @@ TEST(Nodes, AtomicsOfTheCpuAreDearerTheMoreRanksShareTheirLine) {
   const sched::Schedule schedule = p.build();
   expect_case({"contended", schedule, platform, expected});
   // The second time rank 0 comes to the line three others have used it.
-  const Trace trace = analysis::run_events(schedule, platform);
+  const Trace trace = analysis::run_events({schedule, platform});
   EXPECT_NEAR(trace.ops[1].wire_s - trace.ops[1].issued_s, 0.5e-6 + 2.5e-6, 1e-15);
 }
 
@@ -292,8 +292,8 @@ TEST(Nodes, ShareANicAsTheLanesOfARankDo) {
     const Platform lanes = shared;
     shared.node.ranks = per_node;
     shared.node.memory_latency = us(1'000);  // nobody's
-    const Trace a = analysis::run_events(written(parts, per_node, false), shared);
-    const Trace b = analysis::run_events(written(parts, per_node, true), lanes);
+    const Trace a = analysis::run_events({written(parts, per_node, false), shared});
+    const Trace b = analysis::run_events({written(parts, per_node, true), lanes});
     ASSERT_EQ(a.ops.size(), b.ops.size());
     for (std::size_t i = 0; i < a.ops.size(); ++i) {
       ASSERT_EQ(a.ops[i].issued_s, b.ops[i].issued_s) << "seed " << seed << ", op " << i;
@@ -321,9 +321,9 @@ TEST(Nodes, SlackRefusesAtomicsWithoutATimeOfTheirOwn) {
   p.fetch_add(p.channel(2, 1), 0);
   const sched::Schedule schedule = p.build();
   const auto error = [&](const Platform& platform) -> std::string {
-    const Trace trace = analysis::run_events(schedule, platform);
+    const Trace trace = analysis::run_events({schedule, platform});
     try {
-      analysis::timed_slack(schedule, platform, {}, trace);
+      analysis::timed_slack({schedule, platform, {}}, trace);
     } catch (const Unsupported& refused) {
       return refused.what();
     }

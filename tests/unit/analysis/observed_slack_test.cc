@@ -39,7 +39,7 @@ TEST(ObservedSlack, ByHand) {
   program.recv(second, 1000);
   const sched::Schedule schedule = program.build();
   // early arrives at 3, is done at 5; again at 8 and 10; late at 13 and 15.
-  const ObservedSlack found = observed_slack(schedule, run_events(schedule, star()), 0);
+  const ObservedSlack found = observed_slack(schedule, run_events({schedule, star()}), 0);
   EXPECT_NEAR(found.makespan_s, 15 * kMicrosecond, 1e-15);
   const auto expect = [&](OpId op, double us) {
     EXPECT_NEAR(found.total_float_s[op.value], us * kMicrosecond, 1e-15) << describe(schedule, op);
@@ -60,9 +60,9 @@ TEST(ObservedSlack, IsThatOfTheModelWithoutProcessors) {
     for (const char* size : {":ranks=8,bytes=16000,block=1000", ":ranks=7,bytes=9000,block=1000"}) {
       const sched::Schedule schedule =
           compile(sched::parse_spec(std::string(pattern) + size + ",ready=none"));
-      const sched::Trace trace = run_events(schedule, star());
+      const sched::Trace trace = run_events({schedule, star()});
       const ObservedSlack found = observed_slack(schedule, trace, 0);
-      const TimedSlack model = timed_slack(schedule, star(), {}, trace);
+      const TimedSlack model = timed_slack({schedule, star(), {}}, trace);
       EXPECT_NEAR(found.makespan_s, model.makespan_s, 1e-12);
       for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
         if (schedule.op(OpId(i)).kind != sched::OpKind::kSend) continue;
@@ -80,7 +80,7 @@ TEST(ObservedSlack, NothingIsAboveWhatIsLeftOfTheRun) {
       compile(sched::parse_spec("double-tree:ranks=6,bytes=16000,block=1000"));
   const machine::Platform platform =
       machine::parse_platform_spec("star:rate=8Gbps,latency=2us,o_post=700ns,o_complete=900ns");
-  const sched::Trace trace = run_events(schedule, platform);
+  const sched::Trace trace = run_events({schedule, platform});
   const ObservedSlack found = observed_slack(schedule, trace, 100);
   double least_s = found.makespan_s;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
@@ -93,10 +93,10 @@ TEST(ObservedSlack, NothingIsAboveWhatIsLeftOfTheRun) {
 
 TEST(ObservedSlack, RefusesRunsThatBrokeOffOrOthers) {
   const sched::Schedule schedule = compile(sched::parse_spec("chain:ranks=3,bytes=1000"));
-  sched::Trace trace = run_events(schedule, star());
+  sched::Trace trace = run_events({schedule, star()});
   trace.ops[1].done_s = std::numeric_limits<double>::infinity();
   EXPECT_THROW(observed_slack(schedule, trace, 0), InputError);
-  trace = run_events(schedule, star());
+  trace = run_events({schedule, star()});
   trace.schedule.low ^= 1;
   EXPECT_THROW(observed_slack(schedule, trace, 0), InputError);
 }

@@ -32,7 +32,7 @@ struct Ran {
   Ran(Schedule s, const DelayPlan& plan, const machine::Platform& platform)
       : schedule(std::move(s)),
         paths(schedule, machine::Wiring(platform, schedule.rank_count()), plan),
-        trace(run_events(schedule, platform, plan)),
+        trace(run_events({schedule, platform, plan})),
         outcome(outcome_of(schedule, paths, trace)) {}
   Ran(Schedule s, const DelayPlan& plan)
       : Ran(std::move(s), plan, machine::parse_platform_spec("star:rate=8Gbps,latency=1us")) {}

@@ -26,28 +26,28 @@ void expect_refused(const BrokenSchedule& broken) {
     }
   };
   const machine::Platform platform;
-  by([&] { analysis::run_events(broken.schedule, platform); }, "event engine");
-  by([&] { analysis::run_analytic(broken.schedule, platform); }, "analytic engine");
+  by([&] { analysis::run_events({broken.schedule, platform}); }, "event engine");
+  by([&] { analysis::run_analytic({broken.schedule, platform}); }, "analytic engine");
 }
 
 TEST(Refusal, Bundles) {
   for (const BrokenSchedule& broken : testing::bundled_schedules()) {
     expect_refused<InputError>(broken);
-    EXPECT_THROW(analysis::longest_path(broken.schedule, {}), Unsupported) << broken.name;
+    EXPECT_THROW(analysis::longest_path({broken.schedule, {}}), Unsupported) << broken.name;
   }
 }
 
 TEST(Refusal, UnmatchedMessages) {
   for (const BrokenSchedule& broken : testing::unmatched_schedules()) {
     expect_refused<InputError>(broken);
-    EXPECT_THROW(analysis::longest_path(broken.schedule, {}), InputError) << broken.name;
+    EXPECT_THROW(analysis::longest_path({broken.schedule, {}}), InputError) << broken.name;
   }
 }
 
 TEST(Refusal, Deadlocks) {
   for (const BrokenSchedule& broken : testing::deadlocked_schedules()) {
     expect_refused<InputError>(broken);
-    EXPECT_FALSE(analysis::longest_path(broken.schedule, {})) << broken.name;
+    EXPECT_FALSE(analysis::longest_path({broken.schedule, {}})) << broken.name;
   }
 }
 

@@ -64,7 +64,9 @@ Region region(RegionKind kind, OpId entry, std::uint32_t count, std::uint32_t at
   return r;
 }
 
-sched::Trace run(Program& p) { return analysis::run_events(p.build(), testing::round_platform()); }
+sched::Trace run(Program& p) {
+  return analysis::run_events({p.build(), testing::round_platform()});
+}
 
 std::string error_of(Program& p) {
   try {
@@ -231,7 +233,7 @@ TEST(StaticForms, AddressesOfARunAreFixed) {
   p.after({ticket}, again);
   p.after({again}, moved);
   const sched::Schedule schedule = p.build();
-  const sched::Trace t = analysis::run_events(schedule, testing::round_platform());
+  const sched::Trace t = analysis::run_events({schedule, testing::round_platform()});
   const sched::Unrolled ran = machine::realise(schedule, t);
   EXPECT_EQ(ran.schedule.arguments(ran.schedule.op(moved)).address_offset, literal(48));
 }
@@ -251,7 +253,7 @@ TEST(Analytic, PricesTheBestCase) {
   alt.p.value = 999'999;
   p.builder().add_region(alt);
   const sched::Schedule schedule = p.build();
-  const sched::Trace t = analysis::run_analytic(schedule, testing::round_platform());
+  const sched::Trace t = analysis::run_analytic({schedule, testing::round_platform()});
   EXPECT_EQ(t.engine, "best-case");
   EXPECT_EQ(t.schedule, schedule.digest());
   EXPECT_EQ(t.ops[add.value].attempts, 1u);

@@ -40,7 +40,7 @@ Tie tie(std::uint32_t steps, Time step, std::uint32_t chain_rank) {
   }
   machine::Platform platform;
   platform.rate = {8'000'000'000};
-  const sched::Trace trace = run_events(p.build(), platform);
+  const sched::Trace trace = run_events({p.build(), platform});
   const auto times = [&](std::uint32_t rank) { return trace.ops[puts[rank].value]; };
   return {times(chain_rank).ready_s, times(1 - chain_rank).ready_s,
           times(0).wire_s < times(1).wire_s};

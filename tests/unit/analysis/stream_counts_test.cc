@@ -80,7 +80,7 @@ TEST(StreamCounts, ChancesAreMetAtTheirBounds) {
       if (chance == 1) {
         EXPECT_EQ(makespan_s > quiet_s, !above);
       }
-      EXPECT_EQ(makespan_s, run_analytic(schedule, platform(), plan).makespan_s()) << chance;
+      EXPECT_EQ(makespan_s, run_analytic({schedule, platform(), plan}).makespan_s()) << chance;
       const auto samples = stream_samples(spec, platform(), plan, {1, 1, {}});
       ASSERT_TRUE(samples);
       EXPECT_EQ(samples->samples.makespan_s[0], makespan_s) << chance << ' ' << above;

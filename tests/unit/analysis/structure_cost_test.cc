@@ -74,7 +74,7 @@ TEST(StructureCost, AnOperationAloneTakesTheSumOfItsMessages) {
           (":ranks=2,clients=1,handler=400ns,op=" + std::string(name(row.access))) +
           ",level=" + std::string(sched::name(row.level));
       const sched::StructureProgram program = structure_of(spec);
-      const sched::Trace trace = analysis::run_events(program.schedule, platform);
+      const sched::Trace trace = analysis::run_events({program.schedule, platform});
       const double took_s = trace.ops[program.ops.front().last.value].done_s;
       EXPECT_NEAR(took_s, row.price_s(costs), 1e-9 * took_s) << text << ": " << spec;
     }
@@ -84,7 +84,7 @@ TEST(StructureCost, AnOperationAloneTakesTheSumOfItsMessages) {
       const sched::StructureProgram program =
           structure_of((table ? "hash-table" : "queue") +
                        (":ranks=2,clients=1,via=am,handler=400ns,op=" + std::string(name(access))));
-      const sched::Trace trace = analysis::run_events(program.schedule, platform);
+      const sched::Trace trace = analysis::run_events({program.schedule, platform});
       const double took_s = trace.ops[program.ops.front().last.value].done_s;
       EXPECT_NEAR(took_s,
                   analysis::idle_call_s(platform, wiring, RankId(1), RankId(0), access, handler),

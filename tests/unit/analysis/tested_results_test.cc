@@ -67,7 +67,7 @@ pre 1[0+8] value 8
 
 TEST(TestedResults, ProbingFindsTheNextSlot) {
   const Schedule schedule = sched::read_text(kInserts);
-  const Trace trace = run_events(schedule, one_microsecond());
+  const Trace trace = run_events({schedule, one_microsecond()});
   EXPECT_EQ(trace.ops[0].attempts, 1u);
   EXPECT_EQ(trace.ops[2].attempts, 2u);
   EXPECT_EQ(words_of(schedule, trace, 2), (std::vector<std::uint64_t>{1, 0, 0, 1}));
@@ -77,9 +77,9 @@ TEST(TestedResults, ProbingFindsTheNextSlot) {
 
 TEST(TestedResults, StaticFormsActOnTheSameMemory) {
   const Schedule schedule = sched::read_text(kInserts);
-  const Trace trace = run_events(schedule, one_microsecond());
+  const Trace trace = run_events({schedule, one_microsecond()});
   const sched::Unrolled realised = machine::realise(schedule, trace);
-  const Trace again = run_events(realised.schedule, one_microsecond());
+  const Trace again = run_events({realised.schedule, one_microsecond()});
   EXPECT_DOUBLE_EQ(again.makespan_s(), trace.makespan_s());
   EXPECT_EQ(words_of(realised.schedule, again, 2), words_of(schedule, trace, 2));
   for (const sched::OpArguments& arguments : realised.schedule.argument_table()) {
@@ -93,7 +93,7 @@ TEST(TestedResults, FullTableIsReported) {
   text.replace(text.find("attempts 4 outcome actual\npre"), 10, "attempts 1");
   const Schedule schedule = sched::read_text(text);
   try {
-    run_events(schedule, one_microsecond());
+    run_events({schedule, one_microsecond()});
     ADD_FAILURE();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
@@ -117,7 +117,7 @@ TEST(TestedResults, GetsLookUntilAPutHasArrived) {
        {std::string("compare 0 expect unequal"), "compare " + std::to_string(value_word(5)),
         "compare " + std::to_string(value_word(5) & 255) + " mask 255"}) {
     const Schedule schedule = sched::read_text(reader(test));
-    const Trace trace = run_events(schedule, one_microsecond());
+    const Trace trace = run_events({schedule, one_microsecond()});
     // At the target at 1, 3.00064, … 11.0032 us; the put arrives at 11.00064.
     EXPECT_EQ(trace.ops[2].attempts, 6u) << test;
     EXPECT_EQ(trace.results[2], value_word(5)) << test;
@@ -142,7 +142,7 @@ region repeat entry 1 count 1 attempts 7
 region retry entry 1 count 1 attempts 100 outcome actual
 )";
   const Schedule schedule = sched::read_text(kText);
-  const Trace trace = run_events(schedule, one_microsecond());
+  const Trace trace = run_events({schedule, one_microsecond()});
   EXPECT_EQ(words_of(schedule, trace, 0), std::vector<std::uint64_t>{12});
   EXPECT_GT(trace.ops[0].attempts, 5u);
 }
@@ -166,7 +166,7 @@ region retry entry 2 count 1 attempts 1 outcome actual
 pre 0[0+16] value 9
 )";
   const Schedule schedule = sched::read_text(kText);
-  const Trace trace = run_events(schedule, one_microsecond());
+  const Trace trace = run_events({schedule, one_microsecond()});
   std::array<std::byte, 16> sent{};
   sched::write_value(sched::ValueId(9), 0, sent);
   std::array<std::byte, 8> sum{};

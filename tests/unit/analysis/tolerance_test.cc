@@ -33,9 +33,9 @@ machine::Platform platform() {
 Tolerance tolerance_of(const sched::Schedule& schedule, const Parameter& parameter,
                        const machine::Platform& on = platform(),
                        const machine::DelayPlan& plan = {}) {
-  const sched::Trace trace = run_analytic(schedule, on, plan);
+  const sched::Trace trace = run_analytic({schedule, on, plan});
   const machine::Wiring wiring(on, schedule.rank_count());
-  return tolerance(schedule, on, wiring, plan, trace, std::span(&parameter, 1)).front();
+  return tolerance({schedule, on, wiring, plan}, trace, std::span(&parameter, 1)).front();
 }
 
 TEST(Tolerance, OfTwoSendsByHand) {
@@ -160,23 +160,23 @@ TEST(Tolerance, OfAnAtomicWhoseAnswerComesLast) {
   const machine::Wiring wiring({"0", "1", "2"}, links, routes);
   const machine::Platform on = machine::parse_platform_spec(
       "star:nic=serial,rate=8Gbps,latency=1us,o_post=1us,o_complete=2us,gap=500ns,interleave=0B");
-  const sched::Trace trace = run_events(schedule, on, wiring);
+  const sched::Trace trace = run_events({schedule, on, wiring});
   // Post 1, there 10, a word of 8 bytes back 10, completion 2.
   EXPECT_NEAR(trace.makespan_s(), 23.008e-6, 1e-15);
   for (const Kind kind : {Kind::kLatency, Kind::kPost, Kind::kCompletion, Kind::kGap}) {
     const Parameter parameter{.kind = kind};
     const Tolerance found =
-        tolerance(schedule, on, wiring, {}, trace, std::span(&parameter, 1)).front();
+        tolerance({schedule, on, wiring, {}}, trace, std::span(&parameter, 1)).front();
     EXPECT_NEAR(found.makespan_at.at(0), trace.makespan_s(), 1e-15) << static_cast<int>(kind);
   }
 }
 
 TEST(Tolerance, StaysWithinItsRange) {
   const sched::Schedule schedule = two_sends();
-  const sched::Trace trace = run_analytic(schedule, platform());
+  const sched::Trace trace = run_analytic({schedule, platform()});
   const machine::Wiring wiring(platform(), 2);
   const Parameter post{.kind = Kind::kPost};
-  const auto found = tolerance(schedule, platform(), wiring, {}, trace, std::span(&post, 1),
+  const auto found = tolerance({schedule, platform(), wiring, {}}, trace, std::span(&post, 1),
                                WireTimes::kModel, {-0.5e-6, 3e-6});
   EXPECT_EQ(found[0].makespan_at.lo(), -0.5e-6);
   EXPECT_EQ(found[0].makespan_at.pieces().size(), 1u);
@@ -217,13 +217,13 @@ TEST(Tolerance, OfWaysThatDifferThereAndBack) {
   // The run's makespan, and by latency, by the byte time of each link, by o_complete.
   const auto figures = [&](Program& p) {
     const sched::Schedule schedule = p.build();
-    const sched::Trace trace = run_events(schedule, on, wiring);
+    const sched::Trace trace = run_events({schedule, on, wiring});
     std::vector<double> all = {trace.makespan_s() * 1e6};
     for (const Parameter& parameter :
          {Parameter{.kind = Kind::kLatency}, Parameter{Kind::kByteTime, machine::LinkId(0)},
           Parameter{Kind::kByteTime, machine::LinkId(1)}, Parameter{.kind = Kind::kCompletion}}) {
       const Tolerance found =
-          tolerance(schedule, on, wiring, {}, trace, std::span(&parameter, 1)).front();
+          tolerance({schedule, on, wiring, {}}, trace, std::span(&parameter, 1)).front();
       EXPECT_NEAR(found.makespan_s, trace.makespan_s(), 1e-15);
       EXPECT_NEAR(found.makespan_at.at(0), trace.makespan_s(), 1e-15);
       all.push_back(found.slopes().after);
@@ -266,11 +266,11 @@ TEST(Tolerance, AsksOnceForEachPieceAndEachBend) {
 // The makespan is that at 0 also where 0 is not looked at.
 TEST(Tolerance, OfARangeBesideZero) {
   const sched::Schedule schedule = two_sends();
-  const sched::Trace trace = run_analytic(schedule, platform());
+  const sched::Trace trace = run_analytic({schedule, platform()});
   const machine::Wiring wiring(platform(), 2);
   const Parameter latency{.kind = Kind::kLatency};
   const auto of = [&](double lo, double hi) {
-    return tolerance(schedule, platform(), wiring, {}, trace, std::span(&latency, 1),
+    return tolerance({schedule, platform(), wiring, {}}, trace, std::span(&latency, 1),
                      WireTimes::kModel, {lo, hi})
         .front();
   };

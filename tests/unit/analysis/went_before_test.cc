@@ -30,11 +30,9 @@ Found of(const std::vector<std::string>& lengths) {
   }
   const sched::Schedule schedule = sched::read_text(text, "s");
   const auto platform = machine::parse_platform_spec("star:rate=100Gbps,latency=1us");
-  const machine::Wiring wiring(platform, 1);
-  const machine::Delays delays({}, schedule, platform);
-  const machine::Paths paths(schedule, wiring, {});
-  const sched::Trace trace = run_analytic(schedule, platform);
-  const ConstraintGraph graph(schedule, platform, delays, paths, trace);
+  const machine::Setting setting(schedule, platform);
+  const ConstraintGraph graph(setting, machine::Delays(setting), machine::Paths(setting),
+                              run_analytic(setting));
   Found found;
   for (const Constraint& c : graph.went_before()) {
     EXPECT_EQ(c.weight_s, 0);

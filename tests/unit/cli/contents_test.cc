@@ -28,7 +28,7 @@ struct Ran {
                .title = text,
                .blocks = std::nullopt,
                .pattern = text.substr(0, text.find(':'))},
-        trace(analysis::run_events(schedule, machine::Platform{})) {}
+        trace(analysis::run_events({schedule, machine::Platform{}})) {}
   Contents contents() const { return {loaded, trace}; }
 };
 

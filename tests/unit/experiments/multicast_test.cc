@@ -12,7 +12,7 @@ TEST(Multicast, DeliveryIsTheLastReceipt) {
   // A chain of 3, 2 blocks: receipts after 2 and after 3 block times.
   const machine::Platform bare = bare_machine();
   const sched::Schedule schedule = schedule_of({"chain", 3, 2 * kMiB, kMiB, ""});
-  const sched::Trace trace = analysis::run_analytic(schedule, bare);
+  const sched::Trace trace = analysis::run_analytic({schedule, bare});
   const std::vector<double> receipts = receipts_s(schedule, trace);
   ASSERT_EQ(receipts.size(), 3u);
   EXPECT_EQ(receipts[0], 0);
@@ -36,7 +36,7 @@ TEST(CpuLoad, OfOneBlock) {
   const machine::Platform sleeping = with_interrupts(polling);
   EXPECT_EQ(sleeping.o_complete, sched::Time{4'000'000});
   const sched::Schedule schedule = schedule_of({"chain", 2, 10'000, 10'000, "ready=none"});
-  const sched::Trace trace = analysis::run_analytic(schedule, sleeping);
+  const sched::Trace trace = analysis::run_analytic({schedule, sleeping});
   const double end_s = delivered_s(schedule, trace);
   EXPECT_NEAR(end_s, 17e-6, 1e-15);  // post 1, wire 10, latency 2, seen 4
   const std::vector<Work> copy = {{sched::RankId(1), end_s, end_s + 5e-6}};

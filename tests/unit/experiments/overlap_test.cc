@@ -23,7 +23,7 @@ struct Ends {
 };
 Ends ends_of(const sched::Composition& whole) {
   const machine::Platform bare = bare_machine();
-  const sched::Trace trace = analysis::run_analytic(whole.schedule, bare);
+  const sched::Trace trace = analysis::run_analytic({whole.schedule, bare});
   Ends ends{parts_delivered_s(whole, trace), parts_sent_s(whole, trace), receipts(whole, trace)};
   for (double& at : ends.delivered) at /= block_time_s(bare);
   for (double& at : ends.sent) at /= block_time_s(bare);

@@ -74,12 +74,13 @@ Ran run(const sched::Schedule& schedule, const Platform& platform, const DelayPl
         IssuePolicy policy = IssuePolicy::kInOrder) {
   Ran result;
   result.times.resize(schedule.op_count());
-  const Delays delays(plan, schedule, platform);
+  const Setting setting(schedule, platform, plan, policy);
+  const Delays delays(setting);
   std::vector<double> request_s(request_count(schedule));
-  const Paths paths(schedule, Wiring(platform, schedule.rank_count()), plan);
+  const Paths paths(setting);
   result.clock.paths = &paths;
   std::vector<std::uint64_t> results(request_count(schedule));
-  Execution execution(schedule, platform, delays, paths, policy,
+  Execution execution(setting, delays, paths,
                       {result.times, request_s, results, {}, sched::KeptMemory(schedule)},
                       result.clock);
   result.clock.run(execution);

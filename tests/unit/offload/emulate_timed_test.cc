@@ -28,7 +28,7 @@ Emulation emulate(const Schedule& schedule, const QueueOptions& options, const c
   const QueueProgram program = compile_queues(schedule, options);
   const Platform on = machine::parse_platform_spec(platform);
   const machine::Wiring wiring(on, schedule.rank_count());
-  return emulate_timed(program, schedule, graph, on, wiring, {}, timing);
+  return emulate_timed(program, {schedule, on}, graph, timing);
 }
 
 // Where a rank sends to one other only, queues and a program that costs no CPU do the same.
@@ -38,7 +38,7 @@ TEST(EmulateTimed, IsTheEventEngineWhereSoftwareIsFree) {
                            "sequential:ranks=2,bytes=5000,block=1000,ready=none,in-flight=0"}) {
     const Schedule schedule = schedule_of(spec);
     const double software_s =
-        analysis::run_events(schedule, machine::parse_platform_spec(kFree)).makespan_s();
+        analysis::run_events({schedule, machine::parse_platform_spec(kFree)}).makespan_s();
     for (const Mode mode : {Mode::kSqWait, Mode::kMqEnable}) {
       QueueOptions options;
       options.mode = mode;
@@ -56,7 +56,7 @@ TEST(EmulateTimed, PaysNoCpu) {
   const Emulation costly = emulate(schedule, {}, kCostly);
   EXPECT_EQ(free.trace.makespan_s(), costly.trace.makespan_s());
   const auto software = [&](const char* platform) {
-    return analysis::run_events(schedule, machine::parse_platform_spec(platform)).makespan_s();
+    return analysis::run_events({schedule, machine::parse_platform_spec(platform)}).makespan_s();
   };
   EXPECT_LT(costly.trace.makespan_s(), software(kCostly));
   EXPECT_LT(software(kFree), software(kCostly));

@@ -293,7 +293,7 @@ class NaiveNics {
 Emulation emulate(const QueueProgram& program, const Schedule& schedule, const Network& network,
                   const NicTiming& timing = {}) {
   const MessageGraph graph(schedule);
-  return emulate_timed(program, schedule, graph, network.platform(), network.wiring(), {}, timing);
+  return emulate_timed(program, {schedule, network.platform(), network.wiring()}, graph, timing);
 }
 
 TEST(TimedQueues, AreTheNaiveNicsForRandomPrograms) {
@@ -446,8 +446,7 @@ TEST(TimedQueues, TracesSayWhatMadeThem) {
   delays.pairs.push_back({RankId(0), RankId(1), sched::Rate{4'000'000'000}});
   NicClock clock;
   clock.engine = "offload:other";
-  const Emulation run =
-      emulate_timed(program, schedule, graph, on, Wiring(on, 3), delays, {}, clock);
+  const Emulation run = emulate_timed(program, {schedule, on, delays}, graph, {}, clock);
   EXPECT_EQ(run.trace.schedule, schedule.digest());
   EXPECT_EQ(run.trace.platform, on.spec());
   EXPECT_EQ(run.trace.delays, delays.text());
@@ -465,7 +464,7 @@ TEST(TimedQueues, RefusalsSayWhatIsExpected) {
                            const machine::DelayPlan& delays = {}) -> std::string {
     try {
       const Platform on = machine::parse_platform_spec(platform);
-      emulate_timed(program, schedule, graph, on, Wiring(on, 3), delays);
+      emulate_timed(program, {schedule, on, delays}, graph);
     } catch (const Unsupported& error) {
       return error.what();
     }

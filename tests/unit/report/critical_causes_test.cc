@@ -18,8 +18,8 @@ std::vector<CriticalStretch> causes_of(const std::string& spec, const std::strin
   const sched::Schedule schedule = testing::compiled(spec);
   const machine::Platform platform = machine::load_platform(platform_spec);
   const machine::Wiring wiring(platform, schedule.rank_count());
-  const sched::Trace trace = analysis::run_analytic(schedule, platform, plan);
-  const auto graph = analysis::frozen_run(schedule, platform, wiring, plan, trace);
+  const sched::Trace trace = analysis::run_analytic({schedule, platform, wiring, plan});
+  const auto graph = analysis::frozen_run({schedule, platform, wiring, plan}, trace);
   return critical_causes(graph, schedule, platform, machine::Delays(plan, schedule, platform),
                          machine::Paths(schedule, wiring, plan));
 }

@@ -29,10 +29,10 @@ struct Ran {
       : schedule(testing::compiled(spec)),
         platform(machine::load_platform("fractus")),
         wiring(platform, schedule.rank_count()),
-        trace(analysis::run_analytic(schedule, platform, delays)) {}
+        trace(analysis::run_analytic({schedule, platform, wiring, delays})) {}
 
   ReportedRun reported() const {
-    return {"x.trace", trace, platform, wiring, delays, std::nullopt, std::nullopt};
+    return {"x.trace", trace, {schedule, platform, wiring, delays}, std::nullopt, std::nullopt};
   }
   Report report() const { return {"chain", schedule, {reported()}, {}, {}, {}}; }
 
@@ -64,7 +64,7 @@ std::vector<std::int64_t> column_of(const std::string& page, const std::string& 
 TEST(ReportPage, HoldsTheTimesAndFloatsOfEveryOperation) {
   const Ran ran("binomial-pipeline:ranks=4,bytes=4MiB,block=1MiB");
   const std::string page = report_page(ran.report());
-  const auto slack = analysis::timed_slack(ran.schedule, ran.platform, ran.delays, ran.trace);
+  const auto slack = analysis::timed_slack(ran.reported().setting, ran.trace);
   const auto issued = column_of(page, "run0.issued");
   const auto done = column_of(page, "run0.done");
   const auto total = column_of(page, "run0.total_float");

@@ -19,7 +19,7 @@ struct Case {
   explicit Case(const std::string& spec)
       : schedule(testing::compiled(spec)),
         platform(machine::load_platform("fractus")),
-        trace(analysis::run_analytic(schedule, platform, {})) {}
+        trace(analysis::run_analytic({schedule, platform})) {}
   std::vector<Track> tracks() const {
     const machine::Wiring wiring(platform, schedule.rank_count());
     return tracks_of(schedule, machine::Paths(schedule, wiring, {}), trace);

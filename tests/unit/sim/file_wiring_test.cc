@@ -231,14 +231,15 @@ TEST_F(FileWiring, ConfigurationChangesNothing) {
       "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version='4.1'>";
   const sched::Schedule schedule = all_to_all(2);
   const Platform plain = with(head + zone_text + "</platform>");
-  const double plain_s = run_simgrid(schedule, plain).makespan_s();
+  const double plain_s = run_simgrid({schedule, plain, wiring_of(plain, schedule)}).makespan_s();
   const Platform configured = with(head +
                                    "<config><prop id='network/model' value='SMPI'/>"
                                    "<prop id='network/bandwidth-factor' value='0.5'/>"
                                    "<prop id='network/latency-factor' value='9'/>"
                                    "<prop id='network/crosstraffic' value='1'/></config>" +
                                    zone_text + "</platform>");
-  EXPECT_EQ(run_simgrid(schedule, configured).makespan_s(), plain_s);
+  EXPECT_EQ(run_simgrid({schedule, configured, wiring_of(configured, schedule)}).makespan_s(),
+            plain_s);
   // 1 MB at 1 GB/s there, then 3 us to arrive and 3 us to be known.
   EXPECT_NEAR(plain_s, 1e-3 + 6e-6, 1e-15);
 }
@@ -251,7 +252,7 @@ TEST_F(FileWiring, AWayToOneselfIsTheFilesOrSimGrids) {
               ElementsAre("l"));
   const Platform without = zone(std::string(kHosts) + kLink + kRoute);
   EXPECT_THAT(names_on(wiring_of(without, to_itself()), 0, 0), ElementsAre("__loopback__"));
-  EXPECT_GT(run_simgrid(to_itself(), without).makespan_s(), 0);
+  EXPECT_GT(run_simgrid({to_itself(), without, wiring_of(without, to_itself())}).makespan_s(), 0);
   EXPECT_EQ(wiring_of(without, all_to_all(2)).links().size(), 1u);
 }
 
@@ -438,14 +439,15 @@ TEST_F(FileWiring, ALinkPassedTwice) {
   const Wiring wiring = wiring_of(platform, schedule);
   const machine::Paths paths(schedule, wiring, {});
   EXPECT_EQ(paths[machine::PathId(0)].bytes_per_s, 5e8);
-  EXPECT_NEAR(run_simgrid(schedule, platform).makespan_s(), 2e-3 + 12e-6, 1e-14);
+  EXPECT_NEAR(run_simgrid({schedule, platform, wiring}).makespan_s(), 2e-3 + 12e-6, 1e-14);
 }
 
 TEST_F(FileWiring, ASealedNetworkIsReadAgainAndAgain) {
   const sched::Schedule schedule = all_to_all(6);
   const Platform platform = platform_of(data("two_racks.xml"));
-  const double once_s = run_simgrid(schedule, platform).makespan_s();
-  EXPECT_EQ(run_simgrid(schedule, platform).makespan_s(), once_s);
+  const double once_s =
+      run_simgrid({schedule, platform, wiring_of(platform, schedule)}).makespan_s();
+  EXPECT_EQ(run_simgrid({schedule, platform, wiring_of(platform, schedule)}).makespan_s(), once_s);
 }
 
 std::string of_xml(const std::string& text) {

@@ -54,7 +54,7 @@ TEST(SimgridLimits, AMessageOfAnySizeTakesItsTime) {
       const double w_s = static_cast<double>(bytes) / kRate;
       for (const std::string nic : {"nic=serial", "nic=fair"}) {
         SCOPED_TRACE(nic + " " + std::to_string(bytes));
-        EXPECT_LT(off(run_simgrid(puts(1, bytes), platform(nic)).makespan_s(), w_s + kOverheads),
+        EXPECT_LT(off(run_simgrid({puts(1, bytes), platform(nic)}).makespan_s(), w_s + kOverheads),
                   1e-9);
       }
     }
@@ -66,12 +66,13 @@ TEST(SimgridLimits, LargeMessagesShare) {
   for (const int bits : {41, 42, 43, 44, 50, 60}) {
     const std::uint64_t bytes = std::uint64_t{1} << bits;
     const double w_s = static_cast<double>(bytes) / kRate;
-    EXPECT_LT(off(run_simgrid(puts(3, bytes), platform("nic=fair")).makespan_s(), 3 * w_s), 1e-6)
+    EXPECT_LT(off(run_simgrid({puts(3, bytes), platform("nic=fair")}).makespan_s(), 3 * w_s), 1e-6)
         << bits;
     machine::DelayPlan slow;
     slow.pairs = {{sched::RankId(0), sched::RankId(1), {1'000'000'000}}};
-    EXPECT_LT(off(run_simgrid(puts(1, bytes), platform("nic=fair"), slow).makespan_s(), 100 * w_s),
-              1e-6)
+    EXPECT_LT(
+        off(run_simgrid({puts(1, bytes), platform("nic=fair"), slow}).makespan_s(), 100 * w_s),
+        1e-6)
         << bits;
   }
 }
@@ -117,7 +118,7 @@ TEST(SimgridLimits, WhatAChannelGathersIsOneMessage) {
   }
   const double w_s = 4 * static_cast<double>(kBytes) / kRate;
   EXPECT_LT(
-      off(run_simgrid(builder.build(), platform("copy_rate=1000000000Gbps")).makespan_s(), w_s),
+      off(run_simgrid({builder.build(), platform("copy_rate=1000000000Gbps")}).makespan_s(), w_s),
       1e-6);
 }
 

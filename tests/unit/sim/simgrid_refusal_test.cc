@@ -32,7 +32,7 @@ template <class Expected>
 void expect_refused(const std::vector<BrokenSchedule>& all) {
   for (const BrokenSchedule& broken : all) {
     SCOPED_TRACE(broken.name);
-    expect_thrown<Expected>([&] { sim::run_simgrid(broken.schedule, {}); }, broken.message);
+    expect_thrown<Expected>([&] { sim::run_simgrid({broken.schedule, {}}); }, broken.message);
   }
 }
 
@@ -46,7 +46,7 @@ TEST(SimgridRefusal, ARunGoesWellAfterOneThatDidNot) {
   expect_refused<InputError>(testing::deadlocked_schedules());
   testing::Program p(2);
   p.put(p.channel(0, 1), 1'000'000);
-  EXPECT_GT(sim::run_simgrid(p.build(), {}).makespan_s(), 0);
+  EXPECT_GT(sim::run_simgrid({p.build(), {}}).makespan_s(), 0);
 }
 
 TEST(ChildRun, SharesWhatItWrites) {

@@ -18,7 +18,7 @@ using testing::us;
 
 void expect_by_simgrid(const std::vector<MessageCase>& cases) {
   for (const MessageCase& c : cases) {
-    expect_seen(c, sim::run_simgrid(c.schedule, c.platform, c.delays, c.policy));
+    expect_seen(c, sim::run_simgrid({c.schedule, c.platform, c.delays, c.policy}));
   }
 }
 
@@ -47,7 +47,7 @@ TEST(SimgridSharing, AnIncastGetsThirds) {
   for (std::uint32_t i = 0; i < 3; ++i) from[i] = p.channel(i + 1, 0);
   for (int i = 0; i < 3; ++i) recv[i] = p.recv(from[i], 10'000);
   for (int i = 0; i < 3; ++i) send[i] = p.send(from[i], 10'000);
-  const sched::Trace trace = sim::run_simgrid(p.build(), fair_platform());
+  const sched::Trace trace = sim::run_simgrid({p.build(), fair_platform()});
   for (int i = 0; i < 3; ++i) {
     expect_shared(trace, send[i], 0, 30 + 3 + 3 + 2);
     EXPECT_NEAR(trace.ops[recv[i].value].done_s * 1e6, 35, 1e-5);
@@ -66,7 +66,7 @@ TEST(SimgridSharing, AnOutPortIsHalvedWhileBothAreOnIt) {
   platform.o_post = us(1);
   // Alone from 1 to 2: 1000 bytes. Halves until the first has its other 9000, at 20; the second
   // then lacks 1000, at full rate: 21.
-  const sched::Trace trace = sim::run_simgrid(p.build(), platform);
+  const sched::Trace trace = sim::run_simgrid({p.build(), platform});
   expect_shared(trace, first, 1, 28);
   expect_shared(trace, second, 2, 29);
 }
@@ -82,7 +82,7 @@ TEST(SimgridSharing, WhatASlowPairLeavesIsOthers) {
   machine::DelayPlan delays;
   delays.pairs.push_back({sched::RankId(0), sched::RankId(1), {2'000'000'000}});
   // 250 bytes a microsecond for the pair, 750 for the other: both take 20.
-  const sched::Trace trace = sim::run_simgrid(p.build(), fair_platform(), delays);
+  const sched::Trace trace = sim::run_simgrid({p.build(), fair_platform(), delays});
   expect_shared(trace, first, 0, 28);
   expect_shared(trace, second, 0, 28);
 }
@@ -95,7 +95,7 @@ TEST(SimgridSharing, SmallMessagesTakeNothingFromLargeOnes) {
   const OpId small = p.send(b, 4'000);
   p.recv(a, 10'000);
   p.recv(b, 4'000);
-  const sched::Trace trace = sim::run_simgrid(p.build(), fair_platform());
+  const sched::Trace trace = sim::run_simgrid({p.build(), fair_platform()});
   expect_shared(trace, large, 0, 18);
   expect_shared(trace, small, 0, 12);
 }
@@ -108,13 +108,13 @@ TEST(SimgridSharing, MessagesOfOppositeDirectionsDoNotShare) {
   p.recv(back, 10'000);
   const OpId reply = p.send(back, 10'000);
   p.recv(there, 10'000);
-  const sched::Trace trace = sim::run_simgrid(p.build(), fair_platform());
+  const sched::Trace trace = sim::run_simgrid({p.build(), fair_platform()});
   expect_shared(trace, send, 0, 18);
   expect_shared(trace, reply, 0, 18);
 }
 
 TEST(SimgridTimes, NothingToDo) {
-  const sched::Trace trace = sim::run_simgrid(Program(2).build(), testing::round_platform());
+  const sched::Trace trace = sim::run_simgrid({Program(2).build(), testing::round_platform()});
   EXPECT_EQ(trace.makespan_s(), 0.0);
   EXPECT_EQ(trace.engine, "simgrid");
 }

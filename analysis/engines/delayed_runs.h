@@ -12,12 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "analysis/slack/validate.h"
-#include "machine/delay_plan.h"
-#include "machine/issue_policy.h"
-#include "machine/platform.h"
-#include "machine/wiring.h"
-#include "sched/schedule.h"
+#include "machine/plan_runs.h"
+#include "machine/setting.h"
 #include "sched/trace.h"
 
 namespace slackline::analysis {
@@ -32,37 +28,37 @@ enum class Shortcut : std::uint8_t {
 
 class DelayedRuns {
  public:
-  /// Makes the run without any of the trials, on top of `plan`. Keeps references to all but the
-  /// plan; `order.slack_s` must outlive this, too. Snapshots take up to about `memory_bytes`.
-  /// Throws what run_flows() does, and InputError if the run never ends.
-  DelayedRuns(const sched::Schedule& schedule, const machine::Platform& platform,
-              const machine::Wiring& wiring, const machine::DelayPlan& plan,
-              const machine::IssueOrder& order = {}, Shortcut shortcut = Shortcut::kBeginAndEnd,
-              std::uint64_t memory_bytes = std::uint64_t{256} << 20);
+  /// Makes the run without any of the trials, on top of the setting's delays, of which it keeps a
+  /// copy. Snapshots take up to about `memory_bytes`. Throws what run_flows() does, and InputError
+  /// if the run never ends.
+  explicit DelayedRuns(const machine::Setting& setting, Shortcut shortcut = Shortcut::kBeginAndEnd,
+                       std::uint64_t memory_bytes = std::uint64_t{256} << 20);
   ~DelayedRuns();
   DelayedRuns(DelayedRuns&&) noexcept;
 
   /// The run without any trial.
   const sched::Trace& undelayed() const;
-  const sched::Schedule& schedule() const;
-  const machine::Platform& platform() const;
+  const machine::Setting& setting() const;
 
   /// The makespan of each trial's run, in seconds; infinite where a failure keeps it from ending.
   /// `jobs` at a time, which changes no bit of the result. Throws InputError for an operation that
   /// does not exist, and what the runs throw.
-  std::vector<double> makespans_s(std::span<const Trial> trials, std::uint32_t jobs,
+  std::vector<double> makespans_s(std::span<const machine::OpDelay> trials, std::uint32_t jobs,
                                   const std::function<void(std::uint32_t)>& progress = {}) const;
+
+  /// What `reading` keeps of each trial's run, which is that of run_flows() to the last bit but for
+  /// causes and the `delays` that it names. Of `runs`, jobs and progress are read. Throws as
+  /// makespans_s().
+  std::vector<double> runs(std::span<const machine::OpDelay> trials, const machine::PlanRuns& runs,
+                           const machine::TraceReading& reading) const;
 
  private:
   struct Contents;
+  template <class Whole, class Begun>
+  void for_each(std::span<const machine::OpDelay> trials, const machine::PlanRuns& runs,
+                const Whole& whole, const Begun& begun) const;
+
   std::unique_ptr<const Contents> contents_;
 };
-
-/// A delay of the operation as validation makes it: of its lane, if it takes lane time.
-Trial trial_of(const sched::Schedule& schedule, const machine::Platform& platform, sched::OpId op,
-               sched::Time by);
-/// The same for every operation, in order.
-std::vector<Trial> trials_of_all(const sched::Schedule& schedule, const machine::Platform& platform,
-                                 sched::Time by);
 
 }  // namespace slackline::analysis

@@ -7,7 +7,7 @@
 #include "machine/wiring.h"
 #include "sched/schedule.h"
 
-namespace slackline::cli {
+namespace slackline::engines {
 
 /// The platform's wiring with the routes that the schedule's messages take. Throws what
 /// machine::Wiring and sim::wiring_of() do; EnvironmentError for a SimGrid file in a build without
@@ -17,4 +17,4 @@ machine::Wiring wiring_of(const machine::Platform& platform, const sched::Schedu
 /// The same between every two of so many ranks.
 machine::Wiring wiring_of_ranks(const machine::Platform& platform, std::uint32_t ranks);
 
-}  // namespace slackline::cli
+}  // namespace slackline::engines

@@ -1,4 +1,4 @@
-#include "cli/network.h"
+#include "engines/network.h"
 
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/file_wiring.h"
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #endif
 
-namespace slackline::cli {
+namespace slackline::engines {
 
 #ifdef SLACKLINE_HAVE_SIMGRID
 
@@ -35,4 +35,4 @@ machine::Wiring wiring_of_ranks(const machine::Platform& platform, std::uint32_t
 
 #endif
 
-}  // namespace slackline::cli
+}  // namespace slackline::engines

@@ -1,0 +1,62 @@
+// What a run is of: a schedule on a machine, with what goes wrong there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "machine/delay_plan.h"
+#include "machine/issue_policy.h"
+#include "machine/platform.h"
+#include "machine/wiring.h"
+#include "sched/schedule.h"
+
+namespace slackline::machine {
+
+inline const DelayPlan kNoDelays;
+
+/// A view, cheap to copy. The schedule, the platform, the delays and what the order goes by must
+/// outlive it and its copies; so must the wiring, unless the setting keeps it.
+class Setting {
+ public:
+  Setting(const sched::Schedule& s, const Platform& p, const Wiring& w,
+          const DelayPlan& d = kNoDelays, const IssueOrder& o = {})
+      : schedule(s), platform(p), wiring(w), delays(d), order(o) {}
+  /// Keeps the wiring.
+  Setting(const sched::Schedule& s, const Platform& p, Wiring&& w, const DelayPlan& d = kNoDelays,
+          const IssueOrder& o = {})
+      : kept_(std::make_shared<const Wiring>(std::move(w))),
+        schedule(s),
+        platform(p),
+        wiring(*kept_),
+        delays(d),
+        order(o) {}
+  /// On the platform's own wiring, which it makes and keeps; throws what that does.
+  Setting(const sched::Schedule& s, const Platform& p, const DelayPlan& d = kNoDelays,
+          const IssueOrder& o = {})
+      : Setting(s, p, Wiring(p, s.rank_count()), d, o) {}
+
+  /// The same with other delays, which must outlive what comes of it.
+  Setting with(const DelayPlan& others) const {
+    return {kept_, schedule, platform, wiring, others, order};
+  }
+  Setting with(const IssueOrder& other) const {
+    return {kept_, schedule, platform, wiring, delays, other};
+  }
+
+ private:
+  Setting(std::shared_ptr<const Wiring> kept, const sched::Schedule& s, const Platform& p,
+          const Wiring& w, const DelayPlan& d, const IssueOrder& o)
+      : kept_(std::move(kept)), schedule(s), platform(p), wiring(w), delays(d), order(o) {}
+
+  std::shared_ptr<const Wiring> kept_;
+
+ public:
+  const sched::Schedule& schedule;
+  const Platform& platform;
+  const Wiring& wiring;     // the platform's, for this schedule
+  const DelayPlan& delays;  // with the seed of whatever is drawn
+  const IssueOrder order;
+};
+
+}  // namespace slackline::machine

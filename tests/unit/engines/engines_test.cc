@@ -1,0 +1,110 @@
+#include "engines/engines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "sched/compile.h"
+#include "sched/text.h"
+
+namespace slackline::engines {
+namespace {
+
+using machine::Engine;
+using machine::Setting;
+using testing::HasSubstr;
+
+machine::DelayPlan noise() {
+  machine::DelayPlan plan;
+  machine::Noise noise;
+  noise.of.kind = machine::Distribution::Kind::kUniform;
+  noise.of.high = sched::Time{5'000'000};
+  plan.noise.push_back(noise);
+  plan.seed = 7;
+  return plan;
+}
+
+class EveryEngine : public testing::TestWithParam<const Engine*> {
+ protected:
+  const Engine& engine() const { return *GetParam(); }
+  const sched::Schedule schedule_ =
+      compile(sched::parse_spec("chain:ranks=3,bytes=64KiB,block=16KiB"));
+  const machine::Platform platform_ = machine::parse_platform_spec("star:rate=8Gbps,latency=2us");
+};
+
+TEST_P(EveryEngine, IsFoundByItsName) {
+  EXPECT_EQ(find_engine(engine().name), GetParam());
+  EXPECT_EQ(&engine_named(engine().name), GetParam());
+  EXPECT_FALSE(engine().summary.empty());
+}
+
+TEST_P(EveryEngine, SaysTheSameOfAStar) {
+  const double makespan_s = find_engine("event")->run({schedule_, platform_}).makespan_s();
+  EXPECT_NEAR(engine().run({schedule_, platform_}).makespan_s(), makespan_s, 1e-9 * makespan_s);
+}
+
+TEST_P(EveryEngine, DrawsWithTheSeedThatItIsGiven) {
+  const machine::DelayPlan plan = noise();
+  const Setting setting(schedule_, platform_, plan);
+  const machine::Samples samples = engine().samples(setting, {3, 2, {}});
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const sched::Trace trace = engine().run(setting, 7 + i);
+    EXPECT_EQ(trace.seed, 7 + i);
+    EXPECT_EQ(samples.makespan_s[i], trace.makespan_s());
+  }
+  EXPECT_NE(samples.makespan_s[0], samples.makespan_s[1]);
+}
+
+TEST_P(EveryEngine, ThrowsWhatItSaysThatItRefuses) {
+  const sched::Schedule retried = sched::read_text(
+      "slackline schedule 1\nranks 1\nrank 0\n  0 calc for 1us\nregion retry entry 0 count 1 "
+      "attempts 64 p 900000\n",
+      "s");
+  const machine::DelayPlan plan = noise();
+  for (const sched::Schedule* schedule : {&schedule_, &retried}) {
+    for (const machine::DelayPlan* delays : {&plan, &machine::kNoDelays}) {
+      const Setting setting(*schedule, platform_, *delays);
+      const auto why = engine().why_refused(setting);
+      if (!why) {
+        EXPECT_NO_THROW(engine().run(setting));
+        continue;
+      }
+      try {
+        engine().run(setting);
+        ADD_FAILURE() << engine().name << " takes what it refuses: " << *why;
+      } catch (const Unsupported& error) {
+        EXPECT_EQ(error.what(), *why);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, testing::ValuesIn(engines()),
+                         [](const auto& tested) { return std::string(tested.param->name); });
+
+TEST(Engines, UnknownOnesAreRefusedByTheOption) {
+  EXPECT_EQ(find_engine("fastest"), nullptr);
+  try {
+    engine_named("fastest", "--on");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--on: 'fastest'; expected simgrid, flow"));
+  }
+}
+
+TEST(Setting, KeepsTheWiringThatItMakes) {
+  const sched::Schedule schedule = compile(sched::parse_spec("chain:ranks=3,bytes=64KiB"));
+  const machine::Platform platform = machine::parse_platform_spec("star:rate=8Gbps,latency=2us");
+  const machine::DelayPlan plan = noise();
+  const auto made = [&] { return Setting(schedule, platform).with(plan); };
+  const Setting setting = made();
+  EXPECT_EQ(setting.wiring.rank_count(), 3u);
+  EXPECT_EQ(&setting.delays, &plan);
+  EXPECT_EQ(&setting.with(machine::IssueOrder()).delays, &plan);
+}
+
+}  // namespace
+}  // namespace slackline::engines
