@@ -18,7 +18,7 @@ namespace slackline::cli {
 
 struct MeasuredValidation {
   std::string on;  // "run:shm"
-  std::vector<FloatPrediction> predictions;
+  std::vector<DelayPrediction> predictions;
   analysis::MeasuredTrials trials;
 };
 

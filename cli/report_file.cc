@@ -17,10 +17,10 @@ report::ReportedRun reported_run(std::string label, const sched::Trace& trace,
 }
 
 std::vector<report::ValidatedDelay> validated_delays(const ValidationReport& validation) {
-  const std::vector<double>& float_s = validation.predictions.front().float_s;
   std::vector<report::ValidatedDelay> delays;
-  for (const analysis::TrialResult& result : validation.validation.trials) {
-    const double predicted_s = analysis::predicted_shift_s(result, float_s[result.trial.op.value]);
+  for (std::size_t i = 0; i < validation.validation.trials.size(); ++i) {
+    const analysis::TrialResult& result = validation.validation.trials[i];
+    const double predicted_s = validation.predictions.front().predicted_s(validation.validation, i);
     const double bound_s = validation.tolerance.bound_s(result, validation.validation.makespan_s);
     delays.push_back({result.trial.op, sched::seconds(result.trial.by), predicted_s, result.shift_s,
                       std::abs(result.shift_s - predicted_s) <= bound_s});

@@ -34,8 +34,17 @@ double cleaned_s(double error_s, double makespan_s) {
 
 }  // namespace
 
+std::vector<double> DelayPrediction::errors_s(const analysis::Validation& validation) const {
+  if (shift_s.empty()) return analysis::errors_of(validation, float_s);
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < validation.trials.size(); ++i) {
+    errors.push_back(validation.trials[i].shift_s - shift_s[i]);
+  }
+  return errors;
+}
+
 std::vector<double> ValidationReport::errors_s(std::size_t prediction) const {
-  std::vector<double> errors = analysis::errors_of(validation, predictions[prediction].float_s);
+  std::vector<double> errors = predictions[prediction].errors_s(validation);
   for (double& error_s : errors) error_s = cleaned_s(error_s, validation.makespan_s);
   return errors;
 }
@@ -132,7 +141,7 @@ std::string ValidationReport::text() const {
     const double float_s = predictions.front().float_s[op.value];
     table.add({describe(loaded.schedule, op), fmt::to_string(loaded.schedule.op(op).step),
                sched::human_seconds(float_s), sched::human_seconds(sched::seconds(result.trial.by)),
-               sched::human_seconds(analysis::predicted_shift_s(result, float_s)),
+               sched::human_seconds(predictions.front().predicted_s(validation, worst[i])),
                signed_seconds(cleaned_s(result.shift_s, makespan_s)), signed_seconds(of[worst[i]]),
                result.order_kept ? "kept" : "changed"});
   }
@@ -199,7 +208,7 @@ std::string ValidationReport::document() const {
     json.set("delay_s", sched::seconds(result.trial.by));
     json.set("of_lane", result.trial.whole_lane);
     json.set("total_float_s", float_s);
-    json.set("predicted_shift_s", analysis::predicted_shift_s(result, float_s));
+    json.set("predicted_shift_s", predictions.front().predicted_s(validation, i));
     json.set("measured_shift_s", result.shift_s);
     json.set("error_s", errors[i]);
     json.set("order_kept", result.order_kept);
@@ -227,9 +236,10 @@ std::string ValidationReport::csv() const {
                         op.step, sched::seconds(result.trial.by), result.trial.whole_lane ? 1 : 0,
                         result.shift_s, result.order_kept ? 1 : 0, result.shared ? 1 : 0);
     for (std::size_t p = 0; p < predictions.size(); ++p) {
-      const double float_s = predictions[p].float_s[id.value];
-      text += fmt::format(",{},{},{}", float_s, analysis::predicted_shift_s(result, float_s),
-                          errors[p][i]);
+      const DelayPrediction& by = predictions[p];
+      text +=
+          fmt::format(",{},{},{}", by.float_s.empty() ? "" : fmt::to_string(by.float_s[id.value]),
+                      by.predicted_s(validation, i), errors[p][i]);
     }
     text += '\n';
   }
@@ -248,10 +258,10 @@ experiments::Figure ValidationReport::figure() const {
     experiments::Series series;
     series.name = name;
     series.points = true;
-    for (const TrialResult& result : validation.trials) {
+    for (std::size_t i = 0; i < validation.trials.size(); ++i) {
+      const TrialResult& result = validation.trials[i];
       if (result.order_kept != kept) continue;
-      const double float_s = predictions[p].float_s[result.trial.op.value];
-      series.add(1e6 * analysis::predicted_shift_s(result, float_s), 1e6 * result.shift_s);
+      series.add(1e6 * predictions[p].predicted_s(validation, i), 1e6 * result.shift_s);
       most_us = std::max(most_us, series.x.back());
     }
     return series;

@@ -14,10 +14,21 @@
 
 namespace slackline::cli {
 
-/// A way to predict the float of every operation; several stand side by side.
-struct FloatPrediction {
+/// A way to predict what each delay costs; several stand side by side.
+struct DelayPrediction {
   std::string name;
+  /// By operation: what a delay costs is what it has beyond the float. Empty if `shift_s` says it.
   std::vector<double> float_s;
+  /// By trial; empty if the floats say it.
+  std::vector<double> shift_s = {};
+
+  double predicted_s(const analysis::Validation& validation, std::size_t trial) const {
+    if (!shift_s.empty()) return shift_s[trial];
+    const analysis::TrialResult& result = validation.trials[trial];
+    return analysis::predicted_shift_s(result, float_s[result.trial.op.value]);
+  }
+  /// Measured less predicted, by trial.
+  std::vector<double> errors_s(const analysis::Validation& validation) const;
 };
 
 /// What an operation's error is held to.
@@ -50,7 +61,8 @@ struct ValidationReport {
   const RunSetting& setting;
   std::string on;  // who ran it: an engine, or "run:shm"
   const analysis::Validation& validation;
-  const std::vector<FloatPrediction>& predictions;  // the first is the one that decides
+  /// The first is the one that decides, and has floats.
+  const std::vector<DelayPrediction>& predictions;
   ValidationTolerance tolerance;
   std::string choice;  // "100 of 544 ops (mixed, seed 0)"
   std::string delay;   // "1 % of the makespan, 1.2 us"

@@ -347,7 +347,7 @@ class Slack(ProgramCase):
         self.assertIn(f"gains          at {len(gains)} ops",
                       self.good("slack", spec, *racks, "--slopes"))
 
-        def test_an_exact_float_is_the_largest_delay_that_costs_nothing(self):
+    def test_an_exact_float_is_the_largest_delay_that_costs_nothing(self):
         racks = ("-p", "two-level:racks=2,hosts=4,oversubscription=4,rate=40Gbps,latency=1us")
         spec = "double-tree:ranks=8,bytes=512KiB,block=128KiB"
         found = self.slack(spec, *racks, "--exact-float", "all")
