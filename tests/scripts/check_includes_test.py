@@ -34,7 +34,7 @@ CASES = [
     ("hw/a.cc", '"offload/queue_program.h"', True),
     ("hw/a.cc", '"offload/compile.h"', False),
     ("hw/deep/er/a.cc", '"cli/print.h"', False),
-        ("engines/a.cc", '"sim/simgrid_engine.h"', True),
+    ("engines/a.cc", '"sim/simgrid_engine.h"', True),
     ("engines/a.cc", '"analysis/engines/flow_engine.h"', True),
     ("engines/a.cc", '"cli/print.h"', False),
     ("analysis/a.cc", '"engines/engines.h"', False),
