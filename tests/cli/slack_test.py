@@ -410,17 +410,18 @@ class Slack(ProgramCase):
                                                             "--slopes"))
         self.assertIn("--what-if beside --price", self.bad("slack", CHAIN, "--what-if", "--price",
                                                            "1us"))
-                for time in ("0", "0us", "x", "-1us"):
+        for time in ("0", "0us", "x", "-1us"):
             self.assertIn("--price", self.bad("slack", CHAIN, "--price", time))
         for ops in ("", "x", "1,,2", "-1"):
             self.assertIn("--exact-float", self.bad("slack", CHAIN, "--exact-float", ops))
-        self.assertIn("op 4000000 does not exist", self.bad("slack", CHAIN, "--exact-float", "4000000"))
+        self.assertIn("op 4000000 does not exist",
+                      self.bad("slack", CHAIN, "--exact-float", "4000000"))
         self.assertIn("never ends", self.bad("slack", CHAIN, "--price", "1us", "--fail",
                                              "rank=1,at=1us"))
         alone = self.slack("chain:ranks=1,bytes=1MiB", "--price", "1us")
         self.assertEqual((alone["makespan_s"], alone["op_cost_s"]), (0, []))
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--price", "1us")
-                self.good("slack", "chain:ranks=1,bytes=1MiB", "--slopes")
+        self.good("slack", "chain:ranks=1,bytes=1MiB", "--slopes")
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--exact-float", "all")
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--suggest")
         self.assertEqual(self.slack("chain:ranks=1,bytes=1MiB", "--what-if")["links"], [])
