@@ -117,6 +117,24 @@ class Validate(ProgramCase):
         self.assertEqual(by_flow["shared"], document["shared"])
         self.assertAlmostEqual(by_flow["max_abs_error_s"], document["max_abs_error_s"], delta=1e-8)
 
+    def test_a_delay_is_foreseen_by_the_flow_engine_where_frozen_runs_are_off(self):
+        if not self.has_simgrid():
+            self.skipTest("without SimGrid")
+        options = ("double-tree:ranks=16,bytes=1MiB,block=128KiB", "-p", SHARED, "--ops", "60",
+                   "--delay", "20us")
+        document = self.validate(*options, "--on", "simgrid")
+        first, _, flow = document["predictions"]
+        self.assertEqual(flow["name"], "each delay run by the flow engine")
+        self.assertGreater(first["max_rel_error"], 0.1)
+        # SimGrid rounds to some nanoseconds where links are shared.
+        self.assertLess(flow["max_abs_error_s"], 5e-9)
+        self.assertEqual([p["name"] for p in self.validate(*options, "--on", "flow")["predictions"]],
+                         [p["name"] for p in document["predictions"][:-1]])
+        self.good("validate", *options, "--on", "simgrid", "--csv", "v.csv")
+        for row in csv.DictReader(self.read("v.csv").splitlines()):
+            self.assertEqual(row["total_float_s_3"], "")
+            self.assertAlmostEqual(float(row["predicted_s_3"]), float(row["measured_s"]), delta=5e-9)
+
     def test_one_rank(self):
         document = self.validate("chain:ranks=1,bytes=1MiB", "--on", "analytic")
         self.assertEqual((document["ok"], document["checked"], document["max_abs_error_s"],
