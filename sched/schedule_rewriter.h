@@ -32,8 +32,7 @@ TableBases copy_tables(const Schedule& schedule, ScheduleBuilder& out, const Par
 std::uint64_t value_count(const Contract& contract);
 
 /// A pass keeps operations one by one, rank by rank, in the program order that it wants, and adds
-/// its own to the builder before, between and after them. What it neither keeps nor replaces is
-/// dropped.
+/// its own to the builder before, between and after them. What it does not keep is dropped.
 class ScheduleRewriter {
  public:
   /// Copies the tables. `in`, `out` and what `place` refers to must outlive this.
@@ -41,9 +40,6 @@ class ScheduleRewriter {
 
   /// Copies an operation to the end of its rank's program.
   OpId keep(OpId id);
-  /// `by`, which is in the builder, gets the operation's edges and its flag match, and stands for
-  /// it in operands and regions.
-  void replace(OpId id, OpId by) { now_[id.value] = by; }
   /// What an operation has become so far; none() if nothing.
   OpId operator[](OpId id) const { return now_[id.value]; }
 

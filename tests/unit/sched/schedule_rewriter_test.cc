@@ -144,18 +144,6 @@ TEST_F(Changes, InsertsBetween) {
   EXPECT_EQ(made.arguments(made.op(OpId(4))).compare.op, OpId(1));
 }
 
-TEST_F(Changes, Replaces) {
-  ScheduleRewriter copy(in_, out_);
-  copy.keep(OpId(0));
-  copy.replace(OpId(1), out_.join({RankId(0)}));
-  copy.keep(OpId(2));
-  copy.finish();
-  const Schedule made = out_.build();
-  EXPECT_EQ(made.op(OpId(1)).kind, OpKind::kJoin);
-  EXPECT_EQ(made.edges().size(), 2u);
-  EXPECT_EQ(made.edges_into(OpId(2)).front().pred, OpId(1));
-}
-
 TEST_F(Changes, DropsWithEdges) {
   ScheduleRewriter copy(in_, out_);
   copy.keep(OpId(0));
