@@ -12,6 +12,7 @@
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/table.h"
+#include "engines/engines.h"
 #include "hw/transport_choice.h"
 #include "hw/transports.h"
 #include "machine/node_count.h"
@@ -75,6 +76,16 @@ Entries list_platforms() {
   return entries;
 }
 
+Entries list_engines() {
+  Entries entries;
+  for (const machine::Engine* engine : engines::engines()) {
+    entries.push_back({std::string(engine->name),
+                       engine->shares_links ? "shared" : "each message's own",
+                       std::string(engine->summary)});
+  }
+  return entries;
+}
+
 Entries list_transports() {
   Entries entries = {
       {std::string(hw::kAutoTransport), "", "shm where all ranks are on one host, else tcp"}};
@@ -105,6 +116,7 @@ constexpr std::array kTopics = {
     Topic{"patterns", list_patterns, ""},
     Topic{"options", list_options, "values"},
     Topic{"platforms", list_platforms, "nodes", true},
+    Topic{"engines", list_engines, "links"},
     Topic{"transports", list_transports, ""},
     Topic{"formats", list_formats, "by"},
 };
@@ -112,7 +124,8 @@ constexpr std::array kTopics = {
 class List : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("TOPIC", topic_, "patterns, options, platforms, transports or formats");
+    arguments.positional("TOPIC", topic_,
+                         "patterns, options, platforms, engines, transports or formats");
     arguments.positional("PATTERN", pattern_, "whose options; all patterns' unless given", false);
     arguments.flag("--json", json_, "print one JSON document");
   }

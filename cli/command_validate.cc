@@ -21,6 +21,7 @@
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/validation_report.h"
+#include "engines/engines.h"
 #include "experiments/plot.h"
 #include "hw/leader.h"
 
@@ -237,8 +238,9 @@ class Validate : public Command {
     const analysis::Validation validation =
         analysis::run_trials(of, trace, trials, settled.engine(), runs);
     // Frozen runs are off: the flow engine can run each delay, and foresees what SimGrid does.
-    if (settled.engine().shares_links && settled.engine().name != "flow" &&
-        !are_exact(validation, predictions.front())) {
+    const machine::Engine& flow = engines::engine_named("flow");
+    if (settled.engine().shares_links && settled.engine().name != flow.name &&
+        !flow.why_refused(of) && !are_exact(validation, predictions.front())) {
       predictions.push_back(by_flow(of, trials, wanted.jobs, console));
     }
     return answer({loaded,

@@ -46,7 +46,7 @@ class Program(ProgramCase):
                           self.bad("simulate", CHAIN, given))
 
     def test_lists(self):
-        for topic in ("patterns", "options", "platforms", "transports", "formats"):
+        for topic in ("patterns", "options", "platforms", "engines", "transports", "formats"):
             lines = self.good("list", topic).splitlines()
             entries = self.document("list", topic)[topic]
             self.assertEqual(len(lines), max(1, len(entries)), topic)
