@@ -53,8 +53,7 @@ const machine::Engine& engine_named(std::string_view name, std::string_view opti
                     "libsimgrid-dev) and build again, or use {0} flow",
                     option));
   }
-    throw InputError(
-      fmt::format("{}: '{}'; expected {}", option, name, engine_names(", ", " or ")));
+  throw InputError(fmt::format("{}: '{}'; expected {}", option, name, engine_names(", ", " or ")));
 }
 
 }  // namespace slackline::engines
