@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/lane.h"
 #include "report/document.h"
 #include "report/sections.h"
 
@@ -29,7 +30,11 @@ void add_schedule(const Report& report, const Ticks&, Document& document) {
   facts["steps"] = schedule.step_count();
   facts["message_bytes"] = schedule.message_bytes();
   for (int kind = 0; kind < sched::kOpKinds; ++kind) {
-    facts["kinds"].push_back(name(static_cast<sched::OpKind>(kind)));
+    const auto each = static_cast<sched::OpKind>(kind);
+    facts["kinds"].push_back(name(each));
+    facts["initiates"].push_back(sched::is_initiator(each));
+    facts["has_reply"].push_back(sched::has_reply(each));
+    facts["is_posted"].push_back(machine::is_posted(each));
   }
 
   Numbers first;

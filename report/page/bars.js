@@ -1,19 +1,22 @@
 // When the bars of a timeline begin and end: report/tracks.h says what stands where.
 
-/** Sets `barBegin` and `barEnd` of a run from the times of its operations. */
+/**
+ * Sets `barBegin` and `barEnd` of a run from the times of its operations. The page has the bars of
+ * a track in the order in which they begin: bars that stand otherwise were placed by another rule.
+ */
 function placeBars(run) {
   const {schedule} = run.model;
   run.barBegin = new Float64Array(run.barOp.length);
   run.barEnd = new Float64Array(run.barOp.length);
-  const sends = schedule.kinds.map((_, kind) => schedule.isInitiatorKind(kind));
   const recv = schedule.kinds.indexOf('recv');
   for (let track = 0; track < run.trackBars.length; ++track) {
     const band = kBands[run.trackBand[track]];
     let free = 0;  // when the lane is, after the bars before
+    let last = 0;
     for (let bar = run.firstBar[track]; bar < run.firstBar[track + 1]; ++bar) {
       const op = run.barOp[bar];
       const kind = schedule.opKind[op];
-      const posted = sends[kind] || kind === recv;
+      const posted = schedule.is_posted[kind];
       let begin = run.readyAt(op);
       let end = run.doneAt(op);
       if (band === 'cpu') {
@@ -28,6 +31,8 @@ function placeBars(run) {
                                 run.wireAt(op);
       }
       run.barBegin[bar] = Math.min(begin, end);
+      if (!(run.barBegin[bar] >= last)) throw new Error(`bar ${bar} begins before the one before`);
+      last = run.barBegin[bar];
       run.barEnd[bar] = end;
       free = Math.max(free, end);
     }

@@ -31,15 +31,11 @@ class Schedule {
   nameOf(op) {
     return `${this.kind(op)} ${op}`;
   }
-  isInitiatorKind(kind) {
-    return !['recv', 'flush', 'poll', 'copy', 'reduce', 'calc', 'delay', 'join'].includes(
-        this.kinds[kind]);
-  }
   isInitiator(op) {
-    return this.isInitiatorKind(this.opKind[op]);
+    return this.initiates[this.opKind[op]];
   }
   hasReply(op) {
-    return this.isInitiator(op) && !['send', 'put'].includes(this.kind(op));
+    return this.has_reply[this.opKind[op]];
   }
 
   /** What must come before an operation by its edges: [{op, on}]. */
