@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "analysis/slack/link_upgrades.h"
 #include "analysis/slack/validate.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/split.h"
 #include "cli/exact_float_report.h"
 #include "cli/price_report.h"
@@ -72,8 +74,12 @@ void RealCosts::check() {
   }
   if (float_text_ && *float_text_ != "all") {
     for (const std::string_view item : base::split(*float_text_)) {
-      float_ops_.emplace_back(
-          static_cast<std::uint32_t>(sched::parse_count(item, "--exact-float", 0, 0xffffffffu)));
+      const auto op = base::whole_number<std::uint32_t>(item);
+      if (!op) {
+        throw InputError(fmt::format(
+            "--exact-float: '{}'; expected numbers of operations, as 3,17, or all", item));
+      }
+      float_ops_.emplace_back(*op);
     }
   }
   if (!price_text_) return;

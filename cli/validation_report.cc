@@ -96,8 +96,8 @@ std::string ValidationReport::text() const {
   head.add({"ok", outside == 0 ? std::string("yes")
                                : fmt::format("no: {} beyond it", human_count(outside, "op"))});
   head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text =
-      loaded.name + '\n' + no_promise_line("predictions are", no_promise) + head.text("  ");
+  std::string text = loaded.name + '\n' + no_promise_line("predictions by floats are", no_promise) +
+                     head.text("  ");
   if (validation.trials.empty()) return text;
 
   Table errors(std::vector<Align>{Align::kLeft, Align::kRight, Align::kRight, Align::kRight,

@@ -414,6 +414,8 @@ class Slack(ProgramCase):
             self.assertIn("--price", self.bad("slack", CHAIN, "--price", time))
         for ops in ("", "x", "1,,2", "-1"):
             self.assertIn("--exact-float", self.bad("slack", CHAIN, "--exact-float", ops))
+        self.assertIn("'x'; expected numbers of operations, as 3,17, or all",
+                      self.bad("slack", CHAIN, "--exact-float", "3,x"))
         self.assertIn("op 4000000 does not exist",
                       self.bad("slack", CHAIN, "--exact-float", "4000000"))
         self.assertIn("never ends", self.bad("slack", CHAIN, "--price", "1us", "--fail",
