@@ -11,6 +11,10 @@ import subprocess
 import tempfile
 
 
+def in_ns(time_s):
+    return f"{time_s * 1e9:.0f}ns"
+
+
 @dataclasses.dataclass(frozen=True)
 class Figures:
     """Of a host's port, and of its processor."""
@@ -18,6 +22,13 @@ class Figures:
     latency_s: float
     o_s: float           # of the processor, for a message, at either end
     gap_s: float         # between messages
+
+    def overheads(self):
+        """As a part of a platform's spec."""
+        return f"o_post={in_ns(self.o_s)},o_complete={in_ns(self.o_s)},gap={in_ns(self.gap_s)}"
+
+    def __str__(self):
+        return f"latency={in_ns(self.latency_s)},{self.overheads()}"
 
 
 def transfers(program, spec):

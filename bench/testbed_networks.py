@@ -68,8 +68,11 @@ class Network:
         return "\n".join([*lines, "</zone>", "</platform>", ""])
 
 
-def networks(rate, quick):
-    yield Network("star", (2, 4, 8) if quick else (2, 3, 4, 6, 8), rate)
+def networks(options):
+    """Of virtual machines, as many as two cores emulate."""
+    some, all_of_them = ((2, 4), (2, 3, 4, 6)) if options.guests else ((2, 4, 8), (2, 3, 4, 6, 8))
+    yield Network("star", some if options.quick else all_of_them, options.rate)
+    per_rack = 2 if options.guests else 4
+    ranks = (2 * per_rack,) if options.quick or options.guests else all_of_them
     for over, placement in itertools.product((2, 4), ("packed", "round-robin")):
-        yield Network(f"2 racks, {over}:1, {placement}", (8,) if quick else (2, 3, 4, 6, 8), rate,
-                      4, over, placement)
+        yield Network(f"2 racks, {over}:1, {placement}", ranks, options.rate, per_rack, over, placement)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -141,8 +142,11 @@ hw::VerbsOptions VerbsOptions::resolve() const {
 std::string VerbsOptions::note() const {
   if (!qp_timeout_) return "";
   const std::uint8_t exponent = parse_timeout(*qp_timeout_);
+  const double taken_s = hw::ack_timeout_s(exponent);
+  const double asked_s = sched::seconds(sched::parse_time(*qp_timeout_, "--qp-timeout"));
+  if (std::abs(taken_s - asked_s) < 1e-12 * taken_s) return "";
   return fmt::format("--qp-timeout {}: taken as {} (4.096 us times 2^{})", *qp_timeout_,
-                     sched::human_seconds(hw::ack_timeout_s(exponent)), exponent);
+                     sched::human_seconds(taken_s), exponent);
 }
 
 }  // namespace slackline::cli

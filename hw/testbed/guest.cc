@@ -19,6 +19,8 @@ namespace {
 
 constexpr const char* kQemu = "qemu-system-x86_64";
 constexpr std::uint32_t kMemoryMib = 768;
+// Bands of a queue, and places of its map of priorities.
+constexpr std::size_t kMostLatencies = 16;
 
 bool is_in_path(std::string_view program) {
   const char* const path = std::getenv("PATH");
@@ -38,6 +40,29 @@ std::string whole_path(const std::string& folder, const char* name) {
       fmt::format("no {} in {}; `scripts/guest --image {}` of Slackline's source puts there what "
                   "a virtual machine boots",
                   name, folder, quoted_for_shell(folder)));
+}
+
+// `tc`'s lines in the virtual machine: what it sends leaves later, by where it goes. (Bands differ
+// in priority, but packets wait for their own time alone.)
+std::string delays_of(const SwitchTree& tree, std::uint32_t host) {
+  const std::vector<PortQueue> queues = queues_by_latency(tree, host);
+  if (queues.size() > kMostLatencies) {
+    throw Unsupported(
+        fmt::format("ways from {} have {} latencies; expected at most {} from a virtual "
+                    "machine (or --bare-latency)",
+                    tree.hosts[host].name, queues.size(), kMostLatencies));
+  }
+  std::string text = fmt::format("qdisc add dev eth0 root handle 1: prio bands {} priomap{}\n",
+                                 kMostLatencies, " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+  for (std::size_t q = 0; q < queues.size(); ++q) {
+    text +=
+        fmt::format("qdisc add dev eth0 parent 1:{:x} {}\n", q + 1, queue_words(queues[q].latency));
+    for (const std::uint32_t to : queues[q].hosts) {
+      text += fmt::format("filter add dev eth0 parent 1: u32 match ip dst {} flowid 1:{:x}\n",
+                          testbed_address(to), q + 1);
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -67,20 +92,23 @@ std::string guest_tap(std::uint32_t mtu) {
       mtu, kQueuedPackets);
 }
 
-std::string guest_entry_script(const SwitchTree& tree, const GuestImage& image,
+std::string guest_entry_script(const SwitchTree& tree, TestbedLatency latency,
+                               const GuestImage& image,
                                const std::function<std::string(std::uint32_t host)>& space_of) {
   std::string text = choice_of_host(tree, space_of);
   std::string each;
   for (std::uint32_t h = 0; h < tree.hosts.size(); ++h) {
     each +=
-        fmt::format("{}) address={} segment={} mac=52:54:00:00:00:{:02x} ;;\n", tree.hosts[h].name,
-                    testbed_address(h), segment_bytes(tree.hosts[h].cable.up), h + 1);
+        fmt::format("{}) address={} segment={} delays='{}' mac=52:54:00:00:00:{:02x} ;;\n",
+                    tree.hosts[h].name, testbed_address(h), segment_bytes(tree.hosts[h].cable.up),
+                    latency == TestbedLatency::kTree ? delays_of(tree, h) : "", h + 1);
   }
   text += fmt::format("case \"$2\" in\n{}esac\n", each);
   // What the guest does. Its standard input is QEMU's, so this comes by another descriptor.
   text +=
-      "TESTBED_COMMAND=$3 TESTBED_HOST=$2 TESTBED_ADDRESS=$address TESTBED_SEGMENT=$segment\n"
-      "export TESTBED_COMMAND TESTBED_HOST TESTBED_ADDRESS TESTBED_SEGMENT\n"
+      "TESTBED_COMMAND=$3 TESTBED_HOST=$2 TESTBED_ADDRESS=$address TESTBED_SEGMENT=$segment "
+      "TESTBED_DELAYS=$delays\n"
+      "export TESTBED_COMMAND TESTBED_HOST TESTBED_ADDRESS TESTBED_SEGMENT TESTBED_DELAYS\n"
       "exec 8<&0\n"
       "{\n"
       "export -p\n"
@@ -89,6 +117,11 @@ std::string guest_entry_script(const SwitchTree& tree, const GuestImage& image,
       "{}{}{}hostname \"$TESTBED_HOST\"\n"
       "ulimit -l unlimited\n"
       "{}"
+      "if [ -n \"$TESTBED_DELAYS\" ]; then\n"
+      "tool tc -batch - <<END\n"
+      "$TESTBED_DELAYS\n"
+      "END\n"
+      "fi\n"
       "tool rdma link add rxe0 type rxe netdev eth0\n"
       "set +e\n"
       "exec sh -c \"$TESTBED_COMMAND\"\n"

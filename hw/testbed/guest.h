@@ -7,13 +7,15 @@
 // hang.
 //
 // Its port is a tap in the host's namespace. Both ends of the host's cable are shaped outside of
-// the virtual machine, whose own clock is a poor one.
+// the virtual machine, whose own clock is a poor one. The latency of what leaves the host is
+// netem's of the virtual machine's kernel, as this machine's may have none.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "hw/testbed/scripts.h"
 #include "hw/testbed/switch_tree.h"
 
 namespace slackline::hw {
@@ -31,8 +33,10 @@ GuestImage guest_image(const std::string& folder);
 std::string guest_tap(std::uint32_t mtu);
 
 /// As entry_script(): boots the host's virtual machine for the command, and ends with its status.
-/// QEMU is ended with this process.
-std::string guest_entry_script(const SwitchTree& tree, const GuestImage& image,
+/// QEMU is ended with this process. Throws Unsupported for more latencies from one host than a
+/// virtual machine can tell apart.
+std::string guest_entry_script(const SwitchTree& tree, TestbedLatency latency,
+                               const GuestImage& image,
                                const std::function<std::string(std::uint32_t host)>& space_of);
 
 }  // namespace slackline::hw

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "hw/testbed/entry.h"
@@ -16,10 +17,16 @@ PacketBytes packets_of(TestbedKind kind) {
   return kind.hosts == TestbedHosts::kGuests ? kRocePackets : kTcpPackets;
 }
 
-ShapedPort port_of(std::string device, sched::Rate rate, sched::Time latency, TestbedKind kind,
-                   std::uint32_t hosts = 0) {
-  if (kind.latency == TestbedLatency::kBare) latency = sched::Time(0);
-  return {std::move(device), rate, latency, packets_of(kind), hosts};
+// A port of a host's cable, at its switch.
+ShapedPort port_of(std::string device, sched::Rate rate, TestbedKind kind) {
+  return {std::move(device), rate, packets_of(kind)};
+}
+
+// A port of a cable between switches.
+ShapedPort shared_port(std::string device, sched::Rate rate, TestbedKind kind, std::size_t hosts) {
+  ShapedPort port = port_of(std::move(device), rate, kind);
+  for (std::uint32_t h = 0; h < hosts; ++h) port.queues.push_back({{h}});
+  return port;
 }
 
 // A switch, and the two ends of a cable.
@@ -44,7 +51,6 @@ std::vector<std::string> switch_scripts(
   }
   std::vector<std::string> scripts = {std::string(kToolsMustWork) + std::string(kQuietNetwork) +
                                       with_ip(bridges)};
-  const auto hosts = static_cast<std::uint32_t>(tree.hosts.size());
   for (std::uint32_t s = 0; s < tree.switches.size(); ++s) {
     const SwitchTree::Switch& lower = tree.switches[s];
     if (!lower.above) continue;
@@ -53,8 +59,8 @@ std::vector<std::string> switch_scripts(
         std::string(kToolsMustWork) +
         with_ip(fmt::format("{}\nlink set {} master s{} up\nlink set {} master s{} up\n",
                             cable(up, down, kind), up, s, down, *lower.above)) +
-        shaper(port_of(up, lower.cable.up, lower.cable.latency, kind, hosts)) +
-        shaper(port_of(down, lower.cable.down, {}, kind, hosts)));
+        shaper(shared_port(up, lower.cable.up, kind, tree.hosts.size())) +
+        shaper(shared_port(down, lower.cable.down, kind, tree.hosts.size())));
   }
   for (std::uint32_t h = 0; h < tree.hosts.size(); ++h) {
     const SwitchTree::Host& host = tree.hosts[h];
@@ -62,7 +68,7 @@ std::vector<std::string> switch_scripts(
     scripts.push_back(std::string(kToolsMustWork) +
                       with_ip(fmt::format("{} netns {}\nlink set {} master s{} up\n",
                                           cable(port, "eth0", kind), space_of(h), port, host.on)) +
-                      shaper(port_of(port, host.cable.down, {}, kind)));
+                      shaper(port_of(port, host.cable.down, kind)));
   }
   return scripts;
 }
@@ -77,7 +83,23 @@ std::string host_script(const SwitchTree& tree, TestbedKind kind, std::uint32_t 
   } else {
     text += std::string(kPlainTcp) + with_ip(own_port(testbed_address(host), segment));
   }
-  return text + shaper(port_of("eth0", cable.up, cable.latency, kind));
+  ShapedPort port = port_of("eth0", cable.up, kind);
+  // A virtual machine delays what it sends itself.
+  if (kind.latency == TestbedLatency::kTree && kind.hosts == TestbedHosts::kNamespaces) {
+    port.queues = queues_by_latency(tree, host);
+    port.by = ShapedPort::By::kDestination;
+  }
+  return text + shaper(port);
+}
+
+std::vector<PortQueue> queues_by_latency(const SwitchTree& tree, std::uint32_t host) {
+  std::map<sched::Time, std::vector<std::uint32_t>> hosts;
+  for (std::uint32_t to = 0; to < tree.hosts.size(); ++to) {
+    if (to != host) hosts[tree.hosts[host].latency_to[to]].push_back(to);
+  }
+  std::vector<PortQueue> queues;
+  for (auto& [latency, those] : hosts) queues.push_back({std::move(those), latency});
+  return queues;
 }
 
 }  // namespace slackline::hw

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/testbed/shaper.h"
 #include "hw/testbed/switch_tree.h"
 
 namespace slackline::hw {
@@ -32,5 +33,8 @@ std::vector<std::string> switch_scripts(
 
 /// For the host's own namespace, after those of the switches.
 std::string host_script(const SwitchTree& tree, TestbedKind kind, std::uint32_t host);
+
+/// What the host sends, in a queue for each latency, the shortest first.
+std::vector<PortQueue> queues_by_latency(const SwitchTree& tree, std::uint32_t host);
 
 }  // namespace slackline::hw

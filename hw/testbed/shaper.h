@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
 
@@ -34,14 +35,24 @@ inline constexpr PacketBytes kRocePackets{4200, 4154, 4096};
 /// How many packets wait at a port at most. None may be lost.
 inline constexpr int kQueuedPackets = 20'000;
 
+/// Hosts whose packets are in one queue, as they are from there or go there, and how much later
+/// they leave than they come.
+struct PortQueue {
+  std::vector<std::uint32_t> hosts;
+  sched::Time latency{0};
+};
+
 struct ShapedPort {
   std::string device;
-  sched::Rate rate;     // of what it carries
-  sched::Time latency;  // of what leaves there
+  sched::Rate rate;  // of what it carries
   PacketBytes packets;
-  std::uint32_t hosts =
-      0;  // that share it, each as much as the others; 0: first come, first served
+  /// Each gets as much as the others. None: one for all.
+  std::vector<PortQueue> queues = {};
+  enum class By : std::uint8_t { kSource, kDestination } by = By::kSource;
 };
+
+/// `tc`'s words for a queue in which packets stay for so long.
+std::string queue_words(sched::Time latency);
 
 /// The most that TCP hands a port of this rate at once.
 std::uint64_t segment_bytes(sched::Rate rate);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,10 +22,17 @@ using machine::Route;
 using machine::Wiring;
 using sched::RankId;
 
-// Finds the tree from its leaves. A *unit* is a host at first. All of its ways begin with one link
-// and end with another: its cable. Units whose ways to each other have no further links are on one
-// switch. Each switch with all that is below it is a unit of the next round, whose cable is one
-// link further in. The round in which one unit is left is the last.
+// Takes the network for a tree, and then looks whether it is that one.
+//
+// The last switch is the one in the middle of a longest way, from host `one_` to host `other_`. The
+// ways from a host to these two have their first links in common, as far as the switch where the
+// host's branch meets the longest way. Where that lies says which of the two is across the last
+// switch, and how many links of the way to it go up: the host's *climb*. The last links of the way
+// back, from the last one on, are their cables' other direction. Below each link that is not a
+// host's is a switch.
+//
+// What was found is right if every way is the tree's. So a network that is no tree needs no other
+// test than that, and that no link has two places.
 class TreeFinder {
  public:
   explicit TreeFinder(const Wiring& wiring) : wiring_(wiring), count_(wiring.rank_count()) {
@@ -33,34 +43,37 @@ class TreeFinder {
   }
 
   SwitchTree find() {
-    std::vector<Unit> units;
-    for (std::uint32_t host = 0; host < count_; ++host) {
-      units.push_back({{host}, {}});
-      tree_.hosts.push_back({host_name(host), 0, {}});
+    const auto longest =
+        std::ranges::max_element(routes_, {}, [](const Route& way) { return way.links.size(); });
+    one_ = static_cast<std::uint32_t>((longest - routes_.begin()) / count_);
+    other_ = static_cast<std::uint32_t>((longest - routes_.begin()) % count_);
+    for (std::uint32_t host = 0; host < count_; ++host) place(host);
+    for (std::uint32_t src = 0; src < count_; ++src) {
+      for (std::uint32_t dst = 0; dst < count_; ++dst) {
+        if (src != dst) check_way(src, dst);
+      }
     }
-    for (std::size_t round = 0;; ++round) {
-      for (Unit& unit : units) unit.cable = cable_of(unit, round);
-      std::vector<Unit> above = joined(units, round);
-      if (above.size() == 1) break;
-      units = std::move(above);
-    }
-    share_out_latency();
-    return std::move(tree_);
+    return tree();
   }
 
  private:
-  struct Unit {
-    std::vector<std::uint32_t> hosts;
-    SwitchTree::Cable cable;
-    std::optional<std::uint32_t> top = {};  // its highest switch; none: it is a host
+  static constexpr std::size_t kLast = 0;  // of nodes_: the last switch
+
+  struct Node {
+    std::size_t above = kLast;
+    std::size_t depth = 0;
+    LinkId up, down;
+    bool is_host = false;
+  };
+  struct Climb {
+    std::vector<LinkId> up;
+    std::vector<LinkId> down;  // of the same cables
   };
 
   std::string host_name(std::uint32_t host) const { return wiring_.host_name(RankId(host)); }
-  const Route& route(std::uint32_t src, std::uint32_t dst) const {
-    return routes_[std::size_t{src} * count_ + dst];
-  }
-  std::string pair(std::uint32_t src, std::uint32_t dst) const {
-    return fmt::format("from {} to {}", host_name(src), host_name(dst));
+  const std::string& name_of(LinkId link) const { return wiring_.links()[link.value].name; }
+  const std::vector<LinkId>& links(std::uint32_t src, std::uint32_t dst) const {
+    return routes_[std::size_t{src} * count_ + dst].links;
   }
   [[noreturn]] static void refuse(const std::string& why) {
     throw Unsupported(
@@ -80,139 +93,127 @@ class TreeFinder {
     }
   }
 
-  const std::string& name_of(LinkId link) const { return wiring_.links()[link.value].name; }
-
-  LinkId link_at(std::uint32_t src, std::uint32_t dst, std::size_t round, bool first) const {
-    const std::vector<LinkId>& links = route(src, dst).links;
-    if (links.size() < 2 * (round + 1)) {
-      refuse(fmt::format("the way {} passes {} links, and others of theirs pass more",
-                         pair(src, dst), links.size()));
-    }
-    return first ? links[round] : links[links.size() - 1 - round];
+  // Where the host's branch leaves the longest way: how many links from host `one_`.
+  std::size_t branches_at(std::uint32_t host, std::size_t in_common) const {
+    const std::size_t length = links(one_, other_).size();
+    const std::size_t along = links(host, other_).size() - in_common;
+    return along > length ? 0 : length - along;
   }
 
-  // The one link that all ways out of the unit pass there, or all ways into it.
-  LinkId only_link(const Unit& unit, std::size_t round, bool out) {
-    std::optional<LinkId> only;
-    for (const std::uint32_t near : unit.hosts) {
-      for (std::uint32_t far = 0; far < count_; ++far) {
-        if (std::ranges::binary_search(unit.hosts, far)) continue;
-        const LinkId link =
-            out ? link_at(near, far, round, true) : link_at(far, near, round, false);
-        if (only && *only != link) {
-          refuse(fmt::format("there are several ways {}: by link {} and by link {}",
-                             out ? "out of " + host_name(near) : "into " + host_name(near),
-                             name_of(*only), name_of(link)));
-        }
-        only = link;
-      }
+  Climb climb_of(std::uint32_t host) const {
+    const std::size_t length = links(one_, other_).size(), half = length / 2;
+    std::uint32_t across = host == one_ ? other_ : one_;
+    std::size_t steps = host == one_ ? half : length - half;
+    if (host != one_ && host != other_) {
+      const std::vector<LinkId>&to_one = links(host, one_), &to_other = links(host, other_);
+      const auto in_common =
+          static_cast<std::size_t>(std::ranges::mismatch(to_one, to_other).in1 - to_one.begin());
+      const std::size_t at = branches_at(host, in_common);
+      across = at <= half ? other_ : one_;
+      steps = in_common + (at <= half ? half - at : at - half);
     }
-    if (!taken_.insert(*only).second) {
+    const std::vector<LinkId>&out = links(host, across), &in = links(across, host);
+    if (steps == 0 || steps >= out.size() || steps >= in.size()) {
+      refuse(fmt::format("the ways between {} and {} pass {} and {} links, and others' more",
+                         host_name(host), host_name(across), out.size(), in.size()));
+    }
+    const auto count = static_cast<std::ptrdiff_t>(steps);
+    return {{out.begin(), out.begin() + count}, {in.rbegin(), in.rbegin() + count}};
+  }
+
+  LinkId taken(LinkId link) {
+    if (!taken_.insert(link).second) {
       refuse(fmt::format("link {} serves several hosts or switches, or both directions",
-                         name_of(*only)));
+                         name_of(link)));
     }
-    return *only;
+    return link;
   }
 
-  SwitchTree::Cable cable_of(const Unit& unit, std::size_t round) {
-    const auto rate = [&](LinkId link) { return wiring_.links()[link.value].rate; };
-    const LinkId up = only_link(unit, round, true);
-    return {rate(up), rate(only_link(unit, round, false)), sched::Time(0)};
-  }
-
-  bool are_joined(std::uint32_t src, std::uint32_t dst, std::size_t round) const {
-    return route(src, dst).links.size() == 2 * (round + 1);
-  }
-
-  // Units on one switch become one.
-  std::vector<Unit> joined(std::vector<Unit>& units, std::size_t round) {
-    std::vector<Unit> all;
-    std::optional<sched::Time> latency;
-    std::vector<std::uint32_t> on(units.size());
-    for (std::size_t u = 0; u < units.size(); ++u) {
-      const std::uint32_t host = units[u].hosts.front();
-      const auto found = std::ranges::find_if(
-          all, [&](const Unit& other) { return are_joined(host, other.hosts.front(), round); });
-      on[u] = static_cast<std::uint32_t>(found - all.begin());
-      if (found == all.end()) {
-        all.push_back({{}, {}, static_cast<std::uint32_t>(tree_.switches.size())});
-        tree_.switches.emplace_back();
-        made_in_.push_back(round);
+  // The host, and the switches below the last one that its climb passes.
+  void place(std::uint32_t host) {
+    const Climb climb = climb_of(host);
+    std::size_t above = kLast;
+    for (std::size_t step = climb.up.size(); step-- > 0;) {
+      const auto known = below_.find(climb.up[step]);
+      if (step > 0 && known != below_.end()) {
+        above = known->second;
+        continue;
       }
-      Unit& above = all[on[u]];
-      check_joined(units[u], above, round, latency);
-      above.hosts.insert(above.hosts.end(), units[u].hosts.begin(), units[u].hosts.end());
-      std::ranges::sort(above.hosts);
+      const LinkId up = taken(climb.up[step]);
+      const LinkId down = taken(climb.down[step]);
+      nodes_.push_back({above, nodes_[above].depth + 1, up, down, step == 0});
+      above = nodes_.size() - 1;
+      if (step > 0) below_.emplace(up, above);
     }
-    if (latency) below_ = *latency;
-    latency_of_round_.push_back(latency);
-    for (std::size_t u = 0; u < units.size(); ++u) plug_in(units[u], *all[on[u]].top);
-    return all;
+    node_of_.push_back(above);
   }
 
-  // All ways between the unit and those that are on the switch already end there, and take as long
-  // as others of this round.
-  void check_joined(const Unit& unit, const Unit& above, std::size_t round,
-                    std::optional<sched::Time>& latency) const {
-    for (const std::uint32_t one : unit.hosts) {
-      for (const std::uint32_t other : above.hosts) {
-        for (const auto& [src, dst] : {std::pair{one, other}, std::pair{other, one}}) {
-          if (!are_joined(src, dst, round)) {
-            refuse(fmt::format("the way {} passes {} links, and others of theirs pass {}",
-                               pair(src, dst), route(src, dst).links.size(), 2 * (round + 1)));
-          }
-          const sched::Time own = route(src, dst).latency;
-          if (!latency) latency = own;
-          if (own != *latency || own < below_) {
-            refuse(
-                fmt::format("the latency {} is {}, and that of ways of as many or fewer "
-                            "switches is {}",
-                            pair(src, dst), sched::format_time(own),
-                            sched::format_time(own < below_ ? below_ : *latency)));
-          }
-        }
-      }
-    }
-  }
-
-  void plug_in(const Unit& unit, std::uint32_t above) {
-    if (unit.top) {
-      tree_.switches[*unit.top].above = above;
-      tree_.switches[*unit.top].cable = unit.cable;
-    } else {
-      SwitchTree::Host& host = tree_.hosts[unit.hosts.front()];
-      host.on = above;
-      host.cable = unit.cable;
-    }
-  }
-
-  // Hosts have what the nearest others are away, and each switch's cable what the next ones are
-  // further.
-  void share_out_latency() {
-    std::optional<sched::Time> before;
-    for (std::size_t round = 0; round < latency_of_round_.size(); ++round) {
-      const std::optional<sched::Time> here = latency_of_round_[round];
-      if (!here) continue;
-      if (!before) {
-        for (SwitchTree::Host& host : tree_.hosts) host.cable.latency = *here;
+  // That the network's way is the tree's.
+  void check_way(std::uint32_t src, std::uint32_t dst) const {
+    std::vector<LinkId> way, down;
+    std::size_t one = node_of_[src], other = node_of_[dst];
+    while (one != other) {
+      if (nodes_[one].depth >= nodes_[other].depth) {
+        way.push_back(nodes_[one].up);
+        one = nodes_[one].above;
       } else {
-        for (std::size_t s = 0; s < tree_.switches.size(); ++s) {
-          if (made_in_[s] + 1 == round) tree_.switches[s].cable.latency = *here - *before;
-        }
+        down.push_back(nodes_[other].down);
+        other = nodes_[other].above;
       }
-      before = here;
     }
+    const std::size_t up = way.size();
+    way.insert(way.end(), down.rbegin(), down.rend());
+    const std::vector<LinkId>& real = links(src, dst);
+    if (real.size() != way.size()) {
+      refuse(
+          fmt::format("the way from {} to {} passes {} links, and by others' ways it would pass {}",
+                      host_name(src), host_name(dst), real.size(), way.size()));
+    }
+    const auto [found, expected] = std::ranges::mismatch(real, way);
+    if (found == real.end()) return;
+    const bool out = static_cast<std::size_t>(expected - way.begin()) < up;
+    refuse(fmt::format("there are several ways {} {}: by link {} and by link {}",
+                       out ? "out of" : "into", host_name(out ? src : dst), name_of(*expected),
+                       name_of(*found)));
+  }
+
+  // Switches that are further down come first; the last switch comes last.
+  SwitchTree tree() const {
+    std::vector<std::size_t> order(nodes_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::size_t n) { return nodes_[n].depth; });
+    std::erase_if(order, [&](std::size_t n) { return nodes_[n].is_host; });
+    std::vector<std::uint32_t> number(nodes_.size());
+    for (std::uint32_t s = 0; s < order.size(); ++s) number[order[s]] = s;
+    const auto rate = [&](LinkId link) { return wiring_.links()[link.value].rate; };
+    const auto cable = [&](const Node& node) {
+      return SwitchTree::Cable{rate(node.up), rate(node.down)};
+    };
+    SwitchTree tree;
+    for (const std::size_t n : order) {
+      tree.switches.emplace_back();
+      if (n == kLast) continue;
+      tree.switches.back() = {number[nodes_[n].above], cable(nodes_[n])};
+    }
+    for (std::uint32_t host = 0; host < count_; ++host) {
+      const Node& node = nodes_[node_of_[host]];
+      tree.hosts.push_back({host_name(host), number[node.above], cable(node)});
+      for (std::uint32_t to = 0; to < count_; ++to) {
+        tree.hosts.back().latency_to.push_back(routes_[std::size_t{host} * count_ + to].latency);
+      }
+    }
+    return tree;
   }
 
   const Wiring& wiring_;
   std::uint32_t count_;
   std::vector<Route> routes_;
+  std::uint32_t one_ = 0, other_ = 0;  // of a longest way
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  std::vector<std::size_t> node_of_;     // of hosts
+  std::map<LinkId, std::size_t> below_;  // a switch, by the link that goes up from it
   std::set<LinkId> taken_;
-  SwitchTree tree_;
-  std::vector<std::size_t> made_in_;  // the round of each switch
-  // Between hosts that met there; none where no hosts did.
-  std::vector<std::optional<sched::Time>> latency_of_round_;
-  sched::Time below_{0};  // the last of those
 };
 
 }  // namespace

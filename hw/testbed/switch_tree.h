@@ -15,14 +15,14 @@ namespace slackline::hw {
 struct SwitchTree {
   /// A cable, from its lower end to a switch.
   struct Cable {
-    sched::Rate up;          // > 0, as is…
-    sched::Rate down;        // …this
-    sched::Time latency{0};  // of what goes up
+    sched::Rate up;    // > 0, as is…
+    sched::Rate down;  // …this
   };
   struct Host {
     std::string name;
     std::uint32_t on = 0;  // a switch
     Cable cable;
+    std::vector<sched::Time> latency_to = {};  // of the ways to each host; to itself 0
   };
   struct Switch {
     std::optional<std::uint32_t> above;  // another switch; the last switch alone has none
@@ -34,9 +34,8 @@ struct SwitchTree {
 
 /// The network between all of the wiring's ranks. Throws InputError for fewer than two ranks, and
 /// Unsupported, naming hosts and links, for what is no such tree: ranks that share a machine or a
-/// NIC, hosts that are not equally far below the last switch, a link that two hosts or switches
-/// have, or that goes both ways, several ways through a network, and a link that gives every
-/// message its whole rate.
+/// NIC, hosts that others' messages pass, a link that two hosts or switches have, or that goes both
+/// ways, several ways through a network, and a link that gives every message its whole rate.
 SwitchTree switch_tree(const machine::Wiring& wiring);
 
 }  // namespace slackline::hw

@@ -90,7 +90,7 @@ Testbed::Testbed(const SwitchTree& tree, TestbedLatency latency,
     carry_out(host_script(tree, kind, host), spaces_[host]);
     if (progress) progress(host + 1);
   }
-  entry_ = nameless_program(guests ? guest_entry_script(tree, *guests, space_of)
+  entry_ = nameless_program(guests ? guest_entry_script(tree, latency, *guests, space_of)
                                    : entry_script(tree, space_of));
   hosts_ = nameless_program(testbed_host_list(tree));
 }

@@ -73,13 +73,12 @@ def sent_by(machine):
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
 class Guests(ProgramCase):
-    def start(self, *command):
+    def start(self, *command, network=(STAR, "--bare-latency")):
         """A testbed, on which the command runs."""
         with open(self.folder / "out", "wb") as out, open(self.folder / "err", "wb") as err:
             process = subprocess.Popen(
-                [PROGRAM, "testbed", STAR, "--hosts", str(GUESTS), "--bare-latency", "--guests",
-                 IMAGE, "--", *map(str, command)], cwd=self.folder, stdin=subprocess.DEVNULL,
-                stdout=out, stderr=err)
+                [PROGRAM, "testbed", *network, "--hosts", str(GUESTS), "--guests", IMAGE, "--",
+                 *map(str, command)], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -116,6 +115,14 @@ class Guests(ProgramCase):
         # Rank 0's machine has written it by its own kernel.
         self.assertTrue((self.folder / "real.trace").exists())
         self.assert_gone(machines)
+
+    def test_a_way_takes_the_platforms_latency(self):
+        done = self.start("run", f"sequential:ranks={GUESTS},bytes=8,ready=none", "--iterations", 3,
+                          "--json", network=(f"{STAR},latency=20ms",))
+        done.wait(PATIENCE_S)
+        self.assertEqual(done.returncode, 0, self.read("err"))
+        # A send is done when it is acknowledged. An emulated processor may take as long again.
+        self.assertGreater(json.loads(self.read("out"))["makespan_s"], 39e-3)
 
     def test_groups_and_calls_work_between_kernels(self):
         (self.folder / "file").write_bytes(os.urandom(3_000_001))

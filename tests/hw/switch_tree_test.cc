@@ -29,7 +29,10 @@ using sched::RankId;
 using sched::Rate;
 using sched::Time;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+constexpr Time us(std::int64_t microseconds) { return Time(microseconds * 1'000'000); }
 
 SwitchTree tree_of(const char* platform, std::uint32_t ranks) {
   return switch_tree(Wiring(machine::parse_platform_spec(platform), ranks));
@@ -57,9 +60,9 @@ TEST(SwitchTreeOfPlatform, StarIsOneSwitch) {
     EXPECT_EQ(host.on, 0u);
     EXPECT_EQ(host.cable.up.bits_per_second, 400'000'000u);
     EXPECT_EQ(host.cable.down.bits_per_second, 400'000'000u);
-    EXPECT_EQ(host.cable.latency, Time(60'000'000));
   }
   EXPECT_EQ(tree.hosts[2].name, "host-2");
+  EXPECT_THAT(tree.hosts[1].latency_to, ElementsAre(us(60), us(0), us(60)));
 }
 
 TEST(SwitchTreeOfPlatform, RacksHaveASwitchEachBelowTheLast) {
@@ -73,16 +76,15 @@ TEST(SwitchTreeOfPlatform, RacksHaveASwitchEachBelowTheLast) {
     EXPECT_EQ(tree.switches[rack].above, std::optional<std::uint32_t>(2));
     EXPECT_EQ(tree.switches[rack].cable.up.bits_per_second, 200'000'000u);
     EXPECT_EQ(tree.switches[rack].cable.down.bits_per_second, 200'000'000u);
-    // Two switches more than within a rack.
-    EXPECT_EQ(tree.switches[rack].cable.latency, Time(10'000'000));
   }
-  EXPECT_EQ(tree.hosts[3].cable.latency, Time(60'000'000));
+  // Two switches more than within a rack.
+  EXPECT_THAT(tree.hosts[3].latency_to, ElementsAre(us(70), us(70), us(60), us(0)));
   EXPECT_FALSE(tree.switches[2].above.has_value());
 }
 
 TEST(SwitchTreeOfPlatform, WhatIsNoTreeIsRefusedByName) {
   EXPECT_THAT(refusal_of("torus:dims=3,rate=1Gbps", 3), HasSubstr("expected a tree of switches"));
-  EXPECT_THAT(refusal_of("dragonfly:groups=2,chassis=1,routers=2,hosts=1,rate=1Gbps", 4),
+  EXPECT_THAT(refusal_of("dragonfly:groups=3,chassis=1,routers=3,hosts=1,rate=1Gbps", 9),
               HasSubstr("expected a tree of switches"));
   EXPECT_THAT(refusal_of("star:rate=1Gbps,ranks_per_node=2", 4),
               HasSubstr("ranks 0 and 1 share a machine"));
@@ -150,91 +152,117 @@ TEST(SwitchTreeOfLinks, AnUplinkByDestinationIsRefused) {
               AllOf(HasSubstr("several ways out of h0"), HasSubstr("first"), HasSubstr("second")));
 }
 
-// Any tree with all hosts equally far below the top: its ways, told as a network, give it back. The
-// switches may come out in another order, so ways are compared.
+// Any tree: its ways, told as a network, give it back. The switches may come out in another order,
+// and those that only pass messages on may be told from above or from below. So ways are compared.
 TEST(SwitchTreeOfLinks, RandomTreesComeBack) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t end) { return random() % end; };
     struct Node {
-      std::size_t above = 0;
+      std::size_t above = 0, depth = 0;
       LinkId up, down;
+      std::size_t children = 0;
     };
-    // Level by level from the top; the last level's are hosts.
+    // Each node hangs below one of those before it; what has none below it is a host.
     std::vector<Node> nodes(1);
-    std::vector<std::size_t> level = {0};
-    const std::uint64_t depth = 1 + below(3);
     Network network;
-    std::vector<std::uint64_t> latency_of_depth;
-    for (std::uint64_t d = 0; d < depth; ++d) {
-      latency_of_depth.push_back(below(3));
-      std::vector<std::size_t> next;
-      for (const std::size_t above : level) {
-        for (std::uint64_t children = (d == 0 ? 2 : 1) + below(3); children > 0; --children) {
-          const std::size_t n = nodes.size();
-          const LinkId up = network.link(fmt::format("u{}", n), 1 + below(1000));
-          nodes.push_back({above, up, network.link(fmt::format("d{}", n), 1 + below(1000))});
-          next.push_back(n);
-        }
-      }
-      level = next;
+    const std::size_t count = 3 + below(12);
+    for (std::size_t n = 1; n < count; ++n) {
+      const std::size_t above = below(2) == 0 ? n - 1 : below(n);
+      const LinkId up = network.link(fmt::format("u{}", n), 1 + below(1000));
+      const LinkId down = network.link(fmt::format("d{}", n), 1 + below(1000));
+      nodes.push_back({above, nodes[above].depth + 1, up, down});
+      ++nodes[above].children;
     }
-    // Ways of hosts that meet further up take as long or longer.
-    std::vector<Time> met(depth + 1);
-    for (std::uint64_t d = depth; d-- > 0;) {
-      met[d] = met[d + 1] + Time(static_cast<std::int64_t>(latency_of_depth[d]));
+    std::vector<std::size_t> leaves;
+    for (std::size_t n = 1; n < count; ++n) {
+      if (nodes[n].children == 0) leaves.push_back(n);
     }
+    if (leaves.size() < 2) continue;  // a chain
     const auto way = [&](std::size_t src, std::size_t dst) {
       Route route;
       std::vector<LinkId> down;
-      std::uint64_t up = 0;
-      for (; src != dst; src = nodes[src].above, dst = nodes[dst].above, ++up) {
-        route.links.push_back(nodes[src].up);
-        down.push_back(nodes[dst].down);
+      while (src != dst) {
+        const bool up = nodes[src].depth >= nodes[dst].depth;
+        (up ? route.links : down).push_back(up ? nodes[src].up : nodes[dst].down);
+        (up ? src : dst) = nodes[up ? src : dst].above;
       }
       route.links.insert(route.links.end(), down.rbegin(), down.rend());
-      route.latency = met[depth - up];
       return route;
     };
-    std::shuffle(level.begin(), level.end(), random);
-    const auto hosts = static_cast<std::uint32_t>(level.size());
+    std::shuffle(leaves.begin(), leaves.end(), random);
+    const auto hosts = static_cast<std::uint32_t>(leaves.size());
+    std::vector<Time> latency(hosts * hosts);
     for (std::uint32_t s = 0; s < hosts; ++s) {
       for (std::uint32_t d = 0; d < hosts; ++d) {
         if (s == d) continue;
-        Route route = way(level[s], level[d]);
-        network.route(s, d, std::move(route.links), route.latency);
+        Route route = way(leaves[s], leaves[d]);
+        latency[s * hosts + d] = Time(static_cast<std::int64_t>(below(5)));
+        network.route(s, d, std::move(route.links), latency[s * hosts + d]);
       }
     }
     const Wiring wiring = network.wiring(hosts);
     const SwitchTree tree = switch_tree(wiring);
     ASSERT_EQ(tree.hosts.size(), hosts);
-    // The way from host to host in the tree that was found: rates, and what it takes.
+    EXPECT_FALSE(tree.switches.back().above.has_value());
+    const auto depth = [&](std::uint32_t at) {
+      std::size_t switches = 0;
+      for (; tree.switches[at].above; at = *tree.switches[at].above) ++switches;
+      return switches;
+    };
+    // The rates that a message passes in the tree that was found.
     const auto found = [&](std::uint32_t src, std::uint32_t dst) {
-      std::vector<std::uint64_t> rates_up = {tree.hosts[src].cable.up.bits_per_second};
-      std::vector<std::uint64_t> rates_down = {tree.hosts[dst].cable.down.bits_per_second};
-      Time latency = tree.hosts[src].cable.latency;
+      std::vector<std::uint64_t> up = {tree.hosts[src].cable.up.bits_per_second};
+      std::vector<std::uint64_t> down = {tree.hosts[dst].cable.down.bits_per_second};
       std::uint32_t one = tree.hosts[src].on, other = tree.hosts[dst].on;
       while (one != other) {
-        rates_up.push_back(tree.switches[one].cable.up.bits_per_second);
-        rates_down.push_back(tree.switches[other].cable.down.bits_per_second);
-        latency += tree.switches[one].cable.latency;
-        one = tree.switches[one].above.value();
-        other = tree.switches[other].above.value();
+        if (depth(one) >= depth(other)) {
+          up.push_back(tree.switches[one].cable.up.bits_per_second);
+          one = tree.switches[one].above.value();
+        } else {
+          down.push_back(tree.switches[other].cable.down.bits_per_second);
+          other = tree.switches[other].above.value();
+        }
       }
-      rates_up.insert(rates_up.end(), rates_down.rbegin(), rates_down.rend());
-      return std::pair(rates_up, latency);
+      up.insert(up.end(), down.rbegin(), down.rend());
+      return up;
     };
     for (std::uint32_t s = 0; s < hosts; ++s) {
       for (std::uint32_t d = 0; d < hosts; ++d) {
+        ASSERT_EQ(tree.hosts[s].latency_to[d], latency[s * hosts + d]) << "seed " << seed;
         if (s == d) continue;
-        const Route expected = wiring.route(RankId(s), RankId(d));
         std::vector<std::uint64_t> passed;
-        for (const LinkId link : expected.links) {
+        for (const LinkId link : wiring.route(RankId(s), RankId(d)).links) {
           passed.push_back(wiring.links()[link.value].rate.bits_per_second);
         }
-        ASSERT_EQ(found(s, d), std::pair(passed, expected.latency))
-            << "seed " << seed << ", from " << s << " to " << d;
+        ASSERT_EQ(found(s, d), passed) << "seed " << seed << ", from " << s << " to " << d;
       }
+    }
+  }
+}
+
+// One link of one way is another: then it is no tree any more, and that is said.
+TEST(SwitchTreeOfLinks, AWayOfItsOwnIsRefused) {
+  for (std::uint32_t changed = 0; changed < 6; ++changed) {
+    for (std::size_t at = 0; at < 2; ++at) {
+      Network network;
+      std::vector<LinkId> out, in;
+      for (int h = 0; h < 3; ++h) {
+        out.push_back(network.link(fmt::format("out{}", h), 1000));
+        in.push_back(network.link(fmt::format("in{}", h), 1000));
+      }
+      const LinkId own = network.link("own", 1000);
+      std::uint32_t number = 0;
+      for (std::uint32_t s = 0; s < 3; ++s) {
+        for (std::uint32_t d = 0; d < 3; ++d) {
+          if (s == d) continue;
+          std::vector<LinkId> links = {out[s], in[d]};
+          if (number++ == changed) links[at] = own;
+          network.route(s, d, links);
+        }
+      }
+      EXPECT_THAT(refusal_of(network.wiring(3)),
+                  AllOf(HasSubstr("there are several ways"), HasSubstr("link own")));
     }
   }
 }
@@ -268,11 +296,25 @@ TEST(TestbedScripts, BothEndsOfEachCableAreShaped) {
 TEST(TestbedScripts, LatencyIsOfWhatLeavesAHost) {
   const SwitchTree tree = tree_of("star:rate=400Mbps,latency=1ms", 2);
   EXPECT_THAT(host_script(tree, {TestbedLatency::kTree}, 0),
-              HasSubstr("qdisc add dev eth0 parent 1:20 handle 20: netem delay 1000.000us "));
+              AllOf(HasSubstr("qdisc add dev eth0 parent 1:20 handle 20: netem delay 1000.000us "),
+                    HasSubstr("parent 1:1000 handle 1000: netem delay 1000.000us ")));
   for (const std::string& script :
        switch_scripts(tree, {TestbedLatency::kTree}, [](std::uint32_t) { return "/s"; })) {
     EXPECT_THAT(script, ::testing::Not(HasSubstr("netem")));
   }
+}
+
+TEST(TestbedScripts, LatencyIsByWhereAPacketGoes) {
+  const SwitchTree tree =
+      tree_of("two-level:racks=2,hosts=2,rate=400Mbps,latency=1ms,hop_latency=1ms", 4);
+  EXPECT_THAT(
+      host_script(tree, {TestbedLatency::kTree}, 1),
+      AllOf(HasSubstr("parent 1:20 handle 20: netem delay 1000.000us "),
+            HasSubstr("parent 1:21 handle 21: netem delay 3000.000us "),
+            HasSubstr("parent 1:1001 handle 1001: netem delay 3000.000us "),
+            HasSubstr("meta priority set ip daddr map { 10.77.0.1 : 65568, 10.77.0.3 : 65569, "
+                      "10.77.0.4 : 65569 }\n"),
+            HasSubstr("ip length < 300 meta priority set ip daddr map { 10.77.0.1 : 69632, ")));
 }
 
 TEST(TestbedScripts, GuestsArePluggedInBehindTheSameShapers) {
@@ -289,9 +331,45 @@ TEST(TestbedScripts, GuestsArePluggedInBehindTheSameShapers) {
   const auto space_of = [](std::uint32_t at) { return fmt::format("/space/{}", at); };
   EXPECT_THAT(switch_scripts(tree, kind, space_of).back(),
               HasSubstr("link add name p1 mtu 4200 type veth peer name eth0 mtu 4200 netns "));
-  EXPECT_THAT(guest_entry_script(tree, {"/a/vmlinux", "/a b/initrd"}, space_of),
-              AllOf(HasSubstr("host-1) address=10.77.0.2 segment=33333 mac=52:54:00:00:00:02 ;;\n"),
+  EXPECT_THAT(guest_entry_script(tree, kind.latency, {"/a/vmlinux", "/a b/initrd"}, space_of),
+              AllOf(HasSubstr("host-1) address=10.77.0.2 segment=33333 delays='' "
+                              "mac=52:54:00:00:00:02 ;;\n"),
                     HasSubstr("-kernel /a/vmlinux -initrd '/a b/initrd' ")));
+}
+
+TEST(TestbedScripts, GuestsDelayWhatTheySendThemselves) {
+  const auto space_of = [](std::uint32_t at) { return fmt::format("/space/{}", at); };
+  const SwitchTree racks =
+      tree_of("two-level:racks=2,hosts=2,rate=400Mbps,latency=1ms,hop_latency=1ms", 4);
+  const std::string entry =
+      guest_entry_script(racks, TestbedLatency::kTree, {"/a", "/b"}, space_of);
+  EXPECT_THAT(
+      entry,
+      AllOf(HasSubstr("parent 1:1 netem delay 1000.000us "),
+            HasSubstr("parent 1:2 netem delay 3000.000us "),
+            HasSubstr("filter add dev eth0 parent 1: u32 match ip dst 10.77.0.4 flowid 1:2\n")));
+  EXPECT_THAT(host_script(racks, {TestbedLatency::kTree, TestbedHosts::kGuests}, 0),
+              ::testing::Not(HasSubstr("netem")));
+}
+
+TEST(TestbedScripts, GuestsTellOnlySoManyLatenciesApart) {
+  Network network;
+  const std::uint32_t hosts = 18;
+  std::vector<LinkId> out, in;
+  for (std::uint32_t h = 0; h < hosts; ++h) {
+    out.push_back(network.link(fmt::format("out{}", h), 1000));
+    in.push_back(network.link(fmt::format("in{}", h), 1000));
+  }
+  for (std::uint32_t s = 0; s < hosts; ++s) {
+    for (std::uint32_t d = 0; d < hosts; ++d) {
+      if (s != d) network.route(s, d, {out[s], in[d]}, us(d));
+    }
+  }
+  const SwitchTree tree = switch_tree(network.wiring(hosts));
+  const auto space_of = [](std::uint32_t) { return "/s"; };
+  EXPECT_THROW(guest_entry_script(tree, TestbedLatency::kTree, {"/a", "/b"}, space_of),
+               Unsupported);
+  EXPECT_NO_THROW(guest_entry_script(tree, TestbedLatency::kBare, {"/a", "/b"}, space_of));
 }
 
 TEST(TestbedEach, WordsSayWhichRankItIs) {

@@ -73,7 +73,8 @@ class Plan(RankCase):
             ("host-0", "switch-0", 400_000_000), ("host-1", "switch-0", 400_000_000),
             ("host-2", "switch-1", 400_000_000), ("host-3", "switch-1", 400_000_000),
             ("switch-0", "switch-2", 200_000_000), ("switch-1", "switch-2", 200_000_000)])
-        self.assertEqual(said["cables"][0]["latency_s"], 250e-6)
+        self.assertEqual(said["latency_s"], [0 if src == dst else 250e-6
+                                             for src in range(4) for dst in range(4)])
 
     def test_what_cannot_be_is_refused(self):
         for arguments, word in (

@@ -68,6 +68,8 @@ TEST(VerbsOptions, TakeAPartitionByItsPlace) {
 TEST(VerbsOptions, SayWhatATimeoutWasTakenAs) {
   EXPECT_EQ(read({"--qp-timeout=500ms"}).note(),
             "--qp-timeout 500ms: taken as 536.9 ms (4.096 us times 2^17)");
+  EXPECT_EQ(read({"--qp-timeout=68719476736ns"}).note(), "");
+  EXPECT_NE(read({"--qp-timeout=68719476737ns"}).note(), "");
 }
 
 TEST(VerbsOptions, AreRefusedBesideOtherTransports) {
