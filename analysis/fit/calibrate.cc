@@ -160,18 +160,19 @@ class Calibrator {
  private:
   const RobustFit& fit() const { return choice_.attempt.fit; }
 
-  // Fits anew if what streams say of the rate is refuted by all points together, and refutes that.
+  // Fits anew if what streams say of the rate excludes what all points together say, and these
+  // exclude that, or know less.
   void heed_streams() {
     const std::size_t j = index_of(Unknown::kByte);
     if (!fit().known(j)) return;
     const auto differences = stream_differences(linear_, choice_.attempt.paces);
     const auto streams = stream_pace(differences);
     const double all = fit().x[j];
-    if (!streams || (streams->low <= all && all <= streams->high) ||
-        (fit().low[j] <= streams->byte_s && streams->byte_s <= fit().high[j])) {
-      return;
-    }
-    result_.contradiction = {1 / all, 1 / fit().high[j], 1 / fit().low[j]};
+    if (!streams || (streams->low <= all && all <= streams->high)) return;
+    const double low = fit().low[j], high = fit().high[j];
+    const bool holds_streams = low <= streams->byte_s && streams->byte_s <= high;
+    if (holds_streams && high - low <= streams->high - streams->low) return;
+    result_.contradiction = {1 / all, 1 / high, 1 / low};
     KeptEquations kept = kept_equations(linear_, model_, differences, streams->byte_s);
     std::vector<double> start = fit().x;
     start[j] = streams->byte_s;

@@ -74,7 +74,7 @@ struct KindFit {
   double platform_off = 0;     // the median of platform / seconds − 1, without outliers
 };
 
-/// What all points say together of the rate, which what streams say refutes. Bytes per second.
+/// What all points say together of the rate, where what streams say excludes it. Bytes per second.
 struct Contradiction {
   double together = 0;
   double low = 0;  // 95 % interval of the same
@@ -105,10 +105,11 @@ struct Calibration {
 /// every point that speaks of it, and if that stays so without any one point. The others are as in
 /// `base`: no number is made up.
 ///
-/// Where the rate that comes out and that of streams by themselves (stream_pace()) lie outside of
-/// each other's intervals, the points contradict each other. A shaper lets single messages through
-/// early, a processor keeps them for longer. Then the rate is that of streams, and the points of
-/// which the wire makes a good part are left out otherwise. Throws InputError without points.
+/// Where the rate that comes out lies outside of the interval of streams by themselves
+/// (stream_pace()), the points contradict each other, unless their own interval is the narrower and
+/// holds the streams' rate. A shaper lets single messages through early, a processor keeps them for
+/// longer. Then the rate is that of streams, and the points of which the wire makes a good part are
+/// left out otherwise. Throws InputError without points.
 Calibration calibrate(std::span<const MeasuredPoint> points, const machine::Platform& base);
 
 }  // namespace slackline::analysis
