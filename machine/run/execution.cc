@@ -66,7 +66,7 @@ void Execution::start() {
 
 void Execution::instant(double now_s, std::vector<Event>& events) {
   now_s_ = now_s;
-  in_order(events);
+  order_.sort(events);
   for (const Event& event : events) handle(event);
   settle();
 }
@@ -78,7 +78,7 @@ void Execution::settle() {
   do {
     if (!ended_now_.empty()) {
       batch_.swap(ended_now_);
-      in_order(batch_);
+      order_.sort(batch_);
       for (const Event& event : batch_) handle(event);
       batch_.clear();
       if (!ended_now_.empty()) continue;

@@ -22,6 +22,7 @@
 #include "machine/bundles.h"
 #include "machine/delays.h"
 #include "machine/driven_run.h"
+#include "machine/event_order.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
 #include "machine/meetings.h"
@@ -101,11 +102,6 @@ class Execution final : public DrivenRun {
   PathId path_of(OpId id, bool reply) const { return paths_.of(op(id).channel, reply); }
   const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
   double latency_s(OpId id, bool reply) const { return way_of(id, reply).latency_s; }
-
-  // What was begun in order mostly ends in order.
-  static void in_order(std::vector<Event>& events) {
-    if (!std::is_sorted(events.begin(), events.end())) std::sort(events.begin(), events.end());
-  }
 
   void settle();
   void handle(const Event& event);
@@ -223,6 +219,7 @@ class Execution final : public DrivenRun {
   AtomicService service_;
   std::vector<Event> ended_now_;
   std::vector<Event> batch_;
+  EventOrder order_;
   bool shared_ = false;
 };
 
