@@ -29,9 +29,8 @@ void EventOrder::distribute(std::vector<ExecutionEvent>& events) {
   const auto [least, most] = std::minmax_element(events.begin(), events.end());
   const std::uint32_t first = least->op().value;
   const std::uint32_t last = most->op().value;
-  const int shift = std::max(
-      0, static_cast<int>(std::bit_width(last - first)) -
-             static_cast<int>(std::bit_width(events.size())));
+  const int shift = std::max(0, static_cast<int>(std::bit_width(last - first)) -
+                                    static_cast<int>(std::bit_width(events.size())));
   const auto bucket = [&](ExecutionEvent event) { return (event.op().value - first) >> shift; };
   end_.assign(((last - first) >> shift) + std::size_t{2}, 0);
   for (const ExecutionEvent event : events) ++end_[bucket(event) + 1];

@@ -57,7 +57,8 @@ RegionTree::RegionTree(const Schedule& schedule, OpRange range)
   });
 }
 
-std::pair<std::uint32_t, std::uint32_t> RegionTree::lifted_nodes(std::uint32_t a, std::uint32_t b) const {
+std::pair<std::uint32_t, std::uint32_t> RegionTree::lifted_nodes(std::uint32_t a,
+                                                                 std::uint32_t b) const {
   const auto depth = [&](std::uint32_t node) {  // of what is around it, counted from 1
     const std::uint32_t region = around(node);
     return region == kNone ? 0 : depth_[region] + 1;
