@@ -60,6 +60,7 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
     }
     way.hop_count = static_cast<std::uint32_t>(hops_.size()) - way.first_hop;
     most_hops_ = std::max(most_hops_, way.hop_count);
+    find_bound(way);
     ways_.push_back(way);
   }
 }
@@ -71,14 +72,14 @@ Rate SharedRates::units(double bytes_per_s) const {
   return std::max<Rate>(1, static_cast<Rate>(std::nearbyint(units)));
 }
 
-void SharedRates::find_bound(Flow& flow) const {
+void SharedRates::find_bound(Way& way) const {
   Rate bound = kNoLevel;
-  for (const Hop& hop : hops(flow)) {
+  for (const Hop& hop : hops(way)) {
     const Link& link = links_[hop.link];
     bound = std::min(bound, link.shared ? link.capacity / hop.times : link.capacity);
   }
-  flow.bound = std::max<Rate>(bound, 1);
-  flow.alone = static_cast<double>(flow.bound) * unit_;
+  way.bound = std::max<Rate>(bound, 1);
+  way.told = static_cast<double>(way.bound) * unit_;
 }
 
 void SharedRates::change(std::uint32_t link) {
@@ -95,7 +96,7 @@ void SharedRates::add(std::uint32_t slot, machine::PathId path) {
   Flow& flow = flows_[slot];
   flow = {path};
   flow.live = true;
-  find_bound(flow);
+  flow.bound = ways_[path.value].bound;
   fresh_.push_back(slot);
   std::uint32_t* place = places(slot);
   std::uint32_t i = 0;
@@ -135,9 +136,13 @@ void SharedRates::set_capacity(machine::LinkId id, double bytes_per_s) {
   const std::uint32_t l = link_of_[id.value];
   if (l == kNone) return;
   links_[l].capacity = units(bytes_per_s);
+  for (Way& way : ways_) {
+    const auto passed = hops(way);
+    if (std::ranges::any_of(passed, [&](const Hop& hop) { return hop.link == l; })) find_bound(way);
+  }
   for (const User& user : links_[l].users) {
     Flow& flow = flows_[user.slot];
-    find_bound(flow);
+    flow.bound = ways_[flow.path.value].bound;
     fresh_.push_back(user.slot);
   }
 }
@@ -285,6 +290,7 @@ void SharedRates::hold(std::uint32_t slot, std::uint32_t link) {
 
 void SharedRates::resume(const SharedRates& other) {
   links_ = other.links_;
+  ways_ = other.ways_;
   flows_ = other.flows_;
   places_ = other.places_;
   changed_ = other.changed_;

@@ -52,7 +52,8 @@ class SharedRates {
     find_rates();
     for (const std::uint32_t slot : touched_) {
       Flow& flow = flows_[slot];
-      const double rate = flow.bottleneck == kNone ? flow.alone : links_[flow.bottleneck].told;
+      const double rate =
+          flow.bottleneck == kNone ? ways_[flow.path.value].told : links_[flow.bottleneck].told;
       if (rate == flow.told) continue;
       flow.told = rate;
       visit(slot, rate);
@@ -71,6 +72,8 @@ class SharedRates {
   struct Way {
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
+    MaxMin::Rate bound = 0;  // what a flow has that is alone
+    double told = 0;         // the same, in bytes per second
   };
   struct User {
     std::uint32_t slot;
@@ -90,10 +93,9 @@ class SharedRates {
   };
   struct Flow {
     machine::PathId path;
-    MaxMin::Rate bound = 0;  // what it would have alone, …
-    double alone = 0;        // …in bytes per second
-    double told = 0;         // likewise
+    MaxMin::Rate bound = 0;  // its way's
     MaxMin::Rate rate = 0;
+    double told = 0;                   // bytes per second
     std::uint32_t bottleneck = kNone;  // a link
     std::uint32_t held_at = 0;         // its place there
     std::uint64_t region = 0;          // the last one that it was in
@@ -105,14 +107,14 @@ class SharedRates {
     std::uint32_t held_inside = 0;  // flows of the region whose bottleneck it was
   };
 
-  std::span<const Hop> hops(const Flow& flow) const {
-    const Way& way = ways_[flow.path.value];
+  std::span<const Hop> hops(const Way& way) const {
     return std::span(hops_).subspan(way.first_hop, way.hop_count);
   }
+  std::span<const Hop> hops(const Flow& flow) const { return hops(ways_[flow.path.value]); }
   // Where the flow stands among the users of each link of its way.
   std::uint32_t* places(std::uint32_t slot) { return &places_[std::size_t{slot} * most_hops_]; }
   MaxMin::Rate units(double bytes_per_s) const;
-  void find_bound(Flow& flow) const;
+  void find_bound(Way& way) const;
   void change(std::uint32_t link);
   void use(const Flow& flow, MaxMin::Rate more);
   void take(std::uint32_t slot);

@@ -38,6 +38,10 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       gap_s_(sched::seconds(setting.platform.gap)),
       read_s_(read_s(setting.platform, false)),
       serial_(setting.platform.nic == NicDiscipline::kSerial),
+      datagrams_(std::ranges::any_of(schedule_.channels(),
+                                     [](const sched::Channel& channel) {
+                                       return channel.service == sched::Service::kDatagram;
+                                     })),
       request_s_(record.request_s),
       own_graph_(shared != nullptr ? nullptr
                                    : std::make_unique<const RunGraph>(
@@ -67,7 +71,10 @@ void Execution::start() {
 void Execution::instant(double now_s, std::vector<Event>& events) {
   now_s_ = now_s;
   order_.sort(events);
-  for (const Event& event : events) handle(event);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    prefetch(events, i);
+    handle(events[i]);
+  }
   settle();
 }
 
