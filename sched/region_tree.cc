@@ -57,10 +57,8 @@ RegionTree::RegionTree(const Schedule& schedule, OpRange range)
   });
 }
 
-std::pair<std::uint32_t, std::uint32_t> RegionTree::lifted(OpId pred, OpId succ) const {
-  std::uint32_t a = range_.place(pred);
-  std::uint32_t b = range_.place(succ);
-  if (parent_.empty()) return {a, b};
+std::pair<std::uint32_t, std::uint32_t> RegionTree::lifted_nodes(std::uint32_t a,
+                                                                 std::uint32_t b) const {
   const auto depth = [&](std::uint32_t node) {  // of what is around it, counted from 1
     const std::uint32_t region = around(node);
     return region == kNone ? 0 : depth_[region] + 1;

@@ -44,12 +44,17 @@ class RegionTree {
   std::span<const std::uint32_t> children(std::uint32_t region) const { return children_[region]; }
   /// What an arc between two operations joins: each of them, or the outermost region around it
   /// that is not around the other.
-  std::pair<std::uint32_t, std::uint32_t> lifted(OpId pred, OpId succ) const;
+  std::pair<std::uint32_t, std::uint32_t> lifted(OpId pred, OpId succ) const {
+    if (parent_.empty()) return {range_.place(pred), range_.place(succ)};
+    return lifted_nodes(range_.place(pred), range_.place(succ));
+  }
 
   /// How the region is named to people: "region 0 (retry, from op 2 (compare_swap, rank 0))".
   std::string describe(std::uint32_t region) const;
 
  private:
+  std::pair<std::uint32_t, std::uint32_t> lifted_nodes(std::uint32_t a, std::uint32_t b) const;
+
   const Schedule& schedule_;
   OpRange range_;
   std::uint32_t regions_;

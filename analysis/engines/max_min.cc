@@ -8,38 +8,39 @@ namespace slackline::analysis {
 void MaxMin::begin() {
   links_.clear();
   flows_.clear();
-  passages_.clear();
+  ascending_ = true;
+  passage_count_ = 0;
 }
 
-void MaxMin::list_flows_of_links() {
-  std::uint32_t first = 0;
-  for (Link& link : links_) {
-    link.first = first;
-    first += link.count;
-    link.count = 0;
+bool MaxMin::may_fill(const Link& link) const {
+  if (link.last == kNoLink) return false;
+  const Passage& last = passages_[link.last];
+  return last.before != kNoLink || link.given < last.times * flows_[last.flow].bound;
+}
+
+// As it was told.
+void MaxMin::restart() {
+  for (std::uint32_t l = 0; l < links_.size(); ++l) {
+    Link& link = links_[l];
+    link.left = link.given;
+    link.growing = link.times;
+    link.most = 0;
+    link.held = 0;
+    if (may_fill(link)) levels_.push({level(link), link.key, l});
   }
-  passing_.resize(first);
-  for (std::uint32_t f = 0; f < flows_.size(); ++f) {
-    for (std::uint32_t p = flows_[f].first; p < flows_[f].first + flows_[f].count; ++p) {
-      Link& link = links_[passages_[p].link];
-      passing_[link.first + link.count++] = f;
-    }
-  }
+  for (Flow& flow : flows_) flow.rate = 0;
+  if (ascending_) return;
+  by_bound_.resize(flows_.size());
+  std::iota(by_bound_.begin(), by_bound_.end(), 0u);
+  std::sort(by_bound_.begin(), by_bound_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return flows_[a].bound < flows_[b].bound; });
 }
 
 void MaxMin::solve() {
-  list_flows_of_links();
-  by_bound_.resize(flows_.size());
-  std::iota(by_bound_.begin(), by_bound_.end(), 0u);
-  const auto less_bound = [&](std::uint32_t a, std::uint32_t b) {
-    return flows_[a].bound < flows_[b].bound;
+  restart();
+  const auto by_bound = [&](std::size_t n) {
+    return ascending_ ? static_cast<std::uint32_t>(n) : by_bound_[n];
   };
-  if (!std::is_sorted(by_bound_.begin(), by_bound_.end(), less_bound)) {
-    std::sort(by_bound_.begin(), by_bound_.end(), less_bound);
-  }
-  for (std::uint32_t l = 0; l < links_.size(); ++l) {
-    if (links_[l].growing != 0) levels_.push({level(links_[l]), links_[l].key, l});
-  }
   std::size_t next = 0;
   growing_ = flows_.size();
   while (growing_ != 0 && !levels_.empty()) {
@@ -56,8 +57,8 @@ void MaxMin::solve() {
     }
     // Whoever is bounded below that has stopped before.
     bool stopped = false;
-    while (next < by_bound_.size() && flows_[by_bound_[next]].bound <= now) {
-      const std::uint32_t flow = by_bound_[next++];
+    while (next < flows_.size() && flows_[by_bound(next)].bound <= now) {
+      const std::uint32_t flow = by_bound(next++);
       if (flows_[flow].rate != 0) continue;
       stop(flow, flows_[flow].bound, kNoLink);
       stopped = true;
@@ -70,17 +71,18 @@ void MaxMin::solve() {
     fill(least.link, std::max<Rate>(now, 1));
   }
   levels_.clear();
-  for (; next < by_bound_.size(); ++next) {
-    const std::uint32_t flow = by_bound_[next];
+  for (; next < flows_.size(); ++next) {
+    const std::uint32_t flow = by_bound(next);
     if (flows_[flow].rate == 0) stop(flow, flows_[flow].bound, kNoLink);
   }
 }
 
-void MaxMin::fill(std::uint32_t link, Rate rate) {
-  links_[link].held = links_[link].growing;
-  const std::uint32_t end = links_[link].first + links_[link].count;
-  for (std::uint32_t i = links_[link].first; i < end; ++i) {
-    if (flows_[passing_[i]].rate == 0) stop(passing_[i], rate, link);
+void MaxMin::fill(std::uint32_t number, Rate rate) {
+  const Link& link = links_[number];
+  links_[number].held = link.growing;
+  for (std::uint32_t p = link.last; p != kNoLink; p = passages_[p].before) {
+    const std::uint32_t flow = passages_[p].flow;
+    if (flows_[flow].rate == 0) stop(flow, rate, number);
   }
 }
 
@@ -89,10 +91,12 @@ void MaxMin::stop(std::uint32_t flow, Rate rate, std::uint32_t bottleneck) {
   f.rate = rate;
   f.bottleneck = bottleneck;
   --growing_;
-  for (std::uint32_t p = f.first; p < f.first + f.count; ++p) {
-    Link& link = links_[passages_[p].link];
-    link.left -= rate * passages_[p].times;
-    link.growing -= passages_[p].times;
+  const std::uint32_t end = flow + 1 < flows_.size() ? flows_[flow + 1].first : passage_count_;
+  for (std::uint32_t p = f.first; p < end; ++p) {
+    const Passage& passage = passages_[p];
+    Link& link = links_[passage.link];
+    link.left -= passage.times * rate;
+    link.growing -= passage.times;
     link.most = rate;  // rates come in order
   }
 }

@@ -7,7 +7,8 @@
 // level, which is what it has left over the flows on it that still grow. So links stand in a heap
 // by level. Levels only rise, as whoever stopped growing before had less than the others will: an
 // entry that is out of date goes back into the heap. With e passages of flows over links, filling
-// takes O(e log e).
+// takes O(e log e). A link with a single flow, which has enough for that flow's bound, never fills,
+// and stands in no heap: where every NIC has one message under way most links are of that kind.
 //
 // Rates are whole numbers of a unit, and levels are rounded down to one. So sums have no rounding
 // errors, and rates do not depend on the order in which links and flows are told. Where two links
@@ -23,8 +24,8 @@
 
 namespace slackline::analysis {
 
-/// One problem at a time; its memory is used again. All rates and capacities are in one unit, and
-/// below 2^121.
+/// One problem at a time; its memory is used again. It may grow after it was solved, and be solved
+/// again. All rates and capacities are in one unit, and below 2^121.
 class MaxMin {
  public:
   using Rate = __int128;
@@ -35,21 +36,23 @@ class MaxMin {
   /// Answers the link's number; links count from 0. No two have one `key`. `left`, which may be
   /// below zero, is what it has for the flows to be told.
   std::uint32_t add_link(Rate left, std::uint32_t key) {
-    links_.push_back({left, key});
+    links_.push_back({.given = left, .key = key});
     return static_cast<std::uint32_t>(links_.size() - 1);
   }
-  /// The link has so much more for them.
-  void add_left(std::uint32_t link, Rate more) { links_[link].left += more; }
   /// Flows count from 0. `bound` > 0: it never has more.
   void add_flow(Rate bound) {
-    flows_.push_back({bound, 0, static_cast<std::uint32_t>(passages_.size()), 0, kNoLink});
+    ascending_ = ascending_ && (flows_.empty() || flows_.back().bound <= bound);
+    flows_.push_back({bound, 0, passage_count_, kNoLink});
   }
-  /// The flow that was added last passes the link, `times` times.
-  void pass(std::uint32_t link, std::uint32_t times) {
-    passages_.push_back({link, times});
-    links_[link].growing += times;
-    ++links_[link].count;
-    ++flows_.back().count;
+  /// The flow that was added last passes the link, `times` times, which has so much `more` for it.
+  void pass(std::uint32_t number, std::uint32_t times, Rate more = 0) {
+    if (passage_count_ == passages_.size()) passages_.resize(2 * passages_.size() + 64);
+    Link& link = links_[number];
+    link.given += more;
+    link.times += times;
+    passages_[passage_count_] = {number, times, static_cast<std::uint32_t>(flows_.size() - 1),
+                                 link.last};
+    link.last = passage_count_++;
   }
 
   void solve();
@@ -66,24 +69,28 @@ class MaxMin {
 
  private:
   struct Link {
-    Rate left;
+    Rate given;
     std::uint32_t key;
+    std::uint32_t times = 0;       // passages of all flows
+    std::uint32_t last = kNoLink;  // passage, which knows the one before it
+
+    // While it is filled.
     std::uint32_t growing = 0;  // passages of flows that have no rate yet
-    std::uint32_t count = 0;    // flows, of passing_ from…
-    std::uint32_t first = 0;
-    std::uint32_t held = 0;
+    Rate left = 0;
     Rate most = 0;
+    std::uint32_t held = 0;
   };
   struct Flow {
     Rate bound;
-    Rate rate;  // 0: it still grows
-    std::uint32_t first;
-    std::uint32_t count;
+    Rate rate;            // 0: it still grows
+    std::uint32_t first;  // passage; the next flow's are behind them
     std::uint32_t bottleneck;
   };
   struct Passage {
     std::uint32_t link;
     std::uint32_t times;
+    std::uint32_t flow;
+    std::uint32_t before;  // of the link; kNoLink
   };
   struct Level {
     Rate rate;
@@ -96,7 +103,8 @@ class MaxMin {
     }
   };
 
-  void list_flows_of_links();
+  bool may_fill(const Link& link) const;
+  void restart();
   void fill(std::uint32_t link, Rate rate);
   void stop(std::uint32_t flow, Rate rate, std::uint32_t bottleneck);
   // In a negative number, division rounds upwards; no rate is below 1.
@@ -105,9 +113,10 @@ class MaxMin {
   std::size_t growing_ = 0;  // flows
   std::vector<Link> links_;
   std::vector<Flow> flows_;
+  bool ascending_ = true;  // flows stand in the order of their bounds
   std::vector<Passage> passages_;
-  std::vector<std::uint32_t> passing_;   // flows, by link
-  std::vector<std::uint32_t> by_bound_;  // flows, the least bound first
+  std::uint32_t passage_count_ = 0;      // more stand there, of problems before
+  std::vector<std::uint32_t> by_bound_;  // flows, the least bound first, unless they are ascending
   machine::Heap<Level, Lower> levels_;
 };
 

@@ -60,6 +60,7 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
     }
     way.hop_count = static_cast<std::uint32_t>(hops_.size()) - way.first_hop;
     most_hops_ = std::max(most_hops_, way.hop_count);
+    find_bound(way);
     ways_.push_back(way);
   }
 }
@@ -71,13 +72,14 @@ Rate SharedRates::units(double bytes_per_s) const {
   return std::max<Rate>(1, static_cast<Rate>(std::nearbyint(units)));
 }
 
-Rate SharedRates::bound_of(const Flow& flow) const {
+void SharedRates::find_bound(Way& way) const {
   Rate bound = kNoLevel;
-  for (const Hop& hop : hops(flow)) {
+  for (const Hop& hop : hops(way)) {
     const Link& link = links_[hop.link];
     bound = std::min(bound, link.shared ? link.capacity / hop.times : link.capacity);
   }
-  return std::max<Rate>(bound, 1);
+  way.bound = std::max<Rate>(bound, 1);
+  way.told = static_cast<double>(way.bound) * unit_;
 }
 
 void SharedRates::change(std::uint32_t link) {
@@ -94,7 +96,7 @@ void SharedRates::add(std::uint32_t slot, machine::PathId path) {
   Flow& flow = flows_[slot];
   flow = {path};
   flow.live = true;
-  flow.bound = bound_of(flow);
+  flow.bound = ways_[path.value].bound;
   fresh_.push_back(slot);
   std::uint32_t* place = places(slot);
   std::uint32_t i = 0;
@@ -134,9 +136,13 @@ void SharedRates::set_capacity(machine::LinkId id, double bytes_per_s) {
   const std::uint32_t l = link_of_[id.value];
   if (l == kNone) return;
   links_[l].capacity = units(bytes_per_s);
+  for (Way& way : ways_) {
+    const auto passed = hops(way);
+    if (std::ranges::any_of(passed, [&](const Hop& hop) { return hop.link == l; })) find_bound(way);
+  }
   for (const User& user : links_[l].users) {
     Flow& flow = flows_[user.slot];
-    flow.bound = bound_of(flow);
+    flow.bound = ways_[flow.path.value].bound;
     fresh_.push_back(user.slot);
   }
 }
@@ -155,10 +161,12 @@ void SharedRates::find_rates() {
   }
   fresh_.clear();
   if (inside_.empty()) return;
-  std::size_t reached = 0;
+  filling_.begin();
+  passed_.clear();
+  std::size_t joined = 0;
   do {
-    for (; reached < inside_.size(); ++reached) reach_from(inside_[reached]);
-    fill();
+    for (; joined < inside_.size(); ++joined) join(inside_[joined]);
+    filling_.solve();
   } while (widen());
   keep();
 }
@@ -171,13 +179,24 @@ void SharedRates::take(std::uint32_t slot) {
   inside_.push_back(slot);
 }
 
-// Those held back where the flow passes are most likely to get another rate, too.
-void SharedRates::reach_from(std::uint32_t slot) {
-  for (const Hop& hop : hops(flows_[slot])) {
+// The flow of the region comes into its filling. Those held back where it passes are most likely to
+// get another rate, too.
+void SharedRates::join(std::uint32_t slot) {
+  const Flow& flow = flows_[slot];
+  const Rate rate = flow.rate;
+  const std::uint32_t bottleneck = flow.bottleneck;
+  filling_.add_flow(flow.bound);
+  for (const Hop& hop : hops(flow)) {
     Link& link = links_[hop.link];
-    if (link.reached == region_) continue;
-    link.reached = region_;
-    for (const User& user : link.held) take(user.slot);
+    if (!link.shared) continue;
+    if (link.region != region_) {
+      link.region = region_;
+      link.number = filling_.add_link(link.capacity - link.used, hop.link);
+      passed_.push_back({hop.link});
+      for (const User& user : link.held) take(user.slot);
+    }
+    filling_.pass(link.number, hop.times, hop.times * rate);
+    if (bottleneck == hop.link) ++passed_[link.number].held_inside;
   }
 }
 
@@ -195,29 +214,6 @@ bool SharedRates::fits_alone(std::uint32_t slot) {
   use(flow, flow.rate);
   touched_.push_back(slot);
   return true;
-}
-
-void SharedRates::fill() {
-  ++filling_number_;
-  filling_.begin();
-  passed_.clear();
-  for (const std::uint32_t slot : inside_) {
-    const Flow& flow = flows_[slot];
-    filling_.add_flow(flow.bound);
-    for (const Hop& hop : hops(flow)) {
-      Link& link = links_[hop.link];
-      if (!link.shared) continue;
-      if (link.seen != filling_number_) {
-        link.seen = filling_number_;
-        link.number = filling_.add_link(link.capacity - link.used, hop.link);
-        passed_.push_back({hop.link});
-      }
-      filling_.add_left(link.number, hop.times * flow.rate);
-      filling_.pass(link.number, hop.times);
-      if (flow.bottleneck == hop.link) ++passed_[link.number].held_inside;
-    }
-  }
-  filling_.solve();
 }
 
 // Whether flows outside came into the region, which those inside do not leave what they had, or
@@ -266,7 +262,9 @@ void SharedRates::keep() {
   for (const Passed& passed : passed_) {
     Link& link = links_[passed.link];
     link.used = link.capacity - filling_.left(link.number);
-    if (filling_.held(link.number) != 0) link.level = filling_.most(link.number);
+    if (filling_.held(link.number) == 0) continue;
+    link.level = filling_.most(link.number);
+    link.told = static_cast<double>(link.level) * unit_;
   }
 }
 
@@ -292,12 +290,12 @@ void SharedRates::hold(std::uint32_t slot, std::uint32_t link) {
 
 void SharedRates::resume(const SharedRates& other) {
   links_ = other.links_;
+  ways_ = other.ways_;
   flows_ = other.flows_;
   places_ = other.places_;
   changed_ = other.changed_;
   fresh_ = other.fresh_;
   region_ = other.region_;
-  filling_number_ = other.filling_number_;
 }
 
 }  // namespace slackline::analysis

@@ -52,7 +52,8 @@ class SharedRates {
     find_rates();
     for (const std::uint32_t slot : touched_) {
       Flow& flow = flows_[slot];
-      const double rate = static_cast<double>(flow.rate) * unit_;
+      const double rate =
+          flow.bottleneck == kNone ? ways_[flow.path.value].told : links_[flow.bottleneck].told;
       if (rate == flow.told) continue;
       flow.told = rate;
       visit(slot, rate);
@@ -71,6 +72,8 @@ class SharedRates {
   struct Way {
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
+    MaxMin::Rate bound = 0;  // what a flow has that is alone
+    double told = 0;         // the same, in bytes per second
   };
   struct User {
     std::uint32_t slot;
@@ -82,15 +85,15 @@ class SharedRates {
     bool changed = false;           // what it gives to those that it holds back
     MaxMin::Rate used = 0;          // by all users, if it is shared
     MaxMin::Rate level = kNoLevel;  // what those have that it holds back
-    std::uint64_t reached = 0;      // the region that it was last reached in
-    std::uint64_t seen = 0;         // the filling that it was last part of, …
-    std::uint32_t number = 0;       // …and what it was called there
+    double told = 0;                // the same, in bytes per second
+    std::uint64_t region = 0;       // the last one that passed it, …
+    std::uint32_t number = 0;       // …and what it was called in the filling
     std::vector<User> users = {};
     std::vector<User> held = {};  // users whose bottleneck it is
   };
   struct Flow {
     machine::PathId path;
-    MaxMin::Rate bound = 0;  // what it would have alone
+    MaxMin::Rate bound = 0;  // its way's
     MaxMin::Rate rate = 0;
     double told = 0;                   // bytes per second
     std::uint32_t bottleneck = kNone;  // a link
@@ -104,21 +107,20 @@ class SharedRates {
     std::uint32_t held_inside = 0;  // flows of the region whose bottleneck it was
   };
 
-  std::span<const Hop> hops(const Flow& flow) const {
-    const Way& way = ways_[flow.path.value];
+  std::span<const Hop> hops(const Way& way) const {
     return std::span(hops_).subspan(way.first_hop, way.hop_count);
   }
+  std::span<const Hop> hops(const Flow& flow) const { return hops(ways_[flow.path.value]); }
   // Where the flow stands among the users of each link of its way.
   std::uint32_t* places(std::uint32_t slot) { return &places_[std::size_t{slot} * most_hops_]; }
   MaxMin::Rate units(double bytes_per_s) const;
-  MaxMin::Rate bound_of(const Flow& flow) const;
+  void find_bound(Way& way) const;
   void change(std::uint32_t link);
   void use(const Flow& flow, MaxMin::Rate more);
   void take(std::uint32_t slot);
-  void reach_from(std::uint32_t slot);
+  void join(std::uint32_t slot);
   bool fits_alone(std::uint32_t slot);
   void find_rates();
-  void fill();
   bool widen();
   bool stays_as_held(const Link& link) const;
   void keep();
@@ -135,8 +137,7 @@ class SharedRates {
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> changed_;  // links
   std::vector<std::uint32_t> fresh_;    // flows without a rate, or with another bound
-  std::uint64_t region_ = 0;            // regions are numbered, …
-  std::uint64_t filling_number_ = 0;    // …and so are fillings
+  std::uint64_t region_ = 0;            // regions are numbered
   std::vector<std::uint32_t> touched_;  // flows: the region, and those that fitted alone
   std::vector<std::uint32_t> inside_;   // flows of the region
   std::vector<Passed> passed_;          // by number in the filling

@@ -38,6 +38,10 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       gap_s_(sched::seconds(setting.platform.gap)),
       read_s_(read_s(setting.platform, false)),
       serial_(setting.platform.nic == NicDiscipline::kSerial),
+      datagrams_(std::ranges::any_of(schedule_.channels(),
+                                     [](const sched::Channel& channel) {
+                                       return channel.service == sched::Service::kDatagram;
+                                     })),
       request_s_(record.request_s),
       own_graph_(shared != nullptr ? nullptr
                                    : std::make_unique<const RunGraph>(
@@ -66,8 +70,11 @@ void Execution::start() {
 
 void Execution::instant(double now_s, std::vector<Event>& events) {
   now_s_ = now_s;
-  in_order(events);
-  for (const Event& event : events) handle(event);
+  order_.sort(events);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    prefetch(events, i);
+    handle(events[i]);
+  }
   settle();
 }
 
@@ -78,7 +85,7 @@ void Execution::settle() {
   do {
     if (!ended_now_.empty()) {
       batch_.swap(ended_now_);
-      in_order(batch_);
+      order_.sort(batch_);
       for (const Event& event : batch_) handle(event);
       batch_.clear();
       if (!ended_now_.empty()) continue;

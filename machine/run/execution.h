@@ -22,6 +22,7 @@
 #include "machine/bundles.h"
 #include "machine/delays.h"
 #include "machine/driven_run.h"
+#include "machine/event_order.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
 #include "machine/meetings.h"
@@ -102,11 +103,18 @@ class Execution final : public DrivenRun {
   const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
   double latency_s(OpId id, bool reply) const { return way_of(id, reply).latency_s; }
 
-  // What was begun in order mostly ends in order.
-  static void in_order(std::vector<Event>& events) {
-    if (!std::is_sorted(events.begin(), events.end())) std::sort(events.begin(), events.end());
+  // A message that has left meets its other half, on another rank. Inlined: see
+  // RunCore::prefetch().
+  [[gnu::always_inline]] void prefetch(const std::vector<Event>& events, std::size_t at) const {
+    constexpr std::size_t kSoon = 4;
+    const auto is_sent = [&](std::size_t i) {
+      return i < events.size() && events[i].kind() == Kind::kSent;
+    };
+    if (is_sent(at + 2 * kSoon)) __builtin_prefetch(&op(events[at + 2 * kSoon].op()));
+    if (!is_sent(at + kSoon)) return;
+    const OpId match = op(events[at + kSoon].op()).match;
+    if (match.valid()) __builtin_prefetch(&core_.times(match.value), 1);
   }
-
   void settle();
   void handle(const Event& event);
 
@@ -185,6 +193,9 @@ class Execution final : public DrivenRun {
   // In one bundle; they travel as one.
   OpId behind(OpId id) const { return bundled_ ? bundles_.next(id) : OpId::none(); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
+  bool is_datagram(sched::ChannelId channel) const {
+    return datagrams_ && schedule_.channel(channel).service == sched::Service::kDatagram;
+  }
   std::pair<RankId, RankId> ends(OpId id, bool reply) const {
     const sched::Channel& channel = schedule_.channel(op(id).channel);
     return reply ? std::pair{channel.dst, channel.src} : std::pair{channel.src, channel.dst};
@@ -202,6 +213,7 @@ class Execution final : public DrivenRun {
   const double gap_s_;
   const double read_s_;
   const bool serial_;
+  const bool datagrams_;  // some channel has them
 
   double now_s_ = 0;
   std::span<double> request_s_;
@@ -223,6 +235,7 @@ class Execution final : public DrivenRun {
   AtomicService service_;
   std::vector<Event> ended_now_;
   std::vector<Event> batch_;
+  EventOrder order_;
   bool shared_ = false;
 };
 

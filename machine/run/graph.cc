@@ -1,17 +1,26 @@
 #include "machine/run/graph.h"
 
-#include <numeric>
-
 namespace slackline::machine {
 
 using sched::OpId;
+
+namespace {
+
+// They stand together, in the order of the operations that they come into.
+std::span<const sched::Edge> edges_into(const sched::Schedule& schedule, sched::OpRange range) {
+  if (range.count == 0) return {};
+  const auto first = schedule.edges_into(range.first);
+  const auto last = schedule.edges_into(range.id(range.count - 1));
+  return {first.data(), last.data() + last.size()};
+}
+
+}  // namespace
 
 RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
     : schedule_(schedule),
       tree_(schedule, range),
       waits_(tree_.nodes(), 0),
-      out_begin_(waits_.size() + 1, 0),
-      next_on_channel_(range.count, kNoNode) {
+      nodes_(waits_.size() + 2) {
   struct Crossing {  // in and out of regions
     std::uint32_t pred;
     std::uint32_t succ;
@@ -26,7 +35,7 @@ RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
     if (previous.valid()) {
       const auto [pred, succ] = tree_.lifted(previous, range.id(i));
       if (pred == range.place(previous) && succ == i) {
-        next_on_channel_[pred] = i;
+        nodes_[pred].next_on_channel = i;
         ++waits_[i];
       } else {
         crossings.push_back({pred, succ, tree_.is_region(pred)});
@@ -35,23 +44,26 @@ RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
     previous = range.id(i);
   }
   const auto each_arc = [&](auto&& visit) {
-    for (std::uint32_t i = 0; i < range.count; ++i) {
-      for (const sched::Edge& edge : schedule.edges_into(range.id(i))) {
-        const auto [pred, succ] = tree_.lifted(edge.pred, edge.succ);
-        visit(pred, succ, tree_.is_region(pred) || edge.on == sched::On::kDone);
-      }
+    for (const sched::Edge& edge : edges_into(schedule, range)) {
+      const auto [pred, succ] = tree_.lifted(edge.pred, edge.succ);
+      visit(pred, succ, tree_.is_region(pred) || edge.on == sched::On::kDone);
     }
     for (const Crossing& c : crossings) visit(c.pred, c.succ, c.on_done);
   };
+  // Counted two places further on, so that a node's place is where its next arc goes while they are
+  // filled in, and then where those of the node after it begin.
   each_arc([&](std::uint32_t pred, std::uint32_t succ, bool) {
-    ++out_begin_[pred + 1];
+    ++nodes_[pred + 2].first_out;
     ++waits_[succ];
   });
-  std::partial_sum(out_begin_.begin(), out_begin_.end(), out_begin_.begin());
-  out_.resize(out_begin_.back());
-  std::vector<std::uint32_t> fill(out_begin_.begin(), out_begin_.end() - 1);
+  std::uint32_t arcs = 0;
+  for (Node& node : nodes_) {
+    arcs += node.first_out;
+    node.first_out = arcs;
+  }
+  out_.resize(arcs);
   each_arc([&](std::uint32_t pred, std::uint32_t succ, bool on_done) {
-    out_[fill[pred]++] = {succ & 0x7fffffffu, on_done ? 1u : 0u};
+    out_[nodes_[pred + 1].first_out++] = {succ & 0x7fffffffu, on_done ? 1u : 0u};
   });
 }
 

@@ -36,19 +36,30 @@ class RunGraph {
   };
   /// Edges, and a channel's order where it goes into a region or out of one.
   std::span<const Arc> out(std::uint32_t node) const {
-    return std::span(out_).subspan(out_begin_[node], out_begin_[node + 1] - out_begin_[node]);
+    const std::uint32_t first = nodes_[node].first_out;
+    return std::span(out_).subspan(first, nodes_[node + 1].first_out - first);
   }
   /// The operation of the channel whose issue waits for this one's, in the same region; kNoNode if
   /// there is none. Receives have an order of their own.
-  std::uint32_t next_on_channel(std::uint32_t op) const { return next_on_channel_[op]; }
+  std::uint32_t next_on_channel(std::uint32_t op) const { return nodes_[op].next_on_channel; }
+
+  /// Has the processor load what is asked of the node here. Inlined: see RunCore::prefetch().
+  [[gnu::always_inline]] void prefetch(std::uint32_t node) const {
+    __builtin_prefetch(&nodes_[node]);
+    __builtin_prefetch(&out_[nodes_[node].first_out]);
+  }
 
  private:
+  struct Node {
+    std::uint32_t first_out = 0;
+    std::uint32_t next_on_channel = kNoNode;
+  };
+
   const sched::Schedule& schedule_;
   sched::RegionTree tree_;
   std::vector<std::uint32_t> waits_;
-  std::vector<std::uint32_t> out_begin_;
+  std::vector<Node> nodes_;  // and two more, at the end
   std::vector<Arc> out_;
-  std::vector<std::uint32_t> next_on_channel_;
 };
 
 }  // namespace slackline::machine

@@ -1,0 +1,23 @@
+// Sorts the events of an instant.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "machine/event_queue.h"
+
+namespace slackline::machine {
+
+/// By operation, then kind. Its memory is used again.
+class EventOrder {
+ public:
+  void sort(std::vector<ExecutionEvent>& events);
+
+ private:
+  void distribute(std::vector<ExecutionEvent>& events);
+
+  std::vector<std::uint32_t> end_;  // of each bucket
+  std::vector<ExecutionEvent> sorted_;
+};
+
+}  // namespace slackline::machine
