@@ -7,9 +7,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/platform_report.h"
-#include "cli/table.h"
 
 namespace slackline::cli {
 namespace {
@@ -22,13 +20,7 @@ bool has_blocks(const Candidate& candidate) {
   return sched::find_plan_pattern(candidate.spec.pattern) != nullptr;
 }
 
-std::string block_text(const Candidate& candidate) {
-  return has_blocks(candidate) ? sched::format_bytes(candidate.spec.multicast.block_bytes) : "–";
-}
-
-std::string ratio_text(double time_s, double best_s) {
-  return best_s > 0 ? fmt::format("{:.4g}", time_s / best_s) : "–";
-}
+Value ratio(double of_best) { return Value(of_best).shown_as(fmt::format("{:.4g}", of_best)); }
 
 }  // namespace
 
@@ -69,133 +61,105 @@ std::string AdviceReport::verdict() const {
                      confirmed->open);
 }
 
-std::string AdviceReport::text(bool all) const {
-  Table head({Align::kLeft, Align::kLeft});
-  std::string text = name + '\n';
-  if (ranking.empty()) {
-    head.add({"candidates", fmt::format("none: all {} have more than {} ops; larger blocks or "
-                                        "--most-ops may help",
-                                        table.skipped.size(), request.most_ops)});
-    return text + head.text("  ");
-  }
-  const Candidate& best = table.candidates[ranking.front()];
-  const double best_s = judged_s(best);
-  head.add({"schedule", spec_text(best)});
-  add_platform_rows(head, platform_of(best), best.platform, request.ranks);
-  if (!best.racks.empty()) head.add({"racks", best.racks});
-  if (best.needs_rack_map && !rack_map_written) {
-    head.add({"rack map",
-              fmt::format("--rack-map {} writes the file that the schedule names", rack_map)});
-  }
-  head.add({"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(best_s), best_s)});
-  if (best_s > 0) {
-    head.add(
-        {"bandwidth", sched::human_bytes_per_second(static_cast<double>(request.bytes) / best_s)});
-  }
-  head.add({"confirmed", verdict()});
-  if (!table.skipped.empty()) {
-    head.add(
-        {"skipped", fmt::format("{} above {} ops", human_count(table.skipped.size(), "candidate"),
-                                request.most_ops)});
-  }
-  head.add({"digest", digest});
-  text += head.text("  ") + '\n';
-
-  Table rows(std::vector<Align>{Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft,
-                                Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                                Align::kRight});
-  rows.add({"pattern", "block", "racks", "placement", "predicted", "at least", "confirmed",
-            "to best", "noise"});
-  const std::size_t shown = all ? ranking.size() : std::min(ranking.size(), kRowsShown);
-  bool any_contended = false;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Candidate& c = table.candidates[ranking[i]];
-    any_contended = any_contended || c.contended;
-    rows.add(
-        {c.spec.pattern, block_text(c), c.racks, machine::format_placement(c.platform.placement),
-         sched::human_seconds(c.predicted_s) + (c.contended ? "*" : ""),
-         sched::human_seconds(c.floor_s), c.confirmed_s ? sched::human_seconds(*c.confirmed_s) : "",
-         ratio_text(judged_s(c), best_s),
-         c.noise_ratio ? fmt::format("{:.4g}", *c.noise_ratio) : ""});
-  }
-  text += rows.text("  ");
-  if (shown < ranking.size()) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(ranking.size() - shown, "more candidate"));
-  }
-  if (any_contended) {
-    text += "  * leaves out that messages share links; `at least` holds all the same\n";
-  }
-  if (samples > 0) {
-    text += fmt::format("  noise: the 95 % quantile of {} noisy runs over their median\n", samples);
-  }
-  return text;
-}
-
-std::string AdviceReport::document() const {
+void AdviceReport::say(Answer& answer) const {
+  const auto& [candidates, skipped] = table;
   const bool any = !ranking.empty();
-  JsonDocument json(any ? std::optional(digest) : std::nullopt, false);
-  json.set("ranks", std::uint64_t{request.ranks});
-  json.set("bytes", request.bytes);
-  set_platform(json, request.platform, request.ranks);
-  const auto rack_list = [](const Candidate& c) {
-    std::vector<std::uint64_t> racks(c.spec.multicast.rack_of_rank.begin(),
-                                     c.spec.multicast.rack_of_rank.end());
-    return racks;
+  const Candidate* best = any ? &candidates[ranking.front()] : nullptr;
+  const double best_s = any ? judged_s(*best) : 0;
+  const auto racks = [](const Candidate& c) {
+    const auto& of_rank = c.spec.multicast.rack_of_rank;
+    return std::vector<std::uint64_t>(of_rank.begin(), of_rank.end());
   };
+  answer.set("ranks", request.ranks);
+  answer.set("bytes", request.bytes);
+  if (answer.json() != nullptr) set_platform(*answer.json(), request.platform, request.ranks);
   if (any) {
-    const Candidate& best = table.candidates[ranking.front()];
-    json.set("best_schedule", spec_text(best));
-    json.set("best_platform", platform_of(best));
-    json.set("best_platform_spec", best.platform.spec());
-    json.set("best_makespan_s", judged_s(best));
-    if (best.needs_rack_map) {
-      json.set("rack_map", std::span<const std::uint64_t>(rack_list(best)));
+    answer.both("best_schedule", "schedule", spec_text(*best));
+    add_platform_rows(answer.head(), platform_of(*best), best->platform, request.ranks);
+    if (!best->racks.empty()) answer.row("racks", best->racks);
+    if (best->needs_rack_map && !rack_map_written) {
+      answer.row("rack map",
+                 fmt::format("--rack-map {} writes the file that the schedule names", rack_map));
+    }
+    answer.row("makespan", exact_seconds(best_s));
+    if (best_s > 0) {
+      answer.row("bandwidth",
+                 sched::human_bytes_per_second(static_cast<double>(request.bytes) / best_s));
+    }
+    answer.row("confirmed", verdict());
+    if (!skipped.empty()) {
+      answer.row("skipped", fmt::format("{} above {} ops", human_count(skipped.size(), "candidate"),
+                                        request.most_ops));
+    }
+    answer.digest_row();
+    answer.set("best_platform", platform_of(*best));
+    answer.set("best_platform_spec", best->platform.spec());
+    answer.set("best_makespan_s", best_s);
+    if (best->needs_rack_map) {
+      answer.set("rack_map", racks(*best));
     } else {
-      json.set_null("rack_map");
+      answer.set_null({"rack_map"});
     }
   } else {
-    for (const char* key :
-         {"best_schedule", "best_platform", "best_platform_spec", "best_makespan_s", "rack_map"}) {
-      json.set_null(key);
-    }
+    answer.row("candidates", fmt::format("none: all {} have more than {} ops; larger blocks or "
+                                         "--most-ops may help",
+                                         skipped.size(), request.most_ops));
+    answer.set_null(
+        {"best_schedule", "best_platform", "best_platform_spec", "best_makespan_s", "rack_map"});
   }
-  json.set("confirmed", confirmed ? std::optional(confirmed->count) : std::nullopt);
-  json.set("open", confirmed ? std::optional(confirmed->open) : std::nullopt);
-  json.set("noise", noise.text());
-  json.set("samples", samples);
-  const double best_s = any ? judged_s(table.candidates[ranking.front()]) : 0;
-  json.begin_list("candidates");
-  for (const std::uint32_t i : ranking) {
-    const Candidate& c = table.candidates[i];
-    json.begin_object();
-    json.set("schedule", spec_text(c));
-    json.set("pattern", c.spec.pattern);
-    json.set("block_bytes",
-             has_blocks(c) ? std::optional(c.spec.multicast.block_bytes) : std::nullopt);
-    json.set("placement", machine::format_placement(c.platform.placement));
-    json.set("racks", c.racks);
-    json.set("needs_rack_map", c.needs_rack_map);
-    json.set("ops", c.ops);
-    json.set("predicted_s", c.predicted_s);
-    json.set("contended", c.contended);
-    json.set("floor_s", c.floor_s);
-    json.set("confirmed_s", c.confirmed_s);
-    json.set("ratio_to_best", best_s > 0 ? std::optional(judged_s(c) / best_s) : std::nullopt);
-    json.set("noise_ratio", c.noise_ratio);
-    json.end();
+  answer.set("confirmed", confirmed ? Value(confirmed->count) : Value());
+  answer.set("open", confirmed ? Value(confirmed->open) : Value());
+  answer.set("noise", noise.text());
+  answer.set("samples", samples);
+
+  const auto placement = [](const Candidate& c) {
+    return machine::format_placement(c.platform.placement);
+  };
+  const auto of = [&](auto i) -> const Candidate& { return candidates[i]; };
+  const Columns columns = {
+      {"schedule", nullptr, [&](auto i) { return spec_text(of(i)); }},
+      {"pattern", "pattern", [&](auto i) { return of(i).spec.pattern; }, Align::kLeft},
+      {"block_bytes", "block",
+       [&](auto i) {
+         const std::uint64_t bytes = of(i).spec.multicast.block_bytes;
+         return has_blocks(of(i)) ? Value(bytes).shown_as(sched::format_bytes(bytes))
+                                  : Value().shown_as("–");
+       }},
+      {nullptr, "racks", [&](auto i) { return of(i).racks; }, Align::kLeft},
+      {"placement", "placement", [&](auto i) { return placement(of(i)); }, Align::kLeft},
+      {"racks", nullptr, [&](auto i) { return of(i).racks; }},
+      {"needs_rack_map", nullptr, [&](auto i) { return of(i).needs_rack_map; }},
+      {"ops", nullptr, [&](auto i) { return of(i).ops; }},
+      {"predicted_s", "predicted",
+       [&](auto i) {
+         return Value(of(i).predicted_s)
+             .shown_as(sched::human_seconds(of(i).predicted_s) + (of(i).contended ? "*" : ""));
+       }},
+      {"contended", nullptr, [&](auto i) { return of(i).contended; }},
+      {"floor_s", "at least", [&](auto i) { return in_seconds(of(i).floor_s); }},
+      {"confirmed_s", "confirmed", [&](auto i) { return in_seconds(of(i).confirmed_s); }},
+      {"ratio_to_best", "to best",
+       [&](auto i) {
+         return best_s > 0 ? ratio(judged_s(of(i)) / best_s) : Value().shown_as("–");
+       }},
+      {"noise_ratio", "noise",
+       [&](auto i) { return of(i).noise_ratio ? ratio(*of(i).noise_ratio) : Value(); }}};
+  answer.list("candidates", ranking, columns);
+  answer.list("skipped", rows_of(skipped.size()),
+              {{"schedule", nullptr, [&](auto i) { return spec_text(skipped[i]); }},
+               {"placement", nullptr, [&](auto i) { return placement(skipped[i]); }},
+               {"ops", nullptr, [&](auto i) { return skipped[i].ops; }}});
+  if (!any) return;
+  answer.table("", columns, ranking, kRowsShown, "more candidate");
+  const std::size_t shown = answer.all() ? ranking.size() : std::min(ranking.size(), kRowsShown);
+  if (std::any_of(ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(shown),
+                  [&](auto i) { return of(i).contended; })) {
+    answer.say("  * leaves out that messages share links; `at least` holds all the same\n");
   }
-  json.end();
-  json.begin_list("skipped");
-  for (const Candidate& c : table.skipped) {
-    json.begin_object();
-    json.set("schedule", spec_text(c));
-    json.set("placement", machine::format_placement(c.platform.placement));
-    json.set("ops", c.ops);
-    json.end();
+  if (samples > 0) {
+    answer.say(
+        fmt::format("  noise: the 95 % quantile of {} noisy runs over their median\n", samples));
   }
-  json.end();
-  return json.text();
 }
 
 }  // namespace slackline::cli

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "analysis/advice/advise.h"
+#include "cli/answer.h"
 #include "machine/delay_plan.h"
 
 namespace slackline::cli {
 
 struct AdviceReport {
-  std::string name;  // "48 ranks, 64 MiB on apt"
   const analysis::AdviceRequest& request;
   const analysis::CandidateTable& table;
   const std::vector<std::uint32_t>& ranking;     // of the candidates, best first
@@ -20,12 +20,10 @@ struct AdviceReport {
   std::string platform_text;                     // as it was given, for `--platform`
   std::string rack_map;                          // the file for the advice, if it needs one
   bool rack_map_written = false;
-  std::string digest;  // of the schedule to take
   const machine::DelayPlan& noise;
   std::uint32_t samples = 0;
 
-  std::string text(bool all) const;
-  std::string document() const;
+  void say(Answer& answer) const;
 
  private:
   std::string spec_text(const analysis::Candidate& candidate) const;

@@ -6,6 +6,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -35,6 +36,14 @@ const std::string& not_empty(const std::string& text, const std::string& where) 
   return text;
 }
 
+void require_writable(const std::string& path, const std::string& where) {
+  try {
+    sched::require_writable(path);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
 }  // namespace
 
 struct Arguments::Parser {
@@ -48,6 +57,20 @@ struct Arguments::Parser {
   std::string examples;
   std::vector<std::vector<std::string>*> lines;
   std::vector<std::string>* rest = nullptr;
+  std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> excluded;
+
+  // The library knows exclusion, too, but not what its error says of it.
+  void require_no_excluded() const {
+    const auto given = [&](const std::string& option) {
+      return app.get_option(option)->count() > 0;
+    };
+    for (const auto& [these, those] : excluded) {
+      const auto one = std::ranges::find_if(these, given);
+      const auto other = std::ranges::find_if(those, given);
+      if (one == these.end() || other == those.end()) continue;
+      throw InputError(fmt::format("{} beside {}; expected one of them", *other, *one));
+    }
+  }
 };
 
 Arguments::Arguments(std::string_view command, std::string_view summary)
@@ -70,34 +93,40 @@ void Arguments::positional(std::string_view name, std::string& value, std::strin
 
 void Arguments::option(std::string_view names, std::string_view value_name,
                        std::optional<std::string>& value, std::string_view help) {
-  add_option(names, value_name, value, help, [](const std::string&) {});
+  add_option(names, value_name, help,
+             [&value](const std::string& text, const std::string&) { value = text; });
+}
+
+void Arguments::file(std::string_view names, std::optional<std::string>& value,
+                     std::string_view help) {
+  add_option(names, "FILE", help, [&value](const std::string& path, const std::string& where) {
+    if (path == "-") {
+      throw InputError(where + " -: the answer is on standard output; expected a file");
+    }
+    require_writable(path, where);
+    value = path;
+  });
 }
 
 void Arguments::output(std::string_view names, std::optional<std::string>& value,
                        std::string_view help) {
-  add_option(names, "FILE", value, help, [where = long_name(names)](const std::string& path) {
-    if (path == "-") return;
-    try {
-      sched::require_writable(path);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", where, error.what()));
-    }
+  add_option(names, "FILE", help, [&value](const std::string& path, const std::string& where) {
+    if (path != "-") require_writable(path, where);
+    value = path;
   });
 }
 
 void Arguments::add_option(std::string_view names, std::string_view value_name,
-                           std::optional<std::string>& value, std::string_view help,
-                           const std::function<void(const std::string&)>& check) {
+                           std::string_view help, const Take& take) {
   // All are taken, so that the error on a second one is ours.
-  const auto take = [&value, where = long_name(names),
-                     check](const std::vector<std::string>& texts) {
+  const auto take_one = [where = long_name(names), take](const std::vector<std::string>& texts) {
     if (texts.size() > 1) throw InputError(where + " stands twice; expected it once");
-    value = not_empty(texts.front(), where);
-    check(*value);
+    take(not_empty(texts.front(), where), where);
     return true;
   };
   parser_->app
-      .add_option_function<std::vector<std::string>>(std::string(names), take, std::string(help))
+      .add_option_function<std::vector<std::string>>(std::string(names), take_one,
+                                                     std::string(help))
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
@@ -120,6 +149,21 @@ void Arguments::repeatable(std::string_view names, std::string_view value_name,
 
 void Arguments::flag(std::string_view names, bool& value, std::string_view help) {
   parser_->app.add_flag(std::string(names), value, std::string(help))->disable_flag_override();
+}
+
+void Arguments::throw_no_choice(const std::string& text, const std::string& name,
+                                std::string choices) {
+  // "a|b|c" is "a, b or c".
+  const std::size_t last = choices.rfind('|');
+  if (last != std::string::npos) choices.replace(last, 1, " or ");
+  for (std::size_t at = 0; (at = choices.find('|', at)) != std::string::npos;) {
+    choices.replace(at, 1, ", ");
+  }
+  throw InputError(fmt::format("{}: '{}'; expected {}", name, text, choices));
+}
+
+void Arguments::excludes(std::vector<std::string> these, std::vector<std::string> those) {
+  parser_->excluded.emplace_back(std::move(these), std::move(those));
 }
 
 void Arguments::whole_line(std::vector<std::string>& line) { parser_->lines.push_back(&line); }
@@ -151,6 +195,7 @@ std::optional<std::string> Arguments::parse(const std::vector<std::string>& argu
   try {
     // The library takes them from the back.
     app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
+    parser_->require_no_excluded();
   } catch (const CLI::CallForHelp&) {
     return app.help();
   } catch (const CLI::ExtrasError&) {

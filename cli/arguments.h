@@ -1,13 +1,18 @@
 // The arguments of one command: what it takes, and reading them. The only file pair that knows the
-// argument library; values are texts, which the commands read with the readers of base/units.h.
+// argument library. A value is a text, or what one of the readers of base/units.h makes of it.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/units.h"
 
 namespace slackline::cli {
 
@@ -25,13 +30,55 @@ class Arguments {
   /// `names` is "--output" or "-o,--output".
   void option(std::string_view names, std::string_view value_name,
               std::optional<std::string>& value, std::string_view help);
+  /// An option that is read as it is parsed: `read` gets its text and the option's long name, and
+  /// throws InputError.
+  template <class Value, class Read>
+  requires std::invocable<const Read&, const std::string&, const std::string&>
+  void option(std::string_view names, std::string_view value_name, std::optional<Value>& value,
+              std::string_view help, const Read& read) {
+    add_option(names, value_name, help,
+               [&value, read](const std::string& text, const std::string& name) {
+                 value = read(text, name);
+               });
+  }
+  /// A whole number from `low` to `high`.
+  template <std::unsigned_integral Number>
+  void number(std::string_view names, std::string_view value_name, std::optional<Number>& value,
+              std::string_view help, std::uint64_t low,
+              std::uint64_t high = std::numeric_limits<Number>::max()) {
+    option(names, value_name, value, help, [=](const std::string& text, const std::string& name) {
+      return static_cast<Number>(sched::parse_count(text, name, low, high));
+    });
+  }
+  /// One of `choices`, "polling|interrupt", of which `find` gives the value.
+  template <class Choice>
+  void choice(std::string_view names, std::string_view value_name, std::optional<Choice>& value,
+              std::string_view help, std::optional<Choice> (*find)(std::string_view),
+              std::string_view choices) {
+    option(names, value_name, value, help,
+           [find, known = std::string(choices)](const std::string& text, const std::string& name) {
+             const std::optional<Choice> found = find(text);
+             if (!found) throw_no_choice(text, name, known);
+             return *found;
+           });
+  }
+  /// The same, which --help shows as they are.
+  template <class Choice>
+  void choice(std::string_view names, std::string_view choices, std::optional<Choice>& value,
+              std::string_view help, std::optional<Choice> (*find)(std::string_view)) {
+    choice(names, choices, value, help, find, choices);
+  }
   /// An option that names a file to write, or "-". parse() throws InputError if it cannot be
   /// written: before the work and not after.
   void output(std::string_view names, std::optional<std::string>& value, std::string_view help);
+  /// The same of a command whose answer is on standard output: "-" is refused.
+  void file(std::string_view names, std::optional<std::string>& value, std::string_view help);
   /// The same as option(), any number of times.
   void repeatable(std::string_view names, std::string_view value_name,
                   std::vector<std::string>& values, std::string_view help);
   void flag(std::string_view names, bool& value, std::string_view help);
+  /// None of `these` may stand beside any of `those`: then parse() throws InputError. Long names.
+  void excludes(std::vector<std::string> these, std::vector<std::string> those);
   /// What stands behind `--`, which is another command's.
   void rest(std::string_view name, std::vector<std::string>& words);
   /// All that parse() is given, with the command's name before it: for what passes it on.
@@ -45,9 +92,11 @@ class Arguments {
 
  private:
   struct Parser;
-  void add_option(std::string_view names, std::string_view value_name,
-                  std::optional<std::string>& value, std::string_view help,
-                  const std::function<void(const std::string&)>& check);
+  using Take = std::function<void(const std::string& text, const std::string& long_name)>;
+  void add_option(std::string_view names, std::string_view value_name, std::string_view help,
+                  const Take& take);
+  [[noreturn]] static void throw_no_choice(const std::string& text, const std::string& name,
+                                           std::string choices);
 
   std::unique_ptr<Parser> parser_;
 };

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/enum_names.h"
 #include "base/units.h"
 #include "cli/human.h"
-#include "cli/table.h"
 #include "machine/input_text.h"
 #include "machine/platform_figures.h"
 #include "machine/platform_file.h"
@@ -132,22 +132,53 @@ std::string kept(const CalibrationRun& run, const FigureFit& fit) {
   return text;
 }
 
-std::string figure_table(const CalibrationRun& run) {
-  Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kLeft});
-  table.add({"figure", "value", "95 % interval", "points", ""});
-  for (const FigureFit& fit : run.found.figures) {
-    const std::string figure(analysis::name(fit.figure));
-    const std::string points = fmt::to_string(fit.points);
-    if (fit.verdict == Verdict::kMeasured) {
-      table.add({figure, shown(fit.figure, fit.value), interval(fit), points,
-                 fit.figure == Figure::kCopyStart ? "no figure of a platform" : ""});
-    } else {
-      const bool has = fit.figure != Figure::kCopyStart;
-      table.add({figure, has ? shown(fit.figure, value_in(run.base, fit.figure)) : "",
-                 has ? kept(run, fit) : "", points, "not determined: " + reason(run, fit)});
-    }
-  }
-  return table.text("  ");
+Columns figure_columns(const CalibrationRun& run) {
+  const auto of = [&](auto f) -> const FigureFit& { return run.found.figures[f]; };
+  const auto is_measured = [of](auto f) { return of(f).verdict == Verdict::kMeasured; };
+  const auto is_of_platform = [of](auto f) { return of(f).figure != Figure::kCopyStart; };
+  const auto is_said = [of](auto f) {
+    return of(f).verdict == Verdict::kMeasured || of(f).verdict == Verdict::kOnePoint ||
+           (of(f).verdict == Verdict::kVague && of(f).figure != Figure::kInterleave);
+  };
+  const auto said = [of, is_said](double FigureFit::*value) {
+    return [=](auto f) { return is_said(f) ? Value(of(f).*value) : Value(); };
+  };
+  return {{"name", "figure", [=](auto f) { return analysis::name(of(f).figure); }, Align::kLeft},
+          {"verdict", nullptr, [=](auto f) { return name(of(f).verdict); }},
+          {"unit", nullptr, [=](auto f) { return unit(of(f).figure); }},
+          {nullptr, "value",
+           [=, &run](auto f) {
+             if (is_measured(f)) return shown(of(f).figure, of(f).value);
+             return is_of_platform(f) ? shown(of(f).figure, value_in(run.base, of(f).figure)) : "";
+           }},
+          {nullptr, "95 % interval",
+           [=, &run](auto f) {
+             if (is_measured(f)) return interval(of(f));
+             return is_of_platform(f) ? kept(run, of(f)) : "";
+           },
+           Align::kLeft},
+          {"value", nullptr, said(&FigureFit::value)},
+          {"low", nullptr, said(&FigureFit::low)},
+          {"high", nullptr, said(&FigureFit::high)},
+          {"points", "points", [=](auto f) { return of(f).points; }},
+          {nullptr, "",
+           [=, &run](auto f) {
+             if (!is_measured(f)) return "not determined: " + reason(run, of(f));
+             return std::string(is_of_platform(f) ? "" : "no figure of a platform");
+           },
+           Align::kLeft},
+          {"together_with", nullptr,
+           [=](auto f) {
+             const std::vector<Figure>& with = of(f).together_with;
+             return with.empty() ? Value() : Value(list_of(with));
+           }},
+          {"rests_on_line", nullptr,
+           [=, &run](auto f) {
+             return of(f).verdict == Verdict::kOnePoint ? Value(run.points[of(f).rests_on].line)
+                                                        : Value();
+           }},
+          {"at_least", nullptr, [=](auto f) { return of(f).at_least; }},
+          {"at_most", nullptr, [=](auto f) { return of(f).at_most; }}};
 }
 
 bool has_equation(const KindFit& kind) { return kind.kind != analysis::PointKind::kBehind; }
@@ -156,25 +187,34 @@ bool has_fit(const KindFit& kind) {
   return has_equation(kind) && kind.outliers + kind.left_out < kind.points;
 }
 
-std::string kind_table(const CalibrationRun& run) {
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"kind", "points", "outliers", "residual", "platform off by"});
-  for (const KindFit& kind : run.found.kinds) {
-    const bool some = has_fit(kind);
-    table.add({std::string(analysis::name(kind.kind)), fmt::to_string(kind.points),
-               fmt::to_string(kind.outliers), some ? percent(kind.median_relative) : "",
-               some ? fmt::format("{:+.2g} %", 100 * kind.platform_off) : ""});
-  }
-  return table.text("  ");
+Columns kind_columns(const std::vector<KindFit>& kinds) {
+  return {{"name", "kind", [&](auto k) { return analysis::name(kinds[k].kind); }, Align::kLeft},
+          {"points", "points", [&](auto k) { return kinds[k].points; }},
+          {"outliers", "outliers", [&](auto k) { return kinds[k].outliers; }},
+          {"median_residual", "residual",
+           [&](auto k) {
+             const double share = kinds[k].median_relative;
+             return has_fit(kinds[k]) ? Value(share).shown_as(percent(share)) : Value();
+           }},
+          {"platform_off", "platform off by", [&](auto k) {
+             const double share = kinds[k].platform_off;
+             return has_fit(kinds[k]) ? Value(share).shown_as(fmt::format("{:+.2g} %", 100 * share))
+                                      : Value();
+           }}};
+}
+
+Rows outliers_of(const CalibrationRun& run) {
+  return rows_where(run.points.size(), [&](auto i) {
+    return !(run.found.points[i].weight > 0) && !run.found.points[i].left_out;
+  });
 }
 
 std::string outlier_lines(const CalibrationRun& run, bool all) {
   std::string text;
-  std::size_t seen = 0;
-  for (std::size_t i = 0; i < run.points.size(); ++i) {
+  const Rows outliers = outliers_of(run);
+  const std::size_t shown = all ? outliers.size() : std::min(outliers.size(), kOutliersShown);
+  for (const std::uint32_t i : std::span(outliers).first(shown)) {
     const PointFit& fit = run.found.points[i];
-    if (fit.weight > 0 || fit.left_out) continue;
-    if (++seen > kOutliersShown && !all) continue;
     const analysis::MeasuredPoint& point = run.points[i];
     text +=
         fmt::format("  outlier: line {}, {} of {} bytes: {}", point.line,
@@ -184,11 +224,7 @@ std::string outlier_lines(const CalibrationRun& run, bool all) {
                               sched::human_seconds(fit.fitted_s))
                 : std::string(", unlike most others of its size\n");
   }
-  if (seen > kOutliersShown && !all) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(seen - kOutliersShown, "more outlier"));
-  }
-  return text;
+  return text + rest_of(outliers.size() - shown, "more outlier");
 }
 
 std::string contradiction_lines(const CalibrationRun& run) {
@@ -222,83 +258,45 @@ std::string misfit_line(const CalibrationRun& run) {
 
 }  // namespace
 
-std::string calibration_report(const CalibrationRun& run, bool all) {
-  std::string text = fmt::format("{}: {}, {}\n", run.file, human_count(run.points.size(), "point"),
-                                 human_count(run.found.outliers, "outlier"));
-  text += figure_table(run) + '\n' + kind_table(run);
-  if (std::any_of(run.found.kinds.begin(), run.found.kinds.end(), has_equation)) {
-    text += fmt::format("  residuals: median {}, worst {} (line {})\n",
-                        percent(run.found.median_relative), percent(run.found.worst_relative),
-                        run.points[run.found.worst].line);
-  }
-  return text + contradiction_lines(run) + outlier_lines(run, all) + misfit_line(run);
-}
-
-void add_calibration(const CalibrationRun& run, JsonDocument& json) {
+void answer_calibration(Answer& answer, const CalibrationRun& run) {
   const analysis::Calibration& found = run.found;
-  json.set("points_file", run.file);
-  json.set("points", run.points.size());
-  json.set("base", run.base.name);
-  json.set("platform", found.platform.name);
-  json.set("platform_spec", found.platform.spec());
-  json.begin_list("figures");
-  for (const FigureFit& fit : found.figures) {
-    const bool said = fit.verdict == Verdict::kMeasured || fit.verdict == Verdict::kOnePoint ||
-                      (fit.verdict == Verdict::kVague && fit.figure != Figure::kInterleave);
-    const auto value = [&](double v) { return said ? std::optional(v) : std::nullopt; };
-    json.begin_object();
-    json.set("name", analysis::name(fit.figure));
-    json.set("verdict", name(fit.verdict));
-    json.set("unit", unit(fit.figure));
-    json.set("value", value(fit.value));
-    json.set("low", value(fit.low));
-    json.set("high", value(fit.high));
-    json.set("points", fit.points);
-    json.set("together_with",
-             fit.together_with.empty() ? std::nullopt : std::optional(list_of(fit.together_with)));
-    json.set("rests_on_line", fit.verdict == Verdict::kOnePoint
-                                  ? std::optional(run.points[fit.rests_on].line)
-                                  : std::nullopt);
-    json.set("at_least", fit.at_least);
-    json.set("at_most", fit.at_most);
-    json.end();
+  answer.set("points_file", run.file);
+  answer.set("points", run.points.size());
+  answer.set("base", run.base.name);
+  answer.set("platform", found.platform.name);
+  answer.set("platform_spec", found.platform.spec());
+  const Columns figures = figure_columns(run);
+  const Rows all_figures = rows_of(found.figures.size());
+  answer.list("figures", all_figures, figures);
+  answer.bare_table(figures, all_figures, all_figures.size());
+  const Columns kinds = kind_columns(found.kinds);
+  const Rows all_kinds = rows_of(found.kinds.size());
+  answer.list("kinds", all_kinds, kinds);
+  answer.table("", kinds, all_kinds, all_kinds.size());
+  if (answer.json() != nullptr) {
+    answer.json()->list("contradictions", rows_of(found.contradiction ? 1 : 0), [&](auto) {
+      answer.set("all_low", found.contradiction->low);
+      answer.set("all_value", found.contradiction->together);
+      answer.set("all_high", found.contradiction->high);
+      answer.set("left_out", found.contradiction->left_out);
+      answer.set("off_low", found.contradiction->off_low);
+      answer.set("off_high", found.contradiction->off_high);
+    });
   }
-  json.end();
-  json.begin_list("kinds");
-  for (const KindFit& kind : found.kinds) {
-    const bool some = has_fit(kind);
-    json.begin_object();
-    json.set("name", analysis::name(kind.kind));
-    json.set("points", kind.points);
-    json.set("outliers", kind.outliers);
-    json.set("median_residual", some ? std::optional(kind.median_relative) : std::nullopt);
-    json.set("platform_off", some ? std::optional(kind.platform_off) : std::nullopt);
-    json.end();
+  answer.set("small_stream_pace_s", found.small_stream_pace_s);
+  if (std::any_of(found.kinds.begin(), found.kinds.end(), has_equation)) {
+    answer.set("median_residual", found.median_relative);
+    answer.set("worst_residual", found.worst_relative);
+    answer.set("worst_line", run.points[found.worst].line);
+    answer.say(fmt::format("  residuals: median {}, worst {} (line {})\n",
+                           percent(found.median_relative), percent(found.worst_relative),
+                           run.points[found.worst].line));
+  } else {
+    answer.set_null({"median_residual", "worst_residual", "worst_line"});
   }
-  json.end();
-  json.begin_list("contradictions");
-  if (found.contradiction) {
-    json.begin_object();
-    json.set("all_low", found.contradiction->low);
-    json.set("all_value", found.contradiction->together);
-    json.set("all_high", found.contradiction->high);
-    json.set("left_out", found.contradiction->left_out);
-    json.set("off_low", found.contradiction->off_low);
-    json.set("off_high", found.contradiction->off_high);
-    json.end();
-  }
-  json.end();
-  json.set("small_stream_pace_s", found.small_stream_pace_s);
-  const bool any = std::any_of(found.kinds.begin(), found.kinds.end(), has_equation);
-  json.set("median_residual", any ? std::optional(found.median_relative) : std::nullopt);
-  json.set("worst_residual", any ? std::optional(found.worst_relative) : std::nullopt);
-  json.set("worst_line", any ? std::optional(run.points[found.worst].line) : std::nullopt);
-  std::vector<std::uint64_t> outliers;
-  for (std::size_t i = 0; i < run.points.size(); ++i) {
-    const PointFit& fit = found.points[i];
-    if (fit.weight == 0 && !fit.left_out) outliers.push_back(run.points[i].line);
-  }
-  json.set("outlier_lines", std::span<const std::uint64_t>(outliers));
+  answer.set_each("outlier_lines", outliers_of(run), [&](auto i) { return run.points[i].line; });
+  if (!answer.for_people()) return;
+  answer.say(contradiction_lines(run) + outlier_lines(run, answer.all()) + misfit_line(run));
 }
 
 std::string calibration_toml(const CalibrationRun& run) {

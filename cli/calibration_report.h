@@ -2,11 +2,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/fit/calibrate.h"
-#include "cli/json_document.h"
+#include "cli/answer.h"
 
 namespace slackline::cli {
 
@@ -17,11 +16,8 @@ struct CalibrationRun {
   analysis::Calibration found;
 };
 
-/// The figures, how well each kind of point is met, and the outliers; all of those with `all`.
-std::string calibration_report(const CalibrationRun& run, bool all);
-
-/// The same as keys of a document.
-void add_calibration(const CalibrationRun& run, JsonDocument& json);
+/// The figures, how well each kind of point is met, and the outliers.
+void answer_calibration(Answer& answer, const CalibrationRun& run);
 
 /// The platform file, with where each figure is from.
 std::string calibration_toml(const CalibrationRun& run);

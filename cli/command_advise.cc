@@ -58,7 +58,7 @@ analysis::Confirm simgrid(std::uint32_t jobs, Console& console) {
 class Advise : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.option("--ranks", "N", ranks_, "how many ranks; needed");
+    arguments.number("--ranks", "N", ranks_, "how many ranks; needed", 1, 1u << 24);
     arguments.option("--bytes", "SIZE", bytes_, "the message; needed");
     arguments.option(
         "-p,--platform", "PLATFORM", platform_,
@@ -70,25 +70,27 @@ class Advise : public Command {
     arguments.option("--placements", "NAME,…", placements_,
                      "which to try: packed, round-robin, random:SEED, file:PATH (default: the "
                      "first three, unless the platform says where ranks are)");
-    arguments.option("--most-ops", "N", most_ops_,
-                     "candidates with more operations are skipped (default: 1000000)");
+    arguments.number("--most-ops", "N", most_ops_,
+                     "candidates with more operations are skipped (default: 1000000)", 1,
+                     sched::kMaxOps);
     arguments.option(
         "--confirm", "N|all", confirm_,
         fmt::format("run at least so many of the best in SimGrid (default: {})", kDefaultConfirm));
-    arguments.option("--confirm-ops", "N", confirm_ops_,
+    arguments.number("--confirm-ops", "N", confirm_ops_,
                      "stop confirming those that might still be faster after so many operations "
-                     "(default: 20000000)");
-    arguments.option(
+                     "(default: 20000000)",
+                     0);
+    arguments.number(
         "--samples", "N", samples_,
-        fmt::format("noisy runs of each of the fastest; 0: none (default: {})", kDefaultSamples));
+        fmt::format("noisy runs of each of the fastest; 0: none (default: {})", kDefaultSamples), 0,
+        1u << 20);
     arguments.repeatable("--noise", "KIND,key=value", noise_,
                          fmt::format("as simulate has it (default: {})", kDefaultNoise));
-    arguments.option("--seed", "N", seed_, "of random placement and of the noise (default: 0)");
-    arguments.option("--jobs", "N", jobs_, "at a time (default: all cores)");
-    arguments.output("--rack-map", rack_map_,
-                     "write the racks there, if the advice needs a file that says them");
-    arguments.flag("--all", all_, "every candidate, not the first few");
-    arguments.flag("--json", json_, "print one JSON document");
+    arguments.number("--seed", "N", seed_, "of random placement and of the noise (default: 0)", 0);
+    declare_jobs(arguments, jobs_, "at a time (default: all cores)");
+    arguments.file("--rack-map", rack_map_,
+                   "write the racks there, if the advice needs a file that says them");
+    reader_.declare(arguments, "every candidate, not the first few");
     arguments.example("--ranks 48 --bytes 64MiB --platform apt");
     arguments.example("--ranks 16 --bytes 1MiB -p two-level:racks=4,hosts=4,oversubscription=4");
   }
@@ -96,10 +98,7 @@ class Advise : public Command {
   int run(Console& console) override {
     const analysis::AdviceRequest request = read_request();
     const std::uint32_t jobs = jobs_of(jobs_);
-    const std::uint32_t samples =
-        samples_
-            ? static_cast<std::uint32_t>(sched::parse_count(*samples_, "--samples", 0, 1u << 20))
-            : kDefaultSamples;
+    const std::uint32_t samples = samples_.value_or(kDefaultSamples);
     if (samples == 0 && !noise_.empty()) {
       throw InputError("--noise beside --samples 0: no noisy run is made; expected one of them");
     }
@@ -107,7 +106,7 @@ class Advise : public Command {
       throw InputError("--confirm-ops beside --confirm all: all are run; expected one of them");
     }
     machine::DelayPlan noise;
-    noise.seed = seed();
+    noise.seed = seed_.value_or(0);
     if (noise_.empty()) add_noise(noise, kDefaultNoise);
     for (const std::string& text : noise_) add_noise(noise, text);
     analysis::ConfirmRequest confirming;
@@ -118,10 +117,7 @@ class Advise : public Command {
       confirming.at_least =
           static_cast<std::uint32_t>(sched::parse_count(*confirm_, "--confirm", 1, 1u << 20));
     }
-    if (confirm_ops_) {
-      confirming.most_ops = sched::parse_count(*confirm_ops_, "--confirm-ops", 0,
-                                               std::numeric_limits<std::uint64_t>::max());
-    }
+    confirming.most_ops = confirm_ops_.value_or(confirming.most_ops);
 
     analysis::CandidateTable table = analysis::candidates_of(request);
     const analysis::AdviceProgress progress = [&](std::string_view what, std::uint64_t done,
@@ -143,22 +139,22 @@ class Advise : public Command {
                            progress);
     const std::vector<std::uint32_t> ranking = analysis::ranking(table.candidates);
 
-    AdviceReport report{fmt::format("{} to {} on {}", human_bytes(request.bytes),
-                                    human_count(request.ranks, "rank"), request.platform.name),
-                        request,
+    AdviceReport report{request,
                         table,
                         ranking,
                         confirmed,
                         platform_.value_or(std::string(machine::kDefaultPlatform)),
                         rack_map_.value_or(std::string(kDefaultRackMap)),
                         false,
-                        "",
                         noise,
                         samples};
+    Subject subject{fmt::format("{} to {} on {}", human_bytes(request.bytes),
+                                human_count(request.ranks, "rank"), request.platform.name),
+                    std::nullopt};
     if (!ranking.empty()) {
       const analysis::Candidate& best = table.candidates[ranking.front()];
       console.phase("compiling");
-      report.digest = to_string(sched::compile(best.spec).digest());
+      subject.digest = to_string(sched::compile(best.spec).digest());
       if (best.needs_rack_map && rack_map_) {
         write_output_file(*rack_map_, rack_map_text(best));
         report.rack_map_written = true;
@@ -167,7 +163,9 @@ class Advise : public Command {
             "--rack-map {}: not written, since the advice names no file of racks", *rack_map_));
       }
     }
-    console.print(json_ ? report.document() : report.text(all_));
+    Answer answer(reader_, subject);
+    report.say(answer);
+    console.print(answer.text());
     return ranking.empty() ? 1 : 0;
   }
 
@@ -177,16 +175,11 @@ class Advise : public Command {
     if (!bytes_)
       throw InputError("--bytes: missing; expected the message's size, as --bytes 64MiB");
     analysis::AdviceRequest request;
-    request.ranks = static_cast<std::uint32_t>(sched::parse_count(*ranks_, "--ranks", 1, 1u << 24));
+    request.ranks = *ranks_;
     request.bytes = sched::parse_bytes(*bytes_, "--bytes");
     request.platform =
         machine::load_platform(platform_ ? *platform_ : std::string(machine::kDefaultPlatform));
-    if (rack_map_ == "-") {
-      throw InputError("--rack-map -: the answer is alone on standard output; expected a file");
-    }
-    if (most_ops_) {
-      request.most_ops = sched::parse_count(*most_ops_, "--most-ops", 1, sched::kMaxOps);
-    }
+    request.most_ops = most_ops_.value_or(request.most_ops);
     if (patterns_) {
       request.patterns = items_of(*patterns_, "--patterns");
     } else {
@@ -212,16 +205,10 @@ class Advise : public Command {
       request.placements.push_back(request.platform.placement);
       if (request.platform.placement == machine::Placement{}) {
         request.placements.push_back({machine::Placement::Kind::kRoundRobin, 0, ""});
-        request.placements.push_back({machine::Placement::Kind::kRandom, seed(), ""});
+        request.placements.push_back({machine::Placement::Kind::kRandom, seed_.value_or(0), ""});
       }
     }
     return request;
-  }
-
-  std::uint64_t seed() const {
-    return seed_
-               ? sched::parse_count(*seed_, "--seed", 0, std::numeric_limits<std::uint64_t>::max())
-               : 0;
   }
 
   static std::string rack_map_text(const analysis::Candidate& candidate) {
@@ -232,11 +219,12 @@ class Advise : public Command {
     return text;
   }
 
-  std::optional<std::string> ranks_, bytes_, platform_, patterns_, blocks_, placements_, most_ops_,
-      confirm_, confirm_ops_, samples_, seed_, jobs_, rack_map_;
+  std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, confirm_,
+      rack_map_;
+  std::optional<std::uint32_t> ranks_, samples_, jobs_;
+  std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_;
   std::vector<std::string> noise_;
-  bool all_ = false;
-  bool json_ = false;
+  Reader reader_;
 };
 
 }  // namespace

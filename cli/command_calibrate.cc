@@ -5,8 +5,10 @@
 #include "analysis/fit/measuring_schedule.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/answer.h"
 #include "cli/calibration_report.h"
 #include "cli/commands.h"
+#include "cli/human.h"
 #include "cli/joining.h"
 #include "cli/measured_points.h"
 #include "cli/output_file.h"
@@ -26,35 +28,29 @@ class Calibrate : public Command {
     arguments.option("--points", "FILE", points_,
                      "measured points (CSV): kind,bytes,messages,seconds (default: measure here)");
     joining_.declare(arguments);
-    arguments.option("--repeats", "N", repeats_,
-                     fmt::format("without --points: measure everything so often (default: {})",
-                                 kDefaultRepeats));
+    arguments.number(
+        "--repeats", "N", repeats_,
+        fmt::format("without --points: measure everything so often (default: {})", kDefaultRepeats),
+        1, 1000);
     arguments.option("--memory", "SIZE", memory_,
                      fmt::format("without --points: what the messages measured go through, at "
                                  "least 4MiB; caches hold some of it (default: {})",
                                  sched::format_bytes(analysis::kMeasuringMemory)));
-    arguments.output("--save-points", save_points_,
-                     "without --points: write there what was measured (CSV)");
+    arguments.file("--save-points", save_points_,
+                   "without --points: write there what was measured (CSV)");
     arguments.option("-b,--base", "PLATFORM", base_,
                      fmt::format("where figures are from that the points do not determine, as for "
                                  "simulate --platform (default: {})",
                                  machine::kDefaultPlatform));
     arguments.option("--name", "NAME", name_, "of the platform (default: measured)");
     arguments.output("-o,--output", output_, "write the platform there (TOML)");
-    arguments.output("--residuals", residuals_, "write there how well each point is met (CSV)");
-    arguments.flag("--all", all_, "every outlier, not the first few");
-    arguments.flag("--json", json_, "print one JSON document");
+    arguments.file("--residuals", residuals_, "write there how well each point is met (CSV)");
+    reader_.declare(arguments, "every outlier, not the first few");
     arguments.example("--transport tcp --name loopback -o loopback.toml");
     arguments.example("--points points.csv --base fractus -o mine.toml");
   }
 
   int run(Console& console) override {
-    for (const auto& [file, option] :
-         {std::pair{&residuals_, "--residuals"}, std::pair{&save_points_, "--save-points"}}) {
-      if (*file != "-") continue;
-      throw InputError(
-          fmt::format("{} -: standard output has the report; expected a file", option));
-    }
     CalibrationRun run;
     run.base = machine::load_platform(base_.value_or(std::string(machine::kDefaultPlatform)));
     if (name_) machine::require_plain(*name_, "--name");
@@ -82,8 +78,6 @@ class Calibrate : public Command {
 
   int measure(CalibrationRun& run, Console& console) const {
     constexpr std::uint32_t kRanks = 2;
-    const auto repeats = static_cast<std::uint32_t>(
-        repeats_ ? sched::parse_count(*repeats_, "--repeats", 1, 1000) : kDefaultRepeats);
     const std::uint64_t memory =
         memory_ ? sched::parse_bytes(*memory_, "--memory") : analysis::kMeasuringMemory;
     if (memory < kLeastMemory || memory > kMostMemory) {
@@ -97,8 +91,9 @@ class Calibrate : public Command {
         return 0;
       }
       run.file = fmt::format("measured on {}", joined.transport->name());
-      run.points = measure_points(*joined.mesh, *joined.transport, repeats, memory,
-                                  joining_.waiting(), seen);
+      run.points =
+          measure_points(*joined.mesh, *joined.transport, repeats_.value_or(kDefaultRepeats),
+                         memory, joining_.waiting(), seen);
       if (save_points_) write_output_file(*save_points_, analysis::write_points(run.points));
       report(run, seen);
       return 0;
@@ -111,18 +106,16 @@ class Calibrate : public Command {
     run.found.platform.name = name_.value_or("measured");
     const std::string toml = platform_file(run);
     if (residuals_) write_output_file(*residuals_, residual_csv(run));
-    if (json_) {
-      JsonDocument document(std::nullopt, false);
-      add_calibration(run, document);
-      deliver(output_, toml, "", &document, console);
-    } else if (output_) {
-      deliver(output_, toml,
-              calibration_report(run, all_) +
-                  fmt::format("  {}: the platform {}\n", *output_, run.found.platform.name),
-              nullptr, console);
-    } else {
-      console.print(calibration_report(run, all_));
+    Answer answer(reader_,
+                  {fmt::format("{}: {}, {}", run.file, human_count(run.points.size(), "point"),
+                               human_count(run.found.outliers, "outlier")),
+                   std::nullopt});
+    answer_calibration(answer, run);
+    if (output_) {
+      answer.say(fmt::format("  {}: the platform {}\n", *output_, run.found.platform.name));
     }
+    if (output_ || !answer.for_people()) return deliver(output_, toml, answer, console);
+    console.print(answer.text());
   }
 
   std::string platform_file(const CalibrationRun& run) const {
@@ -139,15 +132,14 @@ class Calibrate : public Command {
 
   std::optional<std::string> points_;
   Joining joining_;
-  std::optional<std::string> repeats_;
+  std::optional<std::uint32_t> repeats_;
   std::optional<std::string> memory_;
   std::optional<std::string> save_points_;
   std::optional<std::string> base_;
   std::optional<std::string> name_;
   std::optional<std::string> output_;
   std::optional<std::string> residuals_;
-  bool all_ = false;
-  bool json_ = false;
+  Reader reader_;
 };
 
 }  // namespace

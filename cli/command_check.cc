@@ -19,46 +19,42 @@ class Check : public Command {
  public:
   void declare(Arguments& arguments) override {
     source_.declare(arguments);
-    arguments.option("--limit", "N", limit_, "stop after so many defects (default: 100)");
+    arguments.number("--limit", "N", limit_, "stop after so many defects (default: 100)", 1,
+                     1u << 30);
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("pipeline.sched");
   }
 
   int run(Console& console) override {
     sched::VerifyOptions options;
-    if (limit_) options.max_diagnostics = sched::parse_count(*limit_, "--limit", 1, 1u << 30);
+    options.max_diagnostics = limit_.value_or(options.max_diagnostics);
     options.memory = source_.memory().limit();
     const LoadedSchedule loaded = source_.load(console);
     console.phase("proving");
     const sched::Diagnostics found = sched::verify(loaded.schedule, options);
     const bool ok = !sched::has_errors(found);
-    console.print(json_ ? document(loaded, found, ok, options.max_diagnostics)
-                        : lines(loaded, found, ok, options.max_diagnostics));
-    return ok ? 0 : 1;
-  }
-
- private:
-  static std::string document(const LoadedSchedule& loaded, const sched::Diagnostics& found,
-                              bool ok, std::size_t limit) {
+    const bool ended_by_limit = found.size() >= options.max_diagnostics;
+    if (!json_) {
+      console.print(lines(loaded, found, ok, ended_by_limit));
+      return ok ? 0 : 1;
+    }
     JsonDocument json(to_string(loaded.schedule.digest()), ok);
     json.set("schedule", loaded.name);
     json.set("ok", ok);
-    json.set("ended_by_limit", found.size() >= limit);
-    json.begin_list("diagnostics");
-    for (const Diagnostic& d : found) {
-      json.begin_object();
+    json.set("ended_by_limit", ended_by_limit);
+    json.list("diagnostics", found, [&](const Diagnostic& d) {
       json.set("code", sched::name(d.code));
       json.set("severity", d.severity == Severity::kError ? "error" : "warning");
       json.set("op", d.op.valid() ? std::optional(d.op.value) : std::nullopt);
       json.set("message", d.message);
-      json.end();
-    }
-    json.end();
-    return json.text();
+    });
+    console.print(json.text());
+    return ok ? 0 : 1;
   }
 
+ private:
   static std::string lines(const LoadedSchedule& loaded, const sched::Diagnostics& found, bool ok,
-                           std::size_t limit) {
+                           bool ended_by_limit) {
     std::string text;
     for (const Diagnostic& d : found) {
       text += fmt::format("{}: {}{}\n", sched::name(d.code), d.message,
@@ -71,7 +67,7 @@ class Check : public Command {
     const std::size_t errors = found.size() - warnings;
     const std::string counts =
         fmt::format("{} and {}{}", human_count(errors, "error"), human_count(warnings, "warning"),
-                    found.size() >= limit ? " before --limit ended the search" : "");
+                    ended_by_limit ? " before --limit ended the search" : "");
     if (ok) {
       text += fmt::format("proved {}, {}, digest {}{}\n",
                           human_count(loaded.schedule.rank_count(), "rank"),
@@ -84,7 +80,7 @@ class Check : public Command {
   }
 
   ScheduleSource source_;
-  std::optional<std::string> limit_;
+  std::optional<std::uint32_t> limit_;
   bool json_ = false;
 };
 

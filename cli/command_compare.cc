@@ -47,25 +47,21 @@ class Compare : public Command {
                      "how many of the operations that differ most to show (default: 10)");
     arguments.option("--within", "SHARE", within_,
                      "end with 1 if the makespans differ by more than that, as 5%");
-    arguments.output("--chrome", chrome_file_, "write both there as one timeline for Perfetto");
-    arguments.flag("--all", all_, "every rank");
+    arguments.file("--chrome", chrome_file_, "write both there as one timeline for Perfetto");
+    arguments.flag("--all", reader_.all, "every rank");
     memory_.declare(arguments);
-    arguments.flag("--json", json_, "print one JSON document");
+    arguments.flag("--json", reader_.json, "print one JSON document");
     arguments.example("predicted.trace measured.trace --within 10% --chrome both.json");
   }
 
   int run(Console& console) override {
     ComparisonReport::Options options;
-    options.all_ranks = all_;
     if (ops_ == "all") {
       options.ops_shown = std::numeric_limits<std::uint64_t>::max();
     } else if (ops_) {
       options.ops_shown = sched::parse_count(*ops_, "--ops", 0, 1u << 31);
     }
     if (within_) options.within = parse_share(*within_);
-    if (chrome_file_ == "-") {
-      throw InputError("--chrome -: the answer is on standard output; expected a file");
-    }
     const sched::MemoryLimit memory = memory_.limit();
     console.phase("reading");
     const ComparedTrace first = read(first_, memory);
@@ -86,7 +82,9 @@ class Compare : public Command {
            {"second: " + second.trace.engine, second.trace}}};
       write_output_file(*chrome_file_, sched::write_chrome_overlay(loaded.schedule, both));
     }
-    console.print(json_ ? report.document() : report.text());
+    Answer answer(reader_, subject_of(loaded));
+    report.say(answer);
+    console.print(answer.text());
     return report.ok() ? 0 : 1;
   }
 
@@ -94,8 +92,7 @@ class Compare : public Command {
   std::string first_, second_;
   MemoryOption memory_;
   std::optional<std::string> schedule_, ops_, within_, chrome_file_;
-  bool all_ = false;
-  bool json_ = false;
+  Reader reader_;
 };
 
 }  // namespace

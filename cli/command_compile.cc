@@ -4,10 +4,8 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/schedule_source.h"
-#include "cli/table.h"
 #include "machine/static_forms.h"
 #include "sched/export/exporter.h"
 #include "sched/export/json.h"
@@ -25,12 +23,13 @@ class Compile : public Command {
     source_.declare_proof(arguments, Proof::kAlways);
     arguments.output("-o,--output", output_,
                      "where the schedule goes; - for standard output (default: nowhere)");
-    arguments.option("--unroll", "SEED", unroll_,
-                     "write out its regions, as a run with this seed decides");
+    arguments.number("--unroll", "SEED", unroll_,
+                     "write out its regions, as a run with this seed decides", 0);
     arguments.option("--realise", "TRACE", realise_,
                      "write out its regions, as the run of this trace decided");
     arguments.option("--format", "text|json", format_, "the file's form (default: text)");
     arguments.flag("--json", json_, "print one JSON document");
+    arguments.excludes({"--unroll"}, {"--realise"});
     arguments.example("binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB -o pipeline.sched");
   }
 
@@ -50,27 +49,14 @@ class Compile : public Command {
       contents = format == "json" ? sched::write_json(loaded.schedule)
                                   : sched::write_text(loaded.schedule);
     }
-    if (!json_) {
-      if (output_) {
-        deliver(output_, contents, summary(loaded), nullptr, console);
-      } else {
-        console.print(summary(loaded));
-      }
-      return 0;
-    }
-    JsonDocument document(to_string(loaded.schedule.digest()), loaded.proved);
-    document.set("schedule", loaded.name);
-    document.set("ranks", loaded.schedule.rank_count());
-    document.set("blocks", loaded.blocks);
-    document.set("steps", loaded.schedule.step_count());
-    document.set("ops", loaded.schedule.op_count());
-    document.set("bytes", loaded.schedule.message_bytes());
+    Answer answer({json_, false}, subject_of(loaded));
+    say(answer, loaded);
     if (output_) {
-      document.set("format", format);
-      deliver(output_, contents, "", &document, console);
+      answer.set("format", format);
+      deliver(output_, contents, answer, console);
     } else {
-      document.set_null("file");
-      console.print(document.text());
+      answer.set_null({"file"});
+      console.print(answer.text());
     }
     return 0;
   }
@@ -79,15 +65,9 @@ class Compile : public Command {
   // Proved once it is static: what a run decides no proof can foresee.
   LoadedSchedule load(Console& console) const {
     if (!unroll_ && !realise_) return source_.load_proved(console);
-    if (unroll_ && realise_) {
-      throw InputError("--unroll stands beside --realise; expected one of them");
-    }
     LoadedSchedule loaded = source_.load(console);
     loaded.schedule =
-        unroll_ ? machine::unroll(loaded.schedule,
-                                  sched::parse_count(*unroll_, "--unroll", 0, ~std::uint64_t{0}),
-                                  source_.memory().limit())
-                      .schedule
+        unroll_ ? machine::unroll(loaded.schedule, *unroll_, source_.memory().limit()).schedule
                 : machine::realise(loaded.schedule,
                                    sched::load_trace(*realise_, source_.memory().limit()))
                       .schedule;
@@ -95,26 +75,26 @@ class Compile : public Command {
     return loaded;
   }
 
-  std::string summary(const LoadedSchedule& loaded) const {
+  void say(Answer& answer, const LoadedSchedule& loaded) const {
     const sched::Schedule& schedule = loaded.schedule;
     const std::uint64_t bytes = schedule.message_bytes();
-    Table table({Align::kLeft, Align::kLeft});
-    table.add({"ranks", fmt::to_string(schedule.rank_count())});
-    table.add({"blocks", loaded.blocks ? fmt::to_string(*loaded.blocks) : "–"});
-    table.add({"steps", fmt::to_string(schedule.step_count())});
-    table.add({"ops", fmt::to_string(schedule.op_count())});
-    table.add({"bytes", bytes < 1024 ? fmt::to_string(bytes)
-                                     : fmt::format("{} ({})", bytes, human_bytes(bytes))});
-    table.add({"digest", to_string(schedule.digest())});
-    table.add({"proved", loaded.proved ? "yes" : "no"});
-    if (output_) table.add({"file", *output_});
-    return loaded.name + '\n' + table.text("  ");
+    answer.set("schedule", loaded.name);
+    answer.both("ranks", "ranks", schedule.rank_count());
+    answer.both("blocks", "blocks", loaded.blocks ? *loaded.blocks : Value().shown_as("–"));
+    answer.both("steps", "steps", schedule.step_count());
+    answer.both("ops", "ops", schedule.op_count());
+    answer.set("bytes", bytes);
+    answer.row("bytes", bytes < 1024 ? fmt::to_string(bytes)
+                                     : fmt::format("{} ({})", bytes, human_bytes(bytes)));
+    answer.digest_row();
+    answer.row("proved", loaded.proved ? "yes" : "no");
+    if (output_) answer.row("file", *output_);
   }
 
   ScheduleSource source_;
   std::optional<std::string> output_;
   std::optional<std::string> format_;
-  std::optional<std::string> unroll_;
+  std::optional<std::uint64_t> unroll_;
   std::optional<std::string> realise_;
   bool json_ = false;
 };

@@ -6,7 +6,6 @@
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/traced_schedule.h"
@@ -51,18 +50,14 @@ class Convert : public Command {
     const LoadedSchedule loaded = schedule_of(trace, trace_, schedule_, memory_, console);
     console.phase("writing");
     const std::string contents = timeline->write(loaded.schedule, trace);
-    if (!json_) {
-      deliver(output_, contents,
-              fmt::format("{}: {} as {}\n", output_.value_or("-"), human_bytes(contents.size()),
-                          timeline->name),
-              nullptr, console);
-      return 0;
-    }
-    JsonDocument document(to_string(loaded.schedule.digest()), loaded.proved);
-    document.set("schedule", loaded.name);
-    document.set("format", timeline->name);
-    document.set("file_bytes", std::uint64_t{contents.size()});
-    deliver(output_, contents, "", &document, console);
+    Subject subject = subject_of(loaded);
+    subject.name = fmt::format("{}: {} as {}", output_.value_or("-"), human_bytes(contents.size()),
+                               timeline->name);
+    Answer answer({json_, false}, subject);
+    answer.set("schedule", loaded.name);
+    answer.set("format", timeline->name);
+    answer.set("file_bytes", contents.size());
+    deliver(output_, contents, answer, console);
     return 0;
   }
 

@@ -6,7 +6,6 @@
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/schedule_source.h"
 #include "sched/export/exporter.h"
@@ -45,18 +44,14 @@ class Export : public Command {
     const LoadedSchedule loaded = source_.load_proved(console);
     console.phase("writing");
     const std::string contents = exporter->write(loaded.schedule);
-    if (!json_) {
-      deliver(output_, contents,
-              fmt::format("{}: {} as {}\n", output_.value_or("-"), human_bytes(contents.size()),
-                          exporter->name),
-              nullptr, console);
-      return 0;
-    }
-    JsonDocument document(to_string(loaded.schedule.digest()), loaded.proved);
-    document.set("schedule", loaded.name);
-    document.set("format", exporter->name);
-    document.set("file_bytes", std::uint64_t{contents.size()});
-    deliver(output_, contents, "", &document, console);
+    Subject subject = subject_of(loaded);
+    subject.name = fmt::format("{}: {} as {}", output_.value_or("-"), human_bytes(contents.size()),
+                               exporter->name);
+    Answer answer({json_, false}, subject);
+    answer.set("schedule", loaded.name);
+    answer.set("format", exporter->name);
+    answer.set("file_bytes", contents.size());
+    deliver(output_, contents, answer, console);
     return 0;
   }
 

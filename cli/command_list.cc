@@ -8,10 +8,9 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
-#include "cli/table.h"
 #include "engines/engines.h"
 #include "hw/transport_choice.h"
 #include "hw/transports.h"
@@ -109,16 +108,13 @@ Entries list_formats() {
 struct Topic {
   std::string_view name;
   Entries (*list)();
-  std::string_view detail;  // the key of Entry::detail; empty if it has none
-  bool counted = false;     // in JSON its detail is the number
+  const char* detail;    // the key of Entry::detail; null if it has none
+  bool counted = false;  // in JSON its detail is the number
 };
 constexpr std::array kTopics = {
-    Topic{"patterns", list_patterns, ""},
-    Topic{"options", list_options, "values"},
-    Topic{"platforms", list_platforms, "nodes", true},
-    Topic{"engines", list_engines, "links"},
-    Topic{"transports", list_transports, ""},
-    Topic{"formats", list_formats, "by"},
+    Topic{"patterns", list_patterns, nullptr},         Topic{"options", list_options, "values"},
+    Topic{"platforms", list_platforms, "nodes", true}, Topic{"engines", list_engines, "links"},
+    Topic{"transports", list_transports, nullptr},     Topic{"formats", list_formats, "by"},
 };
 
 class List : public Command {
@@ -137,7 +133,15 @@ class List : public Command {
           "list: '{}' is not an argument of it; see `slackline list --help`", pattern_));
     }
     const Entries entries = pattern_.empty() ? topic.list() : list_options_of(pattern_);
-    console.print(json_ ? document(topic, entries) : lines(topic, entries));
+    const Columns columns = columns_of(topic, entries);
+    const Rows rows = rows_of(entries.size());
+    if (!json_) {
+      console.print(table_of(columns, rows, false).text());
+    } else {
+      JsonDocument json(std::nullopt, false);
+      add_list(json, topic.name, rows, columns);
+      console.print(json.text());
+    }
     return 0;
   }
 
@@ -151,31 +155,19 @@ class List : public Command {
     throw InputError("list: " + sched::unknown_name("topic", topic_, names));
   }
 
-  static std::string lines(const Topic& topic, const Entries& entries) {
-    const bool detail = !topic.detail.empty();
-    Table table(std::vector<Align>(detail ? 3 : 2, Align::kLeft));
-    for (const Entry& e : entries) {
-      table.add(detail ? std::vector{e.name, e.detail, e.summary} : std::vector{e.name, e.summary});
+  // In JSON the number of what is counted stands in the place of its text.
+  static Columns columns_of(const Topic& topic, const Entries& entries) {
+    Columns columns = {{"name", "", [&](auto i) { return entries[i].name; }}};
+    if (topic.detail != nullptr) {
+      columns.push_back({topic.detail, "", [&](auto i) {
+                           return topic.counted
+                                      ? Value(entries[i].count).shown_as(entries[i].detail)
+                                      : Value(entries[i].detail);
+                         }});
     }
-    return table.text();
-  }
-
-  static std::string document(const Topic& topic, const Entries& entries) {
-    JsonDocument json(std::nullopt, false);
-    json.begin_list(topic.name);
-    for (const Entry& e : entries) {
-      json.begin_object();
-      json.set("name", e.name);
-      if (topic.counted) {
-        json.set(topic.detail, e.count);
-      } else if (!topic.detail.empty()) {
-        json.set(topic.detail, e.detail);
-      }
-      json.set("summary", e.summary);
-      json.end();
-    }
-    json.end();
-    return json.text();
+    columns.push_back({"summary", "", [&](auto i) { return entries[i].summary; }});
+    for (Column& column : columns) column.align = Align::kLeft;
+    return columns;
   }
 
   std::string topic_;

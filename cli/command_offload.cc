@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "base/write_folder.h"
@@ -24,14 +25,9 @@
 namespace slackline::cli {
 namespace {
 
-// The value of an option by its name, or what is known.
-template <class Enum>
-Enum named(const std::optional<std::string>& text, Enum otherwise, std::string_view option,
-           std::optional<Enum> (*find)(std::string_view), std::string_view known) {
-  if (!text) return otherwise;
-  const std::optional<Enum> value = find(*text);
-  if (!value) throw InputError(fmt::format("{}: '{}'; expected {}", option, *text, known));
-  return *value;
+std::optional<hw::OffloadPath> path_named(std::string_view name) {
+  constexpr base::EnumNames<hw::OffloadPath, 2> kPaths = {"raw", "devx"};
+  return kPaths.find(name);
 }
 
 class Offload : public Command {
@@ -41,29 +37,33 @@ class Offload : public Command {
     source_.declare_proof(arguments, Proof::kOnDemand);
     arguments.option("--schedule", "SCHEDULE", schedule_,
                      "what a queue program read from a file carries out, if it does not say so");
-    arguments.option("--mode", "MODE", mode_,
+    arguments.choice("--mode", "MODE", mode_,
                      "sq-wait (default): waits in the send queues; mq-enable: a management queue "
-                     "enables them; rdmc-mq: step by step, as RDMC would");
-    arguments.option("--readiness", "HOW", readiness_,
+                     "enables them; rdmc-mq: step by step, as RDMC would",
+                     offload::mode_named, "sq-wait|mq-enable|rdmc-mq");
+    arguments.choice("--readiness", "HOW", readiness_,
                      "how a sender knows that receives are posted: handshake (default), window of "
-                     "--ahead receives, none (rdmc-mq)");
-    arguments.option("--ahead", "N", ahead_, "receives enabled ahead (default: 16)");
-    arguments.option("--depth", "N", depth_, "entries a queue holds (default: 32768)");
+                     "--ahead receives, none (rdmc-mq)",
+                     offload::readiness_named, "handshake|window|none");
+    arguments.number("--ahead", "N", ahead_, "receives enabled ahead (default: 16)", 1, 1u << 30);
+    arguments.number("--depth", "N", depth_, "entries a queue holds (default: 32768)", 4, 1u << 15);
     arguments.flag("--no-split", no_split_, "refuse what does not fit one queue");
     arguments.flag("--emulate", emulate_,
                    "run the queues: first under many timings, then with the platform's figures, "
                    "beside the same schedule relayed by software, both with --engine");
-    arguments.option("--timings", "N", timings_, "how many (default: 500)");
-    arguments.option("--egress", "ORDER", egress_,
-                     "which queue a NIC serves next: fifo (default), round-robin, least-slack");
+    arguments.number("--timings", "N", timings_, "how many (default: 500)", 1, 1u << 30);
+    arguments.choice("--egress", "ORDER", egress_,
+                     "which queue a NIC serves next: fifo (default), round-robin, least-slack",
+                     offload::egress_named, "fifo|round-robin|least-slack");
     arguments.option("--entry-time", "TIME", entry_time_,
-                     "what a NIC takes for a wait or an enable (default: 0)");
+                     "what a NIC takes for a wait or an enable (default: 0)", sched::parse_time);
     options_.declare(arguments);
     arguments.option("--encode", "FOLDER", folder_,
                      "write there, for every rank, the queues as an mlx5 NIC reads them");
-    arguments.option("--run", "raw|devx", run_,
+    arguments.choice("--run", "raw|devx", path_,
                      "run it on a ConnectX, all ranks on one port: raw entries through libibverbs "
-                     "(sq-wait), or objects made by DevX. Nobody has tried");
+                     "(sq-wait), or objects made by DevX. Nobody has tried",
+                     path_named);
     arguments.option("--device", "NAME[:PORT]", device_, "the NIC (default: the first that can)");
     arguments.output("-o,--output", output_, "write the queue program there, as text");
     arguments.output("--dot", dot_, "draw it there, for Graphviz");
@@ -98,7 +98,9 @@ class Offload : public Command {
       write_encoding(answer, *folder_);
       answer.folder = folder_;
     }
-    console.print(json_ ? offload_document(answer) : offload_report(answer));
+    Answer said({json_, false}, answer.subject);
+    answer_offload(said, answer);
+    console.print(said.text());
     return answer.sound() ? 0 : 1;
   }
 
@@ -163,34 +165,20 @@ class Offload : public Command {
   }
 
   void check() {
-    if (run_) {
-      if (*run_ != "raw" && *run_ != "devx") {
-        throw InputError(fmt::format("--run: '{}'; expected raw or devx", *run_));
-      }
-      path_ = *run_ == "raw" ? hw::OffloadPath::kRaw : hw::OffloadPath::kDevx;
-    } else if (device_) {
+    if (device_ && !path_) {
       throw InputError("--device speaks of a run on a NIC; expected --run beside it");
     }
-    queues_.mode = named(mode_, offload::Mode::kSqWait, "--mode", offload::mode_named,
-                         "sq-wait, mq-enable or rdmc-mq");
-    queues_.readiness = named(readiness_, offload::default_readiness(queues_.mode), "--readiness",
-                              offload::readiness_named, "handshake, window or none");
-    if (ahead_) {
-      if (queues_.readiness != offload::Readiness::kWindow) {
-        throw InputError("--ahead: there is no window; expected --readiness window beside it");
-      }
-      queues_.window =
-          static_cast<std::uint32_t>(sched::parse_count(*ahead_, "--ahead", 1, 1u << 30));
+    queues_.mode = mode_.value_or(offload::Mode::kSqWait);
+    queues_.readiness = readiness_.value_or(offload::default_readiness(queues_.mode));
+    if (ahead_ && queues_.readiness != offload::Readiness::kWindow) {
+      throw InputError("--ahead: there is no window; expected --readiness window beside it");
     }
-    if (depth_) {
-      queues_.limits.queue_depth =
-          static_cast<std::uint32_t>(sched::parse_count(*depth_, "--depth", 4, 1u << 15));
-    }
+    queues_.window = ahead_.value_or(queues_.window);
+    queues_.limits.queue_depth = depth_.value_or(queues_.limits.queue_depth);
     queues_.split = !no_split_;
-    timing_.egress = named(egress_, offload::Egress::kFifo, "--egress", offload::egress_named,
-                           "fifo, round-robin or least-slack");
-    if (entry_time_) timing_.entry_time = sched::parse_time(*entry_time_, "--entry-time");
-    if (timings_) timings_count_ = sched::parse_count(*timings_, "--timings", 1, 1u << 30);
+    timing_.egress = egress_.value_or(offload::Egress::kFifo);
+    timing_.entry_time = entry_time_.value_or(timing_.entry_time);
+    timings_count_ = timings_.value_or(timings_count_);
     if (emulate_) return;
     for (const auto& [given, option] :
          {std::pair{timings_.has_value(), std::string_view("--timings")},
@@ -241,15 +229,20 @@ class Offload : public Command {
 
   ScheduleSource source_;
   RunOptions options_{"analytic"};
-  std::optional<std::string> schedule_, mode_, readiness_, ahead_, depth_, timings_, egress_,
-      entry_time_, folder_, output_, dot_, run_, device_;
+  std::optional<std::string> schedule_, folder_, output_, dot_, device_;
+  std::optional<offload::Mode> mode_;
+  std::optional<offload::Readiness> readiness_;
+  std::optional<std::uint32_t> ahead_, depth_;
+  std::optional<std::uint64_t> timings_;
+  std::optional<offload::Egress> egress_;
+  std::optional<sched::Time> entry_time_;
+  std::optional<hw::OffloadPath> path_;
   bool no_split_ = false;
   bool emulate_ = false;
   bool json_ = false;
   // As check() reads them.
   offload::QueueOptions queues_;
   offload::NicTiming timing_;
-  std::optional<hw::OffloadPath> path_;
   std::uint64_t timings_count_ = 500;
 };
 

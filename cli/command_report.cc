@@ -5,8 +5,6 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/trace_page.h"
 
@@ -25,15 +23,9 @@ class Report : public Command {
 
   int run(Console& console) override {
     const TracePage::Made made = page_.make(console);
-    if (json_) {
-      JsonDocument document(made.digest, false);
-      made.add_to(document);
-      deliver(output_, made.html, "", &document, console);
-    } else {
-      deliver(output_, made.html,
-              fmt::format("{}: {}\n", output_.value_or("-"), human_bytes(made.html.size())),
-              nullptr, console);
-    }
+    Answer answer({json_, false}, made.subject(output_.value_or("-")));
+    made.add_to(answer);
+    deliver(output_, made.html, answer, console);
     return 0;
   }
 

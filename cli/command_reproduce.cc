@@ -34,13 +34,7 @@ void set_value(JsonDocument& json, std::string_view key, const Value& value) {
 void set_texts(JsonDocument& json, std::string_view key, std::string_view of,
                const std::vector<std::string>& texts) {
   if (texts.empty()) return;
-  json.begin_list(key);
-  for (const std::string& text : texts) {
-    json.begin_object();
-    json.set(of, text);
-    json.end();
-  }
-  json.end();
+  json.list(key, texts, [&](const std::string& text) { json.set(of, text); });
 }
 
 std::string text_of(const experiments::Table& table) {
@@ -209,67 +203,37 @@ class Reproduce : public Command {
     json.set("title", report.title);
     json.set("reproduces", report.reproduces);
     json.set("ok", report.holds());
-    json.begin_list("holds");
-    for (const experiments::Fact& fact : report.facts) {
-      json.begin_object();
+    json.list("holds", report.facts, [&](const experiments::Fact& fact) {
       set_fact(json, fact);
       set_value(json, "got", fact.got);
       json.set("ok", fact.ok);
       if (!fact.ok && !fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
-      json.end();
-    }
-    json.end();
-    json.begin_list("tables");
-    for (const experiments::Table& table : report.tables) {
-      json.begin_object();
+    });
+    json.list("tables", report.tables, [&](const experiments::Table& table) {
       json.set("title", table.title);
-      json.begin_list("rows");
-      for (const std::vector<Value>& row : table.rows) {
-        json.begin_object();
+      json.list("rows", table.rows, [&](const std::vector<Value>& row) {
         for (std::size_t i = 0; i < row.size(); ++i) set_value(json, table.columns[i], row[i]);
-        json.end();
-      }
-      json.end();
-      json.end();
-    }
-    json.end();
-    json.begin_list("figures");
-    for (std::size_t i = 0; i < report.figures.size(); ++i) {
-      const experiments::Figure& figure = report.figures[i];
-      json.begin_object();
+      });
+    });
+    auto file = files.begin();
+    json.list("figures", report.figures, [&](const experiments::Figure& figure) {
       json.set("name", figure.name);
       json.set("title", figure.title);
-      json.set("file", i < files.size() ? std::optional(files[i]) : std::nullopt);
+      json.set("file", file != files.end() ? std::optional(*file++) : std::nullopt);
       json.set("x_axis", figure.x.label);
       json.set("y_axis", figure.y.label);
-      json.begin_list("series");
-      for (const experiments::Series& series : figure.series) {
-        json.begin_object();
+      json.list("series", figure.series, [&](const experiments::Series& series) {
         json.set("name", series.name);
-        json.set("x", std::span<const double>(series.x));
-        json.set("y", std::span<const double>(series.y));
-        json.end();
-      }
-      json.end();
-      json.end();
-    }
-    json.end();
-    json.begin_list("constants");
-    for (const experiments::Constant& c : report.constants) {
-      json.begin_object();
+        json.set("x", series.x);
+        json.set("y", series.y);
+      });
+    });
+    json.list("constants", report.constants, [&](const experiments::Constant& c) {
       json.set("name", c.name);
       json.set("value", c.value);
       json.set("source", c.source);
-      json.end();
-    }
-    json.end();
-    json.begin_list("notes");
-    for (const std::string& note : report.notes) {
-      json.begin_object();
-      json.set("note", note);
-      json.end();
-    }
-    json.end();
+    });
+    json.list("notes", report.notes, [&](const std::string& note) { json.set("note", note); });
     return json.text();
   }
 
@@ -283,14 +247,10 @@ class Reproduce : public Command {
 
   static std::string list_document() {
     JsonDocument json(std::nullopt, false);
-    json.begin_list("figures");
-    for (const experiments::Experiment& e : experiments::experiments()) {
-      json.begin_object();
+    json.list("figures", experiments::experiments(), [&](const experiments::Experiment& e) {
       json.set("name", e.name);
       json.set("summary", e.summary);
-      json.end();
-    }
-    json.end();
+    });
     return json.text();
   }
 
@@ -316,31 +276,20 @@ class Reproduce : public Command {
 
   static std::string facts_document() {
     JsonDocument json(std::nullopt, false);
-    json.begin_list("figures");
-    for (const experiments::Experiment& e : experiments::experiments()) {
-      json.begin_object();
+    json.list("figures", experiments::experiments(), [&](const experiments::Experiment& e) {
+      const experiments::FactFile file = experiments::read_fact_file(e.name);
       json.set("name", e.name);
-      json.set("moved", experiments::read_fact_file(e.name).moved);
-      json.begin_list("facts");
-      for (const experiments::Fact& fact : facts_of(e)) {
-        json.begin_object();
+      json.set("moved", file.moved);
+      json.list("facts", facts_of(e), [&](const experiments::Fact& fact) {
         set_fact(json, fact);
         if (!fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
-        json.end();
-      }
-      json.end();
-      json.begin_list("not_held");
-      for (const experiments::NotHeld& open : experiments::read_fact_file(e.name).not_held) {
-        json.begin_object();
+      });
+      json.list("not_held", file.not_held, [&](const experiments::NotHeld& open) {
         json.set("fact", open.what);
         json.set("where", open.where);
         json.set("why", open.why);
-        json.end();
-      }
-      json.end();
-      json.end();
-    }
-    json.end();
+      });
+    });
     return json.text();
   }
 

@@ -52,20 +52,24 @@ class Run : public Command {
     arguments.option("--sizes", "SIZES", sizes_,
                      "run the pattern at each, in place of its bytes=: A..B doubling, A..B:xK, or "
                      "a list");
-    arguments.option("--iterations", "N", iterations_, "how often it is carried out (default: 1)");
+    arguments.number("--iterations", "N", iterations_, "how often it is carried out (default: 1)",
+                     1, kMostIterations);
     arguments.option("--duration", "TIME", duration_,
                      "or for at least how long, up to 10 min (default: 500ms of each of --sizes)");
-    arguments.option("--warm-up", "N", warm_up_,
-                     "iterations before those; in the first, ranks connect (default: 1)");
+    arguments.number("--warm-up", "N", warm_up_,
+                     "iterations before those; in the first, ranks connect (default: 1)", 0,
+                     kMostIterations);
     arguments.flag("--no-timestamps", no_timestamps_, "do not time operations, only the whole");
     order_.declare(arguments);
     delays_.declare(arguments);
     arguments.option("-p,--platform", "PLATFORM", platform_,
                      "the machine by which stragglers and slack are reckoned");
     arguments.output("--trace", trace_file_, "write the times of every operation there");
-    arguments.output("--report", report_file_, "write the run there as a page for a browser");
-    arguments.flag("--all", all_, "every rank, not the first few, and where each ran");
-    arguments.flag("--json", json_, "print one JSON document");
+    arguments.file("--report", report_file_, "write the run there as a page for a browser");
+    reader_.declare(arguments, "every rank, not the first few, and where each ran");
+    arguments.excludes({"--iterations"}, {"--duration"});
+    arguments.excludes({"--sizes"}, {"--trace", "--report"});          // which are of one run
+    arguments.excludes({"--no-timestamps"}, {"--trace", "--report"});  // which show times
     arguments.example("binomial-pipeline:ranks=4,bytes=64MiB,block=1MiB");
     arguments.example("pipeline.sched --transport tcp --iterations 20 --trace run.trace");
     arguments.example("allreduce:ranks=2 --sizes 1KiB..1MiB --bind core");
@@ -110,25 +114,16 @@ class Run : public Command {
 
   hw::RunOptions resolve() const {
     hw::RunOptions options;
-    options.iterations = count(iterations_, "--iterations", 1, options.iterations);
+    options.iterations = iterations_.value_or(options.iterations);
     options.duration = duration();
-    options.warm_up = count(warm_up_, "--warm-up", 0, options.warm_up);
+    options.warm_up = warm_up_.value_or(options.warm_up);
     options.prove = !source_.proof_declined();
     options.waiting = joining_.waiting();
     options.timestamps = !no_timestamps_;
-    if (no_timestamps_ && trace_file_) {
-      throw InputError("--no-timestamps with --trace: a trace is times; expected one of them");
-    }
-    if (no_timestamps_ && report_file_) {
-      throw InputError("--no-timestamps with --report: it shows times; expected one of them");
-    }
-    check_report_file(report_file_);
     if (report_file_ && report_file_ == trace_file_) {
       throw InputError(fmt::format("--trace and --report both go to {}; expected a place for each",
                                    *trace_file_));
     }
-    order_.policy();
-    order_.sends_in_flight();
     options.delays = delays_.resolve();
     hw::require_applicable(options.delays);
     options.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
@@ -139,9 +134,6 @@ class Run : public Command {
 
   // 0: by number.
   std::chrono::milliseconds duration() const {
-    if (iterations_ && duration_) {
-      throw InputError("--duration beside --iterations: expected one of them");
-    }
     if (!duration_) return std::chrono::milliseconds(sizes_ && !iterations_ ? kSweepMs : 0);
     const double time_s = sched::seconds(sched::parse_time(*duration_, "--duration"));
     const std::chrono::duration<double> most = hw::kLongestDuration;
@@ -155,12 +147,6 @@ class Run : public Command {
   // Everything is made ready before any rank is started, the largest size included.
   int sweep(hw::RunOptions options, Console& console) const {
     const std::vector<std::uint64_t> bytes = parse_sizes(*sizes_);
-    if (trace_file_) {
-      throw InputError("--trace beside --sizes: a trace is of one run; expected one of them");
-    }
-    if (report_file_) {
-      throw InputError("--report beside --sizes: a report is of one run; expected one of them");
-    }
     options.timestamps = false;  // nobody sees the times of operations
     std::vector<SweepSize> sizes;
     Memory most;
@@ -182,8 +168,7 @@ class Run : public Command {
     subject.name = without_key(sizes.front().loaded.name, "bytes");
     subject.sizes = sizes.size();
     subject.options = options;
-    subject.json = json_;
-    subject.all = all_;
+    subject.reader = reader_;
     const std::uint32_t ranks = sizes.front().loaded.schedule.rank_count();
     joining_.check(ranks);
     return joining_.run_ranks(
@@ -211,16 +196,10 @@ class Run : public Command {
   }
 
   void check_trace_file() const {
-    if (json_ && *trace_file_ == "-") {
+    if (reader_.json && *trace_file_ == "-") {
       throw InputError(
           "--trace -: with --json the document is alone on standard output; expected a file");
     }
-  }
-
-  static std::uint32_t count(const std::optional<std::string>& text, std::string_view option,
-                             std::uint64_t least, std::uint32_t usual) {
-    if (!text) return usual;
-    return static_cast<std::uint32_t>(sched::parse_count(*text, option, least, kMostIterations));
   }
 
   int run_rank(const LoadedSchedule& loaded, hw::RunOptions options, const hw::MeshOptions& place,
@@ -264,12 +243,11 @@ class Run : public Command {
     result.trace.title = loaded.title;
     if (trace_file_) {
       console.phase("writing");
-      deliver(trace_file_, sched::write_trace(result.trace), "", nullptr, console);
+      deliver(trace_file_, sched::write_trace(result.trace), console);
       if (*trace_file_ == "-") return 0;
     }
     report(loaded, options, result, console);
-    const RealRun run{subject_of(loaded),
-                      std::string(transport.name()),
+    const RealRun run{std::string(transport.name()),
                       options,
                       result,
                       figures_of(loaded.schedule, loaded.pattern, result.trace, result.makespans_s,
@@ -280,8 +258,10 @@ class Run : public Command {
     const Contents contents(loaded, result.trace, [&](sched::RankId rank, double time_s) {
       return result.clock_errors[rank.value].at(time_s);
     });
-    const auto add_more = [&](JsonDocument& json) { contents.add_to(json); };
-    console.print(json_ ? run_document(run, add_more) : run_report(run, all_) + contents.report());
+    Answer answer(reader_, subject_of(loaded));
+    answer_run(answer, run);
+    contents.add_to(answer);
+    console.print(answer.text());
     return contents.ok() ? 0 : 1;
   }
 
@@ -304,11 +284,10 @@ class Run : public Command {
   Joining joining_;
   OrderOptions order_;
   DelayOptions delays_{{true, false}};
-  std::optional<std::string> sizes_, iterations_, duration_, warm_up_, platform_, trace_file_,
-      report_file_;
+  std::optional<std::string> sizes_, duration_, platform_, trace_file_, report_file_;
+  std::optional<std::uint32_t> iterations_, warm_up_;
   bool no_timestamps_ = false;
-  bool all_ = false;
-  bool json_ = false;
+  Reader reader_;
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ namespace {
 
 // Bytes an operation, with a trace that is written. Measured: 440.
 constexpr std::uint64_t kMemoryOfTracedOp = 500;
+constexpr std::uint32_t kMostSamples = 1u << 24;
 
 class Simulate : public Command {
  public:
@@ -36,26 +37,25 @@ class Simulate : public Command {
     workload_.declare(arguments);
     source_.declare_proof(arguments, Proof::kOnDemand);
     options_.declare(arguments);
-    arguments.option("--samples", "N", samples_, "runs that differ in their noise (default: 1)");
-    arguments.option("--jobs", "N", jobs_, "samples run at a time (default: all cores)");
+    arguments.number("--samples", "N", samples_, "runs that differ in their noise (default: 1)", 1,
+                     kMostSamples);
+    declare_jobs(arguments, jobs_, "samples run at a time (default: all cores)");
     arguments.flag("--approximate", approximate_,
                    "with --engine analytic: keep runs that noise has put slightly out of order");
     arguments.output("--trace", trace_file_, "write the times of every operation there");
     arguments.output("--links", link_file_, "write there what passed each link, and when (CSV)");
-    arguments.output("--report", report_file_, "write the run there as a page for a browser");
-    arguments.flag("--all", all_, "every rank and link, not the first few");
-    arguments.flag("--json", json_, "print one JSON document");
+    arguments.file("--report", report_file_, "write the run there as a page for a browser");
+    reader_.declare(arguments, "every rank and link, not the first few");
     arguments.example("binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB --platform fractus");
     arguments.example("pipeline.sched -p star:rate=40Gbps,latency=2us --delay op=17,by=100us");
     arguments.example("--workload replicas.toml --platform fractus --messages latencies.csv");
   }
 
   int run(Console& console) override {
-    workload_.check(source_, json_);
+    workload_.check(source_, reader_.json);
     check_outputs();
     const RunSetting setting = options_.resolve(console);
-    const auto samples = static_cast<std::uint32_t>(
-        samples_ ? sched::parse_count(*samples_, "--samples", 1, 1u << 24) : 1);
+    const std::uint32_t samples = samples_.value_or(1);
     const std::uint32_t jobs = jobs_of(jobs_);
     if (jobs_ && !samples_) {
       throw InputError("--jobs without --samples: there is one run; expected both");
@@ -84,7 +84,6 @@ class Simulate : public Command {
  private:
   // Each file has a place of its own, to which one can write.
   void check_outputs() const {
-    check_report_file(report_file_);
     const std::pair<std::string_view, std::optional<std::string>> outputs[] = {
         {"--trace", trace_file_},
         {"--links", link_file_},
@@ -92,7 +91,7 @@ class Simulate : public Command {
         {"--messages", workload_.message_file()}};
     for (const auto& [option, file] : outputs) {
       if (!file) continue;
-      if (json_ && *file == "-") {
+      if (reader_.json && *file == "-") {
         throw InputError(fmt::format(
             "{} -: with --json the document is alone on standard output; expected a file", option));
       }
@@ -112,27 +111,21 @@ class Simulate : public Command {
     const SimulationResult result = result_of(settled.setting(), trace);
     if (link_file_) {
       console.phase("writing");
-      deliver(link_file_, link_csv(settled.setting(), trace), "", nullptr, console);
+      deliver(link_file_, link_csv(settled.setting(), trace), console);
     }
     workload_.write_messages(loaded.schedule, trace, console);
     if (trace_file_) {
       console.phase("writing");
-      deliver(trace_file_, sched::write_trace(trace), "", nullptr, console);
+      deliver(trace_file_, sched::write_trace(trace), console);
     }
     if (report_file_) report(loaded, settled.setting(), trace, nullptr, console);
     if (link_file_ == "-" || trace_file_ == "-" || workload_.message_file() == "-") return 0;
     const Contents contents(loaded, trace);
-    const Simulation simulation{subject_of(loaded), setting, trace.engine,
-                                trace.contended,    result,  trace_file_};
-    if (json_) {
-      console.print(simulation_document(simulation, [&](JsonDocument& json) {
-        workload_.add_to(json, loaded.schedule, trace);
-        contents.add_to(json);
-      }));
-    } else {
-      console.print(simulation_report(simulation, all_) +
-                    workload_.report(loaded.schedule, trace, all_) + contents.report());
-    }
+    Answer answer(reader_, subject_of(loaded));
+    answer_simulation(answer, {setting, trace.engine, trace.contended, result, trace_file_});
+    workload_.add_to(answer, loaded.schedule, trace);
+    contents.add_to(answer);
+    console.print(answer.text());
     return result.failed || !contents.ok() ? 1 : 0;
   }
 
@@ -161,8 +154,9 @@ class Simulate : public Command {
     if (!settled.engine().shares_links) {
       context.link_left_out = shared_link_name(settled.setting());
     }
-    console.print(json_ ? samples_document(subject_of(loaded), setting, samples, context)
-                        : samples_report(subject_of(loaded), setting, samples, context, all_));
+    Answer answer(reader_, subject_of(loaded));
+    answer_samples(answer, setting, samples, context);
+    console.print(answer.text());
     return std::all_of(samples.makespan_s.begin(), samples.makespan_s.end(),
                        [](double t) { return std::isfinite(t); })
                ? 0
@@ -188,6 +182,7 @@ class Simulate : public Command {
     if (!spec || !why.empty()) return std::nullopt;
     const bool drawn = draws_noise(setting.delays);  // a multicast draws nothing else
     require_draws(runs.samples, drawn);
+    Answer answer(reader_, subject_of(*spec));
     if (runs.samples == 1) {
       console.phase("simulating");
       const auto stream = analysis::stream(
@@ -195,35 +190,25 @@ class Simulate : public Command {
           [&](std::uint32_t done, std::uint32_t of) { console.progress("simulating", done, of); });
       if (!stream->exact && !approximate_) return std::nullopt;
       note_unused_seed(setting.seed, drawn, console);
-      const SimulationResult result = result_of(setting, *stream);
-      const Simulation simulation{subject_of(*spec),
-                                  setting,
-                                  stream->exact ? "stream" : "stream, approximate",
-                                  false,
-                                  result,
-                                  std::nullopt};
-      console.print(json_ ? simulation_document(simulation) : simulation_report(simulation, all_));
-      return 0;
+      answer_simulation(answer, {setting, stream->exact ? "stream" : "stream, approximate", false,
+                                 result_of(setting, *stream), std::nullopt});
+    } else {
+      const StreamedSamples streamed = stream_samples(*spec, setting, approximate_, runs, console);
+      answer_samples(answer, setting, streamed.samples, {streamed.approximation, std::nullopt});
     }
-    const StreamedSamples streamed = stream_samples(*spec, setting, approximate_, runs, console);
-    const SamplesContext context{streamed.approximation, std::nullopt};
-    console.print(
-        json_ ? samples_document(subject_of(*spec), setting, streamed.samples, context)
-              : samples_report(subject_of(*spec), setting, streamed.samples, context, all_));
+    console.print(answer.text());
     return 0;
   }
 
   ScheduleSource source_;
   WorkloadSource workload_;
   RunOptions options_{"simgrid"};
-  std::optional<std::string> samples_;
-  std::optional<std::string> jobs_;
+  std::optional<std::uint32_t> samples_, jobs_;
   std::optional<std::string> link_file_;
   std::optional<std::string> trace_file_;
   std::optional<std::string> report_file_;
   bool approximate_ = false;
-  bool all_ = false;
-  bool json_ = false;
+  Reader reader_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "analysis/engines/delayed_runs.h"
 #include "analysis/slack/timed_slack.h"
 #include "analysis/slack/validate.h"
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/units.h"
@@ -84,12 +85,10 @@ sched::Time time_of(double time_s) {
   return sched::Time{std::max<std::int64_t>(1, std::llround(time_s * 1e12))};
 }
 
-analysis::OpChoice choice_named(const std::string& name) {
-  if (name == "random") return analysis::OpChoice::kRandom;
-  if (name == "least") return analysis::OpChoice::kLeast;
-  if (name == "most") return analysis::OpChoice::kMost;
-  if (name == "mixed") return analysis::OpChoice::kMixed;
-  throw InputError(fmt::format("--choose: '{}'; expected random, least, most or mixed", name));
+constexpr base::EnumNames<analysis::OpChoice, 4> kChoices = {"random", "least", "most", "mixed"};
+
+std::optional<analysis::OpChoice> choice_named(std::string_view name) {
+  return kChoices.find(name);
 }
 
 class Validate : public Command {
@@ -101,9 +100,10 @@ class Validate : public Command {
     arguments.option("--ops", "N|all", ops_,
                      fmt::format("how many operations to delay (default: {}, on run {})",
                                  kDefaultOps, kDefaultRealOps));
-    arguments.option("--choose", "random|least|most|mixed", choose_,
+    arguments.choice("--choose", "random|least|most|mixed", choose_,
                      "which: at random, those with the least or the most float, or a third of "
-                     "each (default: mixed)");
+                     "each (default: mixed)",
+                     choice_named);
     arguments.option("--delay", "TIME|xN", delay_,
                      "by how much, or by how many times its own float (default: 1 % of the "
                      "makespan, on run 25 %)");
@@ -111,14 +111,15 @@ class Validate : public Command {
                      "the largest error, as a share of the makespan (default: 1e-9 where the "
                      "order on lanes and ports held and nothing was shared, 0.1 elsewhere)");
     joining_.declare(arguments);
-    arguments.option("--repeats", "N", repeats_,
+    arguments.number("--repeats", "N", repeats_,
                      fmt::format("with --on run: how often each delayed run is made, in turn with "
                                  "undelayed ones (default: {})",
-                                 kDefaultRepeats));
-    arguments.option("--jobs", "N", jobs_, "runs at a time (default: all cores)");
-    arguments.output("--plot", plot_file_, "draw predicted against measured there (SVG)");
-    arguments.output("--csv", csv_file_, "write there what each operation came to");
-    arguments.output("--report", report_file_, "write there a page for a browser");
+                                 kDefaultRepeats),
+                     1, 10'000);
+    declare_jobs(arguments, jobs_, "runs at a time (default: all cores)");
+    arguments.file("--plot", plot_file_, "draw predicted against measured there (SVG)");
+    arguments.file("--csv", csv_file_, "write there what each operation came to");
+    arguments.file("--report", report_file_, "write there a page for a browser");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB --ops all --delay 100us");
     arguments.example("pipeline.sched --on run --transport tcp --delay x2 -p loopback.toml");
@@ -126,7 +127,6 @@ class Validate : public Command {
   }
 
   int run(Console& console) override {
-    check_files();
     const bool real = options_.engine() == "run";
     const RunSetting setting = real ? options_.resolve_machine(console) : options_.resolve(console);
     const Wanted wanted = read_wanted(setting, real);
@@ -141,7 +141,6 @@ class Validate : public Command {
   struct Wanted {
     DelaySize size;
     double default_share = 0;  // of the makespan
-    std::string choose;
     analysis::OpChoice choice = analysis::OpChoice::kMixed;
     std::uint32_t count = 0;
     ValidationTolerance tolerance;
@@ -161,7 +160,7 @@ class Validate : public Command {
     }
     std::string choice_text(std::size_t ops, std::size_t of) const {
       return ops == of ? fmt::format("all {} ops", ops)
-                       : fmt::format("{} of {} ops ({}, seed {})", ops, of, choose, seed);
+                       : fmt::format("{} of {} ops ({}, seed {})", ops, of, kChoices[choice], seed);
     }
     std::string delay_text(double makespan_s) const {
       const std::string by =
@@ -176,8 +175,7 @@ class Validate : public Command {
     Wanted wanted;
     wanted.size = parse_delay(delay_);
     wanted.default_share = real ? kDefaultRealShare : kDefaultShare;
-    wanted.choose = choose_.value_or("mixed");
-    wanted.choice = choice_named(wanted.choose);
+    wanted.choice = choose_.value_or(analysis::OpChoice::kMixed);
     wanted.jobs = jobs_of(jobs_);
     wanted.seed = setting.delays.seed;
     if (tolerance_) {
@@ -196,11 +194,7 @@ class Validate : public Command {
     if (real) {
       hw::require_applicable(setting.delays);
       if (jobs_) throw InputError("--jobs with --on run: runs take turns; expected one of them");
-      wanted.repeats = kDefaultRepeats;
-      if (repeats_) {
-        wanted.repeats =
-            static_cast<std::uint32_t>(sched::parse_count(*repeats_, "--repeats", 1, 10'000));
-      }
+      wanted.repeats = repeats_.value_or(kDefaultRepeats);
       return wanted;
     }
     const std::string_view other = repeats_ ? "--repeats" : joining_.given();
@@ -308,19 +302,10 @@ class Validate : public Command {
              Console& console) const {
     deliver_files(report, console);
     deliver_page(report, undelayed, console);
-    console.print(json_ ? report.document() : report.text());
+    Answer answer({json_, false}, subject_of(report.loaded));
+    report.say(answer);
+    console.print(answer.text());
     return report.ok() ? 0 : 1;
-  }
-
-  void check_files() const {
-    check_report_file(report_file_);
-    for (const auto* file : {&plot_file_, &csv_file_}) {
-      if (*file == "-") {
-        throw InputError(
-            fmt::format("{} -: the answer is alone on standard output; expected a file",
-                        file == &plot_file_ ? "--plot" : "--csv"));
-      }
-    }
   }
 
   void deliver_files(const ValidationReport& report, Console& console) const {
@@ -348,8 +333,9 @@ class Validate : public Command {
   ScheduleSource source_;
   RunOptions options_{"simgrid", {"--on", "|run", false}};
   Joining joining_;
-  std::optional<std::string> ops_, choose_, delay_, tolerance_, jobs_, repeats_, plot_file_,
-      csv_file_, report_file_;
+  std::optional<std::string> ops_, delay_, tolerance_, plot_file_, csv_file_, report_file_;
+  std::optional<analysis::OpChoice> choose_;
+  std::optional<std::uint32_t> jobs_, repeats_;
   bool json_ = false;
 };
 

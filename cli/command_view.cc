@@ -13,8 +13,6 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/trace_page.h"
 
@@ -74,14 +72,10 @@ class View : public Command {
                       "by hand",
                       kOpener, path, why));
     }
-    if (json_) {
-      JsonDocument document(made.digest, false);
-      made.add_to(document);
-      document.set("file", path);
-      console.print(document.text());
-    } else {
-      console.print(fmt::format("{}: {}\n", path, human_bytes(made.html.size())));
-    }
+    Answer answer({json_, false}, made.subject(path));
+    made.add_to(answer);
+    answer.set("file", path);
+    console.print(answer.text());
     return 0;
   }
 

@@ -6,14 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "base/units.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/slack_run.h"
-#include "cli/table.h"
 #include "machine/event_queue.h"
 
 namespace slackline::cli {
@@ -35,6 +32,8 @@ std::string time_text(double time_s) {
   return std::isfinite(time_s) ? sched::human_seconds(time_s) : "not done";
 }
 
+Value timed(double time_s) { return Value(time_s).shown_as(time_text(time_s)); }
+
 double relative(double first_s, double second_s) {
   if (first_s == second_s) return 0;
   return first_s > 0 ? second_s / first_s - 1 : std::numeric_limits<double>::infinity();
@@ -47,16 +46,21 @@ std::string order_text(const OrderAgreement& order) {
                      human_count(order.pairs, "pair"));
 }
 
-class Text {
+class Comparing {
  public:
-  explicit Text(const ComparisonReport& report)
+  Comparing(const ComparisonReport& report, Answer& answer)
       : report_(report),
+        answer_(answer),
         found_(report.found),
         // Below this two times are one: of an instant, or of the last bits of a sum.
         equal_within_s_(std::max(machine::kInstant_s, 1e-12 * largest_s())) {}
 
-  std::string text() const {
-    return report_.loaded.name + '\n' + head() + never() + ranks() + kinds() + ops();
+  void say() const {
+    add_head();
+    add_ranks();
+    add_kinds();
+    add_ops();
+    add_never_done();
   }
 
  private:
@@ -79,6 +83,29 @@ class Text {
     return late_s ? human_difference(cleaned(*late_s)) : "";
   }
   std::string absolute(double time_s) const { return sched::human_seconds(cleaned(time_s)); }
+  Value beyond_fit(const std::optional<double>& late_s) const {
+    return Value(late_s).shown_as(late(late_s));
+  }
+
+  void add_head() const {
+    answer_.set("schedule", report_.loaded.name);
+    answer_.set("ok", report_.ok());
+    answer_.set("within", report_.options.within);
+    set_traces();
+    answer_.set("makespan_difference_s", found_.second_s - found_.first_s);
+    answer_.set("makespan_rel_difference", relative(found_.first_s, found_.second_s));
+    answer_.set("scale", found_.map ? Value(found_.map->scale) : Value());
+    answer_.set("offset_s", found_.map ? Value(found_.map->offset_s) : Value());
+    const AbsoluteSpread rest = found_.map ? found_.map->rest : AbsoluteSpread{};
+    answer_.set("median_beyond_fit_s", rest.median_s);
+    answer_.set("p90_beyond_fit_s", rest.p90_s);
+    answer_.set("max_beyond_fit_s", rest.max_s);
+    answer_.set("issue_order_pairs", found_.issue_order.pairs);
+    answer_.set("issue_order_same", found_.issue_order.same);
+    answer_.set("done_order_pairs", found_.done_order.pairs);
+    answer_.set("done_order_same", found_.done_order.same);
+    if (answer_.for_people()) answer_.say(head() + never());
+  }
 
   std::string head() const {
     const std::size_t both = found_.ops.size();
@@ -150,114 +177,123 @@ class Text {
     return text.empty() ? text : '\n' + text;
   }
 
-  std::string ranks() const {
-    std::vector<std::uint32_t> order(found_.ranks.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::size_t shown = order.size();
-    std::string_view which = "";
-    if (!report_.options.all_ranks && shown > kRanksShown) {
-      shown = kRanksShown;
-      which = ", those furthest beyond the fit";
-      std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const auto beyond = [&](std::uint32_t rank) {
-          return -std::abs(cleaned(found_.ranks[rank].late_s.value_or(0)));
-        };
-        return std::tuple(beyond(a), a) < std::tuple(beyond(b), b);
-      });
-    }
-    Table table(std::vector<Align>(5, Align::kRight));
-    table.add({"rank", "first", "second", "difference", "beyond the fit"});
-    for (std::size_t i = 0; i < shown; ++i) {
-      const RankComparison& rank = found_.ranks[order[i]];
-      table.add({fmt::to_string(order[i]), time_text(rank.first_s), time_text(rank.second_s),
-                 difference(rank.first_s, rank.second_s), late(rank.late_s)});
-    }
-    std::string text =
-        fmt::format("\n  when ranks finished{}; beyond the fit: the median of their ops\n", which) +
-        table.text("  ");
-    if (shown < order.size()) {
-      text += fmt::format("  … and {}; --all shows them\n",
-                          human_count(order.size() - shown, "more rank"));
-    }
-    return text;
+  void add_ranks() const {
+    const std::vector<RankComparison>& ranks = found_.ranks;
+    const Rows rows = rows_of(ranks.size());
+    const bool some = !answer_.all() && ranks.size() > kRanksShown;
+    const Columns columns = {
+        {nullptr, "rank", [](auto r) { return r; }},
+        {"first_finish_s", "first", [&](auto r) { return timed(ranks[r].first_s); }},
+        {"second_finish_s", "second", [&](auto r) { return timed(ranks[r].second_s); }},
+        {nullptr, "difference",
+         [&](auto r) { return difference(ranks[r].first_s, ranks[r].second_s); }},
+        {"beyond_fit_s", "beyond the fit", [&](auto r) { return beyond_fit(ranks[r].late_s); }}};
+    answer_.list("ranks", rows, columns);
+    answer_.say(fmt::format("\n  when ranks finished{}; beyond the fit: the median of their ops\n",
+                            some ? ", those furthest beyond the fit" : ""));
+    const auto beyond = [&](auto r) { return std::abs(cleaned(ranks[r].late_s.value_or(0))); };
+    answer_.bare_table(columns, some ? most_first(rows, beyond) : rows, kRanksShown,
+                       [](std::size_t left) { return human_count(left, "more rank"); });
   }
 
-  std::string kinds() const {
-    if (found_.kinds.empty()) return "";
-    Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                 Align::kRight, Align::kRight, Align::kRight});
-    table.add({"|second − first|", "ops", "done", "90 %", "most", "duration", "90 %", "most"});
-    for (const KindComparison& kind : found_.kinds) {
-      std::vector<std::string> row = {std::string(sched::name(kind.kind)),
-                                      fmt::to_string(kind.ops)};
-      for (const AbsoluteSpread* spread : {&kind.done, &kind.duration}) {
-        for (const double time_s : {spread->median_s, spread->p90_s, spread->max_s}) {
-          row.push_back(spread->count == 0 ? "" : absolute(time_s));
-        }
+  void add_kinds() const {
+    const std::vector<KindComparison>& kinds = found_.kinds;
+    Columns columns = {{"kind", "|second − first|",
+                        [&](auto k) { return sched::name(kinds[k].kind); }, Align::kLeft},
+                       {"ops", "ops", [&](auto k) { return kinds[k].ops; }},
+                       {"done_in_both", nullptr, [&](auto k) { return kinds[k].done.count; }}};
+    const auto add = [&](const char* key, const char* title, AbsoluteSpread KindComparison::*of,
+                         double AbsoluteSpread::*time_s) {
+      columns.push_back({key, title, [this, &kinds, of, time_s](auto k) {
+                           const AbsoluteSpread& spread = kinds[k].*of;
+                           return Value(spread.*time_s)
+                               .shown_as(spread.count == 0 ? "" : absolute(spread.*time_s));
+                         }});
+    };
+    add("median_done_difference_s", "done", &KindComparison::done, &AbsoluteSpread::median_s);
+    add("p90_done_difference_s", "90 %", &KindComparison::done, &AbsoluteSpread::p90_s);
+    add("max_done_difference_s", "most", &KindComparison::done, &AbsoluteSpread::max_s);
+    add("median_duration_difference_s", "duration", &KindComparison::duration,
+        &AbsoluteSpread::median_s);
+    add("p90_duration_difference_s", "90 %", &KindComparison::duration, &AbsoluteSpread::p90_s);
+    add("max_duration_difference_s", "most", &KindComparison::duration, &AbsoluteSpread::max_s);
+    const Rows rows = rows_of(kinds.size());
+    answer_.list("kinds", rows, columns);
+    if (!kinds.empty()) answer_.table("", columns, rows);
+  }
+
+  void add_ops() const {
+    const std::vector<OpComparison>& ops = found_.ops;
+    const sched::Schedule& schedule = report_.loaded.schedule;
+    Columns columns = op_columns(schedule, [&](auto i) { return ops[i].op; });
+    for (Column& column : columns) {
+      if (column.key != std::string_view("step")) column.title = nullptr;
+    }
+    columns.insert(columns.begin(),
+                   {nullptr, "ops that differ most",
+                    [&](auto i) { return describe(schedule, ops[i].op); }, Align::kLeft});
+    columns.push_back({"first_done_s", "first", [&](auto i) { return timed(ops[i].first_s); }});
+    columns.push_back({"second_done_s", "second", [&](auto i) { return timed(ops[i].second_s); }});
+    columns.push_back({"difference_s", "difference", [&](auto i) {
+                         return Value(ops[i].difference_s())
+                             .shown_as(difference(ops[i].first_s, ops[i].second_s));
+                       }});
+    columns.push_back({"beyond_fit_s", "beyond the fit", [&](auto i) {
+                         const auto& map = found_.map;
+                         return map ? beyond_fit(ops[i].second_s - map->of(ops[i].first_s))
+                                    : Value();
+                       }});
+    Rows rows = rows_of(std::min<std::uint64_t>(ops.size(), report_.options.ops_shown));
+    answer_.list("ops", rows, columns);
+    const auto same =
+        std::ranges::find_if(rows, [&](auto i) { return cleaned(ops[i].difference_s()) == 0; });
+    rows.erase(same, rows.end());
+    if (!rows.empty()) answer_.table("", columns, rows);
+  }
+
+  void add_never_done() const {
+    JsonDocument* json = answer_.json();
+    if (json == nullptr) return;
+    json->begin_list("never_done");
+    const auto add = [&](std::span<const sched::OpId> ops, bool in_first, bool in_second) {
+      const Columns columns = op_columns(report_.loaded.schedule, [&](auto i) { return ops[i]; });
+      for (std::uint32_t i = 0; i < ops.size(); ++i) {
+        json->begin_object();
+        for (const Column& column : columns) column.value(i).set(*json, column.key);
+        json->set("in_first", in_first);
+        json->set("in_second", in_second);
+        json->end();
       }
-      table.add(std::move(row));
-    }
-    return '\n' + table.text("  ");
+    };
+    add(found_.only_second, true, false);
+    add(found_.only_first, false, true);
+    add(found_.neither, true, true);
+    json->end();
   }
 
-  std::string ops() const {
-    Table table(
-        {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-    table.add({"ops that differ most", "step", "first", "second", "difference", "beyond the fit"});
-    std::uint64_t shown = 0;
-    for (const OpComparison& op : found_.ops) {
-      if (shown == report_.options.ops_shown || cleaned(op.difference_s()) == 0) break;
-      ++shown;
-      table.add({describe(report_.loaded.schedule, op.op),
-                 fmt::to_string(report_.loaded.schedule.op(op.op).step), time_text(op.first_s),
-                 time_text(op.second_s), difference(op.first_s, op.second_s),
-                 found_.map ? late(op.second_s - found_.map->of(op.first_s)) : ""});
-    }
-    return shown == 0 ? "" : '\n' + table.text("  ");
+  void set_traces() const {
+    const Columns columns = {
+        {"file", nullptr, [&](auto i) { return trace(i).file; }},
+        {"engine", nullptr, [&](auto i) { return trace(i).trace.engine; }},
+        {"platform_spec", nullptr, [&](auto i) { return trace(i).trace.platform; }},
+        {"delays", nullptr, [&](auto i) { return trace(i).trace.delays; }},
+        {"seed", nullptr, [&](auto i) { return trace(i).trace.seed; }},
+        {"makespan_s", nullptr, [&](auto i) { return i == 0 ? found_.first_s : found_.second_s; }},
+        {"ops_done", nullptr, [&](auto i) {
+           return found_.ops.size() +
+                  (i == 0 ? found_.only_first.size() : found_.only_second.size());
+         }}};
+    answer_.list("traces", {0, 1}, columns);
+  }
+  const ComparedTrace& trace(std::uint32_t i) const {
+    return i == 0 ? report_.first : report_.second;
   }
 
   const ComparisonReport& report_;
+  Answer& answer_;
   const analysis::Comparison& found_;
   double equal_within_s_;
 };
-
-void set_order(JsonDocument& json, const std::string& name, const OrderAgreement& order) {
-  json.set(name + "_pairs", order.pairs);
-  json.set(name + "_same", order.same);
-}
-
-void set_spread(JsonDocument& json, const std::string& name, const AbsoluteSpread& spread) {
-  json.set("median_" + name, spread.median_s);
-  json.set("p90_" + name, spread.p90_s);
-  json.set("max_" + name, spread.max_s);
-}
-
-void set_op(JsonDocument& json, const sched::Schedule& schedule, sched::OpId id) {
-  const sched::Op& op = schedule.op(id);
-  json.set("op", std::uint64_t{id.value});
-  json.set("kind", sched::name(op.kind));
-  json.set("rank", std::uint64_t{op.rank.value});
-  json.set("step", std::uint64_t{op.step});
-}
-
-void set_traces(JsonDocument& json, const ComparisonReport& report) {
-  json.begin_list("traces");
-  for (const ComparedTrace* each : {&report.first, &report.second}) {
-    const bool is_first = each == &report.first;
-    json.begin_object();
-    json.set("file", each->file);
-    json.set("engine", each->trace.engine);
-    json.set("platform_spec", each->trace.platform);
-    json.set("delays", each->trace.delays);
-    json.set("seed", each->trace.seed);
-    json.set("makespan_s", is_first ? report.found.first_s : report.found.second_s);
-    json.set("ops_done",
-             std::uint64_t{report.found.ops.size() + (is_first ? report.found.only_first.size()
-                                                               : report.found.only_second.size())});
-    json.end();
-  }
-  json.end();
-}
 
 }  // namespace
 
@@ -267,69 +303,6 @@ bool ComparisonReport::ok() const {
   return std::abs(found.second_s - found.first_s) <= *options.within * found.first_s;
 }
 
-std::string ComparisonReport::text() const { return Text(*this).text(); }
-
-std::string ComparisonReport::document() const {
-  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-  json.set("schedule", loaded.name);
-  json.set("ok", ok());
-  json.set("within", options.within);
-  set_traces(json, *this);
-  json.set("makespan_difference_s", found.second_s - found.first_s);
-  json.set("makespan_rel_difference", relative(found.first_s, found.second_s));
-  const std::optional<analysis::TimeMap>& map = found.map;
-  json.set("scale", map ? std::optional(map->scale) : std::nullopt);
-  json.set("offset_s", map ? std::optional(map->offset_s) : std::nullopt);
-  set_spread(json, "beyond_fit_s", map ? map->rest : AbsoluteSpread{});
-  set_order(json, "issue_order", found.issue_order);
-  set_order(json, "done_order", found.done_order);
-  json.begin_list("ranks");
-  for (const RankComparison& rank : found.ranks) {
-    json.begin_object();
-    json.set("first_finish_s", rank.first_s);
-    json.set("second_finish_s", rank.second_s);
-    json.set("beyond_fit_s", rank.late_s);
-    json.end();
-  }
-  json.end();
-  json.begin_list("kinds");
-  for (const KindComparison& kind : found.kinds) {
-    json.begin_object();
-    json.set("kind", sched::name(kind.kind));
-    json.set("ops", kind.ops);
-    json.set("done_in_both", kind.done.count);
-    set_spread(json, "done_difference_s", kind.done);
-    set_spread(json, "duration_difference_s", kind.duration);
-    json.end();
-  }
-  json.end();
-  json.begin_list("ops");
-  for (std::size_t i = 0; i < std::min<std::uint64_t>(found.ops.size(), options.ops_shown); ++i) {
-    const OpComparison& op = found.ops[i];
-    json.begin_object();
-    set_op(json, loaded.schedule, op.op);
-    json.set("first_done_s", op.first_s);
-    json.set("second_done_s", op.second_s);
-    json.set("difference_s", op.difference_s());
-    json.set("beyond_fit_s", map ? std::optional(op.second_s - map->of(op.first_s)) : std::nullopt);
-    json.end();
-  }
-  json.end();
-  json.begin_list("never_done");
-  const auto add_never = [&](std::span<const sched::OpId> ops, bool in_first, bool in_second) {
-    for (const sched::OpId op : ops) {
-      json.begin_object();
-      set_op(json, loaded.schedule, op);
-      json.set("in_first", in_first);
-      json.set("in_second", in_second);
-      json.end();
-    }
-  };
-  add_never(found.only_second, true, false);
-  add_never(found.only_first, false, true);
-  add_never(found.neither, true, true);
-  json.end();
-  return json.text();
-}
+void ComparisonReport::say(Answer& answer) const { Comparing(*this, answer).say(); }
 
 }  // namespace slackline::cli

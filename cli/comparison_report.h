@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/advice/compare.h"
+#include "cli/answer.h"
 #include "cli/schedule_source.h"
 #include "sched/trace.h"
 
@@ -19,7 +20,6 @@ struct ComparedTrace {
 struct ComparisonReport {
   struct Options {
     std::uint64_t ops_shown = 10;  // that differ most
-    bool all_ranks = false;
     std::optional<double> within;  // a share of the first makespan
   };
   const LoadedSchedule& loaded;
@@ -32,8 +32,7 @@ struct ComparisonReport {
   /// of a run that never ended always do.
   bool ok() const;
 
-  std::string text() const;
-  std::string document() const;
+  void say(Answer& answer) const;
 };
 
 }  // namespace slackline::cli

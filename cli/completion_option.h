@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "cli/arguments.h"
 #include "hw/run.h"
@@ -12,12 +11,11 @@ namespace slackline::cli {
 class CompletionOption {
  public:
   void declare(Arguments& arguments);
-  /// Throws InputError.
-  hw::Waiting waiting() const;
-  bool given() const { return name_.has_value(); }
+  hw::Waiting waiting() const { return waiting_.value_or(hw::Waiting::kPolling); }
+  bool given() const { return waiting_.has_value(); }
 
  private:
-  std::optional<std::string> name_;
+  std::optional<hw::Waiting> waiting_;
 };
 
 }  // namespace slackline::cli

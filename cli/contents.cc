@@ -93,15 +93,11 @@ std::string Contents::report() const {
 
 void Contents::add_to(JsonDocument& json) const {
   json.set("contents_checked", !looked_at_.empty());
-  json.begin_list("contents_findings");
-  for (const Finding& finding : findings_) {
-    json.begin_object();
+  json.list("contents_findings", findings_, [&](const Finding& finding) {
     json.set("code", finding.code);
     json.set("op", finding.op.valid() ? std::optional(finding.op.value) : std::nullopt);
     json.set("message", finding.message);
-    json.end();
-  }
-  json.end();
+  });
 }
 
 }  // namespace slackline::cli

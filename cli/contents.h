@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/json_document.h"
+#include "cli/answer.h"
 #include "cli/schedule_source.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -28,6 +28,11 @@ class Contents {
   std::string report() const;
   /// "contents_checked" and "contents_findings" [{code, op, message}].
   void add_to(JsonDocument& json) const;
+  /// Both, at the end of an answer.
+  void add_to(Answer& answer) const {
+    answer.say(report());
+    if (answer.json() != nullptr) add_to(*answer.json());
+  }
 
  private:
   struct Finding {

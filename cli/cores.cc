@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "base/units.h"
-
 namespace slackline::cli {
 namespace {
 
@@ -18,9 +16,10 @@ std::uint32_t usable_cores() {
 
 }  // namespace
 
-std::uint32_t jobs_of(const std::optional<std::string>& jobs) {
-  return jobs ? static_cast<std::uint32_t>(sched::parse_count(*jobs, "--jobs", 1, 1024))
-              : usable_cores();
+void declare_jobs(Arguments& arguments, std::optional<std::uint32_t>& jobs, std::string_view help) {
+  arguments.number("--jobs", "N", jobs, help, 1, 1024);
 }
+
+std::uint32_t jobs_of(std::optional<std::uint32_t> jobs) { return jobs ? *jobs : usable_cores(); }
 
 }  // namespace slackline::cli

@@ -3,11 +3,16 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
+
+#include "cli/arguments.h"
 
 namespace slackline::cli {
 
-/// What `--jobs` says, or else the cores that this process may use. Throws InputError.
-std::uint32_t jobs_of(const std::optional<std::string>& jobs);
+/// `--jobs`: how many runs at a time.
+void declare_jobs(Arguments& arguments, std::optional<std::uint32_t>& jobs, std::string_view help);
+
+/// What it says, or else the cores that this process may use.
+std::uint32_t jobs_of(std::optional<std::uint32_t> jobs);
 
 }  // namespace slackline::cli

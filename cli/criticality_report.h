@@ -5,17 +5,15 @@
 #include <string>
 
 #include "analysis/slack/criticality.h"
+#include "cli/answer.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 
 namespace slackline::cli {
 
 /// `no_promise` is cli::why_no_promise() of the run.
-std::string criticality_report(const LoadedSchedule& loaded, const RunSetting& setting,
-                               const analysis::Criticality& found,
-                               const std::optional<std::string>& no_promise, bool all);
-std::string criticality_document(const LoadedSchedule& loaded, const RunSetting& setting,
-                                 const analysis::Criticality& found,
-                                 const std::optional<std::string>& no_promise);
+void answer_criticality(Answer& answer, const LoadedSchedule& loaded, const RunSetting& setting,
+                        const analysis::Criticality& found,
+                        const std::optional<std::string>& no_promise);
 
 }  // namespace slackline::cli

@@ -1,15 +1,12 @@
 #include "cli/delay_options.h"
 
-#include <limits>
-
-#include "base/units.h"
 #include "cli/inline_delays.h"
 
 namespace slackline::cli {
 
 void DelayOptions::declare(Arguments& arguments) {
   arguments.option("--delays", "FILE", file_, "a delay plan (TOML)");
-  arguments.option("--seed", "N", seed_, "of the random draws (default: the plan's, or 0)");
+  arguments.number("--seed", "N", seed_, "of the random draws (default: the plan's, or 0)", 0);
   if (names_.delay) {
     arguments.repeatable("--delay", "op=N,by=TIME", delays_,
                          "delay one operation, or rank=R,step=N; of=lane holds its whole lane");
@@ -40,13 +37,8 @@ machine::DelayPlan DelayOptions::resolve() const {
   for (const std::string& text : noise_) add_noise(plan, text);
   for (const std::string& text : link_rates_) add_link_rate(plan, text);
   for (const std::string& text : failures_) add_failure(plan, text);
-  if (const auto given = seed()) plan.seed = *given;
+  if (seed_) plan.seed = *seed_;
   return plan;
-}
-
-std::optional<std::uint64_t> DelayOptions::seed() const {
-  if (!seed_) return std::nullopt;
-  return sched::parse_count(*seed_, "--seed", 0, std::numeric_limits<std::uint64_t>::max());
 }
 
 std::string_view DelayOptions::given() const {

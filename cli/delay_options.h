@@ -27,14 +27,15 @@ class DelayOptions {
   void declare(Arguments& arguments);
   /// Reads them, with the seed. Throws InputError.
   machine::DelayPlan resolve() const;
-  /// The seed, if --seed was given. Throws InputError.
-  std::optional<std::uint64_t> seed() const;
+  /// The seed, if --seed was given.
+  std::optional<std::uint64_t> seed() const { return seed_; }
   /// The first of these options that was given, as in "--delays"; empty if none was.
   std::string_view given() const;
 
  private:
   DelayOptionNames names_;
-  std::optional<std::string> file_, seed_;
+  std::optional<std::string> file_;
+  std::optional<std::uint64_t> seed_;
   std::vector<std::string> delays_, slow_pairs_, stragglers_, noise_, link_rates_, failures_;
 };
 

@@ -2,11 +2,10 @@
 // float with order and rates frozen.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "analysis/slack/exact_float.h"
-#include "cli/schedule_source.h"
+#include "cli/answer.h"
 #include "cli/slack_run.h"
 
 namespace slackline::cli {
@@ -16,9 +15,6 @@ struct FoundFloats {
   std::vector<analysis::ExactFloat> exact;  // of each of them
   std::vector<double> frozen_s;             // of each of them: TimedSlack's
 };
-std::string exact_float_report(const LoadedSchedule& loaded, const SlackRun& run,
-                               const FoundFloats& found, bool all);
-std::string exact_float_document(const LoadedSchedule& loaded, const SlackRun& run,
-                                 const FoundFloats& found);
+void answer_exact_floats(Answer& answer, const SlackRun& run, const FoundFloats& found);
 
 }  // namespace slackline::cli

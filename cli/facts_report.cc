@@ -3,93 +3,78 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/units.h"
-#include "cli/table.h"
+#include "cli/answer.h"
 
 namespace slackline::cli {
 namespace {
-
-std::string text_of(int number) { return number < 0 ? "" : fmt::to_string(number); }
 
 std::string device_of(const hw::TransportFacts& facts) {
   return facts.port == 0 ? facts.device : fmt::format("{}:{}", facts.device, facts.port);
 }
 
-std::vector<std::string> row_of(std::size_t rank, const hw::RankFacts& facts) {
-  const hw::TransportFacts& transport = facts.transport;
-  return {fmt::to_string(rank),
-          facts.host,
-          fmt::to_string(facts.process),
-          facts.cores,
-          text_of(facts.core),
-          text_of(facts.node),
-          transport.provider,
-          device_of(transport),
-          transport.mtu == 0 ? "" : fmt::to_string(transport.mtu),
-          transport.link_bits_per_s == 0
-              ? ""
-              : sched::human_bytes_per_second(static_cast<double>(transport.link_bits_per_s) / 8),
-          transport.gid,
-          transport.library,
-          facts.kernel};
-}
-
-std::optional<std::string> or_null(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
+// What is not known is nothing.
+Value known(const std::string& text) { return text.empty() ? Value() : Value(text); }
 template <class Number>
-std::optional<std::uint64_t> known(Number number, bool is_known) {
-  return is_known ? std::optional(static_cast<std::uint64_t>(number)) : std::nullopt;
+Value known(Number number, bool is_known) {
+  return is_known ? Value(static_cast<std::uint64_t>(number)) : Value();
+}
+
+Columns columns_of(const std::vector<hw::RankFacts>& facts) {
+  const auto of = [&](std::uint32_t rank) -> const hw::RankFacts& { return facts[rank]; };
+  const auto on = [&](std::uint32_t rank) -> const hw::TransportFacts& {
+    return facts[rank].transport;
+  };
+  Columns columns = {
+      {nullptr, "rank", [](auto r) { return r; }},
+      {"host", "host", [of](auto r) { return of(r).host; }},
+      {"process", "process", [of](auto r) { return of(r).process; }},
+      {"cores", "cores", [of](auto r) { return of(r).cores; }},
+      {"core", "ran on", [of](auto r) { return known(of(r).core, of(r).core >= 0); }},
+      {"numa_node", "node", [of](auto r) { return known(of(r).node, of(r).node >= 0); }},
+      {"kernel", nullptr, [of](auto r) { return known(of(r).kernel); }},
+      {"provider", "provider", [on](auto r) { return on(r).provider; }},
+      {"library", nullptr, [on](auto r) { return known(on(r).library); }},
+      {"device", nullptr, [on](auto r) { return known(on(r).device); }},
+      {nullptr, "device", [on](auto r) { return device_of(on(r)); }},
+      {"port", nullptr, [on](auto r) { return known(on(r).port, on(r).port != 0); }},
+      {"gid", nullptr, [on](auto r) { return known(on(r).gid); }},
+      {"mtu_bytes", "MTU", [on](auto r) { return known(on(r).mtu, on(r).mtu != 0); }},
+      {"link_bits_per_s", nullptr,
+       [on](auto r) { return known(on(r).link_bits_per_s, on(r).link_bits_per_s != 0); }},
+      {nullptr, "link",
+       [on](auto r) {
+         const auto bits_per_s = static_cast<double>(on(r).link_bits_per_s);
+         return bits_per_s == 0 ? Value() : as_rate(bits_per_s / 8);
+       }},
+      {nullptr, "GID", [on](auto r) { return on(r).gid; }},
+      {nullptr, "library", [on](auto r) { return on(r).library; }},
+      {nullptr, "kernel", [of](auto r) { return of(r).kernel; }}};
+  for (Column& column : columns) column.align = Align::kLeft;
+  return columns;
 }
 
 }  // namespace
 
 std::string facts_table(const std::vector<hw::RankFacts>& facts) {
-  std::vector<std::vector<std::string>> rows{{"rank", "host", "process", "cores", "ran on", "node",
-                                              "provider", "device", "MTU", "link", "GID", "library",
-                                              "kernel"}};
-  for (std::size_t r = 0; r < facts.size(); ++r) rows.push_back(row_of(r, facts[r]));
-  std::vector<std::size_t> shown;
-  for (std::size_t c = 0; c < rows.front().size(); ++c) {
-    const bool empty =
-        std::all_of(rows.begin() + 1, rows.end(), [c](const auto& row) { return row[c].empty(); });
-    if (!empty) shown.push_back(c);
+  const Rows ranks = rows_of(facts.size());
+  Columns columns = columns_of(facts);
+  for (Column& column : columns) {
+    const auto is_empty = [&](auto r) { return column.value(r).text().empty(); };
+    if (std::ranges::all_of(ranks, is_empty)) column.title = nullptr;
+    column.value = [value = std::move(column.value)](auto r) {
+      const std::string text = value(r).text();
+      return text.empty() ? "–" : text;
+    };
   }
-  Table table(std::vector<Align>(shown.size(), Align::kLeft));
-  for (const std::vector<std::string>& row : rows) {
-    std::vector<std::string> cells;
-    for (const std::size_t c : shown) cells.push_back(row[c].empty() ? "–" : row[c]);
-    table.add(std::move(cells));
-  }
-  return table.text("  ");
+  return table_of(columns, ranks).text("  ");
 }
 
 void add_facts(const std::vector<hw::RankFacts>& facts, JsonDocument& json) {
   if (facts.empty()) return;
   json.set("version", facts.front().version);  // of all ranks: no others can join
-  json.begin_list("rank_facts");
-  for (const hw::RankFacts& of_rank : facts) {
-    const hw::TransportFacts& transport = of_rank.transport;
-    json.begin_object();
-    json.set("host", of_rank.host);
-    json.set("process", of_rank.process);
-    json.set("cores", of_rank.cores);
-    json.set("core", known(of_rank.core, of_rank.core >= 0));
-    json.set("numa_node", known(of_rank.node, of_rank.node >= 0));
-    json.set("kernel", or_null(of_rank.kernel));
-    json.set("provider", transport.provider);
-    json.set("library", or_null(transport.library));
-    json.set("device", or_null(transport.device));
-    json.set("port", known(transport.port, transport.port != 0));
-    json.set("gid", or_null(transport.gid));
-    json.set("mtu_bytes", known(transport.mtu, transport.mtu != 0));
-    json.set("link_bits_per_s", known(transport.link_bits_per_s, transport.link_bits_per_s != 0));
-    json.end();
-  }
-  json.end();
+  add_list(json, "rank_facts", rows_of(facts.size()), columns_of(facts));
 }
 
 }  // namespace slackline::cli

@@ -20,16 +20,14 @@ std::optional<std::string> why_no_promise(const machine::Setting& setting) {
                      *link);
 }
 
-std::string no_promise_line(std::string_view what, const std::optional<std::string>& why,
-                            std::string_view instead) {
-  if (!why) return "";
-  return fmt::format("  {} of this run with its order and rates frozen, and no promise: {}{}{}\n",
-                     what, *why, instead.empty() ? "" : "; ", instead);
-}
-
-void set_no_promise(JsonDocument& json, const std::optional<std::string>& why) {
-  json.set("of_frozen_run_only", why.has_value());
-  json.set("of_frozen_run_only_because", why);
+void add_no_promise(Answer& answer, std::string_view what, const std::optional<std::string>& why,
+                    std::string_view instead) {
+  answer.set("of_frozen_run_only", why.has_value());
+  answer.set("of_frozen_run_only_because", why);
+  if (!why) return;
+  answer.opening(
+      fmt::format("  {} of this run with its order and rates frozen, and no promise: {}{}{}\n",
+                  what, *why, instead.empty() ? "" : "; ", instead));
 }
 
 }  // namespace slackline::cli

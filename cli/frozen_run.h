@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/json_document.h"
+#include "cli/answer.h"
 #include "machine/setting.h"
 
 namespace slackline::cli {
@@ -16,15 +16,13 @@ std::optional<std::string> shared_link_name(const machine::Setting& setting);
 /// a link. It ends a sentence: "messages may share links (rack-0.up)".
 std::optional<std::string> why_no_promise(const machine::Setting& setting);
 
-/// The line that a report has under its name: what `what` ("floats are") is of, and that it is no
-/// promise; and `instead`, if it is not empty: what does better. Empty if `why` is nothing.
-std::string no_promise_line(std::string_view what, const std::optional<std::string>& why,
-                            std::string_view instead = {});
-
 /// What does better where the cost of a delay is asked for.
 inline constexpr std::string_view kRealPrices = "--price says what delays really cost";
 
-/// `of_frozen_run_only`, and `of_frozen_run_only_because`, null if it is false.
-void set_no_promise(JsonDocument& json, const std::optional<std::string>& why);
+/// `of_frozen_run_only`, and `of_frozen_run_only_because`, null if it is false. For people a line
+/// under the name: what `what` ("floats are") is of, and that it is no promise; and `instead`, if
+/// it is not empty: what does better. No line if `why` is nothing.
+void add_no_promise(Answer& answer, std::string_view what, const std::optional<std::string>& why,
+                    std::string_view instead = {});
 
 }  // namespace slackline::cli

@@ -3,11 +3,15 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace slackline::cli {
 
@@ -42,10 +46,38 @@ class JsonDocument {
   void set(std::string_view key, std::span<const double> values);
   void set(std::string_view key, std::span<const std::uint64_t> values);
 
+  void set(std::string_view key, const std::vector<double>& values) {
+    set(key, std::span<const double>(values));
+  }
+  void set(std::string_view key, const std::vector<std::uint64_t>& values) {
+    set(key, std::span<const std::uint64_t>(values));
+  }
+  /// An array of what `get` says of each item: whole numbers, or others.
+  template <class Items, class Get>
+  void set_each(std::string_view key, const Items& items, const Get& get) {
+    using Said = std::invoke_result_t<const Get&, decltype(*std::begin(items))>;
+    std::vector<std::conditional_t<std::unsigned_integral<std::remove_cvref_t<Said>>, std::uint64_t,
+                                   double>>
+        values;
+    for (const auto& item : items) values.push_back(std::invoke(get, item));
+    set(key, values);
+  }
+
   /// A list of objects: begin_list(key), then begin_object() … end() for each, then end().
   void begin_list(std::string_view key);
   void begin_object();
   void end();
+  /// The same at once: `add` gets each item, in an object that is open.
+  template <class Items, class Add>
+  void list(std::string_view key, const Items& items, const Add& add) {
+    begin_list(key);
+    for (const auto& item : items) {
+      begin_object();
+      add(item);
+      end();
+    }
+    end();
+  }
 
   /// The document, on one line.
   std::string text() const;

@@ -8,9 +8,7 @@
 #include "base/append.h"
 #include "base/units.h"
 #include "base/write_folder.h"
-#include "cli/json_document.h"
 #include "cli/platform_report.h"
-#include "cli/table.h"
 #include "offload/encode_queues.h"
 #include "offload/queue_text.h"
 
@@ -53,10 +51,6 @@ std::string times(double part, double whole) {
   return whole > 0 ? fmt::format("{:.3f} × the software's time", part / whole) : std::string("-");
 }
 
-void set_costs(JsonDocument& document, const RankCosts& costs) {
-  for (const Figure& figure : kFigures) document.set(figure.key, costs.*figure.value);
-}
-
 std::string rank_file(const offload::QueueProgram& program,
                       const std::vector<offload::EncodedQueue>& queues,
                       const offload::NicNumbers& numbers, std::uint32_t rank) {
@@ -86,117 +80,96 @@ std::string rank_file(const offload::QueueProgram& program,
   return text;
 }
 
-}  // namespace
-
-std::string offload_report(const OffloadAnswer& answer) {
-  const offload::QueueProgram& program = answer.program;
-  std::string text =
-      fmt::format("{}\n{}, {}", answer.subject.name, name(program.mode()),
-                  program.readiness() == offload::Readiness::kNone ? "no readiness"
-                                                                   : name(program.readiness()));
-  if (program.window() != 0) text += fmt::format(" of {}", program.window());
-  text += fmt::format(", {} queues, program {}\n\n", program.queues().size(),
-                      to_string(program.digest()));
-  Table table({Align::kLeft, Align::kRight});
-  table.add({"of the worst rank", ""});
-  const RankCosts most = offload::worst(answer.costs);
-  for (const Figure& figure : kFigures) {
-    table.add({figure.text, fmt::format("{}", most.*figure.value)});
-  }
-  text += table.text() + "\n";
-  for (const auto& found : answer.diagnostics) {
-    text += fmt::format("{}: {}\n", name(found.code), found.message);
-  }
-  if (answer.diagnostics.empty())
-    text += "proved sound: whatever the timing, it ends and is right\n";
-  if (answer.runs) {
-    const OffloadRuns& runs = *answer.runs;
-    if (runs.fault.empty()) {
-      text += fmt::format("emulated: {} timings, each sound\n", runs.timings);
-    } else {
-      text += fmt::format("emulated: not sound at seed {}\n", runs.seed);
-      for (const std::string& fault : runs.fault) text += fmt::format("  {}\n", fault);
-    }
-    for (const std::string& fault : runs.faults) text += fmt::format("  timed: {}\n", fault);
-    Table clock({Align::kLeft, Align::kRight, Align::kLeft});
-    clock.add({"offloaded", sched::human_seconds(runs.offload_s),
-               fmt::format("emulated{}, egress {}; {}",
-                           runs.engine == "simgrid" ? " inside SimGrid"
-                           : runs.engine == "flow"  ? " with shared links"
-                                                    : "",
-                           runs.egress, times(runs.offload_s, runs.software_s))});
-    clock.add({"relayed by software", sched::human_seconds(runs.software_s),
-               fmt::format("{} engine", runs.engine)});
-    Table machine({Align::kLeft, Align::kLeft});
-    add_platform_rows(machine, runs.platform.name, runs.platform,
-                      static_cast<std::uint32_t>(answer.costs.size()));
-    text += '\n' + machine.text() + clock.text();
-    if (runs.contended) {
-      text +=
-          "messages shared a NIC or a link, which this engine leaves out: times are too short; "
-          "--engine flow has them\n";
-    }
-    if (runs.not_ready != 0) {
-      text += fmt::format("{} messages came before their receive was posted\n", runs.not_ready);
-    }
-  }
-  if (answer.folder) text += fmt::format("\nwrote {}\n", *answer.folder);
-  if (answer.real) {
-    text += fmt::format("run on {}: {}, bytes as the contract says\n", answer.real->device,
-                        sched::human_seconds(answer.real->time_s));
+void add_runs(Answer& answer, const OffloadRuns& runs, std::uint32_t ranks) {
+  answer.set("timings", runs.timings);
+  answer.set("emulated_sound", runs.fault.empty() && runs.faults.empty());
+  if (answer.json() != nullptr) set_platform(*answer.json(), runs.platform, ranks);
+  answer.set("contended", runs.contended);
+  answer.set("engine", runs.engine);
+  answer.set("egress", runs.egress);
+  answer.set("offload_makespan_s", runs.offload_s);
+  answer.set("software_makespan_s", runs.software_s);
+  answer.set("messages_not_ready", runs.not_ready);
+  if (runs.fault.empty()) {
+    answer.say(fmt::format("emulated: {} timings, each sound\n", runs.timings));
   } else {
-    text += "No card has run this; times are the machine model's.\n";
+    answer.say(fmt::format("emulated: not sound at seed {}\n", runs.seed));
   }
-  return text;
+  for (const std::string& fault : runs.fault) answer.say(fmt::format("  {}\n", fault));
+  for (const std::string& fault : runs.faults) answer.say(fmt::format("  timed: {}\n", fault));
+  Table clock({Align::kLeft, Align::kRight, Align::kLeft});
+  clock.add({"offloaded", sched::human_seconds(runs.offload_s),
+             fmt::format("emulated{}, egress {}; {}",
+                         runs.engine == "simgrid" ? " inside SimGrid"
+                         : runs.engine == "flow"  ? " with shared links"
+                                                  : "",
+                         runs.egress, times(runs.offload_s, runs.software_s))});
+  clock.add({"relayed by software", sched::human_seconds(runs.software_s),
+             fmt::format("{} engine", runs.engine)});
+  Table machine({Align::kLeft, Align::kLeft});
+  add_platform_rows(machine, runs.platform.name, runs.platform, ranks);
+  answer.say('\n' + machine.text() + clock.text());
+  if (runs.contended) {
+    answer.say(
+        "messages shared a NIC or a link, which this engine leaves out: times are too short; "
+        "--engine flow has them\n");
+  }
+  if (runs.not_ready != 0) {
+    answer.say(fmt::format("{} messages came before their receive was posted\n", runs.not_ready));
+  }
 }
 
-std::string offload_document(const OffloadAnswer& answer) {
-  const offload::QueueProgram& program = answer.program;
-  JsonDocument document(answer.subject.digest, answer.subject.proved);
-  document.set("mode", name(program.mode()));
-  document.set("readiness", name(program.readiness()));
-  document.set("window", program.window());
-  document.set("program_digest", to_string(program.digest()));
-  document.set("queues", std::uint64_t{program.queues().size()});
-  document.set("ok", answer.sound());
-  document.begin_list("diagnostics");
-  for (const auto& found : answer.diagnostics) {
-    document.begin_object();
-    document.set("code", name(found.code));
-    if (found.queue.valid()) {
-      document.set("queue", found.queue.value);
-    } else {
-      document.set_null("queue");
-    }
-    document.set("message", found.message);
-    document.end();
+}  // namespace
+
+void answer_offload(Answer& answer, const OffloadAnswer& found) {
+  const offload::QueueProgram& program = found.program;
+  answer.set("mode", name(program.mode()));
+  answer.set("readiness", name(program.readiness()));
+  answer.set("window", program.window());
+  answer.set("program_digest", to_string(program.digest()));
+  answer.set("queues", program.queues().size());
+  answer.set("ok", found.sound());
+  answer.say(fmt::format(
+      "{}, {}{}, {} queues, program {}\n\n", name(program.mode()),
+      program.readiness() == offload::Readiness::kNone ? "no readiness" : name(program.readiness()),
+      program.window() != 0 ? fmt::format(" of {}", program.window()) : "", program.queues().size(),
+      to_string(program.digest())));
+  Table table({Align::kLeft, Align::kRight});
+  table.add({"of the worst rank", ""});
+  Columns columns;
+  const RankCosts most = offload::worst(found.costs);
+  for (const Figure& figure : kFigures) {
+    table.add({figure.text, fmt::to_string(most.*figure.value)});
+    columns.push_back({figure.key, nullptr, [&found, value = figure.value](auto rank) {
+                         return found.costs[rank].*value;
+                       }});
   }
-  document.end();
-  document.begin_list("ranks");
-  for (const RankCosts& costs : answer.costs) {
-    document.begin_object();
-    set_costs(document, costs);
-    document.end();
+  answer.say(table.text() + "\n");
+  const auto& diagnostics = found.diagnostics;
+  answer.list("diagnostics", rows_of(diagnostics.size()),
+              {{"code", nullptr, [&](auto i) { return name(diagnostics[i].code); }},
+               {"queue", nullptr,
+                [&](auto i) {
+                  const offload::QueueId queue = diagnostics[i].queue;
+                  return queue.valid() ? Value(queue.value) : Value();
+                }},
+               {"message", nullptr, [&](auto i) { return diagnostics[i].message; }}});
+  for (const auto& diagnostic : diagnostics) {
+    answer.say(fmt::format("{}: {}\n", name(diagnostic.code), diagnostic.message));
   }
-  document.end();
-  if (answer.runs) {
-    const OffloadRuns& runs = *answer.runs;
-    document.set("timings", runs.timings);
-    document.set("emulated_sound", runs.fault.empty() && runs.faults.empty());
-    set_platform(document, runs.platform, static_cast<std::uint32_t>(answer.costs.size()));
-    document.set("contended", runs.contended);
-    document.set("engine", runs.engine);
-    document.set("egress", runs.egress);
-    document.set("offload_makespan_s", runs.offload_s);
-    document.set("software_makespan_s", runs.software_s);
-    document.set("messages_not_ready", runs.not_ready);
+  if (diagnostics.empty()) answer.say("proved sound: whatever the timing, it ends and is right\n");
+  answer.list("ranks", rows_of(found.costs.size()), columns);
+  if (found.runs) add_runs(answer, *found.runs, static_cast<std::uint32_t>(found.costs.size()));
+  if (found.folder) answer.say(fmt::format("\nwrote {}\n", *found.folder));
+  if (found.real) {
+    answer.set("device", found.real->device);
+    answer.set("real_makespan_s", found.real->time_s);
+    answer.say(fmt::format("run on {}: {}, bytes as the contract says\n", found.real->device,
+                           sched::human_seconds(found.real->time_s)));
+  } else {
+    answer.say("No card has run this; times are the machine model's.\n");
   }
-  if (answer.real) {
-    document.set("device", answer.real->device);
-    document.set("real_makespan_s", answer.real->time_s);
-  }
-  document.set("folder", answer.folder);
-  return document.text();
+  answer.set("folder", found.folder);
 }
 
 void write_encoding(const OffloadAnswer& answer, const std::string& folder) {
@@ -214,41 +187,23 @@ void write_encoding(const OffloadAnswer& answer, const std::string& folder) {
   manifest.set("mode", name(program.mode()));
   manifest.set("readiness", name(program.readiness()));
   manifest.set("numbers", "placeholders");
-  manifest.begin_list("queue_pairs");
-  for (std::uint32_t p = 0; p < numbers.qpn.size(); ++p) {
-    manifest.begin_object();
-    manifest.set("qpn", numbers.qpn[p]);
-    manifest.end();
-  }
-  manifest.end();
-  manifest.begin_list("completion_queues");
-  for (std::uint32_t c = 0; c < program.cqs().size(); ++c) {
-    manifest.begin_object();
+  manifest.list("queue_pairs", numbers.qpn, [&](std::uint32_t qpn) { manifest.set("qpn", qpn); });
+  manifest.list("completion_queues", rows_of(program.cqs().size()), [&](std::uint32_t c) {
     manifest.set("rank", program.cqs()[c].rank.value);
     manifest.set("cqn", numbers.cqn[c]);
     manifest.set("start", program.cqs()[c].start);
-    manifest.end();
-  }
-  manifest.end();
-  manifest.begin_list("buffers");
-  for (std::uint32_t b = 0; b < program.buffers().size(); ++b) {
-    manifest.begin_object();
+  });
+  manifest.list("buffers", rows_of(program.buffers().size()), [&](std::uint32_t b) {
     manifest.set("rank", program.buffers()[b].rank.value);
     manifest.set("bytes", program.buffers()[b].bytes);
     manifest.set("address", numbers.memory[b].address);
     manifest.set("local_key", numbers.memory[b].local_key);
     manifest.set("remote_key", numbers.memory[b].remote_key);
-    manifest.end();
-  }
-  manifest.end();
-  manifest.begin_list("files");
-  for (std::uint32_t r = 0; r < program.rank_count(); ++r) {
-    manifest.begin_object();
+  });
+  manifest.list("files", rows_of(program.rank_count()), [&](std::uint32_t r) {
     manifest.set("rank", r);
     manifest.set("file", fmt::format("rank-{}.txt", r));
-    manifest.end();
-  }
-  manifest.end();
+  });
   files.write("manifest.json", manifest.text() + "\n");
   files.finish();
 }

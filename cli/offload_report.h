@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/answer.h"
 #include "cli/subject.h"
 #include "hw/offload_run.h"
 #include "machine/platform.h"
@@ -44,8 +45,7 @@ struct OffloadAnswer {
   }
 };
 
-std::string offload_report(const OffloadAnswer& answer);
-std::string offload_document(const OffloadAnswer& answer);
+void answer_offload(Answer& answer, const OffloadAnswer& found);
 
 /// Writes manifest.json, program.queues and, for every rank, rank-N.txt with its queues, entries as
 /// hex and doorbells. The folder is made if it is not there. Throws InputError.

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "cli/arguments.h"
@@ -14,14 +13,14 @@ namespace slackline::cli {
 class OrderOptions {
  public:
   void declare(Arguments& arguments);
-  /// Both throw InputError.
-  machine::IssuePolicy policy() const;
-  std::uint32_t sends_in_flight() const;
+  machine::IssuePolicy policy() const { return policy_.value_or(machine::IssuePolicy::kInOrder); }
+  std::uint32_t sends_in_flight() const { return sends_in_flight_.value_or(0); }
   /// The first of these options that was given, as in "--policy"; empty if none was.
   std::string_view given() const;
 
  private:
-  std::optional<std::string> policy_, sends_in_flight_;
+  std::optional<machine::IssuePolicy> policy_;
+  std::optional<std::uint32_t> sends_in_flight_;
 };
 
 }  // namespace slackline::cli

@@ -10,25 +10,23 @@ void write_output_file(const std::string& path, std::string_view contents) {
   sched::write_file(path, contents);
 }
 
-void deliver(const std::optional<std::string>& path, std::string_view contents,
-             std::string_view summary, JsonDocument* document, Console& console) {
+void deliver(const std::optional<std::string>& path, std::string_view contents, Console& console) {
+  if (is_standard_output(path)) return console.print_contents(contents);
+  write_output_file(*path, contents);
+}
+
+void deliver(const std::optional<std::string>& path, std::string_view contents, Answer& answer,
+             Console& console) {
   const bool to_standard_output = is_standard_output(path);
-  if (!to_standard_output) write_output_file(*path, contents);
-  if (document == nullptr) {
-    if (to_standard_output) {
-      console.print_contents(contents);
-    } else {
-      console.print(summary);
-    }
-    return;
-  }
+  if (answer.for_people() || !to_standard_output) deliver(path, contents, console);
+  if (answer.for_people() && to_standard_output) return;
   if (to_standard_output) {
-    document->set_null("file");
-    document->set("content", contents);
+    answer.set_null({"file"});
+    answer.set("content", contents);
   } else {
-    document->set("file", *path);
+    answer.set("file", *path);
   }
-  console.print(document->text());
+  console.print(answer.text());
 }
 
 }  // namespace slackline::cli

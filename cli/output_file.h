@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "cli/answer.h"
 #include "cli/console.h"
-#include "cli/json_document.h"
 
 namespace slackline::cli {
 
@@ -16,10 +16,11 @@ bool is_standard_output(const std::optional<std::string>& path);
 /// Writes `contents` to the file `path`, whole or not at all. Throws InputError.
 void write_output_file(const std::string& path, std::string_view contents);
 
-/// For commands that make one text. A file is written at once, then `summary` is printed. On
-/// standard output the text stands alone; with --json (`document` given) it is the document's
-/// `content`. `document` gets `file` (null on standard output).
-void deliver(const std::optional<std::string>& path, std::string_view contents,
-             std::string_view summary, JsonDocument* document, Console& console);
+/// For commands that make one text: where it goes, with nothing said of it.
+void deliver(const std::optional<std::string>& path, std::string_view contents, Console& console);
+/// The same with an answer about it. People who get the text on standard output get it alone; the
+/// document has it as `content` then, and else the `file`.
+void deliver(const std::optional<std::string>& path, std::string_view contents, Answer& answer,
+             Console& console);
 
 }  // namespace slackline::cli

@@ -7,6 +7,12 @@
 
 namespace slackline::cli {
 
+void add_platform(Answer& answer, std::string_view shown, const machine::Platform& platform,
+                  std::uint32_t ranks, std::optional<std::string_view> spec) {
+  add_platform_rows(answer.head(), shown, platform, ranks);
+  if (answer.json() != nullptr) set_platform(*answer.json(), platform, ranks, spec);
+}
+
 void add_platform_rows(Table& table, std::string_view shown, const machine::Platform& platform,
                        std::uint32_t ranks) {
   table.add({"platform", std::string(shown)});
@@ -18,14 +24,10 @@ void add_platform_rows(Table& table, std::string_view shown, const machine::Plat
                                   taken, platform.name, *nodes)});
 }
 
-void set_platform(JsonDocument& json, const machine::Platform& platform, std::uint32_t ranks) {
-  set_platform(json, platform, platform.spec(), ranks);
-}
-
-void set_platform(JsonDocument& json, const machine::Platform& platform, std::string_view spec,
-                  std::uint32_t ranks) {
+void set_platform(JsonDocument& json, const machine::Platform& platform, std::uint32_t ranks,
+                  std::optional<std::string_view> spec) {
   json.set("platform", platform.name);
-  json.set("platform_spec", spec);
+  json.set("platform_spec", spec ? *spec : platform.spec());
   json.set("nodes", platform.node.count_for(ranks));
   json.set("platform_nodes", machine::node_count(platform));
 }

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "cli/json_document.h"
-#include "cli/table.h"
+#include "cli/answer.h"
 #include "machine/platform.h"
 
 namespace slackline::cli {
+
+/// Both of what is below: `platform_spec` is `spec`, where it stands elsewhere, as in a trace.
+void add_platform(Answer& answer, std::string_view shown, const machine::Platform& platform,
+                  std::uint32_t ranks, std::optional<std::string_view> spec = {});
 
 /// The platform as `shown`, all of its figures in one line (defaults too; `--platform` takes it),
 /// and that the run takes more nodes than the machine has, if it does.
@@ -18,9 +22,7 @@ void add_platform_rows(Table& table, std::string_view shown, const machine::Plat
 
 /// `platform`, `platform_spec`, `nodes` (that the run takes) and `platform_nodes` (that the machine
 /// has; null if nobody said).
-void set_platform(JsonDocument& json, const machine::Platform& platform, std::uint32_t ranks);
-/// The same where the spec stands elsewhere, as in a trace.
-void set_platform(JsonDocument& json, const machine::Platform& platform, std::string_view spec,
-                  std::uint32_t ranks);
+void set_platform(JsonDocument& json, const machine::Platform& platform, std::uint32_t ranks,
+                  std::optional<std::string_view> spec = {});
 
 }  // namespace slackline::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/slack/propagation.h"
+#include "cli/answer.h"
 #include "cli/inline_delays.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
@@ -32,10 +33,7 @@ struct Propagated {
 Propagated propagate(const LoadedSchedule& loaded, const SlackRun& before,
                      const analysis::Propagation& propagation, const machine::OpDelay& delay,
                      const machine::Engine* engine);
-std::string propagation_report(const LoadedSchedule& loaded, const SlackRun& run,
-                               const Propagated& propagated, bool all);
-std::string propagation_document(const LoadedSchedule& loaded, const SlackRun& run,
-                                 const Propagated& propagated);
+void answer_propagation(Answer& answer, const SlackRun& run, const Propagated& propagated);
 
 /// What the same delay costs at each operation alone.
 struct DelayCosts {
@@ -48,9 +46,6 @@ struct DelayCosts {
 };
 DelayCosts delay_costs(const LoadedSchedule& loaded, const analysis::Propagation& propagation,
                        sched::Time by, bool whole_lane, std::uint32_t jobs, Console& console);
-std::string delay_costs_report(const LoadedSchedule& loaded, const SlackRun& run,
-                               const DelayCosts& costs, bool all);
-std::string delay_costs_document(const LoadedSchedule& loaded, const SlackRun& run,
-                                 const DelayCosts& costs);
+void answer_delay_costs(Answer& answer, const SlackRun& run, const DelayCosts& costs);
 
 }  // namespace slackline::cli

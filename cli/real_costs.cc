@@ -41,76 +41,81 @@ std::optional<Confirmation> confirm(const machine::Setting& setting,
   return confirmation;
 }
 
+sched::Time read_price(const std::string& text, const std::string& option) {
+  const sched::Time price = machine::parse_finite_time(text, option);
+  if (price.count() > 0) return price;
+  throw InputError(fmt::format("{}: '{}'; expected a time above 0, as 10us", option, text));
+}
+
+std::vector<sched::OpId> read_ops(const std::string& text, const std::string& option) {
+  std::vector<sched::OpId> ops;
+  if (text == "all") return ops;
+  for (const std::string_view item : base::split(text)) {
+    const auto op = base::whole_number<std::uint32_t>(item);
+    if (!op) {
+      throw InputError(
+          fmt::format("{}: '{}'; expected numbers of operations, as 3,17, or all", option, item));
+    }
+    ops.emplace_back(*op);
+  }
+  return ops;
+}
+
+std::vector<sched::OpId> ops_of(const sched::Schedule& schedule) {
+  std::vector<sched::OpId> ops;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) ops.emplace_back(i);
+  return ops;
+}
+
 }  // namespace
 
 void RealCosts::declare(Arguments& arguments) {
-  arguments.option("--price", "TIME", price_text_,
+  arguments.option("--price", "TIME", price_,
                    "what a delay of TIME really costs at each operation alone, in runs of the flow "
-                   "engine");
+                   "engine",
+                   read_price);
   arguments.flag("--slopes", slopes_,
                  "what a small delay of each operation alone really costs, per second of it");
-  arguments.option("--exact-float", "OPS", float_text_,
+  arguments.option("--exact-float", "OPS", float_ops_,
                    "the largest delay of each of these operations that really costs nothing: "
-                   "numbers as 3,17, or all");
+                   "numbers as 3,17, or all",
+                   read_ops);
   arguments.flag("--suggest", suggest_, "look for delays that make the whole faster");
   arguments.flag("--what-if", what_if_,
                  "what a higher rate and a lower latency of each link alone would really save");
 }
 
-std::vector<std::string_view> RealCosts::all_given() const {
-  std::vector<std::string_view> given;
-  if (price_text_) given.emplace_back("--price");
-  if (slopes_) given.emplace_back("--slopes");
-  if (float_text_) given.emplace_back("--exact-float");
-  if (suggest_) given.emplace_back("--suggest");
-  if (what_if_) given.emplace_back("--what-if");
-  return given;
-}
-
-void RealCosts::check() {
-  const std::vector<std::string_view> given = all_given();
-  if (given.size() > 1) {
-    throw InputError(fmt::format("{} beside {}; expected one of them", given[1], given[0]));
+void RealCosts::exclude(Arguments& arguments, const std::vector<std::string>& others) {
+  const std::vector<std::string> own = {"--price", "--slopes", "--exact-float", "--suggest",
+                                        "--what-if"};
+  for (auto option = own.begin(); option != own.end(); ++option) {
+    arguments.excludes({*option}, {option + 1, own.end()});
   }
-  if (float_text_ && *float_text_ != "all") {
-    for (const std::string_view item : base::split(*float_text_)) {
-      const auto op = base::whole_number<std::uint32_t>(item);
-      if (!op) {
-        throw InputError(fmt::format(
-            "--exact-float: '{}'; expected numbers of operations, as 3,17, or all", item));
-      }
-      float_ops_.emplace_back(*op);
-    }
-  }
-  if (!price_text_) return;
-  price_ = machine::parse_finite_time(*price_text_, "--price");
-  if (price_.count() > 0) return;
-  throw InputError(fmt::format("--price: '{}'; expected a time above 0, as 10us", *price_text_));
+  arguments.excludes(own, others);
 }
 
 std::string_view RealCosts::given() const {
-  const std::vector<std::string_view> given = all_given();
-  return given.empty() ? std::string_view() : given.front();
+  if (price_) return "--price";
+  if (slopes_) return "--slopes";
+  if (float_ops_) return "--exact-float";
+  if (suggest_) return "--suggest";
+  return what_if_ ? "--what-if" : "";
 }
 
-std::string RealCosts::exact_floats(const LoadedSchedule& loaded, const SlackRun& run,
-                                    const analysis::DelayedRuns& runs, std::uint32_t jobs, bool all,
-                                    bool json, Console& console) const {
-  FoundFloats found{float_ops_, {}, {}};
-  if (found.ops.empty()) {
-    for (std::uint32_t i = 0; i < loaded.schedule.op_count(); ++i) found.ops.emplace_back(i);
-  }
+FoundFloats RealCosts::exact_floats(const SlackRun& run, const analysis::DelayedRuns& runs,
+                                    std::uint32_t jobs, Console& console) const {
+  FoundFloats found{*float_ops_, {}, {}};
+  if (found.ops.empty()) found.ops = ops_of(run.setting.schedule);
   found.exact = analysis::exact_floats(runs, found.ops, jobs, [&](std::uint32_t done) {
     console.progress("looking for floats", done, found.ops.size());
   });
   const analysis::TimedSlack frozen = run.slack(std::nullopt);
   for (const sched::OpId op : found.ops) found.frozen_s.push_back(frozen.total_float_s[op.value]);
-  return json ? exact_float_document(loaded, run, found)
-              : exact_float_report(loaded, run, found, all);
+  return found;
 }
 
-std::string RealCosts::answer(const LoadedSchedule& loaded, const RunSetting& setting,
-                              std::uint32_t jobs, bool all, bool json, Console& console) const {
+void RealCosts::find(Answer& answer, const LoadedSchedule& loaded, const RunSetting& setting,
+                     std::uint32_t jobs, Console& console) const {
   const sched::Schedule& schedule = loaded.schedule;
   const SettledRun settled(setting, schedule, console);
   const SlackRun run = run_now(settled, console);
@@ -120,32 +125,28 @@ std::string RealCosts::answer(const LoadedSchedule& loaded, const RunSetting& se
       console.progress(what, done, of);
     };
     const analysis::HelpfulDelays found = analysis::helpful_delays(search);
-    const Suggestion suggestion{found, confirm(run.setting, found, console)};
-    return json ? suggestion_document(loaded, run, suggestion)
-                : suggestion_report(loaded, run, suggestion, all);
+    return answer_suggestion(answer, run, found, confirm(run.setting, found, console));
   }
   if (what_if_) {
     console.phase("upgrading links");
-    const analysis::LinkUpgrades found =
-        analysis::link_upgrades(run.setting, settled.engine(), jobs);
-    return json ? upgrade_document(loaded, run, found) : upgrade_report(loaded, run, found, all);
+    return answer_upgrades(answer, run,
+                           analysis::link_upgrades(run.setting, settled.engine(), jobs));
   }
   const analysis::DelayedRuns runs(run.setting);
-  if (float_text_) return exact_floats(loaded, run, runs, jobs, all, json, console);
+  if (float_ops_) {
+    return answer_exact_floats(answer, run, exact_floats(run, runs, jobs, console));
+  }
   const auto progress = [&](std::uint32_t done) {
     console.progress("delaying each operation", done, schedule.op_count());
   };
   if (slopes_) {
-    std::vector<sched::OpId> ops;
-    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) ops.emplace_back(i);
-    const std::vector<analysis::DelaySlope> slopes =
-        analysis::delay_slopes(runs, ops, jobs, progress);
-    return json ? slope_document(loaded, run, slopes) : slope_report(loaded, run, slopes, all);
+    return answer_slopes(answer, run,
+                         analysis::delay_slopes(runs, ops_of(schedule), jobs, progress));
   }
-  DelayPrices prices{price_, runs.undelayed().makespan_s(), {}};
-  prices.cost_s = runs.makespans_s(analysis::trials_of_all(run.setting, price_), jobs, progress);
+  DelayPrices prices{*price_, runs.undelayed().makespan_s(), {}};
+  prices.cost_s = runs.makespans_s(analysis::trials_of_all(run.setting, *price_), jobs, progress);
   for (double& cost_s : prices.cost_s) cost_s -= prices.makespan_s;
-  return json ? price_document(loaded, run, prices) : price_report(loaded, run, prices, all);
+  answer_prices(answer, run, prices);
 }
 
 }  // namespace slackline::cli

@@ -10,8 +10,10 @@
 
 #include "analysis/engines/delayed_runs.h"
 #include "base/units.h"
+#include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
+#include "cli/exact_float_report.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
@@ -22,28 +24,24 @@ namespace slackline::cli {
 class RealCosts {
  public:
   void declare(Arguments& arguments);
-  /// Reads them, before any work. Throws InputError on a time that is none, and on two of them.
-  void check();
+  /// None of them may stand beside any of `others`.
+  static void exclude(Arguments& arguments, const std::vector<std::string>& others);
   /// The one that was given, as in "--price"; empty if none was.
   std::string_view given() const;
 
-  /// The report, or the JSON document. The setting's engine is the flow engine.
-  std::string answer(const LoadedSchedule& loaded, const RunSetting& setting, std::uint32_t jobs,
-                     bool all, bool json, Console& console) const;
+  /// The setting's engine is the flow engine.
+  void find(Answer& answer, const LoadedSchedule& loaded, const RunSetting& setting,
+            std::uint32_t jobs, Console& console) const;
 
  private:
-  std::vector<std::string_view> all_given() const;
-  std::string exact_floats(const LoadedSchedule& loaded, const SlackRun& run,
-                           const analysis::DelayedRuns& runs, std::uint32_t jobs, bool all,
-                           bool json, Console& console) const;
+  FoundFloats exact_floats(const SlackRun& run, const analysis::DelayedRuns& runs,
+                           std::uint32_t jobs, Console& console) const;
 
-  std::optional<std::string> price_text_, float_text_;
+  std::optional<sched::Time> price_;
+  std::optional<std::vector<sched::OpId>> float_ops_;  // empty: all
   bool slopes_ = false;
   bool suggest_ = false;
   bool what_if_ = false;
-  // As check() reads them.
-  sched::Time price_{0};
-  std::vector<sched::OpId> float_ops_;  // empty: all
 };
 
 }  // namespace slackline::cli

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "analysis/slack/validate.h"
-#include "base/error.h"
 #include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/output_file.h"
@@ -26,11 +25,6 @@ std::vector<report::ValidatedDelay> validated_delays(const ValidationReport& val
                       std::abs(result.shift_s - predicted_s) <= bound_s});
   }
   return delays;
-}
-
-void check_report_file(const std::optional<std::string>& file) {
-  if (file != "-") return;
-  throw InputError("--report -: the answer is on standard output; expected a file");
 }
 
 void write_report_file(const std::optional<std::string>& file, const report::Report& report,

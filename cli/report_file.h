@@ -24,9 +24,6 @@ std::vector<report::ValidatedDelay> validated_delays(const ValidationReport& val
 
 /// Bytes an operation, with all that a page is made from. Measured: 640.
 inline constexpr std::uint64_t kMemoryOfReportedOp = 750;
-/// --report of commands that have an answer of their own. Throws InputError if it is standard
-/// output, where the answer is.
-void check_report_file(const std::optional<std::string>& file);
 /// Writes the page there, if there is a place. Throws what report_page() and write_file() do.
 void write_report_file(const std::optional<std::string>& file, const report::Report& report,
                        Console& console);

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/units.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/platform_report.h"
 #include "cli/simulation_report.h"
-#include "cli/table.h"
 
 namespace slackline::cli {
 namespace {
@@ -31,15 +30,6 @@ std::vector<double> of_rank(const machine::Samples& samples, std::uint32_t rank)
     times_s.push_back(samples.finish_s(i)[rank]);
   }
   return finite_of(times_s);
-}
-
-std::vector<std::string> cells(std::string name, const Spread& s) {
-  std::vector<std::string> row{std::move(name)};
-  for (const double t :
-       {s.mean_s, s.deviation_s, s.min_s, s.p5_s, s.median_s, s.p95_s, s.p99_s, s.max_s}) {
-    row.push_back(sched::human_seconds(t));
-  }
-  return row;
 }
 
 std::string exactness(const machine::Samples& samples, const Approximation& a) {
@@ -76,88 +66,70 @@ Spread spread_of(std::vector<double> times_s) {
   return spread;
 }
 
-std::string samples_report(const Subject& subject, const RunSetting& setting,
-                           const machine::Samples& samples, const SamplesContext& context,
-                           bool all) {
+void answer_samples(Answer& answer, const RunSetting& setting, const machine::Samples& samples,
+                    const SamplesContext& context) {
   const auto& approximation = context.approximation;
   const std::vector<double> finished = finite_of(samples.makespan_s);
-  const std::size_t lost = samples.makespan_s.size() - finished.size();
-  Table head({Align::kLeft, Align::kLeft});
-  add_platform_rows(head, setting.platform.name, setting.platform, samples.ranks);
-  head.add({"engine", std::string(setting.engine->name)});
-  if (!setting.delays.empty()) head.add({"delays", summary_of(setting.delays)});
-  head.add({"samples",
-            fmt::format("{}, seeds {} to {}{}", samples.makespan_s.size(), setting.delays.seed,
-                        setting.delays.seed + samples.makespan_s.size() - 1,
-                        lost == 0 ? "" : fmt::format("; {} never ended", lost))});
-  if (approximation) head.add({"exact", exactness(samples, *approximation)});
-  head.add({"digest", subject.digest.value_or("none: answered without making the schedule")});
-  Table table(std::vector<Align>{Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
-                                 Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                                 Align::kRight});
-  table.add({"", "mean", "deviation", "min", "5 %", "median", "95 %", "99 %", "max"});
-  table.add(cells("makespan", spread_of(finished)));
-  const std::uint32_t rows =
-      all ? samples.ranks : std::min<std::uint32_t>(samples.ranks, kRowsShown);
-  for (std::uint32_t r = 0; r < rows; ++r) {
-    table.add(cells(fmt::format("rank {}", r), spread_of(of_rank(samples, r))));
+  const std::size_t count = samples.makespan_s.size();
+  const std::size_t lost = count - finished.size();
+  const std::uint64_t seed = setting.delays.seed;
+  answer.set("schedule", answer.subject().name);
+  answer.set("engine", setting.engine->name);
+  add_platform(answer, setting.platform.name, setting.platform, samples.ranks);
+  answer.row("engine", std::string(setting.engine->name));
+  if (!setting.delays.empty()) answer.row("delays", summary_of(setting.delays));
+  answer.set("policy", machine::name(setting.policy));
+  answer.set("sends_in_flight", setting.sends_in_flight);
+  answer.set("may_be_contended", context.link_left_out.has_value());
+  answer.set("seed", seed);
+  answer.set("samples", count);
+  answer.row("samples", fmt::format("{}, seeds {} to {}{}", count, seed, seed + count - 1,
+                                    lost == 0 ? "" : fmt::format("; {} never ended", lost)));
+  if (approximation) {
+    answer.set("inexact", approximation->inexact);
+    answer.set("compared", approximation->compared);
+    answer.set("worst_difference",
+               approximation->compared != 0 ? Value(approximation->worst_difference) : Value());
+    answer.row("exact", exactness(samples, *approximation));
   }
-  std::string text = subject.name + '\n' + head.text("  ");
+  answer.digest_row();
+  answer.set("never_ended", lost);
   if (context.link_left_out) {
-    text += fmt::format(
+    answer.say(fmt::format(
         "  messages may have shared links ({} is one), which this engine leaves out: times may be "
         "too short; --engine flow has them\n",
-        *context.link_left_out);
+        *context.link_left_out));
   }
-  text += '\n' + table.text("  ");
-  if (rows < samples.ranks) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(samples.ranks - rows, "more rank"));
-  }
-  return text;
-}
 
-std::string samples_document(const Subject& subject, const RunSetting& setting,
-                             const machine::Samples& samples, const SamplesContext& context) {
-  const auto& approximation = context.approximation;
-  const std::vector<double> finished = finite_of(samples.makespan_s);
-  const Spread spread = spread_of(finished);
-  const bool any = !finished.empty();
-  JsonDocument json(subject.digest, subject.proved);
-  json.set("schedule", subject.name);
-  json.set("engine", setting.engine->name);
-  set_platform(json, setting.platform, samples.ranks);
-  json.set("policy", machine::name(setting.policy));
-  json.set("sends_in_flight", std::uint64_t{setting.sends_in_flight});
-  json.set("may_be_contended", context.link_left_out.has_value());
-  json.set("seed", setting.delays.seed);
-  json.set("samples", samples.makespan_s.size());
-  if (approximation) {
-    json.set("inexact", std::uint64_t{approximation->inexact});
-    json.set("compared", std::uint64_t{approximation->compared});
-    json.set("worst_difference", approximation->compared != 0
-                                     ? std::optional(approximation->worst_difference)
-                                     : std::nullopt);
-  }
-  json.set("never_ended", samples.makespan_s.size() - finished.size());
-  const auto set = [&](std::string_view key, double value) {
-    json.set(key, any ? std::optional(value) : std::nullopt);
+  struct Figure {
+    const char* key;
+    const char* title;
+    double Spread::*time_s;
   };
-  set("makespan_mean_s", spread.mean_s);
-  set("makespan_deviation_s", spread.deviation_s);
-  set("makespan_min_s", spread.min_s);
-  set("makespan_p5_s", spread.p5_s);
-  set("makespan_median_s", spread.median_s);
-  set("makespan_p95_s", spread.p95_s);
-  set("makespan_p99_s", spread.p99_s);
-  set("makespan_max_s", spread.max_s);
-  json.set("makespan_samples_s", std::span<const double>(samples.makespan_s));
-  std::vector<double> rank_mean_s;
-  for (std::uint32_t r = 0; r < samples.ranks; ++r) {
-    rank_mean_s.push_back(spread_of(of_rank(samples, r)).mean_s);
+  constexpr Figure kFigures[] = {{"makespan_mean_s", "mean", &Spread::mean_s},
+                                 {"makespan_deviation_s", "deviation", &Spread::deviation_s},
+                                 {"makespan_min_s", "min", &Spread::min_s},
+                                 {"makespan_p5_s", "5 %", &Spread::p5_s},
+                                 {"makespan_median_s", "median", &Spread::median_s},
+                                 {"makespan_p95_s", "95 %", &Spread::p95_s},
+                                 {"makespan_p99_s", "99 %", &Spread::p99_s},
+                                 {"makespan_max_s", "max", &Spread::max_s}};
+  // The makespan, then every rank.
+  std::vector<Spread> spreads{spread_of(finished)};
+  for (std::uint32_t r = 0; r < samples.ranks; ++r)
+    spreads.push_back(spread_of(of_rank(samples, r)));
+  Columns columns{{nullptr, "",
+                   [](auto i) { return i == 0 ? "makespan" : fmt::format("rank {}", i - 1); },
+                   Align::kLeft}};
+  for (const Figure& figure : kFigures) {
+    answer.set(figure.key, finished.empty() ? Value() : Value(spreads.front().*figure.time_s));
+    columns.push_back({nullptr, figure.title, [&spreads, time_s = figure.time_s](auto i) {
+                         return in_seconds(spreads[i].*time_s);
+                       }});
   }
-  json.set("rank_finish_mean_s", std::span<const double>(rank_mean_s));
-  return json.text();
+  answer.set("makespan_samples_s", samples.makespan_s);
+  answer.set_each("rank_finish_mean_s", std::span(spreads).subspan(1), &Spread::mean_s);
+  answer.table("", columns, rows_of(spreads.size()), 1 + kRowsShown, "more rank");
 }
 
 }  // namespace slackline::cli

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/answer.h"
 #include "cli/run_options.h"
-#include "cli/subject.h"
 #include "machine/samples.h"
 
 namespace slackline::cli {
@@ -39,10 +39,8 @@ struct SamplesContext {
   std::optional<std::string> link_left_out;
 };
 
-std::string samples_report(const Subject& subject, const RunSetting& setting,
-                           const machine::Samples& samples, const SamplesContext& context,
-                           bool all);
-std::string samples_document(const Subject& subject, const RunSetting& setting,
-                             const machine::Samples& samples, const SamplesContext& context);
+/// The answer's subject is what was run.
+void answer_samples(Answer& answer, const RunSetting& setting, const machine::Samples& samples,
+                    const SamplesContext& context);
 
 }  // namespace slackline::cli

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "analysis/advice/link_capacity.h"
 #include "base/units.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"
-#include "cli/table.h"
 #include "machine/paths.h"
 #include "machine/samples.h"
 
@@ -32,103 +30,60 @@ double share_of(const SimulationResult& result, std::size_t link) {
   return static_cast<double>(result.link_loads[link].bytes) / result.link_bytes_per_s[link] / end_s;
 }
 
-std::string ranks_table(const SimulationResult& result, bool all) {
-  const std::size_t ranks = result.finish_s.size();
-  const std::size_t rows = all ? ranks : std::min(ranks, kRowsShown);
-  Table table(std::vector<Align>(6, Align::kRight));
-  table.add({"rank", "finish", "sent", "NIC out", "received", "NIC in"});
-  for (std::size_t r = 0; r < rows; ++r) {
-    table.add({fmt::to_string(r), sched::human_seconds(result.finish_s[r]),
-               human_bytes(result.use.out_bytes[r]), human_share(result.out_share[r], 1),
-               human_bytes(result.use.in_bytes[r]), human_share(result.in_share[r], 1)});
-  }
-  std::string text = table.text("  ");
-  if (rows < ranks) {
-    const std::size_t last = index_of_largest(result.finish_s);
-    text += fmt::format("  … and {}; rank {} finishes last, after {}; --all shows them\n",
-                        human_count(ranks - rows, "more rank"), last,
-                        sched::human_seconds(result.finish_s[last]));
-  }
-  return text;
+void add_ranks(Answer& answer, const SimulationResult& result) {
+  answer.table("",
+               {{nullptr, "rank", [](auto r) { return r; }},
+                {nullptr, "finish", [&](auto r) { return in_seconds(result.finish_s[r]); }},
+                {nullptr, "sent", [&](auto r) { return in_bytes(result.use.out_bytes[r]); }},
+                {nullptr, "NIC out", [&](auto r) { return as_share(result.out_share[r]); }},
+                {nullptr, "received", [&](auto r) { return in_bytes(result.use.in_bytes[r]); }},
+                {nullptr, "NIC in", [&](auto r) { return as_share(result.in_share[r]); }}},
+               rows_of(result.finish_s.size()), kRowsShown, [&](std::size_t left) {
+                 const std::size_t last = index_of_largest(result.finish_s);
+                 return fmt::format("{}; rank {} finishes last, after {}",
+                                    human_count(left, "more rank"), last,
+                                    sched::human_seconds(result.finish_s[last]));
+               });
 }
 
-// The links that were used most, busiest first.
-std::string links_table(const SimulationResult& result, bool all) {
-  std::vector<std::size_t> order(result.link_loads.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::erase_if(order, [&](std::size_t l) { return result.link_loads[l].bytes == 0; });
-  if (order.empty()) return "";
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return share_of(result, a) > share_of(result, b);
-  });
-  const std::size_t rows = all ? order.size() : std::min(order.size(), kLinksShown);
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"link", "rate", "carried", "messages", "used"});
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::size_t l = order[i];
-    table.add({result.link_names[l], sched::human_bytes_per_second(result.link_bytes_per_s[l]),
-               human_bytes(result.link_loads[l].bytes),
-               fmt::to_string(result.link_loads[l].messages), human_share(share_of(result, l), 1)});
-  }
-  std::string text = "\n";
-  text += table.text("  ");
-  if (rows < order.size()) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(order.size() - rows, "less used link"));
-  }
-  return text;
+Columns link_columns(const SimulationResult& result) {
+  const auto load = [&](auto l) -> const analysis::LinkLoad& { return result.link_loads[l]; };
+  return {{"link", "link", [&](auto l) { return result.link_names[l]; }, Align::kLeft},
+          {"rate_bytes_per_s", "rate", [&](auto l) { return as_rate(result.link_bytes_per_s[l]); }},
+          {"bytes", "carried", [load](auto l) { return in_bytes(load(l).bytes); }},
+          {"messages", "messages", [load](auto l) { return load(l).messages; }},
+          {"busy_s", nullptr, [load](auto l) { return load(l).busy_s; }},
+          {"utilisation", "used", [&](auto l) { return as_share(share_of(result, l)); }}};
 }
 
 // Who is cut off, what was delivered, and what never will be.
-std::string failure_table(const SimulationResult& result, bool all) {
-  const analysis::Outcome& outcome = *result.failed;
-  Table table(
-      {Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.add({"rank", "fate", "delivered", "never", "last done", "because"});
-  std::vector<std::size_t> shown;
-  for (std::size_t r = 0; r < outcome.ranks.size(); ++r) {
-    if (all || outcome.ranks.size() <= kRowsShown ||
-        outcome.ranks[r].fate != analysis::RankFate::kComplete) {
-      shown.push_back(r);
-    }
-  }
-  const std::size_t rows = all ? shown.size() : std::min(shown.size(), kRowsShown);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const analysis::RankOutcome& rank = outcome.ranks[shown[i]];
-    table.add({fmt::to_string(shown[i]), std::string(analysis::name(rank.fate)),
-               human_bytes(rank.delivered_bytes),
-               human_bytes(rank.expected_bytes - rank.delivered_bytes),
-               sched::human_seconds(rank.last_done_s), result.why_stuck[shown[i]]});
-  }
-  std::string text = table.text("  ");
-  if (rows < shown.size()) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(shown.size() - rows, "more rank"));
-  }
-  return text;
-}
-
-void set_failure(JsonDocument& json, const SimulationResult& result) {
-  json.set("complete", !result.failed.has_value());
+void add_failure(Answer& answer, const SimulationResult& result) {
+  answer.set("complete", !result.failed.has_value());
   if (!result.failed) return;
-  json.set("last_done_s", result.failed->last_done_s);
-  json.set("delivered_bytes", result.failed->delivered_bytes);
-  json.set("expected_bytes", result.failed->expected_bytes);
-  json.begin_list("ranks");
-  for (std::size_t r = 0; r < result.failed->ranks.size(); ++r) {
-    const analysis::RankOutcome& rank = result.failed->ranks[r];
-    json.begin_object();
-    json.set("rank", r);
-    json.set("fate", analysis::name(rank.fate));
-    json.set("ops_done", std::uint64_t{rank.ops_done});
-    json.set("ops", std::uint64_t{rank.ops});
-    json.set("delivered_bytes", rank.delivered_bytes);
-    json.set("expected_bytes", rank.expected_bytes);
-    json.set("last_done_s", rank.last_done_s);
-    json.set("because", rank.stuck.valid() ? std::optional(result.why_stuck[r]) : std::nullopt);
-    json.end();
-  }
-  json.end();
+  const std::vector<analysis::RankOutcome>& ranks = result.failed->ranks;
+  const Columns columns = {
+      {"rank", "rank", [](auto r) { return r; }},
+      {"fate", "fate", [&](auto r) { return analysis::name(ranks[r].fate); }, Align::kLeft},
+      {"ops_done", nullptr, [&](auto r) { return ranks[r].ops_done; }},
+      {"ops", nullptr, [&](auto r) { return ranks[r].ops; }},
+      {"delivered_bytes", "delivered", [&](auto r) { return in_bytes(ranks[r].delivered_bytes); }},
+      {"expected_bytes", nullptr, [&](auto r) { return ranks[r].expected_bytes; }},
+      {nullptr, "never",
+       [&](auto r) { return in_bytes(ranks[r].expected_bytes - ranks[r].delivered_bytes); }},
+      {"last_done_s", "last done", [&](auto r) { return in_seconds(ranks[r].last_done_s); }},
+      {"because", "because",
+       [&](auto r) { return ranks[r].stuck.valid() ? Value(result.why_stuck[r]) : Value(); },
+       Align::kLeft}};
+  answer.set("last_done_s", result.failed->last_done_s);
+  answer.set("delivered_bytes", result.failed->delivered_bytes);
+  answer.set("expected_bytes", result.failed->expected_bytes);
+  answer.list("ranks", rows_of(ranks.size()), columns);
+  const bool every = answer.all() || ranks.size() <= kRowsShown;
+  answer.table(
+      "", columns,
+      rows_where(ranks.size(),
+                 [&](auto r) { return every || ranks[r].fate != analysis::RankFate::kComplete; }),
+      kRowsShown, "more rank");
 }
 
 }  // namespace
@@ -178,91 +133,69 @@ std::string summary_of(const machine::DelayPlan& delays) {
   return text;
 }
 
-std::string simulation_document(const Simulation& s,
-                                const std::function<void(JsonDocument&)>& add_more) {
-  const double bytes = static_cast<double>(s.subject.message_bytes);
-  JsonDocument json(s.subject.digest, s.subject.proved);
-  json.set("schedule", s.subject.name);
-  json.set("engine", s.setting.engine->name);
-  json.set("answered_by", s.answered_by);
-  json.set("contended", s.contended);
-  set_platform(json, s.setting.platform, s.ranks());
-  json.set("policy", machine::name(s.setting.policy));
-  json.set("sends_in_flight", std::uint64_t{s.setting.sends_in_flight});
-  json.set("seed", s.setting.delays.seed);
-  json.set("bytes", s.subject.message_bytes);
-  json.set("makespan_s", s.result.makespan_s);
-  const bool has_bandwidth = s.result.makespan_s > 0 && std::isfinite(s.result.makespan_s);
-  json.set("bandwidth_bytes_per_s",
-           has_bandwidth ? std::optional(bytes / s.result.makespan_s) : std::nullopt);
-  json.set("rank_finish_s", std::span<const double>(s.result.finish_s));
-  json.set("nic_out_bytes", std::span<const std::uint64_t>(s.result.use.out_bytes));
-  json.set("nic_in_bytes", std::span<const std::uint64_t>(s.result.use.in_bytes));
-  json.set("nic_out_utilisation", std::span<const double>(s.result.out_share));
-  json.set("nic_in_utilisation", std::span<const double>(s.result.in_share));
-  if (!s.result.link_loads.empty()) {
-    json.begin_list("links");
-    for (std::size_t l = 0; l < s.result.link_loads.size(); ++l) {
-      if (s.result.link_loads[l].bytes == 0) continue;
-      json.begin_object();
-      json.set("link", s.result.link_names[l]);
-      json.set("rate_bytes_per_s", s.result.link_bytes_per_s[l]);
-      json.set("bytes", s.result.link_loads[l].bytes);
-      json.set("messages", s.result.link_loads[l].messages);
-      json.set("busy_s", s.result.link_loads[l].busy_s);
-      json.set("utilisation", share_of(s.result, l));
-      json.end();
-    }
-    json.end();
-  }
-  set_failure(json, s.result);
-  json.set("trace", s.trace_file);
-  if (add_more) add_more(json);
-  return json.text();
-}
-
-std::string simulation_report(const Simulation& s, bool all) {
-  const double bytes = static_cast<double>(s.subject.message_bytes);
-  Table table({Align::kLeft, Align::kLeft});
-  add_platform_rows(table, s.setting.platform.name, s.setting.platform, s.ranks());
-  table.add({"engine", s.answered_by == s.setting.engine->name
-                           ? s.answered_by
-                           : fmt::format("{} ({})", s.setting.engine->name, s.answered_by)});
-  if (!s.setting.delays.empty()) table.add({"delays", summary_of(s.setting.delays)});
-  if (s.result.failed) {
-    const analysis::Outcome& outcome = *s.result.failed;
-    table.add({"makespan", "none: the schedule never ends"});
-    table.add({"delivered", fmt::format("{} of {} ({}), the last of it by {}",
+void answer_simulation(Answer& answer, const Simulation& s) {
+  const SimulationResult& result = s.result;
+  const double bytes = static_cast<double>(answer.subject().message_bytes);
+  const std::string engine(s.setting.engine->name);
+  answer.set("schedule", answer.subject().name);
+  answer.set("engine", engine);
+  answer.set("answered_by", s.answered_by);
+  answer.set("contended", s.contended);
+  add_platform(answer, s.setting.platform.name, s.setting.platform, s.ranks());
+  answer.row("engine",
+             s.answered_by == engine ? engine : fmt::format("{} ({})", engine, s.answered_by));
+  if (!s.setting.delays.empty()) answer.row("delays", summary_of(s.setting.delays));
+  answer.set("policy", machine::name(s.setting.policy));
+  answer.set("sends_in_flight", s.setting.sends_in_flight);
+  answer.set("seed", s.setting.delays.seed);
+  answer.set("bytes", answer.subject().message_bytes);
+  const bool ends = result.makespan_s > 0 && std::isfinite(result.makespan_s);
+  const Value bandwidth = ends ? as_rate(bytes / result.makespan_s) : Value();
+  if (result.failed) {
+    const analysis::Outcome& outcome = *result.failed;
+    answer.set("makespan_s", result.makespan_s);
+    answer.row("makespan", "none: the schedule never ends");
+    answer.row("delivered", fmt::format("{} of {} ({}), the last of it by {}",
                                         human_bytes(outcome.delivered_bytes),
                                         human_bytes(outcome.expected_bytes),
                                         human_share(static_cast<double>(outcome.delivered_bytes),
                                                     static_cast<double>(outcome.expected_bytes)),
-                                        sched::human_seconds(outcome.last_done_s))});
+                                        sched::human_seconds(outcome.last_done_s)));
   } else {
-    const std::size_t out = index_of_largest(s.result.out_share);
-    const std::size_t in = index_of_largest(s.result.in_share);
-    table.add({"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(s.result.makespan_s),
-                                       s.result.makespan_s)});
+    const std::size_t out = index_of_largest(result.out_share);
+    const std::size_t in = index_of_largest(result.in_share);
+    answer.makespan(result.makespan_s);
     if (bytes > 0) {  // small operations and barriers have no message
-      table.add({"bandwidth", s.result.makespan_s > 0
-                                  ? sched::human_bytes_per_second(bytes / s.result.makespan_s)
-                                  : "–"});
+      answer.row("bandwidth", ends ? bandwidth.text() : "–");
     }
-    table.add({"busiest NIC", fmt::format("out {} (rank {}), in {} (rank {})",
-                                          human_share(s.result.out_share[out], 1), out,
-                                          human_share(s.result.in_share[in], 1), in)});
+    answer.row("busiest NIC", fmt::format("out {} (rank {}), in {} (rank {})",
+                                          human_share(result.out_share[out], 1), out,
+                                          human_share(result.in_share[in], 1), in));
   }
-  table.add({"digest", s.subject.digest.value_or("none: answered without making the schedule")});
-  if (s.trace_file) table.add({"trace", *s.trace_file});
-  std::string text = s.subject.name + '\n' + table.text("  ");
+  answer.digest_row();
+  if (s.trace_file) answer.row("trace", *s.trace_file);
   if (s.contended) {
-    text +=
+    answer.say(
         "  messages shared a NIC or a link, which this engine leaves out: the time is too short; "
-        "--engine flow has it\n";
+        "--engine flow has it\n");
   }
-  text += '\n';
-  text += s.result.failed ? failure_table(s.result, all) : ranks_table(s.result, all);
-  return text + links_table(s.result, all);
+  answer.set("bandwidth_bytes_per_s", bandwidth);
+  answer.set("rank_finish_s", result.finish_s);
+  answer.set("nic_out_bytes", result.use.out_bytes);
+  answer.set("nic_in_bytes", result.use.in_bytes);
+  answer.set("nic_out_utilisation", result.out_share);
+  answer.set("nic_in_utilisation", result.in_share);
+  const Columns links = link_columns(result);
+  const Rows used =
+      rows_where(result.link_loads.size(), [&](auto l) { return result.link_loads[l].bytes != 0; });
+  if (!result.link_loads.empty()) answer.list("links", used, links);
+  if (!result.failed) add_ranks(answer, result);
+  add_failure(answer, result);
+  if (!used.empty()) {
+    answer.table("", links, most_first(used, [&](auto l) { return share_of(result, l); }),
+                 kLinksShown, "less used link");
+  }
+  answer.set("trace", s.trace_file);
 }
 
 std::string link_csv(const machine::Setting& setting, const sched::Trace& trace) {

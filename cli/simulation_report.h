@@ -1,17 +1,15 @@
 // What `simulate` says of one run, as a table and as JSON.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/engines/link_load.h"
 #include "analysis/outcome.h"
-#include "cli/json_document.h"
+#include "cli/answer.h"
 #include "cli/link_use.h"
 #include "cli/run_options.h"
-#include "cli/subject.h"
 #include "machine/setting.h"
 #include "sched/trace.h"
 
@@ -35,7 +33,6 @@ struct SimulationResult {
 SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace);
 
 struct Simulation {
-  Subject subject;
   const RunSetting& setting;
   std::string answered_by;  // sched::Trace::engine
   bool contended = false;
@@ -45,11 +42,8 @@ struct Simulation {
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(result.finish_s.size()); }
 };
 
-/// One row per rank, up to a few unless `all`.
-std::string simulation_report(const Simulation& simulation, bool all);
-/// `add_more` may add keys of its own.
-std::string simulation_document(const Simulation& simulation,
-                                const std::function<void(JsonDocument&)>& add_more = {});
+/// Of people who do not want all, one row per rank up to a few.
+void answer_simulation(Answer& answer, const Simulation& simulation);
 
 /// "3 delays, 1 slow pair, noise, 1 failure": what a delay plan holds; empty for an empty one.
 std::string summary_of(const machine::DelayPlan& delays);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <tuple>
 
 #include "analysis/slack/float_map.h"
@@ -12,8 +10,6 @@
 #include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
-#include "cli/platform_report.h"
 #include "experiments/heat_map.h"
 #include "machine/paths.h"
 
@@ -43,64 +39,23 @@ std::string step_lines(const analysis::StepSlack& steps) {
       steps.end_steady - 1, steps.smallest, steps.all.average());
 }
 
-// Those with the least float first, of them those with the most operations without any, in rows
-// that begin with a name. Least floats that differ by rounding are one.
-template <class Name>
-std::string summary_table(const std::vector<FloatSummary>& summaries, const Table& head,
-                          std::string_view noun, const Name& name, bool all) {
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t i = 0; i < summaries.size(); ++i) {
-    if (summaries[i].ops != 0) order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto key = [&](std::uint32_t i) {
-      const FloatSummary& each = summaries[i];
-      return std::tuple(each.without != 0 ? 0 : each.min_s, -static_cast<double>(each.without),
-                        each.median_s, each.max_s, i);
-    };
-    return key(a) < key(b);
-  });
-  const std::size_t rows = all ? order.size() : std::min(order.size(), kRowsShown);
-  Table table = head;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const FloatSummary& each = summaries[order[i]];
-    table.add({name(order[i]), fmt::to_string(each.ops), fmt::to_string(each.without),
-               sched::human_seconds(each.min_s), sched::human_seconds(each.median_s),
-               sched::human_seconds(each.max_s)});
-  }
-  std::string text = table.text("  ");
-  if (rows < order.size()) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(order.size() - rows, fmt::format("more {}", noun)));
-  }
-  return text;
+// Those with the least float first, of them those with the most operations without any. Least
+// floats that differ by rounding are one.
+Rows least_float_first(const std::vector<FloatSummary>& summaries) {
+  return least_first(
+      rows_where(summaries.size(), [&](auto i) { return summaries[i].ops != 0; }), [&](auto i) {
+        const FloatSummary& each = summaries[i];
+        return std::tuple(each.without != 0 ? 0 : each.min_s, -static_cast<double>(each.without),
+                          each.median_s, each.max_s);
+      });
 }
 
-std::string rank_table(const sched::Schedule& schedule, const analysis::TimedSlack& timed,
-                       bool all) {
-  Table head(std::vector<Align>(6, Align::kRight));
-  head.add({"rank", "ops", "without float", "least", "median", "most"});
-  return "  ranks by the least total float of their ops, then by how many ops have none:\n" +
-         summary_table(
-             analysis::summarise_by_rank(schedule, timed.total_float_s), head, "rank",
-             [](std::uint32_t rank) { return fmt::to_string(rank); }, all);
-}
-
-// Empty if no message has any bytes.
-std::string link_table(const SlackRun& run, const analysis::TimedSlack& timed, bool all) {
-  const std::vector<FloatSummary> links = by_link(run, timed);
-  if (std::all_of(links.begin(), links.end(), [](const auto& link) { return link.ops == 0; })) {
-    return "";
-  }
-  Table head(
-      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  head.add({"link", "messages", "without float", "least", "median", "most"});
-  return "  links by the least total float of the messages that pass them, then by how many have "
-         "none:\n" +
-         summary_table(
-             links, head, "link",
-             [&](std::uint32_t link) { return run.setting.wiring.links()[link].name; }, all) +
-         '\n';
+Columns float_columns(const std::vector<FloatSummary>& of, const char* ops) {
+  return {{ops, ops, [&of](auto i) { return of[i].ops; }},
+          {"without_float", "without float", [&of](auto i) { return of[i].without; }},
+          {"least_float_s", "least", [&of](auto i) { return in_seconds(of[i].min_s); }},
+          {"median_float_s", "median", [&of](auto i) { return in_seconds(of[i].median_s); }},
+          {"most_float_s", "most", [&of](auto i) { return in_seconds(of[i].max_s); }}};
 }
 
 std::string path_table(const sched::Schedule& schedule, const sched::Trace& trace,
@@ -164,99 +119,77 @@ std::string remarks(const SlackRun& run, const analysis::TimedSlack& timed) {
 
 }  // namespace
 
-std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
-                         bool all) {
-  std::string text = loaded.name + '\n' +
-                     no_promise_line("floats are", why_no_promise(run.setting), kRealPrices) +
-                     step_lines(found.steps) + '\n';
-  const analysis::TimedSlack& timed = found.timed;
-  const FloatSummary total = analysis::summarise(timed.total_float_s);
-  Table table({Align::kLeft, Align::kLeft});
-  add_run_rows(table, run);
-  table.add({"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(timed.makespan_s),
-                                     timed.makespan_s)});
-  if (timed.wire_times == analysis::WireTimes::kRun) {
-    table.add({"wire times", "as the run had them, with messages that shared links"});
-  }
-  table.add({"total float",
-             fmt::format(
-                 "least {}, median {}, most {}; none at {} of {} ({})",
-                 sched::human_seconds(total.min_s), sched::human_seconds(total.median_s),
-                 sched::human_seconds(total.max_s), total.without, human_count(total.ops, "op"),
-                 human_share(static_cast<double>(total.without), static_cast<double>(total.ops)))});
-  table.add({"digest", to_string(loaded.schedule.digest())});
-  text += table.text("  ") + remarks(run, timed) + delay_line(loaded.schedule, found.order);
-  if (loaded.schedule.op_count() == 0) return text;
-  return text + '\n' + rank_table(loaded.schedule, timed, all) + '\n' +
-         link_table(run, timed, all) + path_table(loaded.schedule, run.trace, timed, all);
-}
-
-std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
-                           const FoundSlack& found) {
+void answer_slack(Answer& answer, const SlackRun& run, const FoundSlack& found) {
+  const sched::Schedule& schedule = run.setting.schedule;
   const analysis::StepSlack& steps = found.steps;
   const analysis::TimedSlack& timed = found.timed;
-  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-  json.set("schedule", loaded.name);
-  json.set("engine", run.engine);
-  json.set("answered_by", run.trace.engine);
-  json.set("contended", run.trace.contended);
-  set_platform(json, run.setting.platform, run.trace.platform, loaded.schedule.rank_count());
-  set_no_promise(json, why_no_promise(run.setting));
-  const bool any = steps.steady.sends != 0;
-  json.set("average_step_slack", any ? std::optional(steps.steady.average()) : std::nullopt);
-  json.set("average_step_slack_exact",
-           any ? std::optional(exact_average(steps.steady)) : std::nullopt);
-  json.set("first_steady_step", any ? std::optional(steps.first_steady) : std::nullopt);
-  json.set("last_steady_step", any ? std::optional(steps.end_steady - 1) : std::nullopt);
-  json.set("average_step_slack_of_all",
-           steps.all.sends != 0 ? std::optional(steps.all.average()) : std::nullopt);
-  json.set("smallest_step_slack",
-           steps.all.sends != 0 ? std::optional(steps.smallest) : std::nullopt);
-  json.set("makespan_s", timed.makespan_s);
-  json.set("unexplained_s", timed.unexplained_s);
-  json.set("wire_times", name(timed.wire_times));
   const analysis::FixedOrder& order = found.order;
-  json.set("one_delay_costs_at_most_itself",
-           order.decided ? std::optional(order.one_delay_costs_at_most_itself()) : std::nullopt);
-  json.set("order_open_at", order.contested != analysis::Contested::kNothing
-                                ? std::optional(std::string(name(order.contested)))
-                                : std::nullopt);
-  std::vector<std::uint64_t> open_ops;
-  for (const sched::OpId id : {order.first, order.second}) {
-    if (id.valid()) open_ops.push_back(id.value);
+  add_run(answer, run, run.trace.contended);
+  add_no_promise(answer, "floats are", why_no_promise(run.setting), kRealPrices);
+  answer.opening(step_lines(steps) + '\n');
+  const auto set = [&](std::string_view key, bool known, const Value& value) {
+    answer.set(key, known ? value : Value());
+  };
+  const bool steady = steps.steady.sends != 0;
+  const bool any = steps.all.sends != 0;
+  set("average_step_slack", steady, steps.steady.average());
+  set("average_step_slack_exact", steady, exact_average(steps.steady));
+  set("first_steady_step", steady, steps.first_steady);
+  set("last_steady_step", steady, steps.end_steady - 1);
+  set("average_step_slack_of_all", any, steps.all.average());
+  set("smallest_step_slack", any, steps.smallest);
+  answer.makespan(timed.makespan_s);
+  answer.set("unexplained_s", timed.unexplained_s);
+  answer.set("wire_times", name(timed.wire_times));
+  if (timed.wire_times == analysis::WireTimes::kRun) {
+    answer.row("wire times", "as the run had them, with messages that shared links");
   }
-  json.set("order_open_ops", std::span<const std::uint64_t>(open_ops));
-  std::vector<std::uint64_t> path;
-  for (const sched::OpId id : timed.critical_path) path.push_back(id.value);
-  json.set("critical_path", std::span<const std::uint64_t>(path));
-  json.set("total_float_s", std::span<const double>(timed.total_float_s));
-  json.set("free_float_s", std::span<const double>(timed.free_float_s));
-  json.set("message_float_s", std::span<const double>(timed.message_float_s));
-  std::vector<double> least_s;
-  std::vector<double> median_s;
-  for (const FloatSummary& rank :
-       analysis::summarise_by_rank(loaded.schedule, timed.total_float_s)) {
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    least_s.push_back(rank.ops != 0 ? rank.min_s : kNone);
-    median_s.push_back(rank.ops != 0 ? rank.median_s : kNone);
-  }
-  json.set("rank_least_float_s", std::span<const double>(least_s));
-  json.set("rank_median_float_s", std::span<const double>(median_s));
+  set("one_delay_costs_at_most_itself", order.decided, order.one_delay_costs_at_most_itself());
+  set("order_open_at", order.contested != analysis::Contested::kNothing, name(order.contested));
+  std::vector<sched::OpId> open_ops{order.first, order.second};
+  std::erase_if(open_ops, [](sched::OpId id) { return !id.valid(); });
+  answer.set_each("order_open_ops", open_ops, &sched::OpId::value);
+  answer.set_each("critical_path", timed.critical_path, &sched::OpId::value);
+  answer.set("total_float_s", timed.total_float_s);
+  answer.set("free_float_s", timed.free_float_s);
+  answer.set("message_float_s", timed.message_float_s);
+  const FloatSummary total = analysis::summarise(timed.total_float_s);
+  answer.row("total float",
+             fmt::format("least {}, median {}, most {}; none {}", sched::human_seconds(total.min_s),
+                         sched::human_seconds(total.median_s), sched::human_seconds(total.max_s),
+                         share_of_ops(total.without, total.ops)));
+  answer.digest_row();
+  answer.say(remarks(run, timed) + delay_line(schedule, order));
+
+  const std::vector<FloatSummary> ranks =
+      analysis::summarise_by_rank(schedule, timed.total_float_s);
+  answer.set_each("rank_least_float_s", ranks,
+                  [](const FloatSummary& rank) { return rank.ops != 0 ? rank.min_s : kNoNumber; });
+  answer.set_each("rank_median_float_s", ranks, [](const FloatSummary& rank) {
+    return rank.ops != 0 ? rank.median_s : kNoNumber;
+  });
   const std::vector<FloatSummary> links = by_link(run, timed);
-  json.begin_list("links");
-  for (std::size_t l = 0; l < links.size(); ++l) {
-    if (links[l].ops == 0) continue;
-    json.begin_object();
-    json.set("link", run.setting.wiring.links()[l].name);
-    json.set("messages", links[l].ops);
-    json.set("without_float", links[l].without);
-    json.set("least_float_s", links[l].min_s);
-    json.set("median_float_s", links[l].median_s);
-    json.set("most_float_s", links[l].max_s);
-    json.end();
+  Columns link_columns = float_columns(links, "messages");
+  link_columns.insert(
+      link_columns.begin(),
+      {"link", "link", [&](auto link) { return run.setting.wiring.links()[link].name; },
+       Align::kLeft});
+  answer.list("links", rows_where(links.size(), [&](auto link) { return links[link].ops != 0; }),
+              link_columns);
+  if (schedule.op_count() == 0) return;
+  Columns rank_columns = float_columns(ranks, "ops");
+  rank_columns.insert(rank_columns.begin(), {nullptr, "rank", [](auto rank) { return rank; }});
+  answer.table("ranks by the least total float of their ops, then by how many ops have none",
+               rank_columns, least_float_first(ranks), kRowsShown, "more rank");
+  const Rows used = least_float_first(links);
+  if (!used.empty()) {  // some message has bytes
+    answer.table(
+        "links by the least total float of the messages that pass them, then by how many have none",
+        link_columns, used, kRowsShown, "more link");
   }
-  json.end();
-  return json.text();
+  if (answer.for_people()) {
+    answer.say('\n' + path_table(schedule, run.trace, timed, answer.all()));
+  }
 }
 
 std::string slack_heat_map(const LoadedSchedule& loaded, const analysis::TimedSlack& timed,

@@ -6,6 +6,7 @@
 #include "analysis/slack/fixed_order.h"
 #include "analysis/slack/step_slack.h"
 #include "analysis/slack/timed_slack.h"
+#include "cli/answer.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 
@@ -17,10 +18,7 @@ struct FoundSlack {
   analysis::FixedOrder order;
 };
 
-std::string slack_report(const LoadedSchedule& loaded, const SlackRun& run, const FoundSlack& found,
-                         bool all);
-std::string slack_document(const LoadedSchedule& loaded, const SlackRun& run,
-                           const FoundSlack& found);
+void answer_slack(Answer& answer, const SlackRun& run, const FoundSlack& found);
 
 /// Least total float over rank and step, as SVG; its title says so if floats are no promise. Throws
 /// EnvironmentError without gnuplot.

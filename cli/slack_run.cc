@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/units.h"
+#include "base/enum_names.h"
 #include "cli/platform_report.h"
 #include "engines/engines.h"
 #include "engines/network.h"
@@ -50,21 +50,41 @@ const machine::Engine* TracedRun::engine_of(const machine::Setting& setting) con
   return engine;
 }
 
-void add_run_rows(Table& table, const SlackRun& run) {
-  add_platform_rows(table, run.platform_shown, run.setting.platform,
-                    run.setting.wiring.rank_count());
-  table.add({"engine", run.engine == run.trace.engine
+void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended) {
+  answer.set("schedule", answer.subject().name);
+  answer.set("engine", run.engine);
+  answer.set("answered_by", run.trace.engine);
+  if (contended) answer.set("contended", *contended);
+  add_platform(answer, run.platform_shown, run.setting.platform, run.setting.wiring.rank_count(),
+               run.trace.platform);
+  answer.row("engine", run.engine == run.trace.engine
                            ? run.engine
-                           : fmt::format("{} ({})", run.engine, run.trace.engine)});
+                           : fmt::format("{} ({})", run.engine, run.trace.engine));
 }
 
-std::string_view name(analysis::WireTimes wire) {
-  return wire == analysis::WireTimes::kModel ? "model" : "run";
+void add_delayed_run(Answer& answer, const SlackRun& run, double makespan_s) {
+  add_run(answer, run);
+  answer.makespan(makespan_s);
 }
 
-std::string human_difference(double time_s) {
-  if (time_s == 0) return "0 s";
-  return fmt::format("{}{}", time_s > 0 ? "+" : "−", sched::human_seconds(std::abs(time_s)));
+Columns op_columns(const sched::Schedule& schedule,
+                   const std::function<sched::OpId(std::uint32_t row)>& op) {
+  const auto of = [&schedule, op](std::uint32_t row) -> const sched::Op& {
+    return schedule.op(op(row));
+  };
+  return {{"op", "op", [op](auto row) { return op(row).value; }},
+          {"kind", "kind", [of](auto row) { return sched::name(of(row).kind); }, Align::kLeft},
+          {"rank", "rank", [of](auto row) { return of(row).rank.value; }},
+          {"step", "step", [of](auto row) { return of(row).step; }}};
+}
+
+namespace {
+constexpr base::EnumNames<analysis::WireTimes, 2> kWireTimes = {"model", "run"};
+}  // namespace
+
+std::string_view name(analysis::WireTimes wire) { return kWireTimes[wire]; }
+std::optional<analysis::WireTimes> wire_times_named(std::string_view name) {
+  return kWireTimes.find(name);
 }
 
 }  // namespace slackline::cli

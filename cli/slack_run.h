@@ -5,10 +5,10 @@
 #include <string>
 
 #include "analysis/slack/timed_slack.h"
+#include "cli/answer.h"
 #include "cli/console.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
-#include "cli/table.h"
 #include "machine/engine.h"
 #include "sched/trace.h"
 
@@ -43,13 +43,17 @@ struct TracedRun {
   const machine::Engine* engine_of(const machine::Setting& setting) const;
 };
 
-/// The lines about the run that every report of slack begins with.
-void add_run_rows(Table& table, const SlackRun& run);
+/// What every report of slack begins with: the schedule, the engine and the platform; `contended`
+/// stands in the document where it is said.
+void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended = {});
+/// The same of a run that is really delayed, with its makespan.
+void add_delayed_run(Answer& answer, const SlackRun& run, double makespan_s);
+/// An operation's number, kind, rank and step.
+Columns op_columns(const sched::Schedule& schedule,
+                   const std::function<sched::OpId(std::uint32_t row)>& op);
 
 /// Where the times on the wire are from: "model" or "run".
 std::string_view name(analysis::WireTimes wire);
-
-/// "+1.5 us", "−2 ns", "0 s".
-std::string human_difference(double time_s);
+std::optional<analysis::WireTimes> wire_times_named(std::string_view name);
 
 }  // namespace slackline::cli

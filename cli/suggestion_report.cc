@@ -2,16 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "base/units.h"
 #include "cli/human.h"
-#include "cli/price_report.h"
-#include "cli/table.h"
 
 namespace slackline::cli {
 namespace {
@@ -24,92 +19,63 @@ std::string option_of(const machine::OpDelay& delay) {
 }
 
 std::string faster(double before_s, double after_s) {
-  return fmt::format("{} ({:.9g} s), {} less", sched::human_seconds(after_s), after_s,
+  return fmt::format("{}, {} less", exact_seconds(after_s),
                      human_share(before_s - after_s, before_s));
-}
-
-std::string delay_table(const sched::Schedule& schedule, double makespan_s,
-                        const std::vector<analysis::HelpfulDelay>& delays, std::size_t rows) {
-  Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight, Align::kRight});
-  table.add({"op", "kind", "rank", "step", "delay", "makespan", "gain"});
-  for (std::size_t i = 0; i < rows; ++i) {
-    const analysis::HelpfulDelay& d = delays[i];
-    std::vector<std::string> row = op_cells(schedule, d.delay.op);
-    row.push_back(sched::human_seconds(sched::seconds(d.delay.by)));
-    row.push_back(sched::human_seconds(d.makespan_s));
-    row.push_back(human_share(makespan_s - d.makespan_s, makespan_s));
-    table.add(std::move(row));
-  }
-  return table.text("  ");
 }
 
 }  // namespace
 
-std::string suggestion_report(const LoadedSchedule& loaded, const SlackRun& run,
-                              const Suggestion& suggestion, bool all) {
-  const analysis::HelpfulDelays& found = suggestion.found;
-  Table head({Align::kLeft, Align::kLeft});
-  add_delayed_run_rows(head, run, found.makespan_s);
-  head.add({"tried", fmt::format("in {}", human_count(found.runs, "run"))});
+void answer_suggestion(Answer& answer, const SlackRun& run, const analysis::HelpfulDelays& found,
+                       const std::optional<Confirmation>& confirmed) {
+  const double without_s = found.makespan_s;
+  const double with_s = found.together.empty() ? without_s : found.together.back().makespan_s;
+  add_delayed_run(answer, run, without_s);
+  answer.set("runs", found.runs);
+  answer.row("tried", "in " + human_count(found.runs, "run"));
+  answer.set("makespan_with_s", with_s);
   if (found.together.empty()) {
-    head.add({"suggested", "nothing: no delay that was tried makes the whole faster"});
+    answer.row("suggested", "nothing: no delay that was tried makes the whole faster");
   } else {
-    head.add({"suggested", human_count(found.together.size(), "delay")});
-    head.add({"with them", faster(found.makespan_s, found.together.back().makespan_s)});
-    if (suggestion.confirmed) {
-      const Confirmation& c = *suggestion.confirmed;
-      head.add({"by " + c.engine,
-                fmt::format("{}, without them {} ({:.9g} s)", faster(c.without_s, c.with_s),
-                            sched::human_seconds(c.without_s), c.without_s)});
+    answer.row("suggested", human_count(found.together.size(), "delay"));
+    answer.row("with them", faster(without_s, with_s));
+    if (confirmed) {
+      answer.row("by " + confirmed->engine,
+                 fmt::format("{}, without them {}", faster(confirmed->without_s, confirmed->with_s),
+                             exact_seconds(confirmed->without_s)));
     } else {
-      head.add({"confirmed", "no: this program was built without SimGrid"});
+      answer.row("confirmed", "no: this program was built without SimGrid");
     }
   }
-  head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + head.text("  ");
-  if (found.together.empty()) return text;
-  text += "\n  suggested, each with those above it:\n" +
-          delay_table(loaded.schedule, found.makespan_s, found.together, found.together.size());
-  text += "\n  as options of `simulate`:\n";
+  answer.digest_row();
+  const auto add = [&](const char* key, const std::vector<analysis::HelpfulDelay>& delays,
+                       std::string_view title, std::size_t most) {
+    Columns columns = {
+        {"op", nullptr, [&](auto i) { return delays[i].delay.op.value; }},
+        {"by_s", nullptr, [&](auto i) { return sched::seconds(delays[i].delay.by); }},
+        {"of", nullptr, [&](auto i) { return delays[i].delay.whole_lane ? "lane" : "op"; }},
+        {"option", nullptr, [&](auto i) { return option_of(delays[i].delay); }},
+        {"makespan_s", nullptr, [&](auto i) { return delays[i].makespan_s; }}};
+    const Rows rows = rows_of(delays.size());
+    answer.list(key, rows, columns);
+    if (found.together.empty()) return;
+    columns = op_columns(run.setting.schedule, [&](auto i) { return delays[i].delay.op; });
+    columns.push_back({nullptr, "delay", [&](auto i) { return human_time(delays[i].delay.by); }});
+    columns.push_back(
+        {nullptr, "makespan", [&](auto i) { return in_seconds(delays[i].makespan_s); }});
+    columns.push_back({nullptr, "gain", [&](auto i) {
+                         return human_share(without_s - delays[i].makespan_s, without_s);
+                       }});
+    answer.table(title, columns, rows, most, "more op");
+  };
+  add("suggested", found.together, "suggested, each with those above it", found.together.size());
+  if (!found.together.empty()) answer.say("\n  as options of `simulate`:\n");
   for (const analysis::HelpfulDelay& d : found.together) {
-    text += fmt::format("  {}\n", option_of(d.delay));
+    answer.say(fmt::format("  {}\n", option_of(d.delay)));
   }
-  const std::size_t rows =
-      all ? found.singles.size() : std::min(found.singles.size(), kSinglesShown);
-  text += "\n  ops of which one delay alone helps, best first:\n" +
-          delay_table(loaded.schedule, found.makespan_s, found.singles, rows) +
-          more_ops(found.singles.size() - rows);
-  return text;
-}
-
-std::string suggestion_document(const LoadedSchedule& loaded, const SlackRun& run,
-                                const Suggestion& suggestion) {
-  const analysis::HelpfulDelays& found = suggestion.found;
-  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-  set_delayed_run(json, loaded, run, found.makespan_s);
-  json.set("runs", found.runs);
-  json.set("makespan_with_s",
-           found.together.empty() ? found.makespan_s : found.together.back().makespan_s);
-  for (const auto& [key, delays] :
-       {std::pair{"suggested", &found.together}, std::pair{"alone", &found.singles}}) {
-    json.begin_list(key);
-    for (const analysis::HelpfulDelay& d : *delays) {
-      json.begin_object();
-      json.set("op", d.delay.op.value);
-      json.set("by_s", sched::seconds(d.delay.by));
-      json.set("of", d.delay.whole_lane ? "lane" : "op");
-      json.set("option", option_of(d.delay));
-      json.set("makespan_s", d.makespan_s);
-      json.end();
-    }
-    json.end();
-  }
-  const auto& confirmed = suggestion.confirmed;
-  json.set("confirmed_by", confirmed ? std::optional(confirmed->engine) : std::nullopt);
-  json.set("confirmed_without_s", confirmed ? std::optional(confirmed->without_s) : std::nullopt);
-  json.set("confirmed_with_s", confirmed ? std::optional(confirmed->with_s) : std::nullopt);
-  return json.text();
+  add("alone", found.singles, "ops of which one delay alone helps, best first", kSinglesShown);
+  answer.set("confirmed_by", confirmed ? Value(confirmed->engine) : Value());
+  answer.set("confirmed_without_s", confirmed ? Value(confirmed->without_s) : Value());
+  answer.set("confirmed_with_s", confirmed ? Value(confirmed->with_s) : Value());
 }
 
 }  // namespace slackline::cli

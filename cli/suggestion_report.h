@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/slack/helpful_delays.h"
-#include "cli/schedule_source.h"
+#include "cli/answer.h"
 #include "cli/slack_run.h"
 
 namespace slackline::cli {
@@ -17,13 +17,8 @@ struct Confirmation {
   double with_s = 0;
 };
 
-struct Suggestion {
-  const analysis::HelpfulDelays& found;
-  std::optional<Confirmation> confirmed;  // nothing without that engine, or if nothing helps
-};
-std::string suggestion_report(const LoadedSchedule& loaded, const SlackRun& run,
-                              const Suggestion& suggestion, bool all);
-std::string suggestion_document(const LoadedSchedule& loaded, const SlackRun& run,
-                                const Suggestion& suggestion);
+/// `confirmed` is nothing without that engine, and if nothing helps.
+void answer_suggestion(Answer& answer, const SlackRun& run, const analysis::HelpfulDelays& found,
+                       const std::optional<Confirmation>& confirmed);
 
 }  // namespace slackline::cli

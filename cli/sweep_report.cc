@@ -41,7 +41,7 @@ std::string how_often(const SweepSubject& subject) {
 SweepReport::SweepReport(SweepSubject subject) : subject_(std::move(subject)) {}
 
 void SweepReport::begin(std::string_view transport, Console& console) {
-  if (subject_.json) {
+  if (subject_.reader.json) {
     json_.emplace(std::nullopt, subject_.proved);
     json_->set("schedule", subject_.name);
     json_->set("engine", "run");
@@ -92,7 +92,7 @@ void SweepReport::end(const std::vector<hw::RankFacts>& facts, Console& console)
     json_->end();
     add_facts(facts, *json_);
     console.print(json_->text());
-  } else if (subject_.all) {
+  } else if (subject_.reader.all) {
     console.print('\n' + facts_table(facts));
   }
 }

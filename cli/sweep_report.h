@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/answer.h"
 #include "cli/console.h"
 #include "cli/contents.h"
-#include "cli/json_document.h"
 #include "cli/run_figures.h"
 #include "cli/schedule_source.h"
 #include "hw/rank_facts.h"
@@ -23,8 +23,7 @@ struct SweepSubject {
   bool proved = false;
   std::size_t sizes = 0;
   hw::RunOptions options;  // of the first
-  bool json = false;
-  bool all = false;  // with the facts of every rank
+  Reader reader;           // of all: with the facts of every rank
 };
 
 class SweepReport {

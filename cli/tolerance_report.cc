@@ -12,8 +12,6 @@
 #include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
-#include "cli/platform_report.h"
 #include "machine/input_text.h"
 
 namespace slackline::cli {
@@ -23,7 +21,6 @@ using analysis::Parameter;
 using analysis::Tolerance;
 using Kind = Parameter::Kind;
 
-constexpr double kShares[] = {0.01, 0.02, 0.05};
 constexpr std::size_t kBendsShown = 2;
 constexpr std::string_view kFigures =
     "latency, overhead, completion, gap, links, link=NAME, rank=R, slowdown=R or op=N";
@@ -141,75 +138,56 @@ FoundTolerances tolerances_of(const SlackRun& run, const analysis::TimedSlack& s
           slack.wire_times, slack.unexplained_s};
 }
 
-std::string tolerance_report(const LoadedSchedule& loaded, const SlackRun& run,
-                             const FoundTolerances& found, bool all) {
+void answer_tolerances(Answer& answer, const SlackRun& run, const FoundTolerances& found) {
   const double makespan_s = found.tolerances.front().makespan_s;
-  Table head({Align::kLeft, Align::kLeft});
-  add_run_rows(head, run);
-  head.add(
-      {"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(makespan_s), makespan_s)});
-  head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' +
-                     no_promise_line("tolerances are", why_no_promise(run.setting)) +
-                     head.text("  ");
+  const auto kind = [&](auto i) { return found.figures[i].kind; };
+  const auto bearable = [&](double share) {
+    return [&, share](auto i) { return found.tolerances[i].bearable(share); };
+  };
+  const auto shown = [&](double share) {
+    return [&, share](auto i) { return added(kind(i), found.tolerances[i].bearable(share)); };
+  };
+  add_run(answer, run);
+  add_no_promise(answer, "tolerances are", why_no_promise(run.setting));
+  answer.set("wire_times", name(found.wire_times));
+  answer.makespan(makespan_s);
+  answer.set("unexplained_s", found.unexplained_s);
+  answer.digest_row();
   if (found.unexplained_s > 1e-9 * makespan_s) {
-    text += fmt::format("  the order of this run does not explain {} of it: so much may be off\n",
-                        sched::human_seconds(found.unexplained_s));
+    answer.say(
+        fmt::format("  the order of this run does not explain {} of it: so much may be off\n",
+                    sched::human_seconds(found.unexplained_s)));
   }
-  Table table(
-      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.add({"figure", "slope", "for 1 %", "for 2 %", "for 5 %", "slopes from there on"});
-  for (std::size_t i = 0; i < found.figures.size(); ++i) {
-    const Tolerance& tolerance = found.tolerances[i];
-    const Kind kind = found.figures[i].kind;
-    std::vector<std::string> row{found.figures[i].text, slope_text(kind, tolerance.slopes().after)};
-    for (const double share : kShares) row.push_back(added(kind, tolerance.bearable(share)));
-    row.push_back(bends(tolerance, all));
-    table.add(row);
-  }
-  return text +
-         "\n  how much of a figure lies on the critical path, and how much more of it costs 1, 2 "
-         "and 5 %:\n" +
-         table.text("  ");
-}
-
-std::string tolerance_document(const LoadedSchedule& loaded, const SlackRun& run,
-                               const FoundTolerances& found) {
-  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-  json.set("schedule", loaded.name);
-  json.set("engine", run.engine);
-  json.set("answered_by", run.trace.engine);
-  set_platform(json, run.setting.platform, run.trace.platform, loaded.schedule.rank_count());
-  set_no_promise(json, why_no_promise(run.setting));
-  json.set("wire_times", name(found.wire_times));
-  json.set("makespan_s", found.tolerances.front().makespan_s);
-  json.set("unexplained_s", found.unexplained_s);
-  json.begin_list("tolerances");
-  for (std::size_t i = 0; i < found.figures.size(); ++i) {
-    const Tolerance& tolerance = found.tolerances[i];
-    json.begin_object();
-    json.set("figure", found.figures[i].text);
-    json.set("unit", unit_of(found.figures[i].kind));
-    const auto slopes = tolerance.slopes();
-    const bool at_end = tolerance.makespan_at.lo() >= 0;
-    json.set("slope_for_less", at_end ? std::nullopt : std::optional(slopes.before));
-    json.set("slope_for_more", slopes.after);
-    json.set("bearable_1_percent", tolerance.bearable(kShares[0]));
-    json.set("bearable_2_percent", tolerance.bearable(kShares[1]));
-    json.set("bearable_5_percent", tolerance.bearable(kShares[2]));
-    std::vector<double> from, makespan_s, slope;
-    for (const auto& piece : tolerance.makespan_at.pieces()) {
-      from.push_back(piece.from);
-      makespan_s.push_back(piece.line.at(piece.from));
-      slope.push_back(piece.line.slope);
-    }
-    json.set("piece_from", std::span<const double>(from));
-    json.set("piece_makespan_s", std::span<const double>(makespan_s));
-    json.set("piece_slope", std::span<const double>(slope));
-    json.end();
-  }
-  json.end();
-  return json.text();
+  const Columns columns = {
+      {"figure", "figure", [&](auto i) { return found.figures[i].text; }, Align::kLeft},
+      {nullptr, "slope",
+       [&](auto i) { return slope_text(kind(i), found.tolerances[i].slopes().after); }},
+      {nullptr, "for 1 %", shown(0.01)},
+      {nullptr, "for 2 %", shown(0.02)},
+      {nullptr, "for 5 %", shown(0.05)},
+      {nullptr, "slopes from there on",
+       [&](auto i) { return bends(found.tolerances[i], answer.all()); }, Align::kLeft},
+      {"unit", nullptr, [&](auto i) { return unit_of(kind(i)); }},
+      {"slope_for_less", nullptr,
+       [&](auto i) {
+         const Tolerance& of = found.tolerances[i];
+         return of.makespan_at.lo() >= 0 ? Value() : Value(of.slopes().before);
+       }},
+      {"slope_for_more", nullptr, [&](auto i) { return found.tolerances[i].slopes().after; }},
+      {"bearable_1_percent", nullptr, bearable(0.01)},
+      {"bearable_2_percent", nullptr, bearable(0.02)},
+      {"bearable_5_percent", nullptr, bearable(0.05)}};
+  const Rows rows = rows_of(found.figures.size());
+  answer.list("tolerances", rows, columns, [&](std::uint32_t i, JsonDocument& json) {
+    const auto pieces = found.tolerances[i].makespan_at.pieces();
+    json.set_each("piece_from", pieces, [](const auto& piece) { return piece.from; });
+    json.set_each("piece_makespan_s", pieces,
+                  [](const auto& piece) { return piece.line.at(piece.from); });
+    json.set_each("piece_slope", pieces, [](const auto& piece) { return piece.line.slope; });
+  });
+  answer.table(
+      "how much of a figure lies on the critical path, and how much more of it costs 1, 2 and 5 %",
+      columns, rows);
 }
 
 }  // namespace slackline::cli

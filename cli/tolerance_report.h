@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/slack/tolerance.h"
-#include "cli/schedule_source.h"
+#include "cli/answer.h"
 #include "cli/slack_run.h"
 
 namespace slackline::cli {
@@ -34,9 +34,6 @@ struct FoundTolerances {
 FoundTolerances tolerances_of(const SlackRun& run, const analysis::TimedSlack& slack,
                               std::vector<ToleranceFigure> figures);
 
-std::string tolerance_report(const LoadedSchedule& loaded, const SlackRun& run,
-                             const FoundTolerances& found, bool all);
-std::string tolerance_document(const LoadedSchedule& loaded, const SlackRun& run,
-                               const FoundTolerances& found);
+void answer_tolerances(Answer& answer, const SlackRun& run, const FoundTolerances& found);
 
 }  // namespace slackline::cli

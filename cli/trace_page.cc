@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cli/human.h"
 #include "cli/report_file.h"
 #include "cli/traced_schedule.h"
 #include "engines/network.h"
@@ -67,10 +68,14 @@ TracePage::Made TracePage::make(Console& console) const {
           report::report_page(report)};
 }
 
-void TracePage::Made::add_to(JsonDocument& document) const {
-  document.set("schedule", schedule);
-  document.set("runs", runs);
-  document.set("file_bytes", std::uint64_t{html.size()});
+Subject TracePage::Made::subject(const std::string& file) const {
+  return {fmt::format("{}: {}", file, human_bytes(html.size())), digest};
+}
+
+void TracePage::Made::add_to(Answer& answer) const {
+  answer.set("schedule", schedule);
+  answer.set("runs", runs);
+  answer.set("file_bytes", html.size());
 }
 
 }  // namespace slackline::cli

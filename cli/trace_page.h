@@ -5,10 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
-#include "cli/json_document.h"
 #include "cli/memory_option.h"
+#include "cli/subject.h"
 
 namespace slackline::cli {
 
@@ -23,8 +24,10 @@ class TracePage {
     std::uint64_t runs = 0;
     std::string html;
 
-    /// These but for the page, of which it has the size.
-    void add_to(JsonDocument& document) const;
+    /// "report.html: 1.2 MiB", of the page in that file.
+    Subject subject(const std::string& file) const;
+    /// In the document these but for the page, of which it has the size.
+    void add_to(Answer& answer) const;
   };
   /// Reads, analyses and writes. Throws InputError, naming the trace, on what is none, on traces of
   /// two schedules, and where the schedule cannot be had.

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <vector>
 
 #include "analysis/slack/critical_path.h"
 #include "base/units.h"
 #include "cli/human.h"
-#include "cli/price_report.h"
-#include "cli/table.h"
 
 namespace slackline::cli {
 namespace {
@@ -51,63 +47,42 @@ class Savings {
 
 }  // namespace
 
-std::string upgrade_report(const LoadedSchedule& loaded, const SlackRun& run,
-                           const analysis::LinkUpgrades& upgrades, bool all) {
+void answer_upgrades(Answer& answer, const SlackRun& run, const analysis::LinkUpgrades& upgrades) {
   const Savings saves(upgrades.makespan_s);
-  std::vector<LinkUpgrade> links = upgrades.links;
-  const auto useful = static_cast<std::uint64_t>(std::count_if(
-      links.begin(), links.end(), [&](const LinkUpgrade& u) { return saves.any(u); }));
-  Table head({Align::kLeft, Align::kLeft});
-  add_delayed_run_rows(head, run, upgrades.makespan_s);
-  head.add({"changed", "each link alone, in runs of its own"});
-  head.add(
-      {"more rate saves", fmt::format("at {} of {}", useful, human_count(links.size(), "link"))});
-  head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + head.text("  ");
-  if (links.empty()) return text;
-  std::stable_sort(links.begin(), links.end(), [&](const LinkUpgrade& a, const LinkUpgrade& b) {
-    return saves.rank(a) > saves.rank(b);
-  });
-  Table table(
-      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"link", "rate", "1 % more", "twice", "1 % less", "per latency"});
-  const std::size_t rows = all ? links.size() : std::min(links.size(), kUpgradesShown);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const LinkUpgrade& upgrade = links[i];
-    const machine::Link& link = run.setting.wiring.links()[upgrade.link.value];
-    table.add({link.name, sched::format_rate(link.rate),
-               human_difference(-saves.of(upgrade.faster_s)),
-               human_difference(-saves.of(upgrade.twice_s)),
-               human_difference(-saves.of(upgrade.slower_s)),
-               fmt::format("{:.4g}", saves.per_latency(upgrade))});
-  }
-  text += "\n  links by what more rate saves, then by what less costs:\n" + table.text("  ");
-  if (rows < links.size()) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(links.size() - rows, "more link"));
-  }
-  return text;
-}
-
-std::string upgrade_document(const LoadedSchedule& loaded, const SlackRun& run,
-                             const analysis::LinkUpgrades& upgrades) {
-  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-  set_delayed_run(json, loaded, run, upgrades.makespan_s);
-  json.begin_list("links");
-  for (const LinkUpgrade& upgrade : upgrades.links) {
-    const machine::Link& link = run.setting.wiring.links()[upgrade.link.value];
-    json.begin_object();
-    json.set("link", link.name);
-    json.set("rate_bits_per_s", link.rate.bits_per_second);
-    json.set("makespan_1_percent_faster_s", upgrade.faster_s);
-    json.set("makespan_twice_as_fast_s", upgrade.twice_s);
-    json.set("makespan_1_percent_slower_s", upgrade.slower_s);
-    json.set("nearer_by_s", sched::seconds(upgrade.nearer));
-    json.set("makespan_nearer_s", upgrade.nearer_s);
-    json.end();
-  }
-  json.end();
-  return json.text();
+  const std::vector<LinkUpgrade>& links = upgrades.links;
+  const auto link = [&](std::uint32_t row) -> const machine::Link& {
+    return run.setting.wiring.links()[links[row].link.value];
+  };
+  const auto saved = [&](double LinkUpgrade::*changed_s) {
+    return [&, changed_s](auto row) { return as_difference(-saves.of(links[row].*changed_s)); };
+  };
+  add_delayed_run(answer, run, upgrades.makespan_s);
+  answer.row("changed", "each link alone, in runs of its own");
+  answer.row("more rate saves",
+             fmt::format("at {} of {}",
+                         std::ranges::count_if(links, [&](const auto& u) { return saves.any(u); }),
+                         human_count(links.size(), "link")));
+  answer.digest_row();
+  const Columns columns = {
+      {"link", "link", [&](auto row) { return link(row).name; }, Align::kLeft},
+      {"rate_bits_per_s", nullptr, [&](auto row) { return link(row).rate.bits_per_second; }},
+      {"makespan_1_percent_faster_s", nullptr, [&](auto row) { return links[row].faster_s; }},
+      {"makespan_twice_as_fast_s", nullptr, [&](auto row) { return links[row].twice_s; }},
+      {"makespan_1_percent_slower_s", nullptr, [&](auto row) { return links[row].slower_s; }},
+      {"nearer_by_s", nullptr, [&](auto row) { return sched::seconds(links[row].nearer); }},
+      {"makespan_nearer_s", nullptr, [&](auto row) { return links[row].nearer_s; }},
+      {nullptr, "rate", [&](auto row) { return sched::format_rate(link(row).rate); }},
+      {nullptr, "1 % more", saved(&LinkUpgrade::faster_s)},
+      {nullptr, "twice", saved(&LinkUpgrade::twice_s)},
+      {nullptr, "1 % less", saved(&LinkUpgrade::slower_s)},
+      {nullptr, "per latency",
+       [&](auto row) { return fmt::format("{:.4g}", saves.per_latency(links[row])); }}};
+  const Rows rows = rows_of(links.size());
+  answer.list("links", rows, columns);
+  if (links.empty()) return;
+  answer.table("links by what more rate saves, then by what less costs", columns,
+               most_first(rows, [&](auto row) { return saves.rank(links[row]); }), kUpgradesShown,
+               "more link");
 }
 
 }  // namespace slackline::cli

@@ -9,9 +9,8 @@
 #include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
 #include "cli/platform_report.h"
-#include "cli/table.h"
+#include "cli/slack_run.h"
 
 namespace slackline::cli {
 namespace {
@@ -60,116 +59,57 @@ std::uint64_t ValidationReport::beyond() const {
   return count;
 }
 
-std::string ValidationReport::text() const {
+void ValidationReport::say(Answer& answer) const {
   const double makespan_s = validation.makespan_s;
+  const std::vector<TrialResult>& trials = validation.trials;
+  const std::vector<double> errors = errors_s();
   const std::uint64_t outside = beyond();
-  Table head({Align::kLeft, Align::kLeft});
+  answer.set("schedule", loaded.name);
+  answer.set("on", on);
   if (!real || predictions.size() > 1) {
-    add_platform_rows(head, setting.platform.name, setting.platform, loaded.schedule.rank_count());
+    add_platform_rows(answer.head(), setting.platform.name, setting.platform,
+                      loaded.schedule.rank_count());
   }
-  head.add({"on", real ? fmt::format("{}, {} each, in turn with undelayed runs", on,
-                                     human_count(real->repeats, "time"))
-                       : on});
-  head.add(
-      {"makespan", fmt::format("{} ({:.9g} s)", sched::human_seconds(makespan_s), makespan_s)});
+  if (answer.json()) set_platform(*answer.json(), setting.platform, loaded.schedule.rank_count());
+  answer.row("on", real ? fmt::format("{}, {} each, in turn with undelayed runs", on,
+                                      human_count(real->repeats, "time"))
+                        : on);
+  add_no_promise(answer, "predictions by floats are", no_promise);
+  answer.set("ok", ok());
+  answer.set("checked", trials.size());
+  answer.set("beyond_tolerance", outside);
+  answer.set("tolerance", tolerance.given);
+  answer.makespan(makespan_s);
   if (real) {
+    answer.set("repeats", real->repeats);
+    answer.set("noise_s", real->noise_s);
+    answer.set("undelayed_s", real->undelayed_s);
     std::vector<double> sorted_s = real->undelayed_s;
     std::sort(sorted_s.begin(), sorted_s.end());
     const auto quantile = [&](std::size_t percent) {
       return sorted_s.empty() ? 0.0 : sorted_s[(sorted_s.size() - 1) * percent / 100];
     };
-    head.add({"noise",
-              fmt::format("{}: a trial without delay comes to that, 90 % of the time; undelayed "
-                          "runs take {} … {}",
-                          sched::human_seconds(real->noise_s), sched::human_seconds(quantile(10)),
-                          sched::human_seconds(quantile(90)))});
+    answer.row("noise",
+               fmt::format("{}: a trial without delay comes to that, 90 % of the time; undelayed "
+                           "runs take {} … {}",
+                           sched::human_seconds(real->noise_s), sched::human_seconds(quantile(10)),
+                           sched::human_seconds(quantile(90))));
   }
-  head.add({"checked", choice});
-  head.add({"delay", delay});
-  const std::string bounds =
+  answer.row("checked", choice);
+  answer.row("delay", delay);
+  answer.row(
+      "tolerance",
       tolerance.noise_s ? fmt::format("the noise and {:g} of the makespan",
                                       tolerance.given.value_or(ValidationTolerance::kElsewhere))
       : tolerance.given ? fmt::format("{:g} of the makespan", *tolerance.given)
                         : fmt::format("1e-9 of the makespan where the order held, {:g} elsewhere",
-                                      ValidationTolerance::kElsewhere);
-  head.add({"tolerance", bounds});
-  head.add({"ok", outside == 0 ? std::string("yes")
-                               : fmt::format("no: {} beyond it", human_count(outside, "op"))});
-  head.add({"digest", to_string(loaded.schedule.digest())});
-  std::string text = loaded.name + '\n' + no_promise_line("predictions by floats are", no_promise) +
-                     head.text("  ");
-  if (validation.trials.empty()) return text;
+                                      ValidationTolerance::kElsewhere));
+  answer.row("ok", outside == 0 ? std::string("yes")
+                                : fmt::format("no: {} beyond it", human_count(outside, "op")));
+  answer.digest_row();
 
-  Table errors(std::vector<Align>{Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
-                                  Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  errors.add({"|measured − predicted|", "ops", "median", "90 %", "99 %", "max", "of the delay",
-              "above, below"});
-  const auto add = [&](const std::string& name, const ErrorSpread& s) {
-    if (s.trials == 0) return;
-    errors.add({name, fmt::to_string(s.trials), sched::human_seconds(s.median_s),
-                sched::human_seconds(s.p90_s), sched::human_seconds(s.p99_s),
-                sched::human_seconds(s.max_s), percent(s.max_rel),
-                fmt::format("{}, {}", s.above, s.below)});
-  };
-  for (std::size_t p = 0; p < predictions.size(); ++p) {
-    const std::vector<double> of = errors_s(p);
-    if (predictions.size() > 1) errors.add({predictions[p].name});
-    add("all", analysis::spread_of(validation, of));
-    const auto kept = [](const TrialResult& r) { return r.order_kept && !r.shared; };
-    const auto shared = [](const TrialResult& r) { return r.order_kept && r.shared; };
-    const auto changed = [](const TrialResult& r) { return !r.order_kept; };
-    add("  order kept", analysis::spread_of(validation, of, kept));
-    add("  order kept, links shared", analysis::spread_of(validation, of, shared));
-    add("  order changed", analysis::spread_of(validation, of, changed));
-  }
-  text += '\n' + errors.text("  ");
-
-  const std::vector<double> of = errors_s();
-  std::vector<std::size_t> worst;
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    if (std::abs(of[i]) > analysis::exact_within_s(makespan_s)) worst.push_back(i);
-  }
-  if (worst.empty()) return text;
-  std::stable_sort(worst.begin(), worst.end(),
-                   [&](std::size_t a, std::size_t b) { return std::abs(of[a]) > std::abs(of[b]); });
-  Table table(std::vector<Align>{Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
-                                 Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.add({"", "step", "float", "delay", "predicted", "measured", "error", "order"});
-  for (std::size_t i = 0; i < std::min(worst.size(), kWorstShown); ++i) {
-    const TrialResult& result = validation.trials[worst[i]];
-    const sched::OpId op = result.trial.op;
-    const double float_s = predictions.front().float_s[op.value];
-    table.add({describe(loaded.schedule, op), fmt::to_string(loaded.schedule.op(op).step),
-               sched::human_seconds(float_s), sched::human_seconds(sched::seconds(result.trial.by)),
-               sched::human_seconds(predictions.front().predicted_s(validation, worst[i])),
-               signed_seconds(cleaned_s(result.shift_s, makespan_s)), signed_seconds(of[worst[i]]),
-               result.order_kept ? "kept" : "changed"});
-  }
-  return text +
-         fmt::format("\n  {} predicted otherwise than measured, worst first:\n",
-                     human_count(worst.size(), "op")) +
-         table.text("  ");
-}
-
-std::string ValidationReport::document() const {
-  JsonDocument json(to_string(loaded.schedule.digest()), loaded.proved);
-  const std::vector<double> errors = errors_s();
-  const ErrorSpread all = analysis::spread_of(validation, errors);
-  json.set("schedule", loaded.name);
-  json.set("on", on);
-  set_platform(json, setting.platform, loaded.schedule.rank_count());
-  set_no_promise(json, no_promise);
-  json.set("ok", ok());
-  json.set("checked", validation.trials.size());
-  json.set("beyond_tolerance", beyond());
-  json.set("tolerance", tolerance.given);
-  json.set("makespan_s", validation.makespan_s);
-  if (real) {
-    json.set("repeats", real->repeats);
-    json.set("noise_s", real->noise_s);
-    json.set("undelayed_s", std::span<const double>(real->undelayed_s));
-  }
-  const auto set = [&](const ErrorSpread& s) {
+  // How far each prediction is off.
+  const auto set_spread = [&](JsonDocument& json, const ErrorSpread& s) {
     json.set("max_abs_error_s", s.max_s);
     json.set("median_abs_error_s", s.median_s);
     json.set("p90_abs_error_s", s.p90_s);
@@ -179,44 +119,80 @@ std::string ValidationReport::document() const {
     json.set("p99_rel_error", s.p99_rel);
     json.set("max_rel_error", s.max_rel);
   };
-  set(all);
-  json.begin_list("predictions");
-  for (std::size_t p = 0; p < predictions.size(); ++p) {
-    json.begin_object();
-    json.set("name", predictions[p].name);
-    set(analysis::spread_of(validation, errors_s(p)));
-    json.end();
+  if (JsonDocument* json = answer.json()) {
+    set_spread(*json, analysis::spread_of(validation, errors));
+    json->list("predictions", rows_of(predictions.size()), [&](std::uint32_t p) {
+      json->set("name", predictions[p].name);
+      set_spread(*json, analysis::spread_of(validation, errors_s(p)));
+    });
   }
-  json.end();
-  const auto count = [&](const auto& counts) {
-    return static_cast<std::uint64_t>(
-        std::count_if(validation.trials.begin(), validation.trials.end(), counts));
+  answer.set("order_kept",
+             rows_where(trials.size(), [&](auto i) { return trials[i].order_kept; }).size());
+  answer.set("shared", rows_where(trials.size(), [&](auto i) { return trials[i].shared; }).size());
+  if (answer.for_people() && !trials.empty()) answer.say('\n' + spread_table());
+
+  const DelayPrediction& deciding = predictions.front();
+  const auto op = [&](auto i) { return trials[i].trial.op; };
+  const auto signed_cleaned = [&](double time_s) {
+    return signed_seconds(cleaned_s(time_s, makespan_s));
   };
-  json.set("order_kept", count([](const TrialResult& r) { return r.order_kept; }));
-  json.set("shared", count([](const TrialResult& r) { return r.shared; }));
-  json.begin_list("ops");
-  for (std::size_t i = 0; i < validation.trials.size(); ++i) {
-    const TrialResult& result = validation.trials[i];
-    const sched::OpId id = result.trial.op;
-    const sched::Op& op = loaded.schedule.op(id);
-    const double float_s = predictions.front().float_s[id.value];
-    json.begin_object();
-    json.set("op", std::uint64_t{id.value});
-    json.set("kind", sched::name(op.kind));
-    json.set("rank", std::uint64_t{op.rank.value});
-    json.set("step", std::uint64_t{op.step});
-    json.set("delay_s", sched::seconds(result.trial.by));
-    json.set("of_lane", result.trial.whole_lane);
-    json.set("total_float_s", float_s);
-    json.set("predicted_shift_s", predictions.front().predicted_s(validation, i));
-    json.set("measured_shift_s", result.shift_s);
-    json.set("error_s", errors[i]);
-    json.set("order_kept", result.order_kept);
-    json.set("shared", result.shared);
-    json.end();
+  Columns columns = op_columns(loaded.schedule, op);
+  for (Column& column : columns) column.title = nullptr;
+  const Columns more = {
+      {nullptr, "", [&](auto i) { return describe(loaded.schedule, op(i)); }, Align::kLeft},
+      {nullptr, "step", [&](auto i) { return loaded.schedule.op(op(i)).step; }},
+      {nullptr, "float", [&](auto i) { return in_seconds(deciding.float_s[op(i).value]); }},
+      {"delay_s", "delay", [&](auto i) { return in_seconds(sched::seconds(trials[i].trial.by)); }},
+      {"of_lane", nullptr, [&](auto i) { return trials[i].trial.whole_lane; }},
+      {"total_float_s", nullptr, [&](auto i) { return deciding.float_s[op(i).value]; }},
+      {"predicted_shift_s", "predicted",
+       [&](auto i) { return in_seconds(deciding.predicted_s(validation, i)); }},
+      {nullptr, "measured", [&](auto i) { return signed_cleaned(trials[i].shift_s); }},
+      {"measured_shift_s", nullptr, [&](auto i) { return trials[i].shift_s; }},
+      {nullptr, "error", [&](auto i) { return signed_seconds(errors[i]); }},
+      {"error_s", nullptr, [&](auto i) { return errors[i]; }},
+      {"order_kept", nullptr, [&](auto i) { return trials[i].order_kept; }},
+      {nullptr, "order", [&](auto i) { return trials[i].order_kept ? "kept" : "changed"; },
+       Align::kLeft},
+      {"shared", nullptr, [&](auto i) { return trials[i].shared; }}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  answer.list("ops", rows_of(trials.size()), columns);
+  Rows worst = most_first(
+      rows_where(
+          trials.size(),
+          [&](auto i) { return std::abs(errors[i]) > analysis::exact_within_s(makespan_s); }),
+      [&](auto i) { return std::abs(errors[i]); });
+  if (worst.empty()) return;
+  const std::string title =
+      human_count(worst.size(), "op") + " predicted otherwise than measured, worst first";
+  worst.resize(std::min(worst.size(), kWorstShown));
+  answer.table(title, columns, worst);
+}
+
+std::string ValidationReport::spread_table() const {
+  Table table(std::vector<Align>{Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+                                 Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"|measured − predicted|", "ops", "median", "90 %", "99 %", "max", "of the delay",
+             "above, below"});
+  const auto add = [&](const std::string& name, const ErrorSpread& s) {
+    if (s.trials == 0) return;
+    table.add({name, fmt::to_string(s.trials), sched::human_seconds(s.median_s),
+               sched::human_seconds(s.p90_s), sched::human_seconds(s.p99_s),
+               sched::human_seconds(s.max_s), percent(s.max_rel),
+               fmt::format("{}, {}", s.above, s.below)});
+  };
+  for (std::size_t p = 0; p < predictions.size(); ++p) {
+    const std::vector<double> of = errors_s(p);
+    if (predictions.size() > 1) table.add({predictions[p].name});
+    add("all", analysis::spread_of(validation, of));
+    const auto kept = [](const TrialResult& r) { return r.order_kept && !r.shared; };
+    const auto shared = [](const TrialResult& r) { return r.order_kept && r.shared; };
+    const auto changed = [](const TrialResult& r) { return !r.order_kept; };
+    add("  order kept", analysis::spread_of(validation, of, kept));
+    add("  order kept, links shared", analysis::spread_of(validation, of, shared));
+    add("  order changed", analysis::spread_of(validation, of, changed));
   }
-  json.end();
-  return json.text();
+  return table.text("  ");
 }
 
 std::string ValidationReport::csv() const {

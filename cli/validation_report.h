@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/slack/validate.h"
+#include "cli/answer.h"
 #include "cli/run_options.h"
 #include "cli/schedule_source.h"
 #include "experiments/report.h"
@@ -75,13 +76,14 @@ struct ValidationReport {
   bool ok() const { return beyond() == 0; }
   std::uint64_t beyond() const;
 
-  std::string text() const;
-  std::string document() const;
+  void say(Answer& answer) const;
   std::string csv() const;
   experiments::Figure figure() const;
 
  private:
   std::vector<double> errors_s(std::size_t prediction = 0) const;
+  // How far the predictions are off, for people.
+  std::string spread_table() const;
 };
 
 }  // namespace slackline::cli

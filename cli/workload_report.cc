@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -22,25 +20,29 @@ constexpr std::size_t kGroupsShown = 16;
 
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::to_string(value) : ""; }
 
-std::vector<std::string> cells(const machine::LatencySummary& latency) {
-  std::vector<std::string> result;
-  for (const double value : {latency.min_s, latency.median_s, latency.mean_s, latency.p90_s,
-                             latency.p99_s, latency.max_s}) {
-    result.push_back(latency.count == 0 ? "–" : sched::human_seconds(value));
-  }
-  return result;
-}
+// Of all messages, or of a group's.
+struct Part {
+  std::string name;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  machine::LatencySummary latency;
+};
 
-void set_latency(JsonDocument& json, const machine::LatencySummary& latency) {
-  const auto set = [&](std::string_view key, double value) {
-    json.set(key, latency.count == 0 ? std::nullopt : std::optional(value));
-  };
-  set("latency_min_s", latency.min_s);
-  set("latency_median_s", latency.median_s);
-  set("latency_mean_s", latency.mean_s);
-  set("latency_p90_s", latency.p90_s);
-  set("latency_p99_s", latency.p99_s);
-  set("latency_max_s", latency.max_s);
+struct LatencyFigure {
+  const char* key;
+  const char* title;
+  double machine::LatencySummary::*time_s;
+};
+constexpr LatencyFigure kLatencies[] = {
+    {"latency_min_s", "least", &machine::LatencySummary::min_s},
+    {"latency_median_s", "median", &machine::LatencySummary::median_s},
+    {"latency_mean_s", "mean", &machine::LatencySummary::mean_s},
+    {"latency_p90_s", "90 %", &machine::LatencySummary::p90_s},
+    {"latency_p99_s", "99 %", &machine::LatencySummary::p99_s},
+    {"latency_max_s", "most", &machine::LatencySummary::max_s}};
+
+Value latency(const LatencyFigure& figure, const machine::LatencySummary& of) {
+  return of.count == 0 ? Value() : in_seconds(of.*figure.time_s);
 }
 
 std::vector<std::uint64_t> messages_per_group(const machine::Workload& workload) {
@@ -110,86 +112,74 @@ void WorkloadSource::write_messages(const sched::Schedule& schedule, const sched
                         group.ranks.size() - 1, csv_number(times.arrival_s),
                         csv_number(times.done_s), csv_number(times.latency_s()));
   }
-  deliver(message_file_, text, "", nullptr, console);
+  deliver(message_file_, text, console);
 }
 
-std::string WorkloadSource::report(const sched::Schedule& schedule, const sched::Trace& trace,
-                                   bool all) const {
-  if (!file_) return "";
-  const machine::WorkloadResult result =
-      machine::workload_result(workload_, schedule, parts_, trace);
-  const auto rate = [](double bytes_per_s) {
-    return bytes_per_s > 0 ? sched::human_bytes_per_second(bytes_per_s) : "–";
-  };
-  Table summary({Align::kLeft, Align::kLeft});
-  summary.add(
-      {"messages", fmt::format("{} in {}, seed {}", workload_.messages.size(),
-                               human_count(workload_.groups.size(), "group"), workload_.seed)});
-  if (result.lost != 0) summary.add({"lost", fmt::to_string(result.lost)});
-  summary.add({"span", sched::human_seconds(result.span_s)});
-  summary.add({"sent", fmt::format("{}, {} (each message once)", human_bytes(result.message_bytes),
-                                   rate(result.message_bytes_per_s))});
-  summary.add({"delivered",
-               fmt::format("{}, {} (once for each receiver)", human_bytes(result.delivered_bytes),
-                           rate(result.delivered_bytes_per_s))});
-
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add({"latency", "messages", "bytes", "least", "median", "mean", "90 %", "99 %", "most"});
-  const auto add = [&](const std::string& name, std::uint64_t messages, std::uint64_t bytes,
-                       const machine::LatencySummary& latency) {
-    std::vector<std::string> row = {name, fmt::to_string(messages), human_bytes(bytes)};
-    for (std::string& cell : cells(latency)) row.push_back(std::move(cell));
-    table.add(std::move(row));
-  };
-  const std::vector<std::uint64_t> counts = messages_per_group(workload_);
-  std::uint64_t bytes = 0;
-  for (const machine::GroupResult& group : result.groups) bytes += group.bytes;
-  add("all", workload_.messages.size(), bytes, result.latency);
-  const std::size_t rows = all ? counts.size() : std::min(counts.size(), kGroupsShown);
-  for (std::size_t g = 0; g < rows; ++g) {
-    add(workload_.groups[g].name, counts[g], result.groups[g].bytes, result.groups[g].latency);
-  }
-  std::string text = '\n' + summary.text("  ") + '\n' + table.text("  ");
-  if (rows < counts.size()) {
-    text += fmt::format("  … and {}; --all shows them\n",
-                        human_count(counts.size() - rows, "more group"));
-  }
-  return text;
-}
-
-void WorkloadSource::add_to(JsonDocument& json, const sched::Schedule& schedule,
+void WorkloadSource::add_to(Answer& answer, const sched::Schedule& schedule,
                             const sched::Trace& trace) const {
   if (!file_) return;
   const machine::WorkloadResult result =
       machine::workload_result(workload_, schedule, parts_, trace);
   const auto rate = [&](double bytes_per_s) {
-    return result.span_s > 0 ? std::optional(bytes_per_s) : std::nullopt;
+    return result.span_s > 0 ? Value(bytes_per_s) : Value();
   };
-  json.set("workload_seed", workload_.seed);
-  json.set("messages", std::uint64_t{workload_.messages.size()});
-  json.set("messages_lost", result.lost);
-  json.set("span_s", result.span_s);
-  json.set("message_bytes", result.message_bytes);
-  json.set("message_bytes_per_s", rate(result.message_bytes_per_s));
-  json.set("delivered_bytes", result.delivered_bytes);
-  json.set("delivered_bytes_per_s", rate(result.delivered_bytes_per_s));
-  set_latency(json, result.latency);
-  json.set("messages_file", message_file_);
+  const auto rate_text = [](double bytes_per_s) {
+    return bytes_per_s > 0 ? sched::human_bytes_per_second(bytes_per_s) : "–";
+  };
+  const std::uint64_t messages = workload_.messages.size();
+  answer.set("workload_seed", workload_.seed);
+  answer.set("messages", messages);
+  answer.set("messages_lost", result.lost);
+  answer.set("span_s", result.span_s);
+  answer.set("message_bytes", result.message_bytes);
+  answer.set("message_bytes_per_s", rate(result.message_bytes_per_s));
+  answer.set("delivered_bytes", result.delivered_bytes);
+  answer.set("delivered_bytes_per_s", rate(result.delivered_bytes_per_s));
+  Table summary({Align::kLeft, Align::kLeft});
+  summary.add(
+      {"messages", fmt::format("{} in {}, seed {}", messages,
+                               human_count(workload_.groups.size(), "group"), workload_.seed)});
+  if (result.lost != 0) summary.add({"lost", fmt::to_string(result.lost)});
+  summary.add({"span", sched::human_seconds(result.span_s)});
+  summary.add({"sent", fmt::format("{}, {} (each message once)", human_bytes(result.message_bytes),
+                                   rate_text(result.message_bytes_per_s))});
+  summary.add({"delivered",
+               fmt::format("{}, {} (once for each receiver)", human_bytes(result.delivered_bytes),
+                           rate_text(result.delivered_bytes_per_s))});
+  answer.say('\n' + summary.text("  "));
+
+  // All messages, then each group's.
   const std::vector<std::uint64_t> counts = messages_per_group(workload_);
-  json.begin_list("groups");
+  std::vector<Part> parts{{"all", messages, 0, result.latency}};
   for (std::size_t g = 0; g < counts.size(); ++g) {
-    std::vector<std::uint64_t> ranks;
-    for (const sched::RankId rank : workload_.groups[g].ranks) ranks.push_back(rank.value);
-    json.begin_object();
-    json.set("name", workload_.groups[g].name);
-    json.set("ranks", std::span<const std::uint64_t>(ranks));
-    json.set("messages", counts[g]);
-    json.set("bytes", result.groups[g].bytes);
-    set_latency(json, result.groups[g].latency);
-    json.end();
+    const machine::GroupResult& group = result.groups[g];
+    parts.push_back({workload_.groups[g].name, counts[g], group.bytes, group.latency});
+    parts.front().bytes += group.bytes;
   }
-  json.end();
+  Columns shown = {{nullptr, "latency", [&](auto i) { return parts[i].name; }, Align::kLeft},
+                   {nullptr, "messages", [&](auto i) { return parts[i].messages; }},
+                   {nullptr, "bytes", [&](auto i) { return in_bytes(parts[i].bytes); }}};
+  for (const LatencyFigure& figure : kLatencies) {
+    answer.set(figure.key, latency(figure, result.latency));
+    shown.push_back({nullptr, figure.title, [&](auto i) {
+                       return parts[i].latency.count == 0 ? Value("–")
+                                                          : latency(figure, parts[i].latency);
+                     }});
+  }
+  answer.set("messages_file", message_file_);
+  answer.table("", shown, rows_of(parts.size()), 1 + kGroupsShown, "more group");
+  if (JsonDocument* json = answer.json()) {
+    json->list("groups", rows_of(counts.size()), [&](std::uint32_t g) {
+      const Part& part = parts[g + 1];
+      json->set("name", part.name);
+      json->set_each("ranks", workload_.groups[g].ranks, &sched::RankId::value);
+      json->set("messages", part.messages);
+      json->set("bytes", part.bytes);
+      for (const LatencyFigure& figure : kLatencies) {
+        latency(figure, part.latency).set(*json, figure.key);
+      }
+    });
+  }
 }
 
 }  // namespace slackline::cli

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
-#include "cli/json_document.h"
 #include "cli/schedule_source.h"
 #include "machine/workload.h"
 #include "sched/compose.h"
@@ -33,9 +33,8 @@ class WorkloadSource {
   /// Writes a line per message: message,group,bytes,receivers,arrival_s,done_s,latency_s.
   void write_messages(const sched::Schedule& schedule, const sched::Trace& trace,
                       Console& console) const;
-  /// Two tables: all messages, and each group's.
-  std::string report(const sched::Schedule& schedule, const sched::Trace& trace, bool all) const;
-  void add_to(JsonDocument& json, const sched::Schedule& schedule, const sched::Trace& trace) const;
+  /// All messages, and each group's.
+  void add_to(Answer& answer, const sched::Schedule& schedule, const sched::Trace& trace) const;
 
  private:
   std::optional<std::string> file_;

@@ -2,6 +2,8 @@
 // were held against.
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,7 +22,7 @@ std::string shown(const Value& value);
 struct Table {
   std::string title;
   std::vector<std::string> columns;  // with their units
-  std::vector<std::vector<Value>> rows;
+  std::vector<std::vector<Value>> rows = {};
 
   void add(std::vector<Value> row) { rows.push_back(std::move(row)); }
 };
@@ -32,8 +34,8 @@ struct Axis {
 
 struct Series {
   std::string name;
-  std::vector<double> x;
-  std::vector<double> y;
+  std::vector<double> x = {};
+  std::vector<double> y = {};
   bool dashed = false;
   bool points = false;  // no line between them
 
@@ -48,8 +50,14 @@ struct Figure {
   std::string title;
   Axis x;
   Axis y;
-  std::vector<Series> series;
+  std::vector<Series> series = {};
   bool steps = false;  // drawn as steps, without points: distributions, many values
+
+  /// A point of each series, in their order.
+  void add(double at, std::initializer_list<double> values) {
+    std::size_t next = 0;
+    for (const double value : values) series[next++].add(at, value);
+  }
 };
 
 /// What came out of a fact of the experiment's file.
@@ -79,11 +87,17 @@ struct Constant {
 struct Report {
   std::string title;
   std::string reproduces;  // "RDMC (DSN 2018), figure 8"
-  std::vector<Table> tables;
-  std::vector<Figure> figures;
-  std::vector<Fact> facts;
-  std::vector<Constant> constants;
-  std::vector<std::string> notes;
+  std::vector<Table> tables = {};
+  std::vector<Figure> figures = {};
+  std::vector<Fact> facts = {};
+  std::vector<Constant> constants = {};
+  std::vector<std::string> notes = {};
+
+  /// The same results as a table and as a figure.
+  void add(Table table, Figure figure) {
+    tables.push_back(std::move(table));
+    figures.push_back(std::move(figure));
+  }
 
   /// Every fact holds.
   bool holds() const;

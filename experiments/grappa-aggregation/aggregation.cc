@@ -18,15 +18,12 @@ std::map<std::uint64_t, double> add_raw(Report& report, std::uint32_t nodes,
                                         std::uint32_t messages) {
   const std::vector<std::string> machines = {"sierra", "fdr-4node", "fractus"};
   Table table{"Share of the peak bisection bandwidth that single writes reach, %",
-              {"bytes of a write", "sierra", "fdr-4node", "fractus"},
-              {}};
+              {"bytes of a write", "sierra", "fdr-4node", "fractus"}};
   Figure figure{"grappa-aggregation-raw",
                 "Single writes against the peak",
                 {"bytes of a write", 2},
-                {"share of the peak, %", 0},
-                {},
-                false};
-  for (const std::string& name : machines) figure.series.push_back({name, {}, {}});
+                {"share of the peak, %", 0}};
+  for (const std::string& name : machines) figure.series.push_back({name});
   std::map<std::uint64_t, double> share;
   for (const std::uint64_t bytes :
        {8ull, 44ull, 128ull, 512ull, 1024ull, 2048ull, 4096ull, 16384ull, 65536ull}) {
@@ -40,8 +37,7 @@ std::map<std::uint64_t, double> add_raw(Report& report, std::uint32_t nodes,
     }
     table.add(std::move(row));
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   return share;
 }
 
@@ -53,14 +49,12 @@ struct Rates {  // accesses per second of all ranks, by tasks a core
 Rates add_tasks(Report& report, std::uint32_t nodes, std::uint32_t most) {
   const machine::Platform platform = machine::load_platform("sierra");
   Table table{"Random fetch-and-adds by delegates: millions a second, all cores",
-              {"tasks a core", "each alone", "gathered to 4096 B", "records a write, gathered"},
-              {}};
+              {"tasks a core", "each alone", "gathered to 4096 B", "records a write, gathered"}};
   Figure figure{"grappa-aggregation-tasks",
                 "Throughput against tasks",
                 {"tasks a core", 2},
                 {"fetch-and-adds, 10^6 / s", 10},
-                {{"each alone", {}, {}}, {"gathered to 4096 B", {}, {}}},
-                false};
+                {{"each alone"}, {"gathered to 4096 B"}}};
   Rates rates;
   for (std::uint32_t tasks = 1; tasks <= most; tasks *= 4) {
     const std::uint32_t accesses = std::max(64u, 16 * tasks);
@@ -73,22 +67,15 @@ Rates add_tasks(Report& report, std::uint32_t nodes, std::uint32_t most) {
     const double records = 2 * count * (nodes - 1) / nodes;  // requests and replies
     table.add({static_cast<double>(tasks), rates.alone[tasks] / 1e6, rates.gathered[tasks] / 1e6,
                records / static_cast<double>(gathered.writes)});
-    figure.series[0].add(tasks, rates.alone[tasks] / 1e6);
-    figure.series[1].add(tasks, rates.gathered[tasks] / 1e6);
+    figure.add(tasks, {rates.alone[tasks] / 1e6, rates.gathered[tasks] / 1e6});
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   return rates;
 }
 
 Report grappa_aggregation(const Options& options) {
   Report report{"Small messages, and queues that gather them",
-                "Grappa (proposal, 2013), section on communication",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "Grappa (proposal, 2013), section on communication"};
   const std::uint32_t nodes = options.quick ? 4 : 8;
   const std::map<std::uint64_t, double> share = add_raw(report, nodes, options.quick ? 300 : 1000);
   const Rates rates = add_tasks(report, nodes, options.quick ? 1024 : 4096);

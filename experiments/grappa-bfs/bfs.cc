@@ -16,12 +16,7 @@ namespace {
 
 Report grappa_bfs(const Options& options) {
   Report report{"Breadth-first search over a Kronecker graph",
-                "Grappa (proposal, 2013), section on performance",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "Grappa (proposal, 2013), section on performance"};
   const std::uint32_t scale = options.quick ? 9 : 12;
   constexpr std::uint32_t kEdgeFactor = 16;
   constexpr std::uint64_t kSeed = 1;
@@ -36,14 +31,12 @@ Report grappa_bfs(const Options& options) {
   const machine::Platform platform = machine::load_platform("sierra");
   Table table{
       fmt::format("2^{} vertices, {} edges drawn; 64 tasks a core", scale, graph.drawn_edges),
-      {"cores", "time, ms", "edges, 10^6 / s", "edges, 10^6 / s and core"},
-      {}};
+      {"cores", "time, ms", "edges, 10^6 / s", "edges, 10^6 / s and core"}};
   Figure figure{"grappa-bfs",
                 "Breadth-first search: throughput",
                 {"cores", 2},
                 {"edges traversed, 10^6 / s", 2},
-                {{"messages alone", {}, {}}},
-                false};
+                {{"messages alone"}}};
   Facts facts(report, "grappa-bfs");
   std::map<std::uint32_t, double> rate;
   bool sound = true;
@@ -60,8 +53,7 @@ Report grappa_bfs(const Options& options) {
       sound = !sched::parents_defect(graph, root, parents).has_value();
     }
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   report.constants = {
       {"graph", fmt::format("Kronecker, scale {}, edge factor 16", scale),
        "stated: scale 25, 2^29 edges; smaller, as said below"},

@@ -28,14 +28,12 @@ struct Growth {
 Growth add_counts(Report& report) {
   Table table{"Queues and hops, nodes of 16 cores, groups of 8",
               {"nodes", "end points n", "queues, flat", "queues, hierarchical", "over n log2 n",
-               "hops, flat", "hops, hierarchical"},
-              {}};
+               "hops, flat", "hops, hierarchical"}};
   Figure figure{"grappa-hierarchy-queues",
                 "Queues needed",
                 {"end points", 2},
                 {"queues", 10},
-                {{"one for each end point", {}, {}}, {"hierarchical", {}, {}}},
-                false};
+                {{"one for each end point"}, {"hierarchical"}}};
   Growth growth;
   for (std::uint32_t nodes = 2; nodes <= 128; nodes *= 2) {
     const std::uint32_t n = nodes * kCores;
@@ -51,11 +49,9 @@ Growth add_counts(Report& report) {
     growth.hops = hops;
     growth.most_hops_over_log = std::max(growth.most_hops_over_log, hops / std::log2(n));
     table.add({static_cast<double>(nodes), static_cast<double>(n), flat, queues, ratio, 1.0, hops});
-    figure.series[0].add(n, flat);
-    figure.series[1].add(n, queues);
+    figure.add(n, {flat, queues});
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   return growth;
 }
 
@@ -77,8 +73,7 @@ Measured add_runs(Report& report, bool quick) {
   m.flat = run_irregular(spec + ",aggregation=destination", platform);
   m.hierarchical = run_irregular(spec + ",aggregation=hierarchical", platform);
   Table table{fmt::format("Random accesses of {} end points, {} tasks each", ranks, tasks),
-              {"messages go", "queues used", "writes an access", "time, ms", "accesses, 10^6 / s"},
-              {}};
+              {"messages go", "queues used", "writes an access", "time, ms", "accesses, 10^6 / s"}};
   const double count = 2.0 * tasks * ranks;
   const auto add = [&](const char* name, const IrregularRun& run) {
     table.add({std::string(name), static_cast<double>(run.channels),
@@ -94,12 +89,7 @@ Measured add_runs(Report& report, bool quick) {
 
 Report grappa_hierarchy(const Options& options) {
   Report report{"Queues for every end point, or a hierarchy of them",
-                "Grappa (proposal, 2013), section on the improved networking layer",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "Grappa (proposal, 2013), section on the improved networking layer"};
   const Growth growth = add_counts(report);
   const Measured measured = add_runs(report, options.quick);
   report.constants = {

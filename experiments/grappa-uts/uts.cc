@@ -16,7 +16,7 @@ namespace {
 void add_trees(Report& report, Facts& facts, bool quick) {
   std::vector<std::string> trees = {"T1"};
   if (!quick) trees = {"T1", "T5", "T2", "T3", "T1L"};
-  Table table{"Trees of the benchmark", {"tree", "vertices", "leaves", "depth"}, {}};
+  Table table{"Trees of the benchmark", {"tree", "vertices", "leaves", "depth"}};
   for (const std::string& tree : trees) {
     const sched::UtsTree::Size size = sched::UtsTree(*sched::uts_sample(tree)).measure();
     table.add({tree, static_cast<double>(size.vertices), static_cast<double>(size.leaves),
@@ -29,12 +29,7 @@ void add_trees(Report& report, Facts& facts, bool quick) {
 
 Report grappa_uts(const Options& options) {
   Report report{"Unbalanced tree search in global memory",
-                "Grappa (proposal, 2013), section on performance",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "Grappa (proposal, 2013), section on performance"};
   Facts facts(report, "grappa-uts");
   add_trees(report, facts, options.quick);
   const std::uint32_t ranks = 16;
@@ -44,14 +39,12 @@ Report grappa_uts(const Options& options) {
   const auto vertices = static_cast<double>(sched::UtsTree(parameters).measure().vertices);
   const machine::Platform platform = machine::load_platform("sierra");
   Table table{fmt::format("T1 to depth {}: {} vertices by {} cores", depth, vertices, ranks),
-              {"tasks a core", "time, ms", "vertices, 10^6 / s"},
-              {}};
+              {"tasks a core", "time, ms", "vertices, 10^6 / s"}};
   Figure figure{"grappa-uts",
                 "Tree search: throughput against tasks",
                 {"tasks a core", 2},
                 {"vertices, 10^6 / s", 0},
-                {{"messages alone", {}, {}}},
-                false};
+                {{"messages alone"}}};
   std::map<std::uint32_t, double> rate;
   for (std::uint32_t tasks = 1; tasks <= 64; tasks *= 2) {
     const IrregularRun run =
@@ -62,8 +55,7 @@ Report grappa_uts(const Options& options) {
     table.add({static_cast<double>(tasks), 1e3 * run.makespan_s, rate[tasks] / 1e6});
     figure.series[0].add(tasks, rate[tasks] / 1e6);
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   report.constants = {
       {"tree, counted", "T1L: geometric, fixed, d = 13, b = 4, r = 29", "stated: T1L"},
       {"tree, simulated", fmt::format("T1 to depth {}", depth),

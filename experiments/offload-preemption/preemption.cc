@@ -82,12 +82,10 @@ Case measure(const std::string& pattern, std::uint32_t nodes, std::uint64_t byte
 
 void add_tables(Report& report, const std::vector<Case>& cases) {
   Table delays{"Software that sees completions later: its time over the NICs' (least slack first)",
-               {"pattern", "nodes", "NICs, ms", "NICs by FIFO, ms"},
-               {}};
+               {"pattern", "nodes", "NICs, ms", "NICs by FIFO, ms"}};
   for (const double delay_us : kDelays_us) delays.columns.push_back(fmt::format("{} us", delay_us));
   Table stops{"Software stopped for 100 us at a share of its posts: its time over the NICs'",
-              {"pattern", "nodes", "0 %"},
-              {}};
+              {"pattern", "nodes", "0 %"}};
   for (const std::uint32_t chance : kChances_ppm) {
     stops.columns.push_back(fmt::format("{} %", chance / 10'000.0));
   }
@@ -107,18 +105,14 @@ void add_figures(Report& report, const std::vector<Case>& cases, std::uint32_t m
   Figure delays{"offload-preemption-delay",
                 fmt::format("{} nodes: software against NICs, by what a completion costs", most),
                 {"further delay of each completion, us", 0},
-                {"time of software over that of the NICs", 2},
-                {},
-                false};
+                {"time of software over that of the NICs", 2}};
   Figure stops{"offload-preemption-stops",
                "Software stopped for 100 us at 1 % of its posts",
                {"nodes, the sender included", 2},
-               {"time of software over that of the NICs", 0},
-               {},
-               false};
+               {"time of software over that of the NICs", 0}};
   for (const char* pattern : kPatterns) {
-    Series by_delay{title_of(pattern), {}, {}, false};
-    Series by_nodes{title_of(pattern), {}, {}, false};
+    Series by_delay{title_of(pattern)};
+    Series by_nodes{title_of(pattern)};
     for (const Case& c : cases) {
       if (c.pattern != pattern) continue;
       by_nodes.add(c.nodes, c.preempted_ms[1] / c.least_slack_ms);
@@ -172,12 +166,7 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
 
 Report offload_preemption(const Options& options) {
   Report report{"Relaying in the NIC, as the software that relays grows slower",
-                "RDMC (DSN 2018), sections 2 and 5.1",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), sections 2 and 5.1"};
   const std::uint64_t bytes = (options.quick ? 16 : 64) * kMiB;
   const std::uint64_t seeds = options.quick ? 4 : 16;
   const std::uint32_t most = options.quick ? 16 : 64;

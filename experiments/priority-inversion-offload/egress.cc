@@ -59,8 +59,7 @@ std::string shown_case(const Case& c) {
 
 void add_tables(Report& report, const std::vector<Case>& cases) {
   Table table{"Time over the ideal, by the order in which a NIC serves its queues",
-              {"pattern", "nodes", "mode", "ideal, block times"},
-              {}};
+              {"pattern", "nodes", "mode", "ideal, block times"}};
   for (const Egress order : kOrders) table.columns.emplace_back(name(order));
   for (const Case& c : cases) {
     std::vector<Value> row{c.pattern, static_cast<double>(c.nodes), std::string(name(c.mode)),
@@ -75,11 +74,9 @@ void add_figure(Report& report, const std::vector<Case>& cases) {
   Figure figure{"priority-inversion-offload",
                 "mq-enable under FIFO: time over the ideal",
                 {"nodes, the sender included", 2},
-                {"time over the ideal", 0},
-                {},
-                false};
+                {"time over the ideal", 0}};
   for (const char* pattern : kPatterns) {
-    Series series{title_of(pattern), {}, {}, false};
+    Series series{title_of(pattern)};
     for (const Case& c : cases) {
       if (c.pattern == pattern && c.mode == Mode::kMqEnable) series.add(c.nodes, c.ratio(0));
     }
@@ -93,12 +90,10 @@ void add_cure(Report& report, const std::vector<Case>& cases) {
   Figure figure{"priority-inversion-offload-cure",
                 "mq-enable: the inversion, and least slack first, which cures it",
                 {"nodes, the sender included", 2},
-                {"time over the ideal", 0},
-                {},
-                false};
+                {"time over the ideal", 0}};
   for (const char* pattern : {"binomial-tree", "scatter-allgather"}) {
     for (std::size_t o = 0; o < kOrders.size(); ++o) {
-      Series series{fmt::format("{}, {}", title_of(pattern), name(kOrders[o])), {}, {}, false};
+      Series series{fmt::format("{}, {}", title_of(pattern), name(kOrders[o]))};
       for (const Case& c : cases) {
         if (c.pattern == pattern && c.mode == Mode::kMqEnable) series.add(c.nodes, c.ratio(o));
       }
@@ -136,12 +131,7 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
 
 Report priority_inversion_offload(const Options& options) {
   Report report{"Queues that wait in NICs: priority inversions at the port",
-                "RDMC (DSN 2018), section 2, which leaves the question open",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), section 2, which leaves the question open"};
   const std::uint32_t most = options.quick ? 16 : 64;
   const std::uint64_t blocks = options.quick ? 32 : 128;
   const std::vector<Case> cases = measure(most, blocks);

@@ -60,12 +60,7 @@ void add_facts(const Curves& aries, Facts& facts) {
 
 Report rdma_vs_rpc_fig3(const Options& options) {
   Report report{"Component latencies of RDMA operations and active messages",
-                "RDMA vs. RPC (IA3 2019), figure 3",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMA vs. RPC (IA3 2019), figure 3"};
   const std::uint32_t doublings = options.quick ? 4 : 7;
   const std::uint32_t operations = options.quick ? 8 : 12;
   const machine::Platform on_aries = cori(kProcessesPerNode);
@@ -74,16 +69,14 @@ Report rdma_vs_rpc_fig3(const Options& options) {
   infiniband.nic_read = on_aries.nic_read;
   const Curves aries = measured(on_aries, doublings, operations);
 
-  Table table{"Time of an operation, us", {"nodes"}, {}};
+  Table table{"Time of an operation, us", {"nodes"}};
   Figure figure{"rdma-vs-rpc-fig3",
                 "Random operations by 32 processes a node",
                 {"nodes", 2},
-                {"time of an operation, us", 0},
-                {},
-                false};
+                {"time of an operation, us", 0}};
   for (const Component& component : components()) {
     table.columns.emplace_back(component.name);
-    figure.series.push_back({std::string(component.name), {}, {}, false});
+    figure.series.push_back({std::string(component.name)});
   }
   for (std::uint32_t d = 0; d <= doublings; ++d) {
     std::vector<Value> row{static_cast<double>(1u << d)};
@@ -93,8 +86,7 @@ Report rdma_vs_rpc_fig3(const Options& options) {
     }
     table.add(std::move(row));
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
 
   Facts facts(report, "rdma-vs-rpc-fig3");
   add_facts(aries, facts);
@@ -110,8 +102,7 @@ Report rdma_vs_rpc_fig3(const Options& options) {
   Table sweep{fmt::format("FAD on a single variable against random ones, {} nodes, by what an "
                           "atomic that had to wait for its variable takes longer",
                           swept),
-              {"atomic_service_shared, us", "times"},
-              {}};
+              {"atomic_service_shared, us", "times"}};
   for (const int us : {0, 1, 2, 3, 4}) {
     machine::Platform varied = on_aries;
     varied.atomic_service_shared = sched::Time{us * std::int64_t{1'000'000}};

@@ -20,30 +20,21 @@ constexpr std::array<std::string_view, 6> kNames = {
 using Point = std::array<double, 6>;
 
 Report rdma_vs_rpc_fig5(const Options& options) {
-  Report report{"Hash tables, by RDMA or by active messages",
-                "RDMA vs. RPC (2019), figure 5",
-                {},
-                {},
-                {},
-                {},
-                {}};
+  Report report{"Hash tables, by RDMA or by active messages", "RDMA vs. RPC (2019), figure 5"};
   const std::uint32_t per_node = options.quick ? 4 : 8;
   const std::uint32_t operations = options.quick ? 30 : 25;
   std::vector<std::uint32_t> nodes = {1, 2, 4, 8, 16, 32, 64, 128};
   if (options.quick) nodes = {2, 4, 8};
   Table table{fmt::format("us an operation, {}, {} operations each, load factor 0.5",
                           processes(per_node), operations),
-              {"nodes"},
-              {}};
+              {"nodes"}};
   Figure figure{"rdma-vs-rpc-fig5",
                 fmt::format("Hash table on Cori, {}", processes(per_node)),
                 {"nodes", 2},
-                {"latency, us", 2},
-                {},
-                false};
+                {"latency, us", 2}};
   for (const std::string_view name : kNames) {
     table.columns.emplace_back(name);
-    figure.series.push_back({std::string(name), {}, {}, false});
+    figure.series.push_back({std::string(name)});
   }
   std::vector<Point> points;
   for (const std::uint32_t n : nodes) {
@@ -62,8 +53,7 @@ Report rdma_vs_rpc_fig5(const Options& options) {
     if (n > 1) points.push_back(point);  // on one node nothing crosses the network
     table.add(std::move(row));
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   const auto least = [&](Way dear, Way cheap) {
     double ratio = 1e9;
     for (const Point& p : points) ratio = std::min(ratio, p[dear] / p[cheap]);

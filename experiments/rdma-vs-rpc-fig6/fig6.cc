@@ -23,12 +23,7 @@ struct Point {
 
 Report rdma_vs_rpc_fig6(const Options& options) {
   Report report{"Attentiveness: pushing to queues between computations",
-                "RDMA vs. RPC (2019), figure 6",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMA vs. RPC (2019), figure 6"};
   const std::uint32_t per_node = options.quick ? 4 : 16;
   const std::uint32_t ranks = 8 * per_node;
   const std::uint32_t operations = options.quick ? 30 : 50;
@@ -39,17 +34,15 @@ Report rdma_vs_rpc_fig6(const Options& options) {
   Table table{fmt::format("us a push, without the computation; 8 nodes, {}, {} pushes each",
                           processes(per_node), operations),
               {"compute, us", "AM", "wait of those that wait", "AM, progress thread", "RDMA cw",
-               "RDMA crw"},
-              {}};
+               "RDMA crw"}};
   Figure figure{"rdma-vs-rpc-fig6",
                 "Queue insertion on Cori against computation between insertions",
                 {"compute, us", 2},
                 {"latency, us", 2},
-                {{"AM queue insertion", {}, {}, false},
-                 {"AM queue insertion (PT)", {}, {}, false},
-                 {"RDMA queue insertion (CW)", {}, {}, false},
-                 {"RDMA queue insertion (CRW)", {}, {}, true}},
-                false};
+                {{"AM queue insertion"},
+                 {"AM queue insertion (PT)"},
+                 {"RDMA queue insertion (CW)"},
+                 {"RDMA queue insertion (CRW)", {}, {}, true}}};
   for (const double compute : computes) {
     const auto push = [&](std::string_view how) {
       return measure_structure(fmt::format("queue:ranks={},operations={},op=push,{},handler={},"
@@ -68,13 +61,9 @@ Report rdma_vs_rpc_fig6(const Options& options) {
     points.push_back(p);
     table.add({compute, p.call_us, p.wait_us, p.thread_us, p.rdma_us, p.crw_us});
     const double at = std::max(compute, 0.25);
-    figure.series[0].add(at, p.call_us);
-    figure.series[1].add(at, p.thread_us);
-    figure.series[2].add(at, p.rdma_us);
-    figure.series[3].add(at, p.crw_us);
+    figure.add(at, {p.call_us, p.thread_us, p.rdma_us, p.crw_us});
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   const Point& first = points.front();
   const Point& last = points.back();
   double beyond = 1e9;

@@ -29,12 +29,7 @@ double stated_us(StructureAccess access, Promise level) {
 
 Report rdma_vs_rpc_tables2_3(const Options& options) {
   Report report{"What operations on data structures cost, as sums of messages",
-                "RDMA vs. RPC (2019), tables II and III",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMA vs. RPC (2019), tables II and III"};
   const std::uint32_t nodes = options.quick ? 32 : 64;
   const std::uint32_t per_node = options.quick ? 2 : 8;
   const std::uint32_t ranks = nodes * per_node;
@@ -47,8 +42,8 @@ Report rdma_vs_rpc_tables2_3(const Options& options) {
   const machine::Platform busy = cori(per_node);
   Table table{
       fmt::format("us; under load: {} nodes, {}, all of which operate", nodes, processes(per_node)),
-      {"table", "operation", "level", "cost", "of table I", "model of cori", "alone", "under load"},
-      {}};
+      {"table", "operation", "level", "cost", "of table I", "model of cori", "alone",
+       "under load"}};
   double furthest = 0;
   bool dearer = true;
   for (const analysis::CostRow& row : analysis::cost_rows()) {

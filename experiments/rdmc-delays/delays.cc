@@ -69,19 +69,16 @@ Report rdmc_delays(const Options& options) {
                                                "scatter-allgather"};
   Table table{"1 MiB in blocks of 128 KiB to 8 ranks in two racks",
               {"pattern", "uplinks", "ranks", "makespan, us", "a small delay helps at, % of ops",
-               "delays found", "gained, %"},
-              {}};
+               "delays found", "gained, %"}};
   Figure figure{"rdmc-delays",
                 "What up to four delays gain, ranks dealt out over two racks",
                 {"oversubscription", 2},
-                {"gained, %", 0},
-                {},
-                false};
+                {"gained, %", 0}};
   double off = 0;
   double of_binary_tree = 0;
   for (const std::string& pattern : patterns) {
     const sched::Schedule schedule = schedule_of({pattern, kRanks, kMiB, 128 * kKiB, ""});
-    figure.series.push_back({title_of(pattern), {}, {}});
+    figure.series.push_back({title_of(pattern)});
     for (const std::uint32_t over : {1u, 2u, 4u}) {
       if (options.quick && over != 4) continue;
       for (const char* placement : {"packed", "round-robin"}) {
@@ -96,8 +93,7 @@ Report rdmc_delays(const Options& options) {
       }
     }
   }
-  report.tables.push_back(table);
-  report.figures.push_back(figure);
+  report.add(std::move(table), std::move(figure));
   Facts facts(report, "rdmc-delays");
   facts.judge("simgrid-agrees", off);
   facts.judge("binary-tree", of_binary_tree);

@@ -67,14 +67,11 @@ Sweep sweep(Report& report, std::string_view machine, std::string file,
             const Engine& engine) {
   Sweep found;
   Table table{fmt::format("{}: bandwidth, Gb/s", machine),
-              {"message", "nodes", "all send", "half send", "one sends"},
-              {}};
+              {"message", "nodes", "all send", "half send", "one sends"}};
   Figure figure{std::move(file),
                 fmt::format("Concurrent multicasts on {}", machine),
                 {"nodes of a group", 0},
-                {"messages' bandwidth, Gb/s", 0},
-                {},
-                false};
+                {"messages' bandwidth, Gb/s", 0}};
   for (std::size_t s = 0; s < sizes.size(); ++s) {
     for (std::size_t h = 0; h < kShares.size(); ++h) {
       figure.series.push_back(
@@ -91,8 +88,7 @@ Sweep sweep(Report& report, std::string_view machine, std::string file,
       table.add(std::move(row));
     }
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   return found;
 }
 
@@ -152,7 +148,7 @@ void add_apt(Report& report, bool quick) {
             engine_on(fmt::format(
                 "apt:nic={},racks=7,hosts=8,oversubscription=3.5,placement=random:1", nic)));
   // The same with the others gone.
-  Table alone{"Apt, all of 55 send, 100 MB: who else is there, Gb/s", {"racks", "Gb/s"}, {}};
+  Table alone{"Apt, all of 55 send, 100 MB: who else is there, Gb/s", {"racks", "Gb/s"}};
   alone.add({std::string("full of others' work, random places"), found[0][0].back()});
   for (const auto& [where, placement] : {std::pair{"idle, random places", "random:1"},
                                          std::pair{"idle, two racks full of ours", "packed"}}) {
@@ -168,8 +164,7 @@ void add_apt(Report& report, bool quick) {
 }
 
 Report rdmc_fig10(const Options& options) {
-  Report report{
-      "Bandwidth of overlapping groups", "RDMC (DSN 2018), figure 10", {}, {}, {}, {}, {}};
+  Report report{"Bandwidth of overlapping groups", "RDMC (DSN 2018), figure 10"};
   add_fractus(report, options.quick);
   add_fairness(report, options.quick);
   add_apt(report, options.quick);

@@ -108,26 +108,17 @@ FirstForm first_form(Size size, bool quick) {
 }
 
 Report rdmc_fig11(const Options& options) {
-  Report report{"Polling against interrupts",
-                "RDMC (DSN 2018), figure 11 and section 5.2.3",
-                {},
-                {},
-                {},
-                {},
-                {}};
+  Report report{"Polling against interrupts", "RDMC (DSN 2018), figure 11 and section 5.2.3"};
   const machine::Platform platform = machine::load_platform("fractus:nic=fair");
   std::vector<std::uint32_t> nodes = {3, 4, 6, 8, 10, 12, 14, 16};
   if (options.quick) nodes = {3, 8, 12};
   Table table{"Fractus",
               {"message", "nodes", "senders", "polling, Gb/s", "interrupts, Gb/s",
-               "CPU with interrupts, %"},
-              {}};
+               "CPU with interrupts, %"}};
   Figure load{"rdmc-fig11-cpu",
               "CPU load with interrupts (with polling it is 100 %): a model",
               {"nodes of a group", 0},
-              {"CPU load, %", 0},
-              {},
-              false};
+              {"CPU load, %", 0}};
   std::array<std::array<Means, kSenders.size()>, kSizes.size()> means;
   std::array<std::vector<double>, kSizes.size()> loads_of;  // every single one
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
@@ -136,12 +127,10 @@ Report rdmc_fig11(const Options& options) {
     Figure figure{fmt::format("rdmc-fig11-{}", size.file),
                   fmt::format("{} multicasts on Fractus", size.name),
                   {"nodes of a group", 0},
-                  {"messages' bandwidth, Gb/s", 0},
-                  {},
-                  false};
+                  {"messages' bandwidth, Gb/s", 0}};
     for (std::size_t w = 0; w < kSenders.size(); ++w) {
       const Senders& who = kSenders[w];
-      Series polling{fmt::format("{}, polling", who.name), {}, {}, false};
+      Series polling{fmt::format("{}, polling", who.name)};
       Series interrupts{fmt::format("{}, interrupts", who.name), {}, {}, true};
       Series loads{fmt::format("{}, {}", size.name, who.name), {}, {}, w != kAll};
       for (const std::uint32_t n : nodes) {
@@ -164,8 +153,7 @@ Report rdmc_fig11(const Options& options) {
   report.figures.push_back(std::move(load));
   report.tables.push_back(std::move(table));
   Table blocks{"1 MB to 8 nodes by smaller blocks, all send",
-               {"block", "polling, Gb/s", "interrupts, Gb/s", "CPU with interrupts, %"},
-               {}};
+               {"block", "polling, Gb/s", "interrupts, Gb/s", "CPU with interrupts, %"}};
   for (const std::uint64_t block : {1024 * kKiB, 256 * kKiB, 128 * kKiB, 64 * kKiB}) {
     const Point p = measure(8, 8, kSizes[1], block, platform);
     blocks.add({sched::format_bytes(block), p.polling_gbps, p.interrupts_gbps, 100 * p.awake});

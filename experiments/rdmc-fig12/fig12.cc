@@ -56,7 +56,7 @@ Point measure(std::uint32_t nodes, std::uint32_t senders, const machine::Platfor
 
 // Whether a cost of waiting in the NIC could turn the gain over at some group size.
 void add_waits(Report& report, const machine::Platform& polling, double& spread) {
-  Table table{"One sender: gain over polling, %, if each wait costs the NIC time", {"nodes"}, {}};
+  Table table{"One sender: gain over polling, %, if each wait costs the NIC time", {"nodes"}};
   for (const int ns : kWaits_ns) table.columns.push_back(fmt::format("{} ns", ns));
   std::array<double, kWaits_ns.size()> least;
   std::array<double, kWaits_ns.size()> most;
@@ -84,19 +84,12 @@ void add_waits(Report& report, const machine::Platform& polling, double& spread)
 
 Report rdmc_fig12(const Options&) {
   Report report{"A chain relayed by the NICs against one relayed in software",
-                "RDMC (DSN 2018), figure 12",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), figure 12"};
   const machine::Platform polling = machine::load_platform("fractus");
   Figure figure{"rdmc-fig12",
                 "Chain, 100 MB, Fractus: a model",
                 {"nodes, the senders included", 0},
-                {"bandwidth, Gb/s", 0},
-                {},
-                false};
+                {"bandwidth, Gb/s", 0}};
   double over_polling = 0;
   double over_interrupts = 0;
   double several_over_polling = 0;
@@ -106,9 +99,8 @@ Report rdmc_fig12(const Options&) {
     const std::string_view senders = who;
     Table table{
         fmt::format("100 MB down a chain, {} sending, Gb/s", senders),
-        {"nodes", "cross-channel", "polling", "gain, %", "interrupts", "gain over these, %"},
-        {}};
-    Series nic{fmt::format("cross-channel, {}", senders), {}, {}, false};
+        {"nodes", "cross-channel", "polling", "gain, %", "interrupts", "gain over these, %"}};
+    Series nic{fmt::format("cross-channel, {}", senders)};
     Series poll{fmt::format("polling, {}", senders), {}, {}, true};
     for (std::uint32_t n = kLeastNodes; n <= kMostNodes; ++n) {
       const std::uint32_t count = senders == "one" ? 1 : senders == "half" ? n / 2 : n;

@@ -30,16 +30,14 @@ ByPattern latencies_ms(std::uint64_t message_mib, const machine::Platform& platf
 }
 
 void add_results(Report& report, std::uint64_t message_mib, const ByPattern& found) {
-  Table table{fmt::format("Latency of {} MB, ms", message_mib), {"nodes"}, {}};
+  Table table{fmt::format("Latency of {} MB, ms", message_mib), {"nodes"}};
   Figure figure{fmt::format("rdmc-fig4-{}mb", message_mib),
                 fmt::format("{} MB multicasts on Fractus", message_mib),
                 {"nodes, the sender included", 0},
-                {"latency, ms", 0},
-                {},
-                false};
+                {"latency, ms", 0}};
   for (const std::string_view pattern : kPatterns) {
     table.columns.push_back(title_of(pattern));
-    Series series{title_of(pattern), {}, {}, false};
+    Series series{title_of(pattern)};
     for (const auto& [n, ms] : found.at(pattern)) series.add(n, ms);
     figure.series.push_back(series);
   }
@@ -48,8 +46,7 @@ void add_results(Report& report, std::uint64_t message_mib, const ByPattern& fou
     for (const std::string_view pattern : kPatterns) row.push_back(found.at(pattern).at(n));
     table.add(row);
   }
-  report.tables.push_back(table);
-  report.figures.push_back(figure);
+  report.add(std::move(table), std::move(figure));
 }
 
 // How much longer than the pipeline, at 16 nodes.
@@ -59,12 +56,7 @@ double against_pipeline(const ByPattern& found, std::string_view pattern) {
 
 Report rdmc_fig4(const Options& options) {
   Report report{"Latency of RDMC's algorithms against the size of the group",
-                "RDMC (DSN 2018), figure 4",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), figure 4"};
   const machine::Platform platform = machine::load_platform("fractus");
   const ByPattern large = latencies_ms(kMessagesMiB[0], platform, options.quick);
   const ByPattern small = latencies_ms(kMessagesMiB[1], platform, options.quick);

@@ -61,8 +61,8 @@ Figure draw(std::string name, std::string title, const std::vector<Step>& sender
             const std::vector<Step>& relayer) {
   Figure figure{std::move(name), std::move(title), {"step", 0}, {"time, us", 0}, {}, true};
   const auto add = [&](const char* who, const std::vector<Step>& steps) {
-    Series transfer{fmt::format("{}: transfer", who), {}, {}, false};
-    Series wait{fmt::format("{}: wait", who), {}, {}, false};
+    Series transfer{fmt::format("{}: transfer", who)};
+    Series wait{fmt::format("{}: wait", who)};
     for (const Step& s : steps) {
       transfer.add(s.step, 1e6 * s.transfer_s);
       wait.add(s.step, 1e6 * s.wait_s);
@@ -76,8 +76,7 @@ Figure draw(std::string name, std::string title, const std::vector<Step>& sender
 }
 
 Report rdmc_fig5(const Options& options) {
-  Report report{
-      "A preemption of the relayer, step by step", "RDMC (DSN 2018), figure 5", {}, {}, {}, {}, {}};
+  Report report{"A preemption of the relayer, step by step", "RDMC (DSN 2018), figure 5"};
   const machine::Platform platform = machine::load_platform("stampede");
   const std::uint32_t blocks = options.quick ? 64 : 256;
   const Schedule schedule = schedule_of({"binomial-pipeline", 4, blocks * kMiB, kMiB, ""});
@@ -96,8 +95,7 @@ Report rdmc_fig5(const Options& options) {
   const double added_s = delivered_s(schedule, delayed) - delivered_s(schedule, calm);
 
   Table table{"The sender's steps around the preemption, us",
-              {"step", "transfer", "wait", "wait without it"},
-              {}};
+              {"step", "transfer", "wait", "wait without it"}};
   double extra_wait_s = 0;
   double elsewhere_s = 0;  // the largest change of another step's wait
   for (std::size_t i = 0; i < sender.size(); ++i) {

@@ -26,23 +26,20 @@ bool rises_peaks_and_falls(const std::vector<double>& y) {
 }
 
 Report rdmc_fig6(const Options& options) {
-  Report report{
-      "Bandwidth against the size of a block", "RDMC (DSN 2018), figure 6", {}, {}, {}, {}, {}};
+  Report report{"Bandwidth against the size of a block", "RDMC (DSN 2018), figure 6"};
   const machine::Platform platform = machine::load_platform("fractus");
-  Table table{"Bandwidth, Gb/s, 4 nodes", {"message", "block", "bandwidth"}, {}};
-  Table peaks{"Peaks", {"message", "block of the peak", "Gb/s"}, {}};
+  Table table{"Bandwidth, Gb/s, 4 nodes", {"message", "block", "bandwidth"}};
+  Table peaks{"Peaks", {"message", "block of the peak", "Gb/s"}};
   Figure figure{"rdmc-fig6",
                 "Binomial pipeline, 4 nodes, Fractus",
                 {"block, KiB", 2},
-                {"bandwidth, Gb/s", 0},
-                {},
-                false};
+                {"bandwidth, Gb/s", 0}};
   Facts facts(report, "rdmc-fig6");
   double previous_peak = 0;
   bool peaks_rise = true;
   for (std::uint64_t message = kLeastMessage; message <= kLargestMessage;
        message *= options.quick ? 16 : 2) {
-    Series series{sched::format_bytes(message), {}, {}, false};
+    Series series{sched::format_bytes(message)};
     for (std::uint64_t block = kLeastBlock; block <= std::min(message, kLargestBlock);
          block *= options.quick ? 4 : 2) {
       const double gbps = static_cast<double>(message) * 8e-9 /

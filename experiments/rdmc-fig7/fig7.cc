@@ -13,16 +13,14 @@ namespace slackline::experiments {
 namespace {
 
 Report rdmc_fig7(const Options&) {
-  Report report{"Messages of one byte per second", "RDMC (DSN 2018), figure 7", {}, {}, {}, {}, {}};
+  Report report{"Messages of one byte per second", "RDMC (DSN 2018), figure 7"};
   const machine::Platform platform = machine::load_platform("fractus");
-  Table table{"One message after another", {"nodes", "steps", "messages/s", "latency, us"}, {}};
+  Table table{"One message after another", {"nodes", "steps", "messages/s", "latency, us"}};
   Figure figure{"rdmc-fig7",
                 "Messages of 1 byte, binomial pipeline, Fractus",
                 {"nodes, the sender included", 0},
-                {"messages per second", 0},
-                {},
-                false};
-  Series series{"binomial pipeline", {}, {}, false};
+                {"messages per second", 0}};
+  Series series{"binomial pipeline"};
   std::vector<double> latency_s(17, 0);
   bool never_rises = true;
   for (std::uint32_t n = 2; n <= 16; ++n) {

@@ -13,32 +13,26 @@ namespace slackline::experiments {
 namespace {
 
 Report rdmc_fig8(const Options& options) {
-  Report report{
-      "Replicating 256 MB to up to 512 nodes", "RDMC (DSN 2018), figure 8", {}, {}, {}, {}, {}};
+  Report report{"Replicating 256 MB to up to 512 nodes", "RDMC (DSN 2018), figure 8"};
   const machine::Platform platform = machine::load_platform("sierra");
   // Quick: 64 MiB, so that "almost the same" is held to a quarter of the blocks.
   const std::uint64_t message = (options.quick ? 64 : 256) * kMiB;
   Table table{fmt::format("Time for {} MiB, ms", message / kMiB),
-              {"nodes", "binomial pipeline", "sequential", "ratio"},
-              {}};
+              {"nodes", "binomial pipeline", "sequential", "ratio"}};
   Figure figure{"rdmc-fig8",
                 fmt::format("{} MiB to n nodes on Sierra", message / kMiB),
                 {"nodes, the sender included", 2},
-                {"time, ms", 10},
-                {},
-                false};
-  figure.series = {{"sequential", {}, {}, false}, {"binomial pipeline", {}, {}, false}};
+                {"time, ms", 10}};
+  figure.series = {{"sequential"}, {"binomial pipeline"}};
   std::map<std::uint32_t, double> pipeline;
   std::map<std::uint32_t, double> sequential;
   for (std::uint32_t n = 2; n <= 512; n *= 2) {
     pipeline[n] = 1e3 * delivery_s({"binomial-pipeline", n, message, kMiB, ""}, platform);
     sequential[n] = 1e3 * delivery_s({"sequential", n, message, kMiB, ""}, platform);
     table.add({static_cast<double>(n), pipeline[n], sequential[n], sequential[n] / pipeline[n]});
-    figure.series[0].add(n, sequential[n]);
-    figure.series[1].add(n, pipeline[n]);
+    figure.add(n, {sequential[n], pipeline[n]});
   }
-  report.tables.push_back(table);
-  report.figures.push_back(figure);
+  report.add(std::move(table), std::move(figure));
   report.constants = {
       {"machine", "preset sierra", "stated (40 Gb/s, full bisection) and assumed; in the preset"},
       {"message", options.quick ? "64 MiB, for --quick" : "256 MiB", "stated: 256 MB"},

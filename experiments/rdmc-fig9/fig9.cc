@@ -115,13 +115,11 @@ Result run(std::string_view pattern, const std::vector<Write>& writes, std::size
 }
 
 Report rdmc_fig9(const Options& options) {
-  Report report{
-      "The replication layer of a storage system", "RDMC (DSN 2018), figure 9", {}, {}, {}, {}, {}};
+  Report report{"The replication layer of a storage system", "RDMC (DSN 2018), figure 9"};
   const machine::Platform platform = machine::load_platform("fractus");
   const std::vector<Write> writes = draw_writes(options.quick ? 200 : 4000);
   Table table{fmt::format("{} writes", writes.size()),
-              {"at once", "algorithm", "Gb/s", "mean, ms", "median, ms", "90 %, ms", "99 %, ms"},
-              {}};
+              {"at once", "algorithm", "Gb/s", "mean, ms", "median, ms", "90 %, ms", "99 %, ms"}};
   Figure figure{"rdmc-fig9",
                 "Latency of replicated writes, one at a time, Fractus",
                 {"share of writes", 0},
@@ -138,14 +136,13 @@ Report rdmc_fig9(const Options& options) {
     }
   }
   for (std::size_t p = 0; p < kPatterns.size(); ++p) {
-    Series series{title_of(kPatterns[p]), {}, {}, false};
+    Series series{title_of(kPatterns[p])};
     for (std::uint32_t i = 0; i <= 200; ++i) {
       series.add(i / 200.0, 1e3 * found[1][p].quantile_s(i / 200.0));
     }
     figure.series.push_back(std::move(series));
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
 
   std::vector<std::uint64_t> sizes;
   std::set<std::vector<RankId>> used;

@@ -58,8 +58,7 @@ struct Gains {
 };
 Gains compare(Report& report, const std::vector<std::uint32_t>& shapes, std::uint64_t message) {
   Table table{"Flat over hybrid, in time (above 1 the hybrid wins)",
-              {"racks x nodes", "message", "flat's places"},
-              {}};
+              {"racks x nodes", "message", "flat's places"}};
   for (const int over : kOversubscriptions) table.columns.push_back(fmt::format("{}:1", over));
   Gains gains;
   for (const std::uint32_t racks : shapes) {
@@ -88,25 +87,18 @@ Gains compare(Report& report, const std::vector<std::uint32_t>& shapes, std::uin
 
 Report rdmc_hybrid(const Options& options) {
   Report report{"A pipeline among racks and then within them, against one over all nodes",
-                "RDMC (DSN 2018), section 4.3, where it is proposed and not measured",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), section 4.3, where it is proposed and not measured"};
   const std::uint64_t message = (options.quick ? 32 : 256) * kMiB;
   constexpr std::uint32_t kRacks = 8;
-  Table table{
-      fmt::format("{} to 64 nodes in 8 racks, ms", megabytes(message)), {"oversubscription"}, {}};
+  Table table{fmt::format("{} to 64 nodes in 8 racks, ms", megabytes(message)),
+              {"oversubscription"}};
   Figure figure{"rdmc-hybrid",
                 fmt::format("{} to 64 nodes in 8 racks", megabytes(message)),
                 {"oversubscription of the racks' uplinks", 2},
-                {"time, ms", 10},
-                {},
-                false};
+                {"time, ms", 10}};
   for (const Variant& v : kVariants) {
     table.columns.emplace_back(v.title);
-    figure.series.push_back({std::string(v.title), {}, {}, false});
+    figure.series.push_back({std::string(v.title)});
   }
   std::map<int, std::array<double, kVariants.size()>> ms;
   for (const int over : kOversubscriptions) {
@@ -118,8 +110,7 @@ Report rdmc_hybrid(const Options& options) {
     }
     table.add(std::move(row));
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   std::vector<std::uint32_t> shapes = {2, 4, 8, 16, 32};  // racks
   if (options.quick) shapes = {4, 16};
   const Gains gains = compare(report, shapes, message);

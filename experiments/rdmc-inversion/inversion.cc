@@ -56,8 +56,7 @@ void add_known_case(Report& report) {
       fmt::format("A chain of {} and {} blocks, whose rank 1 has {} blocks for leaves of its "
                   "own: block times",
                   kChain, kBlocks, kLeaves),
-      {"first in program order", "in flight"},
-      {}};
+      {"first in program order", "in flight"}};
   for (const Rule rule : kRules) table.columns.emplace_back(name(rule));
   std::map<std::pair<bool, std::uint32_t>, Times> found;
   ScheduleStore store;
@@ -192,8 +191,7 @@ std::vector<Case> measure(const Options& options) {
 void add_details(Report& report, const std::vector<Case>& cases) {
   Table table{
       "Time over that of in-order; cases in which all are within 5 % left out",
-      {"receives", "nodes", "schedule", "disturbed by", "in flight", "strict, ms", "in-order, ms"},
-      {}};
+      {"receives", "nodes", "schedule", "disturbed by", "in flight", "strict, ms", "in-order, ms"}};
   for (std::size_t r = 1; r < kRuleCount; ++r) table.columns.emplace_back(name(kRules[r]));
   for (const Case& c : cases) {
     if (c.is_close()) continue;
@@ -214,7 +212,7 @@ void add_details(Report& report, const std::vector<Case>& cases) {
     std::vector<double> ratios;
     for (const Case& c : cases) ratios.push_back(c.ratio(r));
     std::sort(ratios.begin(), ratios.end());
-    Series series{std::string(name(kRules[r])), {}, {}, false};
+    Series series{std::string(name(kRules[r]))};
     for (std::size_t i = 0; i < ratios.size(); ++i) {
       series.add(static_cast<double>(i + 1) / static_cast<double>(ratios.size()), ratios[i]);
     }
@@ -245,7 +243,7 @@ void add_summary(Report& report, std::string title, std::string column,
       sum.most[r] = std::max(sum.most[r], c.ratio(r));
     }
   }
-  Table table{std::move(title), {std::move(column), "cases", "strict"}, {}};
+  Table table{std::move(title), {std::move(column), "cases", "strict"}};
   for (std::size_t r = 1; r < kRuleCount; ++r) table.columns.emplace_back(name(kRules[r]));
   for (std::size_t r = 1; r < kRuleCount; ++r) {
     table.columns.push_back(fmt::format("worst {}", name(kRules[r])));
@@ -305,12 +303,7 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
 
 Report rdmc_inversion(const Options& options) {
   Report report{"Posting as soon as possible: priority inversions",
-                "RDMC (DSN 2018), section 2, which leaves the question open",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), section 2, which leaves the question open"};
   add_known_case(report);
   const std::vector<Case> cases = measure(options);
   add_summary(report, "By schedule: mean time over that of in-order, and the worst", "schedule",

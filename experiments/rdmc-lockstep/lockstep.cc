@@ -138,14 +138,12 @@ void add_machine(Report& report, const Machine& m, const std::vector<std::uint32
   for (const std::uint32_t n : nodes) points.push_back(measure(m, n, bytes, samples));
   Table table{
       fmt::format("{}: {} MiB, ms (noise: mean of {} draws)", m.name, bytes / kMiB, samples),
-      {"nodes", "async", "lockstep"},
-      {}};
+      {"nodes", "async", "lockstep"}};
   Figure figure{"rdmc-lockstep-" + m.name,
                 fmt::format("Lockstep over asynchronous steps, {} MiB, {}", bytes / kMiB, m.name),
                 {"nodes, the sender included", 2},
                 {"lockstep / async, in time", 0},
-                {{"no noise", {}, {}, true}},
-                false};
+                {{"no noise", {}, {}, true}}};
   for (const Noise& noise : m.noises) {
     for (const std::string_view order : kOrders) {
       table.columns.push_back(fmt::format("{}, {}", noise.name, order));
@@ -160,8 +158,7 @@ void add_machine(Report& report, const Machine& m, const std::vector<std::uint32
       figure.series[k + 1].add(p.nodes, p.noisy[k][1] / p.noisy[k][0]);
     }
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
 
   Facts facts(report, "rdmc-lockstep");
   double worst_quiet = 0;
@@ -201,8 +198,7 @@ void add_every_post(Report& report, const std::vector<std::uint32_t>& nodes, std
   Table table{fmt::format("fractus: {} MiB, ms, each post delayed with chance 10 % by an "
                           "exponential time of mean 10 us ({} draws)",
                           bytes / kMiB, samples),
-              {"nodes", "async", "lockstep", "lockstep / async"},
-              {}};
+              {"nodes", "async", "lockstep", "lockstep / async"}};
   std::vector<double> ratios;
   for (const std::uint32_t n : nodes) {
     Pair mean{};
@@ -223,12 +219,7 @@ void add_every_post(Report& report, const std::vector<std::uint32_t>& nodes, std
 
 Report rdmc_lockstep(const Options& options) {
   Report report{"Asynchronous steps against lockstep",
-                "RDMC (DSN 2018), sections 4.3 and 5.3, which measure neither",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), sections 4.3 and 5.3, which measure neither"};
   std::vector<std::uint32_t> nodes = {4, 8, 16, 32, 64, 128, 256, 512};
   if (options.quick) nodes = {4, 16, 64};
   const std::uint64_t bytes = (options.quick ? 16 : 32) * kMiB;

@@ -52,15 +52,12 @@ void add_delays(Report& report, bool quick) {
   const machine::Platform bare = bare_machine();
   const machine::Platform fractus = machine::load_platform("fractus");
   Table table{"The worst place for one delay ε, 8 nodes",
-              {"ε in block times", "added / ε, blocks only", "added / ε, fractus"},
-              {}};
+              {"ε in block times", "added / ε, blocks only", "added / ε, fractus"}};
   Figure figure{"rdmc-robustness-delay",
                 "What one delay adds at its worst place, 8 nodes",
                 {"delay, block times", 10},
-                {"added / delay", 0},
-                {},
-                false};
-  figure.series = {{"blocks only", {}, {}, false}, {"fractus", {}, {}, true}};
+                {"added / delay", 0}};
+  figure.series = {{"blocks only"}, {"fractus", {}, {}, true}};
   double most = 0;
   double over_s = 0;
   for (const double delay : {0.01, 0.1, 0.5, 1.0, 2.0, 5.0}) {
@@ -70,11 +67,9 @@ void add_delays(Report& report, bool quick) {
     most = std::max(most, of_bare);
     over_s = std::max(over_s, (of_fractus - 1) * by_s);
     table.add({delay, of_bare, of_fractus});
-    figure.series[0].add(delay, of_bare);
-    figure.series[1].add(delay, of_fractus);
+    figure.add(delay, {of_bare, of_fractus});
   }
-  report.tables.push_back(table);
-  report.figures.push_back(figure);
+  report.add(std::move(table), std::move(figure));
   Facts facts(report, "rdmc-robustness");
   facts.judge("one-delay", most);
   facts.judge("one-delay-fractus", over_s / sched::seconds(fractus.o_post));
@@ -105,18 +100,13 @@ void add_slow_pair(Report& report, bool quick) {
   constexpr std::uint32_t kRanks = 64;
   constexpr double kLimit = 6.0 / 7.0;  // l·T′ / (T + (l−1)T′) with l = 6, T′ = T/2
   Table table{"One pair at half the rate among 64 nodes: bandwidth left, % (the limit is 85.71 %)",
-              {"blocks", "worst pair", "by counting its steps"},
-              {}};
+              {"blocks", "worst pair", "by counting its steps"}};
   Figure figure{"rdmc-robustness-slow-pair",
                 "One slow pair among 64 nodes",
                 {"blocks", 2},
-                {"bandwidth left, %", 0},
-                {},
-                false};
-  figure.series = {{"binomial pipeline", {}, {}, false},
-                   {"limit 6/7", {}, {}, true},
-                   {"chain", {}, {}, false},
-                   {"T′/T", {}, {}, true}};
+                {"bandwidth left, %", 0}};
+  figure.series = {
+      {"binomial pipeline"}, {"limit 6/7", {}, {}, true}, {"chain"}, {"T′/T", {}, {}, true}};
   double left_at_256 = 0;
   double worst_gap = 0;
   const std::uint32_t most_blocks = quick ? 256 : 1024;
@@ -129,13 +119,9 @@ void add_slow_pair(Report& report, bool quick) {
     const Multicast chain{"chain", 16, blocks * kMiB, kMiB, ""};
     const double of_chain = block_times(chain) / block_times(chain, slow_pair(7, 8));
     table.add({static_cast<double>(blocks), 100 * left, 100 * counted});
-    figure.series[0].add(blocks, 100 * left);
-    figure.series[1].add(blocks, 100 * kLimit);
-    figure.series[2].add(blocks, 100 * of_chain);
-    figure.series[3].add(blocks, 50);
+    figure.add(blocks, {100 * left, 100 * kLimit, 100 * of_chain, 50});
   }
-  report.tables.push_back(table);
-  report.figures.push_back(figure);
+  report.add(std::move(table), std::move(figure));
   Facts facts(report, "rdmc-robustness");
   facts.judge("slow-pair", 100 * left_at_256);
   facts.judge("slow-pair-steps", worst_gap);
@@ -144,15 +130,12 @@ void add_slow_pair(Report& report, bool quick) {
 }
 
 void add_slack(Report& report, bool quick) {
-  Table table{
-      "Average slack of a steady step", {"nodes", "measured", "2(1−(l−1)/(n−2))", "least"}, {}};
+  Table table{"Average slack of a steady step", {"nodes", "measured", "2(1−(l−1)/(n−2))", "least"}};
   Figure figure{"rdmc-robustness-slack",
                 "Average slack of the binomial pipeline",
                 {"nodes", 2},
-                {"slack, steps", 0},
-                {},
-                false};
-  figure.series = {{"measured", {}, {}, false}, {"2(1−(l−1)/(n−2))", {}, {}, true}};
+                {"slack, steps", 0}};
+  figure.series = {{"measured"}, {"2(1−(l−1)/(n−2))", {}, {}, true}};
   double furthest = 0;
   std::uint32_t least = 1;
   double of_largest = 0;
@@ -164,11 +147,9 @@ void add_slack(Report& report, bool quick) {
     furthest = std::max(furthest, std::abs(of_largest - formula));
     if (slack.smallest != 1) least = slack.smallest;
     table.add({static_cast<double>(n), of_largest, formula, static_cast<double>(slack.smallest)});
-    figure.series[0].add(n, of_largest);
-    figure.series[1].add(n, formula);
+    figure.add(n, {of_largest, formula});
   }
-  report.tables.push_back(table);
-  report.figures.push_back(figure);
+  report.add(std::move(table), std::move(figure));
   Facts facts(report, "rdmc-robustness");
   facts.judge("slack-formula", furthest);
   facts.judge("slack", of_largest);
@@ -177,12 +158,7 @@ void add_slack(Report& report, bool quick) {
 
 Report rdmc_robustness(const Options& options) {
   Report report{"How the binomial pipeline takes delays and slow links",
-                "RDMC (DSN 2018), section 4.5",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), section 4.5"};
   report.constants = {
       {"machine", bare_machine().spec(),
        "assumed: nothing but blocks takes time, so that times are block times"},

@@ -72,12 +72,7 @@ Value shown_nodes(std::optional<std::uint32_t> nodes, std::uint32_t most) {
 
 Report rdmc_small(const Options& options) {
   Report report{"Small messages: one-sided writes into bounded buffers, against RDMC",
-                "RDMC (DSN 2018), section 4.6",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), section 4.6"};
   const machine::Platform platform = machine::load_platform("fractus");
   const std::uint32_t messages = options.quick ? 64 : 512;
   const std::vector<std::uint32_t> nodes =
@@ -86,21 +81,17 @@ Report rdmc_small(const Options& options) {
   Grid grid;
   Table table{fmt::format("Series of {} messages, us a message", messages),
               {"message", "nodes", "ring", "RDMC", "RDMC / ring", "RDMC, batched", "batched / ring",
-               "one alone: RDMC / ring"},
-              {}};
+               "one alone: RDMC / ring"}};
   Table crossovers{"The ring is behind from so many nodes on",
-                   {"message", "RDMC ahead", "RDMC, batched, ahead"},
-                   {}};
+                   {"message", "RDMC ahead", "RDMC, batched, ahead"}};
   Figure figure{"rdmc-small",
                 "RDMC's time over that of one-sided writes into rings",
                 {"nodes, the sender included", 2},
-                {"RDMC / ring", 2},
-                {},
-                false};
+                {"RDMC / ring", 2}};
   double most = 0;          // up to 16 nodes and 10 KB
   double least_tiny = 1e9;  // up to 8 nodes and 1 KB
   for (const std::uint64_t size : kSizes) {
-    Series series{sched::format_bytes(size), {}, {}, false};
+    Series series{sched::format_bytes(size)};
     for (const std::uint32_t n : nodes) {
       const Times& t = grid[{size, n}] = measure(n, size, messages, platform);
       if (size <= 10'000 && n <= 16) most = std::max(most, t.gain());

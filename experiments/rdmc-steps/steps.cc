@@ -59,8 +59,8 @@ double times(std::string_view pattern, std::uint32_t ranks, std::uint32_t blocks
 void add_counts(Report& report, std::uint32_t most_ranks) {
   Facts facts(report, "rdmc-steps");
   constexpr std::array<std::uint32_t, 5> kBlocks = {1, 2, 5, 8, 33};
-  Table table{"Steps with 8 blocks", {"nodes"}, {}};
-  Figure figure{"rdmc-steps", "Steps to send 8 blocks", {"nodes", 2}, {"steps", 10}, {}, false};
+  Table table{"Steps with 8 blocks", {"nodes"}};
+  Figure figure{"rdmc-steps", "Steps to send 8 blocks", {"nodes", 2}, {"steps", 10}};
   for (const Algorithm& a : kAlgorithms) {
     table.columns.push_back(title_of(a.pattern));
     figure.series.push_back({title_of(a.pattern), {}, {}, false});
@@ -87,8 +87,7 @@ void add_counts(Report& report, std::uint32_t most_ranks) {
     checked += kBlocks.size();
     if ((n & (n - 1)) == 0 || n == most_ranks || n % 16 == 3) table.add(row);
   }
-  report.tables.push_back(table);
-  report.figures.push_back(figure);
+  report.add(std::move(table), std::move(figure));
   for (std::size_t a = 0; a < kAlgorithms.size(); ++a) {
     facts.judge_words("steps", wrong[a] == 0, fmt::format("{} of {} differ", wrong[a], checked),
                       title_of(kAlgorithms[a].pattern));
@@ -98,12 +97,7 @@ void add_counts(Report& report, std::uint32_t most_ranks) {
 
 Report rdmc_steps(const Options& options) {
   Report report{"Steps of every algorithm, and when receivers finish",
-                "RDMC (DSN 2018), sections 4.3, 4.4 and 7",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "RDMC (DSN 2018), sections 4.3, 4.4 and 7"};
   report.constants = {
       {"machine", bare_machine().spec(),
        "assumed: nothing but blocks takes time, so that times are block times"},
@@ -112,7 +106,7 @@ Report rdmc_steps(const Options& options) {
   add_counts(report, options.quick ? 20 : 64);
 
   Facts facts(report, "rdmc-steps");
-  Table block_table{"Block times, 16 nodes", {"algorithm", "256 blocks", "8 blocks"}, {}};
+  Table block_table{"Block times, 16 nodes", {"algorithm", "256 blocks", "8 blocks"}};
   for (const Algorithm& a : kAlgorithms) {
     const double of_256 = times(a.pattern, 16, 256);
     const double of_8 = times(a.pattern, 16, 8);
@@ -123,8 +117,7 @@ Report rdmc_steps(const Options& options) {
   report.tables.push_back(block_table);
 
   Table skew_table{"Skew: last minus first receiver, in block times, 16 nodes, 64 blocks",
-                   {"algorithm", "skew"},
-                   {}};
+                   {"algorithm", "skew"}};
   const auto add_skew = [&](std::string_view pattern) {
     const double got = skew(pattern, 16, 64);
     skew_table.add({title_of(pattern), got});
@@ -135,8 +128,8 @@ Report rdmc_steps(const Options& options) {
   add_skew("sequential");
   report.tables.push_back(skew_table);
 
-  Table replicas{
-      "Replicas of 256 blocks by the pipeline, in block times", {"receivers", "block times"}, {}};
+  Table replicas{"Replicas of 256 blocks by the pipeline, in block times",
+                 {"receivers", "block times"}};
   for (const std::uint32_t receivers : {1u, 4u, 8u, 511u}) {
     const double got = times("binomial-pipeline", receivers + 1, 256);
     replicas.add({static_cast<double>(receivers), got});

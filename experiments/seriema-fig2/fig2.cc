@@ -15,27 +15,19 @@ namespace {
 
 Report seriema_fig2(const Options& options) {
   Report report{"Messages a second against their size, and selective signalling",
-                "Seriema, figure 2",
-                {},
-                {},
-                {},
-                {},
-                {}};
+                "Seriema, figure 2"};
   const machine::Platform platform = machine::load_platform("fdr-4node");
   const std::uint32_t messages = options.quick ? 4'000 : 20'000;
   constexpr std::uint32_t kUMax = 256;
   Table table{"One thread's writes to another machine, million a second",
-              {"bytes", "all signalled", "by hand", "automatic", "automatic, MB/s"},
-              {}};
+              {"bytes", "all signalled", "by hand", "automatic", "automatic, MB/s"}};
   Figure figure{"seriema-fig2",
                 "Writes a second against their size",
                 {"bytes", 2},
-                {"million messages a second"},
-                {},
-                false};
+                {"million messages a second"}};
   Series all{"all signalled", {}, {}, true};
-  Series by_hand{"by hand", {}, {}};
-  Series automatic{"automatic", {}, {}};
+  Series by_hand{"by hand"};
+  Series automatic{"automatic"};
   double least = 1e9;  // automatic against by hand
   double mb_per_s = 0;
   bool falls = true;
@@ -58,8 +50,7 @@ Report seriema_fig2(const Options& options) {
     if (bytes == 4096) mb_per_s = s * x;
   }
   figure.series = {std::move(all), std::move(by_hand), std::move(automatic)};
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   report.constants = {
       {"machine", "preset fdr-4node", "stated and assumed; in the preset"},
       {"u_max", fmt::format("{}", kUMax), "assumed"},

@@ -43,18 +43,16 @@ double rollouts_per_s(const Layout& layout, std::string_view bundle, std::uint32
 }
 
 Report seriema_fig3(const Options& options) {
-  Report report{"Monte-Carlo tree search over Hex", "Seriema, figure 3", {}, {}, {}, {}, {}};
+  Report report{"Monte-Carlo tree search over Hex", "Seriema, figure 3"};
   // A phase has 4,000 rollouts a thread; fewer keep the plan small.
   const std::uint32_t each = options.quick ? 50 : 250;
   Table table{fmt::format("Rollouts a second, {} of each thread", each),
-              {"machines × processes × threads", "threads in all", "trad", "ovfl"},
-              {}};
+              {"machines × processes × threads", "threads in all", "trad", "ovfl"}};
   Figure figure{"seriema-fig3",
                 "Tree search over Hex on up to 4 machines",
                 {"threads", 2},
                 {"rollouts, 10^3 / s", 10},
-                {{"trad", {}, {}}, {"ovfl", {}, {}}},
-                false};
+                {{"trad"}, {"ovfl"}}};
   std::map<std::pair<std::string, std::string>, double> rate;
   for (const Layout& layout : kLayouts) {
     if (options.quick && layout.machines == 3) continue;
@@ -64,11 +62,9 @@ Report seriema_fig3(const Options& options) {
     const double trad = rate[{layout.text(), "trad"}];
     const double ovfl = rate[{layout.text(), "ovfl"}];
     table.add({layout.text(), static_cast<double>(layout.ranks()), trad, ovfl});
-    figure.series[0].add(layout.ranks(), trad / 1e3);
-    figure.series[1].add(layout.ranks(), ovfl / 1e3);
+    figure.add(layout.ranks(), {trad / 1e3, ovfl / 1e3});
   }
-  report.tables.push_back(std::move(table));
-  report.figures.push_back(std::move(figure));
+  report.add(std::move(table), std::move(figure));
   report.constants = {
       {"machine", "preset fdr-4node; 100 ns between NUMA zones", "stated and assumed; the latter"},
       {"playouts", "16 a leaf", "stated"},
