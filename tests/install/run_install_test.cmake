@@ -60,6 +60,17 @@ if(hw IN_LIST components)
   run(${WORK_DIR}/hw/one_rank_calls)
 endif()
 
+# The package for Python, from the folder where an interpreter of that prefix would look; its program
+# is the one of the prefix.
+if(PYTHON)
+  set(ENV{PYTHONPATH} ${WORK_DIR}/moved/${PYTHON_DIR})
+  set(ENV{SLACKLINE_PROGRAM} "")
+  run(${PYTHON} ${SOURCE_DIR}/import_slackline.py ${WORK_DIR}/moved)
+  if(NOT output STREQUAL expected)
+    message(FATAL_ERROR "import slackline gave '${output}'; expected the digest '${expected}'")
+  endif()
+endif()
+
 find_program(PKG_CONFIG pkg-config)
 if(PKG_CONFIG)
   set(ENV{PKG_CONFIG_PATH} ${WORK_DIR}/moved/${LIBDIR}/pkgconfig)
