@@ -46,14 +46,22 @@ void in_threads(std::uint32_t count, std::uint32_t jobs,
 
   std::vector<std::thread> threads;
   for (std::uint32_t t = working; t > 0; --t) threads.emplace_back(take);
+  std::exception_ptr given_up;
   {
     std::unique_lock lock(mutex);
     while (working > 0) {
       changed.wait_for(lock, std::chrono::milliseconds(100));
-      if (progress && working > 0) progress(done);
+      if (!progress || working == 0 || given_up) continue;
+      try {
+        progress(done);
+      } catch (...) {
+        given_up = std::current_exception();
+        next = count;
+      }
     }
   }
   for (std::thread& thread : threads) thread.join();
+  if (given_up) std::rethrow_exception(given_up);
   // The threads may have ended before this one was woken once.
   if (progress) progress(done);
   if (thrown) std::rethrow_exception(thrown);

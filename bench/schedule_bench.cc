@@ -3,11 +3,16 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <boost/graph/topological_sort.hpp>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "sched/compile.h"
 #include "sched/digest.h"
+#include "sched/event_graph.h"
+#include "sched/graph.h"
 #include "sched/schedule.h"
 #include "sched/verify.h"
 
@@ -67,6 +72,32 @@ void prove(benchmark::State& state) {
   per_second(state, "ops", schedule.op_count());
 }
 
+// All events in an order that respects every arc, by the loop of our own.
+void topological_order_of_ours(benchmark::State& state) {
+  const Schedule schedule = compile(parse_spec(spec_of(state)));
+  for (auto _ : state) benchmark::DoNotOptimize(topological_order(schedule));
+  per_second(state, "ops", schedule.op_count());
+}
+
+// The same as a graph of Boost's: made and sorted.
+void topological_order_by_boost(benchmark::State& state) {
+  const Schedule schedule = compile(parse_spec(spec_of(state)));
+  for (auto _ : state) {
+    const EventGraph graph(schedule);
+    std::vector<std::uint32_t> order;
+    order.reserve(num_vertices(graph));
+    boost::topological_sort(graph, std::back_inserter(order));
+    benchmark::DoNotOptimize(order.data());
+  }
+  per_second(state, "ops", schedule.op_count());
+}
+
+void event_graph(benchmark::State& state) {
+  const Schedule schedule = compile(parse_spec(spec_of(state)));
+  for (auto _ : state) benchmark::DoNotOptimize(EventGraph(schedule));
+  per_second(state, "ops", schedule.op_count());
+}
+
 void sizes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"ranks", "blocks"})->Args({16, 256})->Args({512, 256})->Args({1024, 512});
   bench->Unit(benchmark::kMillisecond);
@@ -76,6 +107,9 @@ BENCHMARK(plan)->Apply(sizes);
 BENCHMARK(compile_spec)->Apply(sizes);
 BENCHMARK(digest)->Apply(sizes);
 BENCHMARK(prove)->Apply(sizes);
+BENCHMARK(topological_order_of_ours)->Apply(sizes);
+BENCHMARK(topological_order_by_boost)->Apply(sizes);
+BENCHMARK(event_graph)->Apply(sizes);
 
 }  // namespace
 }  // namespace slackline::sched

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -15,8 +16,12 @@ namespace slackline::machine {
 
 inline const DelayPlan kNoDelays;
 
-/// A view, cheap to copy. The schedule, the platform, the delays and what the order goes by must
-/// outlive it and its copies; so must the wiring, unless the setting keeps it.
+/// Called now and then by the threads that make a run. It may throw, which ends the run: so
+/// somebody who waits for a long run can give it up.
+using RunWatch = std::function<void()>;
+
+/// A view, cheap to copy. The schedule, the platform, the delays, the watch and what the order goes
+/// by must outlive it and its copies; so must the wiring, unless the setting keeps it.
 class Setting {
  public:
   Setting(const sched::Schedule& s, const Platform& p, const Wiring& w,
@@ -38,16 +43,26 @@ class Setting {
 
   /// The same with other delays, which must outlive what comes of it.
   Setting with(const DelayPlan& others) const {
-    return {kept_, schedule, platform, wiring, others, order};
+    return {kept_, schedule, platform, wiring, others, order, watch};
   }
   Setting with(const IssueOrder& other) const {
-    return {kept_, schedule, platform, wiring, delays, other};
+    return {kept_, schedule, platform, wiring, delays, other, watch};
+  }
+  /// The same, whose runs are watched; by nobody if that is null.
+  Setting watched(const RunWatch* by) const {
+    return {kept_, schedule, platform, wiring, delays, order, by};
   }
 
  private:
   Setting(std::shared_ptr<const Wiring> kept, const sched::Schedule& s, const Platform& p,
-          const Wiring& w, const DelayPlan& d, const IssueOrder& o)
-      : kept_(std::move(kept)), schedule(s), platform(p), wiring(w), delays(d), order(o) {}
+          const Wiring& w, const DelayPlan& d, const IssueOrder& o, const RunWatch* by)
+      : kept_(std::move(kept)),
+        schedule(s),
+        platform(p),
+        wiring(w),
+        delays(d),
+        order(o),
+        watch(by) {}
 
   std::shared_ptr<const Wiring> kept_;
 
@@ -57,6 +72,7 @@ class Setting {
   const Wiring& wiring;     // the platform's, for this schedule
   const DelayPlan& delays;  // with the seed of whatever is drawn
   const IssueOrder order;
+  const RunWatch* const watch = nullptr;  // null: nobody watches
 };
 
 }  // namespace slackline::machine

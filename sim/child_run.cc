@@ -1,6 +1,7 @@
 #include "sim/child_run.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,15 +126,24 @@ void require_well(const Report& report, int status) {
   if (report.exit_code != 0) rethrow(report);
 }
 
+// Ends the child if `waiting` throws.
 int wait_for(pid_t child, const std::function<void()>& waiting) {
+  constexpr useconds_t kShortest_us = 100;
+  constexpr useconds_t kLongest_us = 20'000;
   int status = 0;
-  for (;;) {
+  for (useconds_t pause_us = kShortest_us;; pause_us = std::min(2 * pause_us, kLongest_us)) {
     const pid_t ended = waitpid(child, &status, waiting ? WNOHANG : 0);
     if (ended == child) return status;
     if (ended < 0 && errno != EINTR) return status;
     if (ended != 0) continue;
-    usleep(20'000);
-    waiting();
+    usleep(pause_us);
+    try {
+      waiting();
+    } catch (...) {
+      kill(child, SIGKILL);
+      base::wait_for(child);
+      throw;
+    }
   }
 }
 

@@ -68,7 +68,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
     const machine::Delays delays(setting.with(plan));
     sched::Trace trace = blank;
     trace.delays = plan.text();
-    machine::Execution execution(setting, delays, paths,
+    machine::Execution execution(setting.watched(nullptr), delays, paths,
                                  machine::record_in(trace, schedule, plan.seed), network);
     network.run(execution);
     machine::require_finished(schedule, trace, paths);
@@ -120,14 +120,17 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   const sched::KeptMemory kept(schedule);
   const SharedMemory kept_memory(kept.bytes());
   const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept.bytes());
-  run_in_child([&] {
-    FlowNetwork network(setting.platform, setting.wiring, paths,
-                        largest_message_bytes(setting.schedule));
-    machine::Execution execution(setting, delays, paths,
-                                 {times, request_s, results, bytes, kept, setting.delays.seed},
-                                 network);
-    network.run(execution);
-  });
+  // Who watches is in this process, and so is told here.
+  run_in_child(
+      [&] {
+        FlowNetwork network(setting.platform, setting.wiring, paths,
+                            largest_message_bytes(setting.schedule));
+        machine::Execution execution(setting.watched(nullptr), delays, paths,
+                                     {times, request_s, results, bytes, kept, setting.delays.seed},
+                                     network);
+        network.run(execution);
+      },
+      setting.watch != nullptr ? *setting.watch : machine::RunWatch());
   sched::Trace trace = machine::trace_of(setting, "simgrid");
   trace.ops.assign(times.begin(), times.end());
   trace.request_s.assign(request_s.begin(), request_s.end());

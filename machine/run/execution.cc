@@ -33,6 +33,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       delays_(delays),
       paths_(paths),
       clock_(clock),
+      watch_(setting.watch),
       o_post_s_(sched::seconds(setting.platform.o_post)),
       o_complete_s_(sched::seconds(setting.platform.o_complete)),
       gap_s_(sched::seconds(setting.platform.gap)),
@@ -69,6 +70,7 @@ void Execution::start() {
 }
 
 void Execution::instant(double now_s, std::vector<Event>& events) {
+  if (watch_ != nullptr && ++instants_ % kInstantsPerLook == 0) (*watch_)();
   now_s_ = now_s;
   order_.sort(events);
   for (std::size_t i = 0; i < events.size(); ++i) {

@@ -103,6 +103,9 @@ class Execution final : public DrivenRun {
   const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
   double latency_s(OpId id, bool reply) const { return way_of(id, reply).latency_s; }
 
+  // A look costs much less than so many instants, which take about a millisecond.
+  static constexpr std::uint32_t kInstantsPerLook = 1024;
+
   // A message that has left meets its other half, on another rank. Inlined: see
   // RunCore::prefetch().
   [[gnu::always_inline]] void prefetch(const std::vector<Event>& events, std::size_t at) const {
@@ -206,6 +209,7 @@ class Execution final : public DrivenRun {
   const Delays& delays_;
   const Paths& paths_;
   RunClock& clock_;
+  const RunWatch* const watch_;
 
   // The platform's times, in seconds.
   const double o_post_s_;
@@ -216,6 +220,7 @@ class Execution final : public DrivenRun {
   const bool datagrams_;  // some channel has them
 
   double now_s_ = 0;
+  std::uint32_t instants_ = 0;  // that were watched, modulo 2^32
   std::span<double> request_s_;
   const std::unique_ptr<const RunGraph> own_graph_;
   const RunGraph& graph_;

@@ -51,13 +51,29 @@ foreach(component IN LISTS components)
   endif()
   run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${build} -G Ninja
     -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=${BUILD_TYPE}
-    -D CMAKE_PREFIX_PATH=${WORK_DIR}/moved -D COMPONENT=${component} -D HEADERS=${headers})
+    -D CMAKE_PREFIX_PATH=${WORK_DIR}/moved -D COMPONENT=${component} -D HEADERS=${headers} -D EXAMPLES=${EXAMPLES})
   run(${CMAKE_COMMAND} --build ${build})
   program_of(${component})
   expect_answer(${component} ${build}/${program})
 endforeach()
 if(hw IN_LIST components)
   run(${WORK_DIR}/hw/one_rank_calls)
+endif()
+foreach(program sched/implied_edges analysis/fit_latencies analysis/makespan_programme)
+  if(EXISTS ${WORK_DIR}/${program})
+    run(${WORK_DIR}/${program})
+  endif()
+endforeach()
+
+# The package for Python, from the folder where an interpreter of that prefix would look; its program
+# is the one of the prefix.
+if(PYTHON)
+  set(ENV{PYTHONPATH} ${WORK_DIR}/moved/${PYTHON_DIR})
+  set(ENV{SLACKLINE_PROGRAM} "")
+  run(${PYTHON} ${SOURCE_DIR}/import_slackline.py ${WORK_DIR}/moved)
+  if(NOT output STREQUAL expected)
+    message(FATAL_ERROR "import slackline gave '${output}'; expected the digest '${expected}'")
+  endif()
 endif()
 
 find_program(PKG_CONFIG pkg-config)

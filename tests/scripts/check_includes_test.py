@@ -141,6 +141,14 @@ class CheckIncludes(unittest.TestCase):
                 self.assertEqual(code, 1)
                 self.assertIn(f"{path}:1: ", output)
 
+    def test_headers_on_demand_stay_with_their_users(self):
+        files = {"sched/graph.h": "#include <boost/graph/graph_traits.hpp>\n"}
+        include = '#include "sched/graph.h"\n'
+        self.assertEqual(run(files | {"machine/x.cc": include, "cli/main.cc": include})[0], 0)
+        code, output = run(files | {"sched/x.h": include})
+        self.assertEqual(code, 1)
+        self.assertIn("sched/x.h:1: ", output)
+
     def test_comments_are_no_includes(self):
         text = '// #include "sim/a.h"\n/* x\n#include "sim/a.h"\n*/\n#include "cli/a.h"\n'
         code, output = run({"sched/a.cc": text})

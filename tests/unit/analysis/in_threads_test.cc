@@ -29,6 +29,24 @@ TEST(InThreads, DoesEachOnce) {
   }
 }
 
+TEST(InThreads, EndsEarlyIfWhoIsToldThrows) {
+  for (const std::uint32_t jobs : {1u, 8u}) {
+    std::atomic<std::uint32_t> begun = 0;
+    std::atomic<bool> given_up = false;
+    // Pieces last until somebody has given up: then no more are begun than are at work.
+    const auto work = [&](std::uint32_t) {
+      ++begun;
+      while (!given_up) std::this_thread::yield();
+    };
+    const auto give_up = [&](std::uint32_t) {
+      given_up = true;
+      throw std::runtime_error("given up");
+    };
+    EXPECT_THROW(in_threads(1'000'000, jobs, work, give_up), std::runtime_error);
+    EXPECT_LT(begun, 1'000'000u);
+  }
+}
+
 TEST(InThreads, ThrowsTheFirstPiecesError) {
   for (const std::uint32_t jobs : {1u, 2u, 8u}) {
     for (int again = 0; again < 50; ++again) {

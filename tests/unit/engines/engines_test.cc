@@ -46,6 +46,20 @@ TEST_P(EveryEngine, SaysTheSameOfAStar) {
   EXPECT_NEAR(engine().run({schedule_, platform_}).makespan_s(), makespan_s, 1e-9 * makespan_s);
 }
 
+// The best way to make a long run of every engine is a policy without a shortcut.
+TEST_P(EveryEngine, EndsARunIfWhoWatchesThrows) {
+  const auto schedule = compile(sched::parse_spec("chain:ranks=32,bytes=64MiB,block=64KiB"));
+  std::uint32_t looks = 0;
+  const machine::RunWatch counts = [&] { ++looks; };
+  const machine::RunWatch gives_up = [] { throw InputError("given up"); };
+  const Setting setting =
+      Setting(schedule, platform_).with(machine::IssueOrder(machine::IssuePolicy::kReady));
+  const double makespan_s = engine().run(setting).makespan_s();
+  EXPECT_EQ(engine().run(setting.watched(&counts)).makespan_s(), makespan_s);
+  EXPECT_GT(looks, 1u);
+  EXPECT_THROW(engine().run(setting.watched(&gives_up)), InputError);
+}
+
 TEST_P(EveryEngine, DrawsWithTheSeedThatItIsGiven) {
   const machine::DelayPlan plan = noise();
   const Setting setting(schedule_, platform_, plan);
