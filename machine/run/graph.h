@@ -46,7 +46,7 @@ class RunGraph {
   /// Has the processor load what is asked of the node here. Inlined: see RunCore::prefetch().
   [[gnu::always_inline]] void prefetch(std::uint32_t node) const {
     __builtin_prefetch(&nodes_[node]);
-    __builtin_prefetch(&out_[nodes_[node].first_out]);
+    __builtin_prefetch(out_.data() + nodes_[node].first_out);  // which may be their end
   }
 
  private:
