@@ -57,18 +57,23 @@ struct Arguments::Parser {
   std::string examples;
   std::vector<std::vector<std::string>*> lines;
   std::vector<std::string>* rest = nullptr;
-  std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> excluded;
+  struct Excluded {
+    std::vector<std::string> these, those;
+    std::string why;
+  };
+  std::vector<Excluded> excluded;
 
   // The library knows exclusion, too, but not what its error says of it.
   void require_no_excluded() const {
     const auto given = [&](const std::string& option) {
       return app.get_option(option)->count() > 0;
     };
-    for (const auto& [these, those] : excluded) {
+    for (const auto& [these, those, why] : excluded) {
       const auto one = std::ranges::find_if(these, given);
       const auto other = std::ranges::find_if(those, given);
       if (one == these.end() || other == those.end()) continue;
-      throw InputError(fmt::format("{} beside {}; expected one of them", *other, *one));
+      throw InputError(fmt::format("{} beside {}{}{}; expected one of them", *other, *one,
+                                   why.empty() ? "" : ": ", why));
     }
   }
 };
@@ -162,8 +167,9 @@ void Arguments::throw_no_choice(const std::string& text, const std::string& name
   throw InputError(fmt::format("{}: '{}'; expected {}", name, text, choices));
 }
 
-void Arguments::excludes(std::vector<std::string> these, std::vector<std::string> those) {
-  parser_->excluded.emplace_back(std::move(these), std::move(those));
+void Arguments::excludes(std::vector<std::string> these, std::vector<std::string> those,
+                         std::string why) {
+  parser_->excluded.push_back({std::move(these), std::move(those), std::move(why)});
 }
 
 void Arguments::whole_line(std::vector<std::string>& line) { parser_->lines.push_back(&line); }

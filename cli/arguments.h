@@ -78,7 +78,9 @@ class Arguments {
                   std::vector<std::string>& values, std::string_view help);
   void flag(std::string_view names, bool& value, std::string_view help);
   /// None of `these` may stand beside any of `those`: then parse() throws InputError. Long names.
-  void excludes(std::vector<std::string> these, std::vector<std::string> those);
+  /// `why` stands in the error, if it is not empty: what of `those` does not go with `these`.
+  void excludes(std::vector<std::string> these, std::vector<std::string> those,
+                std::string why = "");
   /// What stands behind `--`, which is another command's.
   void rest(std::string_view name, std::vector<std::string>& words);
   /// All that parse() is given, with the command's name before it: for what passes it on.

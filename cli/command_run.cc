@@ -68,8 +68,10 @@ class Run : public Command {
     arguments.file("--report", report_file_, "write the run there as a page for a browser");
     reader_.declare(arguments, "every rank, not the first few, and where each ran");
     arguments.excludes({"--iterations"}, {"--duration"});
-    arguments.excludes({"--sizes"}, {"--trace", "--report"});          // which are of one run
-    arguments.excludes({"--no-timestamps"}, {"--trace", "--report"});  // which show times
+    arguments.excludes({"--sizes"}, {"--trace"}, "a trace is of one run");
+    arguments.excludes({"--sizes"}, {"--report"}, "a report is of one run");
+    arguments.excludes({"--no-timestamps"}, {"--trace"}, "a trace is times");
+    arguments.excludes({"--no-timestamps"}, {"--report"}, "a report shows times");
     arguments.example("binomial-pipeline:ranks=4,bytes=64MiB,block=1MiB");
     arguments.example("pipeline.sched --transport tcp --iterations 20 --trace run.trace");
     arguments.example("allreduce:ranks=2 --sizes 1KiB..1MiB --bind core");
