@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -14,10 +13,8 @@
 #include "python/bindings.h"
 #include "python/held.h"
 #include "sched/builder.h"
-#include "sched/pass/add_barriers.h"
-#include "sched/pass/lower_credits.h"
-#include "sched/pass/lower_transfers.h"
-#include "sched/pattern/pattern.h"
+#include "sched/compile.h"
+#include "sched/pattern/transfer_list.h"
 
 namespace slackline::python {
 namespace {
@@ -92,58 +89,28 @@ std::uint32_t add_channel(sched::ScheduleBuilder& builder, std::uint32_t src, st
   return builder.add_channel(channel).value;
 }
 
-// Throws InputError unless each block has reached its source at an earlier step. Notes which are
-// delivered twice. The transfers are in order.
-void require_held(sched::Plan& plan) {
-  std::map<std::pair<sched::RankId, std::uint32_t>, std::uint32_t> held;  // since which step
-  for (const sched::Transfer& t : plan.transfers) {
-    const auto at_source = held.find({t.src, t.block});
-    if (t.src != plan.root && (at_source == held.end() || at_source->second >= t.step)) {
-      throw InputError("transfer (" + std::to_string(t.step) + ", " + std::to_string(t.src.value) +
-                       ", " + std::to_string(t.dst.value) + ", " + std::to_string(t.block) +
-                       "): rank " + std::to_string(t.src.value) + " has no block " +
-                       std::to_string(t.block) + " before that step; expected it to come earlier");
-    }
-    if (!held.try_emplace({t.dst, t.block}, t.step).second) plan.delivers_twice = true;
-  }
-}
-
 // The pattern that the transfers are, made into a schedule as those with a name are.
 sched::Schedule of_transfers(const std::string& title, std::uint32_t ranks, std::uint32_t root,
                              std::uint64_t bytes, std::uint64_t block_bytes,
                              const std::vector<TransferWords>& transfers, bool put,
                              const std::string& ready, std::uint32_t window,
                              std::uint32_t in_flight, bool lockstep) {
-  sched::MulticastOptions options;
-  options.ranks = ranks;
-  options.bytes = bytes;
-  options.block_bytes = block_bytes;
-  options.root = sched::RankId(root);
-  sched::Plan plan = sched::empty_plan(options);
-  plan.root = options.root;
-  plan.title = title;
+  sched::Spec spec;
+  spec.multicast = {ranks, bytes, block_bytes, sched::RankId(root)};
+  spec.transfers.lowering = put ? sched::Lowering::kPut : sched::Lowering::kSend;
+  spec.transfers.in_flight = in_flight;
+  spec.credits.window = window;
+  spec.credits.ready = ready == "none"    ? sched::Ready::kNone
+                       : ready == "write" ? sched::Ready::kWrite
+                                          : sched::Ready::kSend;
+  spec.order = lockstep ? sched::Order::kLockstep : sched::Order::kAsync;
+  std::vector<sched::Transfer> told;
   for (const auto& [step, src, dst, block] : transfers) {
-    if (src >= ranks || dst >= ranks || src == dst || block >= plan.blocks) {
-      throw InputError("transfer (" + std::to_string(step) + ", " + std::to_string(src) + ", " +
-                       std::to_string(dst) + ", " + std::to_string(block) +
-                       "): expected (step, src, dst, block) of two of " + std::to_string(ranks) +
-                       " ranks and one of " + std::to_string(plan.blocks) + " blocks");
-    }
-    plan.transfers.push_back({step, sched::RankId(src), sched::RankId(dst), block});
-    plan.steps = std::max(plan.steps, step + 1);
+    told.push_back({step, sched::RankId(src), sched::RankId(dst), block});
   }
-  std::sort(plan.transfers.begin(), plan.transfers.end());
-  require_held(plan);
-  sched::TransferOptions lowering;
-  lowering.lowering = put ? sched::Lowering::kPut : sched::Lowering::kSend;
-  lowering.in_flight = in_flight;
-  sched::CreditOptions credits;
-  credits.window = window;
-  credits.ready = ready == "write" ? sched::Ready::kWrite : sched::Ready::kSend;
-  sched::Schedule schedule =
-      ready == "none" ? sched::lower_transfers(plan, lowering)
-                      : sched::lower_credits(sched::draft_transfers(plan, lowering), credits);
-  return lockstep ? sched::add_barriers(schedule) : std::move(schedule);
+  sched::Plan plan = sched::plan_of_transfers(spec.multicast, std::move(told));
+  plan.title = title;
+  return sched::compile_plan(plan, spec);
 }
 
 }  // namespace

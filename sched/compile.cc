@@ -12,16 +12,6 @@
 namespace slackline::sched {
 namespace {
 
-// The passes, in their order. What another pass takes further is a draft.
-Schedule one_message(const Spec& spec) {
-  const Plan plan = plan_of(spec);
-  Schedule schedule = spec.credits.ready == Ready::kNone
-                          ? lower_transfers(plan, spec.transfers)
-                          : lower_credits(draft_transfers(plan, spec.transfers), spec.credits);
-  if (spec.order == Order::kLockstep) return add_barriers(schedule);
-  return schedule;
-}
-
 Schedule series_of(const Schedule& schedule, std::uint32_t messages) {
   Part part;
   part.schedule = &schedule;
@@ -44,6 +34,15 @@ Plan plan_of(const Spec& spec) {
   return plan;
 }
 
+// What another pass takes further is a draft.
+Schedule compile_plan(const Plan& plan, const Spec& spec) {
+  Schedule schedule = spec.credits.ready == Ready::kNone
+                          ? lower_transfers(plan, spec.transfers)
+                          : lower_credits(draft_transfers(plan, spec.transfers), spec.credits);
+  if (spec.order == Order::kLockstep) return add_barriers(schedule);
+  return schedule;
+}
+
 void require_memory(const Spec& spec, const MemoryLimit& memory, std::uint64_t bytes_of_op) {
   const std::uint64_t ops = most_ops(spec);
   if (pattern_named(spec.pattern).plan == nullptr) bytes_of_op = bytes_of_op * 2 / 3;
@@ -57,7 +56,8 @@ void require_memory(const Spec& spec, const MemoryLimit& memory, std::uint64_t b
 Schedule compile(const Spec& spec, const MemoryLimit& memory) {
   require_memory(spec, memory);
   const PatternEntry& pattern = pattern_named(spec.pattern);
-  Schedule schedule = pattern.plan == nullptr ? pattern.schedule(spec) : one_message(spec);
+  Schedule schedule =
+      pattern.plan == nullptr ? pattern.schedule(spec) : compile_plan(plan_of(spec), spec);
   const bool whole = spec.messages == 1 || (pattern.plan == nullptr && !pattern.one_message);
   return whole ? std::move(schedule) : series_of(schedule, spec.messages);
 }

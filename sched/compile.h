@@ -12,8 +12,12 @@ namespace slackline::sched {
 /// and for patterns without a Plan.
 Plan plan_of(const Spec& spec);
 
-/// Plan, then the passes in their order: lower_transfers, lower_credits, add_barriers. A series of
-/// messages is composed of as many schedules; on every rank each waits for the one before it.
+/// The passes in their order: lower_transfers, lower_credits, add_barriers. Of the spec only what
+/// it says of these counts: its transfers, credits and order.
+Schedule compile_plan(const Plan& plan, const Spec& spec);
+
+/// Plan, then compile_plan(). A series of messages is composed of as many schedules; on every rank
+/// each waits for the one before it.
 /// Throws EnvironmentError, before the work, as require_memory() does.
 Schedule compile(const Spec& spec, const MemoryLimit& memory = {});
 
