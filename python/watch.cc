@@ -38,12 +38,13 @@ void Watch::ask_python() {
 }
 
 std::function<void(std::uint32_t)> Watch::progress(py::object told) {
-  return [this, told = std::move(told)](std::uint32_t done) {
+  told_ = std::move(told);
+  return [this](std::uint32_t done) {
     const py::gil_scoped_acquire lock;
     ask_python();
-    if (told.is_none()) return;
+    if (told_.is_none()) return;
     try {
-      told(done);
+      told_(done);
     } catch (const py::error_already_set&) {
       ended_ = true;
       throw;

@@ -27,7 +27,7 @@ class Watch {
 
   /// For work that tells how far it is, and tells the thread that made the watch: looks, and calls
   /// `told` with the number if it is not None. Throws what that raises.
-  std::function<void(std::uint32_t)> progress(pybind11::object told);
+  std::function<void(std::uint32_t)> progress(pybind11::object told);  // kept by the watch
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -39,6 +39,8 @@ class Watch {
   Clock::time_point looked_;
   std::atomic<bool> ended_ = false;
   const machine::RunWatch look_;
+  // Here, and not in the function: that is copied where nobody has the interpreter's lock.
+  pybind11::object told_;
 };
 
 }  // namespace slackline::python
