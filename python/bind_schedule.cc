@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/write_file.h"
 #include "python/bindings.h"
 #include "python/held.h"
 #include "python/views.h"
@@ -141,6 +142,11 @@ void bind_schedule(py::module_& module) {
         return held(sched::read_text(text, name));
       },
       py::arg("text"), py::arg("name"), Release());
+
+  module.def(
+      "write_file",
+      [](const std::string& path, const std::string& bytes) { sched::write_file(path, bytes); },
+      py::arg("path"), py::arg("bytes"), Release());
 
   py::list kinds;
   for (int kind = 0; kind < sched::kOpKinds; ++kind) {

@@ -7,7 +7,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterable, List, Optional, Sequ
 
 from slackline import _native
 from slackline.errors import InputError
-from slackline.quantities import Bytes, Time, bytes_of, picoseconds_of
+from slackline.quantities import Bytes, Time, bytes_of, picoseconds_of, whole
 
 if TYPE_CHECKING:
     from slackline.schedule import Schedule
@@ -23,9 +23,6 @@ class Slice:
     offset: int
     bytes: int
 
-    def _words(self) -> Tuple[int, int, int]:
-        return self.buffer.number, self.offset, self.bytes
-
 
 @dataclasses.dataclass(frozen=True)
 class Buffer:
@@ -34,6 +31,7 @@ class Buffer:
     number: int
     rank: int
     bytes: int
+    _of: object = dataclasses.field(default=None, repr=False, compare=False)
 
     def __getitem__(self, piece: slice) -> Slice:
         if not isinstance(piece, slice) or piece.step not in (None, 1):
@@ -53,6 +51,7 @@ class Channel:
     number: int
     src: int
     dst: int
+    _of: object = dataclasses.field(default=None, repr=False, compare=False)
 
 
 class OpHandle:
@@ -60,9 +59,10 @@ class OpHandle:
     built: they are grouped by rank then.
     """
 
-    def __init__(self, number: int, rank: int):
+    def __init__(self, number: int, rank: int, of: object):
         self._number = number
         self.rank = rank
+        self._of = of
         self._id: Optional[int] = None
 
     @property
@@ -113,28 +113,7 @@ Slices = Union[None, Slice, Buffer, Iterable[Union[Slice, Buffer]]]
 Operand = Union[None, int, Result, Attempt]
 
 _NOTHING = (0, 0, 0, 0, 0)
-
-
-def _slices(said: Slices) -> List[Tuple[int, int, int]]:
-    if said is None:
-        return []
-    items = [said] if isinstance(said, (Slice, Buffer)) else said
-    return [(item[:] if isinstance(item, Buffer) else item)._words() for item in items]
-
-
-def _waits(said: After) -> List[Tuple[int, bool]]:
-    items = said if isinstance(said, Iterable) else [said]
-    return [(item.op._number, True) if isinstance(item, Issued) else (item._number, False)
-            for item in items if item is not None]
-
-
-def _operand(said: Operand) -> Tuple[int, int, int, int, int]:
-    if said is None:
-        return _NOTHING
-    if isinstance(said, int):
-        return 1, 0, said, 0, 0
-    return (2 if isinstance(said, Result) else 3, said.op._number, said.times, said.plus,
-            said.modulo)
+_NONE = 2**32 - 1
 
 
 class Builder:
@@ -153,10 +132,39 @@ class Builder:
     """
 
     def __init__(self, ranks: int, title: str, make: Callable[[Any], Schedule]):
-        self._native = _native.Builder(ranks)
+        self._native = _native.Builder(whole(ranks, "ranks"))
         self._native.set_title(title)
         self._make = make
         self._ops: List[OpHandle] = []
+        self._token = object()  # what belongs to the schedule that is being written
+
+    def _number_of(self, item: Union[Buffer, Channel, OpHandle]) -> int:
+        """Numbers of another builder's mean something else here."""
+        if item._of is not self._token:
+            kind = {Buffer: "buffer", Channel: "channel"}.get(type(item), "operation")
+            raise InputError(f"{kind} of another builder, or of a schedule that was built; expected "
+                             "one of this")
+        return item._number if isinstance(item, OpHandle) else item.number
+
+    def _slices(self, said: Slices) -> List[Tuple[int, int, int]]:
+        if said is None:
+            return []
+        items = [said] if isinstance(said, (Slice, Buffer)) else said
+        pieces = [item[:] if isinstance(item, Buffer) else item for item in items]
+        return [(self._number_of(piece.buffer), piece.offset, piece.bytes) for piece in pieces]
+
+    def _waits(self, said: After) -> List[Tuple[int, bool]]:
+        items = said if isinstance(said, Iterable) else [said]
+        return [(self._number_of(item.op), True) if isinstance(item, Issued)
+                else (self._number_of(item), False) for item in items if item is not None]
+
+    def _operand(self, said: Operand) -> Tuple[int, int, int, int, int]:
+        if said is None:
+            return _NOTHING
+        if isinstance(said, int):
+            return 1, 0, said, 0, 0
+        return (2 if isinstance(said, Result) else 3, self._number_of(said.op), said.times,
+                said.plus, said.modulo)
 
     def message_bytes(self, size: Bytes) -> None:
         """Says how many bytes the message has that it all is for. For people, and bandwidths."""
@@ -165,7 +173,8 @@ class Builder:
     def buffer(self, rank: int, bytes: Bytes) -> Buffer:
         """Registered memory of a rank."""
         size = bytes_of(bytes)
-        return Buffer(self._native.add_buffer(rank, size), rank, size)
+        number = self._native.add_buffer(whole(rank, "rank"), whole(size, "bytes", 2**64))
+        return Buffer(number, rank, size, self._token)
 
     def channel(self, src: int, dst: int, *, window: int = 0, credit_on: Optional[Channel] = None,
                 datagram: bool = False) -> Channel:
@@ -173,8 +182,10 @@ class Builder:
         only after its receive is posted, of which at most `window` wait; the proof checks that.
         `credit_on` is the channel of its credits.
         """
-        credit = 2**32 - 1 if credit_on is None else credit_on.number
-        return Channel(self._native.add_channel(src, dst, window, credit, datagram), src, dst)
+        credit = _NONE if credit_on is None else self._number_of(credit_on)
+        number = self._native.add_channel(whole(src, "src"), whole(dst, "dst"),
+                                          whole(window, "window"), credit, datagram)
+        return Channel(number, src, dst, self._token)
 
     def send(self, on: Channel, reads: Slices = None, **more: Any) -> OpHandle:
         """A message of what it reads; of no bytes without. The k-th meets the channel's k-th recv."""
@@ -198,7 +209,7 @@ class Builder:
     def poll(self, flag: Slice, sees: OpHandle, **more: Any) -> OpHandle:
         """Waits until the bytes of a put with a flag are there: `flag` is the last of them."""
         op = self._add("poll", flag.buffer.rank, None, flag, None, **more)
-        self._native.add_flag_match(sees._number, op._number)
+        self._native.add_flag_match(self._number_of(sees), op._number)
         return op
 
     def fetch_add(self, on: Channel, word: Slice, result: Slice, operand: Operand,
@@ -239,32 +250,39 @@ class Builder:
         if notify not in ("none", "imm", "flag"):
             raise InputError(f"notify={notify!r}; expected 'none', 'imm' or 'flag'")
         number = self._native.add_op(
-            kind, rank, step, lane, 2**32 - 1 if on is None else on.number, notify, _slices(reads),
-            _slices(writes), picoseconds_of(duration, kind), _operand(operand), _operand(compare),
-            _operand(offset), _waits(after))
-        self._ops.append(OpHandle(number, rank))
+            kind, whole(rank, "rank"), whole(step, "step"), whole(lane, "lane", 2**16),
+            _NONE if on is None else self._number_of(on), notify, self._slices(reads),
+            self._slices(writes), picoseconds_of(duration, kind), self._operand(operand),
+            self._operand(compare), self._operand(offset), self._waits(after))
+        self._ops.append(OpHandle(number, rank, self._token))
         return self._ops[-1]
 
     def wait(self, op: OpHandle, after: After) -> None:
         """Lets an operation that was added wait for others of its rank, too."""
-        for number, issued in _waits(after):
-            self._native.add_edge(number, op._number, issued)
+        for number, issued in self._waits(after):
+            self._native.add_edge(number, self._number_of(op), issued)
 
     def retry(self, first: OpHandle, last: OpHandle, attempts: int) -> None:
         """The operations from `first` to `last`, which were added one after the other, run again
         until their tests hold, up to so many times. This makes the schedule dynamic.
         """
-        self._native.add_retry(first._number, last._number - first._number + 1, attempts)
+        begin, end = self._number_of(first), self._number_of(last) + 1
+        self._native.add_retry(begin, whole(end - begin, "operations"), whole(attempts, "attempts"))
 
     def pre(self, where: Union[Slice, Buffer], value: int, at: int = 0) -> None:
         """Promises that bytes of a value, from its byte `at` on, stand there before."""
-        self._native.add_fact(False, *_slices(where), value, at, 1)
+        self._add_fact(False, where, value, at, 1)
 
     def post(self, where: Union[Slice, Buffer], value: int, at: int = 0, terms: int = 1) -> None:
         """Demands that they stand there after. With `terms` it is the sum of so many values, from
         `value` on.
         """
-        self._native.add_fact(True, *_slices(where), value, at, terms)
+        self._add_fact(True, where, value, at, terms)
+
+    def _add_fact(self, post: bool, where: Union[Slice, Buffer], value: int, at: int,
+                  terms: int) -> None:
+        self._native.add_fact(post, *self._slices(where), whole(value, "value"),
+                              whole(at, "at", 2**64), whole(terms, "terms"))
 
     def build(self) -> Schedule:
         """The schedule. The builder is empty then. Raises InputError for what does not fit: indices
@@ -275,6 +293,7 @@ class Builder:
         for place, op in enumerate(by_rank):
             op._id = place
         self._ops = []
+        self._token = object()
         return schedule
 
 
@@ -290,6 +309,8 @@ def of_transfers(make: Callable[[Any], Schedule], title: str, ranks: int,
         raise InputError(f"lower={lower!r}; expected 'send' or 'put'")
     if ready not in ("send", "write", "none"):
         raise InputError(f"ready={ready!r}; expected 'send', 'write' or 'none'")
-    return make(_native.of_transfers(title, ranks, root, bytes_of(size), bytes_of(block),
-                                     list(transfers), lower == "put", ready, window, in_flight,
+    told = [tuple(whole(number, "transfer") for number in transfer) for transfer in transfers]
+    return make(_native.of_transfers(title, whole(ranks, "ranks"), whole(root, "root"),
+                                     bytes_of(size), bytes_of(block), told, lower == "put", ready,
+                                     whole(window, "window"), whole(in_flight, "in_flight"),
                                      lockstep))

@@ -10,7 +10,7 @@ import os
 from typing import Iterable, Optional, Sequence, Union
 
 from slackline import _native
-from slackline.quantities import Rate, Time, number_text, rate_text, time_text
+from slackline.quantities import Rate, Time, number_text, rate_text, time_text, whole
 
 __all__ = ["Delay", "DelayPlan", "Failure", "LinkRate", "Noise", "SlowPair", "StepDelay",
            "Straggler"]
@@ -32,7 +32,7 @@ class Delay:
     lane: bool = False
 
     def _add_to(self, plan: _native.DelayPlan) -> None:
-        plan.add_op(self.op, time_text(self.by), self.lane, repr(self))
+        plan.add_op(whole(self.op, f"{self!r}: op"), time_text(self.by), self.lane, repr(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +45,8 @@ class StepDelay:
     lane: bool = False
 
     def _add_to(self, plan: _native.DelayPlan) -> None:
-        plan.add_step(self.rank, self.step, time_text(self.by), self.lane, repr(self))
+        plan.add_step(whole(self.rank, f"{self!r}: rank"), whole(self.step, f"{self!r}: step"),
+                      time_text(self.by), self.lane, repr(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +58,8 @@ class SlowPair:
     rate: Rate
 
     def _add_to(self, plan: _native.DelayPlan) -> None:
-        plan.add_pair(self.src, self.dst, rate_text(self.rate), repr(self))
+        plan.add_pair(whole(self.src, f"{self!r}: src"), whole(self.dst, f"{self!r}: dst"),
+                      rate_text(self.rate), repr(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +71,8 @@ class Straggler:
     by: Time = 0
 
     def _add_to(self, plan: _native.DelayPlan) -> None:
-        plan.add_straggler(self.rank, self.slowdown, time_text(self.by), repr(self))
+        plan.add_straggler(whole(self.rank, f"{self!r}: rank"), self.slowdown, time_text(self.by),
+                           repr(self))
 
 
 class Noise:
@@ -108,7 +111,7 @@ class Noise:
         figures = [(key, number_text(value) if key == "sigma" else time_text(value))
                    for key, value in self.figures.items()]
         plan.add_noise(self.kind, figures, [time_text(value) for value in self.values],
-                       list(self.ranks), number_text(self.chance), self.lane, repr(self))
+                       [whole(rank, f"{self!r}: rank") for rank in self.ranks], number_text(self.chance), self.lane, repr(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +135,8 @@ class Failure:
     at: Time = 0
 
     def _add_to(self, plan: _native.DelayPlan) -> None:
-        plan.add_failure(self.link, self.rank % 2**32, time_text(self.at), repr(self))
+        rank = whole(self.rank, f"{self!r}: rank", low=-1) % 2**32
+        plan.add_failure(self.link, rank, time_text(self.at), repr(self))
 
 
 Item = Union[Delay, StepDelay, SlowPair, Straggler, Noise, LinkRate, Failure]
@@ -156,7 +160,7 @@ class DelayPlan:
         self._native = _native.DelayPlan()
         for item in items:
             item._add_to(self._native)
-        self._native.seed = seed
+        self._native.seed = whole(seed, "seed", 2**64)
 
     @classmethod
     def _of(cls, native: _native.DelayPlan) -> DelayPlan:
@@ -177,7 +181,7 @@ class DelayPlan:
     def with_seed(self, seed: int) -> DelayPlan:
         """The same with another seed."""
         native = _native.DelayPlan(self._native)
-        native.seed = seed
+        native.seed = whole(seed, "seed", 2**64)
         return DelayPlan._of(native)
 
     @property

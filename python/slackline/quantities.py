@@ -6,9 +6,11 @@ is wrong.
 
 from __future__ import annotations
 
-from typing import Union
+import operator
+from typing import SupportsIndex, Union
 
 from slackline import _native
+from slackline.errors import InputError
 
 Time = Union[float, str]
 """Seconds, or text with a unit: `1e-6` is `"1us"`. Rounded to a picosecond."""
@@ -18,6 +20,18 @@ Rate = Union[float, str]
 
 Bytes = Union[int, str]
 """Bytes, or text with a unit: `1048576` is `"1MiB"`."""
+
+
+def whole(value: SupportsIndex, what: str, end: int = 2**32, low: int = 0) -> int:
+    """A number from `low` to `end` − 1. Raises TypeError for what is none, InputError for others.
+
+    >>> whole(3, "rank")
+    3
+    """
+    number = operator.index(value)
+    if not low <= number < end:
+        raise InputError(f"{what}: {number} is out of range; expected {low} to {end - 1}")
+    return number
 
 
 def time_text(value: Time) -> str:
@@ -49,7 +63,7 @@ def bytes_of(value: Bytes) -> int:
     >>> bytes_of("1MiB"), bytes_of(17)
     (1048576, 17)
     """
-    return _native.parse_bytes(value, "bytes") if isinstance(value, str) else value
+    return _native.parse_bytes(value, "bytes") if isinstance(value, str) else whole(value, "bytes", 2**64)
 
 
 def picoseconds_of(value: Time, what: str) -> int:

@@ -11,7 +11,7 @@ from slackline import _native
 from slackline.delays import DelayPlan
 from slackline.platform import Platform
 from slackline.progress import bar
-from slackline.quantities import Time, picoseconds_of
+from slackline.quantities import Time, picoseconds_of, whole
 from slackline.samples import Samples, jobs_of
 from slackline.slack import Slack
 
@@ -151,7 +151,7 @@ class Run:
                                   jobs_of(jobs), told)
 
     def _which(self, ops: Optional[Iterable[int]]) -> list[int]:
-        return list(range(len(self.schedule)) if ops is None else map(int, ops))
+        return [whole(op, "op") for op in (range(len(self.schedule)) if ops is None else ops)]
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for every operation: what it is, and its times.
@@ -172,20 +172,20 @@ class Run:
                beside: Optional[Run] = None, samples: Optional[Samples] = None) -> str:
         """The run as a page for a browser, with its slack: one file, which needs nothing else.
 
-        Writes it to `path`, if that is given, and returns it. `beside` is a second run of the same
+        Writes it to `path`, if that is given, whole or not at all, and returns it. `beside` is a second run of the same
         schedule, `samples` are many.
         """
         runs = [(run._label(), run._native) for run in (self, beside) if run is not None]
         page = _native.page(self.schedule.title, runs, samples._native if samples else None)
         if path is not None:
-            with open(path, "wb") as file:
-                file.write(page)
+            _native.write_file(os.fspath(path), page)
         return page.decode("utf-8")
 
     def _label(self) -> str:
         return "simulated"
 
     def write(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes it to a file, a trace, which `read_run` and the program read."""
-        with open(path, "wb") as file:
-            file.write(self._native.trace_file())
+        """Writes it to a file, a trace, which `read_run` and the program read. It is there whole, or
+        not at all. Raises InputError for a place that cannot be written.
+        """
+        _native.write_file(os.fspath(path), self._native.trace_file())

@@ -9,16 +9,19 @@ import numpy as np
 
 from slackline import _native
 from slackline.progress import bar
+from slackline.quantities import whole
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["Samples"]
 
+_MOST = 2**24  # as of `slackline simulate --samples`
+
 
 def jobs_of(jobs: Optional[int]) -> int:
     """How many run at a time: so many, or all cores that this process may use."""
-    return jobs if jobs is not None else len(os.sched_getaffinity(0))
+    return whole(jobs, "jobs", low=1) if jobs is not None else len(os.sched_getaffinity(0))
 
 
 class Samples:
@@ -52,6 +55,8 @@ class Samples:
 def sampled(schedule: _native.Schedule, platform: _native.Platform, delays: _native.DelayPlan,
             engine: str, policy: str, sends_in_flight: int, count: int, jobs: Optional[int],
             progress: Optional[bool]) -> Samples:
+    count = whole(count, "count", _MOST + 1, 1)
+    sends_in_flight = whole(sends_in_flight, "sends_in_flight")
     with bar("simulating", count, progress) as told:
         return Samples(_native.samples(schedule, platform, delays, engine, policy, sends_in_flight,
                                        count, jobs_of(jobs), told))

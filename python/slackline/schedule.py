@@ -13,7 +13,7 @@ from slackline.delays import Delays, plan_of
 from slackline.errors import InputError
 from slackline.ops import Edges, Ops
 from slackline.platform import Platform, native_platform
-from slackline.quantities import Bytes
+from slackline.quantities import Bytes, whole
 from slackline.run import Run
 from slackline.samples import Samples, sampled
 
@@ -141,7 +141,7 @@ class Schedule:
         >>> compile("chain:ranks=2,bytes=1MiB").describe(1)
         'op 1 (send, rank 0)'
         """
-        return self._native.describe(op)
+        return self._native.describe(whole(op, "op"))
 
     def check(self, most: int = 100) -> List[Diagnostic]:
         """Proves it, and says what is wrong: up to `most` errors. Nothing is: an empty list.
@@ -152,7 +152,7 @@ class Schedule:
         []
         """
         return [Diagnostic(code, is_error, None if op < 0 else op, message)
-                for code, is_error, op, message in self._native.verify(most)]
+                for code, is_error, op, message in self._native.verify(whole(most, "most"))]
 
     def prove(self) -> Schedule:
         """Itself, if the proof holds. Raises InputError, with the first defect, if it does not."""
@@ -178,7 +178,8 @@ class Schedule:
         '1.635 ms'
         """
         return Run(_native.simulate(self._native, native_platform(platform), plan_of(delays, seed),
-                                    engine, policy, sends_in_flight), self)
+                                    engine, policy, whole(sends_in_flight, "sends_in_flight")),
+                   self)
 
     def samples(self, platform: Union[Platform, str] = "fractus", *, count: int,
                 delays: Delays = None, seed: Optional[int] = None, engine: str = "flow",
@@ -235,11 +236,11 @@ class Schedule:
 
     def write(self, path: Path) -> None:
         """Writes it to a file, which `read` and the program read: JSON if the name ends in .json,
-        else text.
+        else text. The file is there whole, or not at all. Raises InputError for a place that cannot
+        be written.
         """
         form = "json" if os.fspath(path).endswith(".json") else "text"
-        with open(path, "wb") as file:
-            file.write(self._native.export(form))
+        _native.write_file(os.fspath(path), self._native.export(form))
 
 
 def compile(spec: str) -> Schedule:

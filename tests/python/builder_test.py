@@ -66,6 +66,27 @@ class Builders(PackageCase):
             with self.assertRaisesRegex(slackline.InputError, r"transfer \("):
                 slackline.Schedule.from_transfers(3, [transfer], bytes="1MiB")
 
+    def test_what_is_of_another_builder_is_refused(self):
+        b, other = slackline.Schedule.builder(2), slackline.Schedule.builder(2)
+        way, here = b.channel(0, 1), b.buffer(0, 8)
+        send = b.send(way, here)
+        others_way, others = other.channel(0, 1), other.buffer(1, 8)
+        others_send = other.send(others_way)
+        for kind, work in (("buffer", lambda: b.send(way, others)),
+                           ("buffer", lambda: b.pre(others, value=0)),
+                           ("channel", lambda: b.send(others_way, here)),
+                           ("channel", lambda: b.channel(1, 0, credit_on=others_way)),
+                           ("operation", lambda: b.send(way, here, after=others_send)),
+                           ("operation", lambda: b.send(way, here, after=others_send.issued)),
+                           ("operation", lambda: b.wait(send, others_send)),
+                           ("operation", lambda: b.wait(others_send, send))):
+            self.assertRaisesRegex(slackline.InputError, f"{kind} of another builder", work)
+        b.recv(way)
+        b.build()
+        # It begins anew.
+        self.assertRaisesRegex(slackline.InputError, "channel of another builder",
+                               lambda: b.send(way))
+
     def test_ids_are_known_once_it_is_built(self):
         b = slackline.Schedule.builder(ranks=2)
         way = b.channel(0, 1)

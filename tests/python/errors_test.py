@@ -53,7 +53,22 @@ class Errors(PackageCase):
                 ("no/such/file", lambda: slackline.read("no/such/file")),
                 ("no/such/file", lambda: slackline.read_run("no/such/file")),
                 ("no/such/file", lambda: slackline.DelayPlan.read("no/such/file")),
-                ("bytes", lambda: slackline.Schedule.from_transfers(2, [], bytes="1Q"))):
+                ("no/such/file", lambda: s.write("no/such/file")),
+                ("no/such/file", lambda: run.write("no/such/file")),
+                ("no/such/file", lambda: run.report("no/such/file")),
+                ("bytes", lambda: slackline.Schedule.from_transfers(2, [], bytes="1Q")),
+                ("count: 0 is out of range; expected 1", lambda: s.samples(count=0)),
+                ("count: -1", lambda: s.samples(count=-1)),
+                ("jobs: 0", lambda: s.samples(count=2, jobs=0)),
+                ("sends_in_flight: -1", lambda: s.simulate(sends_in_flight=-1)),
+                ("seed: -1", lambda: s.simulate(seed=-1)),
+                ("seed: ", lambda: s.simulate(seed=2**64)),
+                (r"Delay\(op=-1, .*: op: -1", lambda: s.simulate(delays=[slackline.Delay(-1, 0)])),
+                ("rank: -2", lambda: s.simulate(delays=[slackline.Failure(rank=-2)])),
+                ("op: -1", lambda: run.slopes([-1])),
+                ("ranks: -1", lambda: slackline.Schedule.builder(-1)),
+                ("transfer: -1", lambda: slackline.Schedule.from_transfers(
+                    3, [(-1, 0, 1, 0)], bytes="1MiB"))):
             with self.subTest(text=text):
                 self.refused(slackline.InputError, text, work)
 
