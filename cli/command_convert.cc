@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
-#include "cli/human.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/traced_schedule.h"
@@ -50,14 +49,7 @@ class Convert : public Command {
     const LoadedSchedule loaded = schedule_of(trace, trace_, schedule_, memory_, console);
     console.phase("writing");
     const std::string contents = timeline->write(loaded.schedule, trace);
-    Subject subject = subject_of(loaded);
-    subject.name = fmt::format("{}: {} as {}", output_.value_or("-"), human_bytes(contents.size()),
-                               timeline->name);
-    Answer answer({json_, false}, subject);
-    answer.set("schedule", loaded.name);
-    answer.set("format", timeline->name);
-    answer.set("file_bytes", contents.size());
-    deliver(output_, contents, answer, console);
+    deliver_as(timeline->name, output_, contents, subject_of(loaded), json_, console);
     return 0;
   }
 

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
-#include "cli/human.h"
 #include "cli/output_file.h"
 #include "cli/schedule_source.h"
 #include "sched/export/exporter.h"
@@ -44,14 +43,7 @@ class Export : public Command {
     const LoadedSchedule loaded = source_.load_proved(console);
     console.phase("writing");
     const std::string contents = exporter->write(loaded.schedule);
-    Subject subject = subject_of(loaded);
-    subject.name = fmt::format("{}: {} as {}", output_.value_or("-"), human_bytes(contents.size()),
-                               exporter->name);
-    Answer answer({json_, false}, subject);
-    answer.set("schedule", loaded.name);
-    answer.set("format", exporter->name);
-    answer.set("file_bytes", contents.size());
-    deliver(output_, contents, answer, console);
+    deliver_as(exporter->name, output_, contents, subject_of(loaded), json_, console);
     return 0;
   }
 

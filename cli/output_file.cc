@@ -1,6 +1,11 @@
 #include "cli/output_file.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "base/write_file.h"
+#include "cli/human.h"
 
 namespace slackline::cli {
 
@@ -27,6 +32,18 @@ void deliver(const std::optional<std::string>& path, std::string_view contents, 
     answer.set("file", *path);
   }
   console.print(answer.text());
+}
+
+void deliver_as(std::string_view format, const std::optional<std::string>& path,
+                std::string_view contents, Subject schedule, bool json, Console& console) {
+  const std::string name = std::exchange(
+      schedule.name,
+      fmt::format("{}: {} as {}", path.value_or("-"), human_bytes(contents.size()), format));
+  Answer answer({json, false}, std::move(schedule));
+  answer.set("schedule", name);
+  answer.set("format", format);
+  answer.set("file_bytes", contents.size());
+  deliver(path, contents, answer, console);
 }
 
 }  // namespace slackline::cli

@@ -23,4 +23,9 @@ void deliver(const std::optional<std::string>& path, std::string_view contents, 
 void deliver(const std::optional<std::string>& path, std::string_view contents, Answer& answer,
              Console& console);
 
+/// A schedule, or a run of it, in a format of another tool; with the schedule's name, the format
+/// and the size as the answer about it.
+void deliver_as(std::string_view format, const std::optional<std::string>& path,
+                std::string_view contents, Subject schedule, bool json, Console& console);
+
 }  // namespace slackline::cli

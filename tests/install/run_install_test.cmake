@@ -59,11 +59,13 @@ endforeach()
 if(hw IN_LIST components)
   run(${WORK_DIR}/hw/one_rank_calls)
 endif()
-foreach(program sched/implied_edges analysis/fit_latencies analysis/makespan_programme)
-  if(EXISTS ${WORK_DIR}/${program})
-    run(${WORK_DIR}/${program})
-  endif()
-endforeach()
+run(${WORK_DIR}/sched/implied_edges)
+run(${WORK_DIR}/analysis/fit_latencies)
+if(EXISTS ${WORK_DIR}/analysis/makespan_programme)
+  run(${WORK_DIR}/analysis/makespan_programme)
+else()
+  message(STATUS "makespan_programme was not built: no Clp here")
+endif()
 
 # The package for Python, from the folder where an interpreter of that prefix would look; its program
 # is the one of the prefix.
