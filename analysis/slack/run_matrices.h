@@ -33,7 +33,7 @@ ConstraintSystem constraint_system(const machine::Setting& setting, const sched:
 /// bring back.
 SparseRows traffic_bytes(const sched::Schedule& schedule);
 
-/// Operations × links of the wiring: 1 where the operation's message passes the link; of gets and
+/// Operations × links of the wiring: how often the operation's message passes the link; of gets and
 /// atomics that which comes back. Throws what machine::Paths does.
 SparseRows link_incidence(const machine::Setting& setting);
 
