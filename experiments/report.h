@@ -56,7 +56,7 @@ struct Figure {
   /// A point of each series, in their order.
   void add(double at, std::initializer_list<double> values) {
     std::size_t next = 0;
-    for (const double value : values) series[next++].add(at, value);
+    for (const double value : values) series.at(next++).add(at, value);
   }
 };
 
