@@ -11,6 +11,7 @@
 #include "analysis/slack/exact_float.h"
 #include "analysis/slack/helpful_delays.h"
 #include "analysis/slack/link_upgrades.h"
+#include "analysis/slack/rank_overheads.h"
 #include "analysis/slack/validate.h"
 #include "base/error.h"
 #include "base/number.h"
@@ -82,7 +83,8 @@ void RealCosts::declare(Arguments& arguments) {
                    read_ops);
   arguments.flag("--suggest", suggest_, "look for delays that make the whole faster");
   arguments.flag("--what-if", what_if_,
-                 "what a higher rate and a lower latency of each link alone would really save");
+                 "what a higher rate and a lower latency of each link alone would really save, and "
+                 "what slower work of each rank alone would cost");
 }
 
 void RealCosts::exclude(Arguments& arguments, const std::vector<std::string>& others) {
@@ -129,8 +131,11 @@ void RealCosts::find(Answer& answer, const LoadedSchedule& loaded, const RunSett
   }
   if (what_if_) {
     console.phase("upgrading links");
-    return answer_upgrades(answer, run,
-                           analysis::link_upgrades(run.setting, settled.engine(), jobs));
+    const analysis::LinkUpgrades upgrades =
+        analysis::link_upgrades(run.setting, settled.engine(), jobs);
+    console.phase("slowing ranks");
+    return answer_upgrades(answer, run, upgrades,
+                           analysis::rank_overheads(run.setting, settled.engine(), jobs));
   }
   const analysis::DelayedRuns runs(run.setting);
   if (float_ops_) {

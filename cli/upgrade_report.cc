@@ -18,6 +18,9 @@ using analysis::LinkUpgrade;
 
 constexpr std::size_t kUpgradesShown = 12;
 
+// For sorting: whole picoseconds decide, or rounding would.
+double whole_ps(double time_s) { return std::floor(time_s * 1e12 + 0.5); }
+
 // What an upgrade saves; rounding is nothing.
 class Savings {
  public:
@@ -34,20 +37,41 @@ class Savings {
   bool any(const LinkUpgrade& upgrade) const {
     return of(upgrade.faster_s) > 0 || of(upgrade.twice_s) > 0;
   }
-  // For sorting: whole picoseconds decide, or rounding would.
   auto rank(const LinkUpgrade& upgrade) const {
-    const auto whole = [](double time_s) { return std::floor(time_s * 1e12 + 0.5); };
-    return std::tuple(whole(of(upgrade.faster_s)), whole(of(upgrade.twice_s)),
-                      -whole(of(upgrade.slower_s)), whole(of(upgrade.nearer_s)));
+    return std::tuple(whole_ps(of(upgrade.faster_s)), whole_ps(of(upgrade.twice_s)),
+                      -whole_ps(of(upgrade.slower_s)), whole_ps(of(upgrade.nearer_s)));
   }
 
  private:
   double makespan_s_;
 };
 
+void answer_overheads(Answer& answer, const Savings& saves,
+                      std::span<const analysis::RankOverhead> overheads) {
+  const auto cost = [&](double analysis::RankOverhead::*changed_s) {
+    return [&, changed_s](auto row) { return as_difference(-saves.of(overheads[row].*changed_s)); };
+  };
+  const Columns columns = {
+      {"rank", "rank", [&](auto row) { return overheads[row].rank.value; }},
+      {"makespan_1_percent_slower_s", nullptr, [&](auto row) { return overheads[row].slower_s; }},
+      {"makespan_twice_as_slow_s", nullptr, [&](auto row) { return overheads[row].twice_s; }},
+      {nullptr, "1 % slower", cost(&analysis::RankOverhead::slower_s)},
+      {nullptr, "half as fast", cost(&analysis::RankOverhead::twice_s)}};
+  const Rows rows = rows_of(overheads.size());
+  answer.list("ranks", rows, columns);
+  answer.table("ranks by what slower work of their own costs", columns,
+               most_first(rows,
+                          [&](auto row) {
+                            return std::tuple(-whole_ps(saves.of(overheads[row].slower_s)),
+                                              -whole_ps(saves.of(overheads[row].twice_s)));
+                          }),
+               kUpgradesShown, "more rank");
+}
+
 }  // namespace
 
-void answer_upgrades(Answer& answer, const SlackRun& run, const analysis::LinkUpgrades& upgrades) {
+void answer_upgrades(Answer& answer, const SlackRun& run, const analysis::LinkUpgrades& upgrades,
+                     std::span<const analysis::RankOverhead> overheads) {
   const Savings saves(upgrades.makespan_s);
   const std::vector<LinkUpgrade>& links = upgrades.links;
   const auto link = [&](std::uint32_t row) -> const machine::Link& {
@@ -79,10 +103,12 @@ void answer_upgrades(Answer& answer, const SlackRun& run, const analysis::LinkUp
        [&](auto row) { return fmt::format("{:.4g}", saves.per_latency(links[row])); }}};
   const Rows rows = rows_of(links.size());
   answer.list("links", rows, columns);
-  if (links.empty()) return;
-  answer.table("links by what more rate saves, then by what less costs", columns,
-               most_first(rows, [&](auto row) { return saves.rank(links[row]); }), kUpgradesShown,
-               "more link");
+  if (!links.empty()) {
+    answer.table("links by what more rate saves, then by what less costs", columns,
+                 most_first(rows, [&](auto row) { return saves.rank(links[row]); }), kUpgradesShown,
+                 "more link");
+  }
+  answer_overheads(answer, saves, overheads);
 }
 
 }  // namespace slackline::cli

@@ -71,7 +71,7 @@ std::vector<ExactFloat> exact_floats(const DelayedRuns& runs, std::span<const Op
   const std::uint32_t all = runs.setting().schedule.op_count();
   for (const OpId op : ops) {
     if (op.value < all) continue;
-    throw InputError(fmt::format("op {} does not exist; there are {}", op.value, all));
+    throw InputError(fmt::format("op {} does not exist; expected one below {}", op.value, all));
   }
   const double makespan_s = runs.undelayed().makespan_s();
   const Time resolution = float_resolution(makespan_s);

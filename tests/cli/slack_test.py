@@ -389,8 +389,22 @@ class Slack(ProgramCase):
         for jobs in (1, 3):
             self.assertEqual(found, self.slack(spec, "-p", racks, "--what-if", "--jobs", jobs))
         report = self.good("slack", spec, "-p", racks, "--what-if", "--all")
-        self.assertEqual(len(report.split("what less costs:\n")[1].splitlines()) - 1,
-                         len(links))
+        of_links, of_ranks = report.split("what less costs:\n")[1].split("\n\n")
+        self.assertEqual(len(of_links.splitlines()) - 1, len(links))
+        self.assertEqual(len(of_ranks.splitlines()) - 2, 8)
+
+    def test_what_a_slower_rank_costs(self):
+        figures = "star:rate=40Gbps,latency=1us,o_post=2us"
+        found = self.slack(CHAIN, "-p", figures, "--what-if")
+        self.assertEqual([rank["rank"] for rank in found["ranks"]],
+                         list(range(len(found["ranks"]))))
+        for rank in found["ranks"]:
+            for slowdown, key in ((1.01, "makespan_1_percent_slower_s"),
+                                  (2, "makespan_twice_as_slow_s")):
+                really = self.document("simulate", CHAIN, "-p", figures, "--straggler",
+                                       f"rank={rank['rank']},slowdown={slowdown}")["makespan_s"]
+                self.assertAlmostEqual(rank[key], really, delta=1e-9 * really)
+        self.assertGreater(found["ranks"][0]["makespan_twice_as_slow_s"], found["makespan_s"])
 
     def test_what_really_delays_refuses_what_it_has_no_use_for(self):
         self.good("simulate", CHAIN, "-e", "analytic", "--trace", "t")
@@ -426,7 +440,8 @@ class Slack(ProgramCase):
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--slopes")
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--exact-float", "all")
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--suggest")
-        self.assertEqual(self.slack("chain:ranks=1,bytes=1MiB", "--what-if")["links"], [])
+        alone = self.slack("chain:ranks=1,bytes=1MiB", "--what-if")
+        self.assertEqual((alone["links"], len(alone["ranks"])), ([], 1))
         self.good("slack", "chain:ranks=1,bytes=1MiB", "--what-if")
 
     def test_criticality(self):
