@@ -98,6 +98,12 @@ class TestbedCommand : public Command {
                       shown_rate(rate)));
     }
     if (command_.front() == kEach) return run_each(tree, testbed, console);
+    if (command_.front() == "calibrate" && tree.hosts[0].on != tree.hosts[1].on) {
+      console.note(
+          fmt::format("calibrate measures between {} and {}, which are at different switches; "
+                      "the rate that it finds is the narrowest cable's between them",
+                      tree.hosts[0].name, tree.hosts[1].name));
+    }
     return run_command(command_on(testbed), console);
   }
 

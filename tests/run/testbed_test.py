@@ -142,6 +142,13 @@ class Testbed(RankCase):
         self.assertLess(rate["low"] * 8 / 200e6, 1.1, rate)
         self.assertGreater(rate["high"] * 8 / 200e6, 0.9, rate)
 
+    def test_calibrate_between_racks_says_that_it_is(self):
+        for platform, noted in ((STAR, False), ("two-level:racks=2,hosts=1,rate=200Mbps", True)):
+            done = self.on_testbed(platform, 2, "calibrate", "--base", "no-such-platform")
+            self.assertEqual(done.code, 2, done)
+            self.assertEqual("between host-0 and host-1, which are at different switches"
+                             in done.err, noted, done)
+
     def test_a_program_runs_on_each_host(self):
         done = self.on_testbed(STAR, 3, "each", "sh", "-c",
                                'echo "rank $0 of $1 at $2 on $(hostname)"; exit $0', "{rank}",
