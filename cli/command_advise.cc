@@ -13,6 +13,7 @@
 #include "cli/human.h"
 #include "cli/inline_delays.h"
 #include "cli/output_file.h"
+#include "cli/report_file.h"
 #include "engines/network.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/makespans.h"
@@ -90,6 +91,7 @@ class Advise : public Command {
     declare_jobs(arguments, jobs_, "at a time (default: all cores)");
     arguments.file("--rack-map", rack_map_,
                    "write the racks there, if the advice needs a file that says them");
+    arguments.file("--report", report_file_, "write the candidates there as a page for a browser");
     reader_.declare(arguments, "every candidate, not the first few");
     arguments.example("--ranks 48 --bytes 64MiB --platform apt");
     arguments.example("--ranks 16 --bytes 1MiB -p two-level:racks=4,hosts=4,oversubscription=4");
@@ -163,6 +165,8 @@ class Advise : public Command {
             "--rack-map {}: not written, since the advice names no file of racks", *rack_map_));
       }
     }
+    write_answer_page(
+        report_file_, subject, [&](Answer& answer) { report.say(answer); }, console);
     Answer answer(reader_, subject);
     report.say(answer);
     console.print(answer.text());
@@ -220,7 +224,7 @@ class Advise : public Command {
   }
 
   std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, confirm_,
-      rack_map_;
+      rack_map_, report_file_;
   std::optional<std::uint32_t> ranks_, samples_, jobs_;
   std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_;
   std::vector<std::string> noise_;

@@ -13,6 +13,7 @@
 #include "cli/comparison_report.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
+#include "cli/trace_page.h"
 #include "cli/traced_schedule.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/file.h"
@@ -32,10 +33,6 @@ double parse_share(std::string_view text) {
   return percent ? *value / 100 : *value;
 }
 
-ComparedTrace read(const std::string& file, const sched::MemoryLimit& memory) {
-  return {file, sched::load_trace(file, memory)};
-}
-
 class Compare : public Command {
  public:
   void declare(Arguments& arguments) override {
@@ -48,6 +45,7 @@ class Compare : public Command {
     arguments.option("--within", "SHARE", within_,
                      "end with 1 if the makespans differ by more than that, as 5%");
     arguments.file("--chrome", chrome_file_, "write both there as one timeline for Perfetto");
+    arguments.file("--report", report_file_, "write both there as a page for a browser");
     arguments.flag("--all", reader_.all, "every rank");
     memory_.declare(arguments);
     arguments.flag("--json", reader_.json, "print one JSON document");
@@ -64,13 +62,11 @@ class Compare : public Command {
     if (within_) options.within = parse_share(*within_);
     const sched::MemoryLimit memory = memory_.limit();
     console.phase("reading");
-    const ComparedTrace first = read(first_, memory);
-    const ComparedTrace second = read(second_, memory);
-    if (first.trace.schedule != second.trace.schedule) {
-      throw InputError(fmt::format("{}: of schedule {}; expected one of schedule {}, as {} is",
-                                   second_, to_string(second.trace.schedule),
-                                   to_string(first.trace.schedule), first_));
-    }
+    const sched::Trace first_trace = sched::load_trace(first_, memory);
+    const sched::Trace second_trace = sched::load_trace(second_, memory);
+    const std::array<NamedTrace, 2> traces = {{{first_, first_trace}, {second_, second_trace}}};
+    const auto& [first, second] = traces;
+    require_same_schedule(first, second);
     const LoadedSchedule loaded = schedule_of(first.trace, first_, schedule_, memory_, console);
     console.phase("comparing");
     const analysis::Comparison found =
@@ -82,6 +78,10 @@ class Compare : public Command {
            {"second: " + second.trace.engine, second.trace}}};
       write_output_file(*chrome_file_, sched::write_chrome_overlay(loaded.schedule, both));
     }
+    if (report_file_) {
+      console.phase("writing");
+      write_output_file(*report_file_, page_of_traces(loaded, traces));
+    }
     Answer answer(reader_, subject_of(loaded));
     report.say(answer);
     console.print(answer.text());
@@ -91,7 +91,7 @@ class Compare : public Command {
  private:
   std::string first_, second_;
   MemoryOption memory_;
-  std::optional<std::string> schedule_, ops_, within_, chrome_file_;
+  std::optional<std::string> schedule_, ops_, within_, chrome_file_, report_file_;
   Reader reader_;
 };
 

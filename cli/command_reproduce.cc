@@ -16,6 +16,7 @@
 #include "experiments/facts.h"
 #include "experiments/plot.h"
 #include "experiments/registry.h"
+#include "report/answer_page.h"
 
 namespace slackline::cli {
 namespace {
@@ -111,6 +112,8 @@ class Reproduce : public Command {
         "a figure's name, `list` for all of them, or `facts` for what they are held to");
     arguments.option("--out", "DIR", out_,
                      "where figures are drawn as SVG, made if need be; figures");
+    arguments.file("--report", report_file_,
+                   "write numbers, curves and facts there as a page for a browser");
     arguments.flag("--quick", options_.quick, "fewer points and smaller messages");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("rdmc-fig8 --out figures");
@@ -119,9 +122,12 @@ class Reproduce : public Command {
 
   int run(Console& console) override {
     if (figure_ == "list" || figure_ == "facts") {
-      if (out_ || options_.quick) {
+      if (out_ || report_file_ || options_.quick) {
         throw InputError(fmt::format("{} beside {}: nothing is run; expected a figure's name",
-                                     out_ ? "--out" : "--quick", figure_));
+                                     out_           ? "--out"
+                                     : report_file_ ? "--report"
+                                                    : "--quick",
+                                     figure_));
       }
       const bool facts = figure_ == "facts";
       console.print(facts ? (json_ ? facts_document() : facts_lines())
@@ -137,7 +143,11 @@ class Reproduce : public Command {
     const Report report = experiment.run(options_);
     console.phase("drawing");
     const std::vector<std::string> files = draw(report, console);
-    console.print(json_ ? document(experiment, report, files) : text(experiment, report, files));
+    const std::string said = document(experiment, report, files);
+    if (report_file_) {
+      write_output_file(*report_file_, report::answer_page(experiment.name, said));
+    }
+    console.print(json_ ? said : text(experiment, report, files));
     return report.holds() ? 0 : 1;
   }
 
@@ -222,6 +232,8 @@ class Reproduce : public Command {
       json.set("file", file != files.end() ? std::optional(*file++) : std::nullopt);
       json.set("x_axis", figure.x.label);
       json.set("y_axis", figure.y.label);
+      if (figure.x.log_base != 0) json.set("x_log_base", std::uint64_t(figure.x.log_base));
+      if (figure.y.log_base != 0) json.set("y_log_base", std::uint64_t(figure.y.log_base));
       json.list("series", figure.series, [&](const experiments::Series& series) {
         json.set("name", series.name);
         json.set("x", series.x);
@@ -294,7 +306,7 @@ class Reproduce : public Command {
   }
 
   std::string figure_;
-  std::optional<std::string> out_;
+  std::optional<std::string> out_, report_file_;
   experiments::Options options_;
   bool json_ = false;
 };

@@ -285,9 +285,7 @@ class Comparing {
          }}};
     answer_.list("traces", {0, 1}, columns);
   }
-  const ComparedTrace& trace(std::uint32_t i) const {
-    return i == 0 ? report_.first : report_.second;
-  }
+  const NamedTrace& trace(std::uint32_t i) const { return i == 0 ? report_.first : report_.second; }
 
   const ComparisonReport& report_;
   Answer& answer_;

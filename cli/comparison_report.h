@@ -8,14 +8,9 @@
 #include "analysis/advice/compare.h"
 #include "cli/answer.h"
 #include "cli/schedule_source.h"
-#include "sched/trace.h"
+#include "cli/trace_page.h"
 
 namespace slackline::cli {
-
-struct ComparedTrace {
-  std::string file;
-  sched::Trace trace;
-};
 
 struct ComparisonReport {
   struct Options {
@@ -23,8 +18,8 @@ struct ComparisonReport {
     std::optional<double> within;  // a share of the first makespan
   };
   const LoadedSchedule& loaded;
-  const ComparedTrace& first;
-  const ComparedTrace& second;
+  const NamedTrace& first;
+  const NamedTrace& second;
   const analysis::Comparison& found;
   Options options;
 

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/frozen_run.h"
 #include "cli/output_file.h"
+#include "report/answer_page.h"
 
 namespace slackline::cli {
 
@@ -32,6 +33,15 @@ void write_report_file(const std::optional<std::string>& file, const report::Rep
   if (!file) return;
   console.phase("writing");
   write_output_file(*file, report::report_page(report));
+}
+
+void write_answer_page(const std::optional<std::string>& file, const Subject& subject,
+                       const std::function<void(Answer&)>& say, Console& console) {
+  if (!file) return;
+  console.phase("writing");
+  Answer answer({.json = true, .all = true}, subject);
+  say(answer);
+  write_output_file(*file, report::answer_page(subject.name, answer.json()->text()));
 }
 
 }  // namespace slackline::cli

@@ -1,12 +1,14 @@
-// The page of a report (report/report.h) of what a command ran or read.
+// The page of a report (report/report.h) of what a command ran, read or answers.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/answer.h"
 #include "cli/console.h"
 #include "cli/validation_report.h"
 #include "machine/setting.h"
@@ -27,5 +29,9 @@ inline constexpr std::uint64_t kMemoryOfReportedOp = 750;
 /// Writes the page there, if there is a place. Throws what report_page() and write_file() do.
 void write_report_file(const std::optional<std::string>& file, const report::Report& report,
                        Console& console);
+
+/// The page of an answer: its document. `say` says the answer.
+void write_answer_page(const std::optional<std::string>& file, const Subject& subject,
+                       const std::function<void(Answer&)>& say, Console& console);
 
 }  // namespace slackline::cli

@@ -17,28 +17,39 @@
 namespace slackline::cli {
 namespace {
 
-// What a trace's file says. That of a real run names no platform.
-struct ReadRun {
-  ReadRun(const std::string& file, const sched::MemoryLimit& memory)
-      : path(file),
-        trace(sched::load_trace(file, memory)),
+// What a trace says of its run. That of a real run names no platform.
+struct Traced {
+  explicit Traced(const NamedTrace& named)
+      : file(named.file),
+        trace(named.trace),
         platform(trace.platform.empty() ? machine::load_platform(machine::kDefaultPlatform)
                                         : machine::parse_platform_spec(trace.platform)),
         delays(machine::delay_plan_from_toml(trace.delays, file + ": delays")) {}
-  std::string path;
-  sched::Trace trace;
+  std::string file;
+  const sched::Trace& trace;
   machine::Platform platform;
   machine::DelayPlan delays;
 };
 
-void require_same_schedule(const ReadRun& first, const ReadRun& second) {
+}  // namespace
+
+void require_same_schedule(const NamedTrace& first, const NamedTrace& second) {
   if (first.trace.schedule == second.trace.schedule) return;
   throw InputError(fmt::format("{}: of schedule {}; expected one of schedule {}, as {} is",
-                               second.path, to_string(second.trace.schedule),
-                               to_string(first.trace.schedule), first.path));
+                               second.file, to_string(second.trace.schedule),
+                               to_string(first.trace.schedule), first.file));
 }
 
-}  // namespace
+std::string page_of_traces(const LoadedSchedule& loaded, std::span<const NamedTrace> traces) {
+  const std::vector<Traced> runs(traces.begin(), traces.end());
+  report::Report report{loaded.name, loaded.schedule, {}, {}, {}, {}};
+  for (const Traced& run : runs) {
+    const machine::Setting setting(loaded.schedule, run.platform,
+                                   engines::wiring_of(run.platform, loaded.schedule), run.delays);
+    report.runs.push_back(reported_run(run.file, run.trace, setting));
+  }
+  return report::report_page(report);
+}
 
 void TracePage::declare(Arguments& arguments) {
   arguments.positional("RUN", first_, "a trace, as `simulate --trace` and `run --trace` write");
@@ -51,21 +62,18 @@ void TracePage::declare(Arguments& arguments) {
 
 TracePage::Made TracePage::make(Console& console) const {
   console.phase("reading");
-  std::vector<ReadRun> read = {ReadRun(first_, memory_.limit())};
+  const sched::Trace first = sched::load_trace(first_, memory_.limit());
+  std::vector<NamedTrace> traces = {{first_, first}};
+  std::optional<sched::Trace> second;
   if (!second_.empty()) {
-    read.emplace_back(second_, memory_.limit());
-    require_same_schedule(read[0], read[1]);
+    second = sched::load_trace(second_, memory_.limit());
+    traces.push_back({second_, *second});
+    require_same_schedule(traces[0], traces[1]);
   }
-  const LoadedSchedule loaded = schedule_of(read[0].trace, first_, schedule_, memory_, console);
+  const LoadedSchedule loaded = schedule_of(first, first_, schedule_, memory_, console);
   console.phase("analysing");
-  report::Report report{loaded.name, loaded.schedule, {}, {}, {}, {}};
-  for (const ReadRun& run : read) {
-    const machine::Setting setting(loaded.schedule, run.platform,
-                                   engines::wiring_of(run.platform, loaded.schedule), run.delays);
-    report.runs.push_back(reported_run(run.path, run.trace, setting));
-  }
-  return {loaded.name, to_string(loaded.schedule.digest()), read.size(),
-          report::report_page(report)};
+  return {loaded.name, to_string(loaded.schedule.digest()), traces.size(),
+          page_of_traces(loaded, traces)};
 }
 
 Subject TracePage::Made::subject(const std::string& file) const {

@@ -1,17 +1,32 @@
-// RUN and SECOND: one trace or two, and the page of a report that they make.
+// One trace or two, and the page of a report that they make.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/memory_option.h"
+#include "cli/schedule_source.h"
 #include "cli/subject.h"
+#include "sched/trace.h"
 
 namespace slackline::cli {
+
+struct NamedTrace {
+  std::string file;
+  const sched::Trace& trace;
+};
+
+/// Throws InputError, naming both, for runs of two schedules.
+void require_same_schedule(const NamedTrace& first, const NamedTrace& second);
+
+/// The page of these runs of one schedule, on the platforms and with the delays that the traces
+/// say.
+std::string page_of_traces(const LoadedSchedule& loaded, std::span<const NamedTrace> traces);
 
 class TracePage {
  public:

@@ -17,8 +17,8 @@ struct RankOverhead {
   double twice_s = 0;   // twice as long
 };
 
-/// Of every rank, in order. A straggler of the delay plan is slower by as much of its undelayed time
-/// more. `jobs` runs at a time, which changes no bit. Throws what the engine does.
+/// Of every rank, in order. A straggler of the delay plan is slower by as much of its undelayed
+/// time more. `jobs` runs at a time, which changes no bit. Throws what the engine does.
 std::vector<RankOverhead> rank_overheads(const machine::Setting& setting,
                                          const machine::Engine& engine, std::uint32_t jobs);
 

@@ -74,6 +74,7 @@ class Page {
 
 function fillHead(head, model) {
   const {schedule, runs} = model;
+  if (!schedule) return head.append(make('h1', {}, model.facts.title));
   const facts = [['ranks', countText(schedule.ranks)], ['operations', countText(schedule.ops)]];
   if (schedule.message_bytes) facts.push(['message', byteText(schedule.message_bytes)]);
   const fact = ([name, value]) => make('span', {}, `${name} `, make('b', {}, value));

@@ -152,8 +152,9 @@ class Model {
     const model = new Model();
     model.facts = JSON.parse(document.getElementById('facts').textContent);
     model.columns = new ColumnReader(model.facts.columns);
-    model.schedule = await Schedule.read(model.facts, model.columns);
     model.runs = [];
+    if (model.facts.schedule === undefined) return model;  // an answer without a run
+    model.schedule = await Schedule.read(model.facts, model.columns);
     for (let i = 0; i < model.facts.runs.length; ++i) model.runs.push(await Run.read(model, i));
     const withSlack = model.runs.filter((run) => run.hasSlack);
     model.bounds = classBounds(withSlack);

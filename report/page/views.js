@@ -5,6 +5,7 @@
 function allViews() {
   const view = (name, title, has, fill) => ({name, title, has, fill});
   return [
+    view('answer', 'Figures', ({facts}) => facts.answer !== undefined, viewAnswer),
     view('timeline', 'Timeline', hasRun, viewTimeline),
     view('path', 'Critical path', (model) => model.runs.some((run) => run.hasPath), viewPath),
     view('heat', 'Ranks × steps', (model) => model.runs.some((run) => run.hasSlack), viewHeat),

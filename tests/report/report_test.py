@@ -189,6 +189,62 @@ class Report(ProgramCase):
         self.browser.show("compare")
         self.assertEqual(self.browser.text("#differing"), "Nothing.")
 
+    def test_a_comparison(self):
+        self.good("simulate", SPEC, "--trace", "a")
+        self.good("simulate", SPEC, "--delay", "rank=3,step=5,by=100us,of=lane", "--trace", "b")
+        self.good("compare", "a", "b", "--report", "page.html")
+        self.good("report", "a", "b", "-o", "same.html")
+        self.assertEqual((self.folder / "page.html").read_bytes(),
+                         (self.folder / "same.html").read_bytes())
+
+    def cells(self, column):
+        """A column of the first table that can be sorted, below its head, as it is shown."""
+        return self.run_js("""return [...document.querySelector('.sorted table').rows]
+            .slice(1).map((row) => row.cells[arguments[0]].textContent)""", column)
+
+    def sort_by(self, name):
+        """Clicks on a column's head; which column it is."""
+        heads = self.browser.driver.find_element(
+            "css selector", ".sorted").find_elements("css selector", "th button")
+        place = [head.text.rstrip(" ▲▼") for head in heads].index(name)
+        heads[place].click()
+        return place
+
+    def test_advice(self):
+        document = self.document("advise", "--ranks", "8", "--bytes", "1MiB", "-p",
+                                 "two-level:racks=2,hosts=4,oversubscription=4", "--report",
+                                 "page.html")
+        self.open()
+        self.browser.show("answer")
+        self.assertIn(document["best_schedule"], self.browser.text())
+        # The curves are of patterns; others can be chosen.
+        for pattern in {row["pattern"] for row in document["candidates"] if row["block_bytes"]}:
+            self.assertIn(pattern, self.browser.text(".legend"))
+        choice = self.browser.driver.find_element("css selector", "select[aria-label='Drawn: by']")
+        choice.send_keys("placement")
+        self.assertIn("round-robin", self.browser.text(".legend"))
+        ops = sorted(row["ops"] for row in document["candidates"])
+        shown = [int(cell.replace("\u2009", "")) for cell in self.cells(self.sort_by("ops"))]
+        self.assertEqual(shown, ops[:len(shown)])
+        shown = [int(cell.replace("\u2009", "")) for cell in self.cells(self.sort_by("ops"))]
+        self.assertEqual(shown, ops[:-len(shown) - 1:-1])
+        # What no row has comes last, either way.
+        self.assertIn(None, [row["confirmed_s"] for row in document["candidates"]])
+        for _ in range(2):
+            confirmed = self.cells(self.sort_by("confirmed"))
+            self.assertNotIn("–", confirmed[:document["confirmed"]])
+            self.assertEqual(set(confirmed[document["confirmed"]:]), {"–"})
+
+    def test_a_reproduction(self):
+        document = self.document("reproduce", "rdmc-fig4", "--quick", "--report", "page.html")
+        self.open()
+        text = self.browser.text()
+        for fact in document["holds"]:
+            self.assertIn(fact["fact"], text)
+        drawn = self.browser.driver.find_elements("css selector", ".figure canvas")
+        self.assertGreaterEqual(len(drawn), len(document["figures"]))
+        self.assertIn("near-tautology", text)
+
     def test_samples(self):
         self.good("simulate", SPEC, "--noise", "exponential,mean=5us,chance=20%", "--samples",
                   "200", "--engine", "analytic", "--report", "page.html")
