@@ -68,7 +68,7 @@ class Slack : public Command {
     reader_.declare(arguments, "every rank, link and operation, and the whole critical path");
     // Each of these is an answer of its own, and of them only the last two are of a trace's run.
     real_costs_.exclude(arguments, {"--trace", "--wire", "--samples", "--propagate", "--tolerance",
-                                    "--heat-map", "--chrome", "--report"});
+                                    "--heat-map", "--chrome"});
     arguments.excludes({"--samples"}, {"--trace", "--wire", "--propagate", "--tolerance",
                                        "--heat-map", "--chrome", "--report"});
     arguments.excludes({"--propagate"}, {"--tolerance", "--heat-map", "--chrome", "--report"});
@@ -126,7 +126,7 @@ class Slack : public Command {
     if (!real_costs_.given().empty()) {
       setting->engine = &engines::engine_named("flow");
       note_unused_seed(setting->seed, draws(setting->delays, loaded.schedule), console);
-      return real_costs_.find(answer, loaded, *setting, jobs_of(jobs_), console);
+      return real_costs_.find(answer, loaded, *setting, jobs_of(jobs_), report_file_, console);
     }
     if (samples_) {
       require_draws(*samples_, draws(setting->delays, loaded.schedule));

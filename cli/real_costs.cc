@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "base/split.h"
 #include "cli/exact_float_report.h"
 #include "cli/price_report.h"
+#include "cli/report_file.h"
 #include "cli/slack_run.h"
 #include "cli/slope_report.h"
 #include "cli/suggestion_report.h"
@@ -62,6 +65,19 @@ std::vector<sched::OpId> read_ops(const std::string& text, const std::string& op
   return ops;
 }
 
+// As a page has them (report/report.h).
+std::vector<double> shown_slopes(std::span<const analysis::DelaySlope> slopes) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  std::vector<double> shown;
+  for (const analysis::DelaySlope& slope : slopes) {
+    shown.push_back(!slope.settled()       ? std::numeric_limits<double>::quiet_NaN()
+                    : slope.at_once_s == 0 ? slope.slope
+                    : slope.at_once_s > 0  ? kInfinite
+                                           : -kInfinite);
+  }
+  return shown;
+}
+
 std::vector<sched::OpId> ops_of(const sched::Schedule& schedule) {
   std::vector<sched::OpId> ops;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) ops.emplace_back(i);
@@ -94,6 +110,7 @@ void RealCosts::exclude(Arguments& arguments, const std::vector<std::string>& ot
     arguments.excludes({*option}, {option + 1, own.end()});
   }
   arguments.excludes(own, others);
+  arguments.excludes({"--price", "--exact-float", "--suggest", "--what-if"}, {"--report"});
 }
 
 std::string_view RealCosts::given() const {
@@ -117,7 +134,8 @@ FoundFloats RealCosts::exact_floats(const SlackRun& run, const analysis::Delayed
 }
 
 void RealCosts::find(Answer& answer, const LoadedSchedule& loaded, const RunSetting& setting,
-                     std::uint32_t jobs, Console& console) const {
+                     std::uint32_t jobs, const std::optional<std::string>& report_file,
+                     Console& console) const {
   const sched::Schedule& schedule = loaded.schedule;
   const SettledRun settled(setting, schedule, console);
   const SlackRun run = run_now(settled, console);
@@ -145,8 +163,13 @@ void RealCosts::find(Answer& answer, const LoadedSchedule& loaded, const RunSett
     console.progress("delaying each operation", done, schedule.op_count());
   };
   if (slopes_) {
-    return answer_slopes(answer, run,
-                         analysis::delay_slopes(runs, ops_of(schedule), jobs, progress));
+    const std::vector<analysis::DelaySlope> slopes =
+        analysis::delay_slopes(runs, ops_of(schedule), jobs, progress);
+    report::Report page{loaded.name, schedule, {}, {}, {}, {}};
+    page.runs.push_back(reported_run("simulated", run.trace, run.setting));
+    page.runs.back().slopes = shown_slopes(slopes);
+    write_report_file(report_file, page, console);
+    return answer_slopes(answer, run, slopes);
   }
   DelayPrices prices{*price_, runs.undelayed().makespan_s(), {}};
   prices.cost_s = runs.makespans_s(analysis::trials_of_all(run.setting, *price_), jobs, progress);

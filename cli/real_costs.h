@@ -29,9 +29,10 @@ class RealCosts {
   /// The one that was given, as in "--price"; empty if none was.
   std::string_view given() const;
 
-  /// The setting's engine is the flow engine.
+  /// The setting's engine is the flow engine. The page in `report_file` is of slopes alone.
   void find(Answer& answer, const LoadedSchedule& loaded, const RunSetting& setting,
-            std::uint32_t jobs, Console& console) const;
+            std::uint32_t jobs, const std::optional<std::string>& report_file,
+            Console& console) const;
 
  private:
   FoundFloats exact_floats(const SlackRun& run, const analysis::DelayedRuns& runs,

@@ -22,6 +22,10 @@ struct ReportedRun {
   std::optional<analysis::WireTimes> wire;
   /// Why floats of this run are no promise: ends a sentence. Nothing if they are.
   std::optional<std::string> no_promise;
+  /// What a small delay of each operation alone costs, per second of it: infinite where the least
+  /// delay costs (or below 0: gains) something at once, not a number where it is not known. Empty
+  /// if it is known of none.
+  std::vector<double> slopes = {};
 };
 
 /// What came out where one operation was delayed.

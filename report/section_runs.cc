@@ -20,6 +20,8 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
+constexpr std::int64_t kNoSlope = std::int64_t{1} << 50;
+
 // Which of its four times an operation came to: ready, issued, on the wire, done.
 std::int64_t reached(const sched::OpTimes& t) {
   std::int64_t count = 0;
@@ -53,6 +55,7 @@ class RunWriter {
     facts_["makespan"] = ticks_.of(makespan_s);
     write_times();
     write_tracks();
+    write_slopes();
     if (const auto why = why_no_slack()) {
       facts_["no_slack"] = *why;
       return;
@@ -132,6 +135,17 @@ class RunWriter {
     add("track.lane", lane);
     add("track.bars", bars);
     add("bar.op", op, Coding::kDifferences);
+  }
+
+  // In millionths.
+  void write_slopes() {
+    if (run_.slopes.empty()) return;
+    Numbers slopes;
+    for (const double slope : run_.slopes) {
+      slopes.push_back(std::isnan(slope) ? kNoSlope
+                                         : std::llround(std::clamp(slope, -1e6, 1e6) * 1e6));
+    }
+    add("slope", slopes);
   }
 
   std::optional<std::string> why_no_slack() const {

@@ -36,6 +36,22 @@ function classOf(float, bounds) {
   return bounds.length + 1;
 }
 
+const kMillion = 1e6;
+const kNoSlope = 2 ** 50;
+const kAtOnce = 10 ** 12;  // what the least delay costs all the same; its negative: gains
+const kSlopeNames = [
+  'above 1: costs more than itself', 'below 0: makes the whole faster', '1: costs all of it',
+  'between 0 and 1', '0: costs nothing'
+];
+
+/** Of the slope of a small delay, in millionths; what matters most first. */
+function classOfSlope(slope) {
+  if (slope === kNoSlope) return kUnknownClass;
+  if (slope > kMillion) return 0;
+  if (slope < 0) return 1;
+  return slope === kMillion ? 2 : slope > 0 ? 3 : 4;
+}
+
 /** The colours that hold now, by their names in base.css. */
 class Palette {
   constructor() {
@@ -60,8 +76,9 @@ class Palette {
     return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
   }
 
-  classes() {
-    return [...Array(kClasses).keys()].map((c) => this.pixel(`float${c}`)).concat([
+  /** Of a scale: float or slope. */
+  classes(scale) {
+    return [...Array(kClasses).keys()].map((c) => this.pixel(`${scale}${c}`)).concat([
       this.pixel('unknown'), this.pixel('dim')
     ]);
   }

@@ -63,6 +63,12 @@ function opFacts(schedule, op) {
   return pairs(facts);
 }
 
+function slopeText(slope) {
+  if (slope === kNoSlope) return 'not known';
+  if (Math.abs(slope) === kAtOnce) return slope > 0 ? 'costs at once' : 'gains at once';
+  return digits(slope / kMillion);
+}
+
 function opTimes(run, op) {
   const {model} = run;
   const times = [['ready', run.readyAt(op)], ['issued', run.issuedAt(op)]];
@@ -74,7 +80,11 @@ function opTimes(run, op) {
   if (run.hasSlack) {
     facts.push(['total float', model.time(run.totalFloat[op])]);
     if (run.freeFloat) facts.push(['free float', model.time(run.freeFloat[op])]);
-    if (run.classes[op] === 0) facts.push(['', 'critical']);
+    if (run.floatClasses[op] === 0) facts.push(['', 'critical']);
+  }
+  if (run.hasSlopes) {
+    const slope = run.slope[op];
+    facts.push(['slope', slopeText(slope)]);
   }
   return pairs(facts);
 }

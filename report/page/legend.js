@@ -10,8 +10,16 @@ function floatLegend(run) {
   if (!run.hasSlack) {
     return make('div', {className: 'legend'}, `No slack is known of this run: ${run.no_slack}.`);
   }
-  const legend = make('div', {className: 'legend'}, make('b', {}, 'Total float'));
-  classNames(run.model).forEach((text, c) => {
+  return legendOf('Total float', 'float', classNames(run.model));
+}
+
+function slopeLegend() {
+  return legendOf('Slope of a small delay', 'slope', kSlopeNames);
+}
+
+function legendOf(title, scale, names) {
+  const legend = make('div', {className: 'legend'}, make('b', {}, title));
+  names.forEach((text, c) => {
     const {canvas} = smallCanvas(30, 18);
     const draw = () => {
       const [width, height] = [canvas.width, canvas.height];
@@ -19,7 +27,7 @@ function floatLegend(run) {
       const pixels = new Uint8Array(width * height).fill(kNoBar);
       pixels.fill(c, inset * width, (height - inset) * width);
       canvas.getContext('2d').putImageData(
-          imageOf(pixels, width, height, new Palette(), true), 0, 0);
+          imageOf(pixels, width, height, new Palette(), scale, true), 0, 0);
     };
     draw();
     onTheme(draw);

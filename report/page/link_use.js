@@ -2,7 +2,8 @@
 
 /**
  * The share of its rate at which each link was used in each of `bins` equal parts of the run, and
- * its bytes: {shares, bytes, used: the links that carried something, rateOf(link): in bytes/s}.
+ * its bytes: {shares, bytes, used: the links that carried something, ways: [{links, bytes}] that
+ * carried something, rateOf(link): in bytes/s}.
  */
 async function linkUse(run, bins) {
   const {schedule, columns} = run.model;
@@ -11,6 +12,7 @@ async function linkUse(run, bins) {
   const first = sumsBefore(wayLinks);
   const shares = new Float32Array(run.links.length * bins);
   const bytes = new Float64Array(run.links.length);
+  const bytesOfWay = new Float64Array(wayLinks.length);
   const bin = run.last / bins || 1;
   for (let op = 0; op < schedule.ops; ++op) {
     const size = schedule.opBytes[op];
@@ -19,6 +21,7 @@ async function linkUse(run, bins) {
     const way = (schedule.hasReply(op) ? channelBack : channelWay)[channel];
     const begin = run.wireAt(op);
     const end = Math.max(begin + 1, run.leftAt(op));
+    bytesOfWay[way] += size;
     for (let l = first[way]; l < first[way + 1]; ++l) {
       const link = wayLink[l];
       bytes[link] += size;
@@ -40,5 +43,9 @@ async function linkUse(run, bins) {
     const room = rateOf(link) * run.model.seconds(bin);
     for (let b = link * bins; b < (link + 1) * bins; ++b) shares[b] /= room;
   });
-  return {shares, bytes, used, rateOf};
+  const ways = [];
+  bytesOfWay.forEach((carried, w) => {
+    if (carried) ways.push({links: wayLink.slice(first[w], first[w + 1]), bytes: carried});
+  });
+  return {shares, bytes, used, ways, rateOf};
 }

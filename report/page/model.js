@@ -80,7 +80,13 @@ class Run {
     for (let op = 0; op < schedule.ops; ++op) {
       if (run.reached[op] === 4) run.last = Math.max(run.last, run.issued[op] + run.done[op]);
     }
-    run.classes = new Uint8Array(schedule.ops).fill(kUnknownClass);
+    run.floatClasses = new Uint8Array(schedule.ops).fill(kUnknownClass);
+    run.hasSlopes = columns.has(`${run.prefix}slope`);
+    if (run.hasSlopes) {
+      Object.assign(run, await columns.some(run.prefix, ['slope']));
+      run.slopeClasses = Uint8Array.from(run.slope, classOfSlope);
+    }
+    run.colourBy('float');
     if (run.hasSlack) {
       Object.assign(run, await columns.some(run.prefix, [
         'total_float', 'free_float'
@@ -89,6 +95,12 @@ class Run {
     placeBars(run);
     run.findEnds();
     return run;
+  }
+
+  /** What colours say: float or slope. */
+  colourBy(scale) {
+    this.scale = scale;
+    this.classes = scale === 'slope' ? this.slopeClasses : this.floatClasses;
   }
 
   /**
@@ -159,7 +171,8 @@ class Model {
     const withSlack = model.runs.filter((run) => run.hasSlack);
     model.bounds = classBounds(withSlack);
     for (const run of withSlack) {
-      run.classes = classesOf(run.totalFloat, model.bounds);
+      run.floatClasses = classesOf(run.totalFloat, model.bounds);
+      run.colourBy('float');
     }
     return model;
   }

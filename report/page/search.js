@@ -37,7 +37,7 @@ function searchOps(wanted, run) {
   const {schedule} = run.model;
   const takes = (op) => (wanted.kind === undefined || schedule.opKind[op] === wanted.kind) &&
       (wanted.step === undefined || schedule.opStep[op] === wanted.step) &&
-      (!wanted.critical || run.classes[op] === 0);
+      (!wanted.critical || run.floatClasses[op] === 0);
   let [begin, end] = [0, schedule.ops];
   if (wanted.op !== undefined) [begin, end] = [wanted.op, wanted.op + 1];
   if (wanted.rank !== undefined) {

@@ -47,7 +47,8 @@ class Timeline {
     const wide = [];
     const pixels = classPixels(
         this.run, this.view, this.rows, pixelWidth, pixelHeight, this.classes, wide, 24 * ratio);
-    const image = imageOf(pixels, pixelWidth, pixelHeight, palette, this.rows.height >= 6 * ratio);
+    const image = imageOf(
+        pixels, pixelWidth, pixelHeight, palette, this.run.scale, this.rows.height >= 6 * ratio);
     context.putImageData(image, this.canvas.width - pixelWidth, this.canvas.height - pixelHeight);
     context.scale(ratio, ratio);
     context.globalCompositeOperation = 'destination-over';

@@ -91,11 +91,14 @@ function paint(pixels, line, width, from, to, y0, y1, insets) {
   }
 }
 
-/** The pixels as an image; critical ones are hatched where rows are high enough to see it. */
-function imageOf(pixels, width, height, palette, hatched) {
+/**
+ * The pixels as an image in the colours of a scale; those of the first class are hatched where rows
+ * are high enough to see it.
+ */
+function imageOf(pixels, width, height, palette, scale, hatched) {
   const image = new ImageData(width, height);
   const words = new Uint32Array(image.data.buffer);
-  const colours = palette.classes();
+  const colours = palette.classes(scale);
   const hatch = palette.pixel('float0-hatch');
   for (let y = 0, i = 0; y < height; ++y) {
     for (let x = 0; x < width; ++x, ++i) {

@@ -29,8 +29,8 @@ function compareTable(model) {
   const change = both ? `${difference(model, b.makespan - a.makespan)} (${
                             digits(100 * (b.makespan / a.makespan - 1), 3)} %)` :
                         '';
-  const criticals = (run) =>
-      (run.hasSlack ? countText(run.classes.filter((each) => each === 0).length) : 'not known');
+  const criticals = (run) => (
+      run.hasSlack ? countText(run.floatClasses.filter((each) => each === 0).length) : 'not known');
   return make(
       'table', {}, make('thead', {}, tableRow(['', 'first', 'second', 'difference'], 'th')),
       make(

@@ -23,6 +23,17 @@ async function fillLinks(run, inner) {
     chart.replaceChildren();
     drawLinkChart(chart, run, use, chosen.link);
   };
+  inner.append(make('h2', {}, 'The network, with the load of its links'));
+  const left = drawNetwork(inner, run, use, share, (link) => {
+    chosen.link = link;
+    showChart();
+  });
+  inner.append(make(
+      'p', {className: 'note'},
+      'From above to below as messages pass: a link stands where a way has it at the latest. ' +
+          'Colour and bar are its bytes as a share of what it could have carried; a line is as ' +
+          'broad as the bytes that went from one link to the next.' +
+          (left ? ` The lightest ${countText(left)} lines are left out.` : '')));
   inner.append(make('h2', {}, 'Use of links over time'), chart);
   showChart();
   const shown = busiest.slice(0, kMostLinks).sort((a, b) => a - b);

@@ -14,6 +14,7 @@ function viewTimeline(model, place, state) {
   };
   const search = new Search(runs[0], timelines, select);
   const first = timelines[0];
+  const colours = colourChoice(runs, () => search.look());
   place.append(
       make(
           'div', {className: 'bar'}, search.element,
@@ -24,7 +25,7 @@ function viewTimeline(model, place, state) {
               button('⇕', 'Higher rows (])', () => first.zoomRows(1.3)), ' ',
               button('⇳', 'Lower rows ([)', () => first.zoomRows(1 / 1.3)), ' ',
               button('all', 'Everything (0)', () => window_.fit())),
-          floatLegend(runs[0])),
+          colours),
       make(
           'div', {className: 'split'},
           make(
@@ -59,4 +60,30 @@ function viewTimeline(model, place, state) {
       return true;
     },
   };
+}
+
+/** What colours say, and where runs have slopes, which of the two it is. */
+function colourChoice(runs, redraw) {
+  const legend = make('span');
+  const show = () => {
+    legend.replaceChildren(runs[0].scale === 'slope' ? slopeLegend() : floatLegend(runs[0]));
+  };
+  show();
+  if (!runs.every((run) => run.hasSlopes)) return legend;
+  const choice = make(
+      'select', {
+        id: 'colours',
+        ariaLabel: 'What colours say',
+        on: {
+          change: () => {
+            for (const run of runs) run.colourBy(choice.value);
+            show();
+            redraw();
+          }
+        }
+      },
+      ...['float', 'slope'].map(
+          (scale) =>
+              make('option', {value: scale, selected: scale === runs[0].scale}, `by ${scale}`)));
+  return make('span', {className: 'legend'}, choice, legend);
 }

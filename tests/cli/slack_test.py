@@ -417,6 +417,9 @@ class Slack(ProgramCase):
                               self.bad("slack", CHAIN, *option, *other))
             self.assertIn("expected --engine flow",
                           self.bad("slack", CHAIN, *option, "-e", "analytic"))
+            if option != ["--slopes"]:
+                self.assertIn("--report beside", self.bad("slack", CHAIN, *option, "--report",
+                                                          "r"))
             self.good("slack", CHAIN, *option, "-e", "flow", "--jobs", "1")
         self.assertIn("--slopes beside --price", self.bad("slack", CHAIN, "--price", "1us",
                                                           "--slopes"))

@@ -153,6 +153,15 @@ class Report(ProgramCase):
         self.assertIn("56 MiB in all", self.browser.text())
         self.browser.show("links")
         self.assertIn("host-0.out", self.browser.text())
+        drawn = self.browser.driver.find_element(
+            "css selector", "canvas[aria-label='The network with the load of its links']")
+        over = browser.webdriver.ActionChains(self.browser.driver)
+        # The first row is of ways out, the last of ways in.
+        for up, name in ((14 - drawn.size["height"] / 2, ".out: "),
+                         (drawn.size["height"] / 2 - 20, ".in: ")):
+            over.move_to_element_with_offset(drawn, 20, up).perform()
+            tips = self.browser.driver.find_elements("css selector", ".tip")
+            self.assertIn(name, " ".join(tip.text for tip in tips))
         self.assertEqual(self.browser.driver.find_elements("id", "tab-samples"), [])
         self.assertEqual(self.browser.driver.find_elements("id", "tab-compare"), [])
         # From a list to the timeline.
@@ -188,6 +197,24 @@ class Report(ProgramCase):
         self.report("a", "a")
         self.browser.show("compare")
         self.assertEqual(self.browser.text("#differing"), "Nothing.")
+
+    def test_slopes_as_colours(self):
+        racks = "two-level:racks=4,hosts=4,oversubscription=4,placement=round-robin"
+        spec = "binomial-pipeline:ranks=16,bytes=4MiB,block=256KiB"
+        slopes = self.document("slack", spec, "-p", racks, "--slopes", "--report", "page.html")
+        self.open()
+        self.assertIn("Total float", self.browser.text(".legend"))
+        by_float = self.ink()
+        self.browser.driver.find_element("id", "colours").send_keys("by slope")
+        self.assertIn("makes the whole faster", self.browser.text(".legend"))
+        # Where slopes are nothing bars are lower than by float, or the other way round.
+        self.browser.wait_for("return document.querySelector('#colours').value === 'slope'")
+        self.assertNotEqual(self.ink(), by_float)
+        chosen = next(op for op, (slope, at_once) in
+                      enumerate(zip(slopes["op_slope"], slopes["op_at_once_s"]))
+                      if at_once == 0 and slope is not None and slope > 1.5)
+        self.find(str(chosen))
+        self.assertIn(f"slope\n{slopes['op_slope'][chosen]:.4g}", self.browser.text("aside"))
 
     def test_a_comparison(self):
         self.good("simulate", SPEC, "--trace", "a")

@@ -61,6 +61,23 @@ std::vector<std::int64_t> column_of(const std::string& page, const std::string& 
   return testing::values_of(column);
 }
 
+TEST(ReportPage, HasSlopesInMillionthsWhereTheyAreKnown) {
+  const Ran ran("chain:ranks=2,bytes=2MiB,block=1MiB");
+  Report report = ran.report();
+  EXPECT_FALSE(facts_of(report_page(report))["columns"].contains("run0.slope"));
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  std::vector<double>& slopes = report.runs[0].slopes;
+  slopes.assign(ran.schedule.op_count(), 0);
+  ASSERT_GE(slopes.size(), 5u);
+  slopes = {1.5, -0.25, kInfinite, -kInfinite, std::numeric_limits<double>::quiet_NaN()};
+  slopes.resize(ran.schedule.op_count());
+  const auto shown = column_of(report_page(report), "run0.slope");
+  ASSERT_EQ(shown.size(), slopes.size());
+  const std::int64_t expected[] = {1'500'000, -250'000, 1'000'000'000'000, -1'000'000'000'000,
+                                   std::int64_t{1} << 50};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(shown[i], expected[i]) << i;
+}
+
 TEST(ReportPage, HoldsTheTimesAndFloatsOfEveryOperation) {
   const Ran ran("binomial-pipeline:ranks=4,bytes=4MiB,block=1MiB");
   const std::string page = report_page(ran.report());
