@@ -23,6 +23,7 @@ constexpr std::array kCommands = {
     CommandEntry{"compare", "two runs of one schedule, held against each other", make_compare},
     CommandEntry{"report", "a run as a page for a browser, with its slack", make_report},
     CommandEntry{"view", "the same page, opened in a browser at once", make_view},
+    CommandEntry{"sweep", "many simulations, as a study says, and what came of each", make_sweep},
     CommandEntry{"calibrate", "a machine's figures from measured points", make_calibrate},
     CommandEntry{"reproduce", "a paper's figure or table, held to what it says", make_reproduce},
 };

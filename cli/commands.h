@@ -19,6 +19,7 @@ std::unique_ptr<Command> make_export();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_offload();
 std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_sweep();
 std::unique_ptr<Command> make_reproduce();
 std::unique_ptr<Command> make_run();
 std::unique_ptr<Command> make_simulate();

@@ -1,0 +1,217 @@
+// `sweep`: a study's points, simulated once each, with what they came to in SQLite.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "base/write_folder.h"
+#include "cli/answer.h"
+#include "cli/commands.h"
+#include "cli/cores.h"
+#include "cli/human.h"
+#include "cli/output_file.h"
+#include "cli/report_file.h"
+#include "sweep/results.h"
+#include "sweep/study.h"
+#include "sweep/sweep.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr std::size_t kFailedShown = 10;
+
+// What curves can be drawn over: a number, or a size in bytes.
+Value as_number(const std::string& text) {
+  if (const auto number = base::whole_number<double>(text)) return *number;
+  try {
+    return sched::parse_bytes(text, "");
+  } catch (const InputError&) {
+    return text;
+  }
+}
+
+class Sweep : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("STUDY", study_, "a file that says which points there are (TOML)");
+    arguments.option("-o,--output", "FOLDER", folder_,
+                     "where what they come to is kept, and is looked for; needed");
+    arguments.option("--shard", "K/N|auto", shard_,
+                     "answer only this share of them, into a part of its own; auto: as a Slurm "
+                     "array, mpirun or srun numbers this process");
+    arguments.flag("--merge", merge_, "answer nothing: make the results of all parts");
+    arguments.flag("--show", show_, "answer nothing: say how far it is");
+    declare_jobs(arguments, jobs_, "points at a time (default: all cores)");
+    arguments.file("--csv", csv_file_, "write there a line for each point that is answered");
+    arguments.file("--report", report_file_,
+                   "write them there as a page for a browser, with curves");
+    reader_.declare(arguments, "every point that failed, not the first few");
+    arguments.excludes({"--merge"}, {"--show", "--shard"}, "nothing is answered");
+    arguments.excludes({"--show"}, {"--shard", "--csv", "--report"}, "nothing is answered");
+    arguments.excludes({"--shard"}, {"--csv", "--report"}, "results are made of all shares");
+    arguments.example("study.toml -o study --csv study.csv");
+    arguments.example("study.toml -o study --show");
+    arguments.example("study.toml -o study --shard auto");
+  }
+
+  int run(Console& console) override {
+    if (!folder_) throw InputError("--output: missing; expected the folder of the study's results");
+    std::optional<sweep::Shard> shard;
+    if (shard_) {
+      shard = *shard_ == "auto" ? sweep::shard_of_launcher(
+                                      [](const char* name) { return std::getenv(name); }, "--shard")
+                                : sweep::parse_shard(*shard_, "--shard");
+    }
+    console.phase("reading");
+    const sweep::Study study = sweep::load_study(study_);
+    if (!show_) make_folder();
+    const bool answers = !merge_ && !show_;
+    std::size_t fresh = 0;
+    const sweep::SweepState state =
+        answers ? answered(study, shard, fresh, console) : sweep::state_of(study, *folder_);
+    if (!show_ && !shard) write(study, state, console);
+    Answer answer(reader_, {study_, std::nullopt});
+    say(answer, study, state, fresh);
+    console.print(answer.text());
+    const bool whole = shard || show_ || state.there == state.points;
+    return state.failed == 0 && whole ? 0 : 1;
+  }
+
+ private:
+  void make_folder() const {
+    std::error_code error;
+    std::filesystem::create_directories(*folder_, error);
+    if (error) {
+      throw InputError(fmt::format("--output: {}: {}; expected a folder, or where one can be made",
+                                   *folder_, error.message()));
+    }
+    sched::require_writable_folder(*folder_);
+  }
+
+  sweep::SweepState answered(const sweep::Study& study, const std::optional<sweep::Shard>& shard,
+                             std::size_t& fresh, Console& console) const {
+    sweep::SweepRuns runs;
+    runs.jobs = jobs_of(jobs_);
+    runs.shard = shard;
+    runs.progress = [&](std::size_t done, std::size_t of) {
+      fresh = done;
+      console.progress("answering", done, of);
+    };
+    return sweep::sweep(study, *folder_, runs);
+  }
+
+  void write(const sweep::Study& study, const sweep::SweepState& state, Console& console) const {
+    console.phase("writing");
+    sweep::write_results(*folder_, study, state.keys, state.rows);
+    if (csv_file_) {
+      write_output_file(*csv_file_, sweep::results_csv(study, state.keys, state.rows));
+    }
+    write_answer_page(
+        report_file_, {study_, std::nullopt},
+        [&](Answer& answer) { list_points(answer, study, state); }, console);
+  }
+
+  void say(Answer& answer, const sweep::Study& study, const sweep::SweepState& state,
+           std::size_t fresh) const {
+    answer.set("study", study_);
+    answer.both("folder", "folder", *folder_);
+    answer.both("points", "points", std::uint64_t{state.points});
+    answer.both("answered", "answered", std::uint64_t{state.there});
+    if (!show_) answer.both("answered_now", "of these now", std::uint64_t{fresh});
+    answer.both("failed", "failed", std::uint64_t{state.failed});
+    answer.both("left", "left", std::uint64_t{state.points - state.there});
+    if (show_) say_underway(answer);
+    if (!show_ && !shard_) answer.both("results", "results", *folder_ + "/results.sqlite");
+    say_failed(answer, study, state);
+  }
+
+  void say_underway(Answer& answer) const {
+    const sweep::Underway now = sweep::underway(*folder_);
+    answer.both("sweeps", "sweeps now", std::uint64_t{now.sweeps});
+    answer.set("rate_per_s", now.rate_per_s);
+    const std::optional<double> to_go_s =
+        now.rate_per_s > 0 ? std::optional(static_cast<double>(now.left) / now.rate_per_s)
+                           : std::nullopt;
+    answer.set("to_go_s", Value(to_go_s));
+    if (now.sweeps == 0) return;
+    answer.row("rate", fmt::format("{:.4g} points/s", now.rate_per_s));
+    answer.row("to go", to_go_s ? sched::human_seconds(*to_go_s) : "not known yet");
+  }
+
+  void say_failed(Answer& answer, const sweep::Study& study, const sweep::SweepState& state) const {
+    std::vector<const sweep::Row*> rows;
+    for (std::size_t i = 0; i < study.points.size(); ++i) {
+      const auto row = state.rows.find(state.keys[i]);
+      if (row != state.rows.end() && !row->second.error.empty()) rows.push_back(&row->second);
+    }
+    const Columns columns = {
+        {"schedule", "schedule", [&](auto i) { return rows[i]->schedule; }, Align::kLeft},
+        {"platform", "platform", [&](auto i) { return rows[i]->platform; }, Align::kLeft},
+        {"engine", "engine", [&](auto i) { return rows[i]->engine; }, Align::kLeft},
+        {"error", "error", [&](auto i) { return rows[i]->error; }, Align::kLeft}};
+    answer.list("failures", rows_of(rows.size()), columns);
+    if (!rows.empty()) {
+      answer.table("points that failed", columns, rows_of(rows.size()), kFailedShown,
+                   "more failure");
+    }
+  }
+
+  static void list_points(Answer& answer, const sweep::Study& study,
+                          const sweep::SweepState& state) {
+    std::vector<std::pair<const sweep::Point*, const sweep::Row*>> rows;
+    for (std::size_t i = 0; i < study.points.size(); ++i) {
+      const auto row = state.rows.find(state.keys[i]);
+      if (row != state.rows.end()) rows.emplace_back(&study.points[i], &row->second);
+    }
+    const auto time = [&](double sweep::Row::*time_s) {
+      return [&rows, time_s](auto i) {
+        const sweep::Row& row = *rows[i].second;
+        return row.error.empty() ? Value(row.*time_s) : Value();
+      };
+    };
+    Columns columns;
+    for (const std::string& name : study.values) {
+      columns.push_back({name.c_str(), nullptr, [&rows, name](auto i) {
+                           return as_number(sweep::value_of(*rows[i].first, name));
+                         }});
+    }
+    columns.insert(columns.end(),
+                   {{"median_makespan_s", nullptr, time(&sweep::Row::median_s)},
+                    {"pattern", nullptr,
+                     [&](auto i) {
+                       const std::string& spec = rows[i].first->schedule;
+                       return spec.substr(0, spec.find(':'));
+                     }},
+                    {"platform", nullptr, [&](auto i) { return rows[i].first->platform; }},
+                    {"engine", nullptr, [&](auto i) { return rows[i].first->engine; }},
+                    {"delays", nullptr, [&](auto i) { return rows[i].first->delays; }},
+                    {"seed", nullptr, [&](auto i) { return rows[i].first->seed; }},
+                    {"least_makespan_s", nullptr, time(&sweep::Row::least_s)},
+                    {"p90_makespan_s", nullptr, time(&sweep::Row::p90_s)},
+                    {"most_makespan_s", nullptr, time(&sweep::Row::most_s)},
+                    {"schedule", nullptr, [&](auto i) { return rows[i].first->schedule; }},
+                    {"error", nullptr, [&](auto i) { return rows[i].second->error; }}});
+    answer.list("points", rows_of(rows.size()), columns);
+  }
+
+  std::string study_;
+  std::optional<std::string> folder_, shard_, csv_file_, report_file_;
+  std::optional<std::uint32_t> jobs_;
+  bool merge_ = false;
+  bool show_ = false;
+  Reader reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sweep() { return std::make_unique<Sweep>(); }
+
+}  // namespace slackline::cli

@@ -1,0 +1,78 @@
+#include "sweep/outcome.h"
+
+#include <optional>
+
+#include "analysis/engines/stream.h"
+#include "base/error.h"
+#include "engines/engines.h"
+#include "engines/network.h"
+#include "machine/delay_plan.h"
+#include "machine/platform.h"
+#include "machine/samples.h"
+#include "machine/setting.h"
+#include "machine/wiring.h"
+#include "sched/compile.h"
+#include "sched/pattern/spec.h"
+#include "sched/schedule.h"
+
+namespace slackline::sweep {
+namespace {
+
+machine::DelayPlan plan_of(const Point& point) {
+  machine::DelayPlan plan;
+  if (!point.delays.empty()) plan = machine::load_delay_plan(point.delays);
+  plan.seed = point.seed;
+  return plan;
+}
+
+}  // namespace
+
+struct PointRunner::Kept {
+  std::string spec_text, platform_text;
+  std::optional<sched::Spec> spec;
+  std::optional<machine::Platform> platform;
+  std::optional<sched::Schedule> schedule;
+  std::optional<machine::Wiring> wiring;
+
+  // Makes what is not there yet.
+  void read(const Point& point) {
+    if (!spec || point.schedule != spec_text) {
+      *this = {};
+      spec = sched::parse_spec_of_any_size(point.schedule);
+      spec_text = point.schedule;
+    }
+    if (!platform || point.platform != platform_text) {
+      wiring.reset();
+      platform.reset();
+      platform = machine::load_platform(point.platform);
+      platform_text = point.platform;
+    }
+  }
+  machine::Setting setting(const machine::DelayPlan& plan) {
+    if (!schedule) schedule = sched::compile(*spec);
+    if (!wiring) wiring = engines::wiring_of(*platform, *schedule);
+    return {*schedule, *platform, *wiring, plan};
+  }
+};
+
+PointRunner::PointRunner() : kept_(std::make_unique<Kept>()) {}
+PointRunner::~PointRunner() = default;
+
+Outcome PointRunner::answer(const Point& point) {
+  try {
+    kept_->read(point);
+    const machine::Engine& engine = engines::engine_named(point.engine, "engine");
+    const machine::DelayPlan plan = plan_of(point);
+    if (engine.name == "analytic" && point.samples == 1) {
+      const auto stream = analysis::stream(*kept_->spec, *kept_->platform, plan);
+      if (stream && stream->exact) return {{stream->makespan_s}, "", 0};
+    }
+    const machine::Setting setting = kept_->setting(plan);
+    if (point.samples == 1) return {{engine.run(setting).makespan_s()}, "", 0};
+    return {engine.samples(setting, {point.samples, 1, {}}).makespan_s, "", 0};
+  } catch (const Error& error) {
+    return {{}, error.what(), error.exit_code()};
+  }
+}
+
+}  // namespace slackline::sweep

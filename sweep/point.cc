@@ -1,0 +1,73 @@
+#include "sweep/point.h"
+
+#include <fmt/format.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "machine/delay_plan.h"
+#include "machine/platform.h"
+#include "sched/pattern/spec.h"
+
+namespace slackline::sweep {
+namespace {
+
+std::string digest(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+// What a text means, or the text itself.
+template <class Read>
+std::string meaning(const std::string& text, const Read& read) {
+  try {
+    return read();
+  } catch (const Error&) {
+    return "unreadable: " + text;
+  }
+}
+
+// What a file holds counts, not where it is.
+std::string contents(const std::string& path) {
+  return path.empty() ? "" : "file " + digest(sched::read_file(path));
+}
+
+std::string schedule_of(const std::string& text) {
+  return meaning(text, [&] {
+    const sched::Spec spec = sched::parse_spec_of_any_size(text);
+    return sched::format_spec(spec) + contents(spec.rack_map);
+  });
+}
+
+std::string platform_of(const std::string& text) {
+  return meaning(text, [&] {
+    const machine::Platform platform = machine::load_platform(text);
+    const auto* file = std::get_if<machine::SimgridFile>(&platform.topology.shape);
+    return platform.spec() + (file == nullptr ? "" : contents(file->file)) +
+           contents(platform.placement.file);
+  });
+}
+
+std::string delays_of(const std::string& file) {
+  if (file.empty()) return "";
+  return meaning(file, [&] { return machine::load_delay_plan(file).text(); });
+}
+
+}  // namespace
+
+std::string value_of(const Point& point, std::string_view name) {
+  const auto found = std::ranges::find(point.values, name, [](const auto& v) { return v.first; });
+  return found == point.values.end() ? "" : found->second;
+}
+
+std::string key_of(const Point& point) {
+  return digest(fmt::format("model {}\n{}\n{}\n{}\n{}\n{}\n{}\n", kModelVersion,
+                            schedule_of(point.schedule), platform_of(point.platform), point.engine,
+                            delays_of(point.delays), point.seed, point.samples));
+}
+
+}  // namespace slackline::sweep

@@ -1,0 +1,35 @@
+// One point of a study: all that decides what comes out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace slackline::sweep {
+
+/// Raised when any engine gives another makespan for the same point: what older versions answered
+/// is then no answer any more. A test holds it against makespans that are written down.
+inline constexpr std::uint32_t kModelVersion = 1;
+
+struct Point {
+  std::string schedule;  // a spec
+  std::string platform;  // as --platform takes it
+  std::string engine;
+  std::string delays;  // a file with a delay plan; empty: none
+  std::uint64_t seed = 0;
+  std::uint32_t samples = 1;
+  /// What the study's values are there, by name; it is in the texts above already.
+  std::vector<std::pair<std::string, std::string>> values = {};
+};
+
+/// What a value of the study is there. Empty where the point has no such value.
+std::string value_of(const Point& point, std::string_view name);
+
+/// 32 hexadecimal digits: XXH3-128 of what decides the answer. Specs and platforms that say the
+/// same have the same key, and a file has that of its contents. Of what cannot be read, the text
+/// counts.
+std::string key_of(const Point& point);
+
+}  // namespace slackline::sweep

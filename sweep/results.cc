@@ -1,0 +1,303 @@
+#include "sweep/results.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "base/append.h"
+#include "base/error.h"
+
+namespace slackline::sweep {
+namespace {
+
+constexpr std::string_view kResults = "results.sqlite";
+constexpr std::int32_t kEnvironment = 3;  // the exit status of an EnvironmentError
+
+constexpr std::string_view kTables[] = {
+    "CREATE TABLE IF NOT EXISTS points(key TEXT PRIMARY KEY, schedule TEXT, platform TEXT, "
+    "engine TEXT, delays TEXT, seed TEXT, samples INTEGER) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS makespans(key TEXT PRIMARY KEY, mean_s REAL, least_s REAL, "
+    "median_s REAL, p90_s REAL, p99_s REAL, most_s REAL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS errors(key TEXT PRIMARY KEY, exit_code INTEGER, message TEXT) "
+    "WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS study(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID"};
+
+// Statements that put rows into these tables.
+class RowWriter {
+ public:
+  explicit RowWriter(Database& database)
+      : point_(database.prepare("INSERT OR REPLACE INTO points VALUES(?, ?, ?, ?, ?, ?, ?)")),
+        makespan_(database.prepare("INSERT OR REPLACE INTO makespans VALUES(?, ?, ?, ?, ?, ?, ?)")),
+        error_(database.prepare("INSERT OR REPLACE INTO errors VALUES(?, ?, ?)")),
+        no_error_(database.prepare("DELETE FROM errors WHERE key = ?")) {}
+
+  void add(const std::string& key, const Row& row) {
+    point_.bind(0, key).bind(1, row.schedule).bind(2, row.platform).bind(3, row.engine);
+    point_.bind(4, row.delays).bind(5, std::to_string(row.seed)).bind(6, std::int64_t{row.samples});
+    point_.run();
+    if (!row.error.empty()) {
+      error_.bind(0, key).bind(1, std::int64_t{row.exit_code}).bind(2, row.error).run();
+      return;
+    }
+    no_error_.bind(0, key).run();
+    makespan_.bind(0, key).bind(1, row.mean_s).bind(2, row.least_s).bind(3, row.median_s);
+    makespan_.bind(4, row.p90_s).bind(5, row.p99_s).bind(6, row.most_s).run();
+  }
+
+ private:
+  Statement point_, makespan_, error_, no_error_;
+};
+
+void make_tables(Database& database) {
+  for (const std::string_view table : kTables) database.run(table);
+  Statement study = database.prepare("INSERT OR REPLACE INTO study VALUES(?, ?)");
+  const std::pair<std::string_view, std::string> facts[] = {
+      {"schema", std::to_string(kStudySchema)},
+      {"model", std::to_string(kModelVersion)},
+      {"units", "times in seconds; inf: a rank never finished"}};
+  for (const auto& [name, value] : facts) study.bind(0, name).bind(1, value).run();
+}
+
+// Held by one process at a time, and let go when it ends.
+sched::Descriptor lock_of(const std::string& path) {
+  const std::string name = path + ".lock";
+  sched::Descriptor lock(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock) {
+    throw EnvironmentError(
+        fmt::format("{}: {}; expected a folder that can be written", name, std::strerror(errno)));
+  }
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) lock.reset();
+  return lock;
+}
+
+std::set<std::string> parts_of(const std::string& folder) {
+  std::set<std::string> paths;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("part-") && name.ends_with(".sqlite")) paths.insert(entry.path());
+  }
+  return paths;
+}
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string number_or_inf(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "inf";
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+Row row_of(const Point& point, const Outcome& answer) {
+  Row row;
+  row.schedule = point.schedule;
+  row.platform = point.platform;
+  row.engine = point.engine;
+  row.delays = point.delays;
+  row.seed = point.seed;
+  row.samples = point.samples;
+  row.error = answer.error;
+  row.exit_code = answer.exit_code;
+  std::vector<double> ordered = answer.makespan_s;
+  if (ordered.empty()) return row;
+  std::ranges::sort(ordered);
+  const auto at = [&](double share) {
+    const auto place =
+        static_cast<std::size_t>(std::ceil(share * static_cast<double>(ordered.size())));
+    return ordered[std::max<std::size_t>(place, 1) - 1];
+  };
+  for (const double makespan_s : ordered) row.mean_s += makespan_s;
+  row.mean_s /= static_cast<double>(ordered.size());
+  row.least_s = ordered.front();
+  row.median_s = at(0.5);
+  row.p90_s = at(0.9);
+  row.p99_s = at(0.99);
+  row.most_s = ordered.back();
+  return row;
+}
+
+Part::Part(const std::string& path, sched::Descriptor lock)
+    : lock_(std::move(lock)), database_(path), begun_ms_(now_ms()) {
+  // No journal in shared memory, since folders may be on a parallel file system. What was written
+  // survives the end of this process, though not that of the machine.
+  database_.prepare("PRAGMA journal_mode = PERSIST").run();
+  database_.run("PRAGMA synchronous = OFF");
+  make_tables(database_);
+  database_.run(
+      "CREATE TABLE IF NOT EXISTS progress(one INTEGER PRIMARY KEY, begun_ms INTEGER, "
+      "at_ms INTEGER, answered INTEGER, left INTEGER)");
+}
+
+Part Part::free_one(const std::string& folder) {
+  for (std::uint32_t number = 0;; ++number) {
+    const std::string path = fmt::format("{}/part-{}.sqlite", folder, number);
+    if (sched::Descriptor lock = lock_of(path)) return {path, std::move(lock)};
+  }
+}
+
+Part Part::of_shard(const std::string& folder, const Shard& shard) {
+  const std::string path =
+      fmt::format("{}/part-shard-{}-of-{}.sqlite", folder, shard.number, shard.count);
+  if (sched::Descriptor lock = lock_of(path)) return {path, std::move(lock)};
+  throw InputError(
+      fmt::format("shard {}/{} of {}: another process is writing it; expected one for "
+                  "each shard",
+                  shard.number, shard.count, folder));
+}
+
+void Part::add(const std::vector<std::pair<std::string, Row>>& rows, std::size_t left) {
+  answered_ += static_cast<std::int64_t>(rows.size());
+  database_.run("BEGIN IMMEDIATE");
+  {
+    RowWriter writer(database_);
+    for (const auto& [key, row] : rows) writer.add(key, row);
+    Statement progress = database_.prepare("INSERT OR REPLACE INTO progress VALUES(0, ?, ?, ?, ?)");
+    progress.bind(0, begun_ms_).bind(1, now_ms()).bind(2, answered_);
+    progress.bind(3, static_cast<std::int64_t>(left)).run();
+  }
+  database_.run("COMMIT");
+}
+
+Underway underway(const std::string& folder) {
+  Underway found;
+  for (const std::string& path : parts_of(folder)) {
+    if (lock_of(path)) continue;  // nobody writes it
+    ++found.sweeps;
+    Database part(path, true);
+    if (!part.has("progress")) continue;
+    Statement progress = part.prepare("SELECT begun_ms, at_ms, answered, left FROM progress");
+    progress.run([&] {
+      found.answered += static_cast<std::uint64_t>(progress.integer(2));
+      found.left += static_cast<std::uint64_t>(progress.integer(3));
+      const auto took_ms = std::max<std::int64_t>(1, progress.integer(1) - progress.integer(0));
+      found.rate_per_s +=
+          1e3 * static_cast<double>(progress.integer(2)) / static_cast<double>(took_ms);
+    });
+  }
+  return found;
+}
+
+std::map<std::string, Row> rows_of_parts(const std::string& folder) {
+  std::map<std::string, Row> rows;
+  for (const std::string& path : parts_of(folder)) {
+    Database part(path, true);
+    if (!part.has("study")) continue;  // it is just being made
+    Statement all = part.prepare(
+        "SELECT points.key, schedule, platform, engine, delays, seed, samples, mean_s, least_s, "
+        "median_s, p90_s, p99_s, most_s, exit_code, message FROM points LEFT JOIN makespans "
+        "USING(key) LEFT JOIN errors USING(key)");
+    all.run([&] {
+      Row row;
+      row.schedule = all.text(1);
+      row.platform = all.text(2);
+      row.engine = all.text(3);
+      row.delays = all.text(4);
+      row.seed = std::stoull(all.text(5));
+      row.samples = static_cast<std::uint32_t>(all.integer(6));
+      row.mean_s = all.real(7);
+      row.least_s = all.real(8);
+      row.median_s = all.real(9);
+      row.p90_s = all.real(10);
+      row.p99_s = all.real(11);
+      row.most_s = all.real(12);
+      row.exit_code = static_cast<std::int32_t>(all.integer(13));
+      row.error = all.text(14);
+      if (row.exit_code == kEnvironment) return;
+      rows.try_emplace(all.text(0), std::move(row));
+    });
+  }
+  return rows;
+}
+
+void write_results(const std::string& folder, const Study& study,
+                   const std::vector<std::string>& keys, const std::map<std::string, Row>& rows) {
+  const std::string path = fmt::format("{}/{}", folder, kResults);
+  const std::string aside = fmt::format("{}.{}", path, getpid());
+  std::remove(aside.c_str());
+  {
+    Database results(aside);
+    results.prepare("PRAGMA journal_mode = OFF").run();
+    results.run("PRAGMA synchronous = OFF");
+    results.run("BEGIN");
+    make_tables(results);
+    results.run(
+        "CREATE TABLE value(key TEXT, name TEXT, value TEXT, PRIMARY KEY(key, name)) "
+        "WITHOUT ROWID");
+    RowWriter writer(results);
+    Statement value = results.prepare("INSERT INTO value VALUES(?, ?, ?)");
+    std::map<std::string, const Point*> points;  // by key: the first of the study's
+    for (std::size_t i = 0; i < keys.size(); ++i) points.try_emplace(keys[i], &study.points[i]);
+    for (const auto& [key, point] : points) {
+      const auto row = rows.find(key);
+      if (row == rows.end()) continue;
+      // As this study says it, which may not be as the one did that answered it.
+      Row own = row->second;
+      own.schedule = point->schedule;
+      own.platform = point->platform;
+      own.delays = point->delays;
+      writer.add(key, own);
+      for (const auto& [name, text] : point->values) {
+        value.bind(0, key).bind(1, name).bind(2, text).run();
+      }
+    }
+    results.run("COMMIT");
+  }
+  if (std::rename(aside.c_str(), path.c_str()) != 0) {
+    throw EnvironmentError(
+        fmt::format("{}: {}; expected a folder that can be written", path, std::strerror(errno)));
+  }
+}
+
+std::string results_csv(const Study& study, const std::vector<std::string>& keys,
+                        const std::map<std::string, Row>& rows) {
+  std::string text = "schedule,platform,engine,delays,seed,samples";
+  for (const std::string& name : study.values) sched::append(text, ",{}", name);
+  text += ",mean_s,least_s,median_s,p90_s,p99_s,most_s,error\n";
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto found = rows.find(keys[i]);
+    if (found == rows.end()) continue;
+    const Point& point = study.points[i];
+    const Row& row = found->second;
+    sched::append(text, "{},{},{},{},{},{}", csv_text(point.schedule), csv_text(point.platform),
+                  point.engine, csv_text(point.delays), point.seed, point.samples);
+    for (const std::string& name : study.values) {
+      const auto value =
+          std::ranges::find(point.values, name, [](const auto& v) { return v.first; });
+      sched::append(text, ",{}", value == point.values.end() ? "" : csv_text(value->second));
+    }
+    if (row.error.empty()) {
+      for (const double time_s :
+           {row.mean_s, row.least_s, row.median_s, row.p90_s, row.p99_s, row.most_s}) {
+        sched::append(text, ",{}", number_or_inf(time_s));
+      }
+      text += ",\n";
+    } else {
+      sched::append(text, ",,,,,,,{}\n", csv_text(row.error));
+    }
+  }
+  return text;
+}
+
+}  // namespace slackline::sweep

@@ -1,0 +1,201 @@
+"""`slackline sweep`: a study's points, each answered once, whatever ends a sweep."""
+
+import csv
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from program_case import PROGRAM, ProgramCase, main
+
+STUDY = """
+schedule = ["binomial-pipeline:ranks={ranks},bytes=1MiB,block={block}",
+            "chain:ranks={ranks},bytes=1MiB,block={block}"]
+platform = ["fractus", "two-level:racks=2,hosts=8,oversubscription={over}"]
+engine = ["analytic", "flow", "simgrid"]
+
+[values]
+ranks = { from = 2, to = 16, times = 2 }
+block = ["64KiB", "128KiB"]
+over = [1, 4]
+
+[[skip]]
+engine = "simgrid"
+over = { above = 1 }
+"""
+POINTS = 2 * 4 * 2 * (3 + 3 + 2)
+# Each of them takes some 10 ms.
+SLOW = """
+schedule = "binomial-pipeline:ranks={ranks},bytes=64MiB,block=256KiB"
+engine = "event"
+[values]
+ranks = { from = 20, to = 59 }
+"""
+
+
+class Sweep(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "study.toml").write_text(STUDY)
+
+    def sweep(self, *arguments, study="study.toml", out="out"):
+        return self.document("sweep", study, "-o", out, *arguments)
+
+    def rows(self, out="out", sql="SELECT * FROM points JOIN makespans USING(key)"):
+        with sqlite3.connect(self.folder / out / "results.sqlite") as database:
+            database.row_factory = sqlite3.Row
+            return [dict(row) for row in database.execute(sql)]
+
+    def results(self, out="out"):
+        return (self.folder / out / "results.sqlite").read_bytes()
+
+    def test_every_point_is_what_simulate_says(self):
+        said = self.sweep("--csv", "rows.csv")
+        self.assertEqual((said["points"], said["answered"], said["answered_now"], said["failed"],
+                          said["left"]), (POINTS, POINTS, POINTS, 0, 0))
+        rows = self.rows()
+        self.assertEqual(len(rows), POINTS)
+        for row in random.Random(1).sample(rows, 12):
+            simulated = self.document("simulate", row["schedule"], "-p", row["platform"], "-e",
+                                      row["engine"])
+            self.assertEqual(row["median_s"], simulated["makespan_s"], row)
+        with open(self.folder / "rows.csv", newline="") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual(len(lines), POINTS)
+        of_key = {(row["schedule"], row["platform"], row["engine"]): row["median_s"]
+                  for row in rows}
+        for line in lines:
+            self.assertEqual(float(line["median_s"]),
+                             of_key[line["schedule"], line["platform"], line["engine"]])
+            self.assertIn(f"ranks={line['ranks']},", line["schedule"])
+
+    def test_what_is_there_is_not_answered_again(self):
+        self.sweep()
+        before = self.results()
+        self.assertEqual(self.sweep()["answered_now"], 0)
+        self.assertEqual(self.results(), before)
+        # A larger study takes over what it knows.
+        (self.folder / "study.toml").write_text(STUDY.replace("to = 16, times = 2", "to = 16, step = 2"))
+        larger = self.sweep()
+        self.assertEqual(larger["answered_now"], larger["points"] - POINTS)
+        self.assertEqual(larger["left"], 0)
+
+    def test_shares_and_cores_change_no_byte(self):
+        self.sweep("--jobs", 1)
+        self.sweep("--jobs", 3, out="other")
+        self.assertEqual(self.results("other"), self.results())
+        for shard in (2, 0, 1):
+            self.sweep("--shard", f"{shard}/3", out="shards")
+        merged = self.sweep("--merge", out="shards")
+        self.assertEqual((merged["answered_now"], merged["left"]), (0, 0))
+        self.assertEqual(self.results("shards"), self.results())
+
+    def test_a_merge_says_what_is_missing(self):
+        self.sweep("--shard", "0/3")
+        done = self.run_program("sweep", "study.toml", "-o", "out", "--merge", "--json")
+        self.assertEqual(done.code, 1, done)
+        self.assertEqual(json.loads(done.out)["left"], POINTS - -(-POINTS // 3))
+
+    def test_a_point_that_fails_is_a_row(self):
+        (self.folder / "study.toml").write_text("""
+schedule = ["chain:ranks={ranks},bytes=1MiB", "no-such-pattern:ranks={ranks}"]
+platform = "two-level:racks=2,hosts=2"
+[values]
+ranks = [2, 4, 8]
+""")
+        done = self.run_program("sweep", "study.toml", "-o", "out", "--json")
+        self.assertEqual(done.code, 1, done)
+        said = json.loads(done.out)
+        self.assertEqual((said["points"], said["failed"], said["left"]), (6, 4, 0))
+        errors = self.rows(sql="SELECT * FROM points JOIN errors USING(key)")
+        self.assertEqual(len(errors), 4)
+        for row in errors:
+            done = self.run_program("simulate", row["schedule"], "-p", row["platform"], "-e",
+                                    "analytic")
+            self.assertEqual(done.code, row["exit_code"])
+            self.assertIn(row["message"], done.err)
+        self.assertEqual(len(self.rows()), 2)
+
+    def test_what_kills_it_costs_what_was_under_way(self):
+        (self.folder / "slow.toml").write_text(SLOW)
+        dice = random.Random(3)
+        kills = 0
+        answered = 0
+        while kills < 20:
+            process = subprocess.Popen([PROGRAM, "sweep", "slow.toml", "-o", "out", "--jobs", "2"],
+                                       cwd=self.folder, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(dice.uniform(0.005, 0.06))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            shown = json.loads(self.run_program("sweep", "slow.toml", "-o", "out", "--show",
+                                                "--json").out)
+            self.assertGreaterEqual(shown["answered"], answered)
+            answered = shown["answered"]
+        done = self.sweep(study="slow.toml")
+        self.assertEqual((done["left"], done["answered_now"]), (0, done["points"] - answered))
+        self.sweep(study="slow.toml", out="whole")
+        self.assertEqual(self.results(), self.results("whole"))
+
+    def test_two_in_one_folder_do_no_harm(self):
+        (self.folder / "slow.toml").write_text(SLOW)
+        both = [subprocess.Popen([PROGRAM, "sweep", "slow.toml", "-o", "out", "--jobs", "1"],
+                                 cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                for _ in range(2)]
+        for process in both:
+            _, error = process.communicate(timeout=100)
+            self.assertEqual((process.returncode, error), (0, b""))
+        self.sweep(study="slow.toml", out="whole")
+        self.assertEqual(self.sweep("--merge", study="slow.toml")["left"], 0)
+        self.assertEqual(self.results(), self.results("whole"))
+
+    def test_how_far_it_is(self):
+        (self.folder / "slow.toml").write_text(SLOW)
+        process = subprocess.Popen([PROGRAM, "sweep", "slow.toml", "-o", "out", "--jobs", "1"],
+                                   cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        seen = []
+        while process.poll() is None:
+            done = self.run_program("sweep", "slow.toml", "-o", "out", "--show", "--json")
+            seen.append(json.loads(done.out))
+        self.assertEqual(process.returncode, 0)
+        answered = [each["answered"] for each in seen]
+        self.assertEqual(answered, sorted(answered))
+        under_way = [each for each in seen if each["sweeps"]]
+        self.assertTrue(under_way)
+        for each in under_way:
+            self.assertEqual(each["points"], 40)
+        after = self.sweep("--show", study="slow.toml")
+        self.assertEqual((after["sweeps"], after["left"], after["to_go_s"]), (0, 0, None))
+
+    def test_what_it_does_not_take(self):
+        for arguments, said in (
+                (("study.toml",), "--output: missing"),
+                (("none.toml", "-o", "out"), "none.toml"),
+                (("study.toml", "-o", "study.toml"), "study.toml"),
+                (("study.toml", "-o", "out", "--shard", "3/3"), "expected which of how many"),
+                (("study.toml", "-o", "out", "--shard", "auto"), "no launcher numbers"),
+                (("study.toml", "-o", "out", "--merge", "--shard", "0/2"), "--shard beside --merge"),
+                (("study.toml", "-o", "out", "--show", "--csv", "x"), "beside --show")):
+            self.assertIn(said, self.bad("sweep", *arguments))
+        (self.folder / "out").mkdir()
+        (self.folder / "out" / "part-0.sqlite").write_text("no database, and longer than nothing")
+        self.assertIn("part-0.sqlite", self.bad("sweep", "study.toml", "-o", "out"))
+
+    def test_its_page_has_the_points(self):
+        self.sweep("--report", "page.html")
+        page = (self.folder / "page.html").read_text()
+        facts = page.split('id="facts">')[1].split("</script>")[0]
+        points = json.loads(facts)["answer"]["points"]
+        self.assertEqual(len(points), POINTS)
+        self.assertEqual({point["block"] for point in points}, {65536, 131072})
+
+
+if __name__ == "__main__":
+    main()
