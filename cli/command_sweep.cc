@@ -19,6 +19,7 @@
 #include "cli/human.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
+#include "cli/slurm_jobs.h"
 #include "sweep/results.h"
 #include "sweep/study.h"
 #include "sweep/sweep.h"
@@ -47,6 +48,13 @@ class Sweep : public Command {
     arguments.option("--shard", "K/N|auto", shard_,
                      "answer only this share of them, into a part of its own; auto: as a Slurm "
                      "array, mpirun or srun numbers this process");
+    arguments.choice(
+        "--submit", "slurm", submit_,
+        "answer nothing here: submit --shards shares of them, and a merge after these",
+        +[](std::string_view name) {
+          return name == "slurm" ? std::optional(std::string(name)) : std::nullopt;
+        });
+    arguments.number("--shards", "N", shards_, "with --submit: how many", 1, 100'000);
     arguments.flag("--merge", merge_, "answer nothing: make the results of all parts");
     arguments.flag("--show", show_, "answer nothing: say how far it is");
     declare_jobs(arguments, jobs_, "points at a time (default: all cores)");
@@ -56,6 +64,9 @@ class Sweep : public Command {
     reader_.declare(arguments, "every point that failed, not the first few");
     arguments.excludes({"--merge"}, {"--show", "--shard"}, "nothing is answered");
     arguments.excludes({"--show"}, {"--shard", "--csv", "--report"}, "nothing is answered");
+    arguments.excludes({"--submit"},
+                       {"--shard", "--merge", "--show", "--jobs", "--csv", "--report"},
+                       "nothing is answered here");
     arguments.excludes({"--shard"}, {"--csv", "--report"}, "results are made of all shares");
     arguments.example("study.toml -o study --csv study.csv");
     arguments.example("study.toml -o study --show");
@@ -64,6 +75,10 @@ class Sweep : public Command {
 
   int run(Console& console) override {
     if (!folder_) throw InputError("--output: missing; expected the folder of the study's results");
+    if (submit_.has_value() != shards_.has_value()) {
+      throw InputError(submit_ ? "--submit: without --shards; expected how many"
+                               : "--shards: without --submit; expected both");
+    }
     std::optional<sweep::Shard> shard;
     if (shard_) {
       shard = *shard_ == "auto" ? sweep::shard_of_launcher(
@@ -73,6 +88,7 @@ class Sweep : public Command {
     console.phase("reading");
     const sweep::Study study = sweep::load_study(study_);
     if (!show_) make_folder();
+    if (submit_) return submit(study, console);
     const bool answers = !merge_ && !show_;
     std::size_t fresh = 0;
     const sweep::SweepState state =
@@ -81,8 +97,10 @@ class Sweep : public Command {
     Answer answer(reader_, {study_, std::nullopt});
     say(answer, study, state, fresh);
     console.print(answer.text());
-    const bool whole = shard || show_ || state.there == state.points;
-    return state.failed == 0 && whole ? 0 : 1;
+    // A share that has an answer for each of its points has done its part, whatever they are: what
+    // merges comes after it.
+    if (shard) return 0;
+    return state.failed == 0 && (show_ || state.there == state.points) ? 0 : 1;
   }
 
  private:
@@ -94,6 +112,20 @@ class Sweep : public Command {
                                    *folder_, error.message()));
     }
     sched::require_writable_folder(*folder_);
+  }
+
+  int submit(const sweep::Study& study, Console& console) const {
+    console.phase("submitting");
+    const SlurmJobs jobs = submit_sweep(study_, *folder_, *shards_);
+    Answer answer(reader_, {study_, std::nullopt});
+    answer.set("study", study_);
+    answer.both("folder", "folder", *folder_);
+    answer.both("points", "points", std::uint64_t{study.points.size()});
+    answer.both("shards", "shards", std::uint64_t{*shards_});
+    answer.both("array_job", "array job", jobs.array);
+    answer.both("merge_job", "merge job", jobs.merge);
+    console.print(answer.text());
+    return 0;
   }
 
   sweep::SweepState answered(const sweep::Study& study, const std::optional<sweep::Shard>& shard,
@@ -203,8 +235,8 @@ class Sweep : public Command {
   }
 
   std::string study_;
-  std::optional<std::string> folder_, shard_, csv_file_, report_file_;
-  std::optional<std::uint32_t> jobs_;
+  std::optional<std::string> folder_, shard_, csv_file_, report_file_, submit_;
+  std::optional<std::uint32_t> jobs_, shards_;
   bool merge_ = false;
   bool show_ = false;
   Reader reader_;

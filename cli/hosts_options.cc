@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "cli/own_program.h"
 #include "hw/launch/host_list.h"
 #include "hw/launch/remote_command.h"
 #include "machine/input_text.h"
@@ -18,19 +17,6 @@ hw::HostOrder order_named(const std::optional<std::string>& name) {
   if (!name || *name == "fill") return hw::HostOrder::kFill;
   if (*name == "cycle") return hw::HostOrder::kCycle;
   throw InputError(fmt::format("--place: '{}'; expected fill or cycle", *name));
-}
-
-std::string own_program() {
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) throw EnvironmentError("this program's path cannot be told; give --remote-program");
-  return path.string();
-}
-
-std::string own_folder() {
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::current_path(error);
-  return error ? "." : path.string();
 }
 
 }  // namespace
@@ -73,6 +59,9 @@ hw::RemoteRun HostsOptions::remote_run(std::uint32_t ranks, bool has_device) con
   hw::RemoteRun run;
   run.ranks = ranks;
   run.program = remote_program_ ? *remote_program_ : own_program();
+  if (run.program.empty()) {
+    throw EnvironmentError("this program's path cannot be told; give --remote-program");
+  }
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const hw::ListedHost& host = listed[i];
     if (on[i].empty()) continue;
