@@ -56,21 +56,28 @@ class Layout {
       }
     });
     for (auto& [lane, ops] : ops_of) {
+      // In one instant, what took no time came before what began then.
       std::sort(ops.begin(), ops.end(), [&](OpId a, OpId b) {
-        return std::tuple(trace_.ops[a.value].issued_s, a) <
-               std::tuple(trace_.ops[b.value].issued_s, b);
+        return std::tuple(trace_.ops[a.value].issued_s, lane_end_s(a), a) <
+               std::tuple(trace_.ops[b.value].issued_s, lane_end_s(b), b);
       });
       double free_s = 0;
       for (OpId id : ops) {
         const OpTimes& t = trace_.ops[id.value];
         const bool works = holds_lane_until_done(schedule_.op(id).kind);
-        const double end_s = works && std::isfinite(t.done_s) ? t.done_s : t.issued_s;
+        const double end_s = lane_end_s(id);
         const double begin_s = works ? t.issued_s : std::max(t.ready_s, free_s);
         intervals_.push_back(
             {id, std::min(begin_s, end_s), end_s, TimelineTrack::kLane, lane, !works});
         free_s = std::max(free_s, end_s);
       }
     }
+  }
+
+  double lane_end_s(OpId id) const {
+    const OpTimes& t = trace_.ops[id.value];
+    const bool works = holds_lane_until_done(schedule_.op(id).kind);
+    return works && std::isfinite(t.done_s) ? t.done_s : t.issued_s;
   }
 
   double begin_of(TimelineTrack track, OpId id) const {

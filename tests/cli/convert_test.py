@@ -3,9 +3,10 @@
 import csv
 import io
 import json
+import subprocess
 import xml.etree.ElementTree
 
-from program_case import CHAIN, PIPELINE, ProgramCase, main
+from program_case import CHAIN, PIPELINE, PROGRAM, ProgramCase, main
 
 
 class Convert(ProgramCase):
@@ -25,6 +26,22 @@ class Convert(ProgramCase):
         self.assertTrue(out.startswith("t.json: "))
         events = json.loads(self.read("t.json"))["traceEvents"]
         self.assertEqual({event["pid"] for event in events}, set(range(16)))
+
+    def test_perfetto(self):
+        self.good("simulate", PIPELINE, "--trace", "t")
+        out = self.good("convert", "t", "--to", "perfetto", "-o", "t.pftrace")
+        self.assertTrue(out.startswith("t.pftrace: "))
+        written = (self.folder / "t.pftrace").read_bytes()
+        for name in (b"rank 15", b"nic out", b"post send"):
+            self.assertIn(name, written)
+        document = self.document("convert", "t", "--to", "perfetto", "-o", "u.pftrace")
+        self.assertEqual((document["file"], document["file_bytes"]), ("u.pftrace", len(written)))
+        self.assertEqual((self.folder / "u.pftrace").read_bytes(), written)
+        piped = subprocess.run([PROGRAM, "convert", "t", "--to", "perfetto"], cwd=self.folder,
+                               capture_output=True, check=True)
+        self.assertEqual(piped.stdout, written)
+        self.assertEqual(self.bad("convert", "t", "--to", "perfetto", "--json"),
+                         "slackline: --json: perfetto is no text; expected a file, --output")
 
     def test_svg(self):
         self.compiled(CHAIN, "a & <b>.sched")
