@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/export/timeline_csv.h"
+#include "sched/export/timeline_paje.h"
 #include "sched/export/timeline_perfetto.h"
 #include "sched/export/timeline_svg.h"
 
@@ -25,6 +26,7 @@ constexpr std::array kTimelines = {
     TimelineEntry{"chrome", "Chrome's trace events, for Perfetto", whole<write_chrome_timeline>},
     TimelineEntry{"perfetto", "Perfetto's own format, binary and a quarter of the size",
                   write_perfetto_timeline, true},
+    TimelineEntry{"paje", "a Paje trace, for ViTE and PajeNG", write_paje_timeline},
     TimelineEntry{"csv", "one row per operation, for pandas", whole<write_csv_timeline>},
     TimelineEntry{"svg", "a picture, rank by time, of up to 20,000 operations",
                   whole<write_svg_timeline>},

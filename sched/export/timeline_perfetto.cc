@@ -9,8 +9,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
+#include <tuple>
 
 #include "sched/export/timeline.h"
 #include "sched/export/timeline_intervals.h"
@@ -50,7 +49,6 @@ constexpr double kMostNs = 9.2e18;  // of what Perfetto reads, 64 bits with a si
 
 constexpr std::string_view kPost = "post ";
 constexpr std::array<std::string_view, 3> kAnnotationNames = {"op", "step", "bytes"};
-constexpr std::array<std::string_view, 4> kTrackNames = {"cpu", "nic out", "nic in", "waits"};
 
 // Interned names count from 1: the kinds, then their posts.
 std::uint64_t name_iid(OpKind kind, bool posts) {
@@ -73,13 +71,8 @@ class PacketWriter {
   }
 
  private:
-  using TrackPlace = std::pair<TimelineTrack, std::uint32_t>;  // which and its row
-  // One of a place: Perfetto nests slices of a track, so one that began before the last had ended,
-  // which only a trace by other hands has on a lane, would change both.
-  struct Track {
-    std::uint64_t uuid = 0;
-    std::uint64_t end_ns = 0;
-  };
+  // Perfetto nests slices of a track, so those that overlap have tracks of their own.
+  using TrackPlace = std::tuple<TimelineTrack, std::uint32_t, std::uint32_t>;  // row, part
 
   template <class Fill>
   void packet(const Fill& fill) {
@@ -127,24 +120,17 @@ class PacketWriter {
       fields.add_int32(descriptor_field::kProcessPid, pid(rank));
       fields.add_string(descriptor_field::kProcessName, fmt::format("rank {}", rank.value));
     });
-    std::map<TrackPlace, std::vector<Track>> known;
+    std::map<TrackPlace, std::uint64_t> known;  // to their numbers
     for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank)) {
-      const TrackPlace place{each.track, each.row};
-      std::vector<Track>& tracks = known[place];
-      auto track = std::find_if(tracks.begin(), tracks.end(), [&](const Track& candidate) {
-        return candidate.end_ns <= in_ns(each.begin_s);
-      });
-      if (track == tracks.end()) {
-        track = tracks.insert(track, {++tracks_, 0});
-        describe(rank, process, place, track->uuid);
-      }
-      begin(each, track->uuid);
-      track->end_ns = in_ns(each.end_s);
+      const auto [track, is_new] =
+          known.try_emplace({each.track, each.row, each.part}, tracks_ + 1);
+      if (is_new) describe(rank, process, each, ++tracks_);
+      begin(each, track->second);
       packet([&](pbf_writer& packet) {
-        packet.add_uint64(packet_field::kTimestamp, track->end_ns);
+        packet.add_uint64(packet_field::kTimestamp, in_ns(each.end_s));
         pbf_writer event(packet, packet_field::kTrackEvent);
         event.add_enum(event_field::kType, event_field::kEnd);
-        event.add_uint64(event_field::kTrack, track->uuid);
+        event.add_uint64(event_field::kTrack, track->second);
       });
     }
   }
@@ -157,20 +143,21 @@ class PacketWriter {
     return static_cast<std::int32_t>(schedule_.rank_count() + uuid);
   }
 
-  void describe(RankId rank, std::uint64_t process, const TrackPlace& place, std::uint64_t uuid) {
+  void describe(RankId rank, std::uint64_t process, const TimelineInterval& first,
+                std::uint64_t uuid) {
     packet([&](pbf_writer& packet) {
       pbf_writer track(packet, packet_field::kTrackDescriptor);
       track.add_uint64(descriptor_field::kUuid, uuid);
-      if (place.first != TimelineTrack::kLane) {
+      if (first.track != TimelineTrack::kLane) {
         track.add_uint64(descriptor_field::kParent, process);
-        track.add_string(descriptor_field::kName,
-                         std::string(kTrackNames[static_cast<std::size_t>(place.first)]));
+        track.add_string(descriptor_field::kName, std::string(name(first.track)));
         return;
       }
       pbf_writer thread(track, descriptor_field::kThread);
       thread.add_int32(descriptor_field::kThreadPid, pid(rank));
       thread.add_int32(descriptor_field::kThreadTid, tid(uuid));
-      thread.add_string(descriptor_field::kThreadName, fmt::format("cpu {}", place.second));
+      thread.add_string(descriptor_field::kThreadName,
+                        fmt::format("{} {}", name(first.track), first.row));
     });
   }
 
@@ -187,12 +174,13 @@ class PacketWriter {
       if (each.posts) return;
       annotate(event, 2, op.step);
       annotate(event, 3, schedule_.payload_bytes(op));
-      if (each.track == TimelineTrack::kLane || !op.match.valid()) return;
-      if (!std::isfinite(trace_.ops[op.match.value].done_s)) return;
+      if (each.track == TimelineTrack::kLane) return;
+      const OpId other = message_end(schedule_, trace_, each.op);
+      if (!other.valid()) return;
       if (is_initiator(op.kind)) {
         event.add_fixed64(event_field::kFlows, flow(each.op));
       } else {
-        event.add_fixed64(event_field::kEndingFlows, flow(op.match));
+        event.add_fixed64(event_field::kEndingFlows, flow(other));
       }
     });
   }

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import subprocess
 import xml.etree.ElementTree
 
@@ -42,6 +43,31 @@ class Convert(ProgramCase):
         self.assertEqual(piped.stdout, written)
         self.assertEqual(self.bad("convert", "t", "--to", "perfetto", "--json"),
                          "slackline: --json: perfetto is no text; expected a file, --output")
+
+    def test_paje_by_a_reader_of_others(self):
+        if shutil.which("pj_dump") is None:
+            self.skipTest("pj_dump is missing (Debian: pajeng)")
+        self.good("simulate", PIPELINE, "--trace", "t")
+        self.good("convert", "t", "--to", "paje", "-o", "t.paje")
+        done = subprocess.run(["pj_dump", "--user-defined", "--float-precision=12", "t.paje"],
+                              cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        rows = [line.split(", ") for line in done.stdout.splitlines()]
+        states = [row for row in rows if row[0] == "State"]
+        links = [row for row in rows if row[0] == "Link"]
+        traced = self.rows("t")
+        shown = {(state[7], state[8]): state for state in states}
+        self.assertEqual(len(shown), len(states))
+        for row in traced:
+            post = shown.pop(("post " + row["kind"], row["op"]))
+            self.assertAlmostEqual(float(post[4]), float(row["issued_s"]), delta=1e-11)
+            on_nic = shown.pop((row["kind"], row["op"]))
+            self.assertAlmostEqual(float(on_nic[4]), float(row["done_s"]), delta=1e-11)
+        self.assertEqual(shown, {})
+        sends = {row["op"]: row for row in traced if row["kind"] == "send"}
+        self.assertEqual({link[9] for link in links}, set(sends))
+        for link in links:
+            self.assertAlmostEqual(float(link[3]), float(sends[link[9]]["wire_s"]), delta=1e-11)
 
     def test_svg(self):
         self.compiled(CHAIN, "a & <b>.sched")

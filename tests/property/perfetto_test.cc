@@ -4,33 +4,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <protozero/pbf_reader.hpp>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "analysis/engines/event_engine.h"
 #include "sched/export/timeline_intervals.h"
 #include "sched/export/timeline_perfetto.h"
-#include "tests/property/random_samples.h"
+#include "tests/property/timeline_samples.h"
 
 namespace slackline {
 namespace {
 
 using protozero::pbf_reader;
 using sched::OpId;
-using sched::OpTimes;
 using sched::RankId;
 using sched::Schedule;
 using sched::TimelineInterval;
 using sched::TimelineTrack;
 using sched::Trace;
-using testing::Dice;
-using testing::random_pattern;
-using testing::random_program;
-using testing::Sample;
 
 struct Slice {
   std::uint64_t begin_ns = 0;
@@ -227,11 +220,8 @@ Shown expected_slices(const Schedule& schedule, const Trace& trace) {
     for (const TimelineInterval& each : timeline_intervals(schedule, trace, RankId(r))) {
       const sched::Op& op = schedule.op(each.op);
       const std::string kind(name(op.kind));
-      const std::string track = each.track == TimelineTrack::kLane
-                                    ? "cpu " + std::to_string(each.row)
-                                : each.track == TimelineTrack::kNicOut ? "nic out"
-                                : each.track == TimelineTrack::kNicIn  ? "nic in"
-                                                                       : "waits";
+      std::string track(name(each.track));
+      if (each.track == TimelineTrack::kLane) track += ' ' + std::to_string(each.row);
       Slice slice{rounded_ns(each.begin_s),
                   rounded_ns(each.end_s),
                   each.posts ? "post " + kind : kind,
@@ -274,34 +264,9 @@ void expect_shown(const Schedule& schedule, const Trace& trace, const std::strin
   EXPECT_EQ(flows(decoded.flow_end_ns), flows(messages)) << what;
 }
 
-TEST(Perfetto, ShowsWhatRandomRunsDid) {
-  for (std::uint32_t seed = 0; seed < 60; ++seed) {
-    for (const Sample& sample : {random_program(seed), random_pattern(seed)}) {
-      const Trace trace = analysis::run_events({sample.schedule, sample.platform, sample.plan});
-      expect_shown(sample.schedule, trace, sample.what);
-    }
-  }
-}
+TEST(Perfetto, ShowsWhatRandomRunsDid) { testing::for_runs(expect_shown); }
 
-TEST(Perfetto, TakesTimesThatNoRunWouldHave) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  for (std::uint32_t seed = 0; seed < 200; ++seed) {
-    Dice dice(seed);
-    const Sample sample = random_program(seed);
-    Trace trace;
-    trace.schedule = sample.schedule.digest();
-    trace.ops.resize(sample.schedule.op_count());
-    for (OpTimes& op : trace.ops) {
-      double at_s = 0;
-      for (double* time_s : {&op.ready_s, &op.issued_s, &op.wire_s, &op.done_s}) {
-        at_s += dice.below(1'000'000) * dice.pick({0.0, 1e-13, 1e-9, 1e-3, 1e6, 1e300});
-        if (dice.one_in(15)) at_s = kNever;
-        *time_s = at_s;
-      }
-    }
-    expect_shown(sample.schedule, trace, sample.what);
-  }
-}
+TEST(Perfetto, TakesTimesThatNoRunWouldHave) { testing::for_odd_traces(expect_shown); }
 
 }  // namespace
 }  // namespace slackline
