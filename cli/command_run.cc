@@ -22,6 +22,7 @@
 #include "cli/order_options.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
+#include "cli/run_metrics.h"
 #include "cli/run_options.h"
 #include "cli/run_report.h"
 #include "cli/schedule_source.h"
@@ -69,10 +70,13 @@ class Run : public Command {
     expect_.declare(arguments);
     arguments.output("--trace", trace_file_, "write the times of every operation there");
     arguments.file("--report", report_file_, "write the run there as a page for a browser");
+    arguments.file("--metrics", metrics_file_,
+                   "write there, after each iteration, how the run goes on, for Prometheus");
     reader_.declare(arguments, "every rank, not the first few, and where each ran");
     arguments.excludes({"--iterations"}, {"--duration"});
     arguments.excludes({"--sizes"}, {"--trace"}, "a trace is of one run");
     arguments.excludes({"--sizes"}, {"--report"}, "a report is of one run");
+    arguments.excludes({"--sizes"}, {"--metrics"}, "metrics are of one run");
     arguments.excludes({"--sizes"}, {"--expect"}, "one makespan is expected");
     arguments.excludes({"--no-timestamps"}, {"--trace"}, "a trace is times");
     arguments.excludes({"--no-timestamps"}, {"--report"}, "a report shows times");
@@ -129,16 +133,27 @@ class Run : public Command {
     options.prove = !source_.proof_declined();
     options.waiting = joining_.waiting();
     options.timestamps = !no_timestamps_;
-    if (report_file_ && report_file_ == trace_file_) {
-      throw InputError(fmt::format("--trace and --report both go to {}; expected a place for each",
-                                   *trace_file_));
-    }
+    check_places();
     options.delays = delays_.resolve();
     hw::require_applicable(options.delays);
     options.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
     options.failure_timeout = joining_.failure_timeout();
     if (trace_file_) check_trace_file();
     return options;
+  }
+
+  // Each file has a place of its own.
+  void check_places() const {
+    const std::pair<std::string_view, const std::optional<std::string>&> files[] = {
+        {"--trace", trace_file_}, {"--report", report_file_}, {"--metrics", metrics_file_}};
+    for (const auto& [option, file] : files) {
+      for (const auto& [before, other] : files) {
+        if (before == option) break;
+        if (!file || file != other) continue;
+        throw InputError(fmt::format("{} and {} both go to {}; expected a place for each", before,
+                                     option, *file));
+      }
+    }
   }
 
   // 0: by number.
@@ -230,6 +245,12 @@ class Run : public Command {
       console.phase(fmt::format("waiting for {}: nothing for {:.0f} s, of {:.0f} s", what,
                                 waited.count(), patience.count()));
     };
+    std::optional<RunMetrics> metrics;
+    if (metrics_file_ && place.rank == 0) {
+      metrics.emplace(*metrics_file_, loaded.name, to_string(loaded.schedule.digest()),
+                      joined.transport->name(), loaded.schedule.rank_count());
+      options.on_iteration = [&](const hw::IterationEnd& end) { metrics->add(end, console); };
+    }
     hw::Session session(*joined.mesh, *joined.transport);
     hw::RunResult result;
     try {
@@ -241,6 +262,7 @@ class Run : public Command {
       throw;
     }
     if (result.breach) throw Error(fmt::format("the bytes are wrong: {}", *result.breach), 1);
+    if (metrics) metrics->finish(console);
     const std::vector<hw::RankFacts> facts = hw::gather_facts(*joined.mesh, *joined.transport);
     if (place.rank != 0) return 0;
     return answer(loaded, options, *joined.transport, std::move(result), facts, expected, console);
@@ -309,7 +331,7 @@ class Run : public Command {
   OrderOptions order_;
   ExpectOptions expect_;
   DelayOptions delays_{{true, false}};
-  std::optional<std::string> sizes_, duration_, platform_, trace_file_, report_file_;
+  std::optional<std::string> sizes_, duration_, platform_, trace_file_, report_file_, metrics_file_;
   std::optional<std::uint32_t> iterations_, warm_up_;
   bool no_timestamps_ = false;
   Reader reader_;
