@@ -90,6 +90,8 @@ class Advise : public Command {
     declare_jobs(arguments, jobs_, "at a time (default: all cores)");
     arguments.file("--rack-map", rack_map_,
                    "write the racks there, if the advice needs a file that says them");
+    arguments.file("--csv", csv_, "write every candidate there, best first");
+    arguments.file("--plot", plot_, "draw the times of the best there (SVG)");
     reader_.declare(arguments, "every candidate, not the first few");
     arguments.example("--ranks 48 --bytes 64MiB --platform apt");
     arguments.example("--ranks 16 --bytes 1MiB -p two-level:racks=4,hosts=4,oversubscription=4");
@@ -97,6 +99,10 @@ class Advise : public Command {
 
   int run(Console& console) override {
     const analysis::AdviceRequest request = read_request();
+    if (csv_ && csv_ == plot_) {
+      throw InputError(
+          fmt::format("--csv and --plot both go to {}; expected a place for each", *csv_));
+    }
     const std::uint32_t jobs = jobs_of(jobs_);
     const std::uint32_t samples = samples_.value_or(kDefaultSamples);
     if (samples == 0 && !noise_.empty()) {
@@ -163,6 +169,8 @@ class Advise : public Command {
             "--rack-map {}: not written, since the advice names no file of racks", *rack_map_));
       }
     }
+    if (csv_) write_output_file(*csv_, report.csv());
+    if (plot_) write_output_file(*plot_, report.plot(subject.name));
     Answer answer(reader_, subject);
     report.say(answer);
     console.print(answer.text());
@@ -220,7 +228,7 @@ class Advise : public Command {
   }
 
   std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, confirm_,
-      rack_map_;
+      rack_map_, csv_, plot_;
   std::optional<std::uint32_t> ranks_, samples_, jobs_;
   std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_;
   std::vector<std::string> noise_;
