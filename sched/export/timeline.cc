@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "sched/export/events.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/export/timeline_csv.h"
 #include "sched/export/timeline_paje.h"
@@ -30,6 +31,9 @@ constexpr std::array kTimelines = {
     TimelineEntry{"csv", "one row per operation, for pandas", whole<write_csv_timeline>},
     TimelineEntry{"svg", "a picture, rank by time, of up to 20,000 operations",
                   whole<write_svg_timeline>},
+    TimelineEntry{"events-dot", "export's events-dot with times", whole<write_timed_events_dot>},
+    TimelineEntry{"events-graphml", "export's events-graphml with times",
+                  whole<write_timed_events_graphml>},
 };
 
 }  // namespace
