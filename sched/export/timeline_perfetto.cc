@@ -122,15 +122,16 @@ class PacketWriter {
     });
     std::map<TrackPlace, std::uint64_t> known;  // to their numbers
     for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank)) {
-      const auto [track, is_new] =
+      const auto [found, is_new] =
           known.try_emplace({each.track, each.row, each.part}, tracks_ + 1);
+      const std::uint64_t track = found->second;
       if (is_new) describe(rank, process, each, ++tracks_);
-      begin(each, track->second);
+      begin(each, track);
       packet([&](pbf_writer& packet) {
         packet.add_uint64(packet_field::kTimestamp, in_ns(each.end_s));
         pbf_writer event(packet, packet_field::kTrackEvent);
         event.add_enum(event_field::kType, event_field::kEnd);
-        event.add_uint64(event_field::kTrack, track->second);
+        event.add_uint64(event_field::kTrack, track);
       });
     }
   }
