@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/sink.h"
+
 namespace slackline::sched {
 
 /// How a file is kept out of sight while it is written. kUnnamed: it has no name until it is whole,
@@ -19,6 +21,10 @@ enum class Aside { kUnnamed, kNamed };
 /// the path and the reason, and leaves nothing behind; a file that nobody may write to is refused,
 /// to root as well.
 void write_file(const std::string& path, std::string_view bytes, Aside aside = Aside::kUnnamed);
+
+/// The same of a file that is made piece by piece. What `pieces` throws is passed on, and then
+/// nothing is left behind either.
+void write_file(const std::string& path, const Pieces& pieces, Aside aside = Aside::kUnnamed);
 
 /// Says beforehand what write_file() would find wrong with a place: throws as it does.
 void require_writable(const std::string& path);

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"
+#include "cli/svg_chart.h"
 
 namespace slackline::cli {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 using analysis::Candidate;
 
 constexpr std::size_t kRowsShown = 12;
+constexpr std::size_t kBarsShown = 40;
 
 bool has_blocks(const Candidate& candidate) {
   return sched::find_plan_pattern(candidate.spec.pattern) != nullptr;
@@ -59,6 +62,41 @@ std::string AdviceReport::verdict() const {
   }
   return fmt::format("{}; {} more might still be faster (--confirm all tries them)", count,
                      confirmed->open);
+}
+
+std::string AdviceReport::csv() const {
+  std::string out =
+      "schedule,placement,ops,predicted_s,contended,floor_s,confirmed_s,noise_ratio\n";
+  const auto field = [&](const std::optional<double>& value) {
+    out += ',';
+    if (value) sched::append(out, "{}", *value);
+  };
+  for (const std::uint32_t i : ranking) {
+    const Candidate& candidate = table.candidates[i];
+    sched::append(out, "{},{},{},{},{},{}", csv_field(spec_text(candidate)),
+                  csv_field(machine::format_placement(candidate.platform.placement)), candidate.ops,
+                  candidate.predicted_s, candidate.contended ? 1 : 0, candidate.floor_s);
+    field(candidate.confirmed_s);
+    field(candidate.noise_ratio);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string AdviceReport::plot(std::string_view title) const {
+  std::vector<Bar> bars;
+  for (const std::uint32_t i : ranking) {
+    if (bars.size() == kBarsShown) break;
+    const Candidate& candidate = table.candidates[i];
+    std::string name = candidate.spec.pattern;
+    if (has_blocks(candidate)) {
+      name += ", " + sched::format_bytes(candidate.spec.multicast.block_bytes);
+    }
+    if (!candidate.racks.empty()) name += ", " + candidate.racks;
+    name += ", " + machine::format_placement(candidate.platform.placement);
+    bars.push_back({std::move(name), judged_s(candidate), candidate.confirmed_s.has_value()});
+  }
+  return svg_bars(title, bars, "confirmed", "predicted");
 }
 
 void AdviceReport::say(Answer& answer) const {

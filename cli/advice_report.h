@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/advice/advise.h"
@@ -24,6 +25,11 @@ struct AdviceReport {
   std::uint32_t samples = 0;
 
   void say(Answer& answer) const;
+  /// A row for each candidate, best first: schedule, placement, ops, predicted_s, contended (0 or
+  /// 1), floor_s, confirmed_s and noise_ratio, which are empty where nobody looked.
+  std::string csv() const;
+  /// The times by which the best are judged, as SVG.
+  std::string plot(std::string_view title) const;
 
  private:
   std::string spec_text(const analysis::Candidate& candidate) const;

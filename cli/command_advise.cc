@@ -92,6 +92,8 @@ class Advise : public Command {
     arguments.file("--rack-map", rack_map_,
                    "write the racks there, if the advice needs a file that says them");
     arguments.file("--report", report_file_, "write the candidates there as a page for a browser");
+    arguments.file("--csv", csv_, "write every candidate there, best first");
+    arguments.file("--plot", plot_, "draw the times of the best there (SVG)");
     reader_.declare(arguments, "every candidate, not the first few");
     arguments.example("--ranks 48 --bytes 64MiB --platform apt");
     arguments.example("--ranks 16 --bytes 1MiB -p two-level:racks=4,hosts=4,oversubscription=4");
@@ -99,6 +101,10 @@ class Advise : public Command {
 
   int run(Console& console) override {
     const analysis::AdviceRequest request = read_request();
+    if (csv_ && csv_ == plot_) {
+      throw InputError(
+          fmt::format("--csv and --plot both go to {}; expected a place for each", *csv_));
+    }
     const std::uint32_t jobs = jobs_of(jobs_);
     const std::uint32_t samples = samples_.value_or(kDefaultSamples);
     if (samples == 0 && !noise_.empty()) {
@@ -167,6 +173,8 @@ class Advise : public Command {
     }
     write_answer_page(
         report_file_, subject, [&](Answer& answer) { report.say(answer); }, console);
+    if (csv_) write_output_file(*csv_, report.csv());
+    if (plot_) write_output_file(*plot_, report.plot(subject.name));
     Answer answer(reader_, subject);
     report.say(answer);
     console.print(answer.text());
@@ -224,7 +232,7 @@ class Advise : public Command {
   }
 
   std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, confirm_,
-      rack_map_, report_file_;
+      rack_map_, csv_, plot_, report_file_;
   std::optional<std::uint32_t> ranks_, samples_, jobs_;
   std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_;
   std::vector<std::string> noise_;

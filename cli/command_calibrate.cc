@@ -25,8 +25,10 @@ constexpr std::uint64_t kMostMemory = std::uint64_t{64} << 30;
 class Calibrate : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.option("--points", "FILE", points_,
-                     "measured points (CSV): kind,bytes,messages,seconds (default: measure here)");
+    arguments.option(
+        "--points", "FILE", points_,
+        "measured points (CSV): kind,bytes,messages,seconds; or what perftest (--out_json), "
+        "osu_latency, osu_bw or sendrecv_perf wrote (default: measure here)");
     joining_.declare(arguments);
     arguments.number(
         "--repeats", "N", repeats_,
@@ -59,7 +61,7 @@ class Calibrate : public Command {
     run.file = *points_;
     console.phase("reading");
     run.points = analysis::read_points(
-        machine::read_input_file(*points_, "points", "a CSV file of measured points"), *points_);
+        machine::read_input_file(*points_, "points", "a file of measured points"), *points_);
     report(run, console);
     return 0;
   }

@@ -1,18 +1,17 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
 
 #include "analysis/advice/compare.h"
 #include "base/error.h"
-#include "base/number.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/comparison_report.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
+#include "cli/share_option.h"
 #include "cli/trace_page.h"
 #include "cli/traced_schedule.h"
 #include "sched/export/timeline_chrome.h"
@@ -21,17 +20,6 @@
 
 namespace slackline::cli {
 namespace {
-
-// --within: "5%" or "0.05".
-double parse_share(std::string_view text) {
-  const bool percent = text.ends_with('%');
-  const auto value = base::whole_number<double>(percent ? text.substr(0, text.size() - 1) : text);
-  if (!value || !std::isfinite(*value) || *value < 0) {
-    throw InputError(
-        fmt::format("--within: '{}'; expected a share of the first makespan, as 5% or 0.05", text));
-  }
-  return percent ? *value / 100 : *value;
-}
 
 class Compare : public Command {
  public:
@@ -59,7 +47,7 @@ class Compare : public Command {
     } else if (ops_) {
       options.ops_shown = sched::parse_count(*ops_, "--ops", 0, 1u << 31);
     }
-    if (within_) options.within = parse_share(*within_);
+    if (within_) options.within = parse_share(*within_, "--within", "the first makespan");
     const sched::MemoryLimit memory = memory_.limit();
     console.phase("reading");
     const sched::Trace first_trace = sched::load_trace(first_, memory);

@@ -44,12 +44,18 @@ class Convert : public Command {
     if (timeline == nullptr) {
       throw InputError("--to: " + sched::unknown_name("format", *format_, format_names()));
     }
+    if (timeline->binary && json_ && is_standard_output(output_)) {
+      throw InputError(
+          fmt::format("--json: {} is no text; expected a file, --output", timeline->name));
+    }
     console.phase("reading");
     const sched::Trace trace = sched::load_trace(trace_, memory_.limit());
     const LoadedSchedule loaded = schedule_of(trace, trace_, schedule_, memory_, console);
     console.phase("writing");
-    const std::string contents = timeline->write(loaded.schedule, trace);
-    deliver_as(timeline->name, output_, contents, subject_of(loaded), json_, console);
+    const auto pieces = [&](const sched::Sink& out) {
+      timeline->write_to(loaded.schedule, trace, out);
+    };
+    deliver_as(timeline->name, output_, pieces, subject_of(loaded), json_, console);
     return 0;
   }
 

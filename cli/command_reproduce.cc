@@ -7,9 +7,11 @@
 #include <system_error>
 #include <variant>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "base/write_folder.h"
 #include "cli/commands.h"
+#include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
@@ -110,8 +112,10 @@ class Reproduce : public Command {
     arguments.positional(
         "FIGURE", figure_,
         "a figure's name, `list` for all of them, or `facts` for what they are held to");
-    arguments.option("--out", "DIR", out_,
-                     "where figures are drawn as SVG, made if need be; figures");
+    arguments.option(
+        "--out", "DIR", out_,
+        "where figures are drawn as SVG, and their numbers written as CSV; made if need be; "
+        "figures");
     arguments.file("--report", report_file_,
                    "write numbers, curves and facts there as a page for a browser");
     arguments.flag("--quick", options_.quick, "fewer points and smaller messages");
@@ -142,7 +146,7 @@ class Reproduce : public Command {
     console.phase(fmt::format("reproducing {}", experiment.name));
     const Report report = experiment.run(options_);
     console.phase("drawing");
-    const std::vector<std::string> files = draw(report, console);
+    const std::vector<Files> files = write(report, console);
     const std::string said = document(experiment, report, files);
     if (report_file_) {
       write_output_file(*report_file_, report::answer_page(experiment.name, said));
@@ -161,32 +165,55 @@ class Reproduce : public Command {
     }
   }
 
-  // The files written. Without --out, what cannot be drawn is only noted.
-  std::vector<std::string> draw(const Report& report, Console& console) const {
-    const std::string folder = out_.value_or(kFolder);
-    std::vector<std::string> files;
-    for (const experiments::Figure& figure : report.figures) {
-      const std::string file = (std::filesystem::path(folder) / (figure.name + ".svg")).string();
-      try {
-        const std::string svg = experiments::draw_svg(figure);
-        if (!out_) make_folder(folder);
-        write_output_file(file, svg);
-      } catch (const EnvironmentError& error) {
-        if (out_) throw;
-        console.note(fmt::format("no figure: {}", error.what()));
-        return files;
-      } catch (const InputError& error) {
-        if (out_) throw;
-        console.note(fmt::format("no figure: {}; --out names another folder", error.what()));
-        return files;
+  // What was written of a figure: its numbers, and the picture where there is a program that draws.
+  struct Files {
+    std::optional<std::string> numbers;
+    std::optional<std::string> picture;
+  };
+
+  // By figure. Without --out, what cannot be written is only noted.
+  std::vector<Files> write(const Report& report, Console& console) const {
+    const std::filesystem::path folder = out_.value_or(kFolder);
+    std::vector<Files> files(report.figures.size());
+    bool draws = true;
+    try {
+      if (!out_ && !report.figures.empty()) make_folder(folder.string());
+      for (std::size_t i = 0; i < files.size(); ++i) {
+        const experiments::Figure& figure = report.figures[i];
+        const std::string numbers = (folder / (figure.name + ".csv")).string();
+        write_output_file(numbers, csv_of(figure));
+        files[i].numbers = numbers;
+        if (!draws) continue;
+        try {
+          const std::string svg = experiments::draw_svg(figure);
+          const std::string picture = (folder / (figure.name + ".svg")).string();
+          write_output_file(picture, svg);
+          files[i].picture = picture;
+        } catch (const EnvironmentError& error) {
+          draws = false;
+          console.note(fmt::format("no pictures, only their numbers: {}", error.what()));
+        }
       }
-      files.push_back(file);
+    } catch (const InputError& error) {
+      if (out_) throw;
+      console.note(fmt::format("no figure: {}; --out names another folder", error.what()));
     }
     return files;
   }
 
+  static std::string csv_of(const experiments::Figure& figure) {
+    std::string text = "series,x,y\n";
+    for (const experiments::Series& series : figure.series) {
+      const std::string name = csv_field(series.name);
+      for (std::size_t i = 0; i < series.x.size(); ++i) {
+        sched::append(text, "{},{},{}\n", name, series.x[i], series.y[i]);
+      }
+    }
+    return text;
+  }
+
   static std::string text(const experiments::Experiment& experiment, const Report& report,
-                          const std::vector<std::string>& files) {
+                          const std::vector<Files>& files) {
     std::string text =
         fmt::format("{}: {}\n{}\n\n", experiment.name, report.title, report.reproduces);
     for (const experiments::Table& table : report.tables) text += text_of(table);
@@ -198,7 +225,10 @@ class Reproduce : public Command {
     text += constants.text(kSpaces) + '\n';
     for (const std::string& note : report.notes) text += fmt::format("Note: {}\n", note);
     if (!report.notes.empty()) text += '\n';
-    for (const std::string& file : files) text += fmt::format("figure {}\n", file);
+    for (const Files& of : files) {
+      if (of.picture) text += fmt::format("figure {}\n", *of.picture);
+      if (of.numbers) text += fmt::format("numbers {}\n", *of.numbers);
+    }
     text += count_of(report.facts);
     for (const experiments::Fact& fact : report.facts) text += text_of(fact);
     const std::string moved = experiments::read_fact_file(experiment.name).moved;
@@ -207,7 +237,7 @@ class Reproduce : public Command {
   }
 
   static std::string document(const experiments::Experiment& experiment, const Report& report,
-                              const std::vector<std::string>& files) {
+                              const std::vector<Files>& files) {
     JsonDocument json(std::nullopt, false);
     json.set("figure", experiment.name);
     json.set("title", report.title);
@@ -229,7 +259,9 @@ class Reproduce : public Command {
     json.list("figures", report.figures, [&](const experiments::Figure& figure) {
       json.set("name", figure.name);
       json.set("title", figure.title);
-      json.set("file", file != files.end() ? std::optional(*file++) : std::nullopt);
+      json.set("file", file->picture);
+      json.set("numbers", file->numbers);
+      ++file;
       json.set("x_axis", figure.x.label);
       json.set("y_axis", figure.y.label);
       if (figure.x.log_base != 0) json.set("x_log_base", std::uint64_t(figure.x.log_base));

@@ -10,16 +10,19 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/engines/run_statistics.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/delay_options.h"
 #include "cli/draws.h"
+#include "cli/expectation.h"
 #include "cli/joining.h"
 #include "cli/order_options.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
+#include "cli/run_metrics.h"
 #include "cli/run_options.h"
 #include "cli/run_report.h"
 #include "cli/schedule_source.h"
@@ -63,18 +66,24 @@ class Run : public Command {
     order_.declare(arguments);
     delays_.declare(arguments);
     arguments.option("-p,--platform", "PLATFORM", platform_,
-                     "the machine by which stragglers and slack are reckoned");
+                     "the machine by which stragglers, slack and what to expect are reckoned");
+    expect_.declare(arguments);
     arguments.output("--trace", trace_file_, "write the times of every operation there");
     arguments.file("--report", report_file_, "write the run there as a page for a browser");
+    arguments.file("--metrics", metrics_file_,
+                   "write there, after each iteration, how the run goes on, for Prometheus");
     reader_.declare(arguments, "every rank, not the first few, and where each ran");
     arguments.excludes({"--iterations"}, {"--duration"});
     arguments.excludes({"--sizes"}, {"--trace"}, "a trace is of one run");
     arguments.excludes({"--sizes"}, {"--report"}, "a report is of one run");
+    arguments.excludes({"--sizes"}, {"--metrics"}, "metrics are of one run");
+    arguments.excludes({"--sizes"}, {"--expect"}, "one makespan is expected");
     arguments.excludes({"--no-timestamps"}, {"--trace"}, "a trace is times");
     arguments.excludes({"--no-timestamps"}, {"--report"}, "a report shows times");
     arguments.example("binomial-pipeline:ranks=4,bytes=64MiB,block=1MiB");
     arguments.example("pipeline.sched --transport tcp --iterations 20 --trace run.trace");
     arguments.example("allreduce:ranks=2 --sizes 1KiB..1MiB --bind core");
+    arguments.example("pipeline.sched --expect 10% --of yesterday.json");
     arguments.example("pipeline.sched -t tcp --rank 1 --ranks 4 --root node0:7000");
     arguments.example("pipeline.sched --hosts hosts.txt");
   }
@@ -90,11 +99,13 @@ class Run : public Command {
                          machine::Delays(options.delays, loaded.schedule, options.platform));
     std::vector<double> slack_s;
     options.order = order(loaded.schedule, options, console, slack_s);
+    const std::optional<Expectation> expected =
+        expect_.resolve(loaded.schedule, setting(options, "simgrid", console), platform_, console);
     const Memory memory = memory_of(loaded.schedule);
     return joining_.run_ranks(
         loaded.schedule.rank_count(), console,
         [&](const hw::MeshOptions& place, Console& seen) {
-          return run_rank(loaded, options, place, seen);
+          return run_rank(loaded, options, expected, place, seen);
         },
         memory.all, memory.largest);
   }
@@ -122,16 +133,27 @@ class Run : public Command {
     options.prove = !source_.proof_declined();
     options.waiting = joining_.waiting();
     options.timestamps = !no_timestamps_;
-    if (report_file_ && report_file_ == trace_file_) {
-      throw InputError(fmt::format("--trace and --report both go to {}; expected a place for each",
-                                   *trace_file_));
-    }
+    check_places();
     options.delays = delays_.resolve();
     hw::require_applicable(options.delays);
     options.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
     options.failure_timeout = joining_.failure_timeout();
     if (trace_file_) check_trace_file();
     return options;
+  }
+
+  // Each file has a place of its own.
+  void check_places() const {
+    const std::pair<std::string_view, const std::optional<std::string>&> files[] = {
+        {"--trace", trace_file_}, {"--report", report_file_}, {"--metrics", metrics_file_}};
+    for (const auto& [option, file] : files) {
+      for (const auto& [before, other] : files) {
+        if (before == option) break;
+        if (!file || file != other) continue;
+        throw InputError(fmt::format("{} and {} both go to {}; expected a place for each", before,
+                                     option, *file));
+      }
+    }
   }
 
   // 0: by number.
@@ -184,14 +206,22 @@ class Run : public Command {
         most.all, most.largest);
   }
 
+  RunSetting setting(const hw::RunOptions& options, std::string_view engine,
+                     Console& console) const {
+    RunSetting predicted;
+    predicted.platform = options.platform;
+    predicted.delays = options.delays;
+    predicted.engine = engine_or_flow(engine, console);
+    predicted.policy = order_.policy();
+    predicted.sends_in_flight = order_.sends_in_flight();
+    return predicted;
+  }
+
   // least-slack goes by the float of a predicted run.
   machine::IssueOrder order(const sched::Schedule& schedule, const hw::RunOptions& options,
                             Console& console, std::vector<double>& slack_s) const {
-    RunSetting predicted;
-    predicted.platform = options.platform;
-    predicted.engine = &engines::engine_named("analytic");
-    predicted.policy = order_.policy();
-    predicted.sends_in_flight = order_.sends_in_flight();
+    RunSetting predicted = setting(options, "analytic", console);
+    predicted.delays = {};
     SettledRun settled(predicted, schedule, console);
     slack_s = settled.release_slack_s();
     return settled.setting().order;
@@ -204,7 +234,8 @@ class Run : public Command {
     }
   }
 
-  int run_rank(const LoadedSchedule& loaded, hw::RunOptions options, const hw::MeshOptions& place,
+  int run_rank(const LoadedSchedule& loaded, hw::RunOptions options,
+               const std::optional<Expectation>& expected, const hw::MeshOptions& place,
                Console& console) const {
     const Joined joined =
         joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))},
@@ -214,6 +245,12 @@ class Run : public Command {
       console.phase(fmt::format("waiting for {}: nothing for {:.0f} s, of {:.0f} s", what,
                                 waited.count(), patience.count()));
     };
+    std::optional<RunMetrics> metrics;
+    if (metrics_file_ && place.rank == 0) {
+      metrics.emplace(*metrics_file_, loaded.name, to_string(loaded.schedule.digest()),
+                      joined.transport->name(), loaded.schedule.rank_count());
+      options.on_iteration = [&](const hw::IterationEnd& end) { metrics->add(end, console); };
+    }
     hw::Session session(*joined.mesh, *joined.transport);
     hw::RunResult result;
     try {
@@ -225,9 +262,10 @@ class Run : public Command {
       throw;
     }
     if (result.breach) throw Error(fmt::format("the bytes are wrong: {}", *result.breach), 1);
+    if (metrics) metrics->finish(console);
     const std::vector<hw::RankFacts> facts = hw::gather_facts(*joined.mesh, *joined.transport);
     if (place.rank != 0) return 0;
-    return answer(loaded, options, *joined.transport, std::move(result), facts, console);
+    return answer(loaded, options, *joined.transport, std::move(result), facts, expected, console);
   }
 
   // What this rank saw goes beside the place of the whole: FILE.rank3.
@@ -241,12 +279,17 @@ class Run : public Command {
 
   int answer(const LoadedSchedule& loaded, const hw::RunOptions& options,
              const hw::Transport& transport, hw::RunResult result,
-             const std::vector<hw::RankFacts>& facts, Console& console) const {
+             const std::vector<hw::RankFacts>& facts, const std::optional<Expectation>& expected,
+             Console& console) const {
     result.trace.title = loaded.title;
+    const double measured_s = analysis::statistics_of(result.makespans_s).median_s;
     if (trace_file_) {
       console.phase("writing");
       deliver(trace_file_, sched::write_trace(result.trace), console);
-      if (*trace_file_ == "-") return 0;
+      if (*trace_file_ == "-") {
+        if (expected) console.note(expected->line(measured_s));
+        return !expected || expected->allows(measured_s) ? 0 : 1;
+      }
     }
     report(loaded, options, result, console);
     const RealRun run{std::string(transport.name()),
@@ -263,8 +306,9 @@ class Run : public Command {
     Answer answer(reader_, subject_of(loaded));
     answer_run(answer, run);
     contents.add_to(answer);
+    if (expected) expected->say(answer, measured_s);
     console.print(answer.text());
-    return contents.ok() ? 0 : 1;
+    return contents.ok() && (!expected || expected->allows(measured_s)) ? 0 : 1;
   }
 
   void report(const LoadedSchedule& loaded, const hw::RunOptions& options,
@@ -285,8 +329,9 @@ class Run : public Command {
   ScheduleSource source_;
   Joining joining_;
   OrderOptions order_;
+  ExpectOptions expect_;
   DelayOptions delays_{{true, false}};
-  std::optional<std::string> sizes_, duration_, platform_, trace_file_, report_file_;
+  std::optional<std::string> sizes_, duration_, platform_, trace_file_, report_file_, metrics_file_;
   std::optional<std::uint32_t> iterations_, warm_up_;
   bool no_timestamps_ = false;
   Reader reader_;

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/cores.h"
+#include "cli/distribution_files.h"
 #include "cli/draws.h"
 #include "cli/frozen_run.h"
 #include "cli/output_file.h"
@@ -40,6 +41,7 @@ class Simulate : public Command {
     arguments.number("--samples", "N", samples_, "runs that differ in their noise (default: 1)", 1,
                      kMostSamples);
     declare_jobs(arguments, jobs_, "samples run at a time (default: all cores)");
+    distribution_.declare(arguments);
     arguments.flag("--approximate", approximate_,
                    "with --engine analytic: keep runs that noise has put slightly out of order");
     arguments.output("--trace", trace_file_, "write the times of every operation there");
@@ -59,6 +61,11 @@ class Simulate : public Command {
     const std::uint32_t jobs = jobs_of(jobs_);
     if (jobs_ && !samples_) {
       throw InputError("--jobs without --samples: there is one run; expected both");
+    }
+    if (samples == 1 && !distribution_.given().empty()) {
+      throw InputError(
+          fmt::format("{} without --samples: one run has no distribution; expected both",
+                      distribution_.given()));
     }
     if (samples > 1 && (trace_file_ || link_file_ || workload_.message_file())) {
       throw InputError(
@@ -85,10 +92,9 @@ class Simulate : public Command {
   // Each file has a place of its own, to which one can write.
   void check_outputs() const {
     const std::pair<std::string_view, std::optional<std::string>> outputs[] = {
-        {"--trace", trace_file_},
-        {"--links", link_file_},
-        {"--report", report_file_},
-        {"--messages", workload_.message_file()}};
+        {"--trace", trace_file_},         {"--links", link_file_},
+        {"--report", report_file_},       {"--csv", distribution_.csv()},
+        {"--plot", distribution_.plot()}, {"--messages", workload_.message_file()}};
     for (const auto& [option, file] : outputs) {
       if (!file) continue;
       if (reader_.json && *file == "-") {
@@ -150,6 +156,7 @@ class Simulate : public Command {
     if (report_file_) {
       report(loaded, settled.setting(), settled.run(console), &samples, console);
     }
+    distribution_.write(loaded.name, samples, console);
     SamplesContext context;
     if (!settled.engine().shares_links) {
       context.link_left_out = shared_link_name(settled.setting());
@@ -194,6 +201,7 @@ class Simulate : public Command {
                                  result_of(setting, *stream), std::nullopt});
     } else {
       const StreamedSamples streamed = stream_samples(*spec, setting, approximate_, runs, console);
+      distribution_.write(answer.subject().name, streamed.samples, console);
       answer_samples(answer, setting, streamed.samples, {streamed.approximation, std::nullopt});
     }
     console.print(answer.text());
@@ -203,6 +211,7 @@ class Simulate : public Command {
   ScheduleSource source_;
   WorkloadSource workload_;
   RunOptions options_{"simgrid"};
+  DistributionFiles distribution_;
   std::optional<std::uint32_t> samples_, jobs_;
   std::optional<std::string> link_file_;
   std::optional<std::string> trace_file_;

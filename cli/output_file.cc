@@ -2,12 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 #include "base/write_file.h"
 #include "cli/human.h"
 
 namespace slackline::cli {
+namespace {
+
+// What is said of a file or text of `size` bytes; `deliver_it` does the rest.
+void say_made(std::string_view format, const std::optional<std::string>& path, std::size_t size,
+              Subject schedule, bool json, const std::function<void(Answer&)>& deliver_it) {
+  const std::string name = std::exchange(
+      schedule.name, fmt::format("{}: {} as {}", path.value_or("-"), human_bytes(size), format));
+  Answer answer({json, false}, std::move(schedule));
+  answer.set("schedule", name);
+  answer.set("format", format);
+  answer.set("file_bytes", size);
+  deliver_it(answer);
+}
+
+}  // namespace
 
 bool is_standard_output(const std::optional<std::string>& path) { return !path || *path == "-"; }
 
@@ -36,14 +52,29 @@ void deliver(const std::optional<std::string>& path, std::string_view contents, 
 
 void deliver_as(std::string_view format, const std::optional<std::string>& path,
                 std::string_view contents, Subject schedule, bool json, Console& console) {
-  const std::string name = std::exchange(
-      schedule.name,
-      fmt::format("{}: {} as {}", path.value_or("-"), human_bytes(contents.size()), format));
-  Answer answer({json, false}, std::move(schedule));
-  answer.set("schedule", name);
-  answer.set("format", format);
-  answer.set("file_bytes", contents.size());
-  deliver(path, contents, answer, console);
+  say_made(format, path, contents.size(), std::move(schedule), json,
+           [&](Answer& answer) { deliver(path, contents, answer, console); });
+}
+
+void deliver_as(std::string_view format, const std::optional<std::string>& path,
+                const sched::Pieces& pieces, Subject schedule, bool json, Console& console) {
+  if (is_standard_output(path)) {
+    std::string contents;
+    pieces([&](std::string_view piece) { contents += piece; });
+    return deliver_as(format, path, contents, std::move(schedule), json, console);
+  }
+  std::size_t size = 0;
+  sched::write_file(*path, [&](const sched::Sink& out) {
+    size = 0;
+    pieces([&](std::string_view piece) {
+      size += piece.size();
+      out(piece);
+    });
+  });
+  say_made(format, path, size, std::move(schedule), json, [&](Answer& answer) {
+    answer.set("file", *path);
+    console.print(answer.text());
+  });
 }
 
 }  // namespace slackline::cli

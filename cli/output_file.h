@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sink.h"
 #include "cli/answer.h"
 #include "cli/console.h"
 
@@ -27,5 +28,8 @@ void deliver(const std::optional<std::string>& path, std::string_view contents, 
 /// and the size as the answer about it.
 void deliver_as(std::string_view format, const std::optional<std::string>& path,
                 std::string_view contents, Subject schedule, bool json, Console& console);
+/// The same piece by piece; only for standard output are they put together first.
+void deliver_as(std::string_view format, const std::optional<std::string>& path,
+                const sched::Pieces& pieces, Subject schedule, bool json, Console& console);
 
 }  // namespace slackline::cli

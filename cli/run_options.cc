@@ -62,6 +62,12 @@ machine::Samples SettledRun::samples(const machine::SampleRuns& runs, Console& c
   return simulated(engine(), console, [&] { return engine().samples(setting(), runs); });
 }
 
+const machine::Engine* engine_or_flow(std::string_view name, Console& console) {
+  if (const machine::Engine* engine = engines::find_engine(name)) return engine;
+  console.note("this program was built without SimGrid: the flow engine answers");
+  return engines::find_engine("flow");
+}
+
 void RunOptions::declare(Arguments& arguments) {
   arguments.option(
       "-p,--platform", "PLATFORM", platform_,
@@ -89,11 +95,7 @@ RunSetting RunOptions::resolve(Console& console) const {
 
 RunSetting RunOptions::resolve_machine(Console& console) const {
   RunSetting setting = resolve_rest();
-  setting.engine = engines::find_engine(default_engine_);
-  if (setting.engine == nullptr) {
-    setting.engine = engines::find_engine("flow");
-    console.note("this program was built without SimGrid: the flow engine answers");
-  }
+  setting.engine = engine_or_flow(default_engine_, console);
   return setting;
 }
 

@@ -54,9 +54,12 @@ struct RunOptionNames {
   bool delay = true;              // whether there is --delay; --delays can say the same
 };
 
+/// The engine of that name; if this build lacks it, the flow engine, and a note says so.
+const machine::Engine* engine_or_flow(std::string_view name, Console& console);
+
 class RunOptions {
  public:
-  /// `engine` is the default; if this build lacks it, resolve() takes the analytic one and says so.
+  /// `engine` is the default, as engine_or_flow() has it.
   explicit RunOptions(std::string engine, RunOptionNames names = {})
       : default_engine_(std::move(engine)),
         names_(std::move(names)),

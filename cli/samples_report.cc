@@ -102,18 +102,15 @@ void answer_samples(Answer& answer, const RunSetting& setting, const machine::Sa
   }
 
   struct Figure {
-    const char* key;
+    std::string_view key;  // behind "makespan_" and "rank_finish_"
     const char* title;
     double Spread::*time_s;
   };
-  constexpr Figure kFigures[] = {{"makespan_mean_s", "mean", &Spread::mean_s},
-                                 {"makespan_deviation_s", "deviation", &Spread::deviation_s},
-                                 {"makespan_min_s", "min", &Spread::min_s},
-                                 {"makespan_p5_s", "5 %", &Spread::p5_s},
-                                 {"makespan_median_s", "median", &Spread::median_s},
-                                 {"makespan_p95_s", "95 %", &Spread::p95_s},
-                                 {"makespan_p99_s", "99 %", &Spread::p99_s},
-                                 {"makespan_max_s", "max", &Spread::max_s}};
+  constexpr Figure kFigures[] = {
+      {"mean_s", "mean", &Spread::mean_s},       {"deviation_s", "deviation", &Spread::deviation_s},
+      {"min_s", "min", &Spread::min_s},          {"p5_s", "5 %", &Spread::p5_s},
+      {"median_s", "median", &Spread::median_s}, {"p95_s", "95 %", &Spread::p95_s},
+      {"p99_s", "99 %", &Spread::p99_s},         {"max_s", "max", &Spread::max_s}};
   // The makespan, then every rank.
   std::vector<Spread> spreads{spread_of(finished)};
   for (std::uint32_t r = 0; r < samples.ranks; ++r)
@@ -122,13 +119,17 @@ void answer_samples(Answer& answer, const RunSetting& setting, const machine::Sa
                    [](auto i) { return i == 0 ? "makespan" : fmt::format("rank {}", i - 1); },
                    Align::kLeft}};
   for (const Figure& figure : kFigures) {
-    answer.set(figure.key, finished.empty() ? Value() : Value(spreads.front().*figure.time_s));
+    answer.set(fmt::format("makespan_{}", figure.key),
+               finished.empty() ? Value() : Value(spreads.front().*figure.time_s));
     columns.push_back({nullptr, figure.title, [&spreads, time_s = figure.time_s](auto i) {
                          return in_seconds(spreads[i].*time_s);
                        }});
   }
   answer.set("makespan_samples_s", samples.makespan_s);
-  answer.set_each("rank_finish_mean_s", std::span(spreads).subspan(1), &Spread::mean_s);
+  for (const Figure& figure : kFigures) {
+    answer.set_each(fmt::format("rank_finish_{}", figure.key), std::span(spreads).subspan(1),
+                    figure.time_s);
+  }
   answer.table("", columns, rows_of(spreads.size()), 1 + kRowsShown, "more rank");
 }
 

@@ -13,6 +13,11 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 add_library(slackline_xxhash INTERFACE)
 target_include_directories(slackline_xxhash INTERFACE $<BUILD_INTERFACE:${XXHASH_INCLUDE_DIR}>)
 
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
+add_library(slackline_protozero INTERFACE)
+target_include_directories(slackline_protozero SYSTEM INTERFACE
+  $<BUILD_INTERFACE:${PROTOZERO_INCLUDE_DIR}>)
+
 pkg_check_modules(simgrid IMPORTED_TARGET simgrid>=3.32)
 set(SLACKLINE_HAVE_SIMGRID ${simgrid_FOUND})
 if(NOT simgrid_FOUND)

@@ -34,6 +34,14 @@ std::optional<Waiting> waiting_named(std::string_view text);
 /// so that it has 600,000 iterations at most.
 inline constexpr std::chrono::minutes kLongestDuration{10};
 
+/// An iteration that is through, as far as is known at once.
+struct IterationEnd {
+  bool counts = true;  // it is none of the warm-up
+  /// By the clocks as they were compared before; RunResult has it by how they went on.
+  double makespan_s = 0;
+  double late_start_s = 0;  // of this iteration, as RunResult has it of all
+};
+
 /// How often and for how long, warm-up included, is what rank 0 was told; the others go by it.
 struct RunOptions {
   std::uint32_t iterations = 1;  // ≥ 1
@@ -64,6 +72,8 @@ struct RunOptions {
   std::function<void(const std::string& what, std::chrono::duration<double> waited,
                      std::chrono::duration<double> patience)>
       on_quiet;
+  /// Called at this rank after each iteration. Nobody is timed meanwhile, but all wait.
+  std::function<void(const IterationEnd&)> on_iteration;
 };
 
 /// Up to which a rank's times, on rank 0's clock, are right: more at some moments than at others.

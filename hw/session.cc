@@ -79,6 +79,7 @@ class Run {
   RunStart iterate(std::uint32_t iteration);
   void conclude(double late_s);
   void keep(RunResult& result);
+  void tell_of_iteration(bool counts) const;
   void choose_median(RunResult& result) const;
   void gather_ends(RunResult& result);
   void gather_times(RunResult& result);
@@ -183,6 +184,7 @@ RunResult Run::run(const RunProgress& progress) {
   for (std::uint32_t i = 0; !last; ++i) {
     const RunStart start = iterate(i);
     if (start.counts) keep(result);
+    tell_of_iteration(start.counts);
     if (start.asks_clock) naming_the_lost(mesh_, options_.failure_timeout, [&] { clock_->ask(); });
     pace_->tell(progress, i + 1, Clock::now());
     last = start.last;
@@ -266,6 +268,16 @@ void Run::keep(RunResult& result) {
   if (kept_.size() < most_kept_) {
     kept_.push_back(record());
   }
+}
+
+void Run::tell_of_iteration(bool counts) const {
+  if (!options_.on_iteration) return;
+  IterationEnd end{counts, 0, 0};
+  for (const Finish& finish : conclusion_.finishes()) {
+    end.makespan_s = std::max(end.makespan_s, finish.finish_s);
+    end.late_start_s = std::max(end.late_start_s, finish.late_s);
+  }
+  options_.on_iteration(end);
 }
 
 // Clocks drift while a run goes on. Only now it is known by how much: all times are put right.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/fit/benchmark_tables.h"
+#include "analysis/fit/perftest_points.h"
 #include "base/enum_names.h"
 #include "base/error.h"
 #include "base/number.h"
@@ -54,13 +56,7 @@ MeasuredPoint point_of(std::string_view line, std::string_view where) {
   point.messages =
       sched::parse_count(fields[2], fmt::format("{}: messages", where), 1, kMaxPointMessages);
   point.seconds = parse_seconds(fields[3], fmt::format("{}: seconds", where));
-  if (point.kind == PointKind::kAtomic && point.bytes != kAtomicBytes) {
-    throw InputError(fmt::format("{}: bytes: an atomic carries {}; expected {}", where, point.bytes,
-                                 kAtomicBytes));
-  }
-  if (point.kind == PointKind::kCopy && point.bytes == 0) {
-    throw InputError(fmt::format("{}: bytes: a copy of nothing; expected 1 or more", where));
-  }
+  require_sound(point, where);
   return point;
 }
 
@@ -70,7 +66,30 @@ std::string_view name(PointKind kind) { return kNames[kind]; }
 
 std::optional<PointKind> point_kind_named(std::string_view text) { return kNames.find(text); }
 
+void require_sound(const MeasuredPoint& point, std::string_view where) {
+  if (point.bytes > kMaxPointBytes || point.messages == 0 || point.messages > kMaxPointMessages) {
+    throw InputError(fmt::format("{}: {} messages of {} bytes; expected 1 to {}, of at most {}",
+                                 where, point.messages, point.bytes, kMaxPointMessages,
+                                 kMaxPointBytes));
+  }
+  // Not a number fails every comparison.
+  if (!(point.seconds >= kMinPointSeconds) || !(point.seconds <= kMaxPointSeconds)) {
+    throw InputError(fmt::format("{}: {:g} s is no time; expected {:g} to {:g}", where,
+                                 point.seconds, kMinPointSeconds, kMaxPointSeconds));
+  }
+  if (point.kind == PointKind::kAtomic && point.bytes != kAtomicBytes) {
+    throw InputError(fmt::format("{}: bytes: an atomic carries {}; expected {}", where, point.bytes,
+                                 kAtomicBytes));
+  }
+  if (point.kind == PointKind::kCopy && point.bytes == 0) {
+    throw InputError(fmt::format("{}: bytes: a copy of nothing; expected 1 or more", where));
+  }
+}
+
 std::vector<MeasuredPoint> read_points(std::string_view text, std::string_view file) {
+  if (is_perftest(text)) return read_perftest(text, file);
+  if (is_osu_table(text)) return read_osu_table(text, file);
+  if (is_nccl_table(text)) return read_nccl_table(text, file);
   std::vector<MeasuredPoint> points;
   bool head = false;
   for (std::uint32_t number = 1; !text.empty(); ++number) {

@@ -86,9 +86,15 @@ inline constexpr std::uint64_t kMaxPointMessages = std::uint64_t{1} << 32;
 inline constexpr double kMinPointSeconds = 1e-12;
 inline constexpr double kMaxPointSeconds = 1e6;
 
+/// Throws InputError, naming `where`, unless bytes, messages and seconds are those that a point of
+/// its kind may have.
+void require_sound(const MeasuredPoint& point, std::string_view where);
+
 /// Reads CSV: the head `kind,bytes,messages,seconds`, then a point a line, with bytes and messages
 /// as whole numbers and seconds as a decimal number (`1.52e-6`). Lines that begin with `#` and
-/// empty lines are passed over. `file` names it in errors. Throws InputError "file:line: …".
+/// empty lines are passed over. What other benchmarks print is known by its first line, and read as
+/// perftest_points.h and benchmark_tables.h say. `file` names it in errors. Throws InputError
+/// "file:line: …".
 std::vector<MeasuredPoint> read_points(std::string_view text, std::string_view file);
 
 /// The text that read_points() reads back, seconds to the last bit.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sched/export/csv.h"
+#include "sched/export/events.h"
 #include "sched/export/goal.h"
 #include "sched/export/graph.h"
 #include "sched/export/json.h"
@@ -14,13 +15,17 @@ namespace slackline::sched {
 namespace {
 
 // A new format is one line here. Memory was measured for binomial pipelines and calls of 400,000
-// operations and more: 190, 700, 660, 1,480, 220 and 230 bytes an operation, and a little more is
-// asked for.
+// operations and more: 190, 700, 660, 1,480, 740, 2,250, 220 and 230 bytes an operation, and a
+// little more is asked for.
 constexpr std::array kExporters = {
     ExporterEntry{"text", "Slackline's own form, read back exactly", write_text, 300},
     ExporterEntry{"json", "every field by name, read back exactly", write_json, 800},
     ExporterEntry{"dot", "the dataflow graph for Graphviz", write_dot, 750},
     ExporterEntry{"graphml", "the dataflow graph for networkx, Gephi, yEd", write_graphml, 1700},
+    ExporterEntry{"events-dot", "each operation's issued and done, for Graphviz", write_events_dot,
+                  900},
+    ExporterEntry{"events-graphml", "the same for networkx: acyclic, arcs by kind",
+                  write_events_graphml, 2500},
     ExporterEntry{"goal", "a program for LogGOPSim and ATLAHS", write_goal, 300},
     ExporterEntry{"csv", "one row per data message", write_csv, 300},
     ExporterEntry{"msccl-xml", "an algorithm for MSCCL's GPU runtime", write_msccl, 700},

@@ -6,21 +6,43 @@
 #include <array>
 
 #include "base/error.h"
+#include "sched/export/events.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/export/timeline_csv.h"
+#include "sched/export/timeline_paje.h"
+#include "sched/export/timeline_perfetto.h"
 #include "sched/export/timeline_svg.h"
 
 namespace slackline::sched {
 namespace {
 
+// Of formats that are made as one text.
+template <std::string (*write)(const Schedule&, const Trace&)>
+void whole(const Schedule& schedule, const Trace& trace, const Sink& out) {
+  out(write(schedule, trace));
+}
+
 // A new format is one line here.
 constexpr std::array kTimelines = {
-    TimelineEntry{"chrome", "Chrome's trace events, for Perfetto", write_chrome_timeline},
-    TimelineEntry{"csv", "one row per operation, for pandas", write_csv_timeline},
-    TimelineEntry{"svg", "a picture, rank by time, of up to 20,000 operations", write_svg_timeline},
+    TimelineEntry{"chrome", "Chrome's trace events, for Perfetto", whole<write_chrome_timeline>},
+    TimelineEntry{"perfetto", "Perfetto's own format, binary and a quarter of the size",
+                  write_perfetto_timeline, true},
+    TimelineEntry{"paje", "a Paje trace, for ViTE and PajeNG", write_paje_timeline},
+    TimelineEntry{"csv", "one row per operation, for pandas", whole<write_csv_timeline>},
+    TimelineEntry{"svg", "a picture, rank by time, of up to 20,000 operations",
+                  whole<write_svg_timeline>},
+    TimelineEntry{"events-dot", "export's events-dot with times", whole<write_timed_events_dot>},
+    TimelineEntry{"events-graphml", "export's events-graphml with times",
+                  whole<write_timed_events_graphml>},
 };
 
 }  // namespace
+
+std::string TimelineEntry::write(const Schedule& schedule, const Trace& trace) const {
+  std::string out;
+  write_to(schedule, trace, [&out](std::string_view piece) { out += piece; });
+  return out;
+}
 
 std::span<const TimelineEntry> timelines() { return kTimelines; }
 

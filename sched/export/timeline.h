@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sink.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -13,8 +14,13 @@ namespace slackline::sched {
 struct TimelineEntry {
   std::string_view name;
   std::string_view summary;  // one line, for `list formats`
-  /// The file's contents. Throws InputError if the trace is of another schedule.
-  std::string (*write)(const Schedule&, const Trace&);
+  /// Gives the file's contents to the sink, piece by piece. Throws InputError if the trace is of
+  /// another schedule.
+  void (*write_to)(const Schedule&, const Trace&, const Sink&);
+  bool binary = false;  // the contents are no text
+
+  /// The same in one piece.
+  std::string write(const Schedule& schedule, const Trace& trace) const;
 };
 
 /// Every format, in the order `list formats` shows them.

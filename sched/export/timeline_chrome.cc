@@ -103,10 +103,9 @@ class Writer {
       const std::uint32_t tid = tid_of(each);
       const bool lane = each.track == TimelineTrack::kLane;
       if (named.insert(tid).second) {
-        constexpr std::string_view kNames[] = {"cpu", "nic out", "nic in", "waits"};
         name_thread(rank.value, tid,
-                    lane ? fmt::format("cpu {}", each.row)
-                         : std::string(kNames[static_cast<std::size_t>(each.track)]));
+                    lane ? fmt::format("{} {}", name(each.track), each.row)
+                         : std::string(name(each.track)));
       }
       interval(each);
       if (lane) continue;

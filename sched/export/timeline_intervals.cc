@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/enum_names.h"
+
 namespace slackline::sched {
 namespace {
 
@@ -56,21 +58,33 @@ class Layout {
       }
     });
     for (auto& [lane, ops] : ops_of) {
+      // In one instant, what took no time came before what began then.
       std::sort(ops.begin(), ops.end(), [&](OpId a, OpId b) {
-        return std::tuple(trace_.ops[a.value].issued_s, a) <
-               std::tuple(trace_.ops[b.value].issued_s, b);
+        return std::tuple(trace_.ops[a.value].issued_s, lane_end_s(a), a) <
+               std::tuple(trace_.ops[b.value].issued_s, lane_end_s(b), b);
       });
       double free_s = 0;
+      std::vector<double> part_free_s;
       for (OpId id : ops) {
         const OpTimes& t = trace_.ops[id.value];
         const bool works = holds_lane_until_done(schedule_.op(id).kind);
-        const double end_s = works && std::isfinite(t.done_s) ? t.done_s : t.issued_s;
-        const double begin_s = works ? t.issued_s : std::max(t.ready_s, free_s);
-        intervals_.push_back(
-            {id, std::min(begin_s, end_s), end_s, TimelineTrack::kLane, lane, !works});
+        const double end_s = lane_end_s(id);
+        const double begin_s = std::min(works ? t.issued_s : std::max(t.ready_s, free_s), end_s);
+        auto part = std::find_if(part_free_s.begin(), part_free_s.end(),
+                                 [=](double time_s) { return time_s <= begin_s; });
+        if (part == part_free_s.end()) part = part_free_s.insert(part, 0);
+        *part = end_s;
+        intervals_.push_back({id, begin_s, end_s, TimelineTrack::kLane, lane, !works,
+                              static_cast<std::uint32_t>(part - part_free_s.begin())});
         free_s = std::max(free_s, end_s);
       }
     }
+  }
+
+  double lane_end_s(OpId id) const {
+    const OpTimes& t = trace_.ops[id.value];
+    const bool works = holds_lane_until_done(schedule_.op(id).kind);
+    return works && std::isfinite(t.done_s) ? t.done_s : t.issued_s;
   }
 
   double begin_of(TimelineTrack track, OpId id) const {
@@ -113,6 +127,16 @@ class Layout {
 };
 
 }  // namespace
+
+std::string_view name(TimelineTrack track) {
+  constexpr base::EnumNames<TimelineTrack, 4> kNames = {{"cpu", "nic out", "nic in", "waits"}};
+  return kNames[track];
+}
+
+OpId message_end(const Schedule& schedule, const Trace& trace, OpId id) {
+  const OpId other = schedule.op(id).match;
+  return other.valid() && std::isfinite(trace.ops[other.value].done_s) ? other : OpId::none();
+}
 
 std::vector<TimelineInterval> timeline_intervals(const Schedule& schedule, const Trace& trace,
                                                  RankId rank) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "sched/schedule.h"
@@ -25,7 +26,17 @@ struct TimelineInterval {
   // kLane: the lane. Otherwise the row of the track: intervals that overlap have rows of their own.
   std::uint32_t row = 0;
   bool posts = false;  // of a lane
+  // kLane: 0. A trace by other hands may have a lane do two things at once: then intervals of one
+  // part do not overlap.
+  std::uint32_t part = 0;
 };
+
+/// What a track is called, without its row: "cpu", "nic out", "nic in", "waits".
+std::string_view name(TimelineTrack track);
+
+/// What the message of an operation on a NIC's or a waiting track leads to, or comes from; none()
+/// if it has none, or that was never done.
+OpId message_end(const Schedule& schedule, const Trace& trace, OpId id);
 
 /// Of one rank, by track, lanes one after the other; on a lane and on the others in the order in
 /// which they begin. `trace` is of this schedule.

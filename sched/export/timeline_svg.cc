@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/append.h"
+#include "base/axis_step.h"
 #include "base/error.h"
 #include "base/shown_text.h"
 #include "base/units.h"
@@ -64,15 +65,6 @@ std::string track_name(TimelineTrack track, std::uint32_t row) {
   return row != 0 ? "" : track == TimelineTrack::kNicOut ? "out" : "in";
 }
 
-// 1, 2 or 5 times a power of ten: so that there are 5 to 12 of them.
-double tick_s(double makespan_s) {
-  const double power = std::pow(10, std::floor(std::log10(makespan_s / 5)));
-  for (const double factor : {5.0, 2.0}) {
-    if (makespan_s / (factor * power) >= 5) return factor * power;
-  }
-  return power;
-}
-
 class Picture {
  public:
   Picture(const Schedule& schedule, const Trace& trace) : schedule_(schedule), trace_(trace) {
@@ -119,7 +111,7 @@ class Picture {
   std::string grid(double bottom) const {
     std::string out;
     if (end_s_ <= 0) return out;
-    const double tick = tick_s(end_s_);
+    const double tick = base::axis_step(end_s_);
     for (int i = 0; i * tick <= end_s_ * (1 + 1e-9); ++i) {
       append(out,
              "<line class=\"grid\" x1=\"{0:.2f}\" y1=\"{1:g}\" x2=\"{0:.2f}\" y2=\"{2:g}\"/>"

@@ -58,6 +58,15 @@ JsonPlace JsonPlace::at(std::string_view key) const {
   return JsonPlace(&*found, this, key, 0);
 }
 
+std::vector<std::string_view> JsonPlace::names() const {
+  if (!json(value_).is_object()) fail("expected an object");
+  std::vector<std::string_view> names;
+  for (const auto& [key, value] : json(value_).items()) {
+    names.push_back(json(value_).find(key).key());
+  }
+  return names;
+}
+
 JsonPlace JsonPlace::list(std::string_view key) const {
   const JsonPlace place = at(key);
   if (!json(place.value_).is_array()) place.fail("expected an array");

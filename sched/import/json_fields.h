@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace slackline::sched {
 
@@ -17,6 +18,8 @@ class JsonPlace {
   JsonPlace at(std::string_view key) const;
   /// As at(), and an array.
   JsonPlace list(std::string_view key) const;
+  /// The names of an object's fields, in alphabetical order.
+  std::vector<std::string_view> names() const;
   /// The entries of an array.
   std::size_t size() const;
   JsonPlace entry(std::size_t index) const;

@@ -1,5 +1,8 @@
 """slackline advise"""
 
+import csv
+import xml.etree.ElementTree
+
 from program_case import ProgramCase, main
 
 SHARED = "two-level:racks=3,hosts=4,oversubscription=4"
@@ -42,6 +45,29 @@ class Advise(ProgramCase):
                                    delta=1e-12)
             self.assertEqual(found["digest"], document["digest"])
             self.assertEqual(found["platform_spec"], document["best_platform_spec"])
+
+    def test_the_table_and_the_picture(self):
+        found = self.advise("--ranks", "11", "--bytes", "1MiB", "-p", SHARED, *FEW, "--csv", "a.csv",
+                            "--plot", "a.svg")
+        with open(self.folder / "a.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), len(found["candidates"]))
+        for row, candidate in zip(rows, found["candidates"]):
+            self.assertEqual((row["schedule"], row["placement"], int(row["ops"])),
+                             (candidate["schedule"], candidate["placement"], candidate["ops"]))
+            self.assertEqual(bool(int(row["contended"])), candidate["contended"])
+            for name in ("predicted_s", "floor_s", "confirmed_s", "noise_ratio"):
+                self.assertEqual(float(row[name]) if row[name] else None, candidate[name])
+        picture = xml.etree.ElementTree.parse(self.folder / "a.svg").getroot()
+        bars = [e for e in picture.iter() if e.tag.endswith("}rect") and len(e)]
+        shown = found["candidates"][:40]
+        self.assertEqual([bar.get("class") for bar in bars],
+                         ["dark" if c["confirmed_s"] else "light" for c in shown])
+        judged = [c["confirmed_s"] or max(c["predicted_s"], c["floor_s"]) for c in shown]
+        for bar, time_s in zip(bars, judged):
+            self.assertAlmostEqual(float(bar.get("width")), 640 * time_s / max(judged), delta=0.02)
+        self.assertIn("expected a place for each",
+                      self.bad("advise", "--ranks", "4", "--bytes", "1MiB", "--csv", "x", "--plot", "x"))
 
     def test_the_platforms_own_racks_go_to_a_file(self):
         options = ["--ranks", "10", "--bytes", "1MiB", "-p", SHARED, "--patterns", "hybrid",

@@ -158,5 +158,21 @@ class Calibrate(ProgramCase):
                       self.bad("calibrate", "--points", "wrong.csv"))
 
 
+class OtherBenchmarks(ProgramCase):
+    def test_a_table_of_osu_tells_the_rate(self):
+        rows = "".join(f"{1 << n}  {(1.6e-6 + (1 << n) / 12.5e9) * 1e6:.2f}\n" for n in range(3, 23))
+        self.write("osu.txt", "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n" + rows)
+        self.good("calibrate", "--points", "osu.txt", "-o", "osu.toml")
+        found = self.document("simulate", "chain:ranks=2,bytes=1GiB,block=1GiB", "-p", "osu.toml")
+        self.assertAlmostEqual(found["makespan_s"], (1 << 30) / 12.5e9, delta=0.01 * found["makespan_s"])
+
+    def test_what_is_refused(self):
+        self.write("osu.txt", "# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1\n")
+        self.assertIn("osu.txt:1: ", self.bad("calibrate", "--points", "osu.txt"))
+        self.write("a.json", '{"test_info": {"test": "RDMA_Read_BW_Test"}, "results": {}}')
+        self.assertIn("a.json: document 1: test_info.test: ",
+                      self.bad("calibrate", "--points", "a.json"))
+
+
 if __name__ == "__main__":
     main()

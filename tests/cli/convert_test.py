@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import shutil
+import subprocess
 import xml.etree.ElementTree
 
-from program_case import CHAIN, PIPELINE, ProgramCase, main
+from program_case import CHAIN, PIPELINE, PROGRAM, ProgramCase, main
 
 
 class Convert(ProgramCase):
@@ -25,6 +27,47 @@ class Convert(ProgramCase):
         self.assertTrue(out.startswith("t.json: "))
         events = json.loads(self.read("t.json"))["traceEvents"]
         self.assertEqual({event["pid"] for event in events}, set(range(16)))
+
+    def test_perfetto(self):
+        self.good("simulate", PIPELINE, "--trace", "t")
+        out = self.good("convert", "t", "--to", "perfetto", "-o", "t.pftrace")
+        self.assertTrue(out.startswith("t.pftrace: "))
+        written = (self.folder / "t.pftrace").read_bytes()
+        for name in (b"rank 15", b"nic out", b"post send"):
+            self.assertIn(name, written)
+        document = self.document("convert", "t", "--to", "perfetto", "-o", "u.pftrace")
+        self.assertEqual((document["file"], document["file_bytes"]), ("u.pftrace", len(written)))
+        self.assertEqual((self.folder / "u.pftrace").read_bytes(), written)
+        piped = subprocess.run([PROGRAM, "convert", "t", "--to", "perfetto"], cwd=self.folder,
+                               capture_output=True, check=True)
+        self.assertEqual(piped.stdout, written)
+        self.assertEqual(self.bad("convert", "t", "--to", "perfetto", "--json"),
+                         "slackline: --json: perfetto is no text; expected a file, --output")
+
+    def test_paje_by_a_reader_of_others(self):
+        if shutil.which("pj_dump") is None:
+            self.skipTest("pj_dump is missing (Debian: pajeng)")
+        self.good("simulate", PIPELINE, "--trace", "t")
+        self.good("convert", "t", "--to", "paje", "-o", "t.paje")
+        done = subprocess.run(["pj_dump", "--user-defined", "--float-precision=12", "t.paje"],
+                              cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        rows = [line.split(", ") for line in done.stdout.splitlines()]
+        states = [row for row in rows if row[0] == "State"]
+        links = [row for row in rows if row[0] == "Link"]
+        traced = self.rows("t")
+        shown = {(state[7], state[8]): state for state in states}
+        self.assertEqual(len(shown), len(states))
+        for row in traced:
+            post = shown.pop(("post " + row["kind"], row["op"]))
+            self.assertAlmostEqual(float(post[4]), float(row["issued_s"]), delta=1e-11)
+            on_nic = shown.pop((row["kind"], row["op"]))
+            self.assertAlmostEqual(float(on_nic[4]), float(row["done_s"]), delta=1e-11)
+        self.assertEqual(shown, {})
+        sends = {row["op"]: row for row in traced if row["kind"] == "send"}
+        self.assertEqual({link[9] for link in links}, set(sends))
+        for link in links:
+            self.assertAlmostEqual(float(link[3]), float(sends[link[9]]["wire_s"]), delta=1e-11)
 
     def test_svg(self):
         self.compiled(CHAIN, "a & <b>.sched")

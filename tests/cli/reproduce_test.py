@@ -1,5 +1,6 @@
 """`slackline reproduce`: the facts of a paper's figures, and the figures."""
 
+import csv
 import json
 import os
 import shutil
@@ -71,15 +72,15 @@ class Reproduce(ProgramCase):
     @unittest.skipUnless(HAS_GNUPLOT, "without gnuplot")
     def test_figures_are_drawn_the_same_each_time(self):
         files = self.document("reproduce", "rdmc-fig4", "--quick", "--out", "a/b")["figures"]
-        self.assertEqual(self.files(), ["a", "a/b", "a/b/rdmc-fig4-256mb.svg",
-                                        "a/b/rdmc-fig4-8mb.svg"])
+        self.assertEqual(self.files(), ["a", "a/b", "a/b/rdmc-fig4-256mb.csv", "a/b/rdmc-fig4-256mb.svg",
+                                        "a/b/rdmc-fig4-8mb.csv", "a/b/rdmc-fig4-8mb.svg"])
         for figure in files:
             svg = self.read(figure["file"])
             for label in (figure["title"], figure["x_axis"], figure["y_axis"],
                           *(s["name"] for s in figure["series"])):
                 self.assertIn(label, svg)
         self.good("reproduce", "rdmc-fig4", "--quick")
-        for name in ("rdmc-fig4-256mb.svg", "rdmc-fig4-8mb.svg"):
+        for name in ("rdmc-fig4-256mb.svg", "rdmc-fig4-8mb.svg", "rdmc-fig4-8mb.csv"):
             self.assertEqual(self.read(f"figures/{name}"), self.read(f"a/b/{name}"))
 
     @unittest.skipUnless(HAS_GNUPLOT, "without gnuplot")
@@ -97,12 +98,23 @@ class Reproduce(ProgramCase):
         done = self.without_gnuplot("reproduce", "rdmc-fig8", "--quick")
         self.assertEqual(done.code, 0, done)
         self.assertIn("facts: 4 of 4 hold", done.out)
-        self.assertIn("note: no figure", done.err)
+        self.assertIn("note: no pictures, only their numbers: ", done.err)
+        self.assertEqual(done.err.count("gnuplot-nox"), 1)
+        numbers = [name for name in self.files() if name != "figures"]
+        self.assertTrue(numbers)
+        for name in numbers:
+            self.assertTrue(name.endswith(".csv"))
+            self.assertIn(f"numbers {name}\n", done.out)
+        done = self.without_gnuplot("reproduce", "rdmc-fig8", "--quick", "--out", "f", "--json")
+        self.assertEqual(done.code, 0, done)
         self.assertIn("gnuplot-nox", done.err)
-        self.assertEqual(self.files(), [])
-        done = self.without_gnuplot("reproduce", "rdmc-fig8", "--quick", "--out", "f")
-        self.assertEqual((done.code, done.out), (3, ""), done)
-        self.assertIn("gnuplot-nox", done.err)
+        for figure in json.loads(done.out)["figures"]:
+            self.assertIsNone(figure["file"])
+            with open(self.folder / figure["numbers"], newline="") as file:
+                rows = list(csv.DictReader(file))
+            points = [(series["name"], x, y) for series in figure["series"]
+                      for x, y in zip(series["x"], series["y"])]
+            self.assertEqual([(row["series"], float(row["x"]), float(row["y"])) for row in rows], points)
 
     def test_what_is_refused(self):
         self.assertIn("did you mean 'rdmc-fig8'?", self.bad("reproduce", "rdmc-fig88"))

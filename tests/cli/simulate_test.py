@@ -1,6 +1,9 @@
 """slackline simulate"""
 
+import csv
 import json
+import re
+import xml.etree.ElementTree
 
 from program_case import CHAIN, PATTERNS, PIPELINE, ProgramCase, block, main
 
@@ -156,6 +159,49 @@ class Simulate(ProgramCase):
             self.assertEqual(alone["makespan_samples_s"][0],
                              self.simulate(CHAIN, "-e", engine, *noise)["makespan_s"])
         self.assertIn("--trace", self.bad("simulate", CHAIN, "--samples", "2", "--trace", "t"))
+
+    def test_how_samples_are_distributed(self):
+        noise = ["--noise", "exponential,mean=1us", "--samples", "40"]
+        for engine in ("event", "analytic"):  # of which the second is streamed
+            found = self.simulate(CHAIN, "-e", engine, *noise, "--csv", "d.csv", "--plot", "d.svg")
+            with open(self.folder / "d.csv", newline="") as file:
+                rows = list(csv.DictReader(file))
+            self.assertEqual(list(rows[0]), ["share", "makespan_s", "rank_0_s", "rank_1_s", "rank_2_s"])
+            columns = {name: [float(row[name]) for row in rows] for name in rows[0]}
+            self.assertEqual(columns["share"], [(i + 1) / 40 for i in range(40)])
+            self.assertEqual(columns["makespan_s"], sorted(found["makespan_samples_s"]))
+            for rank in range(3):
+                times = columns[f"rank_{rank}_s"]
+                self.assertEqual(times, sorted(times))
+                for key, place in (("min", 0), ("p5", 1), ("median", 19), ("p95", 37), ("p99", 39),
+                                   ("max", 39)):
+                    self.assertEqual(found[f"rank_finish_{key}_s"][rank], times[place], key)
+                self.assertAlmostEqual(found["rank_finish_mean_s"][rank], sum(times) / 40)
+                self.assertGreater(found["rank_finish_deviation_s"][rank], 0)
+            picture = xml.etree.ElementTree.parse(self.folder / "d.svg").getroot()
+            paths = [e for e in picture.iter() if e.tag.endswith("}path")]
+            self.assertEqual([next(iter(path)).text for path in paths],
+                             ["rank 2", "rank 1", "rank 0", "makespan"])
+            steps = re.findall(r"H([0-9.]+)V([0-9.]+)", paths[-1].get("d"))
+            self.assertEqual(len(steps), 40)
+            low, high = min(columns["rank_0_s"]), max(columns["makespan_s"])
+            for (x, y), time_s, share in zip(steps, columns["makespan_s"], columns["share"]):
+                self.assertAlmostEqual(float(x), 60 + 640 * (time_s - low) / (high - low), delta=0.02)
+                self.assertAlmostEqual(float(y), 60 + 360 * (1 - share), delta=0.02)
+
+    def test_samples_of_which_some_never_end(self):
+        done = self.run_program("simulate", CHAIN, "-e", "event", "--fail", "rank=2,at=200us", "--noise",
+                                "exponential,mean=1us", "--samples", "9", "--csv", "d.csv", "--plot", "d.svg")
+        self.assertEqual(done.code, 1)
+        self.assertIn(",inf", self.read("d.csv"))
+        xml.etree.ElementTree.parse(self.folder / "d.svg")
+
+    def test_one_run_has_no_distribution(self):
+        for option in ("--csv", "--plot"):
+            self.assertIn("without --samples", self.bad("simulate", CHAIN, option, "x"))
+        self.assertIn("expected a place for each",
+                      self.bad("simulate", CHAIN, "--noise", "exponential,mean=1us", "--samples", "3",
+                               "--csv", "x", "--plot", "x"))
 
     def test_a_bound_on_sends_in_flight(self):
         # One after another: an acknowledgement lies between two sends.

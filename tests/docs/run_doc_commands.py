@@ -13,6 +13,8 @@ Of each Markdown document, in order of appearance and in one empty folder per do
   under it, if there are any: all of them, where a line `…` stands for any others.
   In a block fenced as ```console measured, times, rates and other numbers may be others, since they
   are of the machine that ran it; digests may not;
+- `$ mpirun …`, `$ mpiexec …` and `$ srun …` that start `slackline` are run likewise, where there is
+  such a launcher (of srun: and a cluster); else they are skipped, and named;
 - `$ scripts/…`, `$ cmake …`, `$ ctest …`, `$ git …` and `$ cd …` are skipped: they are not the
   program's. Any other command is an error here, so that none goes unnoticed.
 
@@ -22,12 +24,17 @@ Ends with 0 (every command did), 1 (one did not) or 2 (bad arguments).
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 FENCE = re.compile(r"^(```+|~~~+)\s*(\S*)\s*(.*)$")
 SKIPPED = ("scripts/", "cmake ", "ctest ", "git ", "cd ")
+LAUNCHERS = ("mpirun", "mpiexec", "srun")
+# Open MPI as root, and with fewer cores than ranks.
+LAUNCHING = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 PROGRAM_NAMES = ("slackline", "build/release/slackline")
 TIMEOUT_S = 120
 # What a document may ask bash for after a command, and which command of a pipe that is about.
@@ -36,6 +43,13 @@ STATUS_OF = {"echo $?": -1, "echo ${PIPESTATUS[0]}": 0}
 SCRIPT = """%s
 echo "${PIPESTATUS[*]}" > "$SLACKLINE_DOC_STATUS"
 """
+
+
+def is_there(launcher):
+    """srun needs a cluster that takes jobs, too."""
+    if shutil.which(launcher) is None:
+        return False
+    return launcher != "srun" or subprocess.run(["sinfo"], capture_output=True).returncode == 0
 
 
 def blocks(text):
@@ -120,7 +134,7 @@ def run_document(program, document):
         statuses = root / "statuses"
         environment = dict(os.environ, PATH=f"{root}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8",
                            SLACKLINE_DOC_STATUS=str(statuses),
-                           XDG_CONFIG_HOME=str(root / "config"))
+                           XDG_CONFIG_HOME=str(root / "config"), **LAUNCHING)
         for start, language, info, body in blocks(document.read_text(encoding="utf-8")):
             if info.startswith("file="):
                 target = work / info.removeprefix("file=").strip()
@@ -134,7 +148,13 @@ def run_document(program, document):
             for i, (number, command, shown) in enumerate(found):
                 if command in STATUS_OF or command.startswith(SKIPPED):
                     continue
-                if command.split(maxsplit=1)[0] not in PROGRAM_NAMES:
+                words = command.split()
+                if words[0] in LAUNCHERS and "slackline" in words:
+                    if not is_there(words[0]):
+                        print(f"{document.name}:{number}: skipped, no {words[0]}: $ {command}",
+                              flush=True)
+                        continue
+                elif words[0] not in PROGRAM_NAMES:
                     fail(number, f"`{command}` is neither slackline nor skipped")
                     continue
                 print(f"{document.name}:{number}: $ {command}", flush=True)

@@ -1,6 +1,8 @@
 """run_doc_commands.py runs what a document shows and fails when a command does."""
 
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,6 +63,28 @@ class RunDocCommands(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertEqual(calls, ["keep a", "need a", "need a"])
         self.assertIn("3 commands run, 0 failures", output)
+
+    def test_launchers_run_where_they_are(self):
+        launcher = self.root / "mpirun"
+        launcher.write_text('#!/bin/bash\n[ "$1" = -n ] && shift 2\n"$@"; "$@"\n')
+        launcher.chmod(0o755)
+        document = """
+            ```console
+            $ mpirun -n 2 slackline 0
+            $ srun slackline 0
+            ```
+            """
+        path = os.environ["PATH"]
+        for found, ran in ((f"{self.root}:/usr/bin:/bin", 2), ("/nowhere", 0)):
+            os.environ["PATH"] = found
+            try:
+                code, output, calls = self.run_documents(document)
+            finally:
+                os.environ["PATH"] = path
+            self.assertEqual((code, len(calls)), (0, ran), output)
+            # There may be one, but no cluster behind it.
+            self.assertIn("skipped, no srun: $ srun slackline 0", output)
+            (self.root / "log").unlink(missing_ok=True)
 
     def test_a_failure_is_named(self):
         code, output, calls = self.run_documents("""

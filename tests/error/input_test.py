@@ -135,7 +135,7 @@ class CommandLines(ProgramCase):
                 (["list", "formats", "chain"], "list: 'chain' is not an argument of it; see `slackline list --help`"),
                 (["list", "options", "quue"], "unknown pattern 'quue': did you mean 'queue'"),
                 (["convert", "t"], "no --to"),
-                (["convert", "t", "--to", "paje"], "unknown format 'paje'"),
+                (["convert", "t", "--to", "otf2"], "unknown format 'otf2'"),
                 (["simulate", CHAIN, "--engine", "ns3"], "simgrid, flow, analytic or event"),
                 (["simulate", CHAIN, "--policy", "random"], "in-order, ready or least-slack"),
                 (["simulate", CHAIN, "--samples", "0"], "--samples"),

@@ -54,6 +54,61 @@ class Run(RankCase):
         self.assertEqual(len(document["makespans_s"]), 5)
         self.assertEqual(document["makespan_s"], sorted(document["makespans_s"])[2])
 
+    def test_a_run_that_is_as_expected(self):
+        call = ("run", "chain:ranks=2,bytes=64KiB,block=16KiB", "--iterations", 5)
+        saved = self.document(*call)
+        self.write("saved.json", json.dumps(saved))
+        # A billion times slower is none.
+        found = self.document(*call, "--expect", "1e9", "--of", "saved.json")
+        self.assertEqual((found["expected_s"], found["expected_from"], found["expected_within"]),
+                         (saved["makespan_s"], "saved.json", 1e9))
+        self.assertAlmostEqual(found["slower_by_s"], found["makespan_s"] - saved["makespan_s"])
+        self.assertTrue(found["as_expected"])
+        out = self.good(*call, "--expect", "1e11%", "--of", "saved.json")
+        self.assertEqual(len([line for line in out.splitlines() if "expected" in line]), 1)
+        self.assertIn("; not slower by more than 1e+11 %", out)
+        # The machine model's prediction, of a machine that takes an hour for each message.
+        slow = "star:latency=3600s"
+        predicted = self.document("simulate", call[1], "--platform", slow)["makespan_s"]
+        found = self.document(*call, "--expect", "0%", "--platform", slow)
+        self.assertEqual((found["expected_s"], found["expected_from"], found["as_expected"]),
+                         (predicted, f"simulated on {slow}", True))
+
+    def test_a_run_that_is_slower_than_expected(self):
+        call = ("run", "chain:ranks=2,bytes=64KiB,block=16KiB", "--iterations", 5)
+        saved = self.document(*call)
+        saved["makespan_s"] = 1e-12
+        self.write("saved.json", json.dumps(saved))
+        found = self.document(*call, "--expect", "10%", "--of", "saved.json", code=1)
+        self.assertFalse(found["as_expected"])
+        self.assertTrue(found["bytes_proved"])
+        out = self.run_well(*call, "--expect", "0.1", "--of", "saved.json", code=1)
+        self.assertIn("expected 1 ps (saved.json): +", out)
+        self.assertIn("; slower by more than 10 %", out)
+        done = self.run_program(*call, "--expect", "10%", "--of", "saved.json", "--trace", "-")
+        self.assertEqual(done.code, 1)
+        self.assertIn("note: measured ", done.err)
+        self.assertIn("done_s", json.loads(done.out))
+
+    def test_what_cannot_be_expected(self):
+        call = ("run", "chain:ranks=2,bytes=64KiB")
+        self.assertIn("expected the machine that this one is like", self.bad(*call, "--expect", "5%"))
+        self.assertIn("--of without --expect", self.bad(*call, "--of", "x.json"))
+        for share in ("-1%", "ten", "", "nan", "inf"):
+            self.assertIn("expected a share of the expected makespan",
+                          self.bad(*call, f"--expect={share}", "-p", "fractus"))
+        self.assertIn("--sizes", self.bad(*call, "--expect", "5%", "-p", "fractus", "--sizes", "1KiB"))
+        self.assertIn("x.json", self.bad(*call, "--expect", "5%", "--of", "x.json"))
+        other = self.document("simulate", "chain:ranks=2,bytes=32KiB")
+        self.write("x.json", json.dumps(other))
+        self.assertIn("expected a run of this one", self.bad(*call, "--expect", "5%", "--of", "x.json"))
+        mine = self.document("simulate", call[1])
+        for makespan, said in ((None, "the run never ended"), (-1, "expected a time"), ("1", "x.json")):
+            self.write("x.json", json.dumps({**mine, "makespan_s": makespan}))
+            self.assertIn(said, self.bad(*call, "--expect", "5%", "--of", "x.json"))
+        self.write("x.json", "[")
+        self.assertIn("x.json", self.bad(*call, "--expect", "5%", "--of", "x.json"))
+
     def test_unproved_runs_say_so(self):
         document = self.document("run", "chain:ranks=2,bytes=64KiB,block=16KiB", "--no-proof")
         self.assertFalse(document["bytes_proved"])

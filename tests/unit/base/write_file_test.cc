@@ -108,6 +108,25 @@ TEST_P(WrittenFiles, StandWhereLinksLead) {
   EXPECT_EQ(names("far"), (Names{"x", "y"}));
 }
 
+TEST_P(WrittenFiles, TakePieceByPiece) {
+  const Pieces pieces = [](const Sink& out) {
+    for (int i = 0; i < 3; ++i) out(std::string(kLarge / 4, static_cast<char>('a' + i)));
+  };
+  write_file(path("x"), pieces, aside());
+  std::string all;
+  pieces([&](std::string_view piece) { all += piece; });
+  EXPECT_EQ(read_file(path("x")), all);
+  const Pieces broken = [](const Sink& out) {
+    out("half");
+    throw InputError("no more");
+  };
+  for (const char* name : {"x", "y"}) {
+    EXPECT_EQ(error_of([&] { write_file(path(name), broken, aside()); }), "no more");
+  }
+  EXPECT_EQ(read_file(path("x")), all);
+  EXPECT_EQ(names(), Names{"x"});
+}
+
 // Only so much may be written to a file: a disk that is full shows in the same way.
 void allow_file_of(rlim_t bytes) {
   const rlimit limit{bytes, bytes};

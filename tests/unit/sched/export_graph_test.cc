@@ -3,13 +3,19 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/write_file.h"
 #include "sched/compile.h"
 #include "sched/event_graph.h"
+#include "sched/export/events.h"
 #include "sched/export/exporter.h"
 #include "sched/export/graph.h"
+#include "sched/graph.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -73,6 +79,90 @@ TEST(ExportGraphml, NetworkxFindsTheCycleOfADeadlock) {
   EXPECT_EQ(python("check_graphml.py", write_graphml(b.build()), "--vertices 2 --cyclic"), 0);
 }
 
+// As check_events.py takes it.
+std::string arcs_of(const Schedule& schedule) {
+  std::map<std::string, int> count;
+  const EventGraph graph(schedule);
+  for (const Arc& arc : graph.arcs()) ++count[std::string(name(arc.kind))];
+  std::string text;
+  for (const auto& [kind, arcs] : count) {
+    text += (text.empty() ? "" : ",") + kind + "=" + std::to_string(arcs);
+  }
+  return text;
+}
+
+TEST(ExportEvents, NetworkxReadsAGraphWithoutCycles) {
+  if (!have("networkx")) GTEST_SKIP() << "networkx is missing (Debian: python3-networkx)";
+  for (const Schedule& schedule :
+       {testing::small_chain(), testing::put_with_copy(), testing::small_reduce(),
+        compile(parse_spec("binomial-pipeline:ranks=6,bytes=5MiB,block=1MiB"))}) {
+    const std::string options =
+        "--ops " + std::to_string(schedule.op_count()) + " --arcs " + arcs_of(schedule);
+    EXPECT_EQ(python("check_events.py", write_events_graphml(schedule), options), 0);
+    Trace trace;
+    trace.schedule = schedule.digest();
+    trace.ops.resize(schedule.op_count());
+    double at_s = 0;
+    const std::vector<EventId> order = topological_order(schedule).value();
+    for (const EventId event : order) {
+      OpTimes& op = trace.ops[event.op().value];
+      (event.is_done() ? op.done_s : op.issued_s) = at_s += 1e-6;
+    }
+    EXPECT_EQ(python("check_events.py", write_timed_events_graphml(schedule, trace),
+                     options + " --timed"),
+              0);
+  }
+}
+
+TEST(ExportEvents, NetworkxFindsTheCycleOfADeadlock) {
+  if (!have("networkx")) GTEST_SKIP() << "networkx is missing (Debian: python3-networkx)";
+  ScheduleBuilder b(1);
+  b.set_title("<a> & \"b\" \x01 \xc3\xa9");
+  Op op;
+  op.rank = RankId(0);
+  const OpId first = b.add(op);
+  const OpId second = b.add(op);
+  b.add_edge(first, second);
+  b.add_edge(second, first, On::kIssued);
+  EXPECT_EQ(python("check_events.py", write_events_graphml(b.build()),
+                   "--ops 2 --arcs own=2,edge=2 --cyclic"),
+            0);
+}
+
+TEST(ExportEvents, DotHasEveryArcAndTime) {
+  const Schedule schedule = compile(parse_spec("circulant:ranks=5,bytes=3MiB,block=1MiB"));
+  Trace trace;
+  trace.schedule = schedule.digest();
+  trace.ops.resize(schedule.op_count());
+  trace.ops[0].issued_s = 2.5e-6;
+  trace.ops[0].done_s = std::numeric_limits<double>::infinity();
+  const std::string kind(name(schedule.op(OpId(0)).kind));
+  const std::string text = write_timed_events_dot(schedule, trace);
+  EXPECT_THAT(text, HasSubstr("    i0 [label=\"" + kind + " 0 issued\\n2.5 us\"];\n"));
+  EXPECT_THAT(text, HasSubstr("    d0 [label=\"" + kind + " 0 done\\nnever\"];\n"));
+  EXPECT_THAT(text, HasSubstr("subgraph cluster_4 {"));
+  const EventGraph graph(schedule);
+  const std::string untimed = write_events_dot(schedule);
+  for (const std::string& each : {text, untimed}) {
+    std::set<std::string> lines;
+    std::istringstream stream(each);
+    for (std::string line; std::getline(stream, line);) {
+      if (line.find(" -> ") != std::string::npos)
+        lines.insert(line.substr(0, line.find_first_of("[;")));
+    }
+    std::set<std::string> arcs;
+    for (const Arc& arc : graph.arcs()) {
+      const auto id = [](std::uint32_t event) {
+        return std::string(event % 2 == 0 ? "i" : "d") + std::to_string(event / 2);
+      };
+      arcs.insert("  " + id(arc.source) + " -> " + id(arc.target) +
+                  (arc.kind == ArcKind::kOwn || arc.kind == ArcKind::kEdge ? "" : " "));
+    }
+    EXPECT_EQ(lines, arcs);
+  }
+  EXPECT_THAT(untimed, HasSubstr("    i0 [label=\"" + kind + " 0 issued\"];\n"));
+}
+
 TEST(ExportGoal, AnotherReaderPlaysTheProgramToItsEnd) {
   if (!have("re")) GTEST_SKIP() << "python3 is missing";
   for (const Schedule& schedule :
@@ -112,7 +202,8 @@ TEST(Exporters, RandomSchedulesAreWrittenOrRefusedByName) {
 
 TEST(Exporters, DynamicSchedulesAreRefusedWhereTheyMeanNothing) {
   const Schedule schedule = testing::queue_push();
-  for (const char* format : {"dot", "graphml", "goal", "csv", "msccl-xml"}) {
+  for (const char* format :
+       {"dot", "graphml", "events-dot", "events-graphml", "goal", "csv", "msccl-xml"}) {
     try {
       find_exporter(format)->write(schedule);
       ADD_FAILURE() << format;
