@@ -64,10 +64,17 @@ std::string value_of(const Point& point, std::string_view name) {
   return found == point.values.end() ? "" : found->second;
 }
 
-std::string key_of(const Point& point) {
+std::string Keys::of(const Point& point) {
+  const auto known = [](Meanings& meanings, const std::string& text,
+                        const auto& meaning_of) -> const std::string& {
+    const auto [entry, fresh] = meanings.try_emplace(text);
+    if (fresh) entry->second = meaning_of(text);
+    return entry->second;
+  };
   return digest(fmt::format("model {}\n{}\n{}\n{}\n{}\n{}\n{}\n", kModelVersion,
-                            schedule_of(point.schedule), platform_of(point.platform), point.engine,
-                            delays_of(point.delays), point.seed, point.samples));
+                            known(schedules_, point.schedule, schedule_of),
+                            known(platforms_, point.platform, platform_of), point.engine,
+                            known(delays_, point.delays, delays_of), point.seed, point.samples));
 }
 
 }  // namespace slackline::sweep

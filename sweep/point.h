@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,9 +28,16 @@ struct Point {
 /// What a value of the study is there. Empty where the point has no such value.
 std::string value_of(const Point& point, std::string_view name);
 
-/// 32 hexadecimal digits: XXH3-128 of what decides the answer. Specs and platforms that say the
-/// same have the same key, and a file has that of its contents. Of what cannot be read, the text
-/// counts.
-std::string key_of(const Point& point);
+/// Makes keys of points: 32 hexadecimal digits, XXH3-128 of what decides the answer. Specs and
+/// platforms that say the same have the same key, and a file has that of its contents. Of what
+/// cannot be read, the text counts. What a text means is found once.
+class Keys {
+ public:
+  std::string of(const Point& point);
+
+ private:
+  using Meanings = std::map<std::string, std::string>;
+  Meanings schedules_, platforms_, delays_;
+};
 
 }  // namespace slackline::sweep

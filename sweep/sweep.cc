@@ -11,8 +11,9 @@ SweepState state_of(const Study& study, const std::string& folder) {
   SweepState state;
   state.rows = rows_of_parts(folder);
   std::set<std::string> known;
+  Keys keys;
   for (const Point& point : study.points) {
-    state.keys.push_back(key_of(point));
+    state.keys.push_back(keys.of(point));
     if (!known.insert(state.keys.back()).second) continue;
     const auto row = state.rows.find(state.keys.back());
     if (row == state.rows.end()) continue;

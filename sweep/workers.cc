@@ -9,11 +9,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -27,8 +30,12 @@ namespace {
 
 using sched::Descriptor;
 
-// So many points are told a worker at a time, so that it need not wait for the next.
-constexpr std::size_t kAhead = 2;
+// A worker is told as many points as it answers in that time, so that it need not wait for the
+// next, and so that answers come in heaps, which are kept at once. As many may be lost if all of
+// this ends.
+constexpr double kAhead_s = 0.02;
+constexpr std::size_t kLeastAhead = 2;
+constexpr std::size_t kMostAhead = 512;
 constexpr int kPatience_ms = 200;
 
 struct CutShort {};
@@ -58,29 +65,55 @@ Outcome unpacked(std::string_view bytes) {
   return answer;
 }
 
-bool read_exactly(int fd, void* to, std::size_t count) {
-  auto* at = static_cast<char*>(to);
-  while (count > 0) {
-    const ssize_t got = read(fd, at, count);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    count -= static_cast<std::size_t>(got);
-  }
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Appends what there is, at least a byte; false at the end.
+bool read_more(int fd, std::string& to) {
+  char piece[1 << 16];
+  ssize_t got;
+  do {
+    got = read(fd, piece, sizeof piece);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) return false;
+  to.append(piece, static_cast<std::size_t>(got));
   return true;
+}
+
+template <class Value>
+std::string_view bytes_of(const Value& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+// Takes a value from the front of what has come; nothing if it has not come whole.
+template <class Value>
+std::optional<Value> taken(std::string_view& bytes) {
+  if (bytes.size() < sizeof(Value)) return std::nullopt;
+  Value value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes.remove_prefix(sizeof value);
+  return value;
 }
 
 // Never returns.
 [[noreturn]] void work(std::span<const Point> points, int orders, int answers) {
   PointRunner runner;
-  std::uint64_t index = 0;
-  while (read_exactly(orders, &index, sizeof index)) {
-    const std::string answer = packed(runner.answer(points[index]));
-    const Head head{index, answer.size()};
-    if (base::write_all(answers, {reinterpret_cast<const char*>(&head), sizeof head}) != 0 ||
-        base::write_all(answers, answer) != 0) {
-      break;
+  std::string come, said;
+  double said_s = now_s();
+  while (read_more(orders, come)) {
+    std::string_view left = come;
+    while (const auto index = taken<std::uint64_t>(left)) {
+      const std::string answer = packed(runner.answer(points[*index]));
+      const Head head{*index, answer.size()};
+      said.append(bytes_of(head)).append(answer);
+      // To say each at once would wake the other process for each.
+      if (left.size() >= sizeof *index && now_s() - said_s < kAhead_s / 10) continue;
+      if (base::write_all(answers, said) != 0) _exit(0);
+      said.clear();
+      said_s = now_s();
     }
+    come.erase(0, come.size() - left.size());
   }
   _exit(0);
 }
@@ -118,8 +151,8 @@ class Worker {
   }
   ~Worker() {
     if (child_ < 0) return;
-    // One that is at a point would end only after it; and one that is at none would not see that its
-    // orders have ended, while others hold that pipe's end too, as they were forked later.
+    // One that is at a point would end only after it; and one that is at none would not see that
+    // its orders have ended, while others hold that pipe's end too, as they were forked later.
     kill(child_, SIGKILL);
     base::wait_for(child_);
   }
@@ -127,25 +160,41 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   int answers() const { return answers_.get(); }
-  bool has_room() const { return told_.size() < kAhead; }
+  bool has_room() const {
+    const double each_s =
+        (now_s() - begun_s_) / static_cast<double>(std::max<std::size_t>(1, heard_));
+    const auto ahead = static_cast<std::size_t>(std::min(kAhead_s / each_s, double{kMostAhead}));
+    return told_.size() < std::max(kLeastAhead, heard_ == 0 ? 0 : ahead);
+  }
   bool is_idle() const { return told_.empty(); }
 
-  void tell(std::uint64_t index) {
-    told_.push_back(index);
+  // At most as many as there is room for, from the front.
+  void tell(std::deque<std::uint64_t>& left) {
+    std::string orders;
+    while (!left.empty() && has_room()) {
+      told_.push_back(left.front());
+      orders += bytes_of(left.front());
+      left.pop_front();
+    }
     // If it has ended, what it says next says so.
-    base::write_all(orders_.get(), {reinterpret_cast<const char*>(&index), sizeof index});
+    base::write_all(orders_.get(), orders);
   }
 
-  // The next answer; false if the process has ended instead.
-  bool hear(std::uint64_t& index, Outcome& answer) {
-    Head head;
-    if (!read_exactly(answers_.get(), &head, sizeof head)) return false;
-    std::string bytes(head.bytes, '\0');
-    if (!read_exactly(answers_.get(), bytes.data(), bytes.size())) return false;
-    index = head.index;
-    answer = unpacked(bytes);
-    told_.pop_front();
-    return true;
+  // Waits for something to come; false if the process has ended instead.
+  bool listen() { return read_more(answers_.get(), come_); }
+  // Gives what has come whole.
+  void hear(const std::function<void(std::size_t index, const Outcome& answer)>& take) {
+    std::string_view left = come_;
+    for (std::string_view rest = left;;) {
+      const auto head = taken<Head>(rest);
+      if (!head || rest.size() < head->bytes) break;
+      told_.pop_front();
+      ++heard_;
+      take(head->index, unpacked(rest.substr(0, head->bytes)));
+      rest.remove_prefix(head->bytes);
+      left = rest;
+    }
+    come_.erase(0, come_.size() - left.size());
   }
 
   // What it was told and has not answered, the one that it was at first; and how it ended.
@@ -159,6 +208,9 @@ class Worker {
   Descriptor orders_, answers_;
   pid_t child_ = -1;
   std::deque<std::uint64_t> told_;
+  double begun_s_ = now_s();
+  std::size_t heard_ = 0;
+  std::string come_;
 };
 
 // A worker that has ended does not end us.
@@ -185,8 +237,7 @@ void answer_all(std::span<const Point> points, std::uint32_t jobs,
   for (;;) {
     while (!left.empty() && workers.size() < jobs) {
       workers.push_back(std::make_unique<Worker>(points));
-      workers.back()->tell(left.front());
-      left.pop_front();
+      workers.back()->tell(left);
     }
     std::erase_if(workers, [](const auto& worker) { return worker->is_idle(); });
     if (workers.empty()) return;
@@ -196,22 +247,18 @@ void answer_all(std::span<const Point> points, std::uint32_t jobs,
     for (std::size_t w = 0; ready > 0 && w < ends.size(); ++w) {
       if (ends[w].revents == 0) continue;
       Worker& worker = *workers[w];
-      std::uint64_t index = 0;
-      Outcome answer;
-      if (worker.hear(index, answer)) {
-        take(index, answer);
-      } else {
-        std::string how;
-        std::deque<std::uint64_t> untold = worker.left(how);
-        take(untold.front(), {{}, how, 70});
-        untold.pop_front();
-        left.insert(left.begin(), untold.begin(), untold.end());
+      if (worker.listen()) {
+        worker.hear(take);
+        worker.tell(left);
         continue;
       }
-      while (!left.empty() && worker.has_room()) {
-        worker.tell(left.front());
-        left.pop_front();
+      std::string how;
+      std::deque<std::uint64_t> untold = worker.left(how);
+      if (!untold.empty()) {
+        take(untold.front(), {{}, how, 70});
+        untold.pop_front();
       }
+      left.insert(left.begin(), untold.begin(), untold.end());
     }
     wait();
   }

@@ -11,6 +11,8 @@
 namespace slackline::sweep {
 namespace {
 
+std::string key_of(const Point& point) { return Keys().of(point); }
+
 Point point(const std::string& schedule, const std::string& platform, const std::string& engine) {
   Point made;
   made.schedule = schedule;
