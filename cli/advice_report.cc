@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/append.h"
+#include "base/csv_field.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/human.h"
@@ -73,9 +74,10 @@ std::string AdviceReport::csv() const {
   };
   for (const std::uint32_t i : ranking) {
     const Candidate& candidate = table.candidates[i];
-    sched::append(out, "{},{},{},{},{},{}", csv_field(spec_text(candidate)),
-                  csv_field(machine::format_placement(candidate.platform.placement)), candidate.ops,
-                  candidate.predicted_s, candidate.contended ? 1 : 0, candidate.floor_s);
+    sched::append(out, "{},{},{},{},{},{}", sched::csv_field(spec_text(candidate)),
+                  sched::csv_field(machine::format_placement(candidate.platform.placement)),
+                  candidate.ops, candidate.predicted_s, candidate.contended ? 1 : 0,
+                  candidate.floor_s);
     field(candidate.confirmed_s);
     field(candidate.noise_ratio);
     out += '\n';

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/append.h"
+#include "base/csv_field.h"
 #include "base/error.h"
 #include "base/write_folder.h"
 #include "cli/commands.h"
@@ -204,7 +205,7 @@ class Reproduce : public Command {
   static std::string csv_of(const experiments::Figure& figure) {
     std::string text = "series,x,y\n";
     for (const experiments::Series& series : figure.series) {
-      const std::string name = csv_field(series.name);
+      const std::string name = sched::csv_field(series.name);
       for (std::size_t i = 0; i < series.x.size(); ++i) {
         sched::append(text, "{},{},{}\n", name, series.x[i], series.y[i]);
       }

@@ -203,7 +203,7 @@ class Sweep : public Command {
       const auto row = state.rows.find(state.keys[i]);
       if (row != state.rows.end()) rows.emplace_back(&study.points[i], &row->second);
     }
-    const auto time = [&](double sweep::Row::*time_s) {
+    const auto time = [&](auto sweep::Row::*time_s) {
       return [&rows, time_s](auto i) {
         const sweep::Row& row = *rows[i].second;
         return row.error.empty() ? Value(row.*time_s) : Value();

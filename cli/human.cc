@@ -41,21 +41,4 @@ std::string exact_average(const analysis::SlackSum& sum) {
                     : fmt::format("{}/{}", sum.total / divisor, below);
 }
 
-std::string csv_field(const std::string& name) {
-  // With one of these in front a spreadsheet carries a text out as a formula.
-  constexpr std::string_view kFormula = "=+-@";
-  std::string text = sched::shown(name);
-  if (!text.empty() && kFormula.find(text.front()) != std::string_view::npos)
-    text.insert(0, 1, '\'');
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted;
-  quoted.push_back('"');
-  for (const char c : text) {
-    if (c == '"') quoted.push_back(c);
-    quoted.push_back(c);
-  }
-  quoted.push_back('"');
-  return quoted;
-}
-
 }  // namespace slackline::cli

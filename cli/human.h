@@ -25,8 +25,5 @@ std::string share_of_ops(std::uint64_t count, std::size_t ops);
 /// The average in lowest terms: "11/7", or "2" if it is whole; empty over nothing.
 std::string exact_average(const analysis::SlackSum& sum);
 
-/// A name as a field of a CSV file: quoted where it has to be, on one line, and with an apostrophe
-/// in front where a spreadsheet would take it for a formula.
-std::string csv_field(const std::string& name);
 
 }  // namespace slackline::cli

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/advice/link_capacity.h"
+#include "base/csv_field.h"
 #include "base/units.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"
@@ -209,9 +210,9 @@ std::string link_csv(const machine::Setting& setting, const sched::Trace& trace)
     const double end_s = analysis::sent_s(schedule, paths, trace, sched::OpId(i));
     for (const machine::LinkId link :
          paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
-      text += fmt::format("{},{},{},{},{}\n", csv_field(setting.wiring.links()[link.value].name),
-                          trace.ops[i].wire_s, std::isfinite(end_s) ? fmt::to_string(end_s) : "",
-                          bytes, i);
+      text += fmt::format(
+          "{},{},{},{},{}\n", sched::csv_field(setting.wiring.links()[link.value].name),
+          trace.ops[i].wire_s, std::isfinite(end_s) ? fmt::to_string(end_s) : "", bytes, i);
     }
   }
   return text;

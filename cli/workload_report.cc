@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/csv_field.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/human.h"
@@ -108,7 +109,7 @@ void WorkloadSource::write_messages(const sched::Schedule& schedule, const sched
     const machine::WorkloadMessage& message = workload_.messages[m];
     const machine::WorkloadGroup& group = workload_.groups[message.group];
     const machine::MessageResult& times = result.messages[m];
-    text += fmt::format("{},{},{},{},{},{},{}\n", m, csv_field(group.name), message.bytes,
+    text += fmt::format("{},{},{},{},{},{},{}\n", m, sched::csv_field(group.name), message.bytes,
                         group.ranks.size() - 1, csv_number(times.arrival_s),
                         csv_number(times.done_s), csv_number(times.latency_s()));
   }

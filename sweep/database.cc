@@ -52,6 +52,11 @@ Statement& Statement::bind(int parameter, double value) {
   check(sqlite3_bind_double(statement_.get(), parameter + 1, value));
   return *this;
 }
+Statement& Statement::bind(int parameter, std::optional<double> value) {
+  if (value) return bind(parameter, *value);
+  check(sqlite3_bind_null(statement_.get(), parameter + 1));
+  return *this;
+}
 Statement& Statement::bind(int parameter, std::int64_t value) {
   check(sqlite3_bind_int64(statement_.get(), parameter + 1, value));
   return *this;
@@ -73,7 +78,8 @@ std::string Statement::text(int column) const {
 std::int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
-double Statement::real(int column) const {
+std::optional<double> Statement::real(int column) const {
+  if (sqlite3_column_type(statement_.get(), column) == SQLITE_NULL) return std::nullopt;
   if (sqlite3_column_type(statement_.get(), column) == SQLITE_TEXT) return HUGE_VAL;
   return sqlite3_column_double(statement_.get(), column);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,13 +21,14 @@ class Statement {
 
   Statement& bind(int parameter, std::string_view text);
   Statement& bind(int parameter, double value);  // what is not finite is kept as text: "inf"
+  Statement& bind(int parameter, std::optional<double> value);  // nothing is NULL
   Statement& bind(int parameter, std::int64_t value);
   /// Carries it out, and is ready for the next; `row` is called for each row of the answer.
   void run(const std::function<void()>& row = {});
 
   std::string text(int column) const;
   std::int64_t integer(int column) const;
-  double real(int column) const;
+  std::optional<double> real(int column) const;
 
  private:
   void check(int code) const;

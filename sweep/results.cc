@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/append.h"
+#include "base/csv_field.h"
 #include "base/error.h"
 
 namespace slackline::sweep {
@@ -97,15 +98,9 @@ std::int64_t now_ms() {
       .count();
 }
 
-std::string number_or_inf(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : "inf";
-}
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
+std::string number_or_inf(std::optional<double> value) {
+  if (!value) return "";
+  return std::isfinite(*value) ? fmt::format("{}", *value) : "inf";
 }
 
 }  // namespace
@@ -123,17 +118,18 @@ Row row_of(const Point& point, const Outcome& answer) {
   std::vector<double> ordered = answer.makespan_s;
   if (ordered.empty()) return row;
   std::ranges::sort(ordered);
-  const auto at = [&](double share) {
-    const auto place =
-        static_cast<std::size_t>(std::ceil(share * static_cast<double>(ordered.size())));
-    return ordered[std::max<std::size_t>(place, 1) - 1];
+  // By nearest rank, as in runs (analysis/engines/run_statistics.h), but that a time may be
+  // infinite.
+  const std::size_t count = ordered.size();
+  const auto reached = [&](std::size_t share, std::size_t of) -> std::optional<double> {
+    if (count < of) return std::nullopt;
+    return ordered[(count * share + of - 1) / of - 1];
   };
-  for (const double makespan_s : ordered) row.mean_s += makespan_s;
-  row.mean_s /= static_cast<double>(ordered.size());
+  for (const double makespan_s : ordered) row.mean_s += makespan_s / static_cast<double>(count);
   row.least_s = ordered.front();
-  row.median_s = at(0.5);
-  row.p90_s = at(0.9);
-  row.p99_s = at(0.99);
+  row.median_s = (ordered[(count - 1) / 2] + ordered[count / 2]) / 2;
+  row.p90_s = reached(9, 10);
+  row.p99_s = reached(99, 100);
   row.most_s = ordered.back();
   return row;
 }
@@ -216,12 +212,12 @@ std::map<std::string, Row> rows_of_parts(const std::string& folder) {
       row.delays = all.text(4);
       row.seed = std::stoull(all.text(5));
       row.samples = static_cast<std::uint32_t>(all.integer(6));
-      row.mean_s = all.real(7);
-      row.least_s = all.real(8);
-      row.median_s = all.real(9);
+      row.mean_s = all.real(7).value_or(0);
+      row.least_s = all.real(8).value_or(0);
+      row.median_s = all.real(9).value_or(0);
       row.p90_s = all.real(10);
       row.p99_s = all.real(11);
-      row.most_s = all.real(12);
+      row.most_s = all.real(12).value_or(0);
       row.exit_code = static_cast<std::int32_t>(all.integer(13));
       row.error = all.text(14);
       if (row.exit_code == kEnvironment) return;
@@ -280,21 +276,24 @@ std::string results_csv(const Study& study, const std::vector<std::string>& keys
     if (found == rows.end()) continue;
     const Point& point = study.points[i];
     const Row& row = found->second;
-    sched::append(text, "{},{},{},{},{},{}", csv_text(point.schedule), csv_text(point.platform),
-                  point.engine, csv_text(point.delays), point.seed, point.samples);
+    sched::append(text, "{},{},{},{},{},{}", sched::csv_field(point.schedule),
+                  sched::csv_field(point.platform), point.engine, sched::csv_field(point.delays),
+                  point.seed, point.samples);
     for (const std::string& name : study.values) {
       const auto value =
           std::ranges::find(point.values, name, [](const auto& v) { return v.first; });
-      sched::append(text, ",{}", value == point.values.end() ? "" : csv_text(value->second));
+      sched::append(text, ",{}",
+                    value == point.values.end() ? "" : sched::csv_field(value->second));
     }
     if (row.error.empty()) {
-      for (const double time_s :
-           {row.mean_s, row.least_s, row.median_s, row.p90_s, row.p99_s, row.most_s}) {
+      for (const std::optional<double> time_s :
+           {std::optional(row.mean_s), std::optional(row.least_s), std::optional(row.median_s),
+            row.p90_s, row.p99_s, std::optional(row.most_s)}) {
         sched::append(text, ",{}", number_or_inf(time_s));
       }
       text += ",\n";
     } else {
-      sched::append(text, ",,,,,,,{}\n", csv_text(row.error));
+      sched::append(text, ",,,,,,,{}\n", sched::csv_field(row.error));
     }
   }
   return text;

@@ -27,8 +27,9 @@ struct Row {
   std::string schedule, platform, engine, delays;
   std::uint64_t seed = 0;
   std::uint32_t samples = 1;
-  double mean_s = 0, least_s = 0, median_s = 0, p90_s = 0, p99_s = 0, most_s = 0;
-  std::string error;  // then none of the times counts
+  double mean_s = 0, least_s = 0, median_s = 0, most_s = 0;
+  std::optional<double> p90_s, p99_s;  // from 10 and from 100 samples on
+  std::string error;                   // then none of the times counts
   std::int32_t exit_code = 0;
 };
 

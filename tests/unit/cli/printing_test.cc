@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/csv_field.h"
 #include "cli/human.h"
 #include "cli/json_document.h"
 #include "cli/table.h"
@@ -109,12 +110,12 @@ TEST(JsonDocument, HoldsNothingThatATerminalObeys) {
 }
 
 TEST(CsvField, IsQuotedAndNoFormula) {
-  EXPECT_EQ(csv_field("a b"), "a b");
-  EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+  EXPECT_EQ(sched::csv_field("a b"), "a b");
+  EXPECT_EQ(sched::csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
   for (const char* formula : {"=1+1", "+1", "-1", "@a"}) {
-    EXPECT_EQ(csv_field(formula), std::string("'") + formula);
+    EXPECT_EQ(sched::csv_field(formula), std::string("'") + formula);
   }
-  EXPECT_EQ(csv_field("\t=1\r\n"), "\\x09=1\\x0d\\x0a");
+  EXPECT_EQ(sched::csv_field("\t=1\r\n"), "\\x09=1\\x0d\\x0a");
 }
 
 TEST(Table, CellsStayOnTheirLine) {
