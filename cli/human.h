@@ -25,5 +25,4 @@ std::string share_of_ops(std::uint64_t count, std::size_t ops);
 /// The average in lowest terms: "11/7", or "2" if it is whole; empty over nothing.
 std::string exact_average(const analysis::SlackSum& sum);
 
-
 }  // namespace slackline::cli

@@ -1,161 +1,133 @@
-"""A study's shares under launchers: mpirun's processes, and the tasks of a real Slurm's array."""
+"""slackline run over many sizes and for a time: what it says, not how fast it is."""
 
 import json
-import os
-import shutil
+import re
 import signal
-import socket
 import subprocess
-import time
-import unittest
 
-from program_case import PROGRAM, ProgramCase, main
+from program_case import PROGRAM, main
+from rank_case import PATIENCE_S, RankCase
 
-PATIENCE_S = 120
-STUDY = """
-schedule = ["chain:ranks={ranks},bytes=1MiB", "sequential:ranks={ranks},bytes=1MiB",
-            "nothing:ranks={ranks}"]
-engine = ["analytic", "flow"]
-[values]
-ranks = { from = 2, to = 12 }
-"""
-POINTS = 3 * 2 * 11
-SLURM = ("slurmctld", "slurmd", "munged", "sbatch")
-WHY_NO_SLURM = next((f"no {name} (Debian: slurmctld, slurmd, slurm-client, munge)"
-                     for name in SLURM
-                     if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") is None), None)
-if WHY_NO_SLURM is None and os.geteuid() != 0:
-    WHY_NO_SLURM = "not root: a Slurm of one's own needs it"
+CHAIN = "chain:ranks=2,block=16KiB"
 
 
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+class Sweep(RankCase):
+    def sweep(self, spec, sizes, *arguments):
+        return self.document("run", spec, "--sizes", sizes, *arguments)
+
+    def test_every_size_once(self):
+        for transport in ("shm", "tcp"):
+            document = self.sweep(CHAIN, "1KiB..64KiB:x4", "--iterations", 3, "-t", transport)
+            self.assertEqual([size["bytes"] for size in document["sizes"]],
+                             [1024, 4096, 16384, 65536])
+            self.assertEqual(document["schedule"], "chain:ranks=2,block=16KiB")
+            self.assertTrue(document["bytes_proved"])
+            for size in document["sizes"]:
+                self.assertEqual(size["iterations"], 3)
+                self.assertEqual(size["message_bytes"], size["bytes"])
+                self.assertEqual(size["messages"], (size["bytes"] - 1) // 16384 + 1)
+                least, most = size["makespan_min_s"], size["makespan_max_s"]
+                self.assertGreater(least, 0)
+                for key in ("makespan_s", "makespan_mean_s"):
+                    self.assertLessEqual(least, size[key] * (1 + 1e-9))
+                    self.assertLessEqual(size[key], most * (1 + 1e-9))
+
+    def test_schedules_are_those_of_each_size(self):
+        document = self.sweep("chain:ranks=2,bytes=7,block=16KiB", "100,16KiB", "--iterations", 1)
+        for size in document["sizes"]:
+            compiled = self.document("compile", f"{CHAIN},bytes={size['bytes']}")
+            self.assertEqual(size["digest"], compiled["digest"])
+            self.assertEqual(size["schedule"], compiled["schedule"])
+
+    def test_figures_follow_from_the_makespan(self):
+        for spec, factor in (("chain:ranks=3", 1), ("allreduce:ranks=3", 4 / 3),
+                             ("allgather:ranks=3", 2 / 3), ("reduce:ranks=3", 1)):
+            document = self.sweep(spec, "8KiB,24KiB", "--iterations", 2)
+            for size in document["sizes"]:
+                bandwidth = size["message_bytes"] / size["makespan_s"]
+                self.assertAlmostEqual(size["bandwidth_bytes_per_s"] / bandwidth, 1)
+                self.assertAlmostEqual(size["bus_bandwidth_bytes_per_s"] / bandwidth, factor)
+                self.assertAlmostEqual(size["messages_per_s"] * size["makespan_s"],
+                                       size["messages"])
+                # Loopback and memory have no rate.
+                self.assertIsNone(size["line_share"])
+        of_all = self.sweep("allgather:ranks=3", "8KiB", "--iterations", 1)["sizes"][0]
+        self.assertEqual((of_all["bytes"], of_all["message_bytes"]), (8192, 3 * 8192))
+
+    def test_what_the_number_of_iterations_cannot_tell_is_left_out(self):
+        for count, known in ((1, 0), (2, 1), (10, 2), (100, 3)):
+            (size,) = self.sweep("chain:ranks=2", "8", "--iterations", count)["sizes"]
+            self.assertEqual(size["iterations"], count)
+            told = [size[f"makespan_{key}_s"] is not None
+                    for key in ("deviation", "p90", "p99", "p999")]
+            self.assertEqual(told, [True] * known + [False] * (4 - known), count)
+
+    def test_a_table_has_a_line_for_each_size(self):
+        lines = self.good("run", CHAIN, "--sizes", "1KiB..4KiB", "--iterations", 2).splitlines()
+        self.assertEqual(lines[0], "chain:ranks=2,block=16KiB, at 3 sizes")
+        head = next(i for i, line in enumerate(lines) if line.split()[:2] == ["bytes", "iterations"])
+        self.assertEqual([re.split(r"  +", line.strip())[:2] for line in lines[head + 1:]],
+                         [["1 KiB", "2"], ["2 KiB", "2"], ["4 KiB", "2"]])
+        # Columns stand under their heads.
+        self.assertEqual(len({len(line) for line in lines[head:]}), 1)
+
+    def test_with_all_it_ends_with_where_ranks_ran(self):
+        self.assertRegex(self.good("run", "chain:ranks=2", "--sizes", "8", "--iterations", 1,
+                                   "--all"), r"\n  rank  host +process +cores")
+
+    def test_a_line_is_there_as_soon_as_its_size_is_measured(self):
+        # A hundred sizes take most of a minute.
+        run = subprocess.Popen([PROGRAM, "run", CHAIN, "--sizes", ",".join(["1KiB"] * 100)],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self.folder)
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.wait, PATIENCE_S)
+        self.addCleanup(run.kill)
+        for line in run.stdout:
+            if line.split()[:2] == [b"1", b"KiB"]:
+                break
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(PATIENCE_S), -signal.SIGTERM)
+
+    def test_wrong_bytes_of_calls_are_looked_at_at_each_size(self):
+        document = self.sweep("call-buffer:ranks=3,messages=3", "64,4KiB", "--iterations", 2)
+        for size in document["sizes"]:
+            self.assertEqual((size["contents_checked"], size["contents_findings"]), (True, []))
+
+    def test_ranks_that_are_started_one_by_one_join_once(self):
+        ranks = self.start_ranks(3, "circulant:ranks=3", "--sizes", "1KiB,100KiB", "--json",
+                                 "-t", "tcp")
+        done = [rank.wait() for rank in ranks]
+        self.assertEqual([d.code for d in done], [0, 0, 0], done)
+        self.assertEqual([d.out for d in done[1:]], ["", ""])
+        document = json.loads(done[0].out)
+        self.assertEqual([f["process"] for f in document["rank_facts"]], [r.pid for r in ranks])
+
+    def test_ranks_with_different_sizes_do_not_begin(self):
+        ranks = self.start_ranks(2, CHAIN, "--iterations", "1",
+                                 of_rank=lambda rank: ("--sizes", f"{rank + 1}KiB"))
+        for done in [rank.wait() for rank in ranks]:
+            self.assertEqual((done.code, done.out), (2, ""), done)
+            self.assertIn("ranks disagree: rank 0 has schedule of 1KiB: ", done.err)
 
 
-class Shares(ProgramCase):
-    def setUp(self):
-        super().setUp()
-        (self.folder / "study.toml").write_text(STUDY)
-        self.document("sweep", "study.toml", "-o", "local", code=1)
+class Duration(RankCase):
+    def test_it_runs_as_often_as_it_takes(self):
+        document = self.document("run", "chain:ranks=2,bytes=1KiB", "--duration", "50ms")
+        self.assertEqual(document["iterations"], len(document["makespans_s"]))
+        self.assertGreaterEqual(document["iterations"], 2)
+        # The trace is of one of them.
+        self.assertIn(max(document["rank_finish_s"]), document["makespans_s"])
+        out = self.good("run", "chain:ranks=2,bytes=1KiB", "--duration", "50ms")
+        self.assertRegex(out, r"iterations  \d+, after 1 to warm up")
+        self.assertRegex(out, r"spread      mean .* \(of \d+\)")
 
-    def results(self, out):
-        return (self.folder / out / "results.sqlite").read_bytes()
-
-    @unittest.skipIf(shutil.which("mpirun") is None, "no mpirun (Debian: openmpi-bin)")
-    def test_of_mpirun(self):
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        done = subprocess.run(["mpirun", "--oversubscribe", "-np", "2", PROGRAM, "sweep",
-                               "study.toml", "-o", "out", "--shard", "auto", "--json"],
-                              cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=PATIENCE_S)
-        self.assertEqual(done.returncode, 0, done)
-        shares = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual(sum(share["answered_now"] for share in shares), POINTS)
-        merged = self.document("sweep", "study.toml", "-o", "out", "--merge", code=1)
-        self.assertEqual((merged["left"], merged["failed"]), (0, POINTS // 3))
-        self.assertEqual(self.results("out"), self.results("local"))
-
-    @unittest.skipIf(WHY_NO_SLURM, WHY_NO_SLURM)
-    def test_of_slurm(self):
-        environment = self.start_slurm()
-        done = subprocess.run([PROGRAM, "sweep", "study.toml", "-o", "out", "--submit", "slurm",
-                               "--shards", "4", "--json"], cwd=self.folder, env=environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
-        self.assertEqual(done.returncode, 0, done)
-        self.assertEqual(json.loads(done.stdout)["shards"], 4)
-        said = self.folder / "out" / "merge.txt"
-        end = time.monotonic() + PATIENCE_S
-        while not (said.exists() and "results" in said.read_text()):
-            self.assertLess(time.monotonic(), end, self.what_slurm_said())
-            time.sleep(0.1)
-        self.assertEqual(self.results("out"), self.results("local"))
-        for shard in range(4):
-            self.assertIn("answered", (self.folder / "out" / f"share-{shard}.txt").read_text())
-
-    def what_slurm_said(self):
-        return "\n".join(path.read_text(errors="replace")[-2000:]
-                         for path in self.folder.glob("*.log"))
-
-    def start_slurm(self):
-        """munged, slurmctld and slurmd of one host, unprivileged but for their user; the
-        environment of their clients. All of them end with the test."""
-        host = socket.gethostname().split(".")[0]
-        key = self.folder / "munge.key"
-        key.write_bytes(os.urandom(1024))
-        key.chmod(0o600)
-        self.folder.chmod(0o755)
-        for name in ("state", "spool"):
-            (self.folder / name).mkdir()
-        controller, node = free_ports(2)
-        (self.folder / "slurm.conf").write_text(f"""
-ClusterName=here
-SlurmctldHost={host}(127.0.0.1)
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-AuthInfo=socket={self.folder}/munge.socket
-CredType=cred/munge
-SlurmctldPort={controller}
-SlurmdPort={node}
-StateSaveLocation={self.folder}/state
-SlurmdSpoolDir={self.folder}/spool
-SlurmctldPidFile={self.folder}/slurmctld.pid
-SlurmdPidFile={self.folder}/slurmd.pid
-SlurmctldLogFile={self.folder}/slurmctld.log
-SlurmdLogFile={self.folder}/slurmd.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-SchedulerType=sched/builtin
-ReturnToService=2
-NodeName={host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} State=UNKNOWN
-PartitionName=all Nodes={host} Default=YES MaxTime=10 State=UP
-""")
-        environment = dict(os.environ, SLURM_CONF=f"{self.folder}/slurm.conf",
-                           PATH=os.environ["PATH"] + ":/usr/sbin")
-        self.start(environment, "munged", "-F", "--force", *(
-            f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "pid", "log", "seed")),
-            f"--socket={self.folder}/munge.socket")
-        self.wait_until(lambda: (self.folder / "munge.socket").exists())
-        self.start(environment, "slurmctld", "-D")
-        self.start(environment, "slurmd", "-D")
-
-        def is_idle():
-            said = subprocess.run(["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True,
-                                  text=True, timeout=PATIENCE_S)
-            return said.stdout.strip() == "idle"
-        self.wait_until(is_idle)
-        return environment
-
-    def start(self, environment, *command):
-        with open(self.folder / f"{command[0]}.out.log", "wb") as out:
-            process = subprocess.Popen(command, cwd=self.folder, env=environment,
-                                       stdin=subprocess.DEVNULL, stdout=out,
-                                       stderr=subprocess.STDOUT, start_new_session=True)
-
-        def end():
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self.addCleanup(end)
-
-    def wait_until(self, is_so):
-        end = time.monotonic() + PATIENCE_S
-        while not is_so():
-            self.assertLess(time.monotonic(), end, self.what_slurm_said())
-            time.sleep(0.05)
+    def test_rank_0_says_for_how_long(self):
+        ranks = self.start_ranks(
+            2, "chain:ranks=2,bytes=1KiB", "--json",
+            of_rank=lambda rank: ("--iterations", "7") if rank == 0 else ("--duration", "600s"))
+        done = [rank.wait() for rank in ranks]
+        self.assertEqual([d.code for d in done], [0, 0], done)
+        self.assertEqual(json.loads(done[0].out)["iterations"], 7)
 
 
 if __name__ == "__main__":
