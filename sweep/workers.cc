@@ -118,11 +118,17 @@ std::optional<Value> taken(std::string_view& bytes) {
   _exit(0);
 }
 
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) {
-    return fmt::format("signal {} ended the process that ran it", WTERMSIG(status));
+// Nobody but the machine's user, or its kernel for want of memory, ends a process by SIGKILL: that
+// may come out another time. Whatever else ends one is a defect of ours.
+Outcome outcome_of_end(int status) {
+  if (!WIFSIGNALED(status)) {
+    return {{}, fmt::format("the process that ran it ended with {}", WEXITSTATUS(status)), 70};
   }
-  return fmt::format("the process that ran it ended with {}", WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
+  if (number != SIGKILL) {
+    return {{}, fmt::format("signal {} ended the process that ran it", number), 70};
+  }
+  return {{}, "signal 9 ended the process that ran it; expected memory for it, or fewer --jobs", 3};
 }
 
 [[noreturn]] void no_process(int error) {
@@ -160,18 +166,23 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   int answers() const { return answers_.get(); }
-  bool has_room() const {
+  bool has_room(std::size_t more) const {
     const double each_s =
         (now_s() - begun_s_) / static_cast<double>(std::max<std::size_t>(1, heard_));
     const auto ahead = static_cast<std::size_t>(std::min(kAhead_s / each_s, double{kMostAhead}));
-    return told_.size() < std::max(kLeastAhead, heard_ == 0 ? 0 : ahead);
+    return told_.size() + more < std::max(kLeastAhead, heard_ == 0 ? 0 : ahead);
   }
   bool is_idle() const { return told_.empty(); }
 
-  // At most as many as there is room for, from the front.
+  // From the front of `left` as many as there is room for.
   void tell(std::deque<std::uint64_t>& left) {
+    std::size_t room = 0;
+    while (room < left.size() && has_room(room)) ++room;
+    tell(left, room);
+  }
+  void tell(std::deque<std::uint64_t>& left, std::size_t count) {
     std::string orders;
-    while (!left.empty() && has_room()) {
+    for (; count > 0; --count) {
       told_.push_back(left.front());
       orders += bytes_of(left.front());
       left.pop_front();
@@ -197,9 +208,9 @@ class Worker {
     come_.erase(0, come_.size() - left.size());
   }
 
-  // What it was told and has not answered, the one that it was at first; and how it ended.
-  std::deque<std::uint64_t> left(std::string& how) {
-    how = how_it_ended(base::wait_for(child_));
+  // What it was told and is not known to have answered; and the error of whom it ended at.
+  std::deque<std::uint64_t> left(Outcome& ended) {
+    ended = outcome_of_end(base::wait_for(child_));
     child_ = -1;
     return std::move(told_);
   }
@@ -233,11 +244,18 @@ void answer_all(std::span<const Point> points, std::uint32_t jobs,
   const NoSigpipe quiet;
   std::deque<std::uint64_t> left(points.size());
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+  // Of several points that a process was told when it ended, nobody knows at which. Each of these
+  // is told alone, and what ends a process then has ended it.
+  std::deque<std::uint64_t> suspects;
+  const auto tell = [&](Worker& worker) {
+    if (suspects.empty()) return worker.tell(left);
+    if (worker.is_idle()) worker.tell(suspects, 1);
+  };
   std::vector<std::unique_ptr<Worker>> workers;
   for (;;) {
-    while (!left.empty() && workers.size() < jobs) {
+    while (!(left.empty() && suspects.empty()) && workers.size() < jobs) {
       workers.push_back(std::make_unique<Worker>(points));
-      workers.back()->tell(left);
+      tell(*workers.back());
     }
     std::erase_if(workers, [](const auto& worker) { return worker->is_idle(); });
     if (workers.empty()) return;
@@ -249,16 +267,16 @@ void answer_all(std::span<const Point> points, std::uint32_t jobs,
       Worker& worker = *workers[w];
       if (worker.listen()) {
         worker.hear(take);
-        worker.tell(left);
+        tell(worker);
         continue;
       }
-      std::string how;
-      std::deque<std::uint64_t> untold = worker.left(how);
-      if (!untold.empty()) {
-        take(untold.front(), {{}, how, 70});
-        untold.pop_front();
+      Outcome ended;
+      const std::deque<std::uint64_t> untold = worker.left(ended);
+      if (untold.size() == 1) {
+        take(untold.front(), ended);
+      } else {
+        suspects.insert(suspects.end(), untold.begin(), untold.end());
       }
-      left.insert(left.begin(), untold.begin(), untold.end());
     }
     wait();
   }

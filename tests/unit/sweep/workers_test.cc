@@ -3,9 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -45,6 +50,55 @@ TEST(Workers, AnswerEveryPointOnceAsOneProcessDoes) {
     }
   }
   EXPECT_TRUE(answers_of({}, 2).empty());
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    if (!std::getline(file, line)) continue;
+    // "12 (name) S 7 …", of which the name may have anything in it.
+    std::istringstream rest(line.substr(line.rfind(')') + 1));
+    char state = 0;
+    pid_t parent = 0;
+    if (rest >> state >> parent && parent == getpid() && state != 'Z') {
+      found.push_back(std::stoi(entry.path().filename()));
+    }
+  }
+  return found;
+}
+
+TEST(Workers, BlameNoPointForAProcessThatWasKilledAtSeveral) {
+  const std::vector<Point> points = points_of(400);
+  std::map<std::size_t, Outcome> answers;
+  int kills = 0;
+  answer_all(
+      points, 3,
+      [&](std::size_t index, const Outcome& outcome) {
+        EXPECT_TRUE(answers.emplace(index, outcome).second) << index;
+      },
+      [&] {
+        const std::vector<pid_t> alive = children();
+        if (kills == 10 || alive.empty()) return;
+        ++kills;
+        ASSERT_EQ(kill(alive.back(), SIGKILL), 0);
+      });
+  EXPECT_EQ(kills, 10);
+  ASSERT_EQ(answers.size(), points.size());
+  PointRunner runner;
+  int failed = 0;
+  for (const auto& [index, outcome] : answers) {
+    if (outcome.error.empty()) {
+      EXPECT_EQ(outcome, runner.answer(points[index])) << index;
+      continue;
+    }
+    // One that was alone with its point then: that may come out another time.
+    ++failed;
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_THAT(outcome.error, ::testing::HasSubstr("signal 9"));
+  }
+  EXPECT_LE(failed, kills);
 }
 
 }  // namespace
