@@ -16,7 +16,6 @@
 #include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/delay_options.h"
-#include "cli/draws.h"
 #include "cli/expectation.h"
 #include "cli/joining.h"
 #include "cli/order_options.h"
@@ -28,6 +27,7 @@
 #include "cli/schedule_source.h"
 #include "cli/sizes_option.h"
 #include "cli/sweep.h"
+#include "cli/unused_seed.h"
 #include "engines/engines.h"
 #include "engines/network.h"
 #include "hw/driver.h"
@@ -36,6 +36,7 @@
 #include "machine/delay_plan.h"
 #include "machine/delays.h"
 #include "machine/platform.h"
+#include "machine/randomness.h"
 #include "sched/trace_file.h"
 
 namespace slackline::cli {
@@ -94,7 +95,7 @@ class Run : public Command {
     if (report_file_) source_.takes(kMemoryOfReportedOp);
     const LoadedSchedule loaded = source_.load_proved_if_static(console);
     joining_.check(loaded.schedule.rank_count(), source_.is_standard_input());
-    note_unused_seed(delays_.seed(), draws(options.delays, loaded.schedule), console);
+    note_unused_seed(delays_.seed(), machine::draws(options.delays, loaded.schedule), console);
     hw::require_bearable(loaded.schedule,
                          machine::Delays(options.delays, loaded.schedule, options.platform));
     std::vector<double> slack_s;
@@ -183,7 +184,7 @@ class Run : public Command {
       const sched::Schedule& schedule = made.loaded.schedule;
       hw::require_bearable(schedule, machine::Delays(options.delays, schedule, options.platform));
       made.options.order = order(schedule, options, console, made.slack_s);
-      draws_any = draws_any || draws(options.delays, schedule);
+      draws_any = draws_any || machine::draws(options.delays, schedule);
       subject.proved = subject.proved && made.loaded.proved;
       const Memory memory = memory_of(schedule);
       most = {std::max(most.all, memory.all), std::max(most.largest, memory.largest)};

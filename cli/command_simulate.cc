@@ -12,7 +12,6 @@
 #include "cli/contents.h"
 #include "cli/cores.h"
 #include "cli/distribution_files.h"
-#include "cli/draws.h"
 #include "cli/frozen_run.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
@@ -21,7 +20,9 @@
 #include "cli/schedule_source.h"
 #include "cli/simulation_report.h"
 #include "cli/stream_run.h"
+#include "cli/unused_seed.h"
 #include "cli/workload_report.h"
+#include "machine/randomness.h"
 #include "sched/trace_file.h"
 
 namespace slackline::cli {
@@ -81,8 +82,8 @@ class Simulate : public Command {
     if (report_file_) source_.takes(kMemoryOfReportedOp);
     const LoadedSchedule loaded = workload_.given() ? workload_.load(source_, setting.seed, console)
                                                     : source_.load_proved(console);
-    const bool drawn = draws(setting.delays, loaded.schedule);
-    require_draws(samples, drawn);
+    const bool drawn = machine::draws(setting.delays, loaded.schedule);
+    machine::require_draws(samples, drawn, "--samples");
     if (!workload_.given()) note_unused_seed(setting.seed, drawn, console);
     return samples > 1 ? run_samples(loaded, setting, {samples, jobs, {}}, console)
                        : run_once(loaded, setting, console);
@@ -187,8 +188,8 @@ class Simulate : public Command {
           fmt::format("--approximate: {}; expected a multicast that can be streamed", why));
     }
     if (!spec || !why.empty()) return std::nullopt;
-    const bool drawn = draws_noise(setting.delays);  // a multicast draws nothing else
-    require_draws(runs.samples, drawn);
+    const bool drawn = machine::draws_noise(setting.delays);  // a multicast draws nothing else
+    machine::require_draws(runs.samples, drawn, "--samples");
     Answer answer(reader_, subject_of(*spec));
     if (runs.samples == 1) {
       console.phase("simulating");

@@ -11,7 +11,6 @@
 #include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/criticality_report.h"
-#include "cli/draws.h"
 #include "cli/frozen_run.h"
 #include "cli/inline_delays.h"
 #include "cli/output_file.h"
@@ -23,7 +22,9 @@
 #include "cli/slack_report.h"
 #include "cli/slack_run.h"
 #include "cli/tolerance_report.h"
+#include "cli/unused_seed.h"
 #include "engines/engines.h"
+#include "machine/randomness.h"
 #include "sched/export/timeline_chrome.h"
 
 namespace slackline::cli {
@@ -125,15 +126,16 @@ class Slack : public Command {
             const std::optional<TracedRun>& traced, Console& console) {
     if (!real_costs_.given().empty()) {
       setting->engine = &engines::engine_named("flow");
-      note_unused_seed(setting->seed, draws(setting->delays, loaded.schedule), console);
+      note_unused_seed(setting->seed, machine::draws(setting->delays, loaded.schedule), console);
       return real_costs_.find(answer, loaded, *setting, jobs_of(jobs_), report_file_, console);
     }
     if (samples_) {
-      require_draws(*samples_, draws(setting->delays, loaded.schedule));
+      machine::require_draws(*samples_, machine::draws(setting->delays, loaded.schedule),
+                             "--samples");
       return sample(answer, loaded, *setting, console);
     }
     if (setting) {
-      note_unused_seed(setting->seed, draws(setting->delays, loaded.schedule), console);
+      note_unused_seed(setting->seed, machine::draws(setting->delays, loaded.schedule), console);
     }
     std::optional<SettledRun> settled;
     if (setting) settled.emplace(*setting, loaded.schedule, console);

@@ -62,8 +62,9 @@ class Sweep : public Command {
     arguments.file("--report", report_file_,
                    "write them there as a page for a browser, with curves");
     reader_.declare(arguments, "every point that failed, not the first few");
-    arguments.excludes({"--merge"}, {"--show", "--shard"}, "nothing is answered");
-    arguments.excludes({"--show"}, {"--shard", "--csv", "--report"}, "nothing is answered");
+    arguments.excludes({"--merge"}, {"--show", "--shard", "--jobs"}, "nothing is answered");
+    arguments.excludes({"--show"}, {"--shard", "--jobs", "--csv", "--report"},
+                       "nothing is answered");
     arguments.excludes({"--submit"},
                        {"--shard", "--merge", "--show", "--jobs", "--csv", "--report"},
                        "nothing is answered here");

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "machine/randomness.h"
 #include "machine/samples.h"
 #include "python/bindings.h"
 #include "python/cases.h"
@@ -44,6 +45,8 @@ Samples simulate_samples(const HeldSchedule& schedule, const machine::Platform& 
   const py::gil_scoped_release release;
   const auto of =
       make_case(schedule, platform, delays, engine, {policy, sends_in_flight}, watch.of_runs());
+  machine::require_draws(samples, machine::draws(of->setting().delays, of->setting().schedule),
+                         "samples");
   return of->engine->samples(of->setting().watched(watch.of_runs()), runs);
 }
 

@@ -8,6 +8,7 @@
 #include "engines/network.h"
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
+#include "machine/randomness.h"
 #include "machine/samples.h"
 #include "machine/setting.h"
 #include "machine/wiring.h"
@@ -69,6 +70,7 @@ Outcome PointRunner::answer(const Point& point) {
     }
     const machine::Setting setting = kept_->setting(plan);
     if (point.samples == 1) return {{engine.run(setting).makespan_s()}, "", 0};
+    machine::require_draws(point.samples, machine::draws(plan, setting.schedule), "samples");
     return {engine.samples(setting, {point.samples, 1, {}}).makespan_s, "", 0};
   } catch (const Error& error) {
     return {{}, error.what(), error.exit_code()};

@@ -31,7 +31,7 @@ std::string meaning(const std::string& text, const Read& read) {
   }
 }
 
-// What a file holds counts, not where it is.
+// Of a file that a text names: what it holds counts beside its name.
 std::string contents(const std::string& path) {
   return path.empty() ? "" : "file " + digest(sched::read_file(path));
 }

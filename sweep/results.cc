@@ -70,7 +70,7 @@ void make_tables(Database& database) {
   for (const auto& [name, value] : facts) study.bind(0, name).bind(1, value).run();
 }
 
-// Held by one process at a time, and let go when it ends.
+// Held by one process at a time, and let go when it ends. Nothing if another one has it.
 sched::Descriptor lock_of(const std::string& path) {
   const std::string name = path + ".lock";
   sched::Descriptor lock(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
@@ -78,8 +78,10 @@ sched::Descriptor lock_of(const std::string& path) {
     throw EnvironmentError(
         fmt::format("{}: {}; expected a folder that can be written", name, std::strerror(errno)));
   }
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) lock.reset();
-  return lock;
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK) return {};
+  throw EnvironmentError(fmt::format("{}: {}; expected a file system on which files can be locked",
+                                     name, std::strerror(errno)));
 }
 
 std::set<std::string> parts_of(const std::string& folder) {

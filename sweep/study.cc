@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -22,6 +23,14 @@ using machine::TomlTable;
 using machine::TomlValue;
 
 constexpr std::size_t kMostBytes = 1 << 20;
+// Of a point itself, by which it may be skipped.
+constexpr std::string_view kOfPoints[] = {"schedule", "platform", "engine",
+                                          "delays",   "seed",     "samples"};
+// What else stands beside values in a CSV file and on a page.
+constexpr std::string_view kOfResults[] = {
+    "pattern",        "mean_s",          "least_s", "median_s",
+    "p90_s",          "p99_s",           "most_s",  "least_makespan_s",
+    "p90_makespan_s", "most_makespan_s", "error",   "median_makespan_s"};
 constexpr std::uint64_t kMostSamples = 1 << 24;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
@@ -192,7 +201,25 @@ class Reader {
     if (values == nullptr) return;
     std::optional<TomlTable> table = top_.table("values");
     for (const TomlValue& value : values->children) {
+      require_name(value, *table);
       values_.emplace_back(value.key, list(*table, value.key, {}));
+    }
+  }
+
+  // It stands between braces, and names a column.
+  static void require_name(const TomlValue& value, const TomlTable& table) {
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    if (value.key.empty() || value.key.find_first_not_of(kLetters) != std::string::npos) {
+      throw InputError(table.where(value) +
+                       ": a value's name; expected small letters, digits and underscores");
+    }
+    const auto is_of = [&](std::span<const std::string_view> names) {
+      return std::ranges::find(names, value.key) != names.end();
+    };
+    if (is_of(kOfPoints) || is_of(kOfResults)) {
+      throw InputError(fmt::format("{}: points have that themselves; expected none of {}, {}",
+                                   table.where(value), fmt::join(kOfPoints, ", "),
+                                   fmt::join(kOfResults, ", ")));
     }
   }
 
@@ -249,8 +276,6 @@ class Reader {
   }
 
   Condition condition(const TomlValue& value, TomlTable& table) {
-    static constexpr std::string_view kOfPoints[] = {"schedule", "platform", "engine",
-                                                     "delays",   "seed",     "samples"};
     if (std::ranges::find(kOfPoints, value.key) == std::end(kOfPoints) &&
         std::ranges::find(values_, value.key, [](const auto& v) { return v.first; }) ==
             values_.end()) {

@@ -182,7 +182,13 @@ ranks = [2, 4, 8]
                 (("study.toml", "-o", "out", "--shard", "3/3"), "expected which of how many"),
                 (("study.toml", "-o", "out", "--shard", "auto"), "no launcher numbers"),
                 (("study.toml", "-o", "out", "--merge", "--shard", "0/2"), "--shard beside --merge"),
-                (("study.toml", "-o", "out", "--show", "--csv", "x"), "beside --show")):
+                (("study.toml", "-o", "out", "--show", "--csv", "x"), "beside --show"),
+                (("study.toml", "-o", "out", "--merge", "--jobs", "2"), "--jobs beside --merge"),
+                (("study.toml", "-o", "out", "--submit", "lsf"), "--submit"),
+                (("study.toml", "-o", "out", "--submit", "slurm"), "expected how many"),
+                (("study.toml", "-o", "out", "--shards", "4"), "without --submit"),
+                (("study.toml", "-o", "out", "--submit", "slurm", "--shards", "0"), "--shards"),
+                (("study.toml", "-o", "out", "--jobs", "0"), "--jobs")):
             self.assertIn(said, self.bad("sweep", *arguments))
         (self.folder / "out").mkdir()
         (self.folder / "out" / "part-0.sqlite").write_text("no database, and longer than nothing")

@@ -59,6 +59,7 @@ class Errors(PackageCase):
                 ("bytes", lambda: slackline.Schedule.from_transfers(2, [], bytes="1Q")),
                 ("count: 0 is out of range; expected 1", lambda: s.samples(count=0)),
                 ("count: -1", lambda: s.samples(count=-1)),
+                ("nothing in this run is drawn", lambda: s.samples(count=2)),
                 ("jobs: 0", lambda: s.samples(count=2, jobs=0)),
                 ("sends_in_flight: -1", lambda: s.simulate(sends_in_flight=-1)),
                 ("seed: -1", lambda: s.simulate(seed=-1)),

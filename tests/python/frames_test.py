@@ -66,7 +66,8 @@ class Bars(PackageCase):
             raise KeyError("given up")
 
         with self.assertRaises(KeyError):
-            _native.samples(s._native, slackline.Platform()._native, _native.DelayPlan(), "flow",
+            noise = slackline.DelayPlan([slackline.Noise("exponential", mean="1us")])
+            _native.samples(s._native, slackline.Platform()._native, noise._native, "flow",
                             "in-order", 0, 100, 2, told)
 
 

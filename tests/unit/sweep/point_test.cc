@@ -97,6 +97,23 @@ TEST(PointRunner, SaysWhatIsWrongWithOneAndGoesOn) {
   EXPECT_EQ(runner.answer(point("chain:ranks=4,bytes=1MiB", "fractus", "flow")).error, "");
 }
 
+TEST(PointRunner, RefusesSamplesThatWouldAllBeTheSame) {
+  const testing::TempFolder folder;
+  Point many = point("chain:ranks=4,bytes=1MiB", "fractus", "flow");
+  many.samples = 10;
+  PointRunner runner;
+  const Outcome same = runner.answer(many);
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_NE(same.error.find("nothing in this run is drawn"), std::string::npos) << same.error;
+  many.delays = folder.write("noise.toml",
+                             "schema = 1\n[[noise]]\ndistribution = \"exponential\"\n"
+                             "mean = \"1us\"\n");
+  const Outcome drawn = runner.answer(many);
+  EXPECT_EQ(drawn.error, "");
+  ASSERT_EQ(drawn.makespan_s.size(), 10u);
+  EXPECT_NE(drawn.makespan_s[0], drawn.makespan_s[1]);
+}
+
 TEST(PointRunner, KeepsNothingThatTheNextPointDiffersIn) {
   const Point points[] = {point("chain:ranks=4,bytes=1MiB", "fractus", "flow"),
                           point("chain:ranks=8,bytes=1MiB", "fractus", "flow"),

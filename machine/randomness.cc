@@ -1,4 +1,4 @@
-#include "cli/draws.h"
+#include "machine/randomness.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 
 #include "base/error.h"
 
-namespace slackline::cli {
+namespace slackline::machine {
 namespace {
 
 constexpr std::uint32_t kCertain = 1'000'000;
 
-bool is_drawn(const machine::Noise& noise) {
-  using Kind = machine::Distribution::Kind;
+bool is_drawn(const Noise& noise) {
+  using Kind = Distribution::Kind;
   if (noise.chance.value == 0) return false;
   if (noise.chance.value < kCertain) return true;
   switch (noise.of.kind) {
@@ -32,7 +32,7 @@ bool is_drawn(const machine::Noise& noise) {
 
 }  // namespace
 
-bool draws_noise(const machine::DelayPlan& delays) {
+bool draws_noise(const DelayPlan& delays) {
   return std::any_of(delays.noise.begin(), delays.noise.end(), is_drawn);
 }
 
@@ -45,22 +45,16 @@ bool draws_outcomes(const sched::Schedule& schedule) {
   });
 }
 
-bool draws(const machine::DelayPlan& delays, const sched::Schedule& schedule) {
+bool draws(const DelayPlan& delays, const sched::Schedule& schedule) {
   return draws_noise(delays) || draws_outcomes(schedule);
 }
 
-void require_draws(std::uint32_t samples, bool draws) {
+void require_draws(std::uint32_t samples, bool draws, std::string_view what) {
   if (samples <= 1 || draws) return;
-  throw InputError(
-      fmt::format("--samples {}: nothing in this run is drawn at random, so that all would be the "
-                  "same; expected --noise, a delay plan with noise, or no --samples",
-                  samples));
+  throw InputError(fmt::format(
+      "{} {}: nothing in this run is drawn at random, so that all would be the same; expected "
+      "noise, or one sample",
+      what, samples));
 }
 
-void note_unused_seed(const std::optional<std::uint64_t>& given, bool draws, Console& console) {
-  if (!given || draws) return;
-  console.note(fmt::format(
-      "--seed {}: nothing in this run is drawn at random, so that it changes nothing", *given));
-}
-
-}  // namespace slackline::cli
+}  // namespace slackline::machine
