@@ -73,20 +73,28 @@ class Pages(PackageCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def test_the_page(self):
+    def check_page(self, name, least):
         """The blocks of Python run one after the other, and print what a block of text that follows
-        at once shows."""
-        page = SOURCE / "docs/python.md"
-        blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+        at once shows. What stands there as a file is one."""
+        page = (SOURCE / "docs" / name).read_text(encoding="utf-8")
+        blocks = re.findall(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", page, re.M | re.S)
         script, expected = [], []
-        for (language, text), following in zip(blocks, [*blocks[1:], ("", "")]):
-            if language == "python":
+        for (language, file, text), following in zip(blocks, [*blocks[1:], ("", "", "")]):
+            if file:
+                (self.folder / file).write_text(text, encoding="utf-8")
+            elif language == "python":
                 script.append(text)
                 if following[0] == "text":
-                    expected.append(following[1])
+                    expected.append(following[2])
         (self.folder / "page.py").write_text("\n".join(script), encoding="utf-8")
-        self.assertGreater(len(script), 5)
+        self.assertGreaterEqual(len(script), least)
         self.assertEqual(self.run_here(self.folder / "page.py"), "".join(expected))
+
+    def test_the_page(self):
+        self.check_page("python.md", 6)
+
+    def test_the_tutorial(self):
+        self.check_page("tutorial.md", 1)
 
     def test_the_examples(self):
         scripts = sorted((SOURCE / "examples/python").glob("*.py"))
