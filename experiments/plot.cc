@@ -5,9 +5,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/child_filter.h"
 #include "base/error.h"
 #include "base/shown_text.h"
-#include "experiments/child_filter.h"
 
 namespace slackline::experiments {
 namespace {
@@ -95,9 +95,9 @@ std::string plot_commands(const Figure& figure) {
 std::string draw_svg(const Figure& figure) { return draw_commands(plot_commands(figure)); }
 
 std::string draw_commands(const std::string& commands) {
-  const std::string svg = filter_through({"gnuplot", "--default-settings", "-"}, commands,
-                                         "gnuplot draws the figures; install it (Debian: "
-                                         "gnuplot-nox)");
+  const std::string svg = base::filter_through({"gnuplot", "--default-settings", "-"}, commands,
+                                               "gnuplot draws the figures; install it (Debian: "
+                                               "gnuplot-nox)");
   if (svg.find("</svg>") == std::string::npos) {
     throw EnvironmentError(
         "gnuplot drew nothing; expected one that has the terminal 'svg' "

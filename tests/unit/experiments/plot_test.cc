@@ -2,16 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-
-#include "base/error.h"
-#include "experiments/child_filter.h"
 
 namespace slackline::experiments {
 namespace {
@@ -117,54 +112,6 @@ TEST(DrawSvg, ShowsWhatLooksLikeACommand) {
   EXPECT_FALSE(std::filesystem::exists(made));
   EXPECT_THAT(svg, HasSubstr(name));
   EXPECT_THAT(svg, HasSubstr("`012 &lt;&amp;\"'@{}$%d\\n"));
-}
-
-TEST(FilterThrough, PassesMoreThanAnyBufferHolds) {
-  std::string text;
-  for (int i = 0; i < 400'000; ++i) text += std::to_string(i) + '\n';
-  EXPECT_EQ(filter_through({"cat"}, text, "no cat"), text);
-  EXPECT_EQ(filter_through({"cat"}, "", "no cat"), "");
-}
-
-std::string error_of(const std::vector<std::string>& command, const std::string& input = "") {
-  try {
-    filter_through(command, input, "install it");
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-TEST(FilterThrough, NamesTheCure) {
-  EXPECT_EQ(error_of({"no-such-program-of-anybody"}),
-            "no-such-program-of-anybody: No such file or directory; install it");
-  EXPECT_EQ(error_of({"false"}), "false: it did not end well; install it");
-  EXPECT_EQ(error_of({"sh", "-c", "kill -9 $$"}), "sh: it did not end well; install it");
-}
-
-TEST(FilterThrough, AProgramMayEndWithoutReading) {
-  EXPECT_EQ(filter_through({"true"}, std::string(10'000'000, 'x'), "no true"), "");
-}
-
-TEST(FilterThrough, TheProgramEndsWithItsCaller) {
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  const pid_t caller = ::fork();
-  if (caller == 0) {
-    ::close(ends[0]);
-    // The program has the pipe's end as well: it says that it runs, and then stays.
-    filter_through({"sh", "-c", "echo r >&" + std::to_string(ends[1]) + "; exec sleep 10000"}, "",
-                   "no sh");
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  char said = 0;
-  EXPECT_EQ(::read(ends[0], &said, 1), 1);
-  ::kill(caller, SIGKILL);
-  while (::read(ends[0], &said, 1) > 0) {
-  }
-  ::close(ends[0]);
-  ::waitpid(caller, nullptr, 0);
 }
 
 }  // namespace

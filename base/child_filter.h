@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slackline::experiments {
+namespace slackline::base {
 
 /// Runs `command` (looked up in PATH), gives it `input`, and returns what it writes to its standard
 /// output; its standard error goes nowhere. Throws EnvironmentError, ending with `cure`, if it
@@ -14,4 +14,4 @@ namespace slackline::experiments {
 std::string filter_through(const std::vector<std::string>& command, std::string_view input,
                            std::string_view cure);
 
-}  // namespace slackline::experiments
+}  // namespace slackline::base

@@ -1,4 +1,4 @@
-#include "experiments/child_filter.h"
+#include "base/child_filter.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 
-namespace slackline::experiments {
+namespace slackline::base {
 namespace {
 
 using sched::Descriptor;
@@ -113,4 +113,4 @@ std::string filter_through(const std::vector<std::string>& command, std::string_
   return output;
 }
 
-}  // namespace slackline::experiments
+}  // namespace slackline::base
