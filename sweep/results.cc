@@ -84,6 +84,12 @@ sched::Descriptor lock_of(const std::string& path) {
                                      name, std::strerror(errno)));
 }
 
+// Whether a process has the part's lock; for one who may only read, too.
+bool is_written(const std::string& path) {
+  const sched::Descriptor lock(open((path + ".lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return lock && flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 std::set<std::string> parts_of(const std::string& folder) {
   std::set<std::string> paths;
   std::error_code none;
@@ -181,7 +187,7 @@ void Part::add(const std::vector<std::pair<std::string, Row>>& rows, std::size_t
 Underway underway(const std::string& folder) {
   Underway found;
   for (const std::string& path : parts_of(folder)) {
-    if (lock_of(path)) continue;  // nobody writes it
+    if (!is_written(path)) continue;
     ++found.sweeps;
     Database part(path, true);
     if (!part.has("progress")) continue;

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import random
 import signal
 import sqlite3
@@ -173,6 +174,19 @@ ranks = [2, 4, 8]
             self.assertEqual(each["points"], 40)
         after = self.sweep("--show", study="slow.toml")
         self.assertEqual((after["sweeps"], after["left"], after["to_go_s"]), (0, 0, None))
+
+    @unittest.skipIf(os.geteuid() != 0, "not root: only root can become somebody else")
+    def test_how_far_it_is_may_be_asked_by_who_may_only_read(self):
+        self.sweep()
+        for path in (self.folder, self.folder / "out"):
+            path.chmod(0o755)
+        try:
+            done = subprocess.run([PROGRAM, "sweep", "study.toml", "-o", "out", "--show", "--json"],
+                                  cwd=self.folder, capture_output=True, timeout=100, user=65534)
+        except PermissionError:
+            self.skipTest("nobody else may run the program where it stands")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(json.loads(done.stdout)["answered"], POINTS)
 
     def test_what_it_does_not_take(self):
         for arguments, said in (
