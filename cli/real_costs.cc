@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -65,17 +65,12 @@ std::vector<sched::OpId> read_ops(const std::string& text, const std::string& op
   return ops;
 }
 
-// As a page has them (report/report.h).
-std::vector<double> shown_slopes(std::span<const analysis::DelaySlope> slopes) {
+// As a page has it (report/report.h). What rounding may have moved from 1 is 1, as in the table.
+double shown_slope(const analysis::DelaySlope& slope) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  std::vector<double> shown;
-  for (const analysis::DelaySlope& slope : slopes) {
-    shown.push_back(!slope.settled()       ? std::numeric_limits<double>::quiet_NaN()
-                    : slope.at_once_s == 0 ? slope.slope
-                    : slope.at_once_s > 0  ? kInfinite
-                                           : -kInfinite);
-  }
-  return shown;
+  if (!slope.settled()) return std::numeric_limits<double>::quiet_NaN();
+  if (slope.at_once_s != 0) return slope.at_once_s > 0 ? kInfinite : -kInfinite;
+  return std::abs(slope.slope - 1) <= slope.within ? 1 : slope.slope;
 }
 
 std::vector<sched::OpId> ops_of(const sched::Schedule& schedule) {
@@ -167,7 +162,7 @@ void RealCosts::find(Answer& answer, const LoadedSchedule& loaded, const RunSett
         analysis::delay_slopes(runs, ops_of(schedule), jobs, progress);
     report::Report page{loaded.name, schedule, {}, {}, {}, {}};
     page.runs.push_back(reported_run("simulated", run.trace, run.setting));
-    page.runs.back().slopes = shown_slopes(slopes);
+    for (const auto& slope : slopes) page.runs.back().slopes.push_back(shown_slope(slope));
     write_report_file(report_file, page, console);
     return answer_slopes(answer, run, slopes);
   }
