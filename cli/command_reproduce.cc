@@ -24,14 +24,14 @@
 namespace slackline::cli {
 namespace {
 
+using experiments::NumberOrText;
 using experiments::Report;
 using experiments::shown;
-using experiments::Value;
 
 constexpr std::string_view kSpaces = "  ";
 constexpr const char* kFolder = "figures";
 
-void set_value(JsonDocument& json, std::string_view key, const Value& value) {
+void set_value(JsonDocument& json, std::string_view key, const NumberOrText& value) {
   std::visit([&](const auto& v) { json.set(key, v); }, value);
 }
 
@@ -43,16 +43,16 @@ void set_texts(JsonDocument& json, std::string_view key, std::string_view of,
 
 std::string text_of(const experiments::Table& table) {
   std::vector<Align> columns(table.columns.size(), Align::kRight);
-  for (const std::vector<Value>& row : table.rows) {
+  for (const std::vector<NumberOrText>& row : table.rows) {
     for (std::size_t i = 0; i < row.size() && i < columns.size(); ++i) {
       if (std::holds_alternative<std::string>(row[i])) columns[i] = Align::kLeft;
     }
   }
   Table lines(columns);
   lines.add(table.columns);
-  for (const std::vector<Value>& row : table.rows) {
+  for (const std::vector<NumberOrText>& row : table.rows) {
     std::vector<std::string> cells;
-    for (const Value& value : row) cells.push_back(shown(value));
+    for (const NumberOrText& value : row) cells.push_back(shown(value));
     lines.add(std::move(cells));
   }
   return fmt::format("{}\n{}\n", table.title, lines.text(kSpaces));
@@ -252,7 +252,7 @@ class Reproduce : public Command {
     });
     json.list("tables", report.tables, [&](const experiments::Table& table) {
       json.set("title", table.title);
-      json.list("rows", table.rows, [&](const std::vector<Value>& row) {
+      json.list("rows", table.rows, [&](const std::vector<NumberOrText>& row) {
         for (std::size_t i = 0; i < row.size(); ++i) set_value(json, table.columns[i], row[i]);
       });
     });

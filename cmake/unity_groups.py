@@ -30,14 +30,16 @@ def plain(text):
 
 
 def names_of(text):
-    """What stands at namespace level of a source: names it gives, what using-declarations name, and
-    those of its names that stand in anonymous namespaces.
+    """What stands at namespace level of a source: names it gives, what using-declarations name, those
+    of its names that stand in anonymous namespaces, and of each of the others its namespaces.
 
     A name may be a type's, a function's, a constant's or a test's; qualified ones belong elsewhere.
     """
     tokens = TOKENS.findall(plain(text))
     names, used, hidden = set(), {}, set()
     levels = []  # of each open brace: "named" or "hidden" namespace, or "" for all else
+    spaces = []  # of each open brace: what the namespace is called
+    places = {}
     statement = []
     at = 0
     while at < len(tokens):
@@ -46,17 +48,20 @@ def names_of(text):
         given = hidden if "hidden" in levels else names
         if token == "{":
             is_namespace = outside and "namespace" in statement[:2]
+            spaces.append("".join(statement[statement.index("namespace") + 1:])
+                          if is_namespace else "")
             levels.append("" if not is_namespace else "hidden" if statement[-1] == "namespace" else
                           "named")
             if outside:
-                end_statement(statement, given, used)
+                place(end_statement(statement, given, used), spaces[:-1], places)
                 statement = []
         elif token == "}":
             if levels:
                 levels.pop()
+                spaces.pop()
             statement = []
         elif token == ";" and outside:
-            end_statement(statement, given, used)
+            place(end_statement(statement, given, used), spaces, places)
             statement = []
         elif outside:
             if token == "(":
@@ -68,7 +73,7 @@ def names_of(text):
             else:
                 statement.append(token)
         at += 1
-    return names | hidden, used, hidden
+    return names | hidden, used, hidden, places
 
 
 def constants_of(text):
@@ -89,22 +94,29 @@ def is_name(token):
     return re.fullmatch(r"[A-Za-z_]\w*", token) is not None
 
 
+def place(name, spaces, places):
+    if name:
+        places.setdefault(name, set()).add("::".join([*filter(None, spaces), name]))
+
+
 def end_statement(statement, names, used):
+    """The name that it gives, or nothing."""
     if not statement or "namespace" in statement[:2] or statement[0] in TEST_MACROS:
-        return
+        return None
     if statement[0] == "using":
         if "=" in statement:
             names.add(statement[1])
-        elif statement[-1:] and is_name(statement[-1]):
+            return statement[1]
+        if statement[-1:] and is_name(statement[-1]):
             used[statement[-1]] = "".join(statement[1:])
-        return
+        return None
     if statement[0] == "template":
         statement = without_parameters(statement)
     if TYPE_WORDS & set(statement[:1]):
         found = next((t for t in statement if is_name(t) and t not in TYPE_WORDS), None)
         if found:
             names.add(found)
-        return
+        return found
     # The name stands before a function's parameters, before "=" or "[", or last. A qualified one is a
     # member's, which stands in a header.
     ends = [k for k, token in enumerate(statement) if token in ("(", "=", "[")]
@@ -112,6 +124,8 @@ def end_statement(statement, names, used):
     if k >= 0 and is_name(statement[k]) and statement[k] != "static_assert":
         if k == 0 or statement[k - 1] != "::":
             names.add(statement[k])
+            return statement[k]
+    return None
 
 
 def without_parameters(statement):
@@ -131,9 +145,10 @@ class Headers:
         self.known = {}
 
     def names_seen_by(self, text):
-        """All names of the headers that a source includes, and of those that they include."""
+        """All names of the headers that a source includes, and of those that they include, each with
+        its namespaces."""
         seen, waiting = set(), INCLUDES.findall(text)
-        names = set()
+        names = {}
         while waiting:
             header = waiting.pop()
             if header in seen:
@@ -142,8 +157,9 @@ class Headers:
             if header not in self.known:
                 path = self.root / header
                 text = path.read_text(encoding="utf-8") if path.is_file() else ""
-                self.known[header] = (names_of(text)[0], INCLUDES.findall(text))
-            names |= self.known[header][0]
+                self.known[header] = (names_of(text)[3], INCLUDES.findall(text))
+            for name, places in self.known[header][0].items():
+                names.setdefault(name, set()).update(places)
             waiting += self.known[header][1]
         return names
 
@@ -151,7 +167,7 @@ class Headers:
 class Group:
     def __init__(self):
         self.sources, self.used = [], {}
-        self.names, self.hidden, self.constants, self.seen = set(), set(), set(), set()
+        self.names, self.hidden, self.constants, self.seen = set(), set(), set(), {}
 
     def takes(self, names, hidden, used, constants, seen):
         if len(self.sources) >= LARGEST or names & self.names:
@@ -160,7 +176,9 @@ class Group:
             return False
         if names & self.used.keys() or self.names & used.keys():
             return False
-        if hidden & self.seen or self.hidden & seen:
+        if hidden & self.seen.keys() or self.hidden & seen.keys():
+            return False
+        if hides_another(used, self.seen) or hides_another(self.used, seen):
             return False
         return all(self.used.get(name, path) == path for name, path in used.items())
 
@@ -170,7 +188,14 @@ class Group:
         self.hidden |= hidden
         self.used.update(used)
         self.constants |= constants
-        self.seen |= seen
+        for name, places in seen.items():
+            self.seen.setdefault(name, set()).update(places)
+
+
+def hides_another(used, seen):
+    """Whether what using-declarations name is called as something else that headers give."""
+    return any(not ("::" + place).endswith("::" + path.removeprefix("slackline::"))
+               for name, path in used.items() for place in seen.get(name, ()))
 
 
 def grouped(root, sources):
@@ -178,7 +203,7 @@ def grouped(root, sources):
     groups = []
     for source in sources:
         text = pathlib.Path(source).read_text(encoding="utf-8")
-        names, used, hidden = names_of(text)
+        names, used, hidden, _ = names_of(text)
         what = names, hidden, used, constants_of(text), headers.names_seen_by(text)
         group = next((g for g in groups if g.takes(*what)), None)
         if group is None:

@@ -44,7 +44,7 @@ Fact unjudged(const FactEntry& entry, const FactEntry::Case& one) {
   return fact;
 }
 
-Fact& Facts::add(std::string_view id, std::string_view of, Value got) {
+Fact& Facts::add(std::string_view id, std::string_view of, NumberOrText got) {
   const FactEntry& entry = found(id);
   report_.facts.push_back(unjudged(entry, found_case(entry, of)));
   report_.facts.back().got = std::move(got);

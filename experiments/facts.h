@@ -25,7 +25,7 @@ class Facts {
   void judge_words(std::string_view id, bool ok, std::string got, std::string_view of = "");
 
  private:
-  Fact& add(std::string_view id, std::string_view of, Value got);
+  Fact& add(std::string_view id, std::string_view of, NumberOrText got);
   const FactEntry::Case& found_case(const FactEntry& entry, std::string_view of) const;
   const FactEntry& found(std::string_view id) const;
 

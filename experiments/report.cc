@@ -6,7 +6,7 @@
 
 namespace slackline::experiments {
 
-std::string shown(const Value& value) {
+std::string shown(const NumberOrText& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   const double number = std::get<double>(value);
   // Whole numbers keep all their digits.

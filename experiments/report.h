@@ -14,17 +14,17 @@
 namespace slackline::experiments {
 
 /// A number, shown with five significant digits, or a text.
-using Value = std::variant<double, std::string>;
+using NumberOrText = std::variant<double, std::string>;
 
 /// A number as people read it; a text as it is.
-std::string shown(const Value& value);
+std::string shown(const NumberOrText& value);
 
 struct Table {
   std::string title;
   std::vector<std::string> columns;  // with their units
-  std::vector<std::vector<Value>> rows = {};
+  std::vector<std::vector<NumberOrText>> rows = {};
 
-  void add(std::vector<Value> row) { rows.push_back(std::move(row)); }
+  void add(std::vector<NumberOrText> row) { rows.push_back(std::move(row)); }
 };
 
 struct Axis {
@@ -69,7 +69,7 @@ struct Fact {
   Nature nature = Nature::kFinding;
   std::string because;   // of a nature other than a finding
   std::string expected;  // the form that it is judged in, with its tolerance
-  Value got;
+  NumberOrText got;
   bool ok = false;
   /// Set beforehand for a fact that is known not to come out: why. It still counts as not held.
   std::string known_gap;

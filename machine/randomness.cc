@@ -12,19 +12,18 @@ namespace {
 constexpr std::uint32_t kCertain = 1'000'000;
 
 bool is_drawn(const Noise& noise) {
-  using Kind = Distribution::Kind;
   if (noise.chance.value == 0) return false;
   if (noise.chance.value < kCertain) return true;
   switch (noise.of.kind) {
-    case Kind::kConstant:
+    case Distribution::Kind::kConstant:
       return false;
-    case Kind::kUniform:
+    case Distribution::Kind::kUniform:
       return noise.of.low != noise.of.high;
-    case Kind::kLognormal:
+    case Distribution::Kind::kLognormal:
       return noise.of.sigma > 0;
-    case Kind::kExponential:
+    case Distribution::Kind::kExponential:
       return noise.of.mean.count() > 0;
-    case Kind::kTrace:
+    case Distribution::Kind::kTrace:
       return noise.of.values.size() > 1;
   }
   return true;

@@ -27,7 +27,7 @@ std::map<std::uint64_t, double> add_raw(Report& report, std::uint32_t nodes,
   std::map<std::uint64_t, double> share;
   for (const std::uint64_t bytes :
        {8ull, 44ull, 128ull, 512ull, 1024ull, 2048ull, 4096ull, 16384ull, 65536ull}) {
-    std::vector<Value> row{static_cast<double>(bytes)};
+    std::vector<NumberOrText> row{static_cast<double>(bytes)};
     for (std::size_t m = 0; m < machines.size(); ++m) {
       const double reached =
           100 * share_of_peak(machine::load_platform(machines[m]), nodes, bytes, messages);

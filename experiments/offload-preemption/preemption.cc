@@ -90,11 +90,12 @@ void add_tables(Report& report, const std::vector<Case>& cases) {
     stops.columns.push_back(fmt::format("{} %", chance / 10'000.0));
   }
   for (const Case& c : cases) {
-    std::vector<Value> row{c.pattern, static_cast<double>(c.nodes), c.least_slack_ms, c.fifo_ms};
+    std::vector<NumberOrText> row{c.pattern, static_cast<double>(c.nodes), c.least_slack_ms,
+                                  c.fifo_ms};
     for (const double ms : c.software_ms) row.emplace_back(ms / c.least_slack_ms);
     delays.add(std::move(row));
-    std::vector<Value> stopped{c.pattern, static_cast<double>(c.nodes),
-                               c.software_ms.front() / c.least_slack_ms};
+    std::vector<NumberOrText> stopped{c.pattern, static_cast<double>(c.nodes),
+                                      c.software_ms.front() / c.least_slack_ms};
     for (const double ms : c.preempted_ms) stopped.emplace_back(ms / c.least_slack_ms);
     stops.add(std::move(stopped));
   }

@@ -62,8 +62,8 @@ void add_tables(Report& report, const std::vector<Case>& cases) {
               {"pattern", "nodes", "mode", "ideal, block times"}};
   for (const Egress order : kOrders) table.columns.emplace_back(name(order));
   for (const Case& c : cases) {
-    std::vector<Value> row{c.pattern, static_cast<double>(c.nodes), std::string(name(c.mode)),
-                           c.ideal};
+    std::vector<NumberOrText> row{c.pattern, static_cast<double>(c.nodes),
+                                  std::string(name(c.mode)), c.ideal};
     for (std::size_t o = 0; o < kOrders.size(); ++o) row.emplace_back(c.ratio(o));
     table.add(std::move(row));
   }

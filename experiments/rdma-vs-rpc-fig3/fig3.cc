@@ -79,7 +79,7 @@ Report rdma_vs_rpc_fig3(const Options& options) {
     figure.series.push_back({std::string(component.name)});
   }
   for (std::uint32_t d = 0; d <= doublings; ++d) {
-    std::vector<Value> row{static_cast<double>(1u << d)};
+    std::vector<NumberOrText> row{static_cast<double>(1u << d)};
     for (std::size_t c = 0; c < kAll; ++c) {
       row.emplace_back(aries[c][d]);
       figure.series[c].add(1u << d, aries[c][d]);

@@ -40,7 +40,7 @@ Report rdma_vs_rpc_fig5(const Options& options) {
   for (const std::uint32_t n : nodes) {
     const machine::Platform platform = cori(per_node);
     Point point{};
-    std::vector<Value> row = {static_cast<double>(n)};
+    std::vector<NumberOrText> row = {static_cast<double>(n)};
     for (std::size_t i = 0; i < kHow.size(); ++i) {
       point[i] =
           1e6 * measure_structure(fmt::format("hash-table:ranks={},operations={},{},handler={}",

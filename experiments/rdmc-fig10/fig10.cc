@@ -78,7 +78,7 @@ Sweep sweep(Report& report, std::string_view machine, std::string file,
           {fmt::format("{}, {}", sizes[s].name, kShares[h].name), {}, {}, h != 0});
     }
     for (const std::uint32_t n : nodes) {
-      std::vector<Value> row{std::string(sizes[s].name), static_cast<double>(n)};
+      std::vector<NumberOrText> row{std::string(sizes[s].name), static_cast<double>(n)};
       for (std::size_t h = 0; h < kShares.size(); ++h) {
         const double gbps = run(n, sizes[s], kShares[h].of(n), engine).gbps;
         found[s][h].push_back(gbps);

@@ -66,7 +66,7 @@ void add_waits(Report& report, const machine::Platform& polling, double& spread)
     const sched::Schedule schedule = schedule_of({"chain", n, kMessage, kMiB, ""});
     const Offloaded queues(schedule, offload::Mode::kSqWait);
     const double software_s = delivered_s(schedule, analysis::run_analytic({schedule, polling}));
-    std::vector<Value> row{static_cast<double>(n)};
+    std::vector<NumberOrText> row{static_cast<double>(n)};
     for (std::size_t w = 0; w < kWaits_ns.size(); ++w) {
       const offload::NicTiming timing{offload::Egress::kFifo, sched::Time(1000 * kWaits_ns[w])};
       const double gain = 100 * (software_s / queues.delivered_s(polling, timing) - 1);

@@ -42,7 +42,7 @@ void add_results(Report& report, std::uint64_t message_mib, const ByPattern& fou
     figure.series.push_back(series);
   }
   for (const auto& [n, unused] : found.at("chain")) {
-    std::vector<Value> row{static_cast<double>(n)};
+    std::vector<NumberOrText> row{static_cast<double>(n)};
     for (const std::string_view pattern : kPatterns) row.push_back(found.at(pattern).at(n));
     table.add(row);
   }

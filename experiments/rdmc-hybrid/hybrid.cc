@@ -68,8 +68,8 @@ Gains compare(Report& report, const std::vector<std::uint32_t>& shapes, std::uin
         hybrid_ms[over] = measure_ms(kVariants[kHybrid], racks, over, bytes);
       }
       for (const std::size_t flat : {kRandom, kPacked}) {
-        std::vector<Value> row{fmt::format("{} x {}", racks, kNodes / racks), megabytes(bytes),
-                               std::string(kVariants[flat].placement)};
+        std::vector<NumberOrText> row{fmt::format("{} x {}", racks, kNodes / racks),
+                                      megabytes(bytes), std::string(kVariants[flat].placement)};
         for (const int over : kOversubscriptions) {
           const double gain = measure_ms(kVariants[flat], racks, over, bytes) / hybrid_ms[over];
           row.push_back(gain);
@@ -102,7 +102,7 @@ Report rdmc_hybrid(const Options& options) {
   }
   std::map<int, std::array<double, kVariants.size()>> ms;
   for (const int over : kOversubscriptions) {
-    std::vector<Value> row{static_cast<double>(over)};
+    std::vector<NumberOrText> row{static_cast<double>(over)};
     for (std::size_t v = 0; v < kVariants.size(); ++v) {
       ms[over][v] = measure_ms(kVariants[v], kRacks, over, message);
       row.push_back(ms[over][v]);

@@ -64,7 +64,7 @@ void add_known_case(Report& report) {
     const sched::Schedule schedule = chain_and_leaves(store, leaves_first).schedule;
     const Posting posting(schedule, bare);
     for (const std::uint32_t w : kInFlight) {
-      std::vector<Value> row{std::string(leaves_first ? "leaves" : "chain"), shown_bound(w)};
+      std::vector<NumberOrText> row{std::string(leaves_first ? "leaves" : "chain"), shown_bound(w)};
       for (std::size_t r = 0; r < kRuleCount; ++r) {
         const sched::Trace trace =
             analysis::run_analytic({schedule, bare, {}, posting.order(kRules[r], w)});
@@ -195,9 +195,9 @@ void add_details(Report& report, const std::vector<Case>& cases) {
   for (std::size_t r = 1; r < kRuleCount; ++r) table.columns.emplace_back(name(kRules[r]));
   for (const Case& c : cases) {
     if (c.is_close()) continue;
-    std::vector<Value> row{c.receives,    static_cast<double>(c.nodes), c.schedule,
-                           c.disturbance, shown_bound(c.in_flight),     c.strict_ms,
-                           c.ms[0]};
+    std::vector<NumberOrText> row{c.receives,    static_cast<double>(c.nodes), c.schedule,
+                                  c.disturbance, shown_bound(c.in_flight),     c.strict_ms,
+                                  c.ms[0]};
     for (std::size_t r = 1; r < kRuleCount; ++r) row.emplace_back(c.ratio(r));
     table.add(std::move(row));
   }
@@ -249,7 +249,7 @@ void add_summary(Report& report, std::string title, std::string column,
     table.columns.push_back(fmt::format("worst {}", name(kRules[r])));
   }
   for (const auto& [of, sum] : sums) {
-    std::vector<Value> row{of, sum.count, sum.strict / sum.count};
+    std::vector<NumberOrText> row{of, sum.count, sum.strict / sum.count};
     for (std::size_t r = 1; r < kRuleCount; ++r) row.emplace_back(sum.sum[r] / sum.count);
     for (std::size_t r = 1; r < kRuleCount; ++r) row.emplace_back(sum.most[r]);
     table.add(std::move(row));

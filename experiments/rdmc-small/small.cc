@@ -65,7 +65,7 @@ std::optional<std::uint32_t> crossover(const Grid& grid, std::uint64_t bytes,
   return found;
 }
 
-Value shown_nodes(std::optional<std::uint32_t> nodes, std::uint32_t most) {
+NumberOrText shown_nodes(std::optional<std::uint32_t> nodes, std::uint32_t most) {
   if (nodes) return static_cast<double>(*nodes);
   return fmt::format("above {}", most);
 }

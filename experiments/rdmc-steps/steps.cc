@@ -69,7 +69,7 @@ void add_counts(Report& report, std::uint32_t most_ranks) {
   std::uint32_t checked = 0;
   std::uint32_t widest = 0;
   for (std::uint32_t n = 2; n <= most_ranks; ++n) {
-    std::vector<Value> row{static_cast<double>(n)};
+    std::vector<NumberOrText> row{static_cast<double>(n)};
     for (std::size_t a = 0; a < kAlgorithms.size(); ++a) {
       for (const std::uint32_t k : kBlocks) {
         const sched::Plan plan = plan_of(kAlgorithms[a].pattern, n, k);

@@ -43,10 +43,11 @@ TEST(Suite, Name) { int x = 0; }
 
 class UnityGroups(unittest.TestCase):
     def test_names_at_namespace_level(self):
-        names, used, hidden = GROUPS.names_of(SOURCE)
+        names, used, hidden, places = GROUPS.names_of(SOURCE)
         self.assertEqual(names - {"nameless", "field"}, {
             "Bytes", "kPair", "kText", "first_of", "Reader", "free_function", "Suite , Name"})
         self.assertEqual(used, {"Op": "sched::Op"})
+        self.assertEqual(places["free_function"], {"slackline::hw::free_function"})
         self.assertEqual(hidden - {"nameless", "field"},
                          {"Bytes", "kPair", "kText", "first_of", "Reader"})
 
@@ -86,6 +87,16 @@ class UnityGroups(unittest.TestCase):
         for hides in ("struct A {};", "int h() { return 1; }"):
             self.assertEqual(self.group(hides, include + "int f();", "int g();", header=header),
                              [[0, 2], [1]])
+
+    def test_what_names_another_than_a_header_does_stands_apart_from_those_that_see_that(self):
+        include = '#include "room/h.h"\n'
+        header = "namespace slackline::b { struct A; } namespace slackline { struct C; }"
+        for uses, apart in (("using c::A;", True), ("using other::b::A;", True),
+                            ("using b::A;", False), ("using slackline::b::A;", False),
+                            ("using slackline::C;", False), ("using b::D;", False)):
+            with self.subTest(uses=uses):
+                self.assertEqual(self.group(uses, include + "int f();", "int g();", header=header),
+                                 [[0, 2], [1]] if apart else [[0, 1, 2]])
 
     def test_groups_are_no_larger_than_they_may_be(self):
         sizes = [len(group) for group in self.group(*[f"int f{k}();" for k in range(20)])]
