@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,8 +55,8 @@ std::string exchange(int ours, std::string_view input) {
 }
 
 // Becomes the program; where that fails it says why to `said`, which ends unsaid with an exec.
-[[noreturn]] void be_program(int ends, int nowhere, int said, char** arguments) {
-  if (::dup2(ends, 0) == 0 && ::dup2(ends, 1) == 1 && ::dup2(nowhere, 2) == 2) {
+[[noreturn]] void be_program(int ends, int errors, int said, char** arguments) {
+  if (::dup2(ends, 0) == 0 && ::dup2(ends, 1) == 1 && ::dup2(errors, 2) == 2) {
     ::execvp(arguments[0], arguments);
   }
   const int error = errno;
@@ -73,10 +74,23 @@ int word_of(int answer) {
   return got == sizeof error ? error : 0;
 }
 
+// All that stands in a file from its beginning on.
+std::string contents_of(int file) {
+  std::string text;
+  std::array<char, 1 << 12> buffer;
+  for (;;) {
+    const ssize_t got =
+        ::pread(file, buffer.data(), buffer.size(), static_cast<off_t>(text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
 }  // namespace
 
-std::string filter_through(const std::vector<std::string>& command, std::string_view input,
-                           std::string_view cure) {
+ProgramEnd run_program(const std::vector<std::string>& command, std::string_view input,
+                       std::string_view cure) {
   int ends[2];
   int word[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -87,7 +101,9 @@ std::string filter_through(const std::vector<std::string>& command, std::string_
   if (::pipe2(word, O_CLOEXEC) != 0) fail(command.front(), std::strerror(errno), cure);
   Descriptor answer(word[0]);
   Descriptor said(word[1]);
-  const Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  // In memory, so that the program never waits for us to read them.
+  const Descriptor errors(::memfd_create("standard error", MFD_CLOEXEC));
+  if (!errors) fail(command.front(), std::strerror(errno), cure);
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -96,7 +112,7 @@ std::string filter_through(const std::vector<std::string>& command, std::string_
   const pid_t child = base::fork_child();
   if (child < 0) fail(command.front(), std::strerror(errno), cure);
   if (child == 0) {
-    be_program(theirs.get(), nowhere.get(), said.get(), arguments.data());
+    be_program(theirs.get(), errors.get(), said.get(), arguments.data());
   }
   theirs.close();
   said.close();
@@ -104,13 +120,20 @@ std::string filter_through(const std::vector<std::string>& command, std::string_
     base::wait_for(child);
     fail(command.front(), std::strerror(error), cure);
   }
-  std::string output = exchange(ours.get(), input);
+  ProgramEnd end;
+  end.output = exchange(ours.get(), input);
   ours.close();
   const int status = base::wait_for(child);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    fail(command.front(), "it did not end well", cure);
-  }
-  return output;
+  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end.errors = contents_of(errors.get());
+  return end;
+}
+
+std::string filter_through(const std::vector<std::string>& command, std::string_view input,
+                           std::string_view cure) {
+  ProgramEnd end = run_program(command, input, cure);
+  if (end.exit_code != 0) fail(command.front(), "it did not end well", cure);
+  return std::move(end.output);
 }
 
 }  // namespace slackline::base

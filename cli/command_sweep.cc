@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/number.h"
 #include "base/units.h"
 #include "base/write_folder.h"
 #include "cli/answer.h"
@@ -18,8 +17,12 @@
 #include "cli/cores.h"
 #include "cli/human.h"
 #include "cli/output_file.h"
+#include "cli/quantity.h"
+#include "cli/real_point.h"
 #include "cli/report_file.h"
 #include "cli/slurm_jobs.h"
+#include "cli/study_figure.h"
+#include "experiments/plot.h"
 #include "sweep/results.h"
 #include "sweep/study.h"
 #include "sweep/sweep.h"
@@ -29,14 +32,10 @@ namespace {
 
 constexpr std::size_t kFailedShown = 10;
 
-// What curves can be drawn over: a number, or a size in bytes.
+// What curves can be drawn over is a number.
 Value as_number(const std::string& text) {
-  if (const auto number = base::whole_number<double>(text)) return *number;
-  try {
-    return sched::parse_bytes(text, "");
-  } catch (const InputError&) {
-    return text;
-  }
+  const auto quantity = quantity_of(text);
+  return quantity ? Value(quantity->value) : Value(text);
 }
 
 class Sweep : public Command {
@@ -61,15 +60,21 @@ class Sweep : public Command {
     arguments.file("--csv", csv_file_, "write there a line for each point that is answered");
     arguments.file("--report", report_file_,
                    "write them there as a page for a browser, with curves");
+    arguments.file("--plot", plot_file_, "draw curves of them there (SVG)");
+    arguments.option("--axes", "X,Y[,BY[,EACH]]", axes_,
+                     "with --plot: columns; a curve for each BY, a figure for each EACH (default: "
+                     "the first value,median_s,pattern, and the platform if there are several)");
     reader_.declare(arguments, "every point that failed, not the first few");
     arguments.excludes({"--merge"}, {"--show", "--shard", "--jobs"}, "nothing is answered");
-    arguments.excludes({"--show"}, {"--shard", "--jobs", "--csv", "--report"},
+    arguments.excludes({"--show"}, {"--shard", "--jobs", "--csv", "--report", "--plot"},
                        "nothing is answered");
     arguments.excludes({"--submit"},
-                       {"--shard", "--merge", "--show", "--jobs", "--csv", "--report"},
+                       {"--shard", "--merge", "--show", "--jobs", "--csv", "--report", "--plot"},
                        "nothing is answered here");
-    arguments.excludes({"--shard"}, {"--csv", "--report"}, "results are made of all shares");
+    arguments.excludes({"--shard"}, {"--csv", "--report", "--plot"},
+                       "results are made of all shares");
     arguments.example("study.toml -o study --csv study.csv");
+    arguments.example("study.toml -o study --plot study.svg --axes bytes,median_s,pattern");
     arguments.example("study.toml -o study --show");
     arguments.example("study.toml -o study --shard auto");
   }
@@ -80,6 +85,9 @@ class Sweep : public Command {
       throw InputError(submit_ ? "--submit: without --shards; expected how many"
                                : "--shards: without --submit; expected both");
     }
+    if (axes_ && !plot_file_) {
+      throw InputError("--axes: without --plot; expected the file to draw them to");
+    }
     std::optional<sweep::Shard> shard;
     if (shard_) {
       shard = *shard_ == "auto" ? sweep::shard_of_launcher(
@@ -88,15 +96,17 @@ class Sweep : public Command {
     }
     console.phase("reading");
     const sweep::Study study = sweep::load_study(study_);
+    if (submit_) sweep::require_shares(study);
+    if (plot_file_) plotted_ = parse_axes(axes_.value_or(""), study, "--axes");
     if (!show_) make_folder();
     if (submit_) return submit(study, console);
     const bool answers = !merge_ && !show_;
     std::size_t fresh = 0;
     const sweep::SweepState state =
         answers ? answered(study, shard, fresh, console) : sweep::state_of(study, *folder_);
-    if (!show_ && !shard) write(study, state, console);
+    if (!show_ && !shard) write(state, console);
     Answer answer(reader_, {study_, std::nullopt});
-    say(answer, study, state, fresh);
+    say(answer, state, fresh);
     console.print(answer.text());
     // A share that has an answer for each of its points has done its part, whatever they are: what
     // merges comes after it.
@@ -134,6 +144,7 @@ class Sweep : public Command {
     sweep::SweepRuns runs;
     runs.jobs = jobs_of(jobs_);
     runs.shard = shard;
+    runs.real = run_point;
     runs.progress = [&](std::size_t done, std::size_t of) {
       fresh = done;
       console.progress("answering", done, of);
@@ -141,19 +152,26 @@ class Sweep : public Command {
     return sweep::sweep(study, *folder_, runs);
   }
 
-  void write(const sweep::Study& study, const sweep::SweepState& state, Console& console) const {
+  void write(const sweep::SweepState& state, Console& console) const {
     console.phase("writing");
-    sweep::write_results(*folder_, study, state.keys, state.rows);
+    sweep::write_results(*folder_, state.study, state.keys, state.rows, state.best);
     if (csv_file_) {
-      write_output_file(*csv_file_, sweep::results_csv(study, state.keys, state.rows));
+      write_output_file(*csv_file_, sweep::results_csv(state.study, state.keys, state.rows));
+    }
+    if (plot_file_) {
+      const std::vector<experiments::Figure> figures = study_figures(plotted_, state);
+      if (figures.empty()) {
+        console.note("--plot: not drawn, since no point has numbers for both axes");
+      } else {
+        write_output_file(*plot_file_, experiments::draw_svg(figures));
+      }
     }
     write_answer_page(
         report_file_, {study_, std::nullopt},
-        [&](Answer& answer) { list_points(answer, study, state); }, console);
+        [&](Answer& answer) { list_points(answer, state.study, state); }, console);
   }
 
-  void say(Answer& answer, const sweep::Study& study, const sweep::SweepState& state,
-           std::size_t fresh) const {
+  void say(Answer& answer, const sweep::SweepState& state, std::size_t fresh) const {
     answer.set("study", study_);
     answer.both("folder", "folder", *folder_);
     answer.both("points", "points", std::uint64_t{state.points});
@@ -163,7 +181,8 @@ class Sweep : public Command {
     answer.both("left", "left", std::uint64_t{state.points - state.there});
     if (show_) say_underway(answer);
     if (!show_ && !shard_) answer.both("results", "results", *folder_ + "/results.sqlite");
-    say_failed(answer, study, state);
+    if (state.study.search) say_best(answer, state);
+    say_failed(answer, state.study, state);
   }
 
   void say_underway(Answer& answer) const {
@@ -177,6 +196,31 @@ class Sweep : public Command {
     if (now.sweeps == 0) return;
     answer.row("rate", fmt::format("{:.4g} points/s", now.rate_per_s));
     answer.row("to go", to_go_s ? sched::human_seconds(*to_go_s) : "not known yet");
+  }
+
+  // The best of each combination, and what each engine said of it.
+  static void say_best(Answer& answer, const sweep::SweepState& state) {
+    const sweep::Search& search = *state.study.search;
+    const auto point = [&state](auto i) -> const sweep::Point& {
+      return state.study.points[state.best[i]];
+    };
+    Columns columns;
+    const auto add_text = [&](const char* name) {
+      columns.push_back(
+          {name, name, [point, name](auto i) { return part_of(point(i), name); }, Align::kLeft});
+    };
+    for (const std::string& name : search.each) {
+      if (name != "schedule" && name != "platform") add_text(name.c_str());
+    }
+    add_text("schedule");
+    add_text("platform");
+    add_text("engine");
+    columns.push_back({search.by.c_str(), search.by.c_str(), [&, point](auto i) {
+                         return in_seconds(
+                             time_of(state.rows.at(state.keys[state.best[i]]), search.by));
+                       }});
+    answer.list("best", rows_of(state.best.size()), columns);
+    if (!state.best.empty()) answer.table("best", columns, rows_of(state.best.size()));
   }
 
   void say_failed(Answer& answer, const sweep::Study& study, const sweep::SweepState& state) const {
@@ -213,7 +257,7 @@ class Sweep : public Command {
     Columns columns;
     for (const std::string& name : study.values) {
       columns.push_back({name.c_str(), nullptr, [&rows, name](auto i) {
-                           return as_number(sweep::value_of(*rows[i].first, name));
+                           return as_number(sweep::part_of(*rows[i].first, name));
                          }});
     }
     columns.insert(columns.end(),
@@ -236,7 +280,8 @@ class Sweep : public Command {
   }
 
   std::string study_;
-  std::optional<std::string> folder_, shard_, csv_file_, report_file_, submit_;
+  std::optional<std::string> folder_, shard_, csv_file_, plot_file_, axes_, report_file_, submit_;
+  StudyAxes plotted_;
   std::optional<std::uint32_t> jobs_, shards_;
   bool merge_ = false;
   bool show_ = false;

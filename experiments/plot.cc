@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "base/child_filter.h"
 #include "base/error.h"
@@ -17,6 +19,11 @@ constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79
                                          "#56b4e9", "#e69f00", "#000000", "#999999"};
 constexpr std::size_t kColourCount = std::size(kColours);
 
+// Of figures beside each other; in SVG's pixels, and how many stand in a row.
+constexpr int kPanelWidth = 480;
+constexpr int kPanelHeight = 380;
+constexpr std::size_t kMostPanels = 3;
+
 bool showable(double value, const Axis& axis) {
   return std::isfinite(value) && (axis.log_base == 0 || value > 0);
 }
@@ -25,6 +32,55 @@ std::string axis_commands(char name, const Axis& axis) {
   std::string out = fmt::format("set {}label {}\n", name, plot_text(axis.label));
   if (axis.log_base != 0) out += fmt::format("set logscale {} {}\n", name, axis.log_base);
   return out;
+}
+
+// What is the figure's own.
+std::string figure_commands(const Figure& figure) {
+  std::string out = fmt::format("set title {}\n", plot_text(figure.title));
+  out += axis_commands('x', figure.x) + axis_commands('y', figure.y);
+  std::string plots;
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+    const Series& series = figure.series[i];
+    std::string data;
+    for (std::size_t p = 0; p < series.x.size() && p < series.y.size(); ++p) {
+      if (showable(series.x[p], figure.x) && showable(series.y[p], figure.y)) {
+        data += fmt::format("{:.9g} {:.9g}\n", series.x[p], series.y[p]);
+      }
+    }
+    if (data.empty()) continue;
+    out += fmt::format("$series{} << END\n{}END\n", i, data);
+    plots += fmt::format(
+        "{}$series{} with {} lw 2 dt {} lc rgb \"{}\"{} title {}",
+        plots.empty() ? "plot " : ", \\\n     ", i,
+        series.points  ? "points"
+        : figure.steps ? "steps"
+                       : "linespoints",
+        series.dashed ? 2 : 1, kColours[i % kColourCount],
+        figure.steps && !series.points ? "" : fmt::format(" pt {} ps 0.6", 5 + i % kColourCount),
+        plot_text(series.name));
+  }
+  if (plots.empty()) plots = "plot [1:2] [1:2] NaN notitle";
+  return out + plots + '\n';
+}
+
+// All figures have the same, so that they can be compared.
+std::string range_commands(char name, std::span<const Figure> figures, Axis Figure::*axis,
+                           std::vector<double> Series::*values) {
+  const bool from_zero = name == 'y' && (figures.front().*axis).log_base == 0;
+  double low = from_zero ? 0 : std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  for (const Figure& figure : figures) {
+    for (const Series& series : figure.series) {
+      for (const double value : series.*values) {
+        if (!showable(value, figure.*axis)) continue;
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+    }
+  }
+  if (!(low < high)) return "";
+  return fmt::format("set {}range [{:.9g}:{:.9g}]\n", name, low,
+                     from_zero ? high + (high - low) / 20 : high);
 }
 
 }  // namespace
@@ -59,40 +115,33 @@ std::string plot_terminal(int width, int height) {
 }
 
 std::string plot_commands(const Figure& figure) {
-  std::string out = plot_terminal(800, 500);
+  return plot_terminal(800, 500) +
+         "set grid\n"
+         "set key outside right top\n"
+         "set format \"%g\"\n" +
+         (figure.y.log_base == 0 ? "set yrange [0:*]\n" : "") + figure_commands(figure);
+}
+
+std::string plot_commands(std::span<const Figure> figures) {
+  const auto columns = static_cast<int>(std::min<std::size_t>(figures.size(), kMostPanels));
+  const int rows = (static_cast<int>(figures.size()) + columns - 1) / columns;
+  std::string out = plot_terminal(kPanelWidth * columns, kPanelHeight * rows);
   out +=
       "set grid\n"
-      "set key outside right top\n"
+      "set key below\n"
       "set format \"%g\"\n";
-  out += fmt::format("set title {}\n", plot_text(figure.title));
-  out += axis_commands('x', figure.x) + axis_commands('y', figure.y);
-  if (figure.y.log_base == 0) out += "set yrange [0:*]\n";
-  std::string plots;
-  for (std::size_t i = 0; i < figure.series.size(); ++i) {
-    const Series& series = figure.series[i];
-    std::string data;
-    for (std::size_t p = 0; p < series.x.size() && p < series.y.size(); ++p) {
-      if (showable(series.x[p], figure.x) && showable(series.y[p], figure.y)) {
-        data += fmt::format("{:.9g} {:.9g}\n", series.x[p], series.y[p]);
-      }
-    }
-    if (data.empty()) continue;
-    out += fmt::format("$series{} << END\n{}END\n", i, data);
-    plots += fmt::format(
-        "{}$series{} with {} lw 2 dt {} lc rgb \"{}\"{} title {}",
-        plots.empty() ? "plot " : ", \\\n     ", i,
-        series.points  ? "points"
-        : figure.steps ? "steps"
-                       : "linespoints",
-        series.dashed ? 2 : 1, kColours[i % kColourCount],
-        figure.steps && !series.points ? "" : fmt::format(" pt {} ps 0.6", 5 + i % kColourCount),
-        plot_text(series.name));
-  }
-  if (plots.empty()) plots = "plot [1:2] [1:2] NaN notitle";
-  return out + plots + '\n';
+  out += range_commands('x', figures, &Figure::x, &Series::x);
+  out += range_commands('y', figures, &Figure::y, &Series::y);
+  out += fmt::format("set multiplot layout {},{}\n", rows, columns);
+  for (const Figure& figure : figures) out += figure_commands(figure);
+  return out + "unset multiplot\n";
 }
 
 std::string draw_svg(const Figure& figure) { return draw_commands(plot_commands(figure)); }
+
+std::string draw_svg(std::span<const Figure> figures) {
+  return draw_commands(plot_commands(figures));
+}
 
 std::string draw_commands(const std::string& commands) {
   const std::string svg = base::filter_through({"gnuplot", "--default-settings", "-"}, commands,

@@ -59,9 +59,20 @@ std::string delays_of(const std::string& file) {
 
 }  // namespace
 
-std::string value_of(const Point& point, std::string_view name) {
+std::string part_of(const Point& point, std::string_view name) {
+  if (name == "schedule") return point.schedule;
+  if (name == "pattern") return point.schedule.substr(0, point.schedule.find(':'));
+  if (name == "platform") return point.platform;
+  if (name == "engine") return point.engine;
+  if (name == "delays") return point.delays;
+  if (name == "seed") return std::to_string(point.seed);
+  if (name == "samples") return std::to_string(point.samples);
   const auto found = std::ranges::find(point.values, name, [](const auto& v) { return v.first; });
   return found == point.values.end() ? "" : found->second;
+}
+
+bool is_real(const Point& point) {
+  return point.engine == "run" || point.engine.starts_with("run:");
 }
 
 std::string Keys::of(const Point& point) {

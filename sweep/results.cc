@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -142,6 +143,16 @@ Row row_of(const Point& point, const Outcome& answer) {
   return row;
 }
 
+double time_of(const Row& row, std::string_view column) {
+  const std::pair<std::string_view, std::optional<double>> times_s[] = {
+      {"mean_s", row.mean_s}, {"least_s", row.least_s}, {"median_s", row.median_s},
+      {"p90_s", row.p90_s},   {"p99_s", row.p99_s},     {"most_s", row.most_s}};
+  for (const auto& [name, time_s] : times_s) {
+    if (name == column) return time_s.value_or(std::numeric_limits<double>::infinity());
+  }
+  throw InternalError(fmt::format("no time of a row is called '{}'", column));
+}
+
 Part::Part(const std::string& path, sched::Descriptor lock)
     : lock_(std::move(lock)), database_(path), begun_ms_(now_ms()) {
   // No journal in shared memory, since folders may be on a parallel file system. What was written
@@ -236,7 +247,8 @@ std::map<std::string, Row> rows_of_parts(const std::string& folder) {
 }
 
 void write_results(const std::string& folder, const Study& study,
-                   const std::vector<std::string>& keys, const std::map<std::string, Row>& rows) {
+                   const std::vector<std::string>& keys, const std::map<std::string, Row>& rows,
+                   const std::vector<std::size_t>& best) {
   const std::string path = fmt::format("{}/{}", folder, kResults);
   const std::string aside = fmt::format("{}.{}", path, getpid());
   std::remove(aside.c_str());
@@ -266,6 +278,11 @@ void write_results(const std::string& folder, const Study& study,
         value.bind(0, key).bind(1, name).bind(2, text).run();
       }
     }
+    if (study.search) {
+      results.run("CREATE TABLE best(key TEXT PRIMARY KEY) WITHOUT ROWID");
+      Statement found = results.prepare("INSERT OR IGNORE INTO best VALUES(?)");
+      for (const std::size_t point : best) found.bind(0, keys[point]).run();
+    }
     results.run("COMMIT");
   }
   if (std::rename(aside.c_str(), path.c_str()) != 0) {
@@ -288,10 +305,7 @@ std::string results_csv(const Study& study, const std::vector<std::string>& keys
                   sched::csv_field(point.platform), point.engine, sched::csv_field(point.delays),
                   point.seed, point.samples);
     for (const std::string& name : study.values) {
-      const auto value =
-          std::ranges::find(point.values, name, [](const auto& v) { return v.first; });
-      sched::append(text, ",{}",
-                    value == point.values.end() ? "" : sched::csv_field(value->second));
+      sched::append(text, ",{}", sched::csv_field(part_of(point, name)));
     }
     if (row.error.empty()) {
       for (const std::optional<double> time_s :

@@ -35,6 +35,10 @@ struct Row {
 
 Row row_of(const Point& point, const Outcome& answer);
 
+/// A column of kObjectives (sweep/search.h), of a row without an error; infinite too where there
+/// were too few samples for it.
+double time_of(const Row& row, std::string_view column);
+
 /// The part of one sweep: a file of a folder that no other process writes.
 class Part {
  public:
@@ -68,9 +72,10 @@ Underway underway(const std::string& folder);
 std::map<std::string, Row> rows_of_parts(const std::string& folder);
 
 /// FOLDER/results.sqlite, aside and then at once: tables points, value, makespans, errors and
-/// study.
+/// study; of a study that seeks the fastest also best, of these points.
 void write_results(const std::string& folder, const Study& study,
-                   const std::vector<std::string>& keys, const std::map<std::string, Row>& rows);
+                   const std::vector<std::string>& keys, const std::map<std::string, Row>& rows,
+                   const std::vector<std::size_t>& best = {});
 
 /// One line for each point of the study that has a row, in the study's order.
 std::string results_csv(const Study& study, const std::vector<std::string>& keys,

@@ -23,14 +23,11 @@ using machine::TomlTable;
 using machine::TomlValue;
 
 constexpr std::size_t kMostBytes = 1 << 20;
-// Of a point itself, by which it may be skipped.
-constexpr std::string_view kOfPoints[] = {"schedule", "platform", "engine",
-                                          "delays",   "seed",     "samples"};
 // What else stands beside values in a CSV file and on a page.
 constexpr std::string_view kOfResults[] = {
-    "pattern",        "mean_s",          "least_s", "median_s",
-    "p90_s",          "p99_s",           "most_s",  "least_makespan_s",
-    "p90_makespan_s", "most_makespan_s", "error",   "median_makespan_s"};
+    "mean_s",          "least_s", "median_s",         "p90_s",
+    "p99_s",           "most_s",  "least_makespan_s", "p90_makespan_s",
+    "most_makespan_s", "error",   "median_makespan_s"};
 constexpr std::uint64_t kMostSamples = 1 << 24;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
@@ -72,9 +69,9 @@ class Reader {
     if (schedules.empty()) refuse("schedule", "none", "a list of specs");
     read_values();
     const std::vector<std::vector<Condition>> skips = read_skips();
-    top_.refuse_others();
-
     Study study;
+    study.search = read_search(samples);
+    top_.refuse_others();
     for (const auto& [name, texts] : values_) study.values.push_back(name);
     const auto add = [&](const Text& schedule, const Text& platform, const Text& engine,
                          const Text& plan, const std::string& seed, const std::string& sample) {
@@ -96,6 +93,9 @@ class Reader {
     for (const Text& schedule : all(schedules, {})) {
       for (const Text& platform : all(platforms, schedule.values)) {
         for (const Text& engine : all(engines, platform.values)) {
+          if (std::ranges::find(study.engines, engine.text) == study.engines.end()) {
+            study.engines.push_back(engine.text);
+          }
           for (const Text& plan : all(delays, engine.values)) {
             for (const std::string& sample : samples) {
               for (const std::string& seed : seeds) {
@@ -216,9 +216,9 @@ class Reader {
     const auto is_of = [&](std::span<const std::string_view> names) {
       return std::ranges::find(names, value.key) != names.end();
     };
-    if (is_of(kOfPoints) || is_of(kOfResults)) {
+    if (is_of(kParts) || is_of(kOfResults)) {
       throw InputError(fmt::format("{}: points have that themselves; expected none of {}, {}",
-                                   table.where(value), fmt::join(kOfPoints, ", "),
+                                   table.where(value), fmt::join(kParts, ", "),
                                    fmt::join(kOfResults, ", ")));
     }
   }
@@ -276,11 +276,9 @@ class Reader {
   }
 
   Condition condition(const TomlValue& value, TomlTable& table) {
-    if (std::ranges::find(kOfPoints, value.key) == std::end(kOfPoints) &&
-        std::ranges::find(values_, value.key, [](const auto& v) { return v.first; }) ==
-            values_.end()) {
+    if (!is_part(value.key)) {
       throw InputError(table.where(value) + ": no such part of a point; expected " +
-                       fmt::format("{}", fmt::join(kOfPoints, ", ")) + " or a value");
+                       fmt::format("{}", fmt::join(kParts, ", ")) + " or a value");
     }
     if (value.kind != TomlValue::Kind::kTable) {
       return {value.key, [is = text_of(value, table.where(value))](const std::string& text) {
@@ -304,21 +302,51 @@ class Reader {
             }};
   }
 
+  std::optional<Search> read_search(const std::vector<std::string>& samples) {
+    std::optional<TomlTable> table = top_.table("optimise");
+    if (!table) return std::nullopt;
+    Search search;
+    search.each = list(*table, "each", {});
+    for (const std::string& name : search.each) {
+      if (name == "engine" || !is_part(name)) {
+        throw InputError(fmt::format(
+            "{}: each '{}'; expected a value, or a part of a point other than its engine",
+            table->where(), name));
+      }
+    }
+    search.by = table->text("by", "a column, as \"median_s\"").value_or(search.by);
+    const std::uint32_t needed = search.by == "p90_s" ? 10 : search.by == "p99_s" ? 100 : 1;
+    if (std::ranges::find(kObjectives, search.by) == std::end(kObjectives)) {
+      throw InputError(fmt::format("{}: by '{}'; expected {}", table->where(), search.by,
+                                   fmt::join(kObjectives, ", ")));
+    }
+    for (const std::string& count : samples) {
+      if (whole(count, "samples", kMostSamples) >= needed) continue;
+      throw InputError(fmt::format("{}: by {}, of {} samples; expected {} of them at least",
+                                   table->where(), search.by, count, needed));
+    }
+    if (const auto keep = table->text_or_number("keep", "a share, as 0.25")) {
+      search.keep = number_of(*keep).value_or(0);
+      if (!(search.keep > 0 && search.keep <= 1)) {
+        throw InputError(fmt::format("{}: keep = {}; expected a share above 0, of at most 1",
+                                     table->where(), *keep));
+      }
+    }
+    search.at_least = table->whole("at_least", kMostPoints).value_or(search.at_least);
+    table->refuse_others();
+    return search;
+  }
+
+  // Of a point, or a value of it.
+  bool is_part(const std::string& name) const {
+    return std::ranges::find(kParts, name) != std::end(kParts) ||
+           std::ranges::find(values_, name, [](const auto& v) { return v.first; }) != values_.end();
+  }
+
   static bool skipped(const Point& point, const std::vector<std::vector<Condition>>& skips) {
-    const auto text_of_point = [&](const std::string& name) -> std::string {
-      if (name == "schedule") return point.schedule;
-      if (name == "platform") return point.platform;
-      if (name == "engine") return point.engine;
-      if (name == "delays") return point.delays;
-      if (name == "seed") return std::to_string(point.seed);
-      if (name == "samples") return std::to_string(point.samples);
-      const auto value =
-          std::ranges::find(point.values, name, [](const auto& v) { return v.first; });
-      return value == point.values.end() ? "" : value->second;
-    };
     return std::ranges::any_of(skips, [&](const std::vector<Condition>& conditions) {
       return std::ranges::all_of(conditions, [&](const Condition& condition) {
-        return condition.holds(text_of_point(condition.name));
+        return condition.holds(part_of(point, condition.name));
       });
     });
   }

@@ -9,11 +9,13 @@
 // so one that only a platform names does not multiply what goes on other platforms.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sweep/point.h"
+#include "sweep/search.h"
 
 namespace slackline::sweep {
 
@@ -24,6 +26,8 @@ inline constexpr std::size_t kMostPoints = 1'000'000;
 
 struct Study {
   std::vector<std::string> values;  // names, in the order of the file
+  std::vector<std::string> engines;
+  std::optional<Search> search;  // nothing: every point is answered
   /// Those with the same schedule follow each other. Points may have the same key.
   std::vector<Point> points;
 };

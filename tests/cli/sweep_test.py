@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -207,6 +208,80 @@ ranks = [2, 4, 8]
         (self.folder / "out").mkdir()
         (self.folder / "out" / "part-0.sqlite").write_text("no database, and longer than nothing")
         self.assertIn("part-0.sqlite", self.bad("sweep", "study.toml", "-o", "out"))
+
+    def test_the_best_is_found_by_fewer_runs(self):
+        """Each engine sees what the cheaper one let through; all of it is found again."""
+        study = """
+schedule = ["chain:ranks=8,bytes={bytes},block={block}", "circulant:ranks=8,bytes={bytes},block={block}"]
+platform = "two-level:racks=2,hosts=4,oversubscription=4"
+engine = ["analytic", "simgrid"]
+[values]
+bytes = ["1MiB", "8MiB"]
+block = ["16KiB", "64KiB", "256KiB", "1MiB"]
+"""
+        (self.folder / "all.toml").write_text(study)
+        (self.folder / "best.toml").write_text(study + '[optimise]\neach = "bytes"\nkeep = 0.5\n')
+        self.sweep(study="all.toml", out="all")
+        best = self.sweep(study="best.toml")
+        self.assertEqual((best["points"], best["left"]), (16 + 8, 0))
+        rows = self.rows("all")
+        for found in best["best"]:
+            of_size = [row["median_s"] for row in rows if row["engine"] == "simgrid"
+                       and f"bytes={found['bytes']}," in row["schedule"]]
+            self.assertEqual(found["median_s"], min(of_size))
+            self.assertEqual(found["engine"], "simgrid")
+        self.assertEqual({row["schedule"] for row in self.rows(
+            sql="SELECT * FROM points JOIN best USING(key)")},
+            {found["schedule"] for found in best["best"]})
+        # What another study answered is not answered again, and the answer is the same.
+        again = self.sweep(study="best.toml", out="all")
+        self.assertEqual((again["answered_now"], again["best"]), (0, best["best"]))
+        self.assertIn("in shares", self.bad("sweep", "best.toml", "-o", "out", "--shard", "0/2"))
+        self.assertIn("in shares", self.bad("sweep", "best.toml", "-o", "out", "--submit", "slurm",
+                                            "--shards", "2"))
+
+    def test_points_that_are_carried_out_for_real(self):
+        (self.folder / "real.toml").write_text("""
+schedule = ["chain:ranks={ranks},bytes=64KiB", "chain:ranks=2,bytes=64KiB,typo=1"]
+engine = ["analytic", "run:shm", "run:no-such-transport"]
+samples = 3
+[values]
+ranks = [2, 3]
+[[skip]]
+engine = "analytic"
+""")
+        done = self.run_program("sweep", "real.toml", "-o", "out", "--json")
+        self.assertEqual(done.code, 1, done)
+        rows = self.rows()
+        self.assertEqual({row["schedule"] for row in rows},
+                         {"chain:ranks=2,bytes=64KiB", "chain:ranks=3,bytes=64KiB"})
+        for row in rows:
+            self.assertLess(0, row["least_s"])
+            self.assertLessEqual(row["least_s"], row["median_s"])
+            self.assertLessEqual(row["median_s"], row["most_s"])
+        failures = {(row["engine"], row["schedule"]): row["message"]
+                    for row in self.rows(sql="SELECT * FROM points JOIN errors USING(key)")}
+        self.assertEqual(len(failures), 4)
+        self.assertIn("typo", failures["run:shm", "chain:ranks=2,bytes=64KiB,typo=1"])
+        self.assertIn("no-such-transport",
+                      failures["run:no-such-transport", "chain:ranks=2,bytes=64KiB"])
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "without gnuplot")
+    def test_curves(self):
+        self.sweep("--plot", "all.svg", "--axes", "ranks,median_s,pattern,platform")
+        drawn = (self.folder / "all.svg").read_text()
+        for text in ("fractus", "two-level:racks=2,hosts=8,oversubscription=4", "binomial-pipeline",
+                     "chain", "median_s", "ranks"):
+            self.assertIn(text, drawn)
+        # Three platforms, each with a curve for each pattern.
+        self.assertEqual(drawn.count(">binomial-pipeline<"), 3)
+        self.sweep("--plot", "one.svg")
+        self.assertIn("fractus", (self.folder / "one.svg").read_text())
+        for axes, said in (("ranks", "expected X,Y"), ("ranks,no_such", "no column 'no_such'"),
+                           ("ranks,median_s,median_s", "no column 'median_s'")):
+            self.assertIn(said, self.bad("sweep", "study.toml", "-o", "out", "--plot", "x.svg",
+                                         "--axes", axes))
+        self.assertIn("without --plot", self.bad("sweep", "study.toml", "-o", "out", "--axes", "x,y"))
 
     def test_its_page_has_the_points(self):
         self.sweep("--report", "page.html")

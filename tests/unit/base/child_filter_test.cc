@@ -37,6 +37,14 @@ TEST(FilterThrough, NamesTheCure) {
   EXPECT_EQ(error_of({"sh", "-c", "kill -9 $$"}), "sh: it did not end well; install it");
 }
 
+TEST(RunProgram, GivesAllThatAProgramSays) {
+  const ProgramEnd end = run_program({"sh", "-c", "cat; seq 200000 >&2; exit 7"}, "to it", "no sh");
+  EXPECT_EQ(end.exit_code, 7);
+  EXPECT_EQ(end.output, "to it");
+  EXPECT_EQ(end.errors.substr(end.errors.size() - 14), "199999\n200000\n");
+  EXPECT_EQ(run_program({"sh", "-c", "kill -9 $$"}, "", "no sh").exit_code, 128 + 9);
+}
+
 TEST(FilterThrough, AProgramMayEndWithoutReading) {
   EXPECT_EQ(filter_through({"true"}, std::string(10'000'000, 'x'), "no true"), "");
 }

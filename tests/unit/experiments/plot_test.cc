@@ -85,6 +85,25 @@ TEST(PlotCommands, LeaveOutWhatAnAxisCannotShow) {
   EXPECT_THAT(plot_commands(figure), HasSubstr("NaN notitle"));
 }
 
+TEST(PlotCommands, GivePanelsTheSameRangesAndCurves) {
+  Figure other = sample();
+  other.title = "512 MB";
+  other.series[0].x.clear();
+  other.series[0].y.clear();
+  other.series[1].y.back() = 44;
+  const Figure both[] = {sample(), other};
+  const std::string commands = plot_commands(both);
+  EXPECT_THAT(commands, HasSubstr("size 960,380"));
+  EXPECT_THAT(commands, HasSubstr("set xrange [2:8]\nset yrange [1.5:44]\n"
+                                  "set multiplot layout 1,2\n"));
+  EXPECT_THAT(commands, HasSubstr("set title \"512 MB\"\n"));
+  // The second curve looks the same where the first is missing.
+  EXPECT_THAT(commands,
+              HasSubstr("\nplot $series1 with linespoints lw 2 dt 2 lc rgb \"#d55e00\" pt 6"));
+  const std::vector<Figure> seven(7, sample());
+  EXPECT_THAT(plot_commands(seven), HasSubstr("size 1440,1140"));
+}
+
 bool has_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
 
 TEST(DrawSvg, GivesTheSameBytesEveryTime) {

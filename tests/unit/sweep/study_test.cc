@@ -39,11 +39,11 @@ TEST(Study, HasEachTextWithEachOfItsValues) {
   ASSERT_EQ(found.points.size(), (6u + 2u) * (1u + 3u) * 2u * 2u);
   EXPECT_EQ(found.points[0].schedule, "chain:ranks=2,bytes=1KiB");
   EXPECT_EQ(found.points[0].platform, "fractus");
-  EXPECT_EQ(value_of(found.points[0], "bytes"), "1KiB");
-  EXPECT_EQ(value_of(found.points[0], "rate"), "");
+  EXPECT_EQ(part_of(found.points[0], "bytes"), "1KiB");
+  EXPECT_EQ(part_of(found.points[0], "rate"), "");
   EXPECT_EQ(found.points[1].seed, 2u);
   EXPECT_EQ(found.points[4].platform, "star:rate=10Gbps");
-  EXPECT_EQ(value_of(found.points[4], "rate"), "10Gbps");
+  EXPECT_EQ(part_of(found.points[4], "rate"), "10Gbps");
 }
 
 TEST(Study, CountsAValueOfTwoTextsOnce) {
@@ -55,7 +55,7 @@ TEST(Study, CountsAValueOfTwoTextsOnce) {
   )");
   ASSERT_EQ(found.points.size(), 3u);
   for (const Point& point : found.points) {
-    EXPECT_EQ(point.platform, "two-level:racks=" + value_of(point, "ranks") + ",hosts=1");
+    EXPECT_EQ(point.platform, "two-level:racks=" + part_of(point, "ranks") + ",hosts=1");
   }
 }
 

@@ -1,0 +1,145 @@
+#include "cli/study_figure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/error.h"
+#include "base/split.h"
+#include "cli/quantity.h"
+
+namespace slackline::cli {
+namespace {
+
+// An axis whose numbers grow more than that is logarithmic.
+constexpr double kFar = 15;
+
+bool is_time(const std::string& name) {
+  return std::ranges::find(sweep::kObjectives, name) != std::end(sweep::kObjectives);
+}
+
+bool is_part(const std::string& name, const sweep::Study& study) {
+  return std::ranges::find(sweep::kParts, name) != std::end(sweep::kParts) ||
+         std::ranges::find(study.values, name) != study.values.end();
+}
+
+// Where points stand along an axis.
+struct Place {
+  double value = 0;
+  std::string_view unit;
+};
+
+std::optional<Place> place_of(const std::string& column, const sweep::Point& point,
+                              const sweep::Row& row) {
+  if (is_time(column)) {
+    const double time_s = time_of(row, column);
+    if (!std::isfinite(time_s)) return std::nullopt;
+    return Place{time_s, "s"};
+  }
+  const auto quantity = quantity_of(part_of(point, column));
+  if (!quantity) return std::nullopt;
+  return Place{quantity->value, quantity->unit};
+}
+
+// In the order in which they come.
+std::size_t place_among(std::vector<std::string>& texts, const std::string& text) {
+  const auto found = std::ranges::find(texts, text);
+  if (found != texts.end()) return static_cast<std::size_t>(found - texts.begin());
+  texts.push_back(text);
+  return texts.size() - 1;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+// All numbers of an axis, so far.
+class Extent {
+ public:
+  void add(const Place& place) {
+    low_ = std::min(low_, place.value);
+    high_ = std::max(high_, place.value);
+    unit_ = place.unit;
+  }
+  experiments::Axis axis(const std::string& column, int log_base) const {
+    const bool has_unit = !unit_.empty() && !is_time(column);
+    return {column + (has_unit ? fmt::format(", {}", unit_) : ""),
+            low_ > 0 && high_ > kFar * low_ ? log_base : 0};
+  }
+
+ private:
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+  std::string_view unit_;
+};
+
+}  // namespace
+
+StudyAxes parse_axes(std::string_view text, const sweep::Study& study, std::string_view what) {
+  StudyAxes axes;
+  if (text.empty()) {
+    if (study.values.empty()) {
+      throw InputError(fmt::format(
+          "{}: the study has no values; expected X,Y[,BY[,EACH]], as seed,median_s,pattern", what));
+    }
+    axes = {study.values.front(), "median_s", "pattern", ""};
+    const auto is_other = [&](const sweep::Point& point) {
+      return point.platform != study.points.front().platform;
+    };
+    if (std::ranges::any_of(study.points, is_other)) axes.each = "platform";
+    return axes;
+  }
+  const std::vector<std::string_view> names = base::split(text);
+  std::string* const places[] = {&axes.x, &axes.y, &axes.by, &axes.each};
+  if (names.size() < 2 || names.size() > std::size(places)) {
+    throw InputError(fmt::format("{}: '{}'; expected X,Y[,BY[,EACH]]", what, text));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    *places[i] = names[i];
+    const bool is_text = i >= 2;
+    if (is_part(*places[i], study) || (!is_text && is_time(*places[i]))) continue;
+    throw InputError(fmt::format(
+        "{}: no column '{}'; expected {}{}{}{}{}", what, names[i], fmt::join(sweep::kParts, ", "),
+        study.values.empty() ? "" : ", ", fmt::join(study.values, ", "), is_text ? "" : ", ",
+        is_text ? "" : fmt::format("{}", fmt::join(sweep::kObjectives, ", "))));
+  }
+  return axes;
+}
+
+std::vector<experiments::Figure> study_figures(const StudyAxes& axes,
+                                               const sweep::SweepState& state) {
+  std::vector<std::string> figure_names, curve_names;
+  std::map<std::size_t, std::map<std::size_t, std::map<double, std::vector<double>>>> points;
+  Extent x, y;
+  for (std::size_t i = 0; i < state.keys.size(); ++i) {
+    const auto row = state.rows.find(state.keys[i]);
+    if (row == state.rows.end() || !row->second.error.empty()) continue;
+    const sweep::Point& point = state.study.points[i];
+    const auto at_x = place_of(axes.x, point, row->second);
+    const auto at_y = place_of(axes.y, point, row->second);
+    if (!at_x || !at_y) continue;
+    x.add(*at_x);
+    y.add(*at_y);
+    const std::size_t figure = place_among(figure_names, part_of(point, axes.each));
+    const std::size_t curve = place_among(curve_names, part_of(point, axes.by));
+    points[figure][curve][at_x->value].push_back(at_y->value);
+  }
+  std::vector<experiments::Figure> figures;
+  for (auto& [number, curves] : points) {
+    const std::string& name = figure_names[number];
+    experiments::Figure figure{"study", name.empty() ? axes.y + " over " + axes.x : name,
+                               x.axis(axes.x, 2), y.axis(axes.y, 10)};
+    for (const std::string& curve : curve_names) figure.series.push_back({curve});
+    for (auto& [curve, places] : curves) {
+      for (auto& [at, values] : places) figure.series[curve].add(at, median(std::move(values)));
+    }
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+}  // namespace slackline::cli
