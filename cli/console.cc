@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/ascii_text.h"
 #include "base/error.h"
 #include "base/shown_text.h"
 #include "base/write_all.h"
@@ -21,7 +22,8 @@ constexpr std::size_t kLongestLine = 4000;
 
 }  // namespace
 
-Console::Console(int out, int err) : out_(out), err_(err), terminal_(::isatty(err) == 1) {}
+Console::Console(int out, int err)
+    : out_(out), err_(err), terminal_(::isatty(err) == 1), ascii_(!base::shows_utf8()) {}
 
 Console::~Console() { clear_phase(); }
 
@@ -31,7 +33,8 @@ void Console::note(std::string_view line) {
 
 void Console::error(std::string_view message) {
   clear_phase();
-  base::write_all(err_, fmt::format("slackline: {}\n", sched::shown_ends(message, kLongestLine)));
+  base::write_all(
+      err_, for_err(fmt::format("slackline: {}\n", sched::shown_ends(message, kLongestLine))));
 }
 
 void Console::print(std::string_view text) { text_ += sched::shown_lines(text); }
@@ -60,10 +63,12 @@ void Console::show_phase(std::string_view line) {
   if (!terminal_) return;
   clear_phase();
   const std::size_t columns = width();
-  const std::string whole = sched::shown(line);
-  base::write_all(err_, display_width(whole) < columns
-                            ? whole
-                            : sched::shown(whole, columns - std::min<std::size_t>(columns, 2)));
+  std::string whole = for_err(sched::shown(line));
+  if (display_width(whole) >= columns) {
+    const std::size_t more = ascii_ ? 4 : 2;  // what stands for the rest, and a column
+    whole = columns < more ? "" : for_err(sched::shown(whole, columns - more));
+  }
+  base::write_all(err_, whole);
   phase_shown_ = true;
 }
 
@@ -71,6 +76,10 @@ std::size_t Console::width() const {
   constexpr std::size_t kUsual = 80;
   winsize size{};
   return ::ioctl(err_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+std::string Console::for_err(std::string text) const {
+  return terminal_ && ascii_ ? base::ascii_text(text) : text;
 }
 
 void Console::clear() {
@@ -86,9 +95,10 @@ void Console::clear_phase() {
 
 void Console::finish() {
   clear_phase();
-  const int error = base::write_all(out_, text_);
+  const bool plain = ascii_ && ::isatty(out_) == 1;
+  const int error = base::write_all(out_, plain ? base::ascii_text(text_) : text_);
   text_.clear();
-  if (error == 0) base::write_all(err_, notes_);
+  if (error == 0) base::write_all(err_, for_err(notes_));
   notes_.clear();
   if (error != 0 && error != EPIPE) {
     throw InputError(fmt::format("standard output cannot be written: {}", std::strerror(error)));

@@ -9,6 +9,8 @@
 
 namespace slackline::cli {
 
+/// Terminals that do not show UTF-8 get ASCII, as base/ascii_text.h has it; files and pipes the
+/// same bytes everywhere.
 class Console {
  public:
   explicit Console(int out = 1, int err = 2);
@@ -37,13 +39,15 @@ class Console {
 
  private:
   void show_phase(std::string_view line);
+  std::string for_err(std::string text) const;
   void clear_phase();
   // Columns of the terminal; a common number where it does not say.
   std::size_t width() const;
 
   int out_;
   int err_;
-  bool terminal_;
+  bool terminal_;  // is what err_ is
+  bool ascii_;     // is what terminals show
   bool phase_shown_ = false;
   std::string notes_;
   std::string text_;

@@ -10,10 +10,12 @@
 namespace slackline::cli {
 
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
-                 const sched::Trace* trace) {
+                 const sched::Trace* trace, const machine::Framing& framing) {
   LinkUse use;
   use.out_bytes.resize(schedule.rank_count());
   use.in_bytes.resize(schedule.rank_count());
+  use.out_wire_bytes.resize(schedule.rank_count());
+  use.in_wire_bytes.resize(schedule.rank_count());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
@@ -33,14 +35,17 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
                       "less",
                       sched::describe(schedule, sched::OpId(i)), payload, times));
     }
+    const double wire_bytes = framing.wire_bytes(payload) * static_cast<double>(times);
+    use.out_wire_bytes[from.value] += wire_bytes;
+    use.in_wire_bytes[to.value] += wire_bytes;
   }
   return use;
 }
 
-std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes, bool in,
+std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
                                 const machine::Wiring& wiring, const machine::Paths& paths,
                                 double makespan_s) {
-  std::vector<double> rates(bytes.size());
+  std::vector<double> rates(wire_bytes.size());
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
     const machine::PathId id(p);
     if (paths[id].local) continue;
@@ -52,10 +57,10 @@ std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes, bool in
   const auto nic_of = [&](std::size_t rank) {
     return wiring.node().first(sched::RankId(static_cast<std::uint32_t>(rank))).value;
   };
-  std::vector<double> of_nic(bytes.size());
-  for (std::size_t r = 0; r < bytes.size(); ++r) of_nic[nic_of(r)] += static_cast<double>(bytes[r]);
-  std::vector<double> shares(bytes.size());
-  for (std::size_t r = 0; r < bytes.size(); ++r) {
+  std::vector<double> of_nic(wire_bytes.size());
+  for (std::size_t r = 0; r < wire_bytes.size(); ++r) of_nic[nic_of(r)] += wire_bytes[r];
+  std::vector<double> shares(wire_bytes.size());
+  for (std::size_t r = 0; r < wire_bytes.size(); ++r) {
     const std::uint32_t nic = nic_of(r);
     if (of_nic[nic] == 0 || makespan_s <= 0) continue;
     shares[r] = of_nic[nic] / rates[nic] / makespan_s;

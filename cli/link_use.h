@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/framing.h"
 #include "machine/node.h"
 #include "machine/paths.h"
 #include "machine/wiring.h"
@@ -16,19 +17,21 @@ namespace slackline::cli {
 struct LinkUse {
   std::vector<std::uint64_t> out_bytes;
   std::vector<std::uint64_t> in_bytes;
+  std::vector<double> out_wire_bytes;  // with what packets and lines add
+  std::vector<double> in_wire_bytes;
 };
 
 /// The payload that each rank's messages take out of and into its NIC; answers of gets and atomics
 /// leave from their target. What stays within a machine does not count. With a trace, as often as
 /// they ran. Throws InputError where a rank's bytes are 2^64 or more.
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {},
-                 const sched::Trace* trace = nullptr);
+                 const sched::Trace* trace = nullptr, const machine::Framing& framing = {});
 
-/// The share of `makespan_s` in which each rank's NIC moves the `bytes` of all ranks that it serves
-/// at its rate; 0 in no time. A NIC
+/// The share of `makespan_s` in which each rank's NIC moves the `wire_bytes` of all ranks that it
+/// serves at its rate; 0 in no time. A NIC
 /// is the first link of the ways that begin at its rank, or the last of those that end there with
 /// `in`: the fastest of them, where a SimGrid file has several.
-std::vector<double> utilisation(const std::vector<std::uint64_t>& bytes, bool in,
+std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
                                 const machine::Wiring& wiring, const machine::Paths& paths,
                                 double makespan_s);
 

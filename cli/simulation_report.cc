@@ -28,7 +28,7 @@ std::size_t index_of_largest(const std::vector<Value>& values) {
 double share_of(const SimulationResult& result, std::size_t link) {
   const double end_s = result.failed ? result.failed->last_done_s : result.makespan_s;
   if (end_s <= 0) return 0;
-  return static_cast<double>(result.link_loads[link].bytes) / result.link_bytes_per_s[link] / end_s;
+  return result.link_loads[link].wire_bytes / result.link_bytes_per_s[link] / end_s;
 }
 
 void add_ranks(Answer& answer, const SimulationResult& result) {
@@ -96,11 +96,12 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
   result.makespan_s = trace.makespan_s();
   result.finish_s = machine::rank_finish_s(schedule, trace.ops);
   const bool counted = trace.ops.size() == schedule.op_count();
-  result.use = link_use(schedule, wiring.node(), counted ? &trace : nullptr);
+  result.use = link_use(schedule, wiring.node(), counted ? &trace : nullptr, wiring.framing());
   const machine::Paths paths(setting);
   analysis::require_within_capacity(setting, paths, trace);
-  result.out_share = utilisation(result.use.out_bytes, false, wiring, paths, result.makespan_s);
-  result.in_share = utilisation(result.use.in_bytes, true, wiring, paths, result.makespan_s);
+  result.out_share =
+      utilisation(result.use.out_wire_bytes, false, wiring, paths, result.makespan_s);
+  result.in_share = utilisation(result.use.in_wire_bytes, true, wiring, paths, result.makespan_s);
   if (!std::isfinite(result.makespan_s)) {
     result.failed = analysis::outcome_of(schedule, paths, trace);
     for (const analysis::RankOutcome& rank : result.failed->ranks) {

@@ -31,30 +31,30 @@ SimulationResult result_of(const RunSetting& setting, const analysis::Stream& st
   SimulationResult result;
   result.makespan_s = stream.makespan_s;
   result.finish_s = stream.rank_finish_s;
-  result.use = {stream.sent_bytes, stream.received_bytes};
-  const auto shares = [&](const std::vector<std::uint64_t>& bytes) {
+  result.use = {stream.sent_bytes, stream.received_bytes, stream.sent_wire_bytes,
+                stream.received_wire_bytes};
+  const auto shares = [&](const std::vector<double>& wire_bytes) {
     std::vector<double> share;
-    share.reserve(bytes.size());
-    for (const std::uint64_t b : bytes) {
-      const double busy_s = static_cast<double>(b) / setting.platform.rate.bytes_per_second();
+    share.reserve(wire_bytes.size());
+    for (const double b : wire_bytes) {
+      const double busy_s = b / setting.platform.rate.bytes_per_second();
       share.push_back(stream.makespan_s > 0 ? busy_s / stream.makespan_s : 0);
     }
     return share;
   };
   if (stream.exact) {
     for (std::size_t r = 0; r < stream.sent_bytes.size(); ++r) {
-      const auto require = [&](std::string_view way, std::uint64_t bytes) {
+      const auto require = [&](std::string_view way, double wire_bytes) {
         analysis::require_within_capacity(
-            fmt::format("host-{}.{}", r, way), static_cast<double>(bytes),
-            static_cast<double>(stream.transfers), setting.platform.rate.bytes_per_second(),
-            stream.makespan_s);
+            fmt::format("host-{}.{}", r, way), wire_bytes, static_cast<double>(stream.transfers),
+            setting.platform.rate.bytes_per_second(), stream.makespan_s);
       };
-      require("out", stream.sent_bytes[r]);
-      require("in", stream.received_bytes[r]);
+      require("out", stream.sent_wire_bytes[r]);
+      require("in", stream.received_wire_bytes[r]);
     }
   }
-  result.out_share = shares(stream.sent_bytes);
-  result.in_share = shares(stream.received_bytes);
+  result.out_share = shares(stream.sent_wire_bytes);
+  result.in_share = shares(stream.received_wire_bytes);
   return result;
 }
 

@@ -25,7 +25,8 @@ LinkId link_named(const Wiring& wiring, const std::string& name) {
 
 }  // namespace
 
-Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan) {
+Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan)
+    : framing_(wiring.framing()) {
   read_changes(wiring, plan);
   read_failures(wiring, plan);
   // Channels come by the hundred thousand, pairs of ranks do not.
@@ -167,8 +168,8 @@ void Paths::add_changes(Path& path, const Wiring& wiring, double most_bytes_per_
   path.change_count = static_cast<std::uint32_t>(changes_.size()) - path.first_change;
 }
 
-double Paths::sent_with_changes_s(double now_s, const Path& path, std::uint64_t bytes) const {
-  double left = static_cast<double>(bytes);
+double Paths::sent_with_changes_s(double now_s, const Path& path, double wire_bytes) const {
+  double left = wire_bytes;
   double rate = path.bytes_per_s;
   for (const RateChange& change :
        std::span(changes_).subspan(path.first_change, path.change_count)) {

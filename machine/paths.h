@@ -60,8 +60,17 @@ class Paths {
   /// When a message that begins to leave at `now_s` and shares with nobody has left.
   double sent_s(double now_s, PathId id, std::uint64_t bytes) const {
     const Path& path = paths_[id.value];
-    if (path.change_count != 0) return sent_with_changes_s(now_s, path, bytes);
-    return now_s + static_cast<double>(bytes) / path.bytes_per_s;
+    if (path.change_count != 0) return sent_with_changes_s(now_s, path, wire_bytes(path, bytes));
+    return now_s + wire_bytes(path, bytes) / path.bytes_per_s;
+  }
+
+  /// By how many bytes a message of `bytes` takes the time of that way: as the framing of links has
+  /// it, of which memory has none.
+  double wire_bytes(const Path& path, std::uint64_t bytes) const {
+    return path.local ? static_cast<double>(bytes) : framing_.wire_bytes(bytes);
+  }
+  double wire_bytes(PathId id, std::uint64_t bytes) const {
+    return wire_bytes(paths_[id.value], bytes);
   }
 
   /// The rate of the path's slowest link then.
@@ -92,12 +101,13 @@ class Paths {
   std::span<const double> cuts_s() const { return cuts_s_; }
 
  private:
-  double sent_with_changes_s(double now_s, const Path& path, std::uint64_t bytes) const;
+  double sent_with_changes_s(double now_s, const Path& path, double wire_bytes) const;
   void read_changes(const Wiring& wiring, const DelayPlan& plan);
   void read_failures(const Wiring& wiring, const DelayPlan& plan);
   PathId add(sched::RankId src, sched::RankId dst, const Wiring& wiring, const DelayPlan& plan);
   void add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s);
 
+  Framing framing_;
   std::vector<Path> paths_;
   std::vector<PathId> of_channel_;
   std::vector<LinkId> links_;

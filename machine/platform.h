@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "machine/framing.h"
 #include "machine/node.h"
 #include "machine/placement.h"
 #include "machine/topology.h"
@@ -40,20 +41,21 @@ struct Platform {
   std::uint64_t interleave_bytes = 4096;  // messages up to this travel between others' packets
   Time atomic_service_shared{0};          // added for an atomic that had to wait for its word
   Time nic_read{0};                       // of the target's memory by its NIC: gets and atomics
+  Framing framing;                        // of packets and lines; `rate` is the line's
   Node node;
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
-  /// the topology's own first. `atomic_service_shared`, `nic_read`, the node's figures and, last,
-  /// the placement stand there only if they are not what Platform has. Same platform, same text;
-  /// parse_platform_spec() reads it back.
+  /// the topology's own first. `atomic_service_shared`, `nic_read`, the framing's and the node's
+  /// figures and, last, the placement stand there only if they are not what Platform has. Same
+  /// platform, same text; parse_platform_spec() reads it back.
   std::string spec() const;
 
-  /// Seconds that `bytes` take at the NIC's rate or `limit`, whichever is lower (a limit of 0 bits
-  /// per second is none).
+  /// Seconds that a message of `bytes` takes at the NIC's rate or `limit`, whichever is lower (a
+  /// limit of 0 bits per second is none).
   double transfer_s(std::uint64_t bytes, Rate limit = {}) const {
     const Rate effective =
         limit.bits_per_second != 0 && limit.bits_per_second < rate.bits_per_second ? limit : rate;
-    return static_cast<double>(bytes) / effective.bytes_per_second();
+    return framing.wire_bytes(bytes) / effective.bytes_per_second();
   }
   double copy_s(std::uint64_t bytes) const {
     return static_cast<double>(bytes) / copy_rate.bytes_per_second();

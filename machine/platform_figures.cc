@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/error.h"
 #include "machine/input_text.h"
@@ -15,6 +16,11 @@ namespace {
 constexpr std::uint32_t kMaxNodeRanks = 65'536;
 constexpr std::string_view kATime = "a time such as \"1.5us\"";
 constexpr std::string_view kARate = "a rate such as \"100Gbps\"";
+constexpr std::string_view kASize = "a size such as \"4KiB\"";
+constexpr std::string_view kACoding = "payload bits of line bits such as \"64/66\"";
+constexpr std::uint64_t kMaxMtu = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMaxPacketOverhead = 65'535;
+constexpr std::uint64_t kMaxCodingBits = 65'535;
 
 template <Time Platform::*member>
 constexpr PlatformFigure time_figure(std::string_view key, std::string_view section) {
@@ -65,6 +71,34 @@ constexpr PlatformFigure rare_time(std::string_view key, std::string_view sectio
   return figure;
 }
 
+std::uint64_t parse_size(std::string_view text, std::string_view what, std::uint64_t most) {
+  const std::uint64_t bytes = sched::parse_bytes(text, what);
+  if (bytes <= most) return bytes;
+  throw InputError(
+      fmt::format("{}: {}; expected at most {}", what, in_quotes(text), sched::format_bytes(most)));
+}
+
+void set_coding(Platform& platform, std::string_view text, std::string_view what) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) {
+    throw InputError(
+        fmt::format("{}: {} is no coding; expected {}", what, in_quotes(text), kACoding));
+  }
+  const std::uint64_t line = sched::parse_count(text.substr(slash + 1), what, 1, kMaxCodingBits);
+  const std::uint64_t payload = sched::parse_count(text.substr(0, slash), what, 1, line);
+  // One platform has one text: 64/66 and 32/33 are the same.
+  const std::uint64_t common = std::gcd(payload, line);
+  platform.framing.coding_payload_bits = static_cast<std::uint32_t>(payload / common);
+  platform.framing.coding_line_bits = static_cast<std::uint32_t>(line / common);
+}
+
+std::string get_coding(const Platform& platform) {
+  const Framing& framing = platform.framing;
+  return framing.coding_payload_bits == framing.coding_line_bits
+             ? ""
+             : fmt::format("{}/{}", framing.coding_payload_bits, framing.coding_line_bits);
+}
+
 template <Time Node::*member>
 constexpr PlatformFigure node_time(std::string_view key) {
   return {key,
@@ -97,7 +131,7 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
           FigureForm::kWhole};
 }
 
-constexpr std::array<PlatformFigure, 21> kFigures = {{
+constexpr std::array<PlatformFigure, 24> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -108,13 +142,32 @@ constexpr std::array<PlatformFigure, 21> kFigures = {{
     rate_figure<&Platform::copy_rate>("copy_rate", "cpu"),
     time_figure<&Platform::poll_cost>("poll_cost", "cpu"),
     time_figure<&Platform::interrupt_cost>("interrupt_cost", "cpu"),
-    {"interleave", "nic", "interleave", "a size such as \"4KiB\"",
+    {"interleave", "nic", "interleave", kASize,
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.interleave_bytes = sched::parse_bytes(text, what);
      },
      [](const Platform& platform) { return sched::format_bytes(platform.interleave_bytes); }},
     rare_time<&Platform::atomic_service_shared>("atomic_service_shared", "nic"),
     rare_time<&Platform::nic_read>("nic_read", "nic"),
+    {"mtu", "network", "mtu", kASize,
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.framing.mtu_bytes = parse_size(text, what, kMaxMtu);
+     },
+     [](const Platform& platform) {
+       return platform.framing.mtu_bytes == 0 ? ""
+                                              : sched::format_bytes(platform.framing.mtu_bytes);
+     }},
+    {"packet_overhead", "network", "packet_overhead", "a size such as \"66B\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.framing.packet_overhead =
+           static_cast<std::uint32_t>(parse_size(text, what, kMaxPacketOverhead));
+     },
+     [](const Platform& platform) {
+       return platform.framing.packet_overhead == 0
+                  ? ""
+                  : sched::format_bytes(platform.framing.packet_overhead);
+     }},
+    {"coding", "network", "coding", kACoding, set_coding, get_coding},
     node_count<&Node::ranks>("ranks_per_node", "ranks"),
     node_count<&Node::threads>("threads_per_process", "threads_per_process"),
     node_count<&Node::zones>("zones_per_node", "zones"),

@@ -31,10 +31,24 @@ enum class TopologyKind : std::uint8_t {
   kSimgridFile,
 };
 
+/// Which of several ways the messages from one host to another take: all of them the same, as those
+/// of one queue pair do.
+struct Routing {
+  enum class Kind : std::uint8_t {
+    kOwn,      // the topology's own rule
+    kEcmp,     // of equally short ways one, by a hash of the two hosts
+    kValiant,  // by way of a third place, drawn for the two hosts (Valiant, 1982)
+  };
+  Kind kind = Kind::kOwn;
+  std::uint64_t seed = 0;  // of hash and draw
+  friend bool operator==(const Routing&, const Routing&) = default;
+};
+
 struct Topology {
   Shape shape;
   sched::Rate link_rate{};     // of one cable between two switches, each way; 0: the NIC's
   sched::Time hop_latency{0};  // of each switch after the first on a way
+  Routing routing = {};
 
   TopologyKind kind() const { return static_cast<TopologyKind>(shape.index()); }
   friend bool operator==(const Topology&, const Topology&) = default;

@@ -44,6 +44,7 @@ struct Wiring::Contents {
   Time hop_latency{0};
   Node node;
   Rate copy_rate;
+  Framing framing;
 
   std::uint32_t host_of(sched::RankId rank) const { return host_of_node[node.of(rank)]; }
 
@@ -76,6 +77,7 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   check_zone_latency(platform.node);
   contents_->node = platform.node;
   contents_->copy_rate = platform.copy_rate;
+  contents_->framing = platform.framing;
   const std::uint32_t nodes = platform.node.count_for(ranks);
   contents_->network = entry_of(platform.topology).network(platform, nodes);
   contents_->latency = platform.latency;
@@ -99,11 +101,13 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
 }
 
 Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
-               std::vector<FixedRoute> routes, const Node& node, Rate copy_rate)
+               std::vector<FixedRoute> routes, const Node& node, Rate copy_rate,
+               const Framing& framing)
     : contents_(std::make_unique<Contents>()) {
   check_zone_latency(node);
   contents_->node = node;
   contents_->copy_rate = copy_rate;
+  contents_->framing = framing;
   contents_->ranks = static_cast<std::uint32_t>(host_of_rank.size());
   contents_->fixed_names = std::move(host_of_rank);
   contents_->links = std::move(links);
@@ -119,6 +123,8 @@ Wiring& Wiring::operator=(Wiring&&) noexcept = default;
 std::uint32_t Wiring::rank_count() const { return contents_->ranks; }
 
 const Node& Wiring::node() const { return contents_->node; }
+
+const Framing& Wiring::framing() const { return contents_->framing; }
 
 std::string Wiring::host_name(sched::RankId rank) const {
   return contents_->network ? generated_name(contents_->host_of(rank))

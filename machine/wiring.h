@@ -49,13 +49,16 @@ class Wiring {
   };
   /// Local routes need not be told: `node` and `copy_rate` say them.
   Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
-         std::vector<FixedRoute> routes, const Node& node = {}, Rate copy_rate = {});
+         std::vector<FixedRoute> routes, const Node& node = {}, Rate copy_rate = {},
+         const Framing& framing = {});
   ~Wiring();
   Wiring(Wiring&&) noexcept;
   Wiring& operator=(Wiring&&) noexcept;
 
   std::uint32_t rank_count() const;
   const Node& node() const;
+  /// Of every link.
+  const Framing& framing() const;
   /// The name of the host that a rank is on.
   std::string host_name(sched::RankId rank) const;
   /// The rack, leaf switch or group that a rank's host is in, as the topology numbers them; 0 where

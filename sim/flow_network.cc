@@ -31,6 +31,10 @@ double most_early_s(double length_s, double clock_s) {
   return 1e-9 + 1e-6 * length_s + kClockSteps * clock_s;
 }
 
+std::uint64_t most_on_wire(const machine::Framing& framing, std::uint64_t largest_bytes) {
+  return static_cast<std::uint64_t>(std::min(std::ceil(framing.wire_bytes(largest_bytes)), 0x1p63));
+}
+
 }  // namespace
 
 FlowNetwork::Quiet::Quiet() { xbt_log_control_set("root.thresh:error"); }
@@ -48,7 +52,7 @@ FlowNetwork::FlowNetwork(const machine::Platform& platform, const machine::Wirin
                          const machine::Paths& paths, std::uint64_t largest_bytes)
     : paths_(paths),
       largest_bytes_(largest_bytes),
-      grains_per_byte_(grains_per_byte(largest_bytes)),
+      grains_per_byte_(grains_per_byte(most_on_wire(wiring.framing(), largest_bytes))),
       zones_(platform, wiring, paths, grains_per_byte_) {
   engine_.seal_platform();
   s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { ended(activity); });
@@ -202,7 +206,8 @@ void FlowNetwork::begin_waiting(double clock_s) {
       continue;
     }
     const double missed = (clock_s - flow.begin_s) * paths_.bytes_per_s(flow.begin_s, flow.path);
-    begin(slot, std::max(0.0, static_cast<double>(flow.bytes) - missed) * grains_per_byte_);
+    begin(slot,
+          std::max(0.0, paths_.wire_bytes(flow.path, flow.bytes) - missed) * grains_per_byte_);
   }
   waiting_.clear();
   first_waiting_ = 0;

@@ -40,9 +40,9 @@ void require_within_capacity(const machine::Setting& setting, const machine::Pat
     const std::uint64_t payload = schedule.payload_bytes(op);
     if (payload <= setting.platform.interleave_bytes) continue;
     const double times = trace.ops[i].attempts;
-    for (const machine::LinkId link :
-         paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
-      bytes[link.value] += static_cast<double>(payload) * times;
+    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+    for (const machine::LinkId link : paths.links(path)) {
+      bytes[link.value] += paths.wire_bytes(path, payload) * times;
       messages[link.value] += times;
     }
   }

@@ -76,15 +76,15 @@ double makespan_floor_s(const machine::Setting& setting) {
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const bool large = bytes > platform.interleave_bytes;
     const machine::PathId path = paths.of(op.channel, false);
-    const double wire_s = static_cast<double>(bytes) / paths[path].bytes_per_s;
+    const double wire_bytes = paths.wire_bytes(path, bytes);
+    const double wire_s = wire_bytes / paths[path].bytes_per_s;
     const NodeId wire = NodeId::of(id, Moment::kWire);
     const double begin_s = head_s[wire.value];
     const double after_s = tail_s[wire.value] - wire_s;
     if (paths[path].local) continue;
     if (serial || (large && has_ports)) {
       // Fair ports are shared; a message takes its bytes' share of them.
-      const double use_s =
-          serial ? wire_s : static_cast<double>(bytes) / platform.rate.bytes_per_second();
+      const double use_s = serial ? wire_s : wire_bytes / platform.rate.bytes_per_second();
       ports[4 * paths[path].src_nic.value + (large ? 0 : 1)].add(begin_s, use_s, after_s);
       ports[4 * paths[path].dst_nic.value + (large ? 2 : 3)].add(begin_s, use_s, after_s);
     }
@@ -93,8 +93,7 @@ double makespan_floor_s(const machine::Setting& setting) {
     for (std::size_t l = 1; l + 1 < way.size(); ++l) {
       const machine::Link& link = wiring.links()[way[l].value];
       if (!link.shared) continue;
-      links[way[l].value].add(begin_s, static_cast<double>(bytes) / link.rate.bytes_per_second(),
-                              after_s);
+      links[way[l].value].add(begin_s, wire_bytes / link.rate.bytes_per_second(), after_s);
     }
   }
   for (const std::vector<Resource>* all : {&lanes, &ports, &links}) {

@@ -35,6 +35,13 @@ struct Way {
   double there_bytes_per_s;
   double back_bytes_per_s;
   bool local;  // through the memory of a machine
+  machine::Framing framing;
+
+  double there_s_of(std::uint64_t bytes) const { return bytes_of(bytes) / there_bytes_per_s; }
+  double back_s_of(std::uint64_t bytes) const { return bytes_of(bytes) / back_bytes_per_s; }
+  double bytes_of(std::uint64_t bytes) const {
+    return local ? static_cast<double>(bytes) : framing.wire_bytes(bytes);
+  }
 };
 
 double slowest(const machine::Wiring& wiring, const machine::Route& route) {
@@ -49,8 +56,12 @@ double slowest(const machine::Wiring& wiring, const machine::Route& route) {
 Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId dst) {
   const machine::Route there = wiring.route(src, dst);
   const machine::Route back = wiring.route(dst, src);
-  return {sched::seconds(there.latency), sched::seconds(back.latency), slowest(wiring, there),
-          slowest(wiring, back), there.local};
+  return {sched::seconds(there.latency),
+          sched::seconds(back.latency),
+          slowest(wiring, there),
+          slowest(wiring, back),
+          there.local,
+          wiring.framing()};
 }
 
 }  // namespace
@@ -63,8 +74,8 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
   const double both_s = sched::seconds(platform.o_post) + way.there_s + way.back_s +
                         sched::seconds(platform.o_complete);
   ComponentCosts costs;
-  costs.put_s = both_s + 8 / way.there_bytes_per_s;
-  costs.get_s = both_s + machine::read_s(platform, way.local) + 8 / way.back_bytes_per_s;
+  costs.put_s = both_s + way.there_s_of(8);
+  costs.get_s = both_s + machine::read_s(platform, way.local) + way.back_s_of(8);
   costs.swap_s = costs.get_s + machine::service_s(platform, way.local);
   costs.fetch_s = costs.persistent_s = costs.single_fetch_s = costs.swap_s;
   costs.local_s = sched::seconds(local) + platform.copy_s(8);
@@ -92,12 +103,11 @@ double idle_call_s(const machine::Platform& platform, const machine::Wiring& wir
                    sched::Time handler) {
   const Way way = way_between(wiring, src, dst);
   const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
-  const double mark = static_cast<double>(sched::kMarkBytes);
-  const double asked = mark + (access == StructureAccess::kPop ? 8 : 16);
-  const double told = mark + (sched::is_write(access) ? 0 : 8);
+  const std::uint64_t asked = sched::kMarkBytes + (access == StructureAccess::kPop ? 8 : 16);
+  const std::uint64_t told = sched::kMarkBytes + (sched::is_write(access) ? 0 : 8);
   const double effect_s = platform.copy_s(8) * (sched::is_write(access) ? 2 : 1);
-  return 2 * one_way_s + way.there_s + way.back_s + asked / way.there_bytes_per_s +
-         told / way.back_bytes_per_s + sched::seconds(handler) + effect_s;
+  return 2 * one_way_s + way.there_s + way.back_s + way.there_s_of(asked) + way.back_s_of(told) +
+         sched::seconds(handler) + effect_s;
 }
 
 }  // namespace slackline::analysis

@@ -13,7 +13,7 @@ void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, 
     slot = free_.back();
     free_.pop_back();
   }
-  flows_[slot] = {path, op, true, 0, static_cast<double>(bytes), now_s};
+  flows_[slot] = {path, op, true, 0, paths_.wire_bytes(path, bytes), now_s};
   rates_.add(slot, path);
 }
 

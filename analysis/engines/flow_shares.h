@@ -68,7 +68,7 @@ class FlowShares {
     sched::OpId op;
     bool live = false;
     double rate = 0;
-    double left = 0;  // in bytes, at…
+    double left = 0;  // in bytes on the wire, at…
     double since_s = 0;
   };
 

@@ -40,9 +40,10 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
     const std::uint64_t bytes = schedule.payload_bytes(op);
     if (bytes == 0) continue;
     const double end_s = sent_s(schedule, paths, trace, OpId(i));
-    for (const machine::LinkId link :
-         paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
+    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+    for (const machine::LinkId link : paths.links(path)) {
       loads[link.value].bytes += bytes;
+      loads[link.value].wire_bytes += paths.wire_bytes(path, bytes);
       ++loads[link.value].messages;
       if (std::isfinite(end_s)) busy[link.value].emplace_back(trace.ops[i].wire_s, end_s);
     }
@@ -80,7 +81,7 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     for (std::size_t l = nics; l + nics < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
       under_way[links[l].value].push_back(
-          {begin_s, end_s, static_cast<double>(bytes) / (end_s - begin_s)});
+          {begin_s, end_s, paths.wire_bytes(path, bytes) / (end_s - begin_s)});
     }
   }
   std::vector<std::pair<double, double>> changes;  // when, and of how much

@@ -12,6 +12,7 @@ namespace slackline::analysis {
 
 struct LinkLoad {
   std::uint64_t bytes = 0;
+  double wire_bytes = 0;       // with what packets and lines add
   std::uint64_t messages = 0;  // with bytes
   double busy_s = 0;           // while at least one message was under way on it
 };

@@ -60,11 +60,18 @@ void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
   result.rank_finish_s.resize(figures.ranks);
   result.sent_bytes.resize(figures.ranks);
   result.received_bytes.resize(figures.ranks);
+  result.sent_wire_bytes.resize(figures.ranks);
+  result.received_wire_bytes.resize(figures.ranks);
   for (std::uint32_t r = 0; r < figures.ranks; ++r) {
     const auto& counts = pass.counts(r);
     result.sent_bytes[r] = counts.sent * multicast.block_bytes - counts.last_sent * short_by;
     result.received_bytes[r] =
         counts.received * multicast.block_bytes - counts.last_received * short_by;
+    const auto wire_bytes = [&](std::uint32_t blocks, std::uint32_t last) {
+      return (blocks - last) * figures.block_wire_bytes + last * figures.last_block_wire_bytes;
+    };
+    result.sent_wire_bytes[r] = wire_bytes(counts.sent, counts.last_sent);
+    result.received_wire_bytes[r] = wire_bytes(counts.received, counts.last_received);
     result.transfers += counts.sent;
     result.rank_finish_s[r] = pass.finish_s(r, 0);
     result.makespan_s = std::max(result.makespan_s, result.rank_finish_s[r]);
@@ -83,8 +90,10 @@ StreamFigures stream_figures(const sched::Spec& spec, const machine::Platform& p
   f.last_block = multicast.blocks() - 1;
   const std::uint64_t last_bytes = multicast.bytes - f.last_block * multicast.block_bytes;
   const std::uint64_t bytes = std::min(multicast.bytes, multicast.block_bytes);
-  f.block_s = static_cast<double>(bytes) / platform.rate.bytes_per_second();
-  f.last_block_s = static_cast<double>(last_bytes) / platform.rate.bytes_per_second();
+  f.block_s = platform.transfer_s(bytes);
+  f.last_block_s = platform.transfer_s(last_bytes);
+  f.block_wire_bytes = platform.framing.wire_bytes(bytes);
+  f.last_block_wire_bytes = platform.framing.wire_bytes(last_bytes);
   f.copy_s = platform.copy_s(bytes);
   f.last_copy_s = platform.copy_s(last_bytes);
   f.ranks = multicast.ranks;

@@ -20,6 +20,8 @@ struct Stream {
   std::vector<double> rank_finish_s;  // as machine::rank_finish_s
   std::vector<std::uint64_t> sent_bytes;
   std::vector<std::uint64_t> received_bytes;
+  std::vector<double> sent_wire_bytes;  // with what packets and lines add
+  std::vector<double> received_wire_bytes;
   std::uint64_t transfers = 0;
   /// The times of longest_path() on the compiled schedule, to the last bit. Otherwise delays have
   /// exchanged operations of a CPU lane that are close together; each goes when it can, as if it

@@ -14,10 +14,12 @@ struct StreamFigures {
   double o_complete_s = 0;
   double gap_s = 0;
   double latency_s = 0;
-  double block_s = 0;       // on the wire
-  double last_block_s = 0;  // which may be shorter
-  double copy_s = 0;        // of a rank's first block
-  double last_copy_s = 0;   // if that is the last block
+  double block_s = 0;           // on the wire
+  double last_block_s = 0;      // which may be shorter
+  double copy_s = 0;            // of a rank's first block
+  double last_copy_s = 0;       // if that is the last block
+  double block_wire_bytes = 0;  // with what packets and lines add
+  double last_block_wire_bytes = 0;
   std::uint32_t last_block = 0;
   std::uint32_t ranks = 1;
   sched::RankId root{0};

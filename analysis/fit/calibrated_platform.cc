@@ -33,7 +33,9 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         platform.latency = time(figure.value);
         break;
       case Figure::kRate:
+        // What was measured is what messages get.
         platform.rate = bits_per_second(figure.value);
+        platform.framing = {};
         break;
       case Figure::kAtomicService:
         platform.atomic_service = time(figure.value);

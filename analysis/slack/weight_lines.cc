@@ -213,7 +213,7 @@ Lines WeightLines::wire(OpId id) const {
   const Op& op = schedule_.op(id);
   const machine::PathId path = paths_.of(op.channel, has_reply(op.kind));
   if (way_rate_[path.value].own == 0) return as_it_is;
-  const auto bytes = static_cast<double>(schedule_.payload_bytes(op));
+  const double bytes = paths_.wire_bytes(path, schedule_.payload_bytes(op));
   const WayRate& way = way_rate_[path.value];
   const Lines own(Line{bytes / way.own, bytes});
   return way.rest == 0 ? own : Lines::highest(own, Lines(Line{bytes / way.rest, 0}), least_);

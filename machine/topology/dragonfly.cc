@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
+#include "machine/topology/routing.h"
 #include "machine/topology_entry.h"
 
 namespace slackline::machine {
@@ -28,6 +31,7 @@ class DragonflyNetwork final : public Network {
  public:
   explicit DragonflyNetwork(const Platform& platform)
       : shape_(shape_of<Dragonfly>(platform)),
+        routing_(platform.topology.routing),
         green_(bundle(platform, shape_.green_rate, shape_.green)),
         black_(bundle(platform, shape_.black_rate, shape_.black)),
         blue_(bundle(platform, shape_.blue_rate, shape_.blue)),
@@ -67,15 +71,35 @@ class DragonflyNetwork final : public Network {
     const std::uint32_t from_group = from / in_group_;
     const std::uint32_t to_group = to / in_group_;
     if (from_group != to_group) {
-      append_in_group(from, from_group * in_group_ + to_group, way);
-      way.push_back(inner(first_blue_ + from_group * (shape_.groups - 1) +
-                          among_others(from_group, to_group)));
-      from = to_group * in_group_ + from_group;
+      if (routing_.kind == Routing::Kind::kValiant && shape_.groups > 2) {
+        from = append_to_group(from, third_group(src, dst, from_group, to_group), way);
+      }
+      from = append_to_group(from, to_group, way);
     }
     append_in_group(from, to, way);
   }
 
  private:
+  // To the first router of another group; returns that.
+  std::uint32_t append_to_group(std::uint32_t from, std::uint32_t to_group,
+                                std::vector<LinkId>& way) const {
+    const std::uint32_t from_group = from / in_group_;
+    append_in_group(from, from_group * in_group_ + to_group, way);
+    way.push_back(
+        inner(first_blue_ + from_group * (shape_.groups - 1) + among_others(from_group, to_group)));
+    return to_group * in_group_ + from_group;
+  }
+
+  // Any but the two, for two hosts always the same.
+  std::uint32_t third_group(std::uint32_t src, std::uint32_t dst, std::uint32_t from_group,
+                            std::uint32_t to_group) const {
+    std::uint32_t group = sched::below(sched::draw(routing_.seed, {src, dst}), shape_.groups - 2);
+    const auto [first, second] = std::minmax(from_group, to_group);
+    if (group >= first) ++group;
+    if (group >= second) ++group;
+    return group;
+  }
+
   std::uint32_t routers() const { return shape_.groups * in_group_; }
 
   // Along the chassis first, then across to the other chassis, as SimGrid.
@@ -95,6 +119,7 @@ class DragonflyNetwork final : public Network {
   }
 
   Dragonfly shape_;
+  Routing routing_;
   Rate green_;
   Rate black_;
   Rate blue_;
@@ -135,7 +160,7 @@ void check(const Platform& platform, std::string_view what) {
   check_bundle(platform, shape.blue_rate, shape.blue, "blue", what);
 }
 
-constexpr std::array<PlatformFigure, 12> kFigures = {{
+constexpr std::array<PlatformFigure, 13> kFigures = {{
     count_figure<Dragonfly, &Dragonfly::groups>("groups"),
     count_figure<Dragonfly, &Dragonfly::chassis>("chassis"),
     count_figure<Dragonfly, &Dragonfly::routers>("routers"),
@@ -148,6 +173,7 @@ constexpr std::array<PlatformFigure, 12> kFigures = {{
     rate_of_shape<Dragonfly, &Dragonfly::blue_rate>("blue_rate"),
     link_rate_figure(),
     hop_latency_figure(),
+    valiant_figure(),
 }};
 
 }  // namespace
@@ -155,7 +181,7 @@ constexpr std::array<PlatformFigure, 12> kFigures = {{
 const TopologyEntry& dragonfly_entry() {
   static const TopologyEntry entry = {
       "dragonfly",
-      "groups of routers, all joined to all, with minimal routing",
+      "groups of routers, all joined to all, with minimal or Valiant routing",
       Dragonfly{},
       kFigures,
       check,

@@ -1,5 +1,5 @@
 // A dragonfly as Cray built it (Faanes et al., SC 2012), with minimal routing: the shortest way
-// that has one blue link at most.
+// that has one blue link at most. Valiant routing goes by way of a third group, where there is one.
 #pragma once
 
 #include <cstdint>

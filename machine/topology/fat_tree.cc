@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
+#include "machine/topology/routing.h"
 #include "machine/topology_entry.h"
 
 namespace slackline::machine {
@@ -25,7 +27,8 @@ std::uint32_t cables(const FatTree& tree, std::size_t level) {
 // first digit varying fastest. Neighbours differ in the digit between their levels alone.
 class FatTreeNetwork final : public Network {
  public:
-  explicit FatTreeNetwork(const Platform& platform) : rate_(cable_rate(platform)) {
+  explicit FatTreeNetwork(const Platform& platform)
+      : rate_(cable_rate(platform)), routing_(platform.topology.routing) {
     const auto& tree = shape_of<FatTree>(platform);
     std::uint32_t below = 1;     // hosts under a switch of the level
     std::uint32_t switches = 1;  // that have the same hosts under them
@@ -69,6 +72,7 @@ class FatTreeNetwork final : public Network {
   // down is that by which the destination's other messages come. So the shifts of all hosts by one
   // distance never meet in a tree of full bisection. (Without parallel cables, these are the ways
   // of SimGrid. Of such cables SimGrid takes others, with which shifts do meet.)
+  // ECMP hashes the two hosts at every level instead.
   void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
     std::size_t top = 1;
     while (top < levels_.size() && src / levels_[top].hosts != dst / levels_[top].hosts) ++top;
@@ -77,7 +81,10 @@ class FatTreeNetwork final : public Network {
     std::uint32_t label = 0;  // the digits below the level
     for (std::size_t l = 1; l < top; ++l) {
       const Level& level = levels_[l];
-      const std::uint32_t port = dst / level.switches % level.ports;
+      const std::uint32_t port =
+          routing_.kind == Routing::Kind::kEcmp
+              ? sched::below(sched::draw(routing_.seed, {src, dst, l}), level.ports)
+              : dst / level.switches % level.ports;
       way[first + l - 1] = link(level, label + src / level.hosts * level.switches, port, false);
       way[first + 2 * (top - 1) - l] =
           link(level, label + dst / level.hosts * level.switches, port, true);
@@ -100,6 +107,7 @@ class FatTreeNetwork final : public Network {
   }
 
   Rate rate_;
+  Routing routing_;
   std::uint32_t hosts_;
   std::uint32_t leaf_hosts_;
   std::uint32_t link_count_;
@@ -151,7 +159,7 @@ void set_arity(Platform& platform, std::string_view text, std::string_view what)
 
 constexpr std::array<std::string_view, 3> kNotWithArity = {"down", "up", "parallel"};
 
-constexpr std::array<PlatformFigure, 6> kFigures = {{
+constexpr std::array<PlatformFigure, 7> kFigures = {{
     counts_figure<FatTree, &FatTree::down>("down"),
     counts_figure<FatTree, &FatTree::up>("up"),
     {"parallel", "network", "parallel", "whole numbers such as [1, 2] or \"1x2\"",
@@ -171,6 +179,7 @@ constexpr std::array<PlatformFigure, 6> kFigures = {{
      FigureForm::kWhole, kNotWithArity},
     link_rate_figure(),
     hop_latency_figure(),
+    ecmp_figure(),
 }};
 
 }  // namespace
@@ -182,7 +191,7 @@ FatTree k_ary_fat_tree(std::uint32_t k) {
 const TopologyEntry& fat_tree_entry() {
   static const TopologyEntry entry = {
       "fat-tree",
-      "switches in levels, with d-mod-k routing",
+      "switches in levels, with d-mod-k routing or ECMP",
       FatTree{},
       kFigures,
       check,

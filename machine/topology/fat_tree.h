@@ -1,4 +1,5 @@
-// A fat tree in the general form of Öhring et al. and Zahavi (XGFT, PGFT), with d-mod-k routing.
+// A fat tree in the general form of Öhring et al. and Zahavi (XGFT, PGFT), with d-mod-k routing
+// or ECMP.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
+#include "machine/topology/routing.h"
 #include "machine/topology_entry.h"
 
 namespace slackline::machine {
@@ -19,7 +21,8 @@ std::uint32_t directions(std::uint32_t size) { return size <= 2 ? size - 1 : 2; 
 
 class TorusNetwork final : public Network {
  public:
-  explicit TorusNetwork(const Platform& platform) : rate_(cable_rate(platform)) {
+  explicit TorusNetwork(const Platform& platform)
+      : rate_(cable_rate(platform)), routing_(platform.topology.routing) {
     for (const std::uint32_t size : shape_of<Torus>(platform).dims) {
       dims_.push_back({size, hosts_, links_each_});
       hosts_ *= size;
@@ -42,9 +45,24 @@ class TorusNetwork final : public Network {
     return links;
   }
 
-  // One dimension after another, the shorter way round; of two equal ways, the one that goes up.
   void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
     std::uint32_t at = src;
+    if (routing_.kind == Routing::Kind::kValiant) {
+      at = sched::below(sched::draw(routing_.seed, {src, dst}), hosts_);
+      append_shortest(src, at, way);
+    }
+    append_shortest(at, dst, way);
+  }
+
+ private:
+  struct Dim {
+    std::uint32_t size;
+    std::uint32_t stride;      // of hosts' numbers
+    std::uint32_t first_link;  // of a router's
+  };
+
+  // One dimension after another, the shorter way round; of two equal ways, the one that goes up.
+  void append_shortest(std::uint32_t at, std::uint32_t dst, std::vector<LinkId>& way) const {
     for (const Dim& dim : dims_) {
       const std::uint32_t target = dst / dim.stride % dim.size;
       std::uint32_t place = at / dim.stride % dim.size;
@@ -59,14 +77,8 @@ class TorusNetwork final : public Network {
     }
   }
 
- private:
-  struct Dim {
-    std::uint32_t size;
-    std::uint32_t stride;      // of hosts' numbers
-    std::uint32_t first_link;  // of a router's
-  };
-
   Rate rate_;
+  Routing routing_;
   std::uint32_t hosts_ = 1;
   std::uint32_t links_each_ = 0;
   std::vector<Dim> dims_;
@@ -85,10 +97,11 @@ void check(const Platform& platform, std::string_view what) {
   require_few_links(links * host_product(dims, what), what);
 }
 
-constexpr std::array<PlatformFigure, 3> kFigures = {{
+constexpr std::array<PlatformFigure, 4> kFigures = {{
     counts_figure<Torus, &Torus::dims>("dims"),
     link_rate_figure(),
     hop_latency_figure(),
+    valiant_figure(),
 }};
 
 }  // namespace

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import termios
@@ -97,13 +98,13 @@ class Program(ProgramCase):
         self.assertIn("ranks", self.good("compile", CHAIN, "-o", "/dev/null"))
         self.assertTrue(os.path.exists("/dev/null"))
 
-    def on_terminal(self, *arguments, columns=None):
+    def on_terminal(self, *arguments, columns=None, locale="C.UTF-8"):
         """What it writes to a terminal as its standard error."""
         ours, theirs = pty.openpty()
         if columns is not None:
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         with subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=theirs,
-                              cwd=self.folder) as process:
+                              cwd=self.folder, env=dict(os.environ, LC_ALL=locale)) as process:
             os.close(theirs)
             written = b""
             while True:
@@ -128,11 +129,37 @@ class Program(ProgramCase):
     def test_progress_fits_the_terminal(self):
         arguments = ["simulate", CHAIN, "-e", "event", "--noise", "exponential,mean=1us", "--samples", "300"]
         for columns in (200, 40, 12, 3):
-            written = self.on_terminal(*arguments, columns=columns)
-            shown = written.split("\r\x1b[K")
-            self.assertIn("simulating", "".join(shown) if columns > 12 else "simulating")
-            self.assertLess(max(map(len, shown)), columns, shown)
+            for locale in ("C.UTF-8", "C"):
+                written = self.on_terminal(*arguments, columns=columns, locale=locale)
+                shown = written.split("\r\x1b[K")
+                self.assertIn("simulating", "".join(shown) if columns > 14 else "simulating")
+                self.assertLess(max(map(len, shown)), columns, shown)
+                self.assertEqual(written.isascii(), locale == "C", written)
         self.assertIn("[===", self.on_terminal(*arguments, columns=200))
+
+    def test_the_environment_changes_no_byte(self):
+        """Whatever the locale, and without a home, a terminal's kind or a path."""
+        commands = (["simulate", "chain:ranks=40,bytes=1MiB", "-p", "fractus"],
+                    ["slack", CHAIN, "--json"], ["list", "platforms"], ["help", "run"],
+                    ["simulate", CHAIN, "--delay", "op=99,by=1.5us"])
+
+        def said(command, environment):
+            done = subprocess.run([PROGRAM, *command], cwd=self.folder, capture_output=True,
+                                  env=environment)
+            return done.returncode, done.stdout, done.stderr
+
+        locales = ["C", "POSIX", "C.UTF-8", "tr_TR.UTF-8", "de_DE.ISO-8859-1", "no such locale", ""]
+        made = {}
+        if shutil.which("localedef"):  # one whose decimal point is a comma
+            made = {"LOCPATH": str(self.folder)}
+            subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(self.folder / "de_DE.UTF-8")],
+                           capture_output=True)
+            locales.append("de_DE.UTF-8")
+        for command in commands:
+            expected = said(command, dict(os.environ))
+            for locale in locales:
+                self.assertEqual(said(command, {"LC_ALL": locale, **made}), expected, locale)
+            self.assertEqual(said(command, {"TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "40"}), expected)
 
     def test_an_error_stands_on_a_terminal(self):
         written = self.on_terminal("simulate", "chain:ranks=2,bytes=1MiB", "--delay", "op=99,by=1us")

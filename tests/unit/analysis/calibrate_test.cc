@@ -153,6 +153,20 @@ TEST(Calibrate, FindsTheFiguresOfTheEngine) {
   }
 }
 
+// A line code takes its share of every byte, so that messages have another rate than the line: that
+// is what is found, and the base's own packets and codes are none of the machine's.
+TEST(Calibrate, FindsTheRateThatMessagesGet) {
+  machine::Platform coded = machine_of(kMachine);
+  coded.framing.coding_payload_bits = 4;
+  coded.framing.coding_line_bits = 5;
+  machine::Platform with_code = base();
+  with_code.framing = {1'500, 82, 64, 66};
+  const Calibration found = calibrate(all_kinds(coded), with_code);
+  machine::Platform plain = machine_of(kMachine);
+  plain.rate = sched::Rate{32'000'000'000};
+  EXPECT_EQ(found.platform.spec(), plain.spec());
+}
+
 TEST(Calibrate, RepeatsItself) {
   std::mt19937_64 random(1);
   std::vector<MeasuredPoint> points = all_kinds(machine_of(kMachine));

@@ -19,6 +19,18 @@ inline MessageCase one_large_message() {
       "one large message", p.build(), round_platform(), {{send, 1, 1, 19}, {recv, 1, kAny, 16}}};
 }
 
+inline MessageCase message_in_packets() {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const OpId send = p.send(c, 10'000);
+  const OpId recv = p.recv(c, 10'000);
+  machine::Platform platform = round_platform();
+  platform.framing = {2'000, 400, 8, 10};
+  // Five packets of 2400 bytes, each byte of 10 bits: 15,000. Out at 1, through at 16, there at 19,
+  // seen at 21. The acknowledgement is back at 22, seen at 24.
+  return {"message in packets", p.build(), platform, {{send, 1, 1, 24}, {recv, 1, kAny, 21}}};
+}
+
 inline MessageCase small_message_and_credit() {
   Program p(4);
   const ChannelId small = p.channel(0, 1);
@@ -253,6 +265,7 @@ inline MessageCase one_instant() {
 inline std::vector<MessageCase> two_sided_cases() {
   std::vector<MessageCase> cases;
   cases.push_back(one_large_message());
+  cases.push_back(message_in_packets());
   cases.push_back(small_message_and_credit());
   cases.push_back(late_receive());
   cases.push_back(datagram());

@@ -102,7 +102,7 @@ TEST(LinkUse, Utilisation) {
       {from(0, 1, {link(0), link(2)}), from(0, 2, {link(1), link(2)}), from(1, 0, {link(2)}),
        from(2, 0, {link(2)})});
   const machine::Paths paths(schedule, wiring, {});
-  const std::vector<std::uint64_t> bytes = {500'000'000, 0, 1'000'000'000};
+  const std::vector<double> bytes = {500'000'000, 0, 1'000'000'000};
   EXPECT_EQ(utilisation(bytes, false, wiring, paths, 2.0), (std::vector<double>{0.25, 0, 0.25}));
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 2.0), (std::vector<double>{0.125, 0, 0.25}));
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 0.0), (std::vector<double>{0, 0, 0}));
@@ -133,10 +133,14 @@ TEST(LinkUse, RanksOfANodeShareItsNic) {
   // What rank 1 gets stays within the node.
   EXPECT_EQ(use.out_bytes, (std::vector<std::uint64_t>{2'000, 0, 0, 0}));
   EXPECT_EQ(use.in_bytes, (std::vector<std::uint64_t>{0, 0, 1'000, 1'000}));
-  EXPECT_EQ(utilisation(use.out_bytes, false, wiring, paths, 8e-6),
+  EXPECT_EQ(utilisation(use.out_wire_bytes, false, wiring, paths, 8e-6),
             (std::vector<double>{0.25, 0.25, 0, 0}));
-  EXPECT_EQ(utilisation(use.in_bytes, true, wiring, paths, 8e-6),
+  EXPECT_EQ(utilisation(use.in_wire_bytes, true, wiring, paths, 8e-6),
             (std::vector<double>{0, 0, 0.25, 0.25}));
+  // Two packets a message.
+  const LinkUse framed = link_use(schedule, wiring.node(), nullptr, {500, 100, 1, 1});
+  EXPECT_EQ(framed.out_bytes, use.out_bytes);
+  EXPECT_EQ(framed.out_wire_bytes, (std::vector<double>{2'400, 0, 0, 0}));
 }
 
 TEST(RequireSound, NamesTheFirstErrorAndHowManyMore) {

@@ -123,6 +123,7 @@ Platform random_platform(std::mt19937_64& random) {
   const auto maybe_time = [&] { return random() % 2 == 0 ? Time{0} : time(); };
   platform.atomic_service_shared = maybe_time();
   platform.nic_read = maybe_time();
+  if (random() % 2 == 0) platform.framing = {random() % 9'000, 66, 32, 33};
   if (random() % 2 == 0) return platform;
   platform.node.threads = static_cast<std::uint32_t>(1 + random() % 8);
   platform.node.ranks = platform.node.threads * static_cast<std::uint32_t>(1 + random() % 8);
@@ -141,7 +142,7 @@ bool same_figures(const Platform& a, const Platform& b) {
          a.copy_rate == b.copy_rate && a.poll_cost == b.poll_cost &&
          a.interrupt_cost == b.interrupt_cost && a.interleave_bytes == b.interleave_bytes &&
          a.atomic_service_shared == b.atomic_service_shared && a.nic_read == b.nic_read &&
-         a.node == b.node;
+         a.framing == b.framing && a.node == b.node;
 }
 
 TEST(PlatformSpec, StatesEveryFigureInAFixedOrder) {
@@ -195,6 +196,29 @@ TEST(PlatformSpec, StatesWhatNodesOfSeveralRanksAre) {
   EXPECT_THAT(error("star:ranks=2"), HasSubstr("unknown key 'ranks'; expected one of"));
   EXPECT_THAT(error_of([&] { platform_from_toml("[node]\nrank = 2\n", "p.toml"); }),
               StartsWith("p.toml:2"));
+}
+
+TEST(PlatformSpec, StatesWhatPacketsAndLinesAdd) {
+  const Platform platform =
+      parse_platform_spec("star:rate=56Gbps,mtu=4KiB,packet-overhead=66B,coding=64/66");
+  EXPECT_THAT(platform.spec(),
+              ::testing::EndsWith(",interleave=4KiB,mtu=4KiB,packet_overhead=66,coding=32/33"));
+  EXPECT_EQ(platform_from_toml("[nic]\nrate = \"56Gbps\"\n[network]\nmtu = \"4KiB\"\n"
+                               "packet_overhead = \"66B\"\ncoding = \"64/66\"\n",
+                               "p.toml")
+                .spec(),
+            platform.spec());
+  EXPECT_EQ(parse_platform_spec("star:coding=5/5,packet_overhead=0,mtu=0").spec(),
+            Platform{}.spec());
+  const auto error = [](const std::string& text) {
+    return error_of([&] { parse_platform_spec(text); });
+  };
+  EXPECT_THAT(error("star:coding=0.9"), HasSubstr("coding: '0.9' is no coding; expected payload"));
+  EXPECT_THAT(error("star:coding=66/64"), HasSubstr("from 1 to 64"));
+  EXPECT_THAT(error("star:coding=0/64"), HasSubstr("from 1 to 64"));
+  EXPECT_THAT(error("star:coding=1/65536"), HasSubstr("from 1 to 65535"));
+  EXPECT_THAT(error("star:mtu=5GiB"), HasSubstr("mtu: '5GiB'; expected at most 4GiB"));
+  EXPECT_THAT(error("star:packet_overhead=64KiB"), HasSubstr("expected at most 65535"));
 }
 
 TEST(PlatformSpec, TextAndPlatformDetermineEachOther) {

@@ -14,11 +14,13 @@
 
 #include "base/error.h"
 #include "machine/platform.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::machine {
 namespace {
 
 using sched::RankId;
+using testing::error_of;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kShapes[] = {
@@ -34,6 +36,8 @@ constexpr std::string_view kShapes[] = {
     "fat-tree:arity=2",
     "fat-tree:arity=4",
     "fat-tree:arity=6",
+    "fat-tree:arity=6,routing=ecmp:4",
+    "fat-tree:down=2x3x2x2,up=1x1x2x3,parallel=1x3x1x2,routing=ecmp",
     "dragonfly:groups=1,chassis=1,routers=1,hosts=3",
     "dragonfly:groups=2,chassis=1,routers=2,hosts=2",
     "dragonfly:groups=3,chassis=2,routers=4,hosts=2",
@@ -337,6 +341,85 @@ TEST(FatTreeShape, EveryLinkBeginsWhereTheOneBeforeEnded) {
     }
     check_against_bfs(wiring, from, to, switches);
   }
+}
+
+// In two levels the port up is the whole choice: over very many pairs each has its share, and
+// another seed gives other ways.
+TEST(FatTreeShape, EcmpUsesAllPortsAlike) {
+  const Wiring wiring = full(parse_platform_spec("fat-tree:down=16x16,up=1x8,routing=ecmp:1"));
+  const Wiring other = full(parse_platform_spec("fat-tree:down=16x16,up=1x8,routing=ecmp:2"));
+  std::map<LinkId, double> used;
+  std::uint32_t differ = 0;
+  for (std::uint32_t s = 0; s < 256; ++s) {
+    for (std::uint32_t d = 0; d < 256; ++d) {
+      if (s / 16 == d / 16) continue;
+      const auto links = wiring.route(RankId(s), RankId(d)).links;
+      ++used[links[1]];
+      differ += links[1] != other.route(RankId(s), RankId(d)).links[1];
+    }
+  }
+  ASSERT_EQ(used.size(), 16u * 8u);
+  // 16 · 240 pairs leave each leaf, 480 by each port; a standard deviation is 20.5.
+  double squares = 0;
+  for (const auto& [link, pairs] : used) {
+    EXPECT_NEAR(pairs, 480, 5 * 20.5);
+    squares += (pairs - 480) * (pairs - 480) / 480;
+  }
+  EXPECT_NEAR(squares, 16 * 7, 5 * 15);  // chi-square of 16 · 7 degrees of freedom
+  EXPECT_NEAR(differ, 256 * 240 * 7 / 8, 1'000);
+}
+
+// By brute force: every way is a shortest one to some third host, and a shortest one from there.
+TEST(Valiant, GoesByWayOfAThirdPlace) {
+  for (const std::string text :
+       {"torus:dims=4x3", "torus:dims=5x2x2", "dragonfly:groups=5,chassis=2,routers=3,hosts=2",
+        "dragonfly:groups=2,chassis=1,routers=2,hosts=2"}) {
+    const Wiring minimal = full(parse_platform_spec(text));
+    const Wiring wiring = full(parse_platform_spec(text + ",routing=valiant:9"));
+    const std::uint32_t n = wiring.rank_count();
+    const auto inner = [](const Wiring& of, std::uint32_t s, std::uint32_t d) {
+      const auto links = of.route(RankId(s), RankId(d)).links;
+      return std::vector<LinkId>(links.begin() + 1, links.end() - 1);
+    };
+    std::set<std::uint32_t> thirds;
+    std::uint32_t longer = 0;
+    for (std::uint32_t s = 0; s < n; ++s) {
+      for (std::uint32_t d = 0; d < n; ++d) {
+        const std::vector<LinkId> way = inner(wiring, s, d);
+        longer += way.size() > inner(minimal, s, d).size();
+        bool is_found = false;
+        for (std::uint32_t third = 0; third < n && !is_found; ++third) {
+          std::vector<LinkId> both = inner(minimal, s, third);
+          const std::vector<LinkId> rest = inner(minimal, third, d);
+          both.insert(both.end(), rest.begin(), rest.end());
+          is_found = both == way;
+          if (is_found) thirds.insert(third);
+        }
+        ASSERT_TRUE(is_found) << text << ": " << s << " to " << d;
+      }
+    }
+    EXPECT_EQ(longer > 0, !text.starts_with("dragonfly:groups=2")) << text;
+    EXPECT_GT(thirds.size(), n / 4) << text;
+  }
+}
+
+TEST(Routing, IsSaidAndReadBack) {
+  for (const std::string text :
+       {"fat-tree:arity=4,routing=ecmp:7", "torus:dims=4,routing=valiant:18446744073709551615"}) {
+    const Platform platform = parse_platform_spec(text);
+    EXPECT_EQ(parse_platform_spec(platform.spec()).spec(), platform.spec());
+    EXPECT_THAT(platform.spec(), HasSubstr(text.substr(text.find("routing"))));
+  }
+  EXPECT_EQ(parse_platform_spec("torus:dims=4,routing=minimal").spec(),
+            parse_platform_spec("torus:dims=4").spec());
+  EXPECT_EQ(parse_platform_spec("torus:dims=4,routing=valiant").spec(),
+            parse_platform_spec("torus:dims=4,routing=valiant:0").spec());
+  EXPECT_THAT(error_of([] { parse_platform_spec("torus:dims=4,routing=ecmp"); }),
+              HasSubstr("'ecmp' is no routing here; expected minimal, valiant or valiant:SEED"));
+  EXPECT_THAT(error_of([] { parse_platform_spec("fat-tree:arity=4,routing=ecmp:x"); }),
+              HasSubstr("routing"));
+  EXPECT_THAT(error_of([] { parse_platform_spec("star:routing=ecmp"); }),
+              HasSubstr("takes no key 'routing'"));
 }
 
 // Full bisection: every switch has as many ports up as down.
