@@ -14,6 +14,8 @@ namespace slackline::analysis {
 ///   multicasts, reduce   1
 ///   allreduce            2 (n − 1) / n
 ///   allgather            (n − 1) / n; its message is what a rank has in the end, n times its own
+///   reduce-scatter, scatter, gather, alltoall
+///                        (n − 1) / n; the message is what is summed, or all shares together
 ///
 /// Nothing for patterns without such a factor, and names that are none. ranks ≥ 1. One rank alone
 /// has no bus: 0 where the factor says so.

@@ -155,16 +155,22 @@ class Planner {
         gpu.scratch_chunks += chunks(buffer.bytes);
       }
     }
-    const auto ranks_in = [&](const std::vector<Fact>& facts) {
-      std::set<RankId> ranks;
+    using Bytes = std::set<std::tuple<ValueId, std::uint64_t, std::uint64_t>>;
+    const auto by_rank = [&](const std::vector<Fact>& facts) {
+      std::map<RankId, Bytes> ranks;
       for (const Fact& fact : facts) {
         const RankId rank = schedule_.buffers()[fact.slice.buffer.value].rank;
-        if (output[rank.value] == fact.slice.buffer) ranks.insert(rank);
+        if (output[rank.value] != fact.slice.buffer) continue;
+        ranks[rank].insert({fact.value, fact.value_offset, fact.slice.bytes});
       }
-      return ranks.size();
+      return ranks;
     };
-    plan_.broadcast = ranks_in(schedule_.contract().pre) == 1 &&
-                      ranks_in(schedule_.contract().post) == schedule_.rank_count();
+    const std::map<RankId, Bytes> posts = by_rank(schedule_.contract().post);
+    // Of a scatter each rank has other bytes of the root's in the end.
+    plan_.broadcast =
+        by_rank(schedule_.contract().pre).size() == 1 && posts.size() == schedule_.rank_count() &&
+        std::all_of(posts.begin(), posts.end(),
+                    [&](const auto& post) { return post.second == posts.begin()->second; });
   }
 
   MscclPlace in_chunks(OpId id, const Slice& slice) const {

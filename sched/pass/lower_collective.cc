@@ -28,37 +28,24 @@ class LoweredCollective {
 
   ScheduleBuilder& run() {
     builder_.set_title(plan_.title);
-    builder_.set_message_bytes(plan_.bytes());
+    builder_.set_message_bytes(plan_.message_bytes);
     for (std::uint32_t r = 0; r < plan_.ranks; ++r) {
       builder_.add_buffer(RankId(r), plan_.bytes());
     }
-    add_contract();
+    for (const Fact& fact : plan_.pre) builder_.add_pre(fact);
+    for (const Fact& fact : plan_.post) builder_.add_post(fact);
     add_channels();
     for (std::uint32_t r = 0; r < plan_.ranks; ++r) add_program(RankId(r));
     return builder_;
   }
 
  private:
-  void add_contract() {
-    if (plan_.bytes() == 0) return;
-    const std::uint64_t share = plan_.bytes() / plan_.ranks;
-    for (std::uint32_t r = 0; r < plan_.ranks; ++r) {
-      const Slice whole{BufferId(r), 0, plan_.bytes()};
-      const Slice own{BufferId(r), r * share, share};
-      builder_.add_pre({plan_.own_share ? own : whole, ValueId(r), 0});
-      if (!plan_.at_all && RankId(r) != plan_.root) continue;
-      if (!plan_.own_share) builder_.add_post({whole, ValueId(0), 0, plan_.ranks});
-      for (std::uint32_t s = 0; s < plan_.ranks && plan_.own_share; ++s) {
-        builder_.add_post({{BufferId(r), s * share, share}, ValueId(s), 0});
-      }
-    }
-  }
-
   void add_channels() {
     for (std::uint32_t m = 0; m < plan_.messages.size(); ++m) {
       const Message& message = plan_.messages[m];
-      channel_[m] = builder_.channel(message.src, message.dst);
       of_rank_[message.src.value].push_back(m);
+      if (message.src == message.dst) continue;
+      channel_[m] = builder_.channel(message.src, message.dst);
       of_rank_[message.dst.value].push_back(m);
     }
   }
@@ -74,22 +61,49 @@ class LoweredCollective {
     for (const Piece& piece : pieces_of(message)) bytes += bytes_of(piece);
     return bytes;
   }
-  SliceRange memory_of(RankId rank, const Message& message) {
+  // The places that a message leaves from, or those that it goes to.
+  enum class End { kFrom, kTo };
+  static std::uint32_t first_of(const Piece& piece, End end) {
+    return end == End::kFrom ? piece.first : piece.to;
+  }
+  SliceRange memory_of(RankId rank, const Message& message, End end) {
     std::vector<Slice> slices;
     for (const Piece& piece : pieces_of(message)) {
-      slices.push_back({BufferId(rank.value), plan_.begin[piece.first], bytes_of(piece)});
+      const Slice slice{BufferId(rank.value), plan_.begin[first_of(piece, end)], bytes_of(piece)};
+      if (slice.bytes != 0 || slices.empty()) slices.push_back(slice);
     }
-    if (bytes_of(message) == 0) slices.resize(1);
+    if (slices.size() > 1 && slices.front().bytes == 0) slices.erase(slices.begin());
     return builder_.add_slices(slices);
   }
   template <class Visit>
-  void for_each_unit(const Message& message, Visit&& visit) const {
+  void for_each_unit(const Message& message, End end, Visit&& visit) const {
     for (const Piece& piece : pieces_of(message)) {
-      for (std::uint32_t u = piece.first; u < piece.first + piece.count; ++u) visit(u);
+      const std::uint32_t first = first_of(piece, end);
+      for (std::uint32_t u = first; u < first + piece.count; ++u) visit(u);
     }
   }
+  // `op` writes where the message goes to, and so waits until partial sums have left.
+  void holds(const Message& message, OpId op) {
+    for_each_unit(message, End::kTo, [&](std::uint32_t unit) {
+      if (plan_.bytes() != 0) builder_.after(read_by_[unit], op);
+      held_by_[unit] = op;
+    });
+  }
+  // `op` reads what the message carries, and so waits until it is there.
+  void reads(const Message& message, OpId op) {
+    for_each_unit(message, End::kFrom, [&](std::uint32_t unit) {
+      builder_.after(held_by_[unit], op);
+      read_by_[unit] = op;
+    });
+  }
 
-  // The receives of a step stand before its sends.
+  // In a step: copies, receives, sends, then what comes late.
+  static int turn(const Message& message, RankId rank) {
+    if (message.dst == rank && message.late) return 3;
+    if (message.src == message.dst) return 0;
+    return message.src == rank ? 2 : 1;
+  }
+
   void add_program(RankId rank) {
     std::fill(held_by_.begin(), held_by_.end(), OpId::none());
     std::fill(read_by_.begin(), read_by_.end(), OpId::none());
@@ -100,7 +114,7 @@ class LoweredCollective {
     std::vector<std::uint32_t>& mine = of_rank_[rank.value];
     const auto key = [&](std::uint32_t m) {
       const Message& message = plan_.messages[m];
-      return std::pair(message.step, message.src == rank);
+      return std::pair(message.step, turn(message, rank));
     };
     std::stable_sort(mine.begin(), mine.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
@@ -108,7 +122,13 @@ class LoweredCollective {
     came_ = plan_.marks_ends ? builder_.join({rank}) : OpId::none();
     for (const std::uint32_t m : mine) {
       const Message& message = plan_.messages[m];
-      message.src == rank ? add_send(m) : message.combines ? add_operand(m) : add_receive(m);
+      if (message.src == message.dst) {
+        add_copy(message);
+      } else if (message.src == rank) {
+        add_send(m);
+      } else {
+        message.combines ? add_operand(m) : add_receive(m);
+      }
     }
     if (!plan_.marks_ends) return;
     const OpId leaves = builder_.join({rank, plan_.steps == 0 ? 0 : plan_.steps - 1}, {came_});
@@ -120,7 +140,7 @@ class LoweredCollective {
     std::uint64_t operands = 0;
     for (const std::uint32_t m : mine) {
       const Message& message = plan_.messages[m];
-      if (message.src == rank || !message.combines) continue;
+      if (message.src == rank || !message.combines || bytes_of(message) == 0) continue;
       stride_ = std::max(stride_, bytes_of(message));
       ++operands;
     }
@@ -129,21 +149,26 @@ class LoweredCollective {
         builder_.add_buffer(rank, stride_ * std::min<std::uint64_t>(operands, options_.slots));
   }
 
+  void add_copy(const Message& message) {
+    if (bytes_of(message) == 0) return;
+    const OpId copy =
+        builder_.copy({message.src, message.step}, memory_of(message.src, message, End::kFrom),
+                      memory_of(message.src, message, End::kTo));
+    reads(message, copy);
+    holds(message, copy);
+  }
+
   void add_receive(std::uint32_t m) {
     const Message& message = plan_.messages[m];
-    const OpId receive =
-        builder_.receive({message.dst, message.step}, channel_[m], memory_of(message.dst, message));
+    const OpId receive = builder_.receive({message.dst, message.step}, channel_[m],
+                                          memory_of(message.dst, message, End::kTo));
     arrived_.push_back(receive);
-    for_each_unit(message, [&](std::uint32_t unit) {
-      // Partial sums have left before the sum takes their place.
-      if (plan_.bytes() != 0) builder_.after(read_by_[unit], receive);
-      held_by_[unit] = receive;
-    });
+    holds(message, receive);
   }
 
   void add_operand(std::uint32_t m) {
     const Message& message = plan_.messages[m];
-    const std::uint32_t unit = pieces_of(message).front().first;
+    const std::uint32_t unit = pieces_of(message).front().to;
     const std::uint64_t bytes = bytes_of(message);
     const OpPlace at{message.dst, message.step};
     const Slice landed{landing_, added_.size() % options_.slots * stride_, bytes};
@@ -154,20 +179,25 @@ class LoweredCollective {
       builder_.add_edge(added_[added_.size() - options_.slots], receive);
     }
     const Slice sum{BufferId(message.dst.value), plan_.begin[unit], bytes};
-    const OpId added = bytes != 0 ? builder_.add_to(at, sum, landed, {receive, held_by_[unit]})
-                                  : builder_.join(at, {receive, held_by_[unit]});
-    held_by_[unit] = added;
-    added_.push_back(added);
+    const OpId added = bytes != 0 ? builder_.add_to(adder(at), sum, landed, {receive})
+                                  : builder_.join(at, {receive});
+    for_each_unit(message, End::kTo, [&](std::uint32_t u) { builder_.after(held_by_[u], added); });
+    holds(message, added);
+    if (bytes != 0) added_.push_back(added);
+  }
+
+  OpPlace adder(OpPlace at) const {
+    if (options_.adders != 0) {
+      at.lane = static_cast<std::uint16_t>(1 + added_.size() % options_.adders);
+    }
+    return at;
   }
 
   void add_send(std::uint32_t m) {
     const Message& message = plan_.messages[m];
     const OpId send = builder_.send({message.src, message.step}, channel_[m],
-                                    memory_of(message.src, message), {came_});
-    for_each_unit(message, [&](std::uint32_t unit) {
-      builder_.after(held_by_[unit], send);
-      read_by_[unit] = send;
-    });
+                                    memory_of(message.src, message, End::kFrom), {came_});
+    reads(message, send);
     if (options_.in_flight != 0 && sent_.size() >= options_.in_flight) {
       builder_.add_edge(sent_[sent_.size() - options_.in_flight], send);
     }
@@ -183,7 +213,7 @@ class LoweredCollective {
   std::vector<OpId> held_by_;  // by unit: after which it stands there as it is sent
   std::vector<OpId> read_by_;  // by unit: its last send
   std::vector<OpId> sent_;
-  std::vector<OpId> added_;    // reduces, or joins
+  std::vector<OpId> added_;    // reduces
   std::vector<OpId> arrived_;  // receives
   OpId came_;
   BufferId landing_;

@@ -11,6 +11,7 @@ namespace slackline::sched {
 struct CollectiveLowering {
   std::uint32_t in_flight = 1;  // messages that a rank has under way at once; 0: no bound
   std::uint32_t slots = 16;     // where operands land at each rank until they are added, ≥ 1
+  std::uint32_t adders = 0;     // CPU lanes 1 … adders add them in turn; 0: the one that posts
 };
 
 /// A draft (ScheduleBuilder::build_draft), for the next pass. One channel per ordered pair of

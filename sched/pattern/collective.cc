@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "sched/pattern/collective_algorithms.h"
 
 namespace slackline::sched {
 namespace {
@@ -15,20 +16,34 @@ namespace {
 using Message = CollectivePlan::Message;
 using Piece = CollectivePlan::Piece;
 
-Plan multicast(const MulticastOptions& options, const std::string& by) {
+// Throws InputError, with the algorithms that there are beside the multicasts.
+Plan multicast(const MulticastOptions& options, const std::string& by,
+               CollectiveAlgorithms algorithms = {}) {
   std::vector<std::string_view> names;
   for (const PatternEntry& pattern : plan_patterns()) {
     if (pattern.find_option("racks") != nullptr) continue;
     if (pattern.name == by) return pattern.plan(options);
     names.push_back(pattern.name);
   }
+  for (const CollectiveAlgorithm& algorithm : algorithms) names.push_back(algorithm.name);
   throw InputError("by: " + unknown_name("pattern", by, names));
+}
+
+// Nothing if it names no algorithm.
+const CollectiveAlgorithm* algorithm_without_root(CollectiveAlgorithms among,
+                                                  const MulticastOptions& options,
+                                                  const std::string& by) {
+  const CollectiveAlgorithm* const found = find_algorithm(among, by);
+  if (found != nullptr && options.root != RankId(0)) {
+    throw InputError(
+        fmt::format("root: {}; expected none, as by={} has no root", options.root.value, by));
+  }
+  return found;
 }
 
 CollectivePlan empty_collective(const Plan& plan) {
   CollectivePlan out;
   out.ranks = plan.ranks;
-  out.root = plan.root;
   return out;
 }
 
@@ -38,13 +53,14 @@ void cut_into_blocks(const Plan& plan, std::uint32_t copies, CollectivePlan& out
       out.begin.push_back(c * plan.bytes + std::min(plan.block_offset(b), plan.bytes));
     }
   }
-  out.begin.push_back(copies * plan.bytes);
+  out.message_bytes = copies * plan.bytes;
+  out.begin.push_back(out.message_bytes);
 }
 
 void add(CollectivePlan& out, const Transfer& t, bool combines) {
   out.messages.push_back(
       {t.step, t.src, t.dst, static_cast<std::uint32_t>(out.pieces.size()), 1, combines});
-  out.pieces.push_back({t.block, 1});
+  out.pieces.push_back({t.block, 1, t.block});
 }
 
 void add_backwards(const Plan& plan, CollectivePlan& out) {
@@ -99,7 +115,7 @@ void pack(const std::vector<Transfer>& transfers, CollectivePlan& out) {
       }
       if (message.pieces < kMostPieces) {
         ++message.pieces;
-        out.pieces.push_back({t.block, 1});
+        out.pieces.push_back({t.block, 1, t.block});
         continue;
       }
     }
@@ -119,32 +135,39 @@ CollectivePlan reduce_plan(const MulticastOptions& options, const std::string& b
   CollectivePlan out = empty_collective(plan);
   cut_into_blocks(plan, 1, out);
   add_backwards(plan, out);
-  out.at_all = false;
+  out.each_has_all();
+  out.sum_at(plan.root, 0, out.bytes());
   return out;
 }
 
 CollectivePlan allreduce_plan(const MulticastOptions& options, const std::string& by) {
-  const Plan plan = multicast(options, by);
+  check(options);
+  const CollectiveAlgorithms algorithms = allreduce_algorithms();
+  if (const auto* algorithm = algorithm_without_root(algorithms, options, by)) {
+    return algorithm->plan(options);
+  }
+  const Plan plan = multicast(options, by, algorithms);
   CollectivePlan out = empty_collective(plan);
   cut_into_blocks(plan, 1, out);
   add_backwards(plan, out);
   add_forwards(plan, out);
+  out.promise_allreduce();
   return out;
 }
 
 CollectivePlan allgather_plan(const MulticastOptions& options, const std::string& by) {
+  check(options);
+  const CollectiveAlgorithms algorithms = allgather_algorithms();
+  if (const auto* algorithm = find_algorithm(algorithms, by)) return algorithm->plan(options);
   MulticastOptions of_first = options;
   of_first.root = RankId(0);
-  const Plan plan = multicast(of_first, by);
-  if (plan.bytes > (1ull << 62) / plan.ranks) {
-    throw InputError(fmt::format("bytes: {} of each of {} ranks; expected at most 2^62 together",
-                                 plan.bytes, plan.ranks));
-  }
+  const Plan plan = multicast(of_first, by, algorithms);
+  bytes_of_all(plan.bytes, plan.ranks);
   CollectivePlan out = empty_collective(plan);
   cut_into_blocks(plan, plan.ranks, out);
   pack(of_all_roots(plan), out);
   out.steps = plan.steps;
-  out.own_share = true;
+  out.promise_allgather();
   return out;
 }
 

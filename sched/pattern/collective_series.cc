@@ -1,14 +1,29 @@
 #include "sched/pattern/collective_series.h"
 
+#include <algorithm>
+
 #include "sched/pass/lower_collective.h"
+#include "sched/pattern/binomial_shares.h"
 #include "sched/pattern/collective.h"
+#include "sched/pattern/collective_algorithms.h"
 #include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
 namespace {
 
 struct CollectiveOptions {
-  std::string by = "circulant";  // the multicast that they are made of
+  std::string by = "circulant";  // the multicast or the algorithm that they are made of
+};
+
+struct AdderOptions {
+  std::uint32_t adders = 0;
+};
+// Those that no multicast makes name an algorithm.
+struct ReduceScatterOptions {
+  std::string by = "ring";
+};
+struct AlltoallOptions {
+  std::string by = "pairwise";
 };
 
 const MulticastOptions& checked(const Spec& spec) {
@@ -18,9 +33,17 @@ const MulticastOptions& checked(const Spec& spec) {
 
 const std::string& by(const Spec& spec) { return spec.own<CollectiveOptions>().by; }
 
+const CollectiveAlgorithm& reduce_scatter_algorithm(const Spec& spec) {
+  return algorithm_named(reduce_scatter_algorithms(), spec.own<ReduceScatterOptions>().by);
+}
+const CollectiveAlgorithm& alltoall_algorithm(const Spec& spec) {
+  return algorithm_named(alltoall_algorithms(), spec.own<AlltoallOptions>().by);
+}
+
 Schedule lower(CollectivePlan plan, const Spec& spec) {
   plan.title = format_spec(spec);
-  const CollectiveLowering lowering{spec.transfers.in_flight, spec.slots};
+  const CollectiveLowering lowering{spec.transfers.in_flight, spec.slots,
+                                    spec.own<AdderOptions>().adders};
   return spec.credits.ready == Ready::kNone
              ? lower_collective(plan, lowering)
              : lower_credits(draft_collective(plan, lowering), spec.credits);
@@ -29,11 +52,26 @@ Schedule lower(CollectivePlan plan, const Spec& spec) {
 // With its two halves a message has those of its credit, and one join for all first ones.
 std::uint64_t ops_of(const Spec& spec, std::uint64_t messages, std::uint64_t reduces) {
   const std::uint64_t per_message = spec.credits.ready == Ready::kNone ? 2 : 4;
-  return (messages * per_message + reduces + 3 * std::uint64_t{spec.multicast.ranks}) *
-         spec.messages;
+  const std::uint64_t of_one =
+      messages * per_message + reduces + 3 * std::uint64_t{spec.multicast.ranks};
+  return of_one > kMaxOps ? of_one : of_one * spec.messages;
 }
 std::uint64_t tree_edges(const Spec& spec) {
   return std::uint64_t{spec.multicast.ranks - 1} * checked(spec).blocks();
+}
+std::uint64_t ops_of(const Spec& spec, const CollectiveAlgorithm& algorithm,
+                     std::uint64_t of_buffer) {
+  // More than any number of operations that is allowed is as good as any.
+  const std::uint64_t messages =
+      std::min(algorithm.most_messages(spec.multicast.ranks, of_buffer), kMaxOps);
+  return ops_of(spec, messages, messages);
+}
+// The messages of a buffer that is cut into shares: any two that follow one another are more than a
+// block.
+std::uint64_t of_sum(const Spec& spec) { return 2 * std::uint64_t{checked(spec).blocks()}; }
+// Of a buffer of all shares.
+std::uint64_t of_shares(const Spec& spec) {
+  return std::uint64_t{spec.multicast.ranks} * checked(spec).blocks();
 }
 
 }  // namespace
@@ -48,6 +86,18 @@ Schedule allgather(const Spec& spec) {
   return lower(allgather_plan(checked(spec), by(spec)), spec);
 }
 
+Schedule reduce_scatter(const Spec& spec) {
+  return lower(reduce_scatter_algorithm(spec).plan(checked(spec)), spec);
+}
+
+Schedule scatter(const Spec& spec) { return lower(binomial_scatter(checked(spec)), spec); }
+
+Schedule gather(const Spec& spec) { return lower(binomial_gather(checked(spec)), spec); }
+
+Schedule alltoall(const Spec& spec) {
+  return lower(alltoall_algorithm(spec).plan(checked(spec)), spec);
+}
+
 Schedule barrier(const Spec& spec) { return lower(barrier_plan(checked(spec), by(spec)), spec); }
 
 std::uint64_t reduce_ops(const Spec& spec) {
@@ -55,14 +105,37 @@ std::uint64_t reduce_ops(const Spec& spec) {
 }
 
 std::uint64_t allreduce_ops(const Spec& spec) {
+  if (const auto* algorithm = find_algorithm(allreduce_algorithms(), by(spec))) {
+    return ops_of(spec, *algorithm, of_sum(spec));
+  }
   return ops_of(spec, 2 * tree_edges(spec), tree_edges(spec));
 }
 
 std::uint64_t allgather_ops(const Spec& spec) {
+  if (const auto* algorithm = find_algorithm(allgather_algorithms(), by(spec))) {
+    return ops_of(spec, *algorithm, of_shares(spec));
+  }
   return ops_of(spec, spec.multicast.ranks * tree_edges(spec), 0);
 }
 
+std::uint64_t reduce_scatter_ops(const Spec& spec) {
+  return ops_of(spec, reduce_scatter_algorithm(spec), of_sum(spec));
+}
+
+// A share crosses at most as many edges as there are levels.
+std::uint64_t tree_shares_ops(const Spec& spec) {
+  const std::uint64_t crossings = of_shares(spec) * (ceil_log2(spec.multicast.ranks) + 1);
+  return ops_of(spec, std::min(2 * crossings, kMaxOps), 0);
+}
+
+std::uint64_t alltoall_ops(const Spec& spec) {
+  return ops_of(spec, alltoall_algorithm(spec), of_shares(spec));
+}
+
 std::uint64_t barrier_ops(const Spec& spec) {
+  if (const auto* algorithm = find_algorithm(allreduce_algorithms(), by(spec))) {
+    return ops_of(spec, *algorithm, 1);
+  }
   const std::uint64_t rounds = ceil_log2(spec.multicast.ranks);
   return ops_of(spec, spec.multicast.ranks * (rounds + 2), spec.multicast.ranks);
 }
@@ -70,15 +143,30 @@ std::uint64_t barrier_ops(const Spec& spec) {
 namespace {
 
 constexpr Option kByOption = text_option<&CollectiveOptions::by>(
-    "by", "a pattern", "collectives: the multicast they are made of");
+    "by", "a pattern or algorithm", "collectives: the multicast or algorithm they are made of");
 // No `start`: the receives of operands wait for slots, and those of sums for what stood there, so
 // that a rank cannot post the first of every channel at once.
+constexpr Option kAddersOption = count_option<&AdderOptions::adders>(
+    "adders", "0 to 1024", "sums: CPU lanes that add, 0: the one that posts", 0, 1024);
 constexpr auto kReduceOptions =
     option_list(kPlanOptions, kInFlightOption, kReadyOption, kWindowOption, kMessagesOption,
-                kSlotsOption, kByOption);
+                kSlotsOption, kByOption, kAddersOption);
 constexpr auto kAllgatherOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
                 kStartOption, kWindowOption, kMessagesOption, kByOption);
+// Receives of what comes on the way wait for what was there to be copied out.
+constexpr auto kAlltoallOptions = option_list(
+    kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption, kWindowOption,
+    kMessagesOption,
+    text_option<&AlltoallOptions::by>("by", "pairwise|bruck", "alltoall: the algorithm"));
+constexpr auto kReduceScatterOptions =
+    option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
+                kWindowOption, kMessagesOption, kSlotsOption,
+                text_option<&ReduceScatterOptions::by>("by", "ring|recursive-halving",
+                                                       "reduce-scatter: the algorithm"),
+                kAddersOption);
+constexpr auto kTreeSharesOptions = option_list(kPlanOptions, kInFlightOption, kReadyOption,
+                                                kStartOption, kWindowOption, kMessagesOption);
 constexpr auto kBarrierOptions =
     option_list(kRanksOption, kInFlightOption, kReadyOption, kStartOption, kWindowOption,
                 kMessagesOption, kByOption);
@@ -96,19 +184,54 @@ constinit const PatternEntry kReducePattern = {
 
 constinit const PatternEntry kAllreducePattern = {
     .name = "allreduce",
-    .summary = "a reduce, then the multicast of its sum",
+    .summary = "the sum of all ranks' values at every rank",
     .options = kReduceOptions,
     .schedule = allreduce,
     .op_count = allreduce_ops,
     .one_message = true,
     .bus = BusUse::kThereAndBack};
 
-constinit const PatternEntry kAllgatherPattern = {
-    .name = "allgather",
-    .summary = "every rank's bytes to all, as multicasts from all ranks at once",
-    .options = kAllgatherOptions,
-    .schedule = allgather,
-    .op_count = allgather_ops,
+constinit const PatternEntry kAllgatherPattern = {.name = "allgather",
+                                                  .summary = "every rank's bytes at every rank",
+                                                  .options = kAllgatherOptions,
+                                                  .schedule = allgather,
+                                                  .op_count = allgather_ops,
+                                                  .one_message = true,
+                                                  .bus = BusUse::kAllToAll};
+
+constinit const PatternEntry kReduceScatterPattern = {
+    .name = "reduce-scatter",
+    .summary = "the sum of all ranks' values, a share of it at each rank",
+    .options = kReduceScatterOptions,
+    .schedule = reduce_scatter,
+    .op_count = reduce_scatter_ops,
+    .one_message = true,
+    .bus = BusUse::kAllToAll};
+
+constinit const PatternEntry kScatterPattern = {
+    .name = "scatter",
+    .summary = "a share of the root's bytes to each rank, down a binomial tree",
+    .options = kTreeSharesOptions,
+    .schedule = scatter,
+    .op_count = tree_shares_ops,
+    .one_message = true,
+    .bus = BusUse::kAllToAll};
+
+constinit const PatternEntry kGatherPattern = {
+    .name = "gather",
+    .summary = "every rank's bytes to the root, up a binomial tree",
+    .options = kTreeSharesOptions,
+    .schedule = gather,
+    .op_count = tree_shares_ops,
+    .one_message = true,
+    .bus = BusUse::kAllToAll};
+
+constinit const PatternEntry kAlltoallPattern = {
+    .name = "alltoall",
+    .summary = "every rank's piece for every rank, in pairs or by Bruck's algorithm",
+    .options = kAlltoallOptions,
+    .schedule = alltoall,
+    .op_count = alltoall_ops,
     .one_message = true,
     .bus = BusUse::kAllToAll};
 

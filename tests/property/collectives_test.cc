@@ -128,7 +128,11 @@ TEST(CollectiveSteps, AreThoseOfTheSchedule) {
 
 // Every leave comes after every come, by arcs that rest on data alone.
 TEST(Barrier, HoldsEveryRankUntilAllHaveCome) {
-  for (const std::string& by : bases()) {
+  std::vector<std::string> all = bases();
+  for (const char* algorithm : {"ring", "recursive-doubling", "rabenseifner"}) {
+    all.emplace_back(algorithm);
+  }
+  for (const std::string& by : all) {
     for (std::uint32_t n = 1; n <= 16; ++n) {
       const Schedule s = compile(parse_spec(fmt::format("barrier:ranks={},by={}", n, by)));
       std::vector<OpId> come(n, OpId::none());
@@ -219,7 +223,7 @@ TEST(CollectiveSpec, RoundTripsAndSaysWhatIsWrong) {
   EXPECT_THAT(error_of("allgather:ranks=4,bytes=8,root=1"), HasSubstr("root: not an option of"));
   EXPECT_THAT(error_of("reduce:ranks=4,bytes=8,by=hybrid"), HasSubstr("by: unknown pattern"));
   EXPECT_THAT(error_of("chain:ranks=4,bytes=8,by=chain"),
-              HasSubstr("reduce, allreduce, allgather, barrier"));
+              HasSubstr("reduce, allreduce, allgather, reduce-scatter, alltoall, barrier"));
   EXPECT_THAT(error_of("reduce:ranks=4,bytes=8,lower=put"), HasSubstr("lower: not an option of"));
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "sched/compile.h"
 #include "sched/pattern/pattern.h"
 
@@ -13,6 +15,9 @@ TEST(BusBandwidth, Factors) {
   EXPECT_EQ(bus_factor("allreduce", 8), 1.75);
   EXPECT_EQ(bus_factor("allgather", 2), 0.5);
   EXPECT_EQ(bus_factor("allgather", 8), 0.875);
+  for (const char* const other : {"reduce-scatter", "scatter", "gather", "alltoall"}) {
+    EXPECT_EQ(bus_factor(other, 8), 0.875) << other;
+  }
   EXPECT_EQ(bus_factor("reduce", 8), 1);
   EXPECT_EQ(bus_factor("ring-buffer", 8), 1);
   for (const sched::PatternEntry& entry : sched::plan_patterns()) {
@@ -35,6 +40,11 @@ TEST(BusBandwidth, AnAllgathersMessageIsThatOfAllRanks) {
   EXPECT_EQ(gathered.message_bytes(), 4000u);
   const sched::Schedule reduced = sched::compile(sched::parse_spec("allreduce:ranks=4,bytes=1000"));
   EXPECT_EQ(reduced.message_bytes(), 1000u);
+  // Of an alltoall, of what it sends, whatever memory it has beside.
+  for (const char* const by : {"pairwise", "bruck"}) {
+    const std::string text = std::string("alltoall:ranks=4,bytes=1000,by=") + by;
+    EXPECT_EQ(sched::compile(sched::parse_spec(text)).message_bytes(), 4000u);
+  }
 }
 
 }  // namespace

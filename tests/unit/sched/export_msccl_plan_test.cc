@@ -102,6 +102,7 @@ TEST(MscclPlan, ABroadcastIsFromOneToAll) {
   EXPECT_FALSE(broadcast(from + "pre 3[0+8] value 1\n" + to));
   EXPECT_FALSE(broadcast(from + "post 3[8+8] value 0\n"));
   EXPECT_FALSE(broadcast(to));
+  EXPECT_FALSE(broadcast(from + "post 0[0+4] value 0\npost 3[8+4] value 0 at 4\n"));
 }
 
 TEST(MscclPlan, ChunksDivideEveryOffsetAndAllButTheLastSizes) {

@@ -1,0 +1,75 @@
+#include "sched/pattern/collective_algorithms.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "sched/pattern/alltoall.h"
+#include "sched/pattern/bruck.h"
+#include "sched/pattern/halving_doubling.h"
+#include "sched/pattern/pattern.h"
+#include "sched/pattern/ring.h"
+
+namespace slackline::sched {
+namespace {
+
+std::uint32_t once(std::uint32_t) { return 1; }
+std::uint32_t twice(std::uint32_t) { return 2; }
+std::uint32_t round(std::uint32_t ranks) { return ranks - 1; }
+std::uint32_t two_rounds(std::uint32_t ranks) { return 2 * (ranks - 1); }
+// One way over all levels, or there and back, with what is folded.
+std::uint32_t levels(std::uint32_t ranks) { return floor_log2(ranks) + 2; }
+std::uint32_t two_ways(std::uint32_t ranks) { return 2 * floor_log2(ranks) + 3; }
+// Half of the buffer each in the first two steps, the buffer in the last.
+std::uint32_t two_ways_folded(std::uint32_t) { return 4; }
+// Half of the pieces on each level.
+std::uint32_t half_levels(std::uint32_t ranks) { return levels(ranks) / 2; }
+
+constexpr CollectiveAlgorithm kAllreduce[] = {
+    {"ring", ring_allreduce, two_rounds, twice},
+    {"recursive-doubling", recursive_doubling_allreduce, levels, levels},
+    {"rabenseifner", rabenseifner_allreduce, two_ways, two_ways_folded},
+};
+constexpr CollectiveAlgorithm kAllgather[] = {
+    {"ring", ring_allgather, round, once},
+    {"recursive-doubling", recursive_doubling_allgather, levels, twice},
+    {"bruck", bruck_allgather, levels, once},
+};
+constexpr CollectiveAlgorithm kReduceScatter[] = {
+    {"ring", ring_reduce_scatter, round, once},
+    {"recursive-halving", recursive_halving_reduce_scatter, levels, twice},
+};
+constexpr CollectiveAlgorithm kAlltoall[] = {
+    {"pairwise", pairwise_alltoall, round, once},
+    {"bruck", bruck_alltoall, levels, half_levels},
+};
+
+}  // namespace
+
+std::uint64_t CollectiveAlgorithm::most_messages(std::uint32_t ranks,
+                                                 std::uint64_t of_buffer) const {
+  const unsigned __int128 most =
+      static_cast<unsigned __int128>(of_buffer) * buffers(ranks) + steps(ranks);
+  return static_cast<std::uint64_t>(std::min<unsigned __int128>(most * ranks, 1ull << 63));
+}
+
+CollectiveAlgorithms allreduce_algorithms() { return kAllreduce; }
+CollectiveAlgorithms allgather_algorithms() { return kAllgather; }
+CollectiveAlgorithms reduce_scatter_algorithms() { return kReduceScatter; }
+CollectiveAlgorithms alltoall_algorithms() { return kAlltoall; }
+
+const CollectiveAlgorithm* find_algorithm(CollectiveAlgorithms among, std::string_view name) {
+  const auto found = std::find_if(among.begin(), among.end(),
+                                  [&](const CollectiveAlgorithm& a) { return a.name == name; });
+  return found == among.end() ? nullptr : &*found;
+}
+
+const CollectiveAlgorithm& algorithm_named(CollectiveAlgorithms among, std::string_view name) {
+  if (const CollectiveAlgorithm* const found = find_algorithm(among, name)) return *found;
+  std::vector<std::string_view> names;
+  for (const CollectiveAlgorithm& algorithm : among) names.push_back(algorithm.name);
+  throw InputError("by: " + unknown_name("algorithm", name, names));
+}
+
+}  // namespace slackline::sched

@@ -1,0 +1,306 @@
+// The algorithms of collectives that no multicast makes: proved for all small numbers of ranks,
+// with the steps and bytes that the literature says, and broken by every single defect of a plan.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "sched/compile.h"
+#include "sched/pass/lower_collective.h"
+#include "sched/pattern/alltoall.h"
+#include "sched/pattern/binomial_shares.h"
+#include "sched/pattern/bruck.h"
+#include "sched/pattern/halving_doubling.h"
+#include "sched/pattern/pattern.h"
+#include "sched/pattern/ring.h"
+#include "sched/verify.h"
+
+namespace slackline::testing {
+namespace {
+
+using namespace slackline::sched;  // NOLINT: tests speak of little else
+
+struct Algorithm {
+  const char* spec;  // without ranks and bytes
+  CollectivePlan (*plan)(const MulticastOptions&);
+};
+
+constexpr Algorithm kAlgorithms[] = {
+    {"allreduce:by=ring", ring_allreduce},
+    {"allreduce:by=recursive-doubling", recursive_doubling_allreduce},
+    {"allreduce:by=rabenseifner", rabenseifner_allreduce},
+    {"reduce-scatter:by=ring", ring_reduce_scatter},
+    {"reduce-scatter:by=recursive-halving", recursive_halving_reduce_scatter},
+    {"allgather:by=ring", ring_allgather},
+    {"allgather:by=recursive-doubling", recursive_doubling_allgather},
+    {"allgather:by=bruck", bruck_allgather},
+    {"scatter:root=0", binomial_scatter},
+    {"gather:root=0", binomial_gather},
+    {"alltoall:by=pairwise", pairwise_alltoall},
+    {"alltoall:by=bruck", bruck_alltoall},
+};
+
+std::string defect(const std::string& text) {
+  const Diagnostics found = verify(compile(parse_spec(text)));
+  return found.empty() ? "" : fmt::format("{}: {}", text, found.front().message);
+}
+
+MulticastOptions options_of(std::uint32_t n, std::uint64_t bytes, std::uint64_t block = 1u << 20,
+                            std::uint32_t root = 0) {
+  MulticastOptions options;
+  options.ranks = n;
+  options.bytes = bytes;
+  options.block_bytes = block;
+  options.root = RankId(root);
+  return options;
+}
+
+class CollectiveAlgorithmTest : public ::testing::TestWithParam<Algorithm> {
+ protected:
+  static std::string spec(const std::string& options) {
+    return fmt::format("{},{}", GetParam().spec, options);
+  }
+  static bool is_sum() { return std::string(GetParam().spec).find("reduce") != std::string::npos; }
+  static bool has_root() { return std::string(GetParam().spec).ends_with("root=0"); }
+};
+
+// Sizes that are no multiple of the ranks, with shares of no byte, of one block and of several.
+TEST_P(CollectiveAlgorithmTest, IsProvedForEveryNumberOfRanks) {
+  for (std::uint32_t n = 1; n <= 70; ++n) {
+    // Of what is summed the ranks have shares; else it is their share.
+    const std::uint32_t shares = is_sum() ? n : 4;
+    for (const std::uint32_t bytes : {0u, 1u, shares - 1, 3 * shares + shares / 2 + 1}) {
+      ASSERT_EQ(defect(spec(fmt::format("ranks={},bytes={},block=7", n, bytes))), "");
+    }
+  }
+  for (const std::uint32_t n : {2u, 5u, 8u, 13u}) {
+    for (const std::uint32_t bytes : {n + 1, 20 * n + 3}) {
+      ASSERT_EQ(defect(spec(fmt::format("ranks={},bytes={},block=3", n, bytes))), "");
+    }
+  }
+}
+
+TEST_P(CollectiveAlgorithmTest, IsProvedHoweverItIsLowered) {
+  const PatternEntry& pattern = pattern_named(parse_spec(spec("ranks=2,bytes=1")).pattern);
+  for (const std::uint32_t n : {4u, 7u, 12u}) {
+    for (const char* ready : {"send", "write", "none"}) {
+      for (const std::uint32_t window : {1u, 3u}) {
+        for (const std::uint32_t in_flight : {0u, 1u, 2u}) {
+          std::string options =
+              fmt::format("ranks={},bytes={},block=4,ready={},window={},in-flight={},messages={}",
+                          n, 5 * n + 1, ready, window, in_flight, 1 + window / 2);
+          if (pattern.find_option("slots") != nullptr) options += fmt::format(",slots={}", window);
+          if (pattern.find_option("start") != nullptr && window == 3) options += ",start=all";
+          ASSERT_EQ(defect(spec(options)), "");
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CollectiveAlgorithmTest, RoundTripsAndSaysNoFewerOperationsThanItMakes) {
+  for (const std::uint32_t n : {1u, 2u, 3u, 8u, 21u, 64u}) {
+    for (const char* size : {"bytes=0", "bytes=100", "bytes=100,block=3"}) {
+      for (const char* rest : {"", ",ready=none", ",messages=3"}) {
+        const Spec parsed = parse_spec(spec(fmt::format("ranks={},{}{}", n, size, rest)));
+        const Schedule schedule = compile(parsed);
+        EXPECT_EQ(format_spec(parse_spec(schedule.title())), schedule.title());
+        EXPECT_GE(most_ops(parsed), schedule.op_count()) << schedule.title();
+      }
+    }
+  }
+}
+
+// What a plan's messages carry, and how many there are by rank and step.
+struct Traffic {
+  explicit Traffic(const CollectivePlan& plan)
+      : sent(plan.ranks), messages(plan.ranks), steps(plan.steps) {
+    std::vector<std::vector<std::uint32_t>> in_step(plan.ranks,
+                                                    std::vector<std::uint32_t>(plan.steps));
+    for (const CollectivePlan::Message& m : plan.messages) {
+      if (m.src == m.dst) continue;
+      EXPECT_LE(++in_step[m.src.value][m.step], 1u) << m.src.value << " in step " << m.step;
+      ++messages[m.src.value];
+      for (std::uint32_t p = m.first_piece; p < m.first_piece + m.pieces; ++p) {
+        const CollectivePlan::Piece& piece = plan.pieces[p];
+        sent[m.src.value] += plan.begin[piece.first + piece.count] - plan.begin[piece.first];
+      }
+    }
+  }
+  std::uint64_t all() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t bytes : sent) sum += bytes;
+    return sum;
+  }
+  std::vector<std::uint64_t> sent;
+  std::vector<std::uint64_t> messages;
+  std::uint32_t steps;
+};
+
+// Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH,
+// 2005: the number of messages that follow one another, and the bytes that each rank sends.
+TEST(CollectiveAlgorithmCosts, AreThoseOfTheLiterature) {
+  using ::testing::Each;
+  for (std::uint32_t n = 1; n <= 70; ++n) {
+    const std::uint64_t share = 10;
+    const std::uint64_t all = n * share;
+    const std::uint32_t down = floor_log2(n);
+    const std::uint32_t up = ceil_log2(n);
+    SCOPED_TRACE(n);
+
+    const Traffic ring(ring_allreduce(options_of(n, all)));
+    EXPECT_EQ(ring.steps, 2 * (n - 1));
+    EXPECT_THAT(ring.sent, Each(2 * (n - 1) * share));
+    const Traffic ring_half(ring_reduce_scatter(options_of(n, all)));
+    EXPECT_EQ(ring_half.steps, n - 1);
+    EXPECT_THAT(ring_half.sent, Each((n - 1) * share));
+    const Traffic ring_gather(ring_allgather(options_of(n, share)));
+    EXPECT_EQ(ring_gather.steps, n - 1);
+    EXPECT_THAT(ring_gather.sent, Each((n - 1) * share));
+    const Traffic bruck(bruck_allgather(options_of(n, share)));
+    EXPECT_EQ(bruck.steps, up);
+    EXPECT_THAT(bruck.sent, Each((n - 1) * share));
+    const Traffic pairwise(pairwise_alltoall(options_of(n, share)));
+    EXPECT_EQ(pairwise.steps, n - 1);
+    EXPECT_THAT(pairwise.sent, Each((n - 1) * share));
+    const Traffic bruck_exchange(bruck_alltoall(options_of(n, share)));
+    EXPECT_EQ(bruck_exchange.steps, up);
+    EXPECT_THAT(bruck_exchange.messages, Each(up));
+    if (std::has_single_bit(n)) {
+      EXPECT_THAT(bruck_exchange.sent, Each(n / 2 * up * share));
+    }
+
+    // The shares of all subtrees but the root's, by the edge above them.
+    const CollectivePlan scattered = binomial_scatter(options_of(n, share));
+    const Traffic scatter(scattered);
+    EXPECT_EQ(scatter.steps, up);
+    EXPECT_EQ(scatter.sent[0], (n - 1) * share);
+    EXPECT_EQ(scattered.messages.size(), n - 1);
+    const Traffic gather(binomial_gather(options_of(n, share)));
+    EXPECT_EQ(gather.steps, up);
+    EXPECT_EQ(gather.all(), scatter.all());
+
+    const std::uint64_t p = std::bit_floor(n);
+    const std::uint64_t folded = n - p;
+    const std::uint32_t extra = folded != 0 ? 1 : 0;
+    const std::uint64_t bytes = 10 * p;
+    const Traffic doubling(recursive_doubling_allreduce(options_of(n, bytes)));
+    EXPECT_EQ(doubling.steps, down + 2 * extra);
+    EXPECT_EQ(doubling.all(), (p * down + 2 * folded) * bytes);
+    const Traffic rabenseifner(rabenseifner_allreduce(options_of(n, bytes)));
+    EXPECT_EQ(rabenseifner.steps, 2 * down + 3 * extra);
+    // Each in the power of two 2 (p - 1) / p; for each that is folded three halves and a whole.
+    EXPECT_EQ(rabenseifner.all(), p * 2 * (p - 1) * 10 + folded * (3 * bytes / 2 + bytes));
+    const Traffic halving(recursive_halving_reduce_scatter(options_of(n, all)));
+    EXPECT_EQ(halving.steps, down + 2 * extra);
+    const Traffic gathering(recursive_doubling_allgather(options_of(n, share)));
+    EXPECT_EQ(gathering.steps, down + 2 * extra);
+    if (folded != 0) continue;
+    EXPECT_THAT(doubling.sent, Each(down * bytes));
+    EXPECT_THAT(rabenseifner.sent, Each(2 * (n - 1) * share));
+    EXPECT_THAT(halving.sent, Each((n - 1) * share));
+    EXPECT_THAT(gathering.sent, Each((n - 1) * share));
+  }
+}
+
+// Of sizes that ranks do not divide, the shares together are the buffer still.
+TEST(CollectiveAlgorithmCosts, AreTheSameForSharesOfUnequalSize) {
+  for (std::uint32_t n = 2; n <= 70; ++n) {
+    for (const std::uint64_t bytes : {1u, 69u, 701u}) {
+      EXPECT_EQ(Traffic(ring_allreduce(options_of(n, bytes))).all(), 2 * (n - 1) * bytes);
+    }
+  }
+}
+
+TEST(CollectiveAlgorithmCosts, StepsAreThoseOfTheSchedule) {
+  EXPECT_EQ(compile(parse_spec("allreduce:ranks=9,bytes=50,by=ring")).step_count(), 16u);
+  EXPECT_EQ(compile(parse_spec("allreduce:ranks=9,bytes=50,by=rabenseifner")).step_count(), 9u);
+  EXPECT_EQ(compile(parse_spec("alltoall:ranks=9,bytes=50,by=bruck")).step_count(), 4u);
+  EXPECT_EQ(compile(parse_spec("barrier:ranks=8,by=recursive-doubling")).step_count(), 3u);
+}
+
+TEST(CollectiveAlgorithmMemory, IsAsStated) {
+  EXPECT_EQ(ring_allreduce(options_of(6, 60)).bytes(), 60u);
+  EXPECT_EQ(binomial_gather(options_of(6, 10)).bytes(), 60u);
+  EXPECT_EQ(pairwise_alltoall(options_of(7, 10)).bytes(), 140u);
+  EXPECT_EQ(bruck_alltoall(options_of(7, 10)).bytes(), 140u + 60u);
+  EXPECT_EQ(bruck_alltoall(options_of(7, 10)).message_bytes, 70u);
+}
+
+// A message that is lost, or carries another unit or to another place, is seen in the contract.
+TEST_P(CollectiveAlgorithmTest, EveryLostOrWrongMessageIsFound) {
+  for (const std::uint32_t n : {2u, 3u, 7u, 8u}) {
+    // Units of one size.
+    const std::uint64_t bytes = is_sum() ? 4 * std::lcm(n, std::bit_floor(n)) : 8;
+    const CollectivePlan sound = GetParam().plan(options_of(n, bytes, 4, has_root() ? n - 1 : 0));
+    ASSERT_TRUE(verify(lower_collective(sound)).empty());
+    ASSERT_FALSE(sound.messages.empty());
+    for (std::size_t m = 0; m < sound.messages.size(); ++m) {
+      CollectivePlan lost = sound;
+      lost.messages.erase(lost.messages.begin() + static_cast<std::ptrdiff_t>(m));
+      EXPECT_FALSE(verify(lower_collective(lost)).empty()) << n << ": without message " << m;
+      CollectivePlan wrong = sound;
+      CollectivePlan::Piece& piece = wrong.pieces[wrong.messages[m].first_piece];
+      const bool is_first = piece.first == 0;
+      if (is_first && piece.count == wrong.units()) continue;  // all there is
+      if (piece.first + piece.count < wrong.units()) {
+        ++piece.first;
+      } else {
+        --piece.first;
+      }
+      EXPECT_FALSE(verify(lower_collective(wrong)).empty()) << n << ": wrong unit in message " << m;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(By, CollectiveAlgorithmTest, ::testing::ValuesIn(kAlgorithms),
+                         [](const auto& named) {
+                           std::string name = named.param.spec;
+                           for (char& c : name) {
+                             if (c == '-' || c == ':' || c == '=') c = '_';
+                           }
+                           return name;
+                         });
+
+TEST(CollectiveAlgorithmSpec, SaysWhatIsWrongInOneLine) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      compile(parse_spec(text));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(error_of("allreduce:ranks=4,bytes=8,by=rings"), HasSubstr("by: unknown pattern"));
+  EXPECT_THAT(error_of("allreduce:ranks=4,bytes=8,by=rings"), HasSubstr("ring"));
+  EXPECT_THAT(error_of("reduce:ranks=4,bytes=8,by=ring"), HasSubstr("by: unknown pattern 'ring'"));
+  EXPECT_THAT(error_of("allreduce:ranks=4,bytes=8,by=bruck"), HasSubstr("by: unknown pattern"));
+  EXPECT_THAT(error_of("allgather:ranks=4,bytes=8,by=rabenseifner"),
+              HasSubstr("by: unknown pattern"));
+  EXPECT_EQ(error_of("allreduce:ranks=4,bytes=8,root=1,by=ring"),
+            "root: 1; expected none, as by=ring has no root");
+  EXPECT_THAT(error_of("reduce-scatter:ranks=4,bytes=8,by=chain"),
+              HasSubstr("by: unknown algorithm 'chain'"));
+  EXPECT_THAT(error_of("alltoall:ranks=4,bytes=8,by=ring"),
+              HasSubstr("by: unknown algorithm 'ring'"));
+  EXPECT_THAT(error_of("alltoall:ranks=4,bytes=8,root=1"), HasSubstr("root: not an option of"));
+  EXPECT_THAT(error_of("scatter:ranks=4,bytes=8,by=ring"), HasSubstr("by: not an option of"));
+  EXPECT_THAT(error_of("gather:ranks=4,bytes=8,root=4"), HasSubstr("root: "));
+  EXPECT_THAT(error_of("alltoall:ranks=16777216,bytes=8,by=bruck"), HasSubstr("operations"));
+  EXPECT_THAT(
+      error_of("allgather:ranks=8,bytes=2305843009213693952,block=2305843009213693952,by=bruck"),
+      HasSubstr("at most 2^62 together"));
+  for (const char* text : {"allreduce:ranks=4,bytes=8,by=x", "alltoall:ranks=4,bytes=8,by=x"}) {
+    EXPECT_EQ(error_of(text).find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace slackline::testing
