@@ -70,6 +70,14 @@ install(FILES ${PROJECT_BINARY_DIR}/slacklineConfig.cmake
 
 if(TARGET slackline)
   install(TARGETS slackline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  # Where each shell looks.
+  set(completion ${PROJECT_SOURCE_DIR}/cli/completion)
+  install(FILES ${completion}/slackline.bash RENAME slackline COMPONENT program
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completion}/_slackline COMPONENT program
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${completion}/slackline.fish COMPONENT program
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   include(SlacklineManPages)
 endif()
 # As they lie here, so that their links to each other hold.
