@@ -1,8 +1,9 @@
 # A man page for the program and one for each of its commands, from what `--help` of the program that
 # was just built says.
 find_package(Python3 COMPONENTS Interpreter QUIET)
-if(NOT Python3_Interpreter_FOUND OR CMAKE_CROSSCOMPILING)
-  message(STATUS "Man pages will be missing, since they need Python 3, and a program that runs here")
+if(NOT Python3_Interpreter_FOUND OR CMAKE_CROSSCOMPILING OR SLACKLINE_SANITIZE)
+  message(STATUS "Man pages will be missing, since they need Python 3, and a program that runs here "
+    "without sanitizers")
   return()
 endif()
 
