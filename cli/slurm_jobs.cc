@@ -18,8 +18,8 @@ std::string submitted(const std::string& script, std::vector<std::string> option
   std::vector<std::string> command = {"sbatch", "--parsable"};
   command.insert(command.end(), options.begin(), options.end());
   command.push_back(script);
-  const std::string said =
-      base::filter_through(command, "", "expected Slurm's sbatch, and a cluster that takes jobs");
+  const std::string said = base::filter_through(
+      command, "", "expected Slurm's sbatch (Debian: slurm-client), and a cluster that takes jobs");
   return said.substr(0, said.find_first_of(";\n"));
 }
 

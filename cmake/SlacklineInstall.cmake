@@ -43,10 +43,11 @@ foreach(target IN LISTS slackline_targets)
   list(APPEND SLACKLINE_COMPONENTS ${folder})
   slackline_needs(${target} needs)
   string(APPEND SLACKLINE_NEEDS "set(slackline_needs_${folder} ${needs})\n")
-  install(TARGETS ${target} EXPORT slackline-${folder} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slackline)
+  install(TARGETS ${target} EXPORT slackline-${folder}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slackline COMPONENT dev)
   install(EXPORT slackline-${folder} NAMESPACE slackline:: FILE slackline-${folder}.cmake
-    DESTINATION ${SLACKLINE_PACKAGE_DIR})
+    DESTINATION ${SLACKLINE_PACKAGE_DIR} COMPONENT dev)
 
   list(TRANSFORM needs PREPEND slackline- OUTPUT_VARIABLE SLACKLINE_REQUIRES)
   list(APPEND SLACKLINE_REQUIRES ${slackline_requires_${folder}})
@@ -55,7 +56,7 @@ foreach(target IN LISTS slackline_targets)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/slackline.pc.in
     ${PROJECT_BINARY_DIR}/slackline-${folder}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/slackline-${folder}.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slacklineConfig.cmake.in
@@ -64,10 +65,30 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slacklineConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/slacklineConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/slacklineConfig.cmake
-  ${PROJECT_BINARY_DIR}/slacklineConfigVersion.cmake DESTINATION ${SLACKLINE_PACKAGE_DIR})
+  ${PROJECT_BINARY_DIR}/slacklineConfigVersion.cmake DESTINATION ${SLACKLINE_PACKAGE_DIR}
+  COMPONENT dev)
 
 if(TARGET slackline)
-  install(TARGETS slackline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS slackline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  # Where each shell looks.
+  set(completion ${PROJECT_SOURCE_DIR}/cli/completion)
+  install(FILES ${completion}/slackline.bash RENAME slackline COMPONENT program
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completion}/_slackline COMPONENT program
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${completion}/slackline.fish COMPONENT program
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  include(SlacklineManPages)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As they lie here, so that their links to each other hold.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+  FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+  FILES_MATCHING PATTERN "*.cc" PATTERN "*.h" PATTERN "*.py" PATTERN "*.ipynb")
+if(SLACKLINE_PACKAGES)
+  include(SlacklinePackages)
+else()
+  # Debian's packages have a notice of their own, which says where the licence stands.
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+endif()
