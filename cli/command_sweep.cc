@@ -273,8 +273,24 @@ class Sweep : public Command {
                     {"seed", nullptr, [&](auto i) { return rows[i].first->seed; }},
                     {"least_makespan_s", nullptr, time(&sweep::Row::least_s)},
                     {"p90_makespan_s", nullptr, time(&sweep::Row::p90_s)},
-                    {"most_makespan_s", nullptr, time(&sweep::Row::most_s)},
-                    {"schedule", nullptr, [&](auto i) { return rows[i].first->schedule; }},
+                    {"most_makespan_s", nullptr, time(&sweep::Row::most_s)}});
+    if (study.with_slack) {
+      const auto of_slack = [&rows](auto sweep::PointSlack::*figure) {
+        return [&rows, figure](auto i) {
+          const auto& slack = rows[i].second->slack;
+          return slack ? Value((*slack).*figure) : Value();
+        };
+      };
+      columns.insert(columns.end(),
+                     {{"median_float_s", nullptr, of_slack(&sweep::PointSlack::median_s)},
+                      {"most_float_s", nullptr, of_slack(&sweep::PointSlack::most_s)},
+                      {"ops", nullptr, of_slack(&sweep::PointSlack::ops)},
+                      {"without_float", nullptr, of_slack(&sweep::PointSlack::without)},
+                      {"critical_ops", nullptr, of_slack(&sweep::PointSlack::critical_ops)},
+                      {"frozen_only", nullptr, of_slack(&sweep::PointSlack::frozen_only)}});
+    }
+    columns.insert(columns.end(),
+                   {{"schedule", nullptr, [&](auto i) { return rows[i].first->schedule; }},
                     {"error", nullptr, [&](auto i) { return rows[i].second->error; }}});
     answer.list("points", rows_of(rows.size()), columns);
   }

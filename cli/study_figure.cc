@@ -18,7 +18,8 @@ namespace {
 constexpr double kFar = 15;
 
 bool is_time(const std::string& name) {
-  return std::ranges::find(sweep::kObjectives, name) != std::end(sweep::kObjectives);
+  return std::ranges::find(sweep::kObjectives, name) != std::end(sweep::kObjectives) ||
+         std::ranges::find(sweep::kFloats, name) != std::end(sweep::kFloats);
 }
 
 bool is_part(const std::string& name, const sweep::Study& study) {
@@ -105,7 +106,9 @@ StudyAxes parse_axes(std::string_view text, const sweep::Study& study, std::stri
     throw InputError(fmt::format(
         "{}: no column '{}'; expected {}{}{}{}{}", what, names[i], fmt::join(sweep::kParts, ", "),
         study.values.empty() ? "" : ", ", fmt::join(study.values, ", "), is_text ? "" : ", ",
-        is_text ? "" : fmt::format("{}", fmt::join(sweep::kObjectives, ", "))));
+        is_text ? ""
+                : fmt::format("{}, {}", fmt::join(sweep::kObjectives, ", "),
+                              fmt::join(sweep::kFloats, ", "))));
   }
   return axes;
 }

@@ -1,12 +1,17 @@
 #include "sweep/outcome.h"
 
+#include <cmath>
 #include <optional>
 
 #include "analysis/engines/stream.h"
+#include "analysis/slack/float_summary.h"
+#include "analysis/slack/may_share.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "engines/engines.h"
 #include "engines/network.h"
 #include "machine/delay_plan.h"
+#include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/randomness.h"
 #include "machine/samples.h"
@@ -24,6 +29,18 @@ machine::DelayPlan plan_of(const Point& point) {
   if (!point.delays.empty()) plan = machine::load_delay_plan(point.delays);
   plan.seed = point.seed;
   return plan;
+}
+
+PointSlack slack_of(const machine::Setting& setting, const sched::Trace& trace) {
+  const analysis::TimedSlack slack = analysis::slack_of_run(setting, trace);
+  const analysis::FloatSummary spread = analysis::summarise(slack.total_float_s);
+  return {spread.ops,
+          spread.without,
+          spread.min_s,
+          spread.median_s,
+          spread.max_s,
+          slack.critical_path.size(),
+          analysis::link_that_may_be_shared(setting, machine::Paths(setting)).has_value()};
 }
 
 }  // namespace
@@ -64,12 +81,17 @@ Outcome PointRunner::answer(const Point& point) {
     kept_->read(point);
     const machine::Engine& engine = engines::engine_named(point.engine, "engine");
     const machine::DelayPlan plan = plan_of(point);
-    if (engine.name == "analytic" && point.samples == 1) {
+    if (engine.name == "analytic" && point.samples == 1 && !point.with_slack) {
       const auto stream = analysis::stream(*kept_->spec, *kept_->platform, plan);
       if (stream && stream->exact) return {{stream->makespan_s}, "", 0};
     }
     const machine::Setting setting = kept_->setting(plan);
-    if (point.samples == 1) return {{engine.run(setting).makespan_s()}, "", 0};
+    if (point.samples == 1) {
+      const sched::Trace trace = engine.run(setting);
+      const double makespan_s = trace.makespan_s();
+      if (!point.with_slack || !std::isfinite(makespan_s)) return {{makespan_s}, "", 0};
+      return {{makespan_s}, "", 0, slack_of(setting, trace)};
+    }
     machine::require_draws(point.samples, machine::draws(plan, setting.schedule), "samples");
     return {engine.samples(setting, {point.samples, 1, {}}).makespan_s, "", 0};
   } catch (const Error& error) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,28 @@
 
 namespace slackline::sweep {
 
+/// How the total float of a run's operations is spread (analysis/slack/float_summary.h).
+struct PointSlack {
+  std::uint64_t ops = 0;
+  std::uint64_t without = 0;  // of them, those whose float is 0
+  double least_s = 0;
+  double median_s = 0;
+  double most_s = 0;
+  std::uint64_t critical_ops = 0;  // on one chain without float
+  /// Messages may share links, and a delay changes who shares when: then floats are of the run with
+  /// its order and rates frozen, and no promise.
+  bool frozen_only = false;
+
+  friend bool operator==(const PointSlack&, const PointSlack&) = default;
+};
+
 struct Outcome {
   /// Of each sample; infinite where a failure kept a rank from finishing. None if it failed.
   std::vector<double> makespan_s;
   std::string error;           // one line; empty if it did not fail
   std::int32_t exit_code = 0;  // what `slackline simulate` ends with for that
+  /// Where it was asked for, and every rank finished. A real run has none.
+  std::optional<PointSlack> slack = {};
 
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };

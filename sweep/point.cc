@@ -85,7 +85,8 @@ std::string Keys::of(const Point& point) {
   return digest(fmt::format("model {}\n{}\n{}\n{}\n{}\n{}\n{}\n", kModelVersion,
                             known(schedules_, point.schedule, schedule_of),
                             known(platforms_, point.platform, platform_of), point.engine,
-                            known(delays_, point.delays, delays_of), point.seed, point.samples));
+                            known(delays_, point.delays, delays_of), point.seed, point.samples) +
+                (point.with_slack ? "slack\n" : ""));
 }
 
 }  // namespace slackline::sweep

@@ -23,6 +23,7 @@ struct Point {
   std::uint32_t samples = 1;
   /// What the study's values are there, by name; it is in the texts above already.
   std::vector<std::pair<std::string, std::string>> values = {};
+  bool with_slack = false;  // what it comes to has its slack too
 };
 
 /// The parts that every point has, by which studies speak of it.

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -35,14 +36,24 @@ constexpr std::string_view kTables[] = {
     "WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS study(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID"};
 
+constexpr std::string_view kSlackTable =
+    "CREATE TABLE IF NOT EXISTS slack(key TEXT PRIMARY KEY, ops INTEGER, without_float INTEGER, "
+    "critical_ops INTEGER, least_float_s REAL, median_float_s REAL, most_float_s REAL, "
+    "frozen_only INTEGER) WITHOUT ROWID";
+
 // Statements that put rows into these tables.
 class RowWriter {
  public:
-  explicit RowWriter(Database& database)
+  RowWriter(Database& database, bool with_slack)
       : point_(database.prepare("INSERT OR REPLACE INTO points VALUES(?, ?, ?, ?, ?, ?, ?)")),
         makespan_(database.prepare("INSERT OR REPLACE INTO makespans VALUES(?, ?, ?, ?, ?, ?, ?)")),
         error_(database.prepare("INSERT OR REPLACE INTO errors VALUES(?, ?, ?)")),
-        no_error_(database.prepare("DELETE FROM errors WHERE key = ?")) {}
+        no_error_(database.prepare("DELETE FROM errors WHERE key = ?")) {
+    if (with_slack) {
+      slack_.emplace(
+          database.prepare("INSERT OR REPLACE INTO slack VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+    }
+  }
 
   void add(const std::string& key, const Row& row) {
     point_.bind(0, key).bind(1, row.schedule).bind(2, row.platform).bind(3, row.engine);
@@ -55,14 +66,22 @@ class RowWriter {
     no_error_.bind(0, key).run();
     makespan_.bind(0, key).bind(1, row.mean_s).bind(2, row.least_s).bind(3, row.median_s);
     makespan_.bind(4, row.p90_s).bind(5, row.p99_s).bind(6, row.most_s).run();
+    if (!row.slack || !slack_) return;
+    const auto count = [](std::uint64_t of) { return static_cast<std::int64_t>(of); };
+    slack_->bind(0, key).bind(1, count(row.slack->ops)).bind(2, count(row.slack->without));
+    slack_->bind(3, count(row.slack->critical_ops)).bind(4, row.slack->least_s);
+    slack_->bind(5, row.slack->median_s).bind(6, row.slack->most_s);
+    slack_->bind(7, std::int64_t{row.slack->frozen_only}).run();
   }
 
  private:
   Statement point_, makespan_, error_, no_error_;
+  std::optional<Statement> slack_;
 };
 
-void make_tables(Database& database) {
+void make_tables(Database& database, bool with_slack) {
   for (const std::string_view table : kTables) database.run(table);
+  if (with_slack) database.run(kSlackTable);
   Statement study = database.prepare("INSERT OR REPLACE INTO study VALUES(?, ?)");
   const std::pair<std::string_view, std::string> facts[] = {
       {"schema", std::to_string(kStudySchema)},
@@ -124,6 +143,7 @@ Row row_of(const Point& point, const Outcome& answer) {
   row.samples = point.samples;
   row.error = answer.error;
   row.exit_code = answer.exit_code;
+  row.slack = answer.slack;
   std::vector<double> ordered = answer.makespan_s;
   if (ordered.empty()) return row;
   std::ranges::sort(ordered);
@@ -144,9 +164,19 @@ Row row_of(const Point& point, const Outcome& answer) {
 }
 
 double time_of(const Row& row, std::string_view column) {
+  const auto float_of = [&](double PointSlack::*time_s) {
+    return row.slack ? std::optional((*row.slack).*time_s) : std::nullopt;
+  };
   const std::pair<std::string_view, std::optional<double>> times_s[] = {
-      {"mean_s", row.mean_s}, {"least_s", row.least_s}, {"median_s", row.median_s},
-      {"p90_s", row.p90_s},   {"p99_s", row.p99_s},     {"most_s", row.most_s}};
+      {"mean_s", row.mean_s},
+      {"least_s", row.least_s},
+      {"median_s", row.median_s},
+      {"p90_s", row.p90_s},
+      {"p99_s", row.p99_s},
+      {"most_s", row.most_s},
+      {"least_float_s", float_of(&PointSlack::least_s)},
+      {"median_float_s", float_of(&PointSlack::median_s)},
+      {"most_float_s", float_of(&PointSlack::most_s)}};
   for (const auto& [name, time_s] : times_s) {
     if (name == column) return time_s.value_or(std::numeric_limits<double>::infinity());
   }
@@ -159,7 +189,7 @@ Part::Part(const std::string& path, sched::Descriptor lock)
   // survives the end of this process, though not that of the machine.
   database_.prepare("PRAGMA journal_mode = PERSIST").run();
   database_.run("PRAGMA synchronous = OFF");
-  make_tables(database_);
+  make_tables(database_, true);
   database_.run(
       "CREATE TABLE IF NOT EXISTS progress(one INTEGER PRIMARY KEY, begun_ms INTEGER, "
       "at_ms INTEGER, answered INTEGER, left INTEGER)");
@@ -186,7 +216,7 @@ void Part::add(const std::vector<std::pair<std::string, Row>>& rows, std::size_t
   answered_ += static_cast<std::int64_t>(rows.size());
   database_.run("BEGIN IMMEDIATE");
   {
-    RowWriter writer(database_);
+    RowWriter writer(database_, true);
     for (const auto& [key, row] : rows) writer.add(key, row);
     Statement progress = database_.prepare("INSERT OR REPLACE INTO progress VALUES(0, ?, ?, ?, ?)");
     progress.bind(0, begun_ms_).bind(1, now_ms()).bind(2, answered_);
@@ -242,6 +272,24 @@ std::map<std::string, Row> rows_of_parts(const std::string& folder) {
       if (row.exit_code == kEnvironment) return;
       rows.try_emplace(all.text(0), std::move(row));
     });
+    if (!part.has("slack")) continue;  // of an earlier version
+    Statement slack = part.prepare(
+        "SELECT key, ops, without_float, critical_ops, least_float_s, median_float_s, "
+        "most_float_s, frozen_only FROM slack");
+    slack.run([&] {
+      const auto row = rows.find(slack.text(0));
+      if (row == rows.end()) return;
+      const auto count = [&](int column) {
+        return static_cast<std::uint64_t>(slack.integer(column));
+      };
+      row->second.slack = {count(1),
+                           count(2),
+                           slack.real(4).value_or(0),
+                           slack.real(5).value_or(0),
+                           slack.real(6).value_or(0),
+                           count(3),
+                           slack.integer(7) != 0};
+    });
   }
   return rows;
 }
@@ -257,11 +305,11 @@ void write_results(const std::string& folder, const Study& study,
     results.prepare("PRAGMA journal_mode = OFF").run();
     results.run("PRAGMA synchronous = OFF");
     results.run("BEGIN");
-    make_tables(results);
+    make_tables(results, study.with_slack);
     results.run(
         "CREATE TABLE value(key TEXT, name TEXT, value TEXT, PRIMARY KEY(key, name)) "
         "WITHOUT ROWID");
-    RowWriter writer(results);
+    RowWriter writer(results, study.with_slack);
     Statement value = results.prepare("INSERT INTO value VALUES(?, ?, ?)");
     std::map<std::string, const Point*> points;  // by key: the first of the study's
     for (std::size_t i = 0; i < keys.size(); ++i) points.try_emplace(keys[i], &study.points[i]);
@@ -295,6 +343,9 @@ std::string results_csv(const Study& study, const std::vector<std::string>& keys
                         const std::map<std::string, Row>& rows) {
   std::string text = "schedule,platform,engine,delays,seed,samples";
   for (const std::string& name : study.values) sched::append(text, ",{}", name);
+  if (study.with_slack) {
+    text += ",ops,without_float,critical_ops,least_float_s,median_float_s,most_float_s,frozen_only";
+  }
   text += ",mean_s,least_s,median_s,p90_s,p99_s,most_s,error\n";
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto found = rows.find(keys[i]);
@@ -306,6 +357,13 @@ std::string results_csv(const Study& study, const std::vector<std::string>& keys
                   point.seed, point.samples);
     for (const std::string& name : study.values) {
       sched::append(text, ",{}", sched::csv_field(part_of(point, name)));
+    }
+    if (study.with_slack && row.slack) {
+      const PointSlack& slack = *row.slack;
+      sched::append(text, ",{},{},{},{},{},{},{}", slack.ops, slack.without, slack.critical_ops,
+                    slack.least_s, slack.median_s, slack.most_s, slack.frozen_only ? 1 : 0);
+    } else if (study.with_slack) {
+      text += ",,,,,,,";
     }
     if (row.error.empty()) {
       for (const std::optional<double> time_s :

@@ -29,14 +29,18 @@ struct Row {
   std::uint32_t samples = 1;
   double mean_s = 0, least_s = 0, median_s = 0, most_s = 0;
   std::optional<double> p90_s, p99_s;  // from 10 and from 100 samples on
-  std::string error;                   // then none of the times counts
+  std::optional<PointSlack> slack;
+  std::string error;  // then none of the times counts
   std::int32_t exit_code = 0;
 };
 
 Row row_of(const Point& point, const Outcome& answer);
 
-/// A column of kObjectives (sweep/search.h), of a row without an error; infinite too where there
-/// were too few samples for it.
+/// Columns of times that are there where slack was asked for.
+inline constexpr std::string_view kFloats[] = {"least_float_s", "median_float_s", "most_float_s"};
+
+/// A column of kObjectives (sweep/search.h) or of kFloats, of a row without an error; infinite too
+/// where there were too few samples for it, or no slack.
 double time_of(const Row& row, std::string_view column);
 
 /// The part of one sweep: a file of a folder that no other process writes.

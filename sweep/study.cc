@@ -71,6 +71,7 @@ class Reader {
     const std::vector<std::vector<Condition>> skips = read_skips();
     Study study;
     study.search = read_search(samples);
+    study.with_slack = read_answers(samples);
     top_.refuse_others();
     for (const auto& [name, texts] : values_) study.values.push_back(name);
     const auto add = [&](const Text& schedule, const Text& platform, const Text& engine,
@@ -81,7 +82,8 @@ class Reader {
                   plan.text,
                   whole(seed, "seed", UINT64_MAX),
                   static_cast<std::uint32_t>(whole(sample, "samples", kMostSamples)),
-                  plan.values};
+                  plan.values,
+                  study.with_slack};
       if (skipped(point, skips)) return;
       if (!point.delays.empty()) point.delays = std::filesystem::path(folder_) / point.delays;
       if (study.points.size() == kMostPoints) {
@@ -335,6 +337,22 @@ class Reader {
     search.at_least = table->whole("at_least", kMostPoints).value_or(search.at_least);
     table->refuse_others();
     return search;
+  }
+
+  // Whether slack is asked for.
+  bool read_answers(const std::vector<std::string>& samples) {
+    bool with_slack = false;
+    for (const std::string& kind : list(top_, "answers", {"makespan"})) {
+      if (kind != "makespan" && kind != "slack") {
+        refuse("answers", "'" + kind + "'", "makespan, slack or both");
+      }
+      with_slack = with_slack || kind == "slack";
+    }
+    for (const std::string& count : samples) {
+      if (!with_slack || whole(count, "samples", kMostSamples) == 1) continue;
+      refuse("answers", "slack of " + count + " samples", "samples = 1: each has another slack");
+    }
+    return with_slack;
   }
 
   // Of a point, or a value of it.

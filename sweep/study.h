@@ -28,6 +28,7 @@ struct Study {
   std::vector<std::string> values;  // names, in the order of the file
   std::vector<std::string> engines;
   std::optional<Search> search;  // nothing: every point is answered
+  bool with_slack = false;       // of every point
   /// Those with the same schedule follow each other. Points may have the same key.
   std::vector<Point> points;
 };

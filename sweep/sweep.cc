@@ -35,7 +35,7 @@ SearchState asked_of(const Study& study, const std::vector<std::string>& keys, c
 SweepState state_from(const Study& study, const std::vector<std::string>& keys, Rows rows) {
   SweepState state;
   const SearchState search = asked_of(study, keys, rows);
-  state.study = {study.values, study.engines, study.search, {}};
+  state.study = {study.values, study.engines, study.search, study.with_slack, {}};
   state.rows = std::move(rows);
   std::set<std::string> known;
   std::map<std::size_t, std::size_t> place;

@@ -50,6 +50,8 @@ std::string packed(const Outcome& answer) {
   writer.add_list(std::span<const double>(answer.makespan_s));
   writer.add_text(answer.error);
   writer.add(answer.exit_code);
+  writer.add(std::uint8_t{answer.slack.has_value()});
+  if (answer.slack) writer.add(*answer.slack);
   return writer.take();
 }
 
@@ -62,6 +64,7 @@ Outcome unpacked(std::string_view bytes) {
   std::memcpy(answer.makespan_s.data(), bits.data(), bits.size() * sizeof(double));
   answer.error = reader.text();
   answer.exit_code = reader.get<std::int32_t>();
+  if (reader.get<std::uint8_t>() != 0) answer.slack = reader.get<PointSlack>();
   return answer;
 }
 

@@ -56,12 +56,12 @@ std::uint64_t ops_of(const Spec& spec, std::uint64_t messages, std::uint64_t red
       messages * per_message + reduces + 3 * std::uint64_t{spec.multicast.ranks};
   return of_one > kMaxOps ? of_one : of_one * spec.messages;
 }
+// More than any number of operations that is allowed is as good as any.
 std::uint64_t tree_edges(const Spec& spec) {
-  return std::uint64_t{spec.multicast.ranks - 1} * checked(spec).blocks();
+  return std::min(std::uint64_t{spec.multicast.ranks - 1} * checked(spec).blocks(), kMaxOps);
 }
 std::uint64_t ops_of(const Spec& spec, const CollectiveAlgorithm& algorithm,
                      std::uint64_t of_buffer) {
-  // More than any number of operations that is allowed is as good as any.
   const std::uint64_t messages =
       std::min(algorithm.most_messages(spec.multicast.ranks, of_buffer), kMaxOps);
   return ops_of(spec, messages, messages);

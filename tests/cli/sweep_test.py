@@ -240,6 +240,45 @@ block = ["16KiB", "64KiB", "256KiB", "1MiB"]
         self.assertIn("in shares", self.bad("sweep", "best.toml", "-o", "out", "--submit", "slurm",
                                             "--shards", "2"))
 
+    def test_slack_is_what_slack_says(self):
+        (self.folder / "slack.toml").write_text("""
+schedule = ["binomial-pipeline:ranks={ranks},bytes=1MiB,block=128KiB", "chain:ranks={ranks},bytes=1MiB"]
+platform = ["fractus", "two-level:racks=2,hosts=4,oversubscription=4"]
+engine = ["analytic", "flow"]
+answers = ["makespan", "slack"]
+[values]
+ranks = [3, 8]
+""")
+        self.sweep(study="slack.toml", *("--csv", "slack.csv", "--report", "slack.html"))
+        rows = self.rows(sql="SELECT * FROM points JOIN makespans USING(key) JOIN slack USING(key)")
+        self.assertEqual(len(rows), 16)
+        for row in rows:
+            said = self.document("slack", row["schedule"], "-p", row["platform"], "-e",
+                                 row["engine"])
+            floats = sorted(said["total_float_s"])
+            # `slack` says that of the run computed again.
+            self.assertAlmostEqual(row["median_s"], said["makespan_s"], delta=1e-12 * row["median_s"])
+            self.assertEqual((row["least_float_s"], row["median_float_s"], row["most_float_s"]),
+                             (floats[0], floats[(len(floats) - 1) // 2], floats[-1]), row)
+            self.assertEqual(row["ops"], len(floats))
+            self.assertEqual(row["critical_ops"], len(said["critical_path"]))
+            self.assertEqual(bool(row["frozen_only"]), said["of_frozen_run_only"])
+        self.assertEqual({row["frozen_only"] for row in rows}, {0, 1})
+        with open(self.folder / "slack.csv", newline="") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual(sorted(float(line["median_float_s"]) for line in lines),
+                         sorted(row["median_float_s"] for row in rows))
+        # Without slack these are other points, and the table is not there.
+        (self.folder / "slack.toml").write_text(
+            (self.folder / "slack.toml").read_text().replace('"makespan", "slack"', '"makespan"'))
+        self.assertEqual(self.sweep(study="slack.toml")["answered_now"], 16)
+        self.assertEqual(self.rows(sql="SELECT * FROM sqlite_schema WHERE name = 'slack'"), [])
+        for answers, said in (('"floats"', "expected makespan, slack or both"),
+                              ('"slack"\nsamples = 10', "slack of 10 samples")):
+            (self.folder / "bad.toml").write_text(
+                f'schedule = "chain:ranks=2,bytes=1"\nanswers = {answers}\n')
+            self.assertIn(said, self.bad("sweep", "bad.toml", "-o", "out"))
+
     def test_points_that_are_carried_out_for_real(self):
         (self.folder / "real.toml").write_text("""
 schedule = ["chain:ranks={ranks},bytes=64KiB", "chain:ranks=2,bytes=64KiB,typo=1"]

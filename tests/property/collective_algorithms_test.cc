@@ -294,6 +294,8 @@ TEST(CollectiveAlgorithmSpec, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(error_of("scatter:ranks=4,bytes=8,by=ring"), HasSubstr("by: not an option of"));
   EXPECT_THAT(error_of("gather:ranks=4,bytes=8,root=4"), HasSubstr("root: "));
   EXPECT_THAT(error_of("alltoall:ranks=16777216,bytes=8,by=bruck"), HasSubstr("operations"));
+  EXPECT_THAT(error_of("allgather:ranks=16777216,bytes=1024GiB,block=512"),
+              HasSubstr("operations"));
   EXPECT_THAT(
       error_of("allgather:ranks=8,bytes=2305843009213693952,block=2305843009213693952,by=bruck"),
       HasSubstr("at most 2^62 together"));
