@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sched/verify.h"
 #include "sched/workloads/calls/call.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/draft.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::testing {
 namespace {
@@ -184,20 +184,17 @@ TEST(CallSpec, RoundTripsAndSaysWhatIsWrong) {
     EXPECT_EQ(schedule.title(), text);
     EXPECT_GE(most_ops(spec), schedule.op_count());
   }
-  const auto error_of = [](const std::string& text) -> std::string {
-    try {
-      compile(parse_spec(text));
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto spec_error = [](const std::string& text) {
+    return error_of([&] { compile(parse_spec(text)); });
   };
   using ::testing::HasSubstr;
-  EXPECT_THAT(error_of("call:ranks=2,bytes=100,chunk=64"), HasSubstr("chunk: 64 bytes; expected"));
-  EXPECT_THAT(error_of("call:ranks=2,bytes=8,via=mail"), HasSubstr("expected write or send"));
-  EXPECT_THAT(error_of("call:ranks=2,bytes=8,block=8"), HasSubstr("block: not an option of call"));
-  EXPECT_THAT(error_of("call:ranks=2,bytes=8,handler=-1us"), HasSubstr("handler:"));
-  EXPECT_THAT(error_of("call:ranks=9,bytes=8,messages=2147483648"), HasSubstr("operations"));
+  EXPECT_THAT(spec_error("call:ranks=2,bytes=100,chunk=64"),
+              HasSubstr("chunk: 64 bytes; expected"));
+  EXPECT_THAT(spec_error("call:ranks=2,bytes=8,via=mail"), HasSubstr("expected write or send"));
+  EXPECT_THAT(spec_error("call:ranks=2,bytes=8,block=8"),
+              HasSubstr("block: not an option of call"));
+  EXPECT_THAT(spec_error("call:ranks=2,bytes=8,handler=-1us"), HasSubstr("handler:"));
+  EXPECT_THAT(spec_error("call:ranks=9,bytes=8,messages=2147483648"), HasSubstr("operations"));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sched/pass/lower_collective.h"
 #include "sched/pattern/alltoall.h"
@@ -20,6 +19,7 @@
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/ring.h"
 #include "sched/verify.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::testing {
 namespace {
@@ -269,38 +269,34 @@ INSTANTIATE_TEST_SUITE_P(By, CollectiveAlgorithmTest, ::testing::ValuesIn(kAlgor
                          });
 
 TEST(CollectiveAlgorithmSpec, SaysWhatIsWrongInOneLine) {
-  const auto error_of = [](const std::string& text) -> std::string {
-    try {
-      compile(parse_spec(text));
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto spec_error = [](const std::string& text) {
+    return error_of([&] { compile(parse_spec(text)); });
   };
   using ::testing::HasSubstr;
-  EXPECT_THAT(error_of("allreduce:ranks=4,bytes=8,by=rings"), HasSubstr("by: unknown pattern"));
-  EXPECT_THAT(error_of("allreduce:ranks=4,bytes=8,by=rings"), HasSubstr("ring"));
-  EXPECT_THAT(error_of("reduce:ranks=4,bytes=8,by=ring"), HasSubstr("by: unknown pattern 'ring'"));
-  EXPECT_THAT(error_of("allreduce:ranks=4,bytes=8,by=bruck"), HasSubstr("by: unknown pattern"));
-  EXPECT_THAT(error_of("allgather:ranks=4,bytes=8,by=rabenseifner"),
+  EXPECT_THAT(spec_error("allreduce:ranks=4,bytes=8,by=rings"), HasSubstr("by: unknown pattern"));
+  EXPECT_THAT(spec_error("allreduce:ranks=4,bytes=8,by=rings"), HasSubstr("ring"));
+  EXPECT_THAT(spec_error("reduce:ranks=4,bytes=8,by=ring"),
+              HasSubstr("by: unknown pattern 'ring'"));
+  EXPECT_THAT(spec_error("allreduce:ranks=4,bytes=8,by=bruck"), HasSubstr("by: unknown pattern"));
+  EXPECT_THAT(spec_error("allgather:ranks=4,bytes=8,by=rabenseifner"),
               HasSubstr("by: unknown pattern"));
-  EXPECT_EQ(error_of("allreduce:ranks=4,bytes=8,root=1,by=ring"),
+  EXPECT_EQ(spec_error("allreduce:ranks=4,bytes=8,root=1,by=ring"),
             "root: 1; expected none, as by=ring has no root");
-  EXPECT_THAT(error_of("reduce-scatter:ranks=4,bytes=8,by=chain"),
+  EXPECT_THAT(spec_error("reduce-scatter:ranks=4,bytes=8,by=chain"),
               HasSubstr("by: unknown algorithm 'chain'"));
-  EXPECT_THAT(error_of("alltoall:ranks=4,bytes=8,by=ring"),
+  EXPECT_THAT(spec_error("alltoall:ranks=4,bytes=8,by=ring"),
               HasSubstr("by: unknown algorithm 'ring'"));
-  EXPECT_THAT(error_of("alltoall:ranks=4,bytes=8,root=1"), HasSubstr("root: not an option of"));
-  EXPECT_THAT(error_of("scatter:ranks=4,bytes=8,by=ring"), HasSubstr("by: not an option of"));
-  EXPECT_THAT(error_of("gather:ranks=4,bytes=8,root=4"), HasSubstr("root: "));
-  EXPECT_THAT(error_of("alltoall:ranks=16777216,bytes=8,by=bruck"), HasSubstr("operations"));
-  EXPECT_THAT(error_of("allgather:ranks=16777216,bytes=1024GiB,block=512"),
+  EXPECT_THAT(spec_error("alltoall:ranks=4,bytes=8,root=1"), HasSubstr("root: not an option of"));
+  EXPECT_THAT(spec_error("scatter:ranks=4,bytes=8,by=ring"), HasSubstr("by: not an option of"));
+  EXPECT_THAT(spec_error("gather:ranks=4,bytes=8,root=4"), HasSubstr("root: "));
+  EXPECT_THAT(spec_error("alltoall:ranks=16777216,bytes=8,by=bruck"), HasSubstr("operations"));
+  EXPECT_THAT(spec_error("allgather:ranks=16777216,bytes=1024GiB,block=512"),
               HasSubstr("operations"));
   EXPECT_THAT(
-      error_of("allgather:ranks=8,bytes=2305843009213693952,block=2305843009213693952,by=bruck"),
+      spec_error("allgather:ranks=8,bytes=2305843009213693952,block=2305843009213693952,by=bruck"),
       HasSubstr("at most 2^62 together"));
   for (const char* text : {"allreduce:ranks=4,bytes=8,by=x", "alltoall:ranks=4,bytes=8,by=x"}) {
-    EXPECT_EQ(error_of(text).find('\n'), std::string::npos);
+    EXPECT_EQ(spec_error(text).find('\n'), std::string::npos);
   }
 }
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sched/pattern/collective.h"
 #include "sched/verify.h"
 #include "sched/verify/order.h"
 #include "tests/support/draft.h"
+#include "tests/support/input_error.h"
 
 namespace slackline::testing {
 namespace {
@@ -210,21 +210,16 @@ TEST(CollectiveSpec, RoundTripsAndSaysWhatIsWrong) {
     EXPECT_EQ(schedule.title(), text);
     EXPECT_GE(most_ops(parse_spec(text)), schedule.op_count());
   }
-  const auto error_of = [](const std::string& text) -> std::string {
-    try {
-      compile(parse_spec(text));
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto spec_error = [](const std::string& text) {
+    return error_of([&] { compile(parse_spec(text)); });
   };
   using ::testing::HasSubstr;
-  EXPECT_THAT(error_of("barrier:ranks=4,bytes=8"), HasSubstr("bytes: not an option of barrier"));
-  EXPECT_THAT(error_of("allgather:ranks=4,bytes=8,root=1"), HasSubstr("root: not an option of"));
-  EXPECT_THAT(error_of("reduce:ranks=4,bytes=8,by=hybrid"), HasSubstr("by: unknown pattern"));
-  EXPECT_THAT(error_of("chain:ranks=4,bytes=8,by=chain"),
+  EXPECT_THAT(spec_error("barrier:ranks=4,bytes=8"), HasSubstr("bytes: not an option of barrier"));
+  EXPECT_THAT(spec_error("allgather:ranks=4,bytes=8,root=1"), HasSubstr("root: not an option of"));
+  EXPECT_THAT(spec_error("reduce:ranks=4,bytes=8,by=hybrid"), HasSubstr("by: unknown pattern"));
+  EXPECT_THAT(spec_error("chain:ranks=4,bytes=8,by=chain"),
               HasSubstr("reduce, allreduce, allgather, reduce-scatter, alltoall, barrier"));
-  EXPECT_THAT(error_of("reduce:ranks=4,bytes=8,lower=put"), HasSubstr("lower: not an option of"));
+  EXPECT_THAT(spec_error("reduce:ranks=4,bytes=8,lower=put"), HasSubstr("lower: not an option of"));
 }
 
 }  // namespace
