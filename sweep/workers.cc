@@ -36,6 +36,7 @@ using sched::Descriptor;
 constexpr double kAhead_s = 0.02;
 constexpr std::size_t kLeastAhead = 2;
 constexpr std::size_t kMostAhead = 512;
+constexpr std::size_t kMostTogether = 8;  // beyond that, so that one process does not have all
 constexpr int kPatience_ms = 200;
 
 struct CutShort {};
@@ -142,7 +143,7 @@ Outcome outcome_of_end(int status) {
 
 class Worker {
  public:
-  explicit Worker(std::span<const Point> points) {
+  explicit Worker(std::span<const Point> points) : points_(points) {
     int down[2], up[2];
     if (pipe2(down, O_CLOEXEC) != 0) no_process(errno);
     Descriptor orders(down[0]);
@@ -177,11 +178,17 @@ class Worker {
   }
   bool is_idle() const { return told_.empty(); }
 
-  // From the front of `left` as many as there is room for.
+  // From the front of `left` as many as there is room for, and those behind them that have the same
+  // schedule, which another process would have to make again.
   void tell(std::deque<std::uint64_t>& left) {
-    std::size_t room = 0;
-    while (room < left.size() && has_room(room)) ++room;
-    tell(left, room);
+    std::size_t count = 0;
+    while (count < left.size() && has_room(count)) ++count;
+    const auto schedule = [&](std::size_t place) -> const std::string& {
+      return points_[left[place]].schedule;
+    };
+    const std::size_t most = std::min(left.size(), count + kMostTogether);
+    while (count > 0 && count < most && schedule(count) == schedule(count - 1)) ++count;
+    tell(left, count);
   }
   void tell(std::deque<std::uint64_t>& left, std::size_t count) {
     std::string orders;
@@ -219,6 +226,7 @@ class Worker {
   }
 
  private:
+  std::span<const Point> points_;
   Descriptor orders_, answers_;
   pid_t child_ = -1;
   std::deque<std::uint64_t> told_;
