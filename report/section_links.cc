@@ -54,6 +54,12 @@ void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::si
   for (const machine::Link& link : run.setting.wiring.links()) {
     links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});
   }
+  const machine::Framing& framing = run.setting.wiring.framing();
+  document.facts["runs"][index]["framing"] = {
+      {"mtu_bytes", framing.mtu_bytes},
+      {"packet_overhead", framing.packet_overhead},
+      {"line_bits_per_bit",
+       static_cast<double>(framing.coding_line_bits) / framing.coding_payload_bits}};
   Numbers way, back;
   for (std::uint32_t c = 0; c < schedule.channels().size(); ++c) {
     way.push_back(paths.of(sched::ChannelId(c), false).value);

@@ -1,9 +1,16 @@
 // What each link carried, and when.
 
+/** By how many bytes a message takes the time of a link, as machine/framing.h has it. */
+function wireBytes(framing, bytes) {
+  if (!framing) return bytes;  // of a real run
+  const packets = framing.mtu_bytes ? Math.ceil(bytes / framing.mtu_bytes) : 1;
+  return (bytes + packets * framing.packet_overhead) * framing.line_bits_per_bit;
+}
+
 /**
  * The share of its rate at which each link was used in each of `bins` equal parts of the run, and
- * its bytes: {shares, bytes, used: the links that carried something, ways: [{links, bytes}] that
- * carried something, rateOf(link): in bytes/s}.
+ * its bytes: {shares, bytes: of messages, onWire: with what packets and lines add, used: the links
+ * that carried something, ways: [{links, bytes}] that carried something, rateOf(link): in bytes/s}.
  */
 async function linkUse(run, bins) {
   const {schedule, columns} = run.model;
@@ -12,6 +19,7 @@ async function linkUse(run, bins) {
   const first = sumsBefore(wayLinks);
   const shares = new Float32Array(run.links.length * bins);
   const bytes = new Float64Array(run.links.length);
+  const onWire = new Float64Array(run.links.length);
   const bytesOfWay = new Float64Array(wayLinks.length);
   const bin = run.last / bins || 1;
   for (let op = 0; op < schedule.ops; ++op) {
@@ -21,14 +29,16 @@ async function linkUse(run, bins) {
     const way = (schedule.hasReply(op) ? channelBack : channelWay)[channel];
     const begin = run.wireAt(op);
     const end = Math.max(begin + 1, run.leftAt(op));
+    const sizeOnWire = wireBytes(run.framing, size);
     bytesOfWay[way] += size;
     for (let l = first[way]; l < first[way + 1]; ++l) {
       const link = wayLink[l];
       bytes[link] += size;
+      onWire[link] += sizeOnWire;
       const last = Math.min(bins - 1, Math.floor(end / bin));
       for (let b = Math.floor(begin / bin); b <= last; ++b) {
         const part = Math.min(end, (b + 1) * bin) - Math.max(begin, b * bin);
-        shares[link * bins + b] += size * part / (end - begin);
+        shares[link * bins + b] += sizeOnWire * part / (end - begin);
       }
     }
   }
@@ -47,5 +57,5 @@ async function linkUse(run, bins) {
   bytesOfWay.forEach((carried, w) => {
     if (carried) ways.push({links: wayLink.slice(first[w], first[w + 1]), bytes: carried});
   });
-  return {shares, bytes, used, ways, rateOf};
+  return {shares, bytes, onWire, used, ways, rateOf};
 }

@@ -15,7 +15,7 @@ async function fillLinks(run, inner) {
     inner.append(make('p', {className: 'note'}, 'No message passed a link.'));
     return;
   }
-  const share = (link) => use.bytes[link] / (use.rateOf(link) * model.seconds(run.last || 1));
+  const share = (link) => use.onWire[link] / (use.rateOf(link) * model.seconds(run.last || 1));
   const busiest = [...use.used].sort((a, b) => share(b) - share(a) || a - b);
   const chosen = {link: busiest[0]};
   const chart = make('div');

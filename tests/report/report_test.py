@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -303,6 +304,32 @@ class Report(ProgramCase):
         self.report("t", "real")
         self.browser.show("path")
         self.browser.show("compare")
+
+    def test_links_are_as_busy_as_simulate_says(self):
+        """With what packets and line codes add, too."""
+        seen = {}
+        for more in ("", ",mtu=4KiB,packet_overhead=512B,coding=8/10"):
+            arguments = ("simulate", SPEC, "-e", "flow", "-p",
+                         "two-level:racks=2,hosts=4,oversubscription=2" + more)
+            self.good(*arguments, "--report", "page.html")
+            shares = {link["link"]: link["utilisation"]
+                      for link in self.document(*arguments)["links"]}
+            self.open()
+            self.browser.show("links")
+            drawn = self.browser.driver.find_element(
+                "css selector", "canvas[aria-label='The network with the load of its links']")
+            over = browser.webdriver.ActionChains(self.browser.driver)
+            for up in (14 - drawn.size["height"] / 2, drawn.size["height"] / 2 - 20):
+                over.move_to_element_with_offset(drawn, 20, up).perform()
+                tip = " ".join(each.text for each in self.browser.driver.find_elements(
+                    "css selector", ".tip"))
+                name, percent = re.search(r"(\S+): .*, (\S+) % of", tip).groups()
+                self.assertAlmostEqual(float(percent) / 100, shares[name], delta=1e-3, msg=tip)
+                seen.setdefault(name, []).append(shares[name])
+        # Packets and code are seen in them: the ports are busier beside the same latencies.
+        self.assertTrue(seen)
+        for without, with_them in seen.values():
+            self.assertNotEqual(without, with_them)
 
     def test_a_run_that_never_ends(self):
         self.run_well("simulate", SPEC, "--fail", "rank=3,at=200us", "--report", "page.html",
