@@ -173,7 +173,7 @@ constexpr std::array<PlatformFigure, 13> kFigures = {{
     rate_of_shape<Dragonfly, &Dragonfly::blue_rate>("blue_rate"),
     link_rate_figure(),
     hop_latency_figure(),
-    valiant_figure(),
+    routing_figure<Routing::Kind::kValiant>(),
 }};
 
 }  // namespace

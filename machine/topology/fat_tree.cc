@@ -179,7 +179,7 @@ constexpr std::array<PlatformFigure, 7> kFigures = {{
      FigureForm::kWhole, kNotWithArity},
     link_rate_figure(),
     hop_latency_figure(),
-    ecmp_figure(),
+    routing_figure<Routing::Kind::kEcmp>(),
 }};
 
 }  // namespace

@@ -10,24 +10,19 @@
 namespace slackline::machine {
 namespace {
 
-std::string_view name_of(Routing::Kind kind) {
-  switch (kind) {
-    case Routing::Kind::kOwn:
-      return "";
-    case Routing::Kind::kEcmp:
-      return "ecmp";
-    case Routing::Kind::kValiant:
-      return "valiant";
-  }
-  return "";
+struct Names {
+  std::string_view own;  // of the topology's rule
+  std::string_view other;
+};
+Names names_beside(Routing::Kind other) {
+  return other == Routing::Kind::kEcmp ? Names{"d-mod-k", "ecmp"} : Names{"minimal", "valiant"};
 }
 
 }  // namespace
 
-Routing parse_routing(std::string_view text, std::string_view what, std::string_view own,
-                      Routing::Kind other) {
+Routing parse_routing(std::string_view text, std::string_view what, Routing::Kind other) {
+  const auto [own, name] = names_beside(other);
   if (text == own) return {};
-  const std::string_view name = name_of(other);
   const std::size_t colon = text.find(':');
   if (text.substr(0, colon) != name) {
     throw InputError(fmt::format("{}: {} is no routing here; expected {}, {} or {}:SEED", what,
@@ -44,7 +39,7 @@ Routing parse_routing(std::string_view text, std::string_view what, std::string_
 std::string format_routing(const Routing& routing) {
   return routing.kind == Routing::Kind::kOwn
              ? ""
-             : fmt::format("{}:{}", name_of(routing.kind), routing.seed);
+             : fmt::format("{}:{}", names_beside(routing.kind).other, routing.seed);
 }
 
 }  // namespace slackline::machine

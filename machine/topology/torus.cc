@@ -101,7 +101,7 @@ constexpr std::array<PlatformFigure, 4> kFigures = {{
     counts_figure<Torus, &Torus::dims>("dims"),
     link_rate_figure(),
     hop_latency_figure(),
-    valiant_figure(),
+    routing_figure<Routing::Kind::kValiant>(),
 }};
 
 }  // namespace
