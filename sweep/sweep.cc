@@ -130,7 +130,7 @@ SweepState sweep(const Study& study, const std::string& folder, const SweepRuns&
       // By the number of the point among those that differ, so that shares do not depend on what is
       // there.
       if (runs.shard && (told.size() - 1) % runs.shard->count != runs.shard->number) continue;
-      (is_real(study.points[i]) ? real : simulated).add(study.points[i], key);
+      (runs.real && is_real(study.points[i]) ? real : simulated).add(study.points[i], key);
     }
     if (simulated.points.empty() && real.points.empty()) break;
     answering.answer(simulated, real);

@@ -33,7 +33,7 @@ struct SweepRuns {
   std::uint32_t jobs = 1;  // at a time
   std::optional<Shard> shard = {};
   /// Carries out for real a point of which is_real() is so. These are answered one at a time, after
-  /// the others, since they would disturb each other.
+  /// the others, since they would disturb each other. Empty: they fail, as of an unknown engine.
   std::function<Outcome(const Point&)> real = {};
   /// Told now and then how many of this sweep's points are answered. May be empty.
   std::function<void(std::size_t done, std::size_t of)> progress = {};
