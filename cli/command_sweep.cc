@@ -159,11 +159,15 @@ class Sweep : public Command {
       write_output_file(*csv_file_, sweep::results_csv(state.study, state.keys, state.rows));
     }
     if (plot_file_) {
-      const std::vector<experiments::Figure> figures = study_figures(plotted_, state);
-      if (figures.empty()) {
-        console.note("--plot: not drawn, since no point has numbers for both axes");
+      const StudyFigures drawn = study_figures(plotted_, state);
+      if (drawn.without_number != 0) {
+        console.note(fmt::format("--plot: {} left out, without a number for an axis",
+                                 human_count(drawn.without_number, "point")));
+      }
+      if (drawn.figures.empty()) {
+        console.note("--plot: nothing is drawn");
       } else {
-        write_output_file(*plot_file_, experiments::draw_svg(figures));
+        write_output_file(*plot_file_, experiments::draw_svg(drawn.figures));
       }
     }
     write_answer_page(

@@ -22,9 +22,19 @@ bool is_time(const std::string& name) {
          std::ranges::find(sweep::kFloats, name) != std::end(sweep::kFloats);
 }
 
-bool is_part(const std::string& name, const sweep::Study& study) {
-  return std::ranges::find(sweep::kParts, name) != std::end(sweep::kParts) ||
-         std::ranges::find(study.values, name) != study.values.end();
+// Columns that a curve or a figure can be of; and those that have places along an axis.
+std::vector<std::string_view> columns_of(const sweep::Study& study, bool along_axis) {
+  std::vector<std::string_view> columns(study.values.begin(), study.values.end());
+  if (!along_axis) {
+    columns.insert(columns.end(), std::begin(sweep::kParts), std::end(sweep::kParts));
+    return columns;
+  }
+  columns.insert(columns.end(), {"seed", "samples"});
+  columns.insert(columns.end(), std::begin(sweep::kObjectives), std::end(sweep::kObjectives));
+  if (study.with_slack) {
+    columns.insert(columns.end(), std::begin(sweep::kFloats), std::end(sweep::kFloats));
+  }
+  return columns;
 }
 
 // Where points stand along an axis.
@@ -101,20 +111,17 @@ StudyAxes parse_axes(std::string_view text, const sweep::Study& study, std::stri
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     *places[i] = names[i];
-    const bool is_text = i >= 2;
-    if (is_part(*places[i], study) || (!is_text && is_time(*places[i]))) continue;
-    throw InputError(fmt::format(
-        "{}: no column '{}'; expected {}{}{}{}{}", what, names[i], fmt::join(sweep::kParts, ", "),
-        study.values.empty() ? "" : ", ", fmt::join(study.values, ", "), is_text ? "" : ", ",
-        is_text ? ""
-                : fmt::format("{}, {}", fmt::join(sweep::kObjectives, ", "),
-                              fmt::join(sweep::kFloats, ", "))));
+    const std::vector<std::string_view> columns = columns_of(study, i < 2);
+    if (std::ranges::find(columns, names[i]) != columns.end()) continue;
+    throw InputError(fmt::format("{}: '{}' is no column to draw {}; expected {}", what, names[i],
+                                 i < 2 ? "along" : "a curve or figure of",
+                                 fmt::join(columns, ", ")));
   }
   return axes;
 }
 
-std::vector<experiments::Figure> study_figures(const StudyAxes& axes,
-                                               const sweep::SweepState& state) {
+StudyFigures study_figures(const StudyAxes& axes, const sweep::SweepState& state) {
+  StudyFigures drawn;
   std::vector<std::string> figure_names, curve_names;
   std::map<std::size_t, std::map<std::size_t, std::map<double, std::vector<double>>>> points;
   Extent x, y;
@@ -124,14 +131,16 @@ std::vector<experiments::Figure> study_figures(const StudyAxes& axes,
     const sweep::Point& point = state.study.points[i];
     const auto at_x = place_of(axes.x, point, row->second);
     const auto at_y = place_of(axes.y, point, row->second);
-    if (!at_x || !at_y) continue;
+    if (!at_x || !at_y) {
+      ++drawn.without_number;
+      continue;
+    }
     x.add(*at_x);
     y.add(*at_y);
     const std::size_t figure = place_among(figure_names, part_of(point, axes.each));
     const std::size_t curve = place_among(curve_names, part_of(point, axes.by));
     points[figure][curve][at_x->value].push_back(at_y->value);
   }
-  std::vector<experiments::Figure> figures;
   for (auto& [number, curves] : points) {
     const std::string& name = figure_names[number];
     experiments::Figure figure{"study", name.empty() ? axes.y + " over " + axes.x : name,
@@ -140,9 +149,9 @@ std::vector<experiments::Figure> study_figures(const StudyAxes& axes,
     for (auto& [curve, places] : curves) {
       for (auto& [at, values] : places) figure.series[curve].add(at, median(std::move(values)));
     }
-    figures.push_back(std::move(figure));
+    drawn.figures.push_back(std::move(figure));
   }
-  return figures;
+  return drawn;
 }
 
 }  // namespace slackline::cli

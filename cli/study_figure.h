@@ -18,14 +18,19 @@ struct StudyAxes {
 };
 
 /// "bytes,median_s,pattern,platform": X,Y[,BY[,EACH]]. Empty: the study's first value, the median,
-/// the pattern, and the platform if the study has several. Throws InputError, naming `what`, for a
-/// column that there is not, one that has no numbers to be drawn, or X where a study has no value.
+/// the pattern, and the platform if the study has several. X and Y are values, seeds, samples or
+/// times; the others values or parts of points. Throws InputError, naming `what`, for any other,
+/// and for none where the study has no value.
 StudyAxes parse_axes(std::string_view text, const sweep::Study& study, std::string_view what);
 
 /// One figure for each value of EACH, in the order of the study, all with the same curves. Of
-/// several points at one place the curve goes through the median. Points that failed, or in which a
-/// rank never finished, are left out.
-std::vector<experiments::Figure> study_figures(const StudyAxes& axes,
-                                               const sweep::SweepState& state);
+/// several points at one place the curve goes through the median. Points that failed are left out.
+struct StudyFigures {
+  std::vector<experiments::Figure> figures;
+  /// Points without a number for an axis: a value that is a text, a rank that never finished, no
+  /// slack. They are left out too.
+  std::size_t without_number = 0;
+};
+StudyFigures study_figures(const StudyAxes& axes, const sweep::SweepState& state);
 
 }  // namespace slackline::cli

@@ -316,8 +316,18 @@ engine = "analytic"
         self.assertEqual(drawn.count(">binomial-pipeline<"), 3)
         self.sweep("--plot", "one.svg")
         self.assertIn("fractus", (self.folder / "one.svg").read_text())
-        for axes, said in (("ranks", "expected X,Y"), ("ranks,no_such", "no column 'no_such'"),
-                           ("ranks,median_s,median_s", "no column 'median_s'")):
+        # What has no place along an axis is left out, and that is said.
+        (self.folder / "texts.toml").write_text(
+            'schedule = "chain:ranks={n},bytes=1MiB,ready={how}"\n[values]\nn = [2, 4]\nhow = ["send", "write"]\n')
+        done = self.run_program("sweep", "texts.toml", "-o", "texts", "--plot", "t.svg", "--axes",
+                                "how,median_s,n")
+        self.assertIn("4 points left out", done.err)
+        self.assertIn("nothing is drawn", done.err)
+        self.assertFalse((self.folder / "t.svg").exists())
+        for axes, said in (("ranks", "expected X,Y"), ("ranks,no_such", "'no_such' is no column"),
+                           ("ranks,median_s,median_s", "'median_s' is no column to draw a curve"),
+                           ("platform,median_s", "'platform' is no column to draw along"),
+                           ("ranks,most_float_s", "'most_float_s' is no column")):
             self.assertIn(said, self.bad("sweep", "study.toml", "-o", "out", "--plot", "x.svg",
                                          "--axes", axes))
         self.assertIn("without --plot", self.bad("sweep", "study.toml", "-o", "out", "--axes", "x,y"))
