@@ -22,7 +22,10 @@ THROWN = [
     ('throw InputError(few ? "too few there" : fmt::format("{} too many", n));',
      ["too few there", "… too many"]),
     ('throw slackline::InputError{"in braces (so)"};', ["in braces (so)"]),
-    ('// throw InputError("a comment here");\nthrow PeerLost(3, "another class");', []),
+    ('// throw InputError("a comment here");\nthrow InternalError("a defect here");', []),
+    ('throw PeerLost(rank, fmt::format("rank {} has left", rank));', ["rank … has left"]),
+    ('text = "of before";\ntext = fmt::format("first of all {}", x);\ntext += fmt::format(" and {} more", y);\n'
+     'throw Stalled(text);', ["first of all …", "and … more"]),
     ('const auto message = fmt::format("put {} before", x);\nthrow InputError(message);',
      ["put … before"]),
     ('constexpr std::string_view kNone = "none of "\n "them";\nvoid f() { throw InputError(kNone); }',
