@@ -96,6 +96,17 @@ class PagesOfFiles(unittest.TestCase):
                 self.site["with_pages_of_files"]("docs/a.md", f"[a]({target})", [])
 
 
+class Folders(unittest.TestCase):
+    def test_what_is_no_site_is_not_overwritten(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = pathlib.Path(folder) / "kept"
+            kept.touch()
+            done = subprocess.run([SCRIPT, "--build", BUILD, "--out", folder], capture_output=True,
+                                  encoding="utf-8")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertTrue(kept.exists())
+
+
 class Site(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
