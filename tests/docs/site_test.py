@@ -86,14 +86,16 @@ class PagesOfFiles(unittest.TestCase):
         self.site = runpy.run_path(SCRIPT)
 
     def test_they_lead_to_pages_of_them(self):
-        text = "[`op`](../sched/op.h) [page](trust.md#x) [web](https://a.b/c.h) `[a](../no.h)`\n"
-        self.assertEqual(self.site["with_pages_of_files"]("docs/a.md", text, ["docs/trust.md"]),
-                         (text.replace("op.h", "op.h.md"), {"sched/op.h"}))
+        text = "[`op`](../sched/{}) [page](trust.md#x) [web](https://a.b/c.h) `[a](../no.h)` [s]({})\n"
+        self.assertEqual(self.site["with_pages_of_files"](
+            "docs/a.md", text.format("op.h", "../engines/engines.cc"), ["docs/trust.md"], ["sched/op.h"]),
+            (text.format("op.h", "../engines/engines.cc.md").replace("../sched", "../api/sched")
+             .replace("op.h", "op.h.md"), {"engines/engines.cc"}))
 
     def test_what_is_no_file_is_refused(self):
         for target in ("../sched", "../sched/no.h"):
             with self.subTest(target=target), self.assertRaisesRegex(Exception, "docs/a.md: link to"):
-                self.site["with_pages_of_files"]("docs/a.md", f"[a]({target})", [])
+                self.site["with_pages_of_files"]("docs/a.md", f"[a]({target})", [], [])
 
 
 class Folders(unittest.TestCase):
