@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "machine/atomic_service.h"
-#include "machine/bundles.h"
 #include "machine/delays.h"
 #include "machine/driven_run.h"
 #include "machine/event_order.h"
@@ -29,6 +28,7 @@
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
 #include "machine/run/core.h"
+#include "machine/run/gathered_messages.h"
 #include "machine/run/graph.h"
 #include "machine/run/operands.h"
 #include "machine/run_memory.h"
@@ -226,7 +226,7 @@ class Execution final : public DrivenRun {
   const RunGraph& graph_;
   RunCore<Execution> core_;
   Meetings meetings_;
-  Bundles bundles_;
+  GatheredMessages bundles_;
   const bool bundled_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
   PortArbiter large_;           // a machine's ports go by its first rank
