@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/engines/link_load.h"
+#include "machine/completions.h"
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
@@ -409,6 +410,10 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   if (paths.may_fail() || setting.platform.node.is_shared()) return std::nullopt;
+  if (machine::completions_cost(setting.platform) ||
+      setting.platform.post_of_receive() != setting.platform.o_post) {
+    return std::nullopt;
+  }
   Pass pass(setting.schedule, setting.platform, delays, paths);
   if (!pass.run()) return std::nullopt;
   sched::Trace trace = machine::trace_of(setting, "longest-path");

@@ -3,9 +3,10 @@
 // machine/run/core.h's; here are the clock, the NICs and the bytes. All simulators
 // drive it; they differ in the clock, which says how long a large message takes.
 //
-// The class has three sources: execution.cc goes through an instant and has the lanes,
-// execution_messages.cc the NICs and ports, execution_bundles.cc what gathers messages. A fourth,
-// execution_resumed.cc, takes up a run where another one stands.
+// The class has several sources: execution.cc goes through an instant and has the lanes,
+// execution_messages.cc the NICs and ports, execution_bundles.cc what gathers messages,
+// execution_completions.cc what sees completions. execution_resumed.cc takes up a run where another
+// one stands.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "machine/atomic_service.h"
+#include "machine/completions.h"
 #include "machine/delays.h"
 #include "machine/driven_run.h"
 #include "machine/event_order.h"
@@ -27,6 +29,7 @@
 #include "machine/meetings.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
+#include "machine/run/completion_queues.h"
 #include "machine/run/core.h"
 #include "machine/run/gathered_messages.h"
 #include "machine/run/graph.h"
@@ -165,6 +168,11 @@ class Execution final : public DrivenRun {
     return turn.bundle != 0 && bundles_.open(op(OpId(turn.op)).channel).serial != turn.bundle;
   }
 
+  // execution_completions.cc
+  void completed(OpId id);
+  bool serve_completions(std::uint32_t lane);
+  void seen(OpId first);
+
   // execution_messages.cc
   void queue_message(OpId id);
   void copy_message(OpId id, bool reply);
@@ -226,6 +234,9 @@ class Execution final : public DrivenRun {
   const RunGraph& graph_;
   RunCore<Execution> core_;
   Meetings meetings_;
+  const Completions completions_;
+  const bool sees_;  // completions take lanes
+  CompletionQueues queues_;
   GatheredMessages bundles_;
   const bool bundled_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
