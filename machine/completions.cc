@@ -17,6 +17,7 @@ std::string_view completion_figure(const Platform& platform) {
   if (platform.o_poll.count() > 0) return "o_poll";
   if (platform.o_match.count() > 0) return "o_match";
   if (platform.o_signal.count() > 0) return "o_signal";
+  if (platform.poll_for && platform.interrupt_cost.count() > 0) return "poll_for";
   return "";
 }
 
@@ -26,6 +27,8 @@ Completions::Completions(const sched::Schedule& schedule, const Platform& platfo
       look_s_(sched::seconds(platform.o_poll)),
       match_s_(sched::seconds(platform.o_match)),
       signal_s_(sched::seconds(platform.o_signal)),
+      poll_for_s_(sched::seconds(platform.poll_for.value_or(Time{0}))),
+      interrupt_s_(platform.poll_for ? sched::seconds(platform.interrupt_cost) : 0),
       batch_(platform.poll_batch),
       any_(completions_cost(platform)) {
   if (!any_) return;

@@ -14,7 +14,8 @@ namespace slackline::machine {
 
 /// Whether completions cost a lane anything on this platform.
 bool completions_cost(const Platform& platform);
-/// "o_poll", "o_match" or "o_signal": one that is set, for messages; empty if none is.
+/// "o_poll", "o_match", "o_signal" or "poll_for": one that costs something, for messages; empty if
+/// none does.
 std::string_view completion_figure(const Platform& platform);
 
 /// Which operations make a completion that their rank's program has to see, and what that costs
@@ -27,8 +28,14 @@ class Completions {
 
   /// Whether anything costs anything. If not, nothing else here may be called.
   bool any() const { return any_; }
-  /// Whether seeing one takes the lane, by o_poll or o_match.
-  bool are_seen() const { return look_s_ > 0 || match_s_ > 0; }
+  /// Whether seeing one takes the lane, by o_poll, o_match or an interrupt.
+  bool are_seen() const { return look_s_ > 0 || match_s_ > 0 || programs_sleep(); }
+  /// Whether a program that has nothing to do sleeps, which costs something.
+  bool programs_sleep() const { return interrupt_s_ > 0; }
+  /// After so long, …
+  double poll_for_s() const { return poll_for_s_; }
+  /// …and so much of the lane then wakes it.
+  double interrupt_s() const { return interrupt_s_; }
 
   /// Whether the operation is done by a look, which waits for its lane even if it takes no time.
   /// May be called, as see_s(), if nothing costs anything.
@@ -55,6 +62,8 @@ class Completions {
   const double look_s_;
   const double match_s_;
   const double signal_s_;
+  const double poll_for_s_;
+  const double interrupt_s_;  // 0 if programs never sleep
   const std::uint32_t batch_;
   const bool any_;
   std::vector<char> makes_;  // of every operation; empty if nothing costs anything

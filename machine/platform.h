@@ -38,7 +38,7 @@ struct Platform {
   Time atomic_service{0};                 // at the target, one at a time per address
   Rate copy_rate{80'000'000'000};         // of memory, by one CPU lane
   Time poll_cost{0};                      // CPU time of one empty poll
-  Time interrupt_cost{0};                 // CPU time of one interrupt
+  Time interrupt_cost{0};                 // CPU time of one interrupt, until a program is awake
   std::uint64_t interleave_bytes = 4096;  // messages up to this travel between others' packets
   Time atomic_service_shared{0};          // added for an atomic that had to wait for its word
   Time nic_read{0};                       // of the target's memory by its NIC: gets and atomics
@@ -48,6 +48,8 @@ struct Platform {
   Time o_poll{0};                   // to take completions from their queue, once
   Time o_match{0};                  // added for each of a receive
   std::uint32_t poll_batch = 1;     // completions that are taken at once
+  std::optional<Time> poll_for;     // without work, before the program sleeps until an
+                                    // interrupt; nothing: it never sleeps
   Framing framing;                  // of packets and lines; `rate` is the line's
   Node node;
 

@@ -132,7 +132,7 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
           FigureForm::kWhole};
 }
 
-constexpr std::array<PlatformFigure, 29> kFigures = {{
+constexpr std::array<PlatformFigure, 30> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -169,6 +169,13 @@ constexpr std::array<PlatformFigure, 29> kFigures = {{
        return platform.poll_batch == 1 ? "" : fmt::format("{}", platform.poll_batch);
      },
      FigureForm::kWhole},
+    {"poll_for", "cpu", "poll_for", kATime,
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.poll_for = parse_bounded_time(text, what);
+     },
+     [](const Platform& platform) {
+       return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
+     }},
     {"mtu", "network", "mtu", kASize,
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.framing.mtu_bytes = parse_size(text, what, kMaxMtu);

@@ -83,11 +83,14 @@ void require_own_service(const machine::Setting& setting) {
 void require_plain_completions(const machine::Setting& setting) {
   const machine::Platform& platform = setting.platform;
   if (!machine::completions_cost(platform)) return;
-  if (platform.o_signal.count() > 0 || platform.poll_batch > 1) {
+  const bool sleeps = platform.poll_for && platform.interrupt_cost.count() > 0;
+  if (sleeps || platform.o_signal.count() > 0 || platform.poll_batch > 1) {
     throw Unsupported(fmt::format(
-        "slack takes completions that are seen one by one, and posts that take one time: expected "
-        "a platform without {}",
-        platform.poll_batch > 1 ? "poll_batch" : "o_signal"));
+        "slack takes completions that are seen one by one and at once, and posts that take one "
+        "time: expected a platform without {}",
+        sleeps                    ? "poll_for"
+        : platform.poll_batch > 1 ? "poll_batch"
+                                  : "o_signal"));
   }
   const sched::Schedule& schedule = setting.schedule;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {

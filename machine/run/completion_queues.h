@@ -1,5 +1,5 @@
 // Completions that wait, lane by lane, until the program looks for them: in the order in which they
-// came, and before the operations that wait for the lane.
+// came, and before the operations that wait for the lane. And whether it looks at memory meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +31,18 @@ class CompletionQueues {
   const std::vector<sched::OpId>& seen(std::uint32_t lane) const { return lanes_[lane].seen; }
   void forget(std::uint32_t lane) { lanes_[lane].seen.clear(); }
 
+  /// A poll of the lane's begins to look at memory, or ends.
+  void begin_watching(std::uint32_t lane) { ++lanes_[lane].polls; }
+  void end_watching(std::uint32_t lane) { --lanes_[lane].polls; }
+  bool watches(std::uint32_t lane) const { return lanes_[lane].polls != 0; }
+
   friend bool operator==(const CompletionQueues&, const CompletionQueues&) = default;
 
  private:
   struct Lane {
     std::deque<sched::OpId> waiting;
     std::vector<sched::OpId> seen;  // in the look at hand
+    std::uint32_t polls = 0;
     friend bool operator==(const Lane&, const Lane&) = default;
   };
   std::vector<Lane> lanes_;

@@ -52,6 +52,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       meetings_(schedule_, graph_.tree()),
       completions_(schedule_, platform_, setting.order),
       sees_(completions_.any() && completions_.are_seen()),
+      sleeps_(completions_.any() && completions_.programs_sleep()),
       queues_(sees_ ? core_.lanes().count() : 0),
       bundles_(schedule_),
       bundled_(bundles_.any()),
@@ -191,6 +192,9 @@ void Execution::issue(OpId id) {
   switch (o.kind) {
     case OpKind::kRecv:
     case OpKind::kPoll:
+      if (sleeps_ && o.kind == OpKind::kPoll) {
+        queues_.begin_watching(core_.lanes().lane_of(id.value));
+      }
       if (meetings_.holds(id)) {
         if (const auto met = meetings_.posted(id)) {
           t.wire_s = met->arrival_s;
@@ -235,6 +239,7 @@ void Execution::issue(OpId id) {
 void Execution::done(OpId id) {
   const OpKind kind = op(id).kind;
   if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
+  if (sleeps_ && kind == OpKind::kPoll) queues_.end_watching(core_.lanes().lane_of(id.value));
   core_.done(id.value);
 }
 
@@ -242,7 +247,9 @@ void Execution::done(OpId id) {
 void Execution::done_at(OpId id, double time_s) {
   if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
   if (sees_ && completions_.makes_one(id)) return end_at(time_s, {id, Kind::kCompleted});
-  if (!core_.is_awaited(id.value) && !(bundled_ && bundles_.counts(op(id)))) {
+  const bool told = core_.is_awaited(id.value) || (bundled_ && bundles_.counts(op(id))) ||
+                    (sleeps_ && op(id).kind == OpKind::kPoll);
+  if (!told) {
     times(id).done_s = time_s;
   } else {
     end_at(time_s, {id, Kind::kDone});

@@ -171,6 +171,7 @@ class Execution final : public DrivenRun {
   // execution_completions.cc
   void completed(OpId id);
   bool serve_completions(std::uint32_t lane);
+  bool is_asleep(std::uint32_t lane) const;
   void seen(OpId first);
 
   // execution_messages.cc
@@ -235,7 +236,8 @@ class Execution final : public DrivenRun {
   RunCore<Execution> core_;
   Meetings meetings_;
   const Completions completions_;
-  const bool sees_;  // completions take lanes
+  const bool sees_;    // completions take lanes
+  const bool sleeps_;  // after poll_for
   CompletionQueues queues_;
   GatheredMessages bundles_;
   const bool bundled_;

@@ -32,6 +32,10 @@ bool Execution::goes_on_as(const Execution& other) const {
       !memory_.goes_on_as(other.memory_)) {
     return false;
   }
+  // How long a lane has been idle says whether its program sleeps.
+  for (std::uint32_t lane = 0; sleeps_ && lane < core_.lanes().count(); ++lane) {
+    if (core_.lanes().released(lane) != other.core_.lanes().released(lane)) return false;
+  }
   // What else is not done shows in what waits, in lanes, in queues, or in what is pending. Only two
   // moments do not: the start of a message keeps the next one waiting for a gap, and its arrival is
   // kept with a receive that is not posted.

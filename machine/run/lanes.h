@@ -84,6 +84,8 @@ class Lanes {
     if (lasting) l.last = op;
   }
   bool is_held(std::uint32_t lane) const { return lanes_[lane].held; }
+  /// The moment when it was released last; below 0 if it never was held.
+  double released(std::uint32_t lane) const { return lanes_[lane].released; }
   /// Something else than an operation has come to the lane.
   void call(std::uint32_t lane) { touch(lane); }
   void release(std::uint32_t lane, double moment) {

@@ -138,6 +138,77 @@ TEST(Completions, OfGetsHaveALook) {
   expect_case({"a get", p.build(), platform, {{get, 1, 4, 15}, {after, 15, kAny, 16}}});
 }
 
+// Messages that are issued at such times.
+struct Spaced {
+  Program program{2};
+  std::vector<OpId> receives;
+  explicit Spaced(const std::vector<double>& begin_us) {
+    const ChannelId c = program.channel(0, 1);
+    for (const double at_us : begin_us) {
+      const OpId wait = program.delay(0, us(at_us - 1));
+      const OpId send = program.send(c, 1'000);
+      program.after({wait}, send);
+    }
+    for (std::size_t i = 0; i < begin_us.size(); ++i) {
+      receives.push_back(program.recv(c, 1'000));
+    }
+  }
+};
+
+TEST(Completions, WakeAProgramThatSleeps) {
+  Spaced m({10, 11, 20, 40});
+  const sched::Schedule schedule = m.program.build();
+  Platform platform = testing::round_platform();
+  platform.interrupt_cost = us(4);
+  // A message that is issued at 10 is there at 14, and its completion at 16. A program that polls
+  // sees it then, whatever an interrupt costs.
+  expect_case(
+      {"polling", schedule, platform, {{m.receives[0], 1, 14, 16}, {m.receives[3], 4, 44, 46}}});
+  // The first wakes the program, which is awake at 20 and sees the second too, there since 17.
+  platform.poll_for = us(0);
+  expect_case({"interrupts",
+               schedule,
+               platform,
+               {{m.receives[0], 1, 14, 20},
+                {m.receives[1], 2, 15, 20},
+                {m.receives[2], 3, 24, 30},
+                {m.receives[3], 4, 44, 50}}});
+  // It had posted its last receive at 4, and polls for 12 us: until 16, when the first is there.
+  // The third comes 9 us after the second, and the last 20 us after that.
+  platform.poll_for = us(12);
+  expect_case({"both",
+               schedule,
+               platform,
+               {{m.receives[0], 1, 14, 16},
+                {m.receives[1], 2, 15, 17},
+                {m.receives[2], 3, 24, 26},
+                {m.receives[3], 4, 44, 50}}});
+}
+
+TEST(Completions, FindAProgramAwakeThatLooksAtMemory) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const OpId wait = p.delay(0, us(20));
+  const OpId send = p.send(c, 1'000);
+  p.after({wait}, send);
+  const OpId later = p.delay(0, us(50));
+  const OpId put = p.put(c, 1'000, sched::Notify::kFlag);
+  p.after({later}, put);
+  const OpId last_wait = p.delay(0, us(80));
+  const OpId last = p.send(c, 1'000);
+  p.after({last_wait}, last);
+  const OpId recv = p.recv(c, 1'000);
+  const OpId poll = p.poll(1);
+  p.flag(put, poll);
+  const OpId asleep = p.recv(c, 1'000);
+  Platform platform = testing::round_platform();
+  platform.interrupt_cost = us(4);
+  platform.poll_for = us(0);
+  // The poll ends at 57. Until then the program looks at its memory, and sees what comes at once.
+  expect_case(
+      {"a poll", p.build(), platform, {{recv, 1, 25, 27}, {poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
+}
+
 // LogGP's receive overhead bounds the rate of messages where nothing else does.
 TEST(Completions, PaceSmallMessages) {
   Messages m(100);
@@ -162,10 +233,13 @@ TEST(Completions, AreLeftToTheEventEngine) {
     set(p);
     return p;
   };
-  const std::vector<Platform> costly = {with([](Platform& p) { p.o_poll = us(1); }),
-                                        with([](Platform& p) { p.o_match = us(1); }),
-                                        with([](Platform& p) { p.o_signal = us(1); }),
-                                        with([](Platform& p) { p.o_post_recv = us(2); })};
+  const std::vector<Platform> costly = {
+      with([](Platform& p) { p.o_poll = us(1); }), with([](Platform& p) { p.o_match = us(1); }),
+      with([](Platform& p) { p.o_signal = us(1); }), with([](Platform& p) {
+        p.poll_for = us(1);
+        p.interrupt_cost = us(1);
+      }),
+      with([](Platform& p) { p.o_post_recv = us(2); })};
   const sched::Spec spec = sched::parse_spec("chain:ranks=3,bytes=1MB,block=100KB");
   EXPECT_FALSE(analysis::why_not_streamed(spec, platform, {}).has_value());
   for (const Platform& p : costly) {
@@ -198,6 +272,11 @@ TEST(Completions, SlackSaysWhatItDoesNotKnow) {
   Platform batches = platform;
   batches.poll_batch = 2;
   EXPECT_THROW(slack(batches), Unsupported);
+  Platform sleeps = platform;
+  sleeps.poll_for = us(1);
+  EXPECT_NO_THROW(slack(sleeps));  // as interrupts cost nothing
+  sleeps.interrupt_cost = us(1);
+  EXPECT_THROW(slack(sleeps), Unsupported);
   Platform signals = platform;
   signals.o_signal = us(1);
   EXPECT_THROW(slack(signals), Unsupported);
@@ -205,13 +284,14 @@ TEST(Completions, SlackSaysWhatItDoesNotKnow) {
 
 TEST(Completions, AreFiguresOfPlatforms) {
   const std::string text =
-      "star:o_post_recv=50ns,o_signal=20ns,o_poll=80ns,o_match=40ns,poll_batch=16";
+      "star:o_post_recv=50ns,o_signal=20ns,o_poll=80ns,o_match=40ns,poll_batch=16,poll_for=50ms";
   const Platform p = machine::parse_platform_spec(text);
   EXPECT_EQ(p.o_post_recv, sched::Time{50'000});
   EXPECT_EQ(p.o_signal, sched::Time{20'000});
   EXPECT_EQ(p.o_poll, sched::Time{80'000});
   EXPECT_EQ(p.o_match, sched::Time{40'000});
   EXPECT_EQ(p.poll_batch, 16u);
+  EXPECT_EQ(p.poll_for, sched::Time{50'000'000'000});
   EXPECT_EQ(machine::parse_platform_spec(p.spec()).spec(), p.spec());
   EXPECT_EQ(machine::parse_platform_spec("star").spec().find("o_poll"), std::string::npos);
   // A receive that takes no time to post is a figure; none is not.
