@@ -35,12 +35,16 @@ if(SLACKLINE_HAVE_VERBS)
   list(APPEND slackline_requires_hw libibverbs)
 endif()
 
+set(slackline_public_headers "")
+
 # One export file per library, so that a missing dependency takes away only what needs it.
 set(SLACKLINE_COMPONENTS "")
 set(SLACKLINE_NEEDS "")
 foreach(target IN LISTS slackline_targets)
   string(REPLACE slackline_ "" folder ${target})
   list(APPEND SLACKLINE_COMPONENTS ${folder})
+  get_target_property(headers ${target} HEADER_SET)
+  list(APPEND slackline_public_headers ${headers})
   slackline_needs(${target} needs)
   string(APPEND SLACKLINE_NEEDS "set(slackline_needs_${folder} ${needs})\n")
   install(TARGETS ${target} EXPORT slackline-${folder}
@@ -58,6 +62,12 @@ foreach(target IN LISTS slackline_targets)
   install(FILES ${PROJECT_BINARY_DIR}/slackline-${folder}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
+
+# For scripts/site, which has a page for each.
+list(TRANSFORM slackline_public_headers REPLACE "^${PROJECT_SOURCE_DIR}/" "")
+list(JOIN slackline_public_headers "\n" slackline_public_headers)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/public_headers.txt CONTENT
+  "${slackline_public_headers}\n")
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slacklineConfig.cmake.in
   ${PROJECT_BINARY_DIR}/slacklineConfig.cmake INSTALL_DESTINATION ${SLACKLINE_PACKAGE_DIR})
@@ -81,9 +91,10 @@ if(TARGET slackline)
   include(SlacklineManPages)
 endif()
 # As they lie here, so that their links to each other hold.
-install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
-  FILES_MATCHING PATTERN "*.md")
+  FILES_MATCHING PATTERN "*.md" PATTERN site EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
   FILES_MATCHING PATTERN "*.cc" PATTERN "*.h" PATTERN "*.py" PATTERN "*.ipynb")
 if(SLACKLINE_PACKAGES)

@@ -114,8 +114,9 @@ def same_lines(shown, got, measured=False):
     return re.fullmatch("(?s:.*)".join(pieces), got) is not None
 
 
-def run_document(program, document):
-    """Prints each command and its verdict; returns how many ran and how many failed."""
+def run_document(program, document, keep=None):
+    """Prints each command and its verdict; returns how many ran and how many failed. What they write
+    goes away, unless it is to be kept in a folder."""
     ran = failed = 0
 
     def fail(number, what):
@@ -127,7 +128,7 @@ def run_document(program, document):
         root = pathlib.Path(folder)
         (root / "bin").mkdir()
         (root / "bin/slackline").symlink_to(program)
-        work = root / "work"
+        work = keep or root / "work"
         # build/release/slackline works as it does for somebody at the root of the repository
         (work / "build/release").mkdir(parents=True)
         (work / "build/release/slackline").symlink_to(program)

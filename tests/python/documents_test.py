@@ -13,11 +13,16 @@ import subprocess
 import sys
 
 import slackline
-from package_case import SOURCE, PackageCase, main, needs
+from package_case import SOURCE, PackageCase, main, needs, program
 from slackline import _native
 
 MODULES = [slackline] + [importlib.import_module(f"slackline.{module.name}")
                          for module in pkgutil.iter_modules(slackline.__path__)]
+
+
+class Version(PackageCase):
+    def test_it_is_the_programs(self):
+        self.assertEqual(program("--version").split()[1].decode(), slackline.__version__)
 
 
 class Docstrings(PackageCase):
