@@ -282,8 +282,7 @@ class Pass {
     if (posted_late) (holds ? port.late_s : port.late_instant_s) = t.issued_s;
     small_take_time_ = small_take_time_ || (!large && bytes != 0);
     const double arrival_s = sent_s_[id.value] + paths_[path].latency_s;
-    const bool datagram = schedule_.channel(op.channel).service == sched::Service::kDatagram;
-    if (datagram) {
+    if (!sched::is_acknowledged(schedule_.channel(op.channel).service)) {
       t.done_s = sent_s_[id.value] + o_complete_s_;
       if (t.done_s == t.wire_s) add_late(id, kDoneLate);
     } else if (!sched::is_fifo_source(op)) {
@@ -313,7 +312,7 @@ class Pass {
         message_last ? landed_s == times_[op.match.value].wire_s : is_late(receive, kIssuedLate);
     if (late && t.done_s == landed_s) add_late(receive, kDoneLate);
     if (op.kind == OpKind::kRecv &&
-        schedule_.channel(source.channel).service == sched::Service::kReliable) {
+        sched::is_acknowledged(schedule_.channel(source.channel).service)) {
       OpTimes& s = times_[op.match.value];
       if (!message_last) s.cause = receive;
       s.done_s = landed_s + back_latency_s(source) + o_complete_s_;

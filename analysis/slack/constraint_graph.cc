@@ -219,16 +219,16 @@ void ConstraintGraph::add_operations(const machine::Setting& setting, const mach
       continue;
     }
     add(request, wire, 0, Weight::kFixed);
-    const bool datagram = channel.service == sched::Service::kDatagram;
-    if (datagram) {
-      add(wire, done, wire_s + complete_s, Weight::kSent);
-    } else {
+    const bool acknowledged = sched::is_acknowledged(channel.service);
+    if (acknowledged) {
       add(wire, done, wire_s + latency_s + back_s + complete_s, Weight::kAcknowledged);
+    } else {
+      add(wire, done, wire_s + complete_s, Weight::kSent);
     }
     if (!op.match.valid()) continue;
     add(wire, NodeId::of(op.match, Moment::kDone),
         wire_s + latency_s + o_complete_s + completions.see_s(op.match), Weight::kArrived);
-    if (schedule.op(op.match).kind == OpKind::kRecv && !datagram) {
+    if (schedule.op(op.match).kind == OpKind::kRecv && acknowledged) {
       add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s, Weight::kAnswered);
     }
   }

@@ -42,7 +42,7 @@ double wire_time_in_run_s(const machine::Setting& setting, const machine::Paths&
     end_s = times.done_s - complete_s - back_s;
   } else if (op.match.valid()) {
     end_s = trace.ops[op.match.value].wire_s - latency_s;
-  } else if (schedule.channel(op.channel).service == sched::Service::kDatagram) {
+  } else if (!sched::is_acknowledged(schedule.channel(op.channel).service)) {
     end_s = times.done_s - complete_s;
   } else {
     end_s = times.done_s - complete_s - back_s - latency_s;

@@ -39,10 +39,9 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       gap_s_(sched::seconds(setting.platform.gap)),
       read_s_(read_s(setting.platform, false)),
       serial_(setting.platform.nic == NicDiscipline::kSerial),
-      datagrams_(std::ranges::any_of(schedule_.channels(),
-                                     [](const sched::Channel& channel) {
-                                       return channel.service == sched::Service::kDatagram;
-                                     })),
+      acknowledged_(std::ranges::all_of(
+          schedule_.channels(),
+          [](const sched::Channel& channel) { return sched::is_acknowledged(channel.service); })),
       request_s_(record.request_s),
       own_graph_(shared != nullptr ? nullptr
                                    : std::make_unique<const RunGraph>(

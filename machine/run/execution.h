@@ -205,8 +205,8 @@ class Execution final : public DrivenRun {
   // In one bundle; they travel as one.
   OpId behind(OpId id) const { return bundled_ ? bundles_.next(id) : OpId::none(); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
-  bool is_datagram(sched::ChannelId channel) const {
-    return datagrams_ && schedule_.channel(channel).service == sched::Service::kDatagram;
+  bool is_acknowledged(sched::ChannelId channel) const {
+    return acknowledged_ || sched::is_acknowledged(schedule_.channel(channel).service);
   }
   std::pair<RankId, RankId> ends(OpId id, bool reply) const {
     const sched::Channel& channel = schedule_.channel(op(id).channel);
@@ -226,7 +226,7 @@ class Execution final : public DrivenRun {
   const double gap_s_;
   const double read_s_;
   const bool serial_;
-  const bool datagrams_;  // some channel has them
+  const bool acknowledged_;  // every channel is
 
   double now_s_ = 0;
   std::uint32_t instants_ = 0;  // that were watched, modulo 2^32

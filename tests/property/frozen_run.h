@@ -175,7 +175,7 @@ class FrozenRun {
     const sched::Channel& channel = schedule_.channel(op(i).channel);
     const double wire_s =
         reply ? wire(i, channel.dst, channel.src) : wire(i, channel.src, channel.dst);
-    const bool datagram = channel.service == sched::Service::kDatagram;
+    const bool datagram = !sched::is_acknowledged(channel.service);
     if (reply) {
       arc(i, kWire, i, kDone, wire_s + latency_s + complete_s);
       return;
