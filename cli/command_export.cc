@@ -39,6 +39,10 @@ class Export : public Command {
     if (exporter == nullptr) {
       throw InputError("--to: " + sched::unknown_name("format", *format_, format_names()));
     }
+    if (exporter->binary && json_ && is_standard_output(output_)) {
+      throw InputError(
+          fmt::format("--json: {} is no text; expected a file, --output", exporter->name));
+    }
     source_.takes(exporter->memory_of_op);
     const LoadedSchedule loaded = source_.load_proved(console);
     console.phase("writing");

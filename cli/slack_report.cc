@@ -92,6 +92,9 @@ std::string delay_line(const sched::Schedule& schedule, const analysis::FixedOrd
   if (order.contested == analysis::Contested::kRates) {
     return "  a delay may cost more than itself: rates change, or ways are cut, at given times\n";
   }
+  if (order.contested == analysis::Contested::kLooks) {
+    return "  a delay may cost more than itself: completions wait for their look as they come\n";
+  }
   return fmt::format(
       "  a delay may cost more than itself: {} that op {} comes before op {} at {}\n",
       order.decided ? "no arc fixes" : "no arc was found to fix", order.first.value,

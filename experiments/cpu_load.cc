@@ -29,7 +29,7 @@ double covered_s(std::vector<Interval>& intervals, double end_s) {
 }  // namespace
 
 machine::Platform with_interrupts(machine::Platform platform) {
-  platform.o_complete += platform.interrupt_cost;
+  platform.poll_for = sched::Time{0};
   return platform;
 }
 

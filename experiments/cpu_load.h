@@ -1,5 +1,4 @@
-// The CPU time of a run, as a model over its trace: engines charge posts and copies; what a program
-// spends on noticing completions is added here.
+// The CPU time of a run, as a model over its trace: how long the threads of ranks are awake.
 #pragma once
 
 #include <span>
@@ -11,7 +10,7 @@
 
 namespace slackline::experiments {
 
-/// The machine whose program sleeps until an interrupt: each completion is seen that much later.
+/// The machine whose program sleeps until an interrupt whenever it has nothing to do.
 machine::Platform with_interrupts(machine::Platform platform);
 
 /// Further work of a rank's thread.

@@ -173,7 +173,9 @@ class Executor {
   void at_once(std::uint32_t node) { free_.push_back(node); }
   void come_again(std::uint32_t region, double wait_s);
   void attempt_begins(std::uint32_t) {}
-  void room_made(std::uint32_t) {}
+  void room_made(std::uint32_t op) {
+    if (bundles_.any()) bundles_.room_made(op, queue_);
+  }
   bool succeeded(std::uint32_t op) const { return operands_.succeeded(op); }
   void all_ended();
 

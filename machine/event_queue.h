@@ -33,7 +33,9 @@ class ExecutionEvent {
     kArrived,       // its request is at the target, whose NIC has read what it asks for
     kServed,        // the target has carried out the atomic
     kDone,
-    kEnter,  // a region, named by its node, begins an attempt
+    kEnter,      // a region, named by its node, begins an attempt
+    kCompleted,  // its completion is there, and waits to be seen
+    kSeen,       // its lane has seen a batch of completions, of which its own is the first
   };
   ExecutionEvent() = default;
   ExecutionEvent(sched::OpId op, Kind kind)
@@ -41,7 +43,9 @@ class ExecutionEvent {
   sched::OpId op() const { return sched::OpId(static_cast<std::uint32_t>(bits_ >> 8)); }
   Kind kind() const { return static_cast<Kind>(bits_ & 0xff); }
   /// It happens on the operation's own rank, not in its NIC, the network or at the other end.
-  bool is_local() const { return kind() <= Kind::kBundleDue || kind() == Kind::kDone; }
+  bool is_local() const {
+    return kind() <= Kind::kBundleDue || kind() == Kind::kDone || kind() > Kind::kEnter;
+  }
   friend auto operator<=>(ExecutionEvent, ExecutionEvent) = default;
 
  private:

@@ -17,9 +17,11 @@ constexpr bool holds_lane(sched::OpKind kind) {
          kind == sched::OpKind::kReduce;
 }
 
-/// How long an operation holds its lane if nothing delays it, in seconds; 0 if it holds none.
+/// How long an operation holds its lane if nothing delays it, in seconds; 0 if it holds none. What
+/// its completion costs (machine/completions.h) is not in it.
 inline double lane_time_s(const sched::Schedule& schedule, const Platform& platform,
                           const sched::Op& op) {
+  if (op.kind == sched::OpKind::kRecv) return sched::seconds(platform.post_of_receive());
   if (is_posted(op.kind)) return sched::seconds(platform.o_post);
   if (op.kind == sched::OpKind::kCalc) return sched::seconds(schedule.arguments(op).duration);
   return holds_lane(op.kind) ? platform.copy_s(schedule.payload_bytes(op)) : 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,16 +38,25 @@ struct Platform {
   Time atomic_service{0};                 // at the target, one at a time per address
   Rate copy_rate{80'000'000'000};         // of memory, by one CPU lane
   Time poll_cost{0};                      // CPU time of one empty poll
-  Time interrupt_cost{0};                 // CPU time of one interrupt
+  Time interrupt_cost{0};                 // CPU time of one interrupt, until a program is awake
   std::uint64_t interleave_bytes = 4096;  // messages up to this travel between others' packets
   Time atomic_service_shared{0};          // added for an atomic that had to wait for its word
   Time nic_read{0};                       // of the target's memory by its NIC: gets and atomics
-  Framing framing;                        // of packets and lines; `rate` is the line's
+  // What completions cost the CPU: machine/completions.h.
+  std::optional<Time> o_post_recv;  // to post a receive; nothing: o_post
+  Time o_signal{0};                 // added to a post that makes a completion
+  Time o_poll{0};                   // to take completions from their queue, once
+  Time o_match{0};                  // added for each of a receive
+  std::uint32_t poll_batch = 1;     // completions that are taken at once
+  std::optional<Time> poll_for;     // without work, before the program sleeps until an
+                                    // interrupt; nothing: it never sleeps
+  Framing framing;                  // of packets and lines; `rate` is the line's
   Node node;
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
-  /// the topology's own first. `atomic_service_shared`, `nic_read`, the framing's and the node's
-  /// figures and, last, the placement stand there only if they are not what Platform has. Same
+  /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the framing's
+  /// and the node's figures and, last, the placement stand there only if they are not what Platform
+  /// has. Same
   /// platform, same text; parse_platform_spec() reads it back.
   std::string spec() const;
 
@@ -57,6 +67,7 @@ struct Platform {
         limit.bits_per_second != 0 && limit.bits_per_second < rate.bits_per_second ? limit : rate;
     return framing.wire_bytes(bytes) / effective.bytes_per_second();
   }
+  Time post_of_receive() const { return o_post_recv.value_or(o_post); }
   double copy_s(std::uint64_t bytes) const {
     return static_cast<double>(bytes) / copy_rate.bytes_per_second();
   }

@@ -20,6 +20,7 @@ constexpr std::string_view kASize = "a size such as \"4KiB\"";
 constexpr std::string_view kACoding = "payload bits of line bits such as \"64/66\"";
 constexpr std::uint64_t kMaxMtu = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMaxPacketOverhead = 65'535;
+constexpr std::uint32_t kMaxPollBatch = 65'536;
 constexpr std::uint64_t kMaxCodingBits = 65'535;
 
 template <Time Platform::*member>
@@ -131,7 +132,7 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
           FigureForm::kWhole};
 }
 
-constexpr std::array<PlatformFigure, 24> kFigures = {{
+constexpr std::array<PlatformFigure, 30> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -149,6 +150,32 @@ constexpr std::array<PlatformFigure, 24> kFigures = {{
      [](const Platform& platform) { return sched::format_bytes(platform.interleave_bytes); }},
     rare_time<&Platform::atomic_service_shared>("atomic_service_shared", "nic"),
     rare_time<&Platform::nic_read>("nic_read", "nic"),
+    {"o_post_recv", "cpu", "o_post_recv", kATime,
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.o_post_recv = parse_bounded_time(text, what);
+     },
+     [](const Platform& platform) {
+       return platform.o_post_recv ? sched::format_time(*platform.o_post_recv) : "";
+     }},
+    rare_time<&Platform::o_signal>("o_signal", "cpu"),
+    rare_time<&Platform::o_poll>("o_poll", "cpu"),
+    rare_time<&Platform::o_match>("o_match", "cpu"),
+    {"poll_batch", "cpu", "poll_batch", "a whole number from 1 to 65536",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.poll_batch =
+           static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxPollBatch));
+     },
+     [](const Platform& platform) {
+       return platform.poll_batch == 1 ? "" : fmt::format("{}", platform.poll_batch);
+     },
+     FigureForm::kWhole},
+    {"poll_for", "cpu", "poll_for", kATime,
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.poll_for = parse_bounded_time(text, what);
+     },
+     [](const Platform& platform) {
+       return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
+     }},
     {"mtu", "network", "mtu", kASize,
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.framing.mtu_bytes = parse_size(text, what, kMaxMtu);

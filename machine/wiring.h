@@ -51,6 +51,8 @@ class Wiring {
   Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
          std::vector<FixedRoute> routes, const Node& node = {}, Rate copy_rate = {},
          const Framing& framing = {});
+  /// The same hosts, machines and framing with these links and routes.
+  Wiring with(std::vector<Link> links, std::vector<FixedRoute> routes) const;
   ~Wiring();
   Wiring(Wiring&&) noexcept;
   Wiring& operator=(Wiring&&) noexcept;

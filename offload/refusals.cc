@@ -47,8 +47,8 @@ std::string_view reason_against(const Schedule& schedule, const Op& op) {
     case OpKind::kFlush:
       return "a queue does not bundle";
   }
-  if (schedule.channel(op.channel).service != sched::Service::kReliable) {
-    return "its channel is unreliable, and a queue would wait for ever for what is lost";
+  if (!sched::is_acknowledged(schedule.channel(op.channel).service)) {
+    return "its channel has no acknowledgements, and a queue would wait for them for ever";
   }
   if (op.kind == OpKind::kPut && op.notify != Notify::kImm) {
     return "without an immediate its target has no completion to wait for";

@@ -6,6 +6,7 @@
 #include "analysis/slack/critical_path.h"
 #include "base/enum_names.h"
 #include "base/units.h"
+#include "machine/completions.h"
 #include "machine/lane.h"
 
 namespace slackline::report {
@@ -26,23 +27,24 @@ void take(double wanted_s, double& left_s, double& part_s) {
 
 class Split {
  public:
-  Split(const sched::Schedule& schedule, const machine::Platform& platform,
-        const machine::Delays& delays, const machine::Paths& paths)
-      : schedule_(schedule),
+  Split(const machine::Setting& setting, const machine::Delays& delays, const machine::Paths& paths)
+      : schedule_(setting.schedule),
         delays_(delays),
         paths_(paths),
-        complete_s_(sched::seconds(platform.o_complete)) {}
+        completions_(setting.schedule, setting.platform, setting.order),
+        o_complete_s_(sched::seconds(setting.platform.o_complete)) {}
 
   void at_start(CriticalStretch& stretch) const { into(stretch, stretch.end_s); }
 
   void operator()(CriticalStretch& stretch, const analysis::Constraint& constraint,
                   Weight weight) const {
     const sched::OpId tail = constraint.tail.op();
+    const double complete_s = o_complete_s_ + completions_.see_s(stretch.op);
     double left_s = constraint.weight_s;
     const auto part = [&](Cause cause) -> double& { return at(stretch, cause); };
-    const auto known = [&](double latency_s, double complete_s, Cause rest) {
+    const auto known = [&](double latency_s, double seen_s, Cause rest) {
       take(latency_s, left_s, part(Cause::kLatency));
-      take(complete_s, left_s, part(Cause::kCompletion));
+      take(seen_s, left_s, part(Cause::kCompletion));
       part(rest) += left_s;
     };
     switch (weight) {
@@ -56,19 +58,19 @@ class Split {
       case Weight::kTurn:
         return on_lane(stretch, lane_delay_s(tail, false) + lane_delay_s(stretch.op, true), left_s);
       case Weight::kCompletion:
-        return known(0, complete_s_, Cause::kCompletion);
+        return known(0, complete_s, Cause::kCompletion);
       case Weight::kRequest:
         return known(there_s(tail), 0, Cause::kService);
       case Weight::kReply:
-        return known(back_s(tail), complete_s_, Cause::kWire);
+        return known(back_s(tail), complete_s, Cause::kWire);
       case Weight::kSent:
-        return known(0, complete_s_, Cause::kWire);
+        return known(0, complete_s, Cause::kWire);
       case Weight::kArrived:
-        return known(there_s(tail), complete_s_, Cause::kWire);
+        return known(there_s(tail), complete_s, Cause::kWire);
       case Weight::kAcknowledged:
-        return known(there_s(tail) + back_s(tail), complete_s_, Cause::kWire);
+        return known(there_s(tail) + back_s(tail), complete_s, Cause::kWire);
       case Weight::kAnswered:
-        return known(back_s(constraint.head.op()), complete_s_, Cause::kWire);
+        return known(back_s(constraint.head.op()), complete_s, Cause::kWire);
       case Weight::kOutPort:
         return known(0, 0, Cause::kOutPort);
       case Weight::kInPort:
@@ -103,7 +105,8 @@ class Split {
   const sched::Schedule& schedule_;
   const machine::Delays& delays_;
   const machine::Paths& paths_;
-  const double complete_s_;
+  const machine::Completions completions_;
+  const double o_complete_s_;
 };
 
 }  // namespace
@@ -111,12 +114,11 @@ class Split {
 std::string_view name(Cause cause) { return kNames[cause]; }
 
 std::vector<CriticalStretch> critical_causes(const analysis::ConstraintGraph& graph,
-                                             const sched::Schedule& schedule,
-                                             const machine::Platform& platform,
+                                             const machine::Setting& setting,
                                              const machine::Delays& delays,
                                              const machine::Paths& paths) {
   if (graph.node_count() == 0) return {};
-  const Split split(schedule, platform, delays, paths);
+  const Split split(setting, delays, paths);
   const std::span<const double> time_s = graph.time_s();
   const analysis::CriticalChain chain = analysis::critical_chain(graph);
   std::vector<CriticalStretch> stretches;

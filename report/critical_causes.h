@@ -9,7 +9,7 @@
 #include "analysis/slack/constraint_graph.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
-#include "machine/platform.h"
+#include "machine/setting.h"
 #include "sched/schedule.h"
 
 namespace slackline::report {
@@ -41,8 +41,7 @@ struct CriticalStretch {
 /// In the order of time; those that take no time and stay at one operation are left out. The rest
 /// of the arguments must be those that the graph was made of.
 std::vector<CriticalStretch> critical_causes(const analysis::ConstraintGraph& graph,
-                                             const sched::Schedule& schedule,
-                                             const machine::Platform& platform,
+                                             const machine::Setting& setting,
                                              const machine::Delays& delays,
                                              const machine::Paths& paths);
 

@@ -185,8 +185,7 @@ class RunWriter {
     const machine::Delays delays(run_.setting.delays, schedule_, run_.setting.platform);
     Numbers op, after, begin, end;
     std::vector<Numbers> by_cause(kCauses);
-    for (const CriticalStretch& stretch :
-         critical_causes(graph, schedule_, run_.setting.platform, delays, paths_)) {
+    for (const CriticalStretch& stretch : critical_causes(graph, run_.setting, delays, paths_)) {
       op.push_back(stretch.op.value);
       after.push_back(stretch.after.valid() ? std::int64_t{stretch.after.value} : -1);
       begin.push_back(ticks_.of(stretch.begin_s));

@@ -47,7 +47,7 @@ void for_each_arc_out_of(const Schedule& schedule, const ChannelOrder& order,
   visit(EventId::done(id));
   if (!op.match.valid()) return;
   if (op.kind == OpKind::kPoll) return;
-  if (op.kind == OpKind::kRecv && schedule.channel(op.channel).service != Service::kReliable) {
+  if (op.kind == OpKind::kRecv && !is_acknowledged(schedule.channel(op.channel).service)) {
     return;
   }
   visit(EventId::done(op.match));

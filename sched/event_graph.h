@@ -57,7 +57,7 @@ void for_each_arc_into(const Schedule& schedule, const ChannelOrder& order, Even
   if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) {
     visit(EventId::issued(op.match));
   } else if (with_posted && schedule.op(op.match).kind == OpKind::kRecv &&
-             schedule.channel(op.channel).service == Service::kReliable) {
+             is_acknowledged(schedule.channel(op.channel).service)) {
     visit(EventId::issued(op.match));
   }
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "sched/import/goal.h"
+#include "sched/import/goal_binary.h"
 #include "sched/import/json.h"
 #include "sched/text.h"
 #include "sched/trace_file.h"
@@ -26,8 +27,10 @@ struct Form {
 constexpr Form kText{read_text, 4};
 constexpr Form kJson{read_json, kMemoryOfJson};
 constexpr Form kGoal{read_goal, 6};
+constexpr Form kGoalBinary{read_goal_binary, 6};
 
 std::optional<Form> form_of(std::string_view bytes) {
+  if (looks_like_goal_binary(bytes)) return kGoalBinary;
   if (bytes.starts_with(kUtf8Mark)) bytes.remove_prefix(kUtf8Mark.size());
   if (looks_like_text(bytes)) return kText;
   const std::size_t start = bytes.find_first_not_of(" \t\r\n");
@@ -54,8 +57,8 @@ Schedule load_schedule(const std::string& path, const MemoryLimit& memory) {
     std::string first(reader.first_look());
     drop_mark(first, path);
     throw InputError(fmt::format(
-        "{}: not a schedule; expected Slackline's text ('slackline schedule 1'), its JSON, or GOAL "
-        "('num_ranks')",
+        "{}: not a schedule; expected Slackline's text ('slackline schedule 1'), its JSON, or GOAL, "
+        "as text ('num_ranks') or as txt2bin's bytes",
         path));
   }
   if (reader.size()) require_to_read(memory, form->memory_of_byte * *reader.size(), path);

@@ -13,10 +13,10 @@ namespace slackline::sched {
 /// Reads a trace. Throws as read_trace() and load_schedule() do.
 Trace load_trace(const std::string& path, const MemoryLimit& memory = {});
 
-/// Reads a schedule in whichever form the file has: Slackline's text, JSON, or GOAL. The form is
-/// known from the first bytes, and no more is read of a file that has none. Throws InputError as
-/// the readers do, with the path for a name; EnvironmentError, before it is read, if memory will
-/// not hold it and what is made of it.
+/// Reads a schedule in whichever form the file has: Slackline's text, JSON, or GOAL as text or
+/// bytes. The form is known from the first bytes, and no more is read of a file that has none.
+/// Throws InputError as the readers do, with the path for a name; EnvironmentError, before it is
+/// read, if memory will not hold it and what is made of it.
 Schedule load_schedule(const std::string& path, const MemoryLimit& memory = {});
 
 }  // namespace slackline::sched

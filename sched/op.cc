@@ -11,7 +11,7 @@ constexpr EnumNames<OpKind, kOpKinds> kKinds = {
     "send",         "recv",  "put",  "get",  "fetch_add", "fetch_and", "fetch_or", "fetch_xor",
     "compare_swap", "flush", "poll", "copy", "reduce",    "calc",      "delay",    "join"};
 constexpr EnumNames<Notify, 3> kNotifies = {"none", "imm", "flag"};
-constexpr EnumNames<Service, 2> kServices = {"rc", "ud"};
+constexpr EnumNames<Service, 3> kServices = {"rc", "ud", "eager"};
 constexpr EnumNames<Bundle, 3> kBundles = {"none", "trad", "ovfl"};
 constexpr EnumNames<On, 2> kOns = {"issued", "done"};
 constexpr EnumNames<RegionKind, 3> kRegionKinds = {"retry", "alt", "repeat"};

@@ -37,9 +37,8 @@
 //   (c) issued(send or put) → done(its match), the only arc that crosses ranks with data;
 //   (d) issued(recv) → done(its send or put): a reliable connection does not acknowledge before a
 //       receive is posted. This arc *may* hold: it counts for deadlock and for time, but no proof
-//       of order rests on it, since some transports complete small sends before. Unreliable
-//       datagrams
-//       (`ud`) do not have it;
+//       of order rests on it, since some transports complete small sends before. Channels without
+//       acknowledgements do not have it: see Services;
 //   (e) queue pairs are FIFO: the initiators of a channel (send, put, get, atomics) issue in
 //       operation order, and so do its receives. The k-th send, or put with immediate, of a channel
 //       matches its k-th receive.
@@ -65,6 +64,12 @@
 // them: when it is done they are zeros, and no data. Two flags of one rank are the same bytes, or
 // share none. The verifier proves all of this (code `flag`); of dynamic schedules only what needs
 // no order (sched/flags.h).
+//
+// Services. A channel is reliable (`rc`), unless it says otherwise. Of datagrams (`ud`) nothing is
+// acknowledged, and nothing keeps one that finds no receive: the verifier asks for an order that
+// has every receive posted before. On an `eager` channel a message is buffered where no receive
+// waits for it, however many there are, as MPI buffers messages up to its eager limit. On both a
+// send is done once it has left its sender.
 //
 // Window. A channel with window w > 0 promises that its k-th message is issued only after its k-th
 // receive is posted, and after its (k−w)-th receive is done: at most w receives wait, and never a
@@ -102,7 +107,7 @@ enum class OpKind : std::uint8_t {
 inline constexpr int kOpKinds = 16;
 
 enum class Notify : std::uint8_t { kNone, kImm, kFlag };
-enum class Service : std::uint8_t { kReliable, kDatagram };           // text: rc, ud
+enum class Service : std::uint8_t { kReliable, kDatagram, kEager };   // text: rc, ud, eager
 enum class Bundle : std::uint8_t { kNone, kTraditional, kOverflow };  // text: none, trad, ovfl
 enum class On : std::uint8_t { kIssued, kDone };
 
@@ -237,6 +242,8 @@ constexpr bool is_atomic(OpKind kind) {
 constexpr bool is_initiator(OpKind kind) {
   return kind == OpKind::kSend || kind == OpKind::kPut || kind == OpKind::kGet || is_atomic(kind);
 }
+/// A send is done once it is acknowledged; else once it has left its sender.
+constexpr bool is_acknowledged(Service service) { return service == Service::kReliable; }
 /// Is two messages: a request without bytes, and the reply. Gets and atomics.
 constexpr bool has_reply(OpKind kind) { return kind == OpKind::kGet || is_atomic(kind); }
 /// Takes part in the FIFO matching of a channel as its source side.

@@ -63,7 +63,7 @@ void read_channel_attributes(TextScanner& in, Channel& c) {
     const std::string_view keyword = in.word("a keyword");
     if (keyword == "service") {
       once(in, seen, 0, keyword);
-      c.service = named(in, service_named, "rc or ud");
+      c.service = named(in, service_named, "rc, ud or eager");
     } else if (keyword == "window") {
       once(in, seen, 1, keyword);
       c.window = in.number32(keyword);

@@ -72,7 +72,8 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
                           sched::RankId src, sched::RankId dst, sched::Time local) {
   const Way way = way_between(wiring, src, dst);
   const double both_s = sched::seconds(platform.o_post) + way.there_s + way.back_s +
-                        sched::seconds(platform.o_complete);
+                        sched::seconds(platform.o_complete) + sched::seconds(platform.o_signal) +
+                        sched::seconds(platform.o_poll);
   ComponentCosts costs;
   costs.put_s = both_s + way.there_s_of(8);
   costs.get_s = both_s + machine::read_s(platform, way.local) + way.back_s_of(8);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/engines/link_load.h"
+#include "machine/completions.h"
 #include "machine/delays.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
@@ -281,8 +282,7 @@ class Pass {
     if (posted_late) (holds ? port.late_s : port.late_instant_s) = t.issued_s;
     small_take_time_ = small_take_time_ || (!large && bytes != 0);
     const double arrival_s = sent_s_[id.value] + paths_[path].latency_s;
-    const bool datagram = schedule_.channel(op.channel).service == sched::Service::kDatagram;
-    if (datagram) {
+    if (!sched::is_acknowledged(schedule_.channel(op.channel).service)) {
       t.done_s = sent_s_[id.value] + o_complete_s_;
       if (t.done_s == t.wire_s) add_late(id, kDoneLate);
     } else if (!sched::is_fifo_source(op)) {
@@ -312,7 +312,7 @@ class Pass {
         message_last ? landed_s == times_[op.match.value].wire_s : is_late(receive, kIssuedLate);
     if (late && t.done_s == landed_s) add_late(receive, kDoneLate);
     if (op.kind == OpKind::kRecv &&
-        schedule_.channel(source.channel).service == sched::Service::kReliable) {
+        sched::is_acknowledged(schedule_.channel(source.channel).service)) {
       OpTimes& s = times_[op.match.value];
       if (!message_last) s.cause = receive;
       s.done_s = landed_s + back_latency_s(source) + o_complete_s_;
@@ -409,6 +409,10 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   if (paths.may_fail() || setting.platform.node.is_shared()) return std::nullopt;
+  if (machine::completions_cost(setting.platform) ||
+      setting.platform.post_of_receive() != setting.platform.o_post) {
+    return std::nullopt;
+  }
   Pass pass(setting.schedule, setting.platform, delays, paths);
   if (!pass.run()) return std::nullopt;
   sched::Trace trace = machine::trace_of(setting, "longest-path");

@@ -9,6 +9,7 @@
 #include "analysis/engines/stream_pass.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "machine/completions.h"
 #include "sched/pattern/pattern.h"
 
 namespace slackline::analysis {
@@ -121,6 +122,8 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
     return "fair NICs share among blocks in flight";
   }
   if (platform.o_post.count() == 0) return "o_post is 0";
+  if (platform.post_of_receive() != platform.o_post) return "posting a receive has its own time";
+  if (machine::completions_cost(platform)) return "completions take time of the CPU";
   if (platform.latency.count() == 0 && platform.o_complete.count() == 0) {
     return "latency and o_complete are 0";
   }

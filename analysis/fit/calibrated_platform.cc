@@ -21,10 +21,15 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
     if (figure.verdict != Verdict::kMeasured) continue;
     switch (figure.figure) {
       case Figure::kPost:
+        // Whatever a signal takes of it.
         platform.o_post = time(figure.value);
+        platform.o_signal = {};
         break;
       case Figure::kComplete:
+        // Until it was seen, whatever that took.
         platform.o_complete = time(figure.value);
+        platform.o_poll = platform.o_match = {};
+        platform.poll_batch = 1;
         break;
       case Figure::kGap:
         platform.gap = time(figure.value);

@@ -78,6 +78,30 @@ void require_own_service(const machine::Setting& setting) {
   }
 }
 
+// What a run's order does not tell: which completions one look took, and, of those that waited for
+// their look, when they came. Signals are not in the times of posts here.
+void require_plain_completions(const machine::Setting& setting) {
+  const machine::Platform& platform = setting.platform;
+  if (!machine::completions_cost(platform)) return;
+  const bool sleeps = platform.poll_for && platform.interrupt_cost.count() > 0;
+  if (sleeps || platform.o_signal.count() > 0 || platform.poll_batch > 1) {
+    throw Unsupported(fmt::format(
+        "slack takes completions that are seen one by one and at once, and posts that take one "
+        "time: expected a platform without {}",
+        sleeps                    ? "poll_for"
+        : platform.poll_batch > 1 ? "poll_batch"
+                                  : "o_signal"));
+  }
+  const sched::Schedule& schedule = setting.schedule;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    if (!sched::is_atomic(schedule.ops()[i].kind)) continue;
+    throw Unsupported(
+        fmt::format("slack takes no atomics whose completions wait for their lane: with {} that of "
+                    "{} does",
+                    machine::completion_figure(platform), describe(schedule, OpId(i))));
+  }
+}
+
 // Of a word that both its NIC and CPUs serve the trace does not tell the order: an answer may wait
 // for the NIC while a later one is there.
 void require_one_server(const sched::Schedule& schedule, const std::vector<Served>& served) {
@@ -112,12 +136,14 @@ ConstraintGraph::ConstraintGraph(const machine::Setting& setting, const machine:
                                  WireTimes wire, KeptOrder kept)
     : ops_(countable_ops(setting.schedule)), source_s_(node_count(), 0) {
   require_own_service(setting);
+  require_plain_completions(setting);
+  const machine::Completions completions(setting.schedule, setting.platform, setting.order);
   const std::vector<double> wire_s = wire_times_s(setting, paths, trace, wire);
   constraints_.reserve(setting.schedule.edges().size() + 6 * std::size_t{ops_});
   weights_.reserve(constraints_.capacity());
-  add_operations(setting, delays, paths, wire_s);
+  add_operations(setting, delays, paths, completions, wire_s);
   schedule_constraints_ = constraints_.size();
-  add_lanes(setting, delays, trace, kept);
+  add_lanes(setting, delays, completions, trace, kept);
   add_ports(setting, paths, trace, wire_s, kept.gaps);
   solve();
 }
@@ -131,6 +157,7 @@ ConstraintGraph ConstraintGraph::of_every_run(const machine::Setting& setting,
   any_time.ops.resize(setting.schedule.op_count());
   graph.constraints_.reserve(setting.schedule.edges().size() + 6 * std::size_t{graph.ops_});
   graph.add_operations(setting, delays, paths,
+                       machine::Completions(setting.schedule, setting.platform, setting.order),
                        wire_times_s(setting, paths, any_time, WireTimes::kModel));
   graph.schedule_constraints_ = graph.constraints_.size();
   graph.solve();
@@ -139,11 +166,12 @@ ConstraintGraph ConstraintGraph::of_every_run(const machine::Setting& setting,
 
 void ConstraintGraph::add_operations(const machine::Setting& setting, const machine::Delays& delays,
                                      const machine::Paths& paths,
+                                     const machine::Completions& completions,
                                      std::span<const double> wire_time_s) {
   const sched::Schedule& schedule = setting.schedule;
   const machine::Platform& platform = setting.platform;
   sched::require_static(schedule, "slack");
-  const double complete_s = sched::seconds(platform.o_complete);
+  const double o_complete_s = sched::seconds(platform.o_complete);
   const sched::ChannelOrder channels = sched::channel_order(schedule);
   for (std::uint32_t i = 0; i < ops_; ++i) {
     const OpId id(i);
@@ -157,6 +185,7 @@ void ConstraintGraph::add_operations(const machine::Setting& setting, const mach
     const NodeId request = NodeId::of(id, Moment::kRequest);
     const NodeId wire = NodeId::of(id, Moment::kWire);
     const NodeId done = NodeId::of(id, Moment::kDone);
+    const double complete_s = o_complete_s + completions.see_s(id);
     const double hold_s = lane_hold_s(setting, delays, id);
     const double into_s = delays.post_delay_s(id) + (is_posted(op.kind) ? hold_s : 0);
     source_s_[issued.value] = into_s;
@@ -190,32 +219,33 @@ void ConstraintGraph::add_operations(const machine::Setting& setting, const mach
       continue;
     }
     add(request, wire, 0, Weight::kFixed);
-    const bool datagram = channel.service == sched::Service::kDatagram;
-    if (datagram) {
-      add(wire, done, wire_s + complete_s, Weight::kSent);
-    } else {
+    const bool acknowledged = sched::is_acknowledged(channel.service);
+    if (acknowledged) {
       add(wire, done, wire_s + latency_s + back_s + complete_s, Weight::kAcknowledged);
+    } else {
+      add(wire, done, wire_s + complete_s, Weight::kSent);
     }
     if (!op.match.valid()) continue;
-    add(wire, NodeId::of(op.match, Moment::kDone), wire_s + latency_s + complete_s,
-        Weight::kArrived);
-    if (schedule.op(op.match).kind == OpKind::kRecv && !datagram) {
+    add(wire, NodeId::of(op.match, Moment::kDone),
+        wire_s + latency_s + o_complete_s + completions.see_s(op.match), Weight::kArrived);
+    if (schedule.op(op.match).kind == OpKind::kRecv && acknowledged) {
       add(NodeId::of(op.match, Moment::kIssued), done, back_s + complete_s, Weight::kAnswered);
     }
   }
 }
 
 // Who holds its lane keeps what comes after it waiting, up to the next that holds it. An operation
-// that needs no time keeps nobody waiting, but waits.
+// that needs no time keeps nobody waiting, but waits. So does a look at a completion, which ends
+// when its operation is done.
 void ConstraintGraph::add_lanes(const machine::Setting& setting, const machine::Delays& delays,
-                                const sched::Trace& trace, const KeptOrder& kept) {
+                                const machine::Completions& completions, const sched::Trace& trace,
+                                const KeptOrder& kept) {
   const sched::Schedule& schedule = setting.schedule;
   struct Turn {
-    OpId op;
-    double issued_s;
+    NodeId node;
+    double at_s;
     double hold_s;
-    int place;  // of several issued at one time: posted at its end, without any, issued at its
-                // start
+    int place;  // of several at one time: a hold that ends, none, one that begins
     bool holds;
   };
   struct Lane {
@@ -232,11 +262,18 @@ void ConstraintGraph::add_lanes(const machine::Setting& setting, const machine::
     const int place = hold_s == 0 ? 1 : is_posted(op.kind) ? 0 : 2;
     Lane& lane = of_lane[lanes.of(id.value, op)];
     const bool holds = hold_s > 0 || op.rank == kept.rank || (kept.posts && is_posted(op.kind));
-    lane.turns.push_back({id, trace.ops[i].issued_s, hold_s, place, holds});
+    const NodeId issued = NodeId::of(id, Moment::kIssued);
+    lane.turns.push_back({issued, trace.ops[i].issued_s, hold_s, place, holds});
     lane.held = lane.held || holds;
+    if (completions.is_looked_at(id)) {
+      const double see_s = completions.see_s(id);
+      lane.turns.push_back({NodeId::of(id, Moment::kDone), trace.ops[i].done_s, see_s,
+                            see_s > 0 ? 0 : 1, see_s > 0});
+      lane.held = lane.held || see_s > 0;
+    }
   }
   const auto earlier = [](const Turn& a, const Turn& b) {
-    return std::tuple(a.issued_s, a.place, a.op) < std::tuple(b.issued_s, b.place, b.op);
+    return std::tuple(a.at_s, a.place, a.node) < std::tuple(b.at_s, b.place, b.node);
   };
   std::vector<std::uint32_t> depth;
   for (auto& [turns, held] : of_lane) {
@@ -245,14 +282,13 @@ void ConstraintGraph::add_lanes(const machine::Setting& setting, const machine::
       std::sort(turns.begin(), turns.end(), earlier);
     }
     const auto tied = [](const Turn& a, const Turn& b) {
-      return a.issued_s == b.issued_s && a.place == b.place && a.holds && b.holds;
+      return a.at_s == b.at_s && a.place == b.place && a.holds && b.holds;
     };
     if (kept != KeptOrder{} &&
         std::adjacent_find(turns.begin(), turns.end(), tied) != turns.end()) {
       if (depth.empty()) depth = depth_in_instant(schedule, trace);
       const auto key = [&](const Turn& t) {
-        const NodeId issued = NodeId::of(t.op, Moment::kIssued);
-        return std::tuple(t.issued_s, t.place, t.holds, depth[issued.value], t.op);
+        return std::tuple(t.at_s, t.place, t.holds, depth[t.node.value], t.node);
       };
       std::sort(turns.begin(), turns.end(),
                 [&](const Turn& a, const Turn& b) { return key(a) < key(b); });
@@ -260,15 +296,14 @@ void ConstraintGraph::add_lanes(const machine::Setting& setting, const machine::
     const Turn* holder = nullptr;
     const Turn* passing = turns.data();  // the first of those without hold since the holder
     for (const Turn& turn : turns) {
-      const NodeId issued = NodeId::of(turn.op, Moment::kIssued);
       const double into_s = turn.place == 0 ? turn.hold_s : 0;
       if (holder != nullptr) {
-        add(NodeId::of(holder->op, Moment::kIssued), issued,
-            (holder->place == 2 ? holder->hold_s : 0) + into_s, Weight::kTurn);
+        add(holder->node, turn.node, (holder->place == 2 ? holder->hold_s : 0) + into_s,
+            Weight::kTurn);
       }
       if (!turn.holds) continue;
       for (; passing != &turn; ++passing) {
-        went_before_.push_back({NodeId::of(passing->op, Moment::kIssued), issued, into_s});
+        went_before_.push_back({passing->node, turn.node, into_s});
       }
       holder = &turn;
       ++passing;

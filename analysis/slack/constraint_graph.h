@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/slack/wire_times.h"
+#include "machine/completions.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
 #include "machine/setting.h"
@@ -44,16 +45,17 @@ enum class Weight : std::uint8_t {
   kFixed,       // nothing that can be varied: the duration of a delay, the service of an atomic, 0
   kInto,        // the head's own delay, and its lane time if it is posted
   kLaneTime,    // the tail's lane time
-  kCompletion,  // o_complete
+  kCompletion,  // o_complete, and the look at it, as in all that follow with o_complete
   kRequest,     // the tail's latency there; of an atomic its service too
   kReply,       // the tail's wire time and latency back, o_complete
   kSent,        // the tail's wire time, o_complete
   kArrived,     // the tail's wire time and latency there, o_complete
   kAcknowledged,  // the tail's wire time and latency there and back, o_complete
   kAnswered,      // the head's latency back, o_complete
-  kTurn,          // the tail's lane time unless it is posted, the head's if it is
-  kOutPort,       // the gap or, of a serial NIC, the tail's wire time if that is longer
-  kInPort,        // the tail's wire time
+  kTurn,  // the tail's lane time unless it is posted, the head's if it is; of a done, which stands
+          // for the look that saw it: nothing after it, and the look's before it
+  kOutPort,  // the gap or, of a serial NIC, the tail's wire time if that is longer
+  kInPort,   // the tail's wire time
 };
 
 /// An operation or a message that takes no time keeps no other waiting, and so has no place in the
@@ -119,9 +121,11 @@ class ConstraintGraph {
     weights_.push_back(weight);
   }
   void add_operations(const machine::Setting& setting, const machine::Delays& delays,
-                      const machine::Paths& paths, std::span<const double> wire_s);
+                      const machine::Paths& paths, const machine::Completions& completions,
+                      std::span<const double> wire_s);
   void add_lanes(const machine::Setting& setting, const machine::Delays& delays,
-                 const sched::Trace& trace, const KeptOrder& kept);
+                 const machine::Completions& completions, const sched::Trace& trace,
+                 const KeptOrder& kept);
   void add_ports(const machine::Setting& setting, const machine::Paths& paths,
                  const sched::Trace& trace, std::span<const double> wire_s, bool keep_gaps);
   std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,

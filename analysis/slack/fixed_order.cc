@@ -11,6 +11,7 @@
 #include "analysis/slack/constraint_graph.h"
 #include "base/enum_names.h"
 #include "base/grouped.h"
+#include "machine/completions.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
 
@@ -238,6 +239,9 @@ FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trac
   if (paths.may_fail() || !paths.link_changes().empty()) {
     return {Contested::kRates, OpId::none(), OpId::none(), true};
   }
+  if (machine::completions_cost(setting.platform)) {
+    return {Contested::kLooks, OpId::none(), OpId::none(), true};
+  }
   const ConstraintGraph graph(setting, delays, paths, trace);
   Search search(setting.schedule, graph);
   const FixedOrder found = search.run();
@@ -247,8 +251,8 @@ FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trac
 }
 
 std::string_view name(Contested contested) {
-  constexpr base::EnumNames<Contested, 7> kNames = {"nothing", "lane", "out-port", "in-port",
-                                                    "word",    "link", "rates"};
+  constexpr base::EnumNames<Contested, 8> kNames = {"nothing", "lane", "out-port", "in-port",
+                                                    "word",    "link", "rates",    "looks"};
   return kNames[contested];
 }
 
@@ -269,6 +273,8 @@ std::string place_of(const sched::Schedule& schedule, const FixedOrder& order) {
       return "a link";
     case Contested::kRates:
       return "rates that change at given times";
+    case Contested::kLooks:
+      return "looks at completions";
   }
   return "";
 }

@@ -20,12 +20,14 @@ enum class Contested : std::uint8_t {
   kWord,     // that atomics act on
   kLink,     // which large messages share, or may
   kRates,    // the plan changes rates or cuts ways at given times, whoever is late
+  kLooks,    // completions are seen in the order in which they come
 };
 
 struct FixedOrder {
   /// Not kNothing: a delay may cost more than itself; this is why, the first reason that was found.
   Contested contested = Contested::kNothing;
-  /// Two operations whose order there is not fixed by arcs, as the run had it; none for kRates.
+  /// Two operations whose order there is not fixed by arcs, as the run had it; none for kRates and
+  /// kLooks.
   sched::OpId first, second;
   /// False if the search was given up, since the arcs between some two operations are too many:
   /// then nothing is known beyond `first` and `second`, whose order was not found to be fixed.
@@ -42,7 +44,7 @@ struct FixedOrder {
 /// does.
 FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trace);
 
-/// "lane", "out-port", "in-port", "word", "link", "rates"; "nothing".
+/// "lane", "out-port", "in-port", "word", "link", "rates", "looks"; "nothing".
 std::string_view name(Contested contested);
 
 /// What they compete for, for people: "the lane of rank 3", "rank 2's in-port"; empty for kNothing.

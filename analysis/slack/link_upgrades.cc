@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "analysis/in_threads.h"
@@ -32,9 +31,6 @@ class Network {
       }
     }
     for (const auto& [pair, route] : routes) routes_.push_back({pair.first, pair.second, route});
-    for (std::uint32_t r = 0; r < wiring_.rank_count(); ++r) {
-      hosts_.push_back(wiring_.host_name(RankId(r)));
-    }
   }
 
   std::vector<LinkId> passed() const {
@@ -58,38 +54,28 @@ class Network {
     return most;
   }
 
-  machine::Wiring as_it_is() const { return made(links_, routes_); }
+  machine::Wiring as_it_is() const { return wiring_.with(links_, routes_); }
   machine::Wiring with_rate(LinkId link, std::uint64_t percent) const {
     std::vector<machine::Link> links = links_;
     std::uint64_t& rate = links[link.value].rate.bits_per_second;
     // Rounded up, so that more is more; without overflow.
     rate = rate / 100 * percent + (rate % 100 * percent + 99) / 100;
-    return made(std::move(links), routes_);
+    return wiring_.with(std::move(links), routes_);
   }
   machine::Wiring nearer(LinkId link, Time by) const {
     std::vector<machine::Wiring::FixedRoute> routes = routes_;
     for (auto& fixed : routes) {
       if (passes(fixed.route, link)) fixed.route.latency -= by;
     }
-    return made(links_, std::move(routes));
+    return wiring_.with(links_, std::move(routes));
   }
 
  private:
   static bool passes(const machine::Route& route, LinkId link) {
     return std::find(route.links.begin(), route.links.end(), link) != route.links.end();
   }
-  machine::Wiring made(std::vector<machine::Link> links,
-                       std::vector<machine::Wiring::FixedRoute> routes) const {
-    // A local way says the rate of its memory itself.
-    sched::Rate copy_rate{};
-    for (const auto& fixed : routes) {
-      if (fixed.route.local) copy_rate = fixed.route.copy_rate;
-    }
-    return {hosts_, std::move(links), std::move(routes), wiring_.node(), copy_rate};
-  }
 
   const machine::Wiring& wiring_;
-  std::vector<std::string> hosts_;
   std::vector<machine::Link> links_;
   std::vector<machine::Wiring::FixedRoute> routes_;
 };

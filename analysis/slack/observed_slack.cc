@@ -191,7 +191,7 @@ class Observed {
     const double done_s = trace_.ops[id.value].done_s;
     std::vector<std::uint32_t> preds = {issued(id)};
     if (sends && schedule_.op(op.match).kind == sched::OpKind::kRecv &&
-        schedule_.channel(op.channel).service == sched::Service::kReliable) {
+        sched::is_acknowledged(schedule_.channel(op.channel).service)) {
       // An acknowledgement comes after the arrival; but some transports complete a small message
       // before, or even before its receive is posted.
       const bool large = schedule_.payload_bytes(op) > interleave_bytes_;

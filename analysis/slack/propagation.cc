@@ -15,6 +15,7 @@ using sched::OpId;
 Propagation::Propagation(const machine::Setting& setting, const sched::Trace& trace, WireTimes wire)
     : schedule_(setting.schedule),
       trace_(trace),
+      completions_(schedule_, setting.platform, setting.order),
       hold_s_(schedule_.op_count(), 0),
       unhindered_s_(schedule_.op_count(), 0),
       rank_finish_s_(schedule_.rank_count(), 0) {
@@ -79,10 +80,12 @@ void Propagation::hold_up_lane(OpId id, double free_s, Scratch& scratch) const {
   const Op& op = schedule_.op(id);
   for (OpId k = schedule_.first_op(op.rank); k < schedule_.end_op(op.rank); ++k.value) {
     const Op& other = schedule_.op(k);
-    if (other.lane != op.lane || !machine::holds_lane(other.kind) ||
-        trace_.ops[k.value].issued_s <= trace_.ops[id.value].issued_s) {
-      continue;
+    if (other.lane != op.lane || !machine::holds_lane(other.kind)) continue;
+    const sched::OpTimes& times = trace_.ops[k.value];
+    if (completions_.is_looked_at(k) && times.done_s > trace_.ops[id.value].issued_s) {
+      raise(place(k, Moment::kDone), free_s + completions_.see_s(k), scratch);
     }
+    if (times.issued_s <= trace_.ops[id.value].issued_s) continue;
     const double into_s = machine::is_posted(other.kind) ? hold_s_[k.value] : 0;
     raise(place(k, Moment::kIssued), free_s + into_s, scratch);
   }

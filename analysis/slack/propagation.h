@@ -60,6 +60,7 @@ class Propagation {
 
   const sched::Schedule& schedule_;
   const sched::Trace& trace_;
+  const machine::Completions completions_;
   std::vector<double> hold_s_;        // of every operation, its lane
   std::vector<double> unhindered_s_;  // when each would be issued if its lane were free
   std::vector<std::uint32_t> place_;  // of every node

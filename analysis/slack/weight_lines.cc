@@ -72,6 +72,7 @@ WeightLines::WeightLines(const machine::Setting& setting, const machine::Delays&
       delays_(delays),
       paths_(paths),
       parameter_(parameter),
+      completions_(setting.schedule, setting.platform, setting.order),
       wire_s_(wire_times_s(setting, paths, trace, wire)),
       complete_{sched::seconds(platform_.o_complete),
                 parameter.kind == Kind::kCompletion ? 1.0 : 0},
@@ -187,7 +188,9 @@ Line WeightLines::hold(OpId id) const {
   Line line{lane_s + delays_.lane_delay_s(id), 0};
   switch (parameter_.kind) {
     case Kind::kPost:
-      if (machine::is_posted(op.kind)) line.slope = slowdown_[op.rank.value];
+      if (machine::is_posted(op.kind) && !(op.kind == OpKind::kRecv && platform_.o_post_recv)) {
+        line.slope = slowdown_[op.rank.value];
+      }
       break;
     case Kind::kLaneTime:
       if (op.rank == parameter_.rank) line.slope = 1;
@@ -219,8 +222,13 @@ Lines WeightLines::wire(OpId id) const {
   return way.rest == 0 ? own : Lines::highest(own, Lines(Line{bytes / way.rest, 0}), least_);
 }
 
+// From the event at the NIC until the operation is done.
+Line WeightLines::complete(OpId id) const { return complete_ + Line{completions_.see_s(id), 0}; }
+
 // From the beginning of an answer to the operation's done.
-Lines WeightLines::reply(OpId id) const { return wire(id) + Lines(latency(id, true) + complete_); }
+Lines WeightLines::reply(OpId id) const {
+  return wire(id) + Lines(latency(id, true) + complete(id));
+}
 
 Line WeightLines::source(NodeId node) const {
   return node.moment() == Moment::kIssued ? into(node.op()) : Line{};
@@ -243,7 +251,7 @@ Lines WeightLines::weight(const Constraint& c, Weight weight) const {
     case Weight::kLaneTime:
       return Lines(hold(tail));
     case Weight::kCompletion:
-      return Lines(complete_);
+      return Lines(complete(head));
     case Weight::kRequest: {
       const bool atomic = schedule_.op(tail).kind != OpKind::kGet;
       const bool local = paths_[paths_.of(schedule_.op(tail).channel, false)].local;
@@ -254,17 +262,22 @@ Lines WeightLines::weight(const Constraint& c, Weight weight) const {
     case Weight::kReply:
       return schedule_.op(tail).kind == OpKind::kGet ? reply(tail) : Lines{};
     case Weight::kSent:
-      return wire(tail) + Lines(complete_);
+      return wire(tail) + Lines(complete(head));
     case Weight::kArrived:
-      return wire(tail) + Lines(latency(tail, false) + complete_);
+      return wire(tail) + Lines(latency(tail, false) + complete(head));
     case Weight::kAcknowledged:
-      return wire(tail) + Lines(latency(tail, false) + latency(tail, true) + complete_);
+      return wire(tail) + Lines(latency(tail, false) + latency(tail, true) + complete(head));
     case Weight::kAnswered:
-      return Lines(latency(head, true) + complete_);
+      return Lines(latency(head, true) + complete(head));
     case Weight::kTurn: {
       Line line;
-      if (!machine::is_posted(schedule_.op(tail).kind)) line = line + hold(tail);
-      if (machine::is_posted(schedule_.op(head).kind)) line = line + hold(head);
+      const bool looked = c.tail.moment() == Moment::kDone;
+      if (!looked && !machine::is_posted(schedule_.op(tail).kind)) line = line + hold(tail);
+      if (c.head.moment() == Moment::kDone) {
+        line = line + Line{completions_.see_s(head), 0};
+      } else if (machine::is_posted(schedule_.op(head).kind)) {
+        line = line + hold(head);
+      }
       return Lines(line);
     }
     case Weight::kOutPort:

@@ -64,6 +64,7 @@ class WeightLines {
   Line latency(sched::OpId op, bool back) const;
   Line hold(sched::OpId op) const;
   Line into(sched::OpId op) const;
+  Line complete(sched::OpId op) const;
   Lines wire(sched::OpId op) const;
   Lines reply(sched::OpId op) const;
 
@@ -73,6 +74,7 @@ class WeightLines {
   const machine::Paths& paths_;
 
   const Parameter parameter_;
+  const machine::Completions completions_;
   std::vector<double> wire_s_;     // of every operation
   std::vector<double> slowdown_;   // kPost: of every rank
   std::vector<WayRate> way_rate_;  // kByteTime: of every path

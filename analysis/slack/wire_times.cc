@@ -1,6 +1,11 @@
 #include "analysis/slack/wire_times.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/error.h"
+#include "machine/completions.h"
 
 namespace slackline::analysis {
 namespace {
@@ -25,12 +30,19 @@ double wire_time_in_run_s(const machine::Setting& setting, const machine::Paths&
   const double latency_s = paths[paths.of(op.channel, false)].latency_s;
   const double back_s = paths[paths.of(op.channel, true)].latency_s;
   const double complete_s = sched::seconds(setting.platform.o_complete);
+  const bool is_told = op.match.valid() && !has_reply(op.kind);
+  if (!is_told && machine::completions_cost(setting.platform)) {
+    throw Unsupported(fmt::format(
+        "the run does not tell how long {} was on the wire, as its completion may have waited to "
+        "be seen: expected a platform without {}",
+        describe(schedule, id), machine::completion_figure(setting.platform)));
+  }
   double end_s = 0;
   if (has_reply(op.kind)) {
     end_s = times.done_s - complete_s - back_s;
   } else if (op.match.valid()) {
     end_s = trace.ops[op.match.value].wire_s - latency_s;
-  } else if (schedule.channel(op.channel).service == sched::Service::kDatagram) {
+  } else if (!sched::is_acknowledged(schedule.channel(op.channel).service)) {
     end_s = times.done_s - complete_s;
   } else {
     end_s = times.done_s - complete_s - back_s - latency_s;

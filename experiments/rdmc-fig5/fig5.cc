@@ -18,8 +18,7 @@ using sched::Schedule;
 using sched::Trace;
 
 constexpr RankId kSender{0};
-constexpr RankId kRelayer{1};             // the sender's first receiver
-constexpr double kPreemption_s = 100e-6;  // stated: "roughly 100 µs"
+constexpr RankId kRelayer{1};  // the sender's first receiver
 
 bool sends_data(const Schedule& schedule, const sched::Op& op) {
   return op.kind == OpKind::kSend && schedule.payload_bytes(op) != 0;

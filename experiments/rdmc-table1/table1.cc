@@ -18,7 +18,6 @@ using sched::RankId;
 using sched::Schedule;
 using sched::Trace;
 
-constexpr RankId kRoot{0};
 constexpr RankId kFarthest{3};  // two hops from the root: 0→1→3
 
 // The time of the transfer, in the parts that the paper's table has.

@@ -22,24 +22,6 @@ constexpr std::array<Row, 3> kPaper = {Row{8, 12.07, 38.39, 2116.78, 36.52, 35.8
                                        Row{256, 367.08, 1129.82, 5318.89, 1061.37, 1135.74}};
 constexpr std::uint32_t kUMax = 256;
 
-constexpr const char* kWriteGap =
-    "A write costs the preset's assumed 200 ns to post and the polls of its completions, which "
-    "makes "
-    "4.84 million. This is the form in which the table was first judged; the tolerance of each row "
-    "came after it had failed.";
-constexpr const char* kSendGap =
-    "What a send costs beyond its post and the receive's is the making and seeing of completions "
-    "and "
-    "the hand-over from the service thread to the caller's; the paper gives no figure for either, "
-    "and "
-    "the model has none.";
-constexpr const char* kTradGap =
-    "The target is the bottleneck: its handlers add each record to its state, which is how a run "
-    "proves "
-    "that every call ran once, and read 264 bytes twice for it at the assumed 8 GB/s; the paper's "
-    "empty "
-    "function reads nothing.";
-
 Row measure(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages) {
   const double mb = 1e-6 * static_cast<double>(bytes);
   const auto calls = [&](std::uint32_t count, std::string_view how) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 
@@ -17,20 +19,27 @@ using sched::Slice;
 constexpr std::uint32_t kSlots = 8;                    // of a channel, at each end
 constexpr std::uint64_t kMostGathered = 256ull << 10;  // in one bundle
 constexpr std::uint64_t kLargePut = 64ull << 10;       // not copied
+constexpr std::uint64_t kMostHeaders = 4096;           // in one bundle, if it is told
 
 // What both ends of a channel know of it.
 struct Shape {
   bool gathers = false;
   bool written = true;
-  std::uint64_t limit = 0;
+  std::uint64_t full_bytes = 0;  // of what its operations carry
+  std::uint64_t most_bytes = 0;  // with which a slot still takes any of them
   std::uint64_t slot_bytes = 0;
 };
+
+double seconds_of(Bundles::Clock::time_point at) {
+  return std::chrono::duration<double>(at.time_since_epoch()).count();
+}
 
 std::vector<Shape> shapes_of(const sched::Schedule& schedule) {
   std::vector<Shape> shapes(schedule.channels().size());
   if (!schedule.has_bundles()) return shapes;
   struct Count {
     std::uint64_t largest = 0;
+    std::uint64_t messages = 0;
     std::uint64_t puts = 0;
     std::uint64_t contiguous = 0;
     Slice last;
@@ -43,6 +52,7 @@ std::vector<Shape> shapes_of(const sched::Schedule& schedule) {
     if (!shape.gathers) continue;
     Count& count = counts[op.channel.value];
     count.largest = std::max(count.largest, schedule.payload_bytes(op));
+    ++count.messages;
     // A flag that becomes visible behind what is written elsewhere needs an order among writes.
     shape.written = shape.written && !sched::is_fifo_source(op) &&
                     (op.notify == sched::Notify::kNone || op.writes.count == 1);
@@ -57,10 +67,17 @@ std::vector<Shape> shapes_of(const sched::Schedule& schedule) {
     Shape& shape = shapes[c];
     if (!shape.gathers) continue;
     shape.written = shape.written && 2 * (counts[c].contiguous + 1) >= counts[c].puts;
-    shape.limit = std::min(schedule.channels()[c].bundle_bytes, kMostGathered);
-    const std::uint64_t largest = shape.written ? std::min(counts[c].largest, kLargePut)
-                                                : counts[c].largest + sizeof(BundleHeader);
-    shape.slot_bytes = (shape.limit + largest + 63) / 64 * 64;
+    shape.full_bytes = std::min(schedule.channels()[c].bundle_bytes, kMostGathered);
+    if (shape.written) {
+      // What is larger than kLargePut is not copied.
+      shape.most_bytes = shape.full_bytes;
+      shape.slot_bytes = shape.most_bytes + std::min(counts[c].largest, kLargePut);
+    } else {
+      const std::uint64_t headers = std::min(counts[c].messages, kMostHeaders);
+      shape.most_bytes = shape.full_bytes + headers * sizeof(BundleHeader);
+      shape.slot_bytes = shape.most_bytes + sizeof(BundleHeader) + counts[c].largest;
+    }
+    shape.slot_bytes = (shape.slot_bytes + 63) / 64 * 64;
   }
   return shapes;
 }
@@ -101,10 +118,9 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
     const sched::Channel& channel = schedule_.channels()[c];
     if (channel.src == program.rank()) {
       line_of_[c] = static_cast<std::uint32_t>(lines_.size());
-      Line& line = lines_.emplace_back();
-      line.channel = sched::ChannelId(c);
+      Line& line = lines_.emplace_back(Line{sched::ChannelId(c), {channel, shape.full_bytes}});
       line.written = shape.written;
-      line.limit = shape.limit;
+      line.most_bytes = shape.most_bytes;
       line.first_tag = static_cast<std::uint32_t>(places_.size());
       for (std::uint32_t s = 0; s < kSlots; ++s, at += shape.slot_bytes) {
         line.slots.emplace_back().data = at;
@@ -174,18 +190,26 @@ bool Bundles::takes(std::uint32_t i, RequestQueue& queue) {
   if (!op.channel.valid()) return false;
   if (op.kind == OpKind::kRecv) return target_of_[op.channel.value] != kNoOp;
   if (line_of_[op.channel.value] == kNoOp) return false;
-  const bool gathered = op.kind == OpKind::kSend || op.kind == OpKind::kPut;
-  const bool large =
-      lines_[line_of_[op.channel.value]].written && schedule_.payload_bytes(op) > kLargePut;
-  if (gathered && !large) return true;
+  Line& line = lines_[line_of_[op.channel.value]];
+  if (is_copied(line, op)) return true;
   flush(i, queue);
+  line.rule.left();
   return false;
 }
 
-bool Bundles::has_room(const Line& line) const {
-  const sched::Channel& channel = channel_of(line);
-  return channel.bundle == sched::Bundle::kOverflow &&
-         (channel.window == 0 || line.under_way < channel.window);
+// Whether it goes into bundles, if only into one of its own.
+bool Bundles::is_copied(const Line& line, const Op& op) const {
+  if (op.kind != OpKind::kSend && op.kind != OpKind::kPut) return false;
+  return !line.written || schedule_.payload_bytes(op) <= kLargePut;
+}
+
+void Bundles::room_made(std::uint32_t i, RequestQueue& queue) {
+  const Op& op = program_.op(i);
+  if (!sched::is_initiator(op.kind) || line_of_[op.channel.value] == kNoOp) return;
+  Line& line = lines_[line_of_[op.channel.value]];
+  if (is_copied(line, op)) return;
+  line.rule.over();
+  if (line.open != kNoOp && line.rule.is_free_to_leave()) post(line, queue);
 }
 
 void Bundles::add(std::uint32_t i, Clock::time_point now, RequestQueue& queue) {
@@ -205,7 +229,8 @@ void Bundles::add(std::uint32_t i, Clock::time_point now, RequestQueue& queue) {
 }
 
 void Bundles::added(Line& line, RequestQueue& queue) {
-  if (line.slots[line.open].bytes >= line.limit || has_room(line)) post(line, queue);
+  const bool takes_more = line.slots[line.open].bytes <= line.most_bytes;
+  if (!takes_more || line.rule.is_full() || line.rule.is_free_to_leave()) post(line, queue);
 }
 
 // False if there is no memory for it now.
@@ -218,12 +243,10 @@ bool Bundles::gather(Line& line, std::uint32_t i, Clock::time_point now) {
     slot.ops.clear();
     slot.runs.clear();
     slot.bytes = 0;
-    const sched::Time delay = channel_of(line).bundle_delay;
-    line.due = Clock::time_point::max();
-    if (delay != sched::kForever) line.due = now + std::chrono::ceil<Clock::duration>(delay);
   }
   Slot& slot = line.slots[line.open];
   const Op& op = program_.op(i);
+  line.rule.add(schedule_.payload_bytes(op), seconds_of(now));
   const std::uint64_t shift = operands_.read(i).shift;
   if (line.written) {
     add_written(slot, op, shift);
@@ -275,7 +298,7 @@ void Bundles::flush(std::uint32_t i, RequestQueue& queue) {
 bool Bundles::flush_old(Clock::time_point now, RequestQueue& queue) {
   bool any = false;
   for (Line& line : lines_) {
-    if (line.open == kNoOp || line.due > now) continue;
+    if (line.rule.due_s() > seconds_of(now)) continue;
     post(line, queue);
     any = true;
   }
@@ -283,19 +306,19 @@ bool Bundles::flush_old(Clock::time_point now, RequestQueue& queue) {
 }
 
 std::optional<Bundles::Clock::time_point> Bundles::next_due() const {
-  std::optional<Clock::time_point> next;
-  for (const Line& line : lines_) {
-    if (line.open == kNoOp || line.due == Clock::time_point::max()) continue;
-    if (!next || line.due < *next) next = line.due;
-  }
-  return next;
+  double next_s = std::numeric_limits<double>::infinity();
+  for (const Line& line : lines_) next_s = std::min(next_s, line.rule.due_s());
+  if (std::isinf(next_s)) return std::nullopt;
+  return Clock::time_point(
+      std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(next_s)));
 }
 
 void Bundles::post(Line& line, RequestQueue& queue) {
   const std::uint32_t index = line.open;
   Slot& slot = line.slots[index];
   line.open = kNoOp;
-  ++line.under_way;
+  line.rule.close();
+  line.rule.left();
   if (line.written) return write(line, index, queue);
   slot.awaited = 2;
   line.told.push_back(index);
@@ -326,7 +349,7 @@ void Bundles::write(Line& line, std::uint32_t index, RequestQueue& queue) {
 void Bundles::over(Line& line, std::uint32_t index, RequestQueue& queue) {
   Slot& slot = line.slots[index];
   if (--slot.awaited != 0) return;
-  --line.under_way;
+  line.rule.over();
   done.insert(done.end(), slot.ops.begin(), slot.ops.end());
   line.free.push_back(index);
   if (line.stalled != kNoOp) {
@@ -334,7 +357,7 @@ void Bundles::over(Line& line, std::uint32_t index, RequestQueue& queue) {
     line.stalled = kNoOp;
     gather(line, op, Clock::now());
     added(line, queue);
-  } else if (line.open != kNoOp && has_room(line)) {
+  } else if (line.open != kNoOp && line.rule.is_free_to_leave()) {
     post(line, queue);
   }
 }

@@ -7,9 +7,8 @@
 // is told: a bundle is one message with a header for every operation in it, which the target's
 // executor takes apart, in order, and acknowledges.
 //
-// A bundle is posted when it holds bundle_bytes or as much as is kept for it, by a flush, by a get
-// or atomic that comes behind, when it is bundle_delay old, which is seen by progress(), and in
-// overflow as soon as fewer than `window` are under way.
+// machine/run/bundle_line.h says when a bundle leaves, as in a simulation. It leaves sooner when it
+// fills the memory that is kept for it. Its age is seen by progress().
 #pragma once
 
 #include <chrono>
@@ -25,6 +24,7 @@
 #include "hw/executor/program.h"
 #include "hw/executor/requests.h"
 #include "hw/transport.h"
+#include "machine/run/bundle_line.h"
 #include "machine/run/operands.h"
 
 namespace slackline::hw {
@@ -66,6 +66,8 @@ class Bundles {
   void add(std::uint32_t op, Clock::time_point now, RequestQueue& queue);
   /// Posts what the operation's channel has gathered, if it gathers.
   void flush(std::uint32_t op, RequestQueue& queue);
+  /// The operation is done; posts what it held back, if it went by itself.
+  void room_made(std::uint32_t op, RequestQueue& queue);
   /// Posts what is old enough; answers whether there was anything.
   bool flush_old(Clock::time_point now, RequestQueue& queue);
   /// When the next bundle is old enough.
@@ -94,16 +96,15 @@ class Bundles {
   // A channel from here.
   struct Line {
     sched::ChannelId channel;
+    machine::BundleLine rule;
     bool written = false;
-    std::uint64_t limit = 0;
-    std::vector<Slot> slots;
-    std::vector<std::uint32_t> free;
-    std::deque<std::uint32_t> told;  // slots to be acknowledged, in order
-    std::uint32_t open = kNoOp;      // slot
-    std::uint32_t stalled = kNoOp;   // operation
-    std::uint32_t under_way = 0;
-    std::uint32_t first_tag = 0;  // of its slots, then of its acknowledgements
-    Clock::time_point due = Clock::time_point::max();
+    std::uint64_t most_bytes = 0;  // of a slot that still takes any message
+    std::vector<Slot> slots{};
+    std::vector<std::uint32_t> free{};
+    std::deque<std::uint32_t> told{};  // slots to be acknowledged, in order
+    std::uint32_t open = kNoOp;        // slot
+    std::uint32_t stalled = kNoOp;     // operation
+    std::uint32_t first_tag = 0;       // of its slots, then of its acknowledgements
   };
   // A channel that is told here.
   struct Target {
@@ -121,11 +122,8 @@ class Bundles {
     bool acknowledgement = false;
   };
 
-  const sched::Channel& channel_of(const Line& line) const {
-    return schedule_.channel(line.channel);
-  }
+  bool is_copied(const Line& line, const sched::Op& op) const;
   WorkRequest request(RequestKind kind, std::uint32_t channel, std::uint32_t tag) const;
-  bool has_room(const Line& line) const;
   bool gather(Line& line, std::uint32_t op, Clock::time_point now);
   void add_written(Slot& slot, const sched::Op& op, std::uint64_t shift);
   void add_told(Slot& slot, const sched::Op& op, sched::OpId id, std::uint64_t shift);

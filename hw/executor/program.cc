@@ -48,8 +48,10 @@ void RankProgram::require_supported() const {
           fmt::format("{} has no match; `check` lists what is wrong", describe(schedule_, id(i))));
     }
     if (sched::has_channel(o.kind) &&
-        schedule_.channel(o.channel).service != sched::Service::kReliable) {
-      refuse("transports are reliable; expected a channel of service rc");
+        !sched::is_acknowledged(schedule_.channel(o.channel).service)) {
+      refuse(
+          "transports are reliable, and keep no message for a receive to come; expected a channel "
+          "of service rc");
     }
     if (o.kind == OpKind::kReduce && o.writes.count > 1) refuse("expected a single write");
     if (o.kind != OpKind::kPoll) continue;

@@ -218,6 +218,13 @@ class TreeFinder {
 
 }  // namespace
 
-SwitchTree switch_tree(const Wiring& wiring) { return TreeFinder(wiring).find(); }
+SwitchTree switch_tree(const Wiring& wiring) {
+  if (wiring.framing() != machine::Framing{}) {
+    throw Unsupported(
+        "mtu, packet_overhead and coding: a testbed has packets of its own, and its rates are what "
+        "messages get; expected a platform without them");
+  }
+  return TreeFinder(wiring).find();
+}
 
 }  // namespace slackline::hw

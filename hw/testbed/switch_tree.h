@@ -35,7 +35,8 @@ struct SwitchTree {
 /// The network between all of the wiring's ranks. Throws InputError for fewer than two ranks, and
 /// Unsupported, naming hosts and links, for what is no such tree: ranks that share a machine or a
 /// NIC, hosts that others' messages pass, a link that two hosts or switches have, or that goes both
-/// ways, several ways through a network, and a link that gives every message its whole rate.
+/// ways, several ways through a network, and a link that gives every message its whole rate; also
+/// what says packets and line codes of its own.
 SwitchTree switch_tree(const machine::Wiring& wiring);
 
 }  // namespace slackline::hw

@@ -39,10 +39,9 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       gap_s_(sched::seconds(setting.platform.gap)),
       read_s_(read_s(setting.platform, false)),
       serial_(setting.platform.nic == NicDiscipline::kSerial),
-      datagrams_(std::ranges::any_of(schedule_.channels(),
-                                     [](const sched::Channel& channel) {
-                                       return channel.service == sched::Service::kDatagram;
-                                     })),
+      acknowledged_(std::ranges::all_of(
+          schedule_.channels(),
+          [](const sched::Channel& channel) { return sched::is_acknowledged(channel.service); })),
       request_s_(record.request_s),
       own_graph_(shared != nullptr ? nullptr
                                    : std::make_unique<const RunGraph>(
@@ -50,6 +49,10 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       graph_(shared != nullptr ? *shared : *own_graph_),
       core_(*this, graph_, record.times, setting.order, platform_.interleave_bytes, record.seed),
       meetings_(schedule_, graph_.tree()),
+      completions_(schedule_, platform_, setting.order),
+      sees_(completions_.any() && completions_.are_seen()),
+      sleeps_(completions_.any() && completions_.programs_sleep()),
+      queues_(sees_ ? core_.lanes().count() : 0),
       bundles_(schedule_),
       bundled_(bundles_.any()),
       replying_(schedule_.op_count(), 0),
@@ -150,6 +153,12 @@ void Execution::handle(const Event& event) {
     case Kind::kDone:
       done(id);
       break;
+    case Kind::kCompleted:
+      completed(id);
+      break;
+    case Kind::kSeen:
+      seen(id);
+      break;
     case Kind::kEnter:
       break;
   }
@@ -159,11 +168,13 @@ void Execution::handle(const Event& event) {
 void Execution::serve(std::uint32_t lane) {
   Lanes& lanes = core_.lanes();
   lanes.untouch(lane);
+  if (sees_ && serve_completions(lane)) return;
   const std::optional<Lanes::Waiting> turn =
       core_.next_turn(lane, [this](const Lanes::Waiting& next) { return is_stale(next); });
   if (!turn || (bundled_ && serve_bundle(*turn))) return;
   const OpId id(turn->op);
-  const double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
+  double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
+  if (completions_.any()) hold_s += completions_.signal_s(id);
   if (!is_posted(op(id).kind)) issue(id);
   lanes.hold(id.value, hold_s > 0);
   if (hold_s > 0) {
@@ -180,6 +191,9 @@ void Execution::issue(OpId id) {
   switch (o.kind) {
     case OpKind::kRecv:
     case OpKind::kPoll:
+      if (sleeps_ && o.kind == OpKind::kPoll) {
+        queues_.begin_watching(core_.lanes().lane_of(id.value));
+      }
       if (meetings_.holds(id)) {
         if (const auto met = meetings_.posted(id)) {
           t.wire_s = met->arrival_s;
@@ -224,13 +238,17 @@ void Execution::issue(OpId id) {
 void Execution::done(OpId id) {
   const OpKind kind = op(id).kind;
   if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
+  if (sleeps_ && kind == OpKind::kPoll) queues_.end_watching(core_.lanes().lane_of(id.value));
   core_.done(id.value);
 }
 
 // What nothing waits for needs no event.
 void Execution::done_at(OpId id, double time_s) {
   if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
-  if (!core_.is_awaited(id.value) && !(bundled_ && bundles_.counts(op(id)))) {
+  if (sees_ && completions_.makes_one(id)) return end_at(time_s, {id, Kind::kCompleted});
+  const bool told = core_.is_awaited(id.value) || (bundled_ && bundles_.counts(op(id))) ||
+                    (sleeps_ && op(id).kind == OpKind::kPoll);
+  if (!told) {
     times(id).done_s = time_s;
   } else {
     end_at(time_s, {id, Kind::kDone});

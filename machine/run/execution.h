@@ -3,9 +3,10 @@
 // machine/run/core.h's; here are the clock, the NICs and the bytes. All simulators
 // drive it; they differ in the clock, which says how long a large message takes.
 //
-// The class has three sources: execution.cc goes through an instant and has the lanes,
-// execution_messages.cc the NICs and ports, execution_bundles.cc what gathers messages. A fourth,
-// execution_resumed.cc, takes up a run where another one stands.
+// The class has several sources: execution.cc goes through an instant and has the lanes,
+// execution_messages.cc the NICs and ports, execution_bundles.cc what gathers messages,
+// execution_completions.cc what sees completions. execution_resumed.cc takes up a run where another
+// one stands.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 #include <vector>
 
 #include "machine/atomic_service.h"
-#include "machine/bundles.h"
+#include "machine/completions.h"
 #include "machine/delays.h"
 #include "machine/driven_run.h"
 #include "machine/event_order.h"
@@ -28,7 +29,9 @@
 #include "machine/meetings.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
+#include "machine/run/completion_queues.h"
 #include "machine/run/core.h"
+#include "machine/run/gathered_messages.h"
 #include "machine/run/graph.h"
 #include "machine/run/operands.h"
 #include "machine/run_memory.h"
@@ -165,6 +168,12 @@ class Execution final : public DrivenRun {
     return turn.bundle != 0 && bundles_.open(op(OpId(turn.op)).channel).serial != turn.bundle;
   }
 
+  // execution_completions.cc
+  void completed(OpId id);
+  bool serve_completions(std::uint32_t lane);
+  bool is_asleep(std::uint32_t lane) const;
+  void seen(OpId first);
+
   // execution_messages.cc
   void queue_message(OpId id);
   void copy_message(OpId id, bool reply);
@@ -196,8 +205,8 @@ class Execution final : public DrivenRun {
   // In one bundle; they travel as one.
   OpId behind(OpId id) const { return bundled_ ? bundles_.next(id) : OpId::none(); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
-  bool is_datagram(sched::ChannelId channel) const {
-    return datagrams_ && schedule_.channel(channel).service == sched::Service::kDatagram;
+  bool is_acknowledged(sched::ChannelId channel) const {
+    return acknowledged_ || sched::is_acknowledged(schedule_.channel(channel).service);
   }
   std::pair<RankId, RankId> ends(OpId id, bool reply) const {
     const sched::Channel& channel = schedule_.channel(op(id).channel);
@@ -217,7 +226,7 @@ class Execution final : public DrivenRun {
   const double gap_s_;
   const double read_s_;
   const bool serial_;
-  const bool datagrams_;  // some channel has them
+  const bool acknowledged_;  // every channel is
 
   double now_s_ = 0;
   std::uint32_t instants_ = 0;  // that were watched, modulo 2^32
@@ -226,7 +235,11 @@ class Execution final : public DrivenRun {
   const RunGraph& graph_;
   RunCore<Execution> core_;
   Meetings meetings_;
-  Bundles bundles_;
+  const Completions completions_;
+  const bool sees_;    // completions take lanes
+  const bool sleeps_;  // after poll_for
+  CompletionQueues queues_;
+  GatheredMessages bundles_;
   const bool bundled_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
   PortArbiter large_;           // a machine's ports go by its first rank

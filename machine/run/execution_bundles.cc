@@ -23,11 +23,11 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
   if (bundles_.decide(id)) {
     hold_s += platform_.copy_s(schedule_.payload_bytes(o));
   } else if (o.kind == OpKind::kFlush) {
-    const OpId taken = bundles_.take(o.channel, Bundles::kNone);
+    const OpId taken = bundles_.take(o.channel, GatheredMessages::kNone);
     bundles_.keep(id, taken);
     if (taken.valid()) hold_s += o_post_s_;
   } else {
-    const OpId ahead = bundles_.take(o.channel, Bundles::kNone);
+    const OpId ahead = bundles_.take(o.channel, GatheredMessages::kNone);
     if (ahead.valid()) {
       post_bundle(ahead, hold_s);
       hold_s += o_post_s_;
@@ -46,7 +46,7 @@ void Execution::post_bundle(OpId oldest, double wait_s) {
 
 void Execution::bundle_posted(OpId oldest) {
   const std::uint32_t lane = bundles_.held_lane(oldest);
-  if (lane != Bundles::kNone) core_.lanes().release(lane, now_s_);
+  if (lane != GatheredMessages::kNone) core_.lanes().release(lane, now_s_);
   bundles_.under_way(oldest);
   queue_message(oldest);
 }
@@ -60,20 +60,20 @@ void Execution::gather_or_send(OpId id) {
   }
   const sched::ChannelId channel = op(id).channel;
   bundles_.add(id, now_s_);
-  const Bundles::Open& open = bundles_.open(channel);
-  if (bundles_.is_full(channel)) {
+  const BundleLine& rule = bundles_.rule(channel);
+  if (rule.is_full()) {
     Lanes& lanes = core_.lanes();
     lanes.hold(id.value, o_post_s_ > 0);  // still
     post_bundle(bundles_.take(channel, lanes.lane_of(id.value)), 0);
-  } else if (bundles_.has_room(channel)) {
+  } else if (rule.is_free_to_leave()) {
     bundle_due(channel);
-  } else if (open.oldest == id && std::isfinite(open.due_s)) {
-    end_at(open.due_s, {id, Kind::kBundleDue});
+  } else if (bundles_.open(channel).oldest == id && std::isfinite(rule.due_s())) {
+    end_at(rule.due_s(), {id, Kind::kBundleDue});
   }
 }
 
 void Execution::bundle_due(sched::ChannelId channel) {
-  Bundles::Open& open = bundles_.open(channel);
+  GatheredMessages::Open& open = bundles_.open(channel);
   if (!open.oldest.valid() || open.awaits_lane) return;
   open.awaits_lane = true;
   core_.lanes().add(open.oldest.value, now_s_, open.serial);
@@ -82,14 +82,14 @@ void Execution::bundle_due(sched::ChannelId channel) {
 // The oldest message of a bundle has waited as long as it may, if that bundle is still there.
 void Execution::bundle_old(OpId oldest) {
   const sched::ChannelId channel = op(oldest).channel;
-  const Bundles::Open& open = bundles_.open(channel);
-  if (open.oldest == oldest && now_s_ + kInstant_s > open.due_s) bundle_due(channel);
+  const bool still_open = bundles_.open(channel).oldest == oldest;
+  if (still_open && now_s_ + kInstant_s > bundles_.rule(channel).due_s()) bundle_due(channel);
 }
 
 // A message's end makes room in the window.
 void Execution::done_in_window(OpId id) {
   bundles_.done(id);
-  if (bundles_.has_room(op(id).channel)) bundle_due(op(id).channel);
+  if (bundles_.rule(op(id).channel).is_free_to_leave()) bundle_due(op(id).channel);
 }
 
 }  // namespace slackline::machine

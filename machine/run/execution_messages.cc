@@ -119,7 +119,7 @@ void Execution::sent(OpId id) {
     end_at(arrival_s + (way_of(id, false).local ? 0 : read_s_), {id, Kind::kArrived});
     return;
   }
-  if (is_datagram(o.channel)) {
+  if (!is_acknowledged(o.channel)) {
     done_at(id, now_s_ + o_complete_s_);
   } else if (!sched::is_fifo_source(o)) {
     acknowledge(id, arrival_s);
@@ -160,7 +160,7 @@ void Execution::land(OpId receive, OpId source_id) {
   if (source.kind == OpKind::kSend && memory_.moves(source_id)) {
     memory_.receive(source_id, receive);
   }
-  if (o.kind == OpKind::kRecv && !is_datagram(source.channel)) {
+  if (o.kind == OpKind::kRecv && is_acknowledged(source.channel)) {
     if (!message_last) times(source_id).cause = receive;
     acknowledge(source_id, landed_s);
   }

@@ -12,6 +12,7 @@ void Execution::resume(const Execution& other) {
   now_s_ = other.now_s_;
   core_.resume(other.core_);
   replying_ = other.replying_;
+  queues_ = other.queues_;
   large_ = other.large_;
   small_ = other.small_;
   large_out_ = other.large_out_;
@@ -26,9 +27,14 @@ bool Execution::goes_on_as(const Execution& other) const {
   if (now_s_ != other.now_s_ || !ended_now_.empty() || !other.ended_now_.empty() ||
       !words_.idle() || !other.words_.idle() || !large_.goes_on_as(other.large_) ||
       !small_.goes_on_as(other.small_) || !core_.goes_on_as(other.core_) ||
-      replying_ != other.replying_ || !service_.goes_on_as(other.service_) ||
-      !operands_.goes_on_as(other.operands_) || !memory_.goes_on_as(other.memory_)) {
+      replying_ != other.replying_ || queues_ != other.queues_ ||
+      !service_.goes_on_as(other.service_) || !operands_.goes_on_as(other.operands_) ||
+      !memory_.goes_on_as(other.memory_)) {
     return false;
+  }
+  // How long a lane has been idle says whether its program sleeps.
+  for (std::uint32_t lane = 0; sleeps_ && lane < core_.lanes().count(); ++lane) {
+    if (core_.lanes().released(lane) != other.core_.lanes().released(lane)) return false;
   }
   // What else is not done shows in what waits, in lanes, in queues, or in what is pending. Only two
   // moments do not: the start of a message keeps the next one waiting for a gap, and its arrival is

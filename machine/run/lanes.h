@@ -83,6 +83,11 @@ class Lanes {
     l.held = true;
     if (lasting) l.last = op;
   }
+  bool is_held(std::uint32_t lane) const { return lanes_[lane].held; }
+  /// The moment when it was released last; below 0 if it never was held.
+  double released(std::uint32_t lane) const { return lanes_[lane].released; }
+  /// Something else than an operation has come to the lane.
+  void call(std::uint32_t lane) { touch(lane); }
   void release(std::uint32_t lane, double moment) {
     lanes_[lane].held = false;
     lanes_[lane].released = moment;

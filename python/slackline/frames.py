@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from slackline.ops import KINDS
+from slackline.optional import needed
 
 if TYPE_CHECKING:
     import networkx
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def frame_of(schedule: Schedule) -> pandas.DataFrame:
-    import pandas
+    with needed("pandas"):
+        import pandas
 
     ops = schedule.ops
     kind = pandas.Categorical.from_codes(ops.kind_code.astype(np.int8), categories=KINDS)
@@ -26,7 +28,8 @@ def frame_of(schedule: Schedule) -> pandas.DataFrame:
 
 
 def graph_of(schedule: Schedule) -> networkx.MultiDiGraph:
-    import networkx
+    with needed("networkx"):
+        import networkx
 
     graph = networkx.MultiDiGraph(title=schedule.title, digest=schedule.digest)
     ops, edges = schedule.ops, schedule.edges

@@ -33,8 +33,8 @@ def program() -> str:
     found = shutil.which("slackline")
     if found:
         return found
-    raise errors.EnvironmentError("the program slackline is not here; expected it in PATH, or its "
-                                  "path in SLACKLINE_PROGRAM")
+    raise errors.EnvironmentError("the program slackline is not here; install it (Debian: "
+                                  "slackline), or set SLACKLINE_PROGRAM to its path")
 
 
 def call(arguments: Sequence[str]) -> str:

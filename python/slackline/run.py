@@ -9,6 +9,7 @@ import numpy as np
 
 from slackline import _native
 from slackline.delays import DelayPlan
+from slackline.optional import needed
 from slackline.platform import Platform
 from slackline.progress import bar
 from slackline.quantities import Time, picoseconds_of, whole
@@ -161,7 +162,8 @@ class Run:
         >>> frame[frame.kind == "send"].bytes.sum()
         2097152
         """
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         frame = self.schedule.to_pandas()
         for name in ("ready_s", "issued_s", "wire_s", "done_s", "attempts", "cause"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Optional
 import numpy as np
 
 from slackline import _native
+from slackline.optional import needed
 from slackline.progress import bar
 from slackline.quantities import whole
 
@@ -45,7 +46,8 @@ class Samples:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for every sample: its makespan, and when each rank was done."""
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         frame = pandas.DataFrame(self.rank_finish_s).add_prefix("finish_s_")
         frame.insert(0, "makespan_s", self.makespan_s)

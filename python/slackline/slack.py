@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Optional
 import numpy as np
 
 from slackline import _native
+from slackline.optional import needed
 
 if TYPE_CHECKING:
     import pandas
@@ -52,7 +53,8 @@ class Slack:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for every operation: its floats."""
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         names = ("total_float_s", "free_float_s", "message_float_s")
         return pandas.DataFrame({name: getattr(self, name) for name in names}).rename_axis("op")

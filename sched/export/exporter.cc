@@ -6,6 +6,7 @@
 #include "sched/export/csv.h"
 #include "sched/export/events.h"
 #include "sched/export/goal.h"
+#include "sched/export/goal_binary.h"
 #include "sched/export/graph.h"
 #include "sched/export/json.h"
 #include "sched/export/msccl.h"
@@ -27,6 +28,8 @@ constexpr std::array kExporters = {
     ExporterEntry{"events-graphml", "the same for networkx: acyclic, arcs by kind",
                   write_events_graphml, 2500},
     ExporterEntry{"goal", "a program for LogGOPSim and ATLAHS", write_goal, 300},
+    ExporterEntry{"goal-bin", "the same as txt2bin makes of it, for their simulators",
+                  write_goal_binary, 300, true},
     ExporterEntry{"csv", "one row per data message", write_csv, 300},
     ExporterEntry{"msccl-xml", "an algorithm for MSCCL's GPU runtime", write_msccl, 700},
 };

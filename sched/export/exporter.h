@@ -18,6 +18,7 @@ struct ExporterEntry {
   std::string (*write)(const Schedule&);
   /// About how much memory the schedule and writing it take at the most, in bytes an operation.
   std::uint64_t memory_of_op;
+  bool binary = false;  // the contents are no text
 };
 
 /// Every format, in the order `list formats` shows them.

@@ -2,31 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/append.h"
-#include "base/error.h"
-#include "sched/event_graph.h"
+#include "sched/export/goal_operations.h"
 
 namespace slackline::sched {
 namespace {
-
-// The tag of every message, at both its operations.
-std::vector<std::uint32_t> message_tags(const Schedule& schedule) {
-  std::vector<std::uint32_t> tags(schedule.op_count(), 0);
-  std::map<std::pair<RankId, RankId>, std::uint32_t> next;
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const Op& op = schedule.ops()[i];
-    if (!is_fifo_source(op) || !op.match.valid()) continue;
-    const Channel& channel = schedule.channel(op.channel);
-    tags[i] = tags[op.match.value] = next[{channel.src, channel.dst}]++;
-  }
-  return tags;
-}
 
 // What the file's readers must know. LogGOPSim's reader, and that of ATLAHS which came from it,
 // lose the character behind blanks at the start of a line, so no line of the program begins with
@@ -39,13 +22,9 @@ constexpr std::string_view kHeader =
     "// eager messages (-S), once it has met its recv. 'irequires' means the same to all: it has "
     "begun.\n";
 
-// They keep a cpu in 8 bits.
-constexpr std::uint16_t kMaxCpu = 255;
-
 class Writer {
  public:
-  explicit Writer(const Schedule& schedule)
-      : schedule_(schedule), order_(channel_order(schedule)), tags_(message_tags(schedule)) {}
+  explicit Writer(const Schedule& schedule) : schedule_(schedule), operations_(schedule, "goal") {}
 
   std::string write() {
     out_ = kHeader;
@@ -67,90 +46,35 @@ class Writer {
     append(out_, format, std::forward<Args>(args)...);
   }
 
-  [[noreturn]] void refuse(OpId id, std::string_view why) const {
-    throw Unsupported(fmt::format("goal: {} {}", describe(schedule_, id), why));
-  }
-
   void statement(OpId id) {
+    const GoalOperation operation = operations_.of(id);
     const Op& op = schedule_.op(id);
-    if (op.lane > kMaxCpu) {
-      refuse(id, fmt::format("is on lane {}; GOAL's cpus are 0 to {}", op.lane, kMaxCpu));
+    if (op.kind == OpKind::kCopy || op.kind == OpKind::kReduce) {
+      print("// {} of {} bytes\n", name(op.kind), schedule_.payload_bytes(op));
     }
-    switch (op.kind) {
-      case OpKind::kSend:
-      case OpKind::kRecv:
-        return message(id, op);
-      case OpKind::kPut:
-        if (op.notify == Notify::kImm) return message(id, op);
-        refuse(id, "has no counterpart in GOAL; only puts with immediate have");
-      case OpKind::kGet:
-      case OpKind::kFetchAdd:
-      case OpKind::kFetchAnd:
-      case OpKind::kFetchOr:
-      case OpKind::kFetchXor:
-      case OpKind::kCompareSwap:
-      case OpKind::kPoll:
-        refuse(id, "has no counterpart in GOAL");
-      case OpKind::kCopy:
-      case OpKind::kReduce:
-        print("// {} of {} bytes\n", name(op.kind), schedule_.payload_bytes(op));
-        return calculation(id, op, 0);
-      case OpKind::kCalc:
-      case OpKind::kDelay: {
-        // To the nearest, but never beyond what a time can hold.
-        const std::int64_t ps = schedule_.arguments(op).duration.count();
-        const bool up = ps % 1000 >= 500 && ps < kForever.count() - 1000;
-        return calculation(id, op, static_cast<std::uint64_t>(ps / 1000 + (up ? 1 : 0)));
-      }
-      case OpKind::kFlush:
-      case OpKind::kJoin:
-        return calculation(id, op, 0);
+    if (operation.kind == OpKind::kCalc) {
+      print("op{}: calc {}", id.value, operation.amount);
+    } else {
+      print("op{}: {} {}b {} {} tag {}", id.value, name(operation.kind), operation.amount,
+            operation.kind == OpKind::kRecv ? "from" : "to", operation.peer, operation.tag);
     }
-  }
-
-  void message(OpId id, const Op& op) {
-    if (!op.match.valid()) refuse(id, "has nothing that matches it");
-    const bool receives = op.kind == OpKind::kRecv;
-    // A receive may have room for more than what comes; GOAL wants both sizes equal.
-    const std::uint64_t bytes = schedule_.bytes((receives ? schedule_.op(op.match) : op).reads);
-    const Channel& channel = schedule_.channel(op.channel);
-    print("op{}: {} {}b {} {} tag {}", id.value, receives ? "recv" : "send", bytes,
-          receives ? "from" : "to", (receives ? channel.src : channel.dst).value, tags_[id.value]);
-    cpu(op);
-  }
-
-  void calculation(OpId id, const Op& op, std::uint64_t nanoseconds) {
-    print("op{}: calc {}", id.value, nanoseconds);
-    cpu(op);
-  }
-
-  void cpu(const Op& op) {
-    if (op.lane != 0) print(" cpu {}", op.lane);
+    if (operation.cpu != 0) print(" cpu {}", operation.cpu);
     out_ += '\n';
   }
 
   void dependencies(OpId id) {
-    const OpId previous = order_.previous[id.value];
-    bool tied = !previous.valid() || schedule_.op(id).kind == OpKind::kRecv;
-    for (const Edge& edge : schedule_.edges_into(id)) {
-      tied = tied || edge.pred == previous;
-      print("op{} {} op{}\n", id.value, edge.on == On::kDone ? "requires" : "irequires",
-            edge.pred.value);
-    }
-    if (!tied) print("op{} irequires op{}\n", id.value, previous.value);
+    operations_.for_each_required(id, [&](OpId pred, On on) {
+      print("op{} {} op{}\n", id.value, on == On::kDone ? "requires" : "irequires", pred.value);
+    });
   }
 
   const Schedule& schedule_;
-  ChannelOrder order_;
-  std::vector<std::uint32_t> tags_;
+  GoalOperations operations_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string write_goal(const Schedule& schedule) {
-  require_static(schedule, "goal");
-  return Writer(schedule).write();
-}
+std::string write_goal(const Schedule& schedule) { return Writer(schedule).write(); }
 
 }  // namespace slackline::sched

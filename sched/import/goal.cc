@@ -12,6 +12,7 @@
 #include "base/grouped.h"
 #include "base/text_scan.h"
 #include "sched/event_graph.h"
+#include "sched/import/goal_binary.h"
 #include "sched/import/goal_parse.h"
 #include "sched/program_writer.h"
 
@@ -20,9 +21,10 @@ namespace {
 
 class Importer {
  public:
-  Importer(std::string_view text, std::string_view file)
+  Importer(GoalProgram program, std::string_view file)
       : file_(file),
-        program_(parse_goal(text, file)),
+        binary_(program.binary),
+        program_(std::move(program.ranks)),
         builder_(static_cast<std::uint32_t>(program_.size())) {}
 
   Schedule import() {
@@ -45,12 +47,20 @@ class Importer {
 
  private:
   [[noreturn]] void fail(const GoalStatement& at, std::string_view message) const {
-    throw InputError(fmt::format("{}:{}: {}", file_, at.line, message));
+    throw InputError(place_of(at) + std::string(message));
+  }
+  [[noreturn]] void refuse(const GoalStatement& at, std::string_view message) const {
+    throw Unsupported(place_of(at) + std::string(message));
   }
 
-  static std::string label_of(const GoalStatement& s) {
-    return s.label.empty() ? fmt::format("the {} on line {}", name(s.kind), s.line)
-                           : in_quotes(s.label);
+  std::string place_of(const GoalStatement& s) const {
+    return fmt::format("{}:{}{}: ", file_, binary_ ? " byte " : "", s.at);
+  }
+
+  std::string label_of(const GoalStatement& s) const {
+    return s.label.empty()
+               ? fmt::format("the {} {} {}", name(s.kind), binary_ ? "at byte" : "on line", s.at)
+               : in_quotes(s.label);
   }
 
   std::string called(const Schedule& schedule, OpId id) const {
@@ -100,13 +110,13 @@ class Importer {
       seen[at] = true;
       at = cause[at];
     }
-    std::string labels = in_quotes(rank.statements[at].label);
+    std::string labels = label_of(rank.statements[at]);
     for (std::uint32_t i = cause[at]; i != at; i = cause[i]) {
-      labels += " requires " + in_quotes(rank.statements[i].label);
+      labels += " requires " + label_of(rank.statements[i]);
     }
     fail(rank.statements[at],
          fmt::format("dependency cycle in rank {}: {}; expected none", r,
-                     labels + " requires " + in_quotes(rank.statements[at].label)));
+                     labels + " requires " + label_of(rank.statements[at])));
   }
 
   ChannelId channel_of(std::uint32_t r, const GoalStatement& s) {
@@ -144,6 +154,7 @@ class Importer {
         ids[i] = builder_.calc(at, std::chrono::nanoseconds(s.amount));
         continue;
       }
+      if (s.nic != 0) refuse(s, "a NIC other than 0 is not supported; expected 'nic 0' or none");
       const bool sends = s.kind == OpKind::kSend;
       const ChannelId on = channel_of(r, s);
       SliceRange bytes;
@@ -179,14 +190,15 @@ class Importer {
     }
     const GoalStatement& other = *origin_[op.match.value];
     if (s.amount != other.amount) {
-      fail(s, fmt::format("{} {} {} bytes, but {} (line {}) {} {}; expected equal sizes",
+      fail(s, fmt::format("{} {} {} bytes, but {} ({} {}) {} {}; expected equal sizes",
                           called(schedule, id), sends ? "sends" : "receives", s.amount,
-                          called(schedule, op.match), other.line, sends ? "receives" : "sends",
+                          called(schedule, op.match), binary_ ? "byte" : "line", other.at, sends ? "receives" : "sends",
                           other.amount));
     }
   }
 
   std::string_view file_;
+  bool binary_;
   std::vector<GoalRank> program_;
   ProgramWriter builder_;
   std::vector<const GoalStatement*> origin_;  // of each operation
@@ -195,7 +207,11 @@ class Importer {
 }  // namespace
 
 Schedule read_goal(std::string_view text, std::string_view file) {
-  return Importer(text, file).import();
+  return Importer(parse_goal(text, file), file).import();
+}
+
+Schedule read_goal_binary(std::string_view bytes, std::string_view file) {
+  return Importer(parse_goal_binary(bytes, file), file).import();
 }
 
 }  // namespace slackline::sched

@@ -27,6 +27,10 @@ namespace slackline::sched {
 /// 0.
 Schedule read_goal(std::string_view text, std::string_view file = "goal");
 
+/// The same of what txt2bin has made of such a program (sched/export/goal_binary.h), byte by byte
+/// held against the form. Errors name the byte.
+Schedule read_goal_binary(std::string_view bytes, std::string_view file = "goal");
+
 /// Whether `text` begins as a GOAL program does, after blanks and comments.
 bool looks_like_goal(std::string_view text);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <map>
 
 #include "base/error.h"
@@ -11,8 +10,6 @@
 
 namespace slackline::sched {
 namespace {
-
-constexpr std::uint32_t kMaxRanks = 1u << 24;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
@@ -135,13 +132,14 @@ class Parser {
  public:
   Parser(std::string_view text, std::string_view file) : in_(text, file) {}
 
-  std::vector<GoalRank> parse() {
+  GoalProgram parse() {
     in_.skip_newlines();
     in_.expect("num_ranks");
-    ranks_ = static_cast<std::uint32_t>(in_.number("num_ranks", kMaxRanks));
+    ranks_ = static_cast<std::uint32_t>(in_.number("num_ranks", kMostGoalRanks));
     if (ranks_ == 0) in_.fail("num_ranks: 0 is out of range; expected at least 1");
     in_.skip_newlines();
-    std::vector<GoalRank> program;
+    GoalProgram out;
+    std::vector<GoalRank>& program = out.ranks;
     while (!in_.at_end()) {
       in_.expect("rank");
       if (program.size() == ranks_) {
@@ -149,7 +147,7 @@ class Parser {
                              in_quotes(in_.token()), ranks_));
       }
       const std::uint32_t line = in_.line();
-      if (in_.number("rank", kMaxRanks) != program.size()) {
+      if (in_.number("rank", kMostGoalRanks) != program.size()) {
         in_.fail_at(line,
                     fmt::format("ranks are given in order; expected rank {}", program.size()));
       }
@@ -161,7 +159,7 @@ class Parser {
       in_.fail(
           fmt::format("rank {} is missing; expected ranks 0 to {}", program.size(), ranks_ - 1));
     }
-    return program;
+    return out;
   }
 
  private:
@@ -188,7 +186,7 @@ class Parser {
       return;
     }
     GoalStatement s;
-    s.line = line;
+    s.at = line;
     std::string_view keyword = first;
     if (in_.accept(":")) {
       s.label = first;
@@ -197,24 +195,24 @@ class Parser {
       if (!fresh) {
         in_.fail_at(line, fmt::format("label {} stands on line {} already; expected each once in a "
                                       "rank",
-                                      in_quotes(first), rank.statements[known->second].line));
+                                      in_quotes(first), rank.statements[known->second].at));
       }
       keyword = kind_after_label();
     }
     if (keyword == "send") {
       s.kind = OpKind::kSend;
-      s.amount = in_.number("send", std::numeric_limits<std::int64_t>::max());
+      s.amount = in_.number("send", kMostGoalBytes);
       in_.expect("b");
       in_.expect("to");
       peer_and_tag(s);
     } else if (keyword == "recv") {
       s.kind = OpKind::kRecv;
-      s.amount = in_.number("recv", std::numeric_limits<std::int64_t>::max());
+      s.amount = in_.number("recv", kMostGoalBytes);
       in_.expect("b");
       in_.expect("from");
       peer_and_tag(s);
     } else if (keyword == "calc") {
-      s.amount = in_.number("calc", std::numeric_limits<std::int64_t>::max() / 1000);
+      s.amount = in_.number("calc", kMostGoalNanoseconds);
     } else {
       in_.fail_at(line, fmt::format("{} is out of place; expected send, recv, calc, or a label and "
                                     "then ':', requires or irequires",
@@ -224,9 +222,7 @@ class Parser {
       s.cpu = static_cast<std::uint16_t>(in_.number("cpu", 0xffff));
     }
     if (s.kind != OpKind::kCalc && in_.accept("nic")) {
-      if (in_.number("nic", 0xffff) != 0) {
-        in_.refuse("a NIC other than 0 is not supported; expected 'nic 0' or none");
-      }
+      s.nic = static_cast<std::uint8_t>(in_.number("nic", 0xff));
     }
     rank.statements.push_back(s);
   }
@@ -274,7 +270,7 @@ class Parser {
 
 }  // namespace
 
-std::vector<GoalRank> parse_goal(std::string_view text, std::string_view file) {
+GoalProgram parse_goal(std::string_view text, std::string_view file) {
   return Parser(text, file).parse();
 }
 

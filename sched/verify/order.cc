@@ -15,7 +15,7 @@ constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 bool done_waits_for_match(const Schedule& schedule, const Op& op) {
   if (!op.match.valid()) return false;
   if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) return true;
-  return is_fifo_source(op) && schedule.channel(op.channel).service == Service::kReliable;
+  return is_fifo_source(op) && is_acknowledged(schedule.channel(op.channel).service);
 }
 
 // Issues each rank's operations in program order, as far as each rank gets before it waits for

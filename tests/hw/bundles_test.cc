@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -73,6 +74,74 @@ TEST(RunBundles, AFlushSendsTheRest) {
     Gathered gathered(Bundle::kTraditional, kinds, 0, true);
     gathered.draft.channels[0].bundle_bytes = 1'000'000;
     EXPECT_EQ(breach("net", gathered.draft.build()), "") << kinds;
+  }
+}
+
+// So many requests of a kind rank 0 has posted after some rounds.
+std::size_t posted(testing::LoopRanks& ranks, hw::RequestKind kind) {
+  for (int i = 0; i < 10; ++i) ranks.round();
+  const auto& requests = ranks.transport(0).posted;
+  return static_cast<std::size_t>(
+      std::ranges::count(requests, kind, [](const hw::WorkRequest& r) { return r.kind; }));
+}
+
+// As in a simulation, which knows no headers: 5 messages of 24 bytes fill a bundle of 100.
+TEST(RunBundles, TheBytesOfMessagesFillThem) {
+  const Schedule schedule = Gathered(Bundle::kTraditional, "ssssssssss", 0).draft.build();
+  testing::Loop loop;
+  testing::LoopRanks ranks(schedule, loop);
+  ranks.set_up();
+  ranks.begin();
+  EXPECT_EQ(posted(ranks, hw::RequestKind::kSend), 2u);
+  EXPECT_TRUE(ranks.finish());
+  ranks.expect_proved();
+}
+
+// Nothing says how many messages without bytes a bundle has, but the memory for their headers.
+TEST(RunBundles, MessagesWithoutBytesFillTheirMemory) {
+  std::string kinds(20000, 'e');
+  Gathered gathered(Bundle::kTraditional, kinds, 0, true);
+  const Schedule schedule = gathered.draft.build();
+  testing::Loop loop;
+  testing::LoopRanks ranks(schedule, loop);
+  ranks.set_up();
+  ranks.begin();
+  EXPECT_TRUE(ranks.finish());
+  const std::size_t bundles = posted(ranks, hw::RequestKind::kSend);
+  EXPECT_EQ(bundles, 5u);
+}
+
+// A get, an atomic, and a put that is too large to be copied count in the window.
+TEST(RunBundles, WhatGoesByItselfHoldsOthersBack) {
+  constexpr std::uint64_t kLarge = 100'000;
+  for (const OpKind kind : {OpKind::kGet, OpKind::kFetchAdd, OpKind::kPut}) {
+    testing::Draft draft;
+    draft.ranks = 2;
+    const ChannelId channel = draft.channel(0, 1, 1);
+    draft.channels[0].bundle = Bundle::kOverflow;
+    draft.channels[0].bundle_bytes = 1000;
+    const BufferId here = draft.buffer(0, 2 * kLarge);
+    const BufferId there = draft.buffer(1, 2 * kLarge);
+    if (kind == OpKind::kGet) draft.get(channel, {there, 0, 8}, {here, 0, 8});
+    if (kind == OpKind::kFetchAdd) {
+      draft.atomic(kind, channel, {there, 0, 8}, {{here, 0, 8}});
+      draft.ops.back().arguments.emplace().operand.value = 1;
+    }
+    if (kind == OpKind::kPut) draft.put(channel, {here, 0, kLarge}, {there, 0, kLarge});
+    for (std::uint64_t at = kLarge; at < kLarge + 64; at += 8) {
+      draft.put(channel, {here, at, 8}, {there, at, 8});
+    }
+    const Schedule schedule = draft.build();
+    testing::Loop loop;
+    testing::LoopRanks ranks(schedule, loop);
+    ranks.set_up();
+    ranks.transport(0).held = true;
+    ranks.begin();
+    const std::size_t alone = kind == OpKind::kPut ? 1 : 0;
+    EXPECT_EQ(posted(ranks, hw::RequestKind::kWrite), alone) << name(kind);
+    ranks.transport(0).held = false;
+    EXPECT_EQ(posted(ranks, hw::RequestKind::kWrite), alone + 1) << name(kind);
+    EXPECT_TRUE(ranks.finish()) << name(kind);
   }
 }
 

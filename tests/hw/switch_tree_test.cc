@@ -372,6 +372,12 @@ TEST(TestbedScripts, GuestsTellOnlySoManyLatenciesApart) {
   EXPECT_NO_THROW(guest_entry_script(tree, TestbedLatency::kBare, {"/a", "/b"}, space_of));
 }
 
+TEST(SwitchTreeOfPlatform, RefusesPacketsOfAnotherNetwork) {
+  for (const char* platform : {"star:packet_overhead=66B", "star:coding=64/66", "star:mtu=4KiB"}) {
+    EXPECT_THAT(refusal_of(platform, 3), HasSubstr("expected a platform without them"));
+  }
+}
+
 TEST(TestbedEach, WordsSayWhichRankItIs) {
   EXPECT_THAT(words_of_rank({"p", "--rank={rank}", "{ranks}{rank}", "{root}", "{other}"}, 2, 3),
               ::testing::ElementsAre("p", "--rank=2", "32", "10.77.0.1:7000", "{other}"));

@@ -34,6 +34,10 @@ class FrozenRun {
             const machine::Delays& delays, const sched::Trace& trace)
       : schedule_(schedule), platform_(platform), delays_(delays), trace_(trace) {
     source_s_.resize(kMoments * schedule.op_count(), 0);
+    awaited_.resize(schedule.op_count(), false);
+    for (const sched::Edge& edge : schedule.edges()) {
+      if (edge.on == sched::On::kDone) awaited_[edge.pred.value] = true;
+    }
     for (std::uint32_t i = 0; i < schedule.op_count(); ++i) add_operation(i);
     add_channels();
     add_lanes();
@@ -100,10 +104,22 @@ class FrozenRun {
 
   double hold_s(std::uint32_t i) const {
     const double delay_s = delays_.lane_delay_s(sched::OpId(i));
+    if (op(i).kind == Kind::kRecv && platform_.o_post_recv) {
+      return s(*platform_.o_post_recv) + delay_s;
+    }
     if (posted(op(i).kind)) return s(platform_.o_post) + delay_s;
     if (op(i).kind == Kind::kCalc) return s(schedule_.arguments(op(i)).duration) + delay_s;
     if (computes(op(i).kind)) return platform_.copy_s(schedule_.payload_bytes(op(i))) + delay_s;
     return 0;
+  }
+  // Whether a completion of it is seen by a look, and what that takes.
+  bool looked_at(std::uint32_t i) const {
+    if (platform_.o_poll.count() == 0 && platform_.o_match.count() == 0) return false;
+    return op(i).kind == Kind::kRecv || (sched::is_initiator(op(i).kind) && awaited_[i]);
+  }
+  double look_s(std::uint32_t i) const {
+    if (!looked_at(i)) return 0;
+    return s(platform_.o_poll) + (op(i).kind == Kind::kRecv ? s(platform_.o_match) : 0);
   }
   // From the moment an operation becomes ready to its issue, if its lane is free.
   double into_s(std::uint32_t i) const {
@@ -139,7 +155,7 @@ class FrozenRun {
 
   void add_operation(std::uint32_t i) {
     const double latency_s = this->latency_s(i);
-    const double complete_s = s(platform_.o_complete);
+    const double complete_s = s(platform_.o_complete) + look_s(i);
     const Kind kind = op(i).kind;
     source_s_[node(i, kIssued)] = into_s(i);
     for (const sched::Edge& edge : schedule_.edges_into(sched::OpId(i))) {
@@ -159,7 +175,7 @@ class FrozenRun {
     const sched::Channel& channel = schedule_.channel(op(i).channel);
     const double wire_s =
         reply ? wire(i, channel.dst, channel.src) : wire(i, channel.src, channel.dst);
-    const bool datagram = channel.service == sched::Service::kDatagram;
+    const bool datagram = !sched::is_acknowledged(channel.service);
     if (reply) {
       arc(i, kWire, i, kDone, wire_s + latency_s + complete_s);
       return;
@@ -167,7 +183,7 @@ class FrozenRun {
     arc(i, kWire, i, kDone, wire_s + (datagram ? 0 : 2 * latency_s) + complete_s);
     if (!op(i).match.valid()) return;
     const std::uint32_t match = op(i).match.value;
-    arc(i, kWire, match, kDone, wire_s + latency_s + complete_s);
+    arc(i, kWire, match, kDone, wire_s + latency_s + s(platform_.o_complete) + look_s(match));
     if (op(match).kind == Kind::kRecv && !datagram) {
       arc(match, kIssued, i, kDone, latency_s + complete_s);
     }
@@ -194,24 +210,30 @@ class FrozenRun {
     }
   }
 
+  // Of what has a turn on a lane: when its node is, and what it takes before that, or after.
+  struct Turn {
+    std::uint32_t node;
+    double at_s;
+    double hold_s;
+    bool ends;  // with its node
+  };
   void add_lanes() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> lanes;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Turn>> lanes;
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
-      if (posted(op(i).kind) || computes(op(i).kind)) {
-        lanes[{op(i).rank.value, op(i).lane}].push_back(i);
+      if (!posted(op(i).kind) && !computes(op(i).kind)) continue;
+      std::vector<Turn>& turns = lanes[{op(i).rank.value, op(i).lane}];
+      turns.push_back({node(i, kIssued), trace_.ops[i].issued_s, hold_s(i), posted(op(i).kind)});
+      if (looked_at(i)) {
+        turns.push_back({node(i, kDone), trace_.ops[i].done_s, look_s(i), true});
       }
     }
-    for (const auto& [lane, ops] : lanes) {
-      for (const std::uint32_t a : ops) {
-        if (hold_s(a) == 0) continue;
-        const double issued_s = trace_.ops[a].issued_s;
-        for (const std::uint32_t b : ops) {
-          // What computes is issued when its time begins, what is posted when it ends.
-          const double other_s = trace_.ops[b].issued_s;
-          const bool before = other_s > issued_s || (other_s == issued_s && posted(op(a).kind));
-          if (a == b || !before) continue;
-          arc(a, kIssued, b, kIssued,
-              (posted(op(a).kind) ? 0 : hold_s(a)) + (posted(op(b).kind) ? hold_s(b) : 0));
+    for (const auto& [lane, turns] : lanes) {
+      for (const Turn& a : turns) {
+        if (a.hold_s == 0) continue;
+        for (const Turn& b : turns) {
+          const bool before = b.at_s > a.at_s || (b.at_s == a.at_s && a.ends);
+          if (a.node == b.node || !before) continue;
+          arcs_.push_back({a.node, b.node, (a.ends ? 0 : a.hold_s) + (b.ends ? b.hold_s : 0)});
         }
       }
     }
@@ -298,6 +320,7 @@ class FrozenRun {
   const machine::Platform& platform_;
   const machine::Delays& delays_;
   const sched::Trace& trace_;
+  std::vector<bool> awaited_;
   std::vector<Arc> arcs_;
   Times source_s_;
 };

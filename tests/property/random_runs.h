@@ -177,8 +177,10 @@ class RandomSchedule {
     const std::uint32_t b = rank();
     const std::uint32_t kind = random_.below(14);
     const bool reliable = kind != 13;
-    const ChannelId c =
-        channel(a, b, reliable ? sched::Service::kReliable : sched::Service::kDatagram);
+    const ChannelId c = channel(a, b,
+                                reliable           ? sched::Service::kReliable
+                                : (a + b) % 2 == 0 ? sched::Service::kDatagram
+                                                   : sched::Service::kEager);
     switch (kind) {
       case 0:
         return follow(a, program_.put(c, bytes(), sched::Notify::kNone, lane()));

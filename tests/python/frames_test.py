@@ -1,6 +1,8 @@
 """Tables of pandas and graphs of NetworkX."""
 
 import io
+import sys
+import unittest.mock
 
 import slackline
 from package_case import CHAIN, PIPELINE, PackageCase, main, needs
@@ -25,6 +27,17 @@ class Frames(PackageCase):
         frame = samples.to_pandas()
         self.assertEqual(frame.shape, (4, 4))
         self.assertEqual(frame.finish_s_2.tolist(), samples.rank_finish_s[:, 2].tolist())
+
+    def test_a_package_that_is_missing_is_named_with_its_cure(self):
+        run = slackline.compile(CHAIN).simulate()
+        tables = (run, run.slack(), run.schedule, run.schedule.samples(count=1))
+        calls = [("pandas", table.to_pandas) for table in tables]
+        for package, call in [*calls, ("networkx", run.schedule.to_networkx)]:
+            with unittest.mock.patch.dict(sys.modules, {package: None}):
+                with self.assertRaises(slackline.EnvironmentError) as raised:
+                    call()
+            self.assertRegex(str(raised.exception),
+                             rf"^{package} cannot be imported: .*\(Debian: python3-{package}\)$")
 
     @needs("networkx")
     def test_a_schedule_is_a_graph(self):

@@ -11,6 +11,7 @@ import subprocess
 import threading
 import unittest
 
+from ports import free_port
 from program_case import PROGRAM, Done, main
 from rank_case import PATIENCE_S, RankCase
 
@@ -56,9 +57,7 @@ class LauncherCase(RankCase):
         secret.write_bytes(b"known to us alone")
         secret.chmod(0o600)
         # Of a root by hand nothing is told: the user's own secret is used.
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            root = f"127.0.0.1:{free.getsockname()[1]}"
+        root = f"127.0.0.1:{free_port()}"
         self.assert_proved(self.launch(*launcher, PROGRAM, "run", SPEC.format(4), "--json",
                                        "--secret", secret))
         self.assert_no_file_of_a_secret()

@@ -4,21 +4,13 @@ which one is which.
 
 import os
 import pathlib
-import re
-import socket
 import subprocess
 
+from ports import free_port
 from program_case import PROGRAM, Done, ProgramCase
 
 # How long a test waits before it takes a run for stuck. Never waited for when all is well.
 PATIENCE_S = 60
-
-
-def free_port():
-    """A port of loopback that nobody listens on just now."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def cores_of(text):
@@ -69,13 +61,13 @@ class RankCase(ProgramCase):
         return started
 
     def segments_of(self, pids, since):
-        """What processes left in shared memory after a time; libfabric names its segments by
-        process, and an older process may have had the same number."""
+        """What processes left in shared memory after a time: segments' names begin with the number
+        of their process, and an older process may have had the same number."""
+        owners = {str(pid) for pid in pids}
         left = []
         for path in pathlib.Path("/dev/shm").glob("*"):
             try:
-                if any(re.search(rf"(^|\D){pid}(\D|$)", path.name) for pid in pids) and (
-                        path.stat().st_mtime >= since):
+                if path.name.split(":")[0] in owners and path.stat().st_mtime >= since:
                     left.append(path.name)
             except FileNotFoundError:
                 pass

@@ -10,8 +10,9 @@ import subprocess
 import time
 import unittest
 
+from ports import free_port
 from program_case import BLOCK_PATTERNS, PROGRAM, main
-from rank_case import PATIENCE_S, RankCase, free_port
+from rank_case import PATIENCE_S, RankCase
 
 TRANSPORTS = ("shm", "net")
 

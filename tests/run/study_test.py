@@ -9,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+from ports import free_port
 from program_case import PROGRAM, ProgramCase, main
 
 PATIENCE_S = 120
@@ -26,14 +27,6 @@ WHY_NO_SLURM = next((f"no {name} (Debian: slurmctld, slurmd, slurm-client, munge
                      if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") is None), None)
 if WHY_NO_SLURM is None and os.geteuid() != 0:
     WHY_NO_SLURM = "not root: a Slurm of one's own needs it"
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 class Shares(ProgramCase):
@@ -90,7 +83,7 @@ class Shares(ProgramCase):
         self.folder.chmod(0o755)
         for name in ("state", "spool"):
             (self.folder / name).mkdir()
-        controller, node = free_ports(2)
+        controller, node = free_port(), free_port()
         (self.folder / "slurm.conf").write_text(f"""
 ClusterName=here
 SlurmctldHost={host}(127.0.0.1)

@@ -6,8 +6,9 @@ import select
 import subprocess
 import time
 
+from ports import free_port
 from program_case import PROGRAM, main
-from rank_case import PATIENCE_S, RankCase, free_port
+from rank_case import PATIENCE_S, RankCase
 
 # Each rank receives before it sends.
 DEADLOCK = """slackline schedule 1

@@ -28,7 +28,11 @@ class RandomProgram {
       for (std::uint32_t dst = 0; dst < d_.ranks; ++dst) {
         if (src == dst && below(2) == 0) continue;
         const std::uint32_t window = below(6) == 0 ? 1 + below(2) : 0;
-        d_.channel(src, dst, window, below(10) == 0 ? Service::kDatagram : Service::kReliable);
+        const std::uint32_t service = below(10);
+        d_.channel(src, dst, window,
+                   service == 0   ? Service::kDatagram
+                   : service == 1 ? Service::kEager
+                                  : Service::kReliable);
       }
     }
   }

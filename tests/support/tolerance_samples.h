@@ -38,6 +38,14 @@ inline RunSample run_sample(std::uint32_t seed) {
     if (schedule.op_count() == 0) continue;
     machine::Platform platform = random_platform(
         dice, dice.one_in(5) ? machine::NicDiscipline::kFair : machine::NicDiscipline::kSerial);
+    const bool atomics = std::ranges::any_of(
+        schedule.ops(), [](const sched::Op& op) { return sched::is_atomic(op.kind); });
+    // Completions cost a third of those without atomics something. Nothing is drawn for it.
+    if (platform.gap.count() == 900'000 && !atomics) {
+      platform.o_poll = sched::Time{300'000};
+      platform.o_match = sched::Time{70'000};
+      platform.o_post_recv = sched::Time{110'000};
+    }
     machine::DelayPlan plan = dice.one_in(2) ? machine::DelayPlan{} : random_delays(dice, schedule);
     return {what, std::move(schedule), platform, plan};
   }

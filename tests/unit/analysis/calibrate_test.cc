@@ -167,6 +167,15 @@ TEST(Calibrate, FindsTheRateThatMessagesGet) {
   EXPECT_EQ(found.platform.spec(), plain.spec());
 }
 
+// What was measured has in it whatever the base said of signals and looks.
+TEST(Calibrate, LeavesNoCostOfCompletionsBehind) {
+  machine::Platform costly = base();
+  costly.o_poll = costly.o_match = costly.o_signal = sched::Time{100'000};
+  costly.poll_batch = 4;
+  const machine::Platform truth = machine_of(kMachine);
+  EXPECT_EQ(calibrate(all_kinds(truth), costly).platform.spec(), truth.spec());
+}
+
 TEST(Calibrate, RepeatsItself) {
   std::mt19937_64 random(1);
   std::vector<MeasuredPoint> points = all_kinds(machine_of(kMachine));

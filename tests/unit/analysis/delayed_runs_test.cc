@@ -78,6 +78,15 @@ Sample random_sample(std::uint32_t seed) {
       dice, dice.one_in(2) ? NicDiscipline::kFair : NicDiscipline::kSerial);
   s.platform.topology = testing::random_topology(dice);
   if (dice.one_in(4)) testing::random_node(dice, s.platform);
+  // Completions cost a third something. Nothing is drawn for it.
+  if (s.platform.gap.count() == 900'000 && !s.schedule.has_bundles()) {
+    s.platform.o_poll = Time{300'000};
+    s.platform.poll_batch = 2;
+    if (seed % 2 == 0) {
+      s.platform.poll_for = Time{2'000'000};
+      s.platform.interrupt_cost = Time{1'500'000};
+    }
+  }
   if (dice.one_in(2)) s.plan = testing::random_delays(dice, s.schedule);
   s.plan.seed = seed;
   change_network(dice, Wiring(s.platform, s.schedule.rank_count()), s.plan);

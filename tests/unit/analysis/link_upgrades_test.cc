@@ -82,25 +82,23 @@ Wiring uneven(const Wiring& wiring, testing::Dice& dice) {
   std::vector<machine::Link> links(wiring.links().begin(), wiring.links().end());
   for (machine::Link& link : links) link.rate = {10'000'000'000ull * (1 + dice.below(10))};
   std::vector<Wiring::FixedRoute> routes;
-  std::vector<std::string> hosts;
   for (std::uint32_t s = 0; s < wiring.rank_count(); ++s) {
-    hosts.push_back(wiring.host_name(sched::RankId(s)));
     for (std::uint32_t d = 0; d < wiring.rank_count(); ++d) {
       const sched::RankId src(s);
       const sched::RankId dst(d);
       if (s != d) routes.push_back({src, dst, wiring.route(src, dst)});
     }
   }
-  return {std::move(hosts), std::move(links), std::move(routes)};
+  return wiring.with(std::move(links), std::move(routes));
 }
 
 TEST(LinkUpgrades, AreRunsWithTheLinkChangedByAPlan) {
   testing::Dice dice(5);
   const Schedule schedule =
       compile(sched::parse_spec("binomial-pipeline:ranks=8,bytes=1MiB,block=128KiB"));
-  for (const char* nic : {"serial", "fair"}) {
+  for (const char* more : {"nic=serial", "nic=fair", "mtu=1500B,packet_overhead=90B,coding=8/10"}) {
     const Platform platform = machine::load_platform(
-        std::string("two-level:racks=2,hosts=4,oversubscription=4,o_post=100ns,nic=") + nic);
+        std::string("two-level:racks=2,hosts=4,oversubscription=4,o_post=100ns,") + more);
     const Wiring wiring = uneven(Wiring(platform, schedule.rank_count()), dice);
     const LinkUpgrades found = link_upgrades({schedule, platform, wiring, {}, {}}, kFlowEngine, 2);
     EXPECT_EQ(found.makespan_s, run_flows({schedule, platform, wiring}).makespan_s());

@@ -34,20 +34,20 @@ TEST(CpuLoad, OfOneBlock) {
       "star:rate=8Gbps,latency=2us,o_post=1us,o_complete=1us,gap=0,interleave=0");
   polling.interrupt_cost = sched::Time{3'000'000};
   const machine::Platform sleeping = with_interrupts(polling);
-  EXPECT_EQ(sleeping.o_complete, sched::Time{4'000'000});
+  EXPECT_EQ(sleeping.poll_for, sched::Time{0});
   const sched::Schedule schedule = schedule_of({"chain", 2, 10'000, 10'000, "ready=none"});
   const sched::Trace trace = analysis::run_analytic({schedule, sleeping});
   const double end_s = delivered_s(schedule, trace);
   EXPECT_NEAR(end_s, 17e-6, 1e-15);  // post 1, wire 10, latency 2, seen 4
   const std::vector<Work> copy = {{sched::RankId(1), end_s, end_s + 5e-6}};
   const auto awake = awake_shares(schedule, trace, polling, copy, end_s + 5e-6);
-  // The sender posts for 1 us, and sees the end of its send from 15 to 19 us. The receiver posts
+  // The sender posts for 1 us, and is taken for awake for 4 us until 16 us. The receiver posts
   // for 1 us, is awake from 13 to 17 us and copies for 5 us.
   EXPECT_NEAR(awake[0], 5.0 / 22, 1e-9);
   EXPECT_NEAR(awake[1], 10.0 / 22, 1e-9);
-  // Until the delivery alone, the copy is not seen and only 2 us of the sender's last turn are.
+  // Until the delivery alone, the copy is not seen.
   const auto earlier = awake_shares(schedule, trace, polling, copy, end_s);
-  EXPECT_NEAR(earlier[0], 3.0 / 17, 1e-9);
+  EXPECT_NEAR(earlier[0], 5.0 / 17, 1e-9);
   EXPECT_NEAR(earlier[1], 5.0 / 17, 1e-9);
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "machine/bundles.h"
+#include "machine/run/gathered_messages.h"
 #include "sched/text.h"
 
 namespace slackline::machine {
@@ -32,31 +32,31 @@ const char* const kOverflow = "window 1 bundle ovfl bundle_bytes 24 bundle_delay
 
 TEST(BundleChains, AMessageAloneLeavesTheBundleItWasIn) {
   const sched::Schedule schedule = three_puts(kOverflow);
-  Bundles bundles(schedule);
+  GatheredMessages bundles(schedule);
   bundles.add(OpId(0), 0);
   bundles.add(OpId(1), 0);
-  bundles.under_way(bundles.take(ChannelId(0), Bundles::kNone));
+  bundles.under_way(bundles.take(ChannelId(0), GatheredMessages::kNone));
   EXPECT_EQ(bundles.bytes(OpId(0)), 24u);
   EXPECT_EQ(bundles.next(OpId(0)), OpId(1));
   EXPECT_FALSE(bundles.stands_for_all(OpId(1)));
   bundles.done(OpId(0));
-  EXPECT_FALSE(bundles.has_room(ChannelId(0)));  // the other is not done
+  EXPECT_FALSE(bundles.rule(ChannelId(0)).is_free_to_leave());  // the other is not done
   bundles.done(OpId(1));
-  EXPECT_TRUE(bundles.has_room(ChannelId(0)));
+  EXPECT_TRUE(bundles.rule(ChannelId(0)).is_free_to_leave());
   for (const std::uint32_t op : {0, 1}) {  // they run again
     bundles.alone(OpId(op));
     EXPECT_EQ(bundles.next(OpId(op)), kNobody);
     EXPECT_EQ(bundles.bytes(OpId(op)), op == 0 ? 8u : 16u);
     EXPECT_TRUE(bundles.stands_for_all(OpId(op)));
-    EXPECT_FALSE(bundles.has_room(ChannelId(0)));
+    EXPECT_FALSE(bundles.rule(ChannelId(0)).is_free_to_leave());
     bundles.done(OpId(op));
-    EXPECT_TRUE(bundles.has_room(ChannelId(0)));
+    EXPECT_TRUE(bundles.rule(ChannelId(0)).is_free_to_leave());
   }
 }
 
 TEST(BundleChains, ABundleEndsWithItsNewestMessage) {
   const sched::Schedule schedule = three_puts(kOverflow);
-  Bundles bundles(schedule);
+  GatheredMessages bundles(schedule);
   for (const std::uint32_t op : {0, 1, 2}) bundles.add(OpId(op), 0);
   bundles.under_way(bundles.take(ChannelId(0), 5));
   EXPECT_EQ(bundles.next(OpId(1)), OpId(2));
@@ -64,39 +64,39 @@ TEST(BundleChains, ABundleEndsWithItsNewestMessage) {
   for (const std::uint32_t op : {0, 1, 2}) bundles.done(OpId(op));
   // The second time they are gathered the other way round.
   for (const std::uint32_t op : {2, 1}) bundles.add(OpId(op), 0);
-  EXPECT_EQ(bundles.take(ChannelId(0), Bundles::kNone), OpId(2));
+  EXPECT_EQ(bundles.take(ChannelId(0), GatheredMessages::kNone), OpId(2));
   EXPECT_EQ(bundles.next(OpId(2)), OpId(1));
   EXPECT_EQ(bundles.next(OpId(1)), kNobody);
   EXPECT_EQ(bundles.bytes(OpId(2)), 48u);
-  EXPECT_EQ(bundles.held_lane(OpId(2)), Bundles::kNone);
-  EXPECT_EQ(bundles.take(ChannelId(0), Bundles::kNone), kNobody);
+  EXPECT_EQ(bundles.held_lane(OpId(2)), GatheredMessages::kNone);
+  EXPECT_EQ(bundles.take(ChannelId(0), GatheredMessages::kNone), kNobody);
 }
 
 TEST(BundleChains, ItIsDueAfterItsOldestMessage) {
   const sched::Schedule schedule = three_puts(kOverflow);
-  Bundles bundles(schedule);
+  GatheredMessages bundles(schedule);
   bundles.add(OpId(0), 1e-3);
-  EXPECT_DOUBLE_EQ(bundles.open(ChannelId(0)).due_s, 1e-3 + 2e-6);
-  EXPECT_FALSE(bundles.is_full(ChannelId(0)));
+  EXPECT_DOUBLE_EQ(bundles.rule(ChannelId(0)).due_s(), 1e-3 + 2e-6);
+  EXPECT_FALSE(bundles.rule(ChannelId(0)).is_full());
   bundles.add(OpId(1), 2e-3);
-  EXPECT_DOUBLE_EQ(bundles.open(ChannelId(0)).due_s, 1e-3 + 2e-6);
-  EXPECT_TRUE(bundles.is_full(ChannelId(0)));
+  EXPECT_DOUBLE_EQ(bundles.rule(ChannelId(0)).due_s(), 1e-3 + 2e-6);
+  EXPECT_TRUE(bundles.rule(ChannelId(0)).is_full());
   const std::uint32_t serial = bundles.open(ChannelId(0)).serial;
-  bundles.take(ChannelId(0), Bundles::kNone);
+  bundles.take(ChannelId(0), GatheredMessages::kNone);
   EXPECT_FALSE(bundles.open(ChannelId(0)).oldest.valid());
-  EXPECT_FALSE(bundles.is_full(ChannelId(0)));
+  EXPECT_FALSE(bundles.rule(ChannelId(0)).is_full());
   bundles.add(OpId(2), 0);
   EXPECT_EQ(bundles.open(ChannelId(0)).serial, serial + 1);
 
   const sched::Schedule patient = three_puts("window 1 bundle ovfl bundle_bytes 24");
-  Bundles waiting(patient);
+  GatheredMessages waiting(patient);
   waiting.add(OpId(0), 1e-3);
-  EXPECT_EQ(waiting.open(ChannelId(0)).due_s, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(waiting.rule(ChannelId(0)).due_s(), std::numeric_limits<double>::infinity());
 }
 
 TEST(BundleChains, WhoIsGathered) {
   const sched::Schedule overflow = three_puts(kOverflow);
-  Bundles bundles(overflow);
+  GatheredMessages bundles(overflow);
   EXPECT_FALSE(bundles.decide(OpId(0)));
   EXPECT_FALSE(bundles.is_gathered(OpId(0)));
   bundles.alone(OpId(0));
@@ -106,25 +106,25 @@ TEST(BundleChains, WhoIsGathered) {
   bundles.add(OpId(1), 0);
   bundles.done(OpId(0));
   EXPECT_TRUE(bundles.decide(OpId(2)));  // there is room, but somebody waits before it
-  bundles.take(ChannelId(0), Bundles::kNone);
+  bundles.take(ChannelId(0), GatheredMessages::kNone);
   EXPECT_FALSE(bundles.decide(OpId(2)));
   EXPECT_TRUE(bundles.counts(overflow.op(OpId(0))));
   EXPECT_FALSE(bundles.counts(overflow.op(OpId(3))));
   EXPECT_TRUE(bundles.concern(overflow.op(OpId(3))));
 
   const sched::Schedule traditional = three_puts("bundle trad bundle_bytes 24");
-  Bundles every(traditional);
+  GatheredMessages every(traditional);
   EXPECT_TRUE(every.decide(OpId(0)));
   EXPECT_FALSE(every.decide(OpId(3)));
   EXPECT_FALSE(every.counts(traditional.op(OpId(0))));
-  EXPECT_FALSE(every.has_room(ChannelId(0)));
+  EXPECT_FALSE(every.rule(ChannelId(0)).is_free_to_leave());
 
   const sched::Schedule unbounded = three_puts("bundle ovfl bundle_bytes 24");
-  Bundles never(unbounded);
+  GatheredMessages never(unbounded);
   never.alone(OpId(0));
   never.alone(OpId(1));
   EXPECT_FALSE(never.decide(OpId(2)));
-  EXPECT_FALSE(Bundles(three_puts("window 1")).any());
+  EXPECT_FALSE(GatheredMessages(three_puts("window 1")).any());
   EXPECT_TRUE(never.any());
 }
 

@@ -20,7 +20,8 @@ std::vector<CriticalStretch> causes_of(const std::string& spec, const std::strin
   const machine::Wiring wiring(platform, schedule.rank_count());
   const sched::Trace trace = analysis::run_analytic({schedule, platform, wiring, plan});
   const auto graph = analysis::frozen_run({schedule, platform, wiring, plan}, trace);
-  return critical_causes(graph, schedule, platform, machine::Delays(plan, schedule, platform),
+  return critical_causes(graph, {schedule, platform, wiring, plan},
+                         machine::Delays(plan, schedule, platform),
                          machine::Paths(schedule, wiring, plan));
 }
 
@@ -59,6 +60,15 @@ TEST(CriticalCauses, OfOneMessageAreItsTimes) {
   // There and back: the acknowledgement comes last.
   EXPECT_NEAR(total_s(stretches, Cause::kLatency), 4e-6, 1e-12);
   EXPECT_EQ(total_s(stretches, Cause::kDelay), 0);
+}
+
+TEST(CriticalCauses, OfALookAreTheCompletion) {
+  const auto stretches = causes_of(
+      "chain:ranks=3,bytes=1MB,block=1MB,ready=none",
+      "star:rate=8Gbps,latency=2us,o_post=100ns,o_complete=300ns,o_poll=70ns,o_match=20ns");
+  EXPECT_NEAR(total_s(stretches, Cause::kWire), 2e-3, 1e-12);
+  // The receive that is passed on waits for its look. Of the last send nothing is seen.
+  EXPECT_NEAR(total_s(stretches, Cause::kCompletion), 390e-9 + 300e-9, 1e-12);
 }
 
 TEST(CriticalCauses, TellDelaysOfATurnFromIt) {

@@ -37,6 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Golden{"chain.sched", testing::small_chain, "text"},
                       Golden{"chain.dot", testing::small_chain, "dot"},
                       Golden{"chain.goal", testing::small_chain, "goal"},
+                      Golden{"chain.bin", testing::small_chain, "goal-bin"},
                       Golden{"chain.xml", testing::small_chain, "msccl-xml"},
                       Golden{"put_with_copy.sched", testing::put_with_copy, "text"},
                       Golden{"put_with_copy.dot", testing::put_with_copy, "dot"},
@@ -54,6 +55,8 @@ TEST(GoldenFiles, SchedulesReadBackTheSame) {
   EXPECT_EQ(load_schedule(folder + "queue_push.sched").digest(), testing::queue_push().digest());
   EXPECT_EQ(load_schedule(folder + "queue_push.json").digest(), testing::queue_push().digest());
   EXPECT_EQ(load_schedule(folder + "chain.goal").op_count(), testing::small_chain().op_count());
+  EXPECT_EQ(load_schedule(folder + "chain.bin").digest(),
+            load_schedule(folder + "chain.goal").digest());
 }
 
 }  // namespace

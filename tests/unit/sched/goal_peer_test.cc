@@ -9,11 +9,14 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/read_file.h"
 #include "base/write_file.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
 #include "sched/event_graph.h"
 #include "sched/export/goal.h"
+#include "sched/export/goal_binary.h"
+#include "sched/file.h"
 #include "sched/import/goal.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -195,10 +198,13 @@ TEST(GoalPeer, TheProgramsThemselvesReadIt) {
   const std::string program = (folder / "goal_peer.goal").string();
   const std::string binary = (folder / "goal_peer.bin").string();
   for (const std::string& spec : some_specs()) {
-    write_file(program, write_goal(compile(parse_spec(spec))));
-    EXPECT_EQ(
+    const Schedule schedule = compile(parse_spec(spec));
+    write_file(program, write_goal(schedule));
+    ASSERT_EQ(
         std::system(fmt::format("txt2bin -i '{}' -o '{}' >/dev/null", program, binary).c_str()), 0)
         << spec;
+    EXPECT_EQ(read_file(binary), write_goal_binary(schedule)) << spec;
+    EXPECT_EQ(load_schedule(binary).digest(), load_schedule(program).digest()) << spec;
     if (!runs) continue;
     EXPECT_EQ(std::system(fmt::format("LogGOPSim -f '{}' >/dev/null", binary).c_str()), 0) << spec;
   }

@@ -10,6 +10,7 @@
 #include "base/read_file.h"
 #include "base/write_file.h"
 #include "sched/export/goal.h"
+#include "sched/export/goal_binary.h"
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
@@ -80,12 +81,14 @@ TEST_F(Files, SchedulesAreReadInWhateverFormTheyHave) {
   EXPECT_EQ(load_schedule(path("a")).digest(), schedule.digest());
   EXPECT_EQ(load_schedule(path("b")).digest(), schedule.digest());
   EXPECT_EQ(load_schedule(path("c")).op_count(), schedule.op_count());
+  write_file(path("h"), write_goal_binary(schedule));
+  EXPECT_EQ(load_schedule(path("h")).digest(), load_schedule(path("c")).digest());
   for (const char* text : {"", "nonsense", "// only a comment", "/* open"}) {
     write_file(path("d"), text);
     EXPECT_EQ(error_of([&] { load_schedule(path("d")); }),
               path("d") +
                   ": not a schedule; expected Slackline's text ('slackline schedule 1'), its JSON, "
-                  "or GOAL ('num_ranks')");
+                  "or GOAL, as text ('num_ranks') or as txt2bin's bytes");
   }
   write_file(path("e"), "slackline schedule 2");
   EXPECT_EQ(error_of([&] { load_schedule(path("e")); }),

@@ -1,21 +1,22 @@
-// Messages that a channel gathers and sends as one: Channel::bundle. What is gathered, in which
-// bundle, and which messages of a channel are under way; machine/run/execution_bundles.cc says
-// when.
+// Messages that a channel gathers and sends as one, in a simulation: which operations a bundle has,
+// and who stands for it. machine/run/bundle_line.h says when messages gather,
+// machine/run/execution_bundles.cc what that takes of lanes.
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <vector>
 
+#include "machine/run/bundle_line.h"
 #include "sched/schedule.h"
 
 namespace slackline::machine {
 
-class Bundles {
+class GatheredMessages {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
-  explicit Bundles(const sched::Schedule& schedule);
+  explicit GatheredMessages(const sched::Schedule& schedule);
 
   /// Whether some channel gathers. If not, nothing else here may be called.
   bool any() const { return !channels_.empty(); }
@@ -38,15 +39,12 @@ class Bundles {
   struct Open {
     sched::OpId oldest;  // none(): it is empty
     sched::OpId newest;
-    std::uint64_t bytes = 0;
     std::uint32_t serial = 0;  // of all bundles, from 1
-    double due_s = std::numeric_limits<double>::infinity();
     bool awaits_lane = false;  // to be posted
   };
   Open& open(sched::ChannelId channel) { return channels_[channel.value].open; }
-  bool is_full(sched::ChannelId channel) const;
-  /// Overflow: there is room in the window for what was held back.
-  bool has_room(sched::ChannelId channel) const;
+  /// Its rule; of a channel that gathers.
+  const BundleLine& rule(sched::ChannelId channel) const { return *channels_[channel.value].rule; }
 
   /// Closes the channel's bundle and answers its oldest message, which stands for it from now on;
   /// none() if it is empty. `lane` is held until the bundle is posted; kNone: none is.
@@ -76,12 +74,9 @@ class Bundles {
 
  private:
   struct Line {
+    std::optional<BundleLine> rule;
     Open open;
-    std::uint32_t under_way = 0;  // messages; a bundle is one
   };
-  const sched::Channel& channel_of(sched::OpId op) const {
-    return schedule_.channel(schedule_.op(op).channel);
-  }
   Line& line_of(sched::OpId op) { return channels_[schedule_.op(op).channel.value]; }
 
   const sched::Schedule& schedule_;

@@ -1,0 +1,55 @@
+#include "machine/completions.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace slackline::machine {
+
+using sched::On;
+using sched::Op;
+using sched::OpId;
+using sched::OpKind;
+
+bool completions_cost(const Platform& platform) { return !completion_figure(platform).empty(); }
+
+std::string_view completion_figure(const Platform& platform) {
+  if (platform.o_poll.count() > 0) return "o_poll";
+  if (platform.o_match.count() > 0) return "o_match";
+  if (platform.o_signal.count() > 0) return "o_signal";
+  if (platform.poll_for && platform.interrupt_cost.count() > 0) return "poll_for";
+  return "";
+}
+
+Completions::Completions(const sched::Schedule& schedule, const Platform& platform,
+                         const IssueOrder& order)
+    : schedule_(schedule),
+      look_s_(sched::seconds(platform.o_poll)),
+      match_s_(sched::seconds(platform.o_match)),
+      signal_s_(sched::seconds(platform.o_signal)),
+      poll_for_s_(sched::seconds(platform.poll_for.value_or(Time{0}))),
+      interrupt_s_(platform.poll_for ? sched::seconds(platform.interrupt_cost) : 0),
+      batch_(platform.poll_batch),
+      any_(completions_cost(platform)) {
+  if (!any_) return;
+  for (std::size_t c = 0; c < schedule.channels().size(); ++c) {
+    if (schedule.channels()[c].bundle == sched::Bundle::kNone) continue;
+    throw Unsupported(
+        fmt::format("channel {} gathers messages, of which some share a completion; expected none "
+                    "on a platform with {}",
+                    c, completion_figure(platform)));
+  }
+  const bool all = !schedule.regions().empty() || order.sends_in_flight != 0;
+  makes_.resize(schedule.op_count(), 0);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& op = schedule.ops()[i];
+    if (op.kind == OpKind::kRecv || (all && sched::is_initiator(op.kind))) makes_[i] = 1;
+    for (const sched::Edge& edge : schedule.edges_into(OpId(i))) {
+      if (edge.on == On::kDone && sched::is_initiator(schedule.op(edge.pred).kind)) {
+        makes_[edge.pred.value] = 1;
+      }
+    }
+  }
+}
+
+}  // namespace slackline::machine

@@ -1,0 +1,51 @@
+// Completions that wait, lane by lane, until the program looks for them: in the order in which they
+// came, and before the operations that wait for the lane. And whether it looks at memory meanwhile.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sched/ids.h"
+
+namespace slackline::machine {
+
+class CompletionQueues {
+ public:
+  explicit CompletionQueues(std::uint32_t lanes) : lanes_(lanes) {}
+
+  /// The operation's is there.
+  void add(std::uint32_t lane, sched::OpId op) { lanes_[lane].waiting.push_back(op); }
+  bool waits(std::uint32_t lane) const { return !lanes_[lane].waiting.empty(); }
+
+  /// A look: up to `most` that wait are seen from now on, and answered.
+  const std::vector<sched::OpId>& look(std::uint32_t lane, std::uint32_t most) {
+    Lane& l = lanes_[lane];
+    const auto end = l.waiting.begin() + std::min<std::ptrdiff_t>(most, std::ssize(l.waiting));
+    l.seen.assign(l.waiting.begin(), end);
+    l.waiting.erase(l.waiting.begin(), end);
+    return l.seen;
+  }
+  /// The look is over.
+  const std::vector<sched::OpId>& seen(std::uint32_t lane) const { return lanes_[lane].seen; }
+  void forget(std::uint32_t lane) { lanes_[lane].seen.clear(); }
+
+  /// A poll of the lane's begins to look at memory, or ends.
+  void begin_watching(std::uint32_t lane) { ++lanes_[lane].polls; }
+  void end_watching(std::uint32_t lane) { --lanes_[lane].polls; }
+  bool watches(std::uint32_t lane) const { return lanes_[lane].polls != 0; }
+
+  friend bool operator==(const CompletionQueues&, const CompletionQueues&) = default;
+
+ private:
+  struct Lane {
+    std::deque<sched::OpId> waiting;
+    std::vector<sched::OpId> seen;  // in the look at hand
+    std::uint32_t polls = 0;
+    friend bool operator==(const Lane&, const Lane&) = default;
+  };
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace slackline::machine

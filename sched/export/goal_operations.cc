@@ -1,0 +1,95 @@
+#include "sched/export/goal_operations.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+
+namespace slackline::sched {
+namespace {
+
+// The tag of every message, at both its operations.
+std::vector<std::uint32_t> message_tags(const Schedule& schedule) {
+  std::vector<std::uint32_t> tags(schedule.op_count(), 0);
+  std::map<std::pair<RankId, RankId>, std::uint32_t> next;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const Op& op = schedule.ops()[i];
+    if (!is_fifo_source(op) || !op.match.valid()) continue;
+    const Channel& channel = schedule.channel(op.channel);
+    tags[i] = tags[op.match.value] = next[{channel.src, channel.dst}]++;
+  }
+  return tags;
+}
+
+// To the nearest, but never beyond what a time can hold.
+std::uint64_t whole_nanoseconds(Time duration) {
+  const std::int64_t ps = duration.count();
+  const bool up = ps % 1000 >= 500 && ps < kForever.count() - 1000;
+  return static_cast<std::uint64_t>(ps / 1000 + (up ? 1 : 0));
+}
+
+// GOAL's readers keep a cpu in 8 bits.
+constexpr std::uint16_t kMaxCpu = 255;
+
+}  // namespace
+
+GoalOperations::GoalOperations(const Schedule& schedule, std::string_view format)
+    : schedule_(schedule), format_(format) {
+  require_static(schedule, format);
+  order_ = channel_order(schedule);
+  tags_ = message_tags(schedule);
+}
+
+void GoalOperations::refuse(OpId id, std::string_view why) const {
+  throw Unsupported(fmt::format("{}: {} {}", format_, describe(schedule_, id), why));
+}
+
+GoalOperation GoalOperations::of(OpId id) const {
+  const Op& op = schedule_.op(id);
+  if (op.lane > kMaxCpu) {
+    refuse(id, fmt::format("is on lane {}; GOAL's cpus are 0 to {}", op.lane, kMaxCpu));
+  }
+  GoalOperation out;
+  out.cpu = static_cast<std::uint8_t>(op.lane);
+  switch (op.kind) {
+    case OpKind::kPut:
+      if (op.notify != Notify::kImm) {
+        refuse(id, "has no counterpart in GOAL; only puts with immediate have");
+      }
+      [[fallthrough]];
+    case OpKind::kSend:
+    case OpKind::kRecv: {
+      if (!op.match.valid()) refuse(id, "has nothing that matches it");
+      const bool receives = op.kind == OpKind::kRecv;
+      const Channel& channel = schedule_.channel(op.channel);
+      out.kind = receives ? OpKind::kRecv : OpKind::kSend;
+      out.peer = (receives ? channel.src : channel.dst).value;
+      out.tag = tags_[id.value];
+      // A receive may have room for more than what comes; GOAL wants both sizes equal.
+      out.amount = schedule_.bytes((receives ? schedule_.op(op.match) : op).reads);
+      return out;
+    }
+    case OpKind::kGet:
+    case OpKind::kFetchAdd:
+    case OpKind::kFetchAnd:
+    case OpKind::kFetchOr:
+    case OpKind::kFetchXor:
+    case OpKind::kCompareSwap:
+    case OpKind::kPoll:
+      refuse(id, "has no counterpart in GOAL");
+    case OpKind::kCalc:
+    case OpKind::kDelay:
+      out.amount = whole_nanoseconds(schedule_.arguments(op).duration);
+      return out;
+    case OpKind::kCopy:
+    case OpKind::kReduce:
+    case OpKind::kFlush:
+    case OpKind::kJoin:
+      return out;
+  }
+  return out;
+}
+
+}  // namespace slackline::sched

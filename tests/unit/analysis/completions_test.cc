@@ -1,0 +1,308 @@
+// What completions cost lanes, worked out by hand on round_platform() (a post takes 1 us, 1000
+// bytes take 1 us on the wire, the way 3 us, and a completion is there 2 us after its event).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
+#include "analysis/engines/longest_path.h"
+#include "analysis/engines/stream.h"
+#include "analysis/slack/timed_slack.h"
+#include "analysis/slack/tolerance.h"
+#include "base/error.h"
+#include "sched/text.h"
+#include "tests/support/input_error.h"
+#include "tests/unit/analysis/message_case.h"
+
+namespace slackline {
+namespace {
+
+using machine::Platform;
+using testing::ChannelId;
+using testing::kAny;
+using testing::MessageCase;
+using testing::OpId;
+using testing::Program;
+using testing::us;
+
+void expect_case(const MessageCase& c) {
+  testing::expect_seen(c, analysis::run_events({c.schedule, c.platform, c.delays, c.policy}));
+  testing::expect_seen(c, analysis::run_analytic({c.schedule, c.platform, c.delays, c.policy}));
+}
+
+// Rank 0 sends `count` messages of 1000 bytes, which nothing waits for.
+struct Messages {
+  Program program{2};
+  std::vector<OpId> sends;
+  std::vector<OpId> receives;
+  explicit Messages(int count) {
+    const ChannelId c = program.channel(0, 1);
+    for (int i = 0; i < count; ++i) sends.push_back(program.send(c, 1'000));
+    for (int i = 0; i < count; ++i) receives.push_back(program.recv(c, 1'000));
+  }
+};
+
+TEST(Completions, AreSeenOneAfterTheOther) {
+  Messages m(3);
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  platform.o_match = us(0.5);
+  // Issued at 1, 2 and 3, there at 5, 6 and 7, and in the queue 2 us later. Looks take 4.5 each. Of
+  // the sends nothing is seen: they are done when their acknowledgement is back.
+  expect_case({"looks",
+               m.program.build(),
+               platform,
+               {{m.receives[0], 1, 5, 11.5},
+                {m.receives[1], 2, 6, 16},
+                {m.receives[2], 3, 7, 20.5},
+                {m.sends[0], 1, 1, 10},
+                {m.sends[2], 3, 3, 12}}});
+}
+
+TEST(Completions, OneLookTakesABatch) {
+  Messages m(4);
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  platform.o_match = us(0.5);
+  platform.poll_batch = 2;
+  // They come at 7, 8, 9 and 10. The first look takes one, from 7 to 11.5; the next two,
+  // until 16.5.
+  expect_case({"batches",
+               m.program.build(),
+               platform,
+               {{m.receives[0], 1, 5, 11.5},
+                {m.receives[1], 2, 6, 16.5},
+                {m.receives[2], 3, 7, 16.5},
+                {m.receives[3], 4, 8, 21}}});
+}
+
+TEST(Completions, WaitForWhatHoldsTheLaneAndGoBeforeWhatWaitsForIt) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  p.send(c, 1'000);
+  const OpId recv = p.recv(c, 1'000);
+  const OpId first = p.calc(1, us(20));
+  const OpId second = p.calc(1, us(20));
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  // There at 7, while the first calculation has the lane until 21. The second waits for the look.
+  expect_case({"a calculation",
+               p.build(),
+               platform,
+               {{recv, 1, 5, 25}, {first, 1, kAny, 21}, {second, 25, kAny, 45}}});
+}
+
+TEST(Completions, OfSendsAreSeenIfSomethingWaitsForThem) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const OpId quiet = p.send(c, 0);
+  const OpId awaited = p.send(c, 0);
+  const OpId after = p.calc(0, us(1));
+  p.after({awaited}, after);
+  p.recv(c, 0);
+  p.recv(c, 0);
+  Platform platform = testing::round_platform();
+  platform.o_signal = us(0.25);
+  platform.o_poll = us(4);
+  // The second is issued at 2.25, and acknowledged at 8.25. Its completion is there at 10.25.
+  expect_case({"signals",
+               p.build(),
+               platform,
+               {{quiet, 1, 1, 9}, {awaited, 2.25, 2.25, 14.25}, {after, 14.25, kAny, 15.25}}});
+}
+
+TEST(Completions, PostingAReceiveMayTakeATimeOfItsOwn) {
+  Messages m(2);
+  Platform platform = testing::round_platform();
+  platform.o_post_recv = us(10);
+  // The first message waits for its receive, and the second too.
+  expect_case({"receives",
+               m.program.build(),
+               platform,
+               {{m.receives[0], 10, 5, 12}, {m.receives[1], 20, 6, 22}, {m.sends[1], 2, 2, 25}}});
+}
+
+TEST(Completions, OfGetsHaveALook) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const OpId get = p.get(c, 2'000);
+  const OpId after = p.calc(0, us(1));
+  p.after({get}, after);
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  platform.o_match = us(100);  // which is of receives
+  // Asked at 4, back at 9, there at 11.
+  expect_case({"a get", p.build(), platform, {{get, 1, 4, 15}, {after, 15, kAny, 16}}});
+}
+
+// Messages that are issued at such times.
+struct Spaced {
+  Program program{2};
+  std::vector<OpId> receives;
+  explicit Spaced(const std::vector<double>& begin_us) {
+    const ChannelId c = program.channel(0, 1);
+    for (const double at_us : begin_us) {
+      const OpId wait = program.delay(0, us(at_us - 1));
+      const OpId send = program.send(c, 1'000);
+      program.after({wait}, send);
+    }
+    for (std::size_t i = 0; i < begin_us.size(); ++i) {
+      receives.push_back(program.recv(c, 1'000));
+    }
+  }
+};
+
+TEST(Completions, WakeAProgramThatSleeps) {
+  Spaced m({10, 11, 20, 40});
+  const sched::Schedule schedule = m.program.build();
+  Platform platform = testing::round_platform();
+  platform.interrupt_cost = us(4);
+  // A message that is issued at 10 is there at 14, and its completion at 16. A program that polls
+  // sees it then, whatever an interrupt costs.
+  expect_case(
+      {"polling", schedule, platform, {{m.receives[0], 1, 14, 16}, {m.receives[3], 4, 44, 46}}});
+  // The first wakes the program, which is awake at 20 and sees the second too, there since 17.
+  platform.poll_for = us(0);
+  expect_case({"interrupts",
+               schedule,
+               platform,
+               {{m.receives[0], 1, 14, 20},
+                {m.receives[1], 2, 15, 20},
+                {m.receives[2], 3, 24, 30},
+                {m.receives[3], 4, 44, 50}}});
+  // It had posted its last receive at 4, and polls for 12 us: until 16, when the first is there.
+  // The third comes 9 us after the second, and the last 20 us after that.
+  platform.poll_for = us(12);
+  expect_case({"both",
+               schedule,
+               platform,
+               {{m.receives[0], 1, 14, 16},
+                {m.receives[1], 2, 15, 17},
+                {m.receives[2], 3, 24, 26},
+                {m.receives[3], 4, 44, 50}}});
+}
+
+TEST(Completions, FindAProgramAwakeThatLooksAtMemory) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const OpId wait = p.delay(0, us(20));
+  const OpId send = p.send(c, 1'000);
+  p.after({wait}, send);
+  const OpId later = p.delay(0, us(50));
+  const OpId put = p.put(c, 1'000, sched::Notify::kFlag);
+  p.after({later}, put);
+  const OpId last_wait = p.delay(0, us(80));
+  const OpId last = p.send(c, 1'000);
+  p.after({last_wait}, last);
+  const OpId recv = p.recv(c, 1'000);
+  const OpId poll = p.poll(1);
+  p.flag(put, poll);
+  const OpId asleep = p.recv(c, 1'000);
+  Platform platform = testing::round_platform();
+  platform.interrupt_cost = us(4);
+  platform.poll_for = us(0);
+  // The poll ends at 57. Until then the program looks at its memory, and sees what comes at once.
+  expect_case(
+      {"a poll", p.build(), platform, {{recv, 1, 25, 27}, {poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
+}
+
+// LogGP's receive overhead bounds the rate of messages where nothing else does.
+TEST(Completions, PaceSmallMessages) {
+  Messages m(100);
+  Platform platform = testing::round_platform();
+  platform.rate = {8'000'000'000'000};
+  platform.o_post = us(0.1);
+  platform.o_post_recv = us(0);
+  platform.o_poll = us(2);
+  const sched::Schedule schedule = m.program.build();
+  const sched::Trace trace = analysis::run_events({schedule, platform});
+  const double first_s = trace.ops[m.receives[0].value].done_s;
+  EXPECT_NEAR(trace.ops[m.receives[99].value].done_s - first_s, 99 * 2e-6, 1e-12);
+}
+
+TEST(Completions, AreLeftToTheEventEngine) {
+  Messages m(2);
+  const sched::Schedule schedule = m.program.build();
+  Platform platform = testing::round_platform();
+  EXPECT_TRUE(analysis::longest_path({schedule, platform}).has_value());
+  const auto with = [&](auto set) {
+    Platform p = platform;
+    set(p);
+    return p;
+  };
+  const std::vector<Platform> costly = {
+      with([](Platform& p) { p.o_poll = us(1); }), with([](Platform& p) { p.o_match = us(1); }),
+      with([](Platform& p) { p.o_signal = us(1); }), with([](Platform& p) {
+        p.poll_for = us(1);
+        p.interrupt_cost = us(1);
+      }),
+      with([](Platform& p) { p.o_post_recv = us(2); })};
+  const sched::Spec spec = sched::parse_spec("chain:ranks=3,bytes=1MB,block=100KB");
+  EXPECT_FALSE(analysis::why_not_streamed(spec, platform, {}).has_value());
+  for (const Platform& p : costly) {
+    EXPECT_FALSE(analysis::longest_path({schedule, p}).has_value()) << p.spec();
+    EXPECT_TRUE(analysis::why_not_streamed(spec, p, {}).has_value()) << p.spec();
+  }
+}
+
+TEST(Completions, OfBundlesAreRefused) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 64\nbuffer 1 rank 1 bytes 64\n"
+      "channel 0 from 0 to 1 bundle trad bundle_bytes 24\nrank 0\n"
+      "0 put on 0 reads 0[0+8] writes 1[0+8]\n1 flush on 0\n");
+  Platform platform = testing::round_platform();
+  EXPECT_NO_THROW(analysis::run_events({schedule, platform}));
+  platform.o_poll = us(1);
+  EXPECT_THROW(analysis::run_events({schedule, platform}), Unsupported);
+}
+
+TEST(Completions, SlackSaysWhatItDoesNotKnow) {
+  Messages m(2);
+  const sched::Schedule schedule = m.program.build();
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(1);
+  const auto slack = [&](const Platform& p) {
+    const sched::Trace trace = analysis::run_events({schedule, p});
+    return analysis::timed_slack({schedule, p}, trace);
+  };
+  EXPECT_NO_THROW(slack(platform));
+  Platform batches = platform;
+  batches.poll_batch = 2;
+  EXPECT_THROW(slack(batches), Unsupported);
+  Platform sleeps = platform;
+  sleeps.poll_for = us(1);
+  EXPECT_NO_THROW(slack(sleeps));  // as interrupts cost nothing
+  sleeps.interrupt_cost = us(1);
+  EXPECT_THROW(slack(sleeps), Unsupported);
+  Platform signals = platform;
+  signals.o_signal = us(1);
+  EXPECT_THROW(slack(signals), Unsupported);
+}
+
+TEST(Completions, AreFiguresOfPlatforms) {
+  const std::string text =
+      "star:o_post_recv=50ns,o_signal=20ns,o_poll=80ns,o_match=40ns,poll_batch=16,poll_for=50ms";
+  const Platform p = machine::parse_platform_spec(text);
+  EXPECT_EQ(p.o_post_recv, sched::Time{50'000});
+  EXPECT_EQ(p.o_signal, sched::Time{20'000});
+  EXPECT_EQ(p.o_poll, sched::Time{80'000});
+  EXPECT_EQ(p.o_match, sched::Time{40'000});
+  EXPECT_EQ(p.poll_batch, 16u);
+  EXPECT_EQ(p.poll_for, sched::Time{50'000'000'000});
+  EXPECT_EQ(machine::parse_platform_spec(p.spec()).spec(), p.spec());
+  EXPECT_EQ(machine::parse_platform_spec("star").spec().find("o_poll"), std::string::npos);
+  // A receive that takes no time to post is a figure; none is not.
+  EXPECT_NE(machine::parse_platform_spec("star:o_post_recv=0").spec().find("o_post_recv=0"),
+            std::string::npos);
+  EXPECT_THROW(machine::parse_platform_spec("star:poll_batch=0"), InputError);
+  const Platform file = machine::platform_from_toml(
+      "schema = 1\n[cpu]\no_poll = \"80ns\"\npoll_batch = 16\n", "a.toml");
+  EXPECT_EQ(file.o_poll, sched::Time{80'000});
+  EXPECT_EQ(file.poll_batch, 16u);
+}
+
+}  // namespace
+}  // namespace slackline
