@@ -253,7 +253,7 @@ def compile(spec: str) -> Schedule:
 
 
 def read(path: Path) -> Schedule:
-    """The schedule of a file: Slackline's text or JSON, or GOAL."""
+    """The schedule of a file: Slackline's text or JSON, GOAL, or an MSCCL algorithm."""
     return Schedule(_native.load_schedule(os.fspath(path)))
 
 
