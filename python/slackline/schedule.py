@@ -227,7 +227,8 @@ class Schedule:
         return graph_of(self)
 
     def export(self, format: str) -> str:
-        """It in the format of another tool. `formats()` lists them.
+        """It in the format of another tool. `formats()` lists them. One that is no text, as goal-bin,
+        comes back as bytes by .encode("utf-8", "surrogateescape").
 
         >>> compile("chain:ranks=2,bytes=1MiB").export("dot").splitlines()[0]
         'digraph G {'
