@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <ctime>
 #include <optional>
-#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <span>
 #include <string>
@@ -31,10 +30,12 @@
 #include "machine/wiring.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
+#include "sim/simgrid_version.h"
 
 namespace {
 
 namespace s4u = simgrid::s4u;
+namespace sim = slackline::sim;
 using slackline::InputError;
 using slackline::machine::Platform;
 using slackline::sched::OpKind;
@@ -81,26 +82,18 @@ Options parse(std::span<char*> arguments) {
   return options;
 }
 
-// The exact model: bandwidth shared max-min and nothing else, no latency.
-void configure() {
-  for (const char* setting : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0",
-                              "surf/precision:1e-12", "maxmin/precision:1e-9"}) {
-    s4u::Engine::set_config(setting);
-  }
-}
-
 using Hosts = std::vector<s4u::Host*>;  // of every rank
 
 Hosts make_star(std::uint32_t ranks, double bytes_per_s) {
-  s4u::NetZone* zone = s4u::create_star_zone("star");
+  s4u::NetZone* zone = sim::add_star_zone("star");
   Hosts hosts;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    s4u::Host* host = zone->create_host(fmt::format("rank{}", rank), 1e9)->seal();
+    s4u::Host* host = sim::add_host(zone, fmt::format("rank{}", rank))->seal();
     s4u::SplitDuplexLink* link =
-        zone->create_split_duplex_link(fmt::format("nic{}", rank), bytes_per_s);
+        sim::add_duplex_link(zone, fmt::format("nic{}", rank), bytes_per_s);
     link->set_latency(0.0)->seal();
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
-                    {s4u::LinkInRoute(link, s4u::LinkInRoute::Direction::UP)}, true);
+    sim::add_route(zone, host, nullptr, {s4u::LinkInRoute(link, s4u::LinkInRoute::Direction::UP)},
+                   true);
     hosts.push_back(host);
   }
   zone->seal();
@@ -111,14 +104,14 @@ Hosts make_star(std::uint32_t ranks, double bytes_per_s) {
 Hosts make_network(const Schedule& schedule, const Platform& platform) {
   const slackline::machine::Wiring wiring(platform, schedule.rank_count());
   const slackline::machine::Paths paths(schedule, wiring, {});
-  s4u::NetZone* zone = s4u::create_full_zone("network");
+  s4u::NetZone* zone = sim::add_full_zone("network");
   Hosts hosts;
   for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
-    hosts.push_back(zone->create_host(fmt::format("rank{}", rank), 1e9)->seal());
+    hosts.push_back(sim::add_host(zone, fmt::format("rank{}", rank))->seal());
   }
   std::vector<s4u::Link*> links;
   for (const slackline::machine::Link& link : wiring.links()) {
-    links.push_back(zone->create_link(link.name, link.rate.bytes_per_second()));
+    links.push_back(sim::add_link(zone, link.name, link.rate.bytes_per_second()));
     links.back()->set_latency(0.0)->seal();
   }
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
@@ -127,8 +120,7 @@ Hosts make_network(const Schedule& schedule, const Platform& platform) {
     for (const slackline::machine::LinkId link : paths.links(id)) {
       route.emplace_back(links[link.value]);
     }
-    zone->add_route(hosts[paths[id].src.value]->get_netpoint(),
-                    hosts[paths[id].dst.value]->get_netpoint(), nullptr, nullptr, route, false);
+    sim::add_route(zone, hosts[paths[id].src.value], hosts[paths[id].dst.value], route, false);
   }
   zone->seal();
   return hosts;
@@ -161,8 +153,8 @@ class StepRunner {
     for (const s4u::CommPtr& comm : current_) comm->start();
   }
 
-  void on_completion(const s4u::Activity& activity) {
-    if (activity.get_state() != s4u::Activity::State::FINISHED) return;
+  void on_completion(const s4u::Comm& comm) {
+    if (comm.get_state() != s4u::Activity::State::FINISHED) return;
     ++finished_;
     if (--left_ == 0) start_step();
   }
@@ -195,7 +187,7 @@ std::vector<Beginning> beginnings(const Schedule& schedule, const Platform& plat
     plan.noise.back().of.kind = slackline::machine::Distribution::Kind::kExponential;
     plan.noise.back().of.mean = noise;
   }
-  const Trace trace = slackline::sim::run_simgrid({schedule, platform, plan});
+  const Trace trace = sim::run_simgrid({schedule, platform, plan});
   std::vector<Beginning> result;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const slackline::sched::Op& op = schedule.ops()[i];
@@ -216,10 +208,10 @@ class TimedRunner {
 
   void arm() {
     if (next_ == messages_.size()) return;
-    simgrid::kernel::timer::Timer::set(messages_[next_].time_s, [this] { start_instant(); });
+    sim::call_at(messages_[next_].time_s, [this] { start_instant(); });
   }
-  void on_completion(const s4u::Activity& activity) {
-    if (activity.get_state() != s4u::Activity::State::FINISHED) return;
+  void on_completion(const s4u::Comm& comm) {
+    if (comm.get_state() != s4u::Activity::State::FINISHED) return;
     ++finished_;
   }
   std::size_t finished() const { return finished_; }
@@ -263,7 +255,7 @@ int run(int argc, char** argv) {
   std::clock_t cpu_begin = std::clock();
   int engine_argc = 1;
   s4u::Engine engine(&engine_argc, argv);
-  configure();
+  sim::configure_exact_sharing();
   Hosts hosts;
   if (is_star) {
     hosts = make_star(plan.ranks, platform.rate.bytes_per_second());
@@ -274,8 +266,8 @@ int run(int argc, char** argv) {
   }
   StepRunner steps(plan, hosts);
   TimedRunner timed(std::move(times), hosts);
-  s4u::Activity::on_completion_cb([&](const s4u::Activity& activity) {
-    options.as_run ? timed.on_completion(activity) : steps.on_completion(activity);
+  sim::on_ended([&](const s4u::Comm& comm) {
+    options.as_run ? timed.on_completion(comm) : steps.on_completion(comm);
   });
   options.as_run ? timed.arm() : steps.start_step();
   engine.run();

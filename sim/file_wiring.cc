@@ -131,7 +131,7 @@ class LoadedFile {
     auto* engine = new s4u::Engine("slackline");
     s4u::Engine::set_config("network/model:CM02");
     s4u::Engine::set_config("network/crosstraffic:0");
-    // Each is told once or several times, in the order of the file.
+    // Each is told once or several times: hosts in the order of the file, links as it comes.
     s4u::Host::on_creation_cb([this](const s4u::Host& host) {
       if (made_.insert(&host).second) hosts_.push_back(&host);
       if (hosts_.size() > machine::kMaxHosts) refuse("too many hosts", machine::kMaxHosts);
@@ -145,7 +145,7 @@ class LoadedFile {
     engine->load_platform(path);
     if (engine->get_netzone_root() == nullptr) return;
     engine->seal_platform();
-    for (const s4u::Link* link : made_links_) add_link(*link);
+    add_links();
   }
 
   std::vector<std::uint32_t> place(const machine::Platform& platform, std::uint32_t ranks) const {
@@ -206,23 +206,29 @@ class LoadedFile {
     throw InputError(fmt::format("{}: {}; expected at most {}", where_, what, most));
   }
 
-  void add_link(const s4u::Link& link) {
-    switch (link.get_sharing_policy()) {
-      case s4u::Link::SharingPolicy::SHARED:
-      case s4u::Link::SharingPolicy::FATPIPE:
-        if (link.get_name() != kLoopback) add(link);
-        return;
-      case s4u::Link::SharingPolicy::SPLITDUPLEX: {
-        const auto& both = static_cast<const s4u::SplitDuplexLink&>(link);
-        add(*both.get_link_up());
-        add(*both.get_link_down());
-        return;
+  // In the order of their names, since SimGrid's own is another one in another version.
+  void add_links() {
+    std::map<std::string_view, const s4u::Link*> by_name;
+    const auto take = [&](const s4u::Link* link) { by_name.emplace(link->get_name(), link); };
+    for (const s4u::Link* link : made_links_) {
+      switch (link->get_sharing_policy()) {
+        case s4u::Link::SharingPolicy::SHARED:
+        case s4u::Link::SharingPolicy::FATPIPE:
+          if (link->get_name() != kLoopback) take(link);
+          break;
+        case s4u::Link::SharingPolicy::SPLITDUPLEX: {
+          const auto& both = static_cast<const s4u::SplitDuplexLink&>(*link);
+          take(both.get_link_up());
+          take(both.get_link_down());
+          break;
+        }
+        default:
+          throw Unsupported(fmt::format(
+              "{}: link {} is a WIFI link; expected SHARED, SPLITDUPLEX or FATPIPE ones", where_,
+              in_quotes(link->get_name())));
       }
-      default:
-        throw Unsupported(
-            fmt::format("{}: link {} is a WIFI link; expected SHARED, SPLITDUPLEX or FATPIPE ones",
-                        where_, in_quotes(link.get_name())));
     }
+    for (const auto& [name, link] : by_name) add(*link);
   }
 
   void add(const s4u::Link& link) {

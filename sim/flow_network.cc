@@ -4,7 +4,6 @@
 #include <xbt/log.h>
 
 #include <algorithm>
-#include <simgrid/kernel/Timer.hpp>
 #include <utility>
 
 #include "base/error.h"
@@ -39,15 +38,6 @@ std::uint64_t most_on_wire(const machine::Framing& framing, std::uint64_t larges
 
 FlowNetwork::Quiet::Quiet() { xbt_log_control_set("root.thresh:error"); }
 
-// Plain max-min sharing: no factors meant for TCP, no latency (ours is in timers).
-FlowNetwork::Configured::Configured() {
-  s4u::Engine::set_config("network/model:CM02");
-  s4u::Engine::set_config("network/crosstraffic:0");
-  s4u::Engine::set_config("network/TCP-gamma:0");
-  s4u::Engine::set_config("surf/precision:1e-12");
-  s4u::Engine::set_config("maxmin/precision:1e-9");
-}
-
 FlowNetwork::FlowNetwork(const machine::Platform& platform, const machine::Wiring& wiring,
                          const machine::Paths& paths, std::uint64_t largest_bytes)
     : paths_(paths),
@@ -55,19 +45,18 @@ FlowNetwork::FlowNetwork(const machine::Platform& platform, const machine::Wirin
       grains_per_byte_(grains_per_byte(most_on_wire(wiring.framing(), largest_bytes))),
       zones_(platform, wiring, paths, grains_per_byte_) {
   engine_.seal_platform();
-  s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { ended(activity); });
+  on_ended([this](const s4u::Comm& comm) { ended(comm); });
 }
 
 void FlowNetwork::run(machine::DrivenRun& driven) {
   driven_ = &driven;
   for (const machine::Paths::LinkChange& change : paths_.link_changes()) {
-    simgrid::kernel::timer::Timer::set(
-        change.at_s, [this, change] { change_rate(change.link, change.bytes_per_s); });
+    call_at(change.at_s, [this, change] { change_rate(change.link, change.bytes_per_s); });
   }
   for (const double cut_s : paths_.cuts_s()) {
-    simgrid::kernel::timer::Timer::set(cut_s, [this, cut_s] { cut(cut_s); });
+    call_at(cut_s, [this, cut_s] { cut(cut_s); });
   }
-  simgrid::kernel::timer::Timer::set(kLag_s, [this] {
+  call_at(kLag_s, [this] {
     driven_->start();
     work();
   });
@@ -99,14 +88,14 @@ void FlowNetwork::transmit(double now_s, PathId path, std::uint64_t bytes, OpId 
   waiting_.push_back(slot);
 }
 
-void FlowNetwork::ended(const s4u::Activity& activity) {
-  const auto data = reinterpret_cast<std::uintptr_t>(activity.get_data<void>());
+void FlowNetwork::ended(const s4u::Comm& comm) {
+  const auto data = reinterpret_cast<std::uintptr_t>(comm.get_data<void>());
   if (data == 0) return;  // cut off before
   const auto slot = static_cast<std::uint32_t>(data - 1);
   Flow& flow = flows_[slot];
-  if (activity.get_state() != s4u::Activity::State::FINISHED) {
+  if (comm.get_state() != s4u::Activity::State::FINISHED) {
     throw InternalError(
-        fmt::format("the message of op {} ended as {}", flow.op.value, activity.get_state_str()));
+        fmt::format("the message of op {} ended as {}", flow.op.value, comm.get_state_str()));
   }
   flow.live = false;
   // A flow that shared with nobody ends when it should, but for SimGrid's precision.
@@ -172,9 +161,9 @@ void FlowNetwork::arm() {
   if (std::isinf(next_s)) return;
   const double due_s = std::max(next_s + kLag_s, s4u::Engine::get_clock());
   if (armed_s_ <= due_s) return;
-  if (timer_ != nullptr) timer_->remove();
+  if (timer_ != nullptr) cancel(timer_);
   armed_s_ = due_s;
-  timer_ = simgrid::kernel::timer::Timer::set(due_s, [this] {
+  timer_ = call_at(due_s, [this] {
     timer_ = nullptr;
     work();
   });

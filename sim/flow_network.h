@@ -15,11 +15,8 @@
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
+#include "sim/simgrid_version.h"
 #include "sim/zones.h"
-
-namespace simgrid::kernel::timer {
-class Timer;
-}
 
 namespace slackline::sim {
 
@@ -43,7 +40,7 @@ class FlowNetwork final : public machine::RunClock {
   };
   // For SimGrid's options, which it takes after the engine exists and before its first zone.
   struct Configured {
-    Configured();
+    Configured() { configure_exact_sharing(); }
   };
   struct Flow {
     simgrid::s4u::CommPtr comm;  // nothing before it has begun in SimGrid
@@ -63,7 +60,7 @@ class FlowNetwork final : public machine::RunClock {
     friend bool operator>(const End& a, const End& b) { return a.time_s > b.time_s; }
   };
 
-  void ended(const simgrid::s4u::Activity& activity);
+  void ended(const simgrid::s4u::Comm& comm);
   void begin(std::uint32_t slot, double grains);
   void change_rate(machine::LinkId link, double bytes_per_s);
   void cut(double cut_s);
@@ -90,7 +87,7 @@ class FlowNetwork final : public machine::RunClock {
   std::vector<simgrid::s4u::CommPtr> cancelled_;  // to be let go when SimGrid is through with them
   std::vector<machine::ExecutionEvent> events_;
   std::size_t cuts_ = 0;  // that have been
-  simgrid::kernel::timer::Timer* timer_ = nullptr;
+  Timer* timer_ = nullptr;
   double armed_s_ = std::numeric_limits<double>::infinity();
 };
 

@@ -14,6 +14,7 @@
 #include "base/split.h"
 #include "machine/input_text.h"
 #include "machine/topology.h"
+#include "sim/simgrid_version.h"
 
 namespace slackline::sim {
 namespace {
@@ -168,6 +169,13 @@ void check_platform_xml(std::string_view text, std::string_view file) {
     if (tag->depth > kMostDepth) {
       throw InputError(fmt::format("{}: {} {} stands in {} others; expected at most {}", where,
                                    tag->name, in_quotes(id), tag->depth, kMostDepth));
+    }
+    const std::string_view topology = tag->find("topology").value_or("FLAT");
+    if (tag->name == "cluster" && topology != "FLAT" && tag->depth == 1 && !reads_bare_clusters()) {
+      throw InputError(
+          fmt::format("{}: cluster {} has topology {} and stands in no zone, which this version of "
+                      "SimGrid does not read; expected it in a <zone routing=\"Full\">",
+                      where, in_quotes(id), in_quotes(topology)));
     }
     const std::uint64_t radical = radical_size(tag->find("radical").value_or(""));
     if (radical > machine::kMaxHosts) {

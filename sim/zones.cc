@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/simgrid_version.h"
+
 namespace slackline::sim {
 namespace {
 
@@ -30,19 +32,17 @@ Zones::Zones(const machine::Platform& platform, const machine::Wiring& wiring,
 // What a slow pair sends leaves from a host of its own, which has the sender's NIC behind a link of
 // the pair's rate: SimGrid 3.32 takes no rate for a direct message.
 void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths) {
-  s4u::NetZone* zone = s4u::create_star_zone("star");
+  s4u::NetZone* zone = add_star_zone("star");
   std::vector<s4u::Host*> hosts;
   std::vector<s4u::SplitDuplexLink*> nics;
   const auto host_count = static_cast<std::uint32_t>(wiring.links().size() / 2);
   for (std::uint32_t h = 0; h < host_count; ++h) {
-    hosts.push_back(zone->create_host(fmt::format("host-{}", h), 1e9));
+    hosts.push_back(add_host(zone, fmt::format("host-{}", h)));
     const double rate = wiring.links()[2 * h].rate.bytes_per_second();
-    nics.push_back(
-        zone->create_split_duplex_link(fmt::format("nic-{}", h), rate * grains_per_byte_));
+    nics.push_back(add_duplex_link(zone, fmt::format("nic-{}", h), rate * grains_per_byte_));
     nics.back()->set_latency(0);
     nics.back()->seal();
-    zone->add_route(hosts.back()->get_netpoint(), nullptr, nullptr, nullptr,
-                    {{nics.back(), s4u::LinkInRoute::Direction::UP}}, true);
+    add_route(zone, hosts.back(), nullptr, {{nics.back(), s4u::LinkInRoute::Direction::UP}}, true);
     links_.push_back(nics.back()->get_link_up());
     links_.push_back(nics.back()->get_link_down());
   }
@@ -57,12 +57,11 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
     s4u::Host* source = hosts[from];
     if (path.pair_bytes_per_s > 0) {
       const std::string name = fmt::format("{}-{}", path.src.value, path.dst.value);
-      source = zone->create_host("slow-" + name, 1e9);
+      source = add_host(zone, "slow-" + name);
       s4u::Link* link =
-          sealed(zone->create_link("rate-" + name, path.pair_bytes_per_s * grains_per_byte_));
-      zone->add_route(source->get_netpoint(), nullptr, nullptr, nullptr,
-                      {s4u::LinkInRoute(link), {nics[from], s4u::LinkInRoute::Direction::UP}},
-                      false);
+          sealed(add_link(zone, "rate-" + name, path.pair_bytes_per_s * grains_per_byte_));
+      add_route(zone, source, nullptr,
+                {s4u::LinkInRoute(link), {nics[from], s4u::LinkInRoute::Direction::UP}}, false);
     }
     ends_.emplace_back(source, hosts[to]);
   }
@@ -70,15 +69,15 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
 }
 
 void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths) {
-  s4u::NetZone* zone = s4u::create_full_zone("network");
+  s4u::NetZone* zone = add_full_zone("network");
   std::vector<s4u::Host*> hosts;
   for (std::uint32_t r = 0; r < wiring.rank_count(); ++r) {
-    hosts.push_back(zone->create_host(fmt::format("rank-{}", r), 1e9));
+    hosts.push_back(add_host(zone, fmt::format("rank-{}", r)));
   }
   for (std::uint32_t l = 0; l < wiring.links().size(); ++l) {
     const machine::Link& link = wiring.links()[l];
-    links_.push_back(zone->create_link(fmt::format("link-{}", l),
-                                       link.rate.bytes_per_second() * grains_per_byte_));
+    links_.push_back(
+        add_link(zone, fmt::format("link-{}", l), link.rate.bytes_per_second() * grains_per_byte_));
     if (!link.shared) links_.back()->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
     sealed(links_.back());
   }
@@ -91,12 +90,12 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
     std::vector<s4u::LinkInRoute> route;
     if (path.pair_bytes_per_s > 0) {
       route.emplace_back(sealed(
-          zone->create_link(fmt::format("rate-{}", i), path.pair_bytes_per_s * grains_per_byte_)));
+          add_link(zone, fmt::format("rate-{}", i), path.pair_bytes_per_s * grains_per_byte_)));
     }
     for (const LinkId link : paths.links(PathId(i))) route.emplace_back(links_[link.value]);
     s4u::Host* src = hosts[path.src.value];
     s4u::Host* dst = hosts[path.dst.value];
-    zone->add_route(src->get_netpoint(), dst->get_netpoint(), nullptr, nullptr, route, false);
+    add_route(zone, src, dst, route, false);
     ends_.emplace_back(src, dst);
   }
   zone->seal();

@@ -17,6 +17,7 @@
 #include "machine/paths.h"
 #include "sim/platform_xml.h"
 #include "sim/simgrid_engine.h"
+#include "sim/simgrid_version.h"
 #include "tests/support/input_error.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/analysis/program.h"
@@ -154,15 +155,14 @@ TEST_F(FileWiring, TwoRacksAreATwoLevelNetwork) {
   }
 }
 
-TEST_F(FileWiring, LinksStandInTheOrderOfTheFile) {
+TEST_F(FileWiring, LinksStandInTheOrderOfTheirNames) {
   const Wiring wiring = wiring_of(platform_of(data("two_racks.xml")), all_to_all(6));
   std::vector<std::string> names;
   for (const Link& link : wiring.links()) names.push_back(link.name);
-  EXPECT_THAT(
-      names, ElementsAre("cable-0_UP", "cable-0_DOWN", "cable-1_UP", "cable-1_DOWN", "cable-2_UP",
-                         "cable-2_DOWN", "cable-3_UP", "cable-3_DOWN", "cable-4_UP", "cable-4_DOWN",
-                         "cable-5_UP", "cable-5_DOWN", "uplink-0_UP", "uplink-0_DOWN", "rack-1.up",
-                         "rack-1.down", "core"));
+  EXPECT_THAT(names, ElementsAre("cable-0_DOWN", "cable-0_UP", "cable-1_DOWN", "cable-1_UP",
+                                 "cable-2_DOWN", "cable-2_UP", "cable-3_DOWN", "cable-3_UP",
+                                 "cable-4_DOWN", "cable-4_UP", "cable-5_DOWN", "cable-5_UP", "core",
+                                 "rack-1.down", "rack-1.up", "uplink-0_DOWN", "uplink-0_UP"));
 }
 
 TEST_F(FileWiring, HostsStandInTheOrderOfTheFile) {
@@ -218,8 +218,8 @@ TEST_F(FileWiring, UnitsAreRead) {
                      "<link id='f' bandwidth='1kbps' latency='1ps' sharing_policy='FATPIPE'/>"
                      "<route src='a' dst='b'><link_ctn id='l'/><link_ctn id='f'/></route>"),
                 all_to_all(2));
-  EXPECT_EQ(wiring.links()[0].rate.bits_per_second, 3ull << 32);
-  EXPECT_EQ(wiring.links()[1].rate.bits_per_second, 1000u);
+  EXPECT_EQ(wiring.links()[1].rate.bits_per_second, 3ull << 32);
+  EXPECT_EQ(wiring.links()[0].rate.bits_per_second, 1000u);
   EXPECT_EQ(wiring.route(RankId(0), RankId(1)).latency, machine::Time{1'234'569});
 }
 
@@ -350,7 +350,7 @@ TEST_F(FileWiring, NetworksThatCannotBeUsed) {
   EXPECT_EQ(refusal(zone("<link id='u' bandwidth='1GBps' latency='-1us' "
                          "sharing_policy='SPLITDUPLEX'/>" +
                          hosts + kLink + kRoute)),
-            "'FILE': link 'u_UP' has a latency of -1e-06 s; expected 0 or more");
+            "'FILE': link 'u_DOWN' has a latency of -1e-06 s; expected 0 or more");
   const std::string cluster =
       "<cluster id='c' prefix='n' suffix='' radical='0-1' speed='1f' bw='1GBps' ";
   for (const std::string wrong : {"lat='-1us'", "lat='1us' bb_bw='1GBps' bb_lat='-1us'",
@@ -464,6 +464,17 @@ TEST(PlatformXml, HostsAreCountedBeforeSimGridMakesThem) {
   EXPECT_EQ(of_xml(half + half), "");
   EXPECT_EQ(of_xml(half + half + "<peer id='p'/>"),
             "'FILE':1: with peer 'p' there are too many hosts; expected at most 1048576");
+}
+
+TEST(PlatformXml, ClustersThatSimGridDoesNotSurviveAreRefused) {
+  const std::string tree = "<cluster id='c' topology='FAT_TREE' radical='0-1'/>";
+  EXPECT_EQ(of_xml("<platform><zone>" + tree + "</zone></platform>"), "");
+  EXPECT_EQ(of_xml("<platform><cluster id='c' topology='FLAT' radical='0-1'/></platform>"), "");
+  EXPECT_EQ(of_xml("<platform>" + tree + "</platform>"),
+            reads_bare_clusters()
+                ? ""
+                : "'FILE':1: cluster 'c' has topology 'FAT_TREE' and stands in no zone, which this "
+                  "version of SimGrid does not read; expected it in a <zone routing=\"Full\">");
 }
 
 TEST(PlatformXml, ZonesInZonesHaveABound) {

@@ -1,9 +1,9 @@
 // Fat trees, tori and dragonflies against SimGrid's own: all pairs, link by link.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <xbt/log.h>
 
 #include <cmath>
-#include <functional>
 #include <map>
 #include <simgrid/s4u.hpp>
 #include <span>
@@ -33,30 +33,34 @@ struct Way {
   double bytes_per_s[kMaxHops];
 };
 
-using MakeZone = std::function<const s4u::NetZone*(const s4u::ClusterCallbacks&, double)>;
-
-// SimGrid's ways between all pairs of a zone, src by src.
-class ZoneWays {
+// SimGrid's ways between all pairs of a cluster's hosts, src by src.
+class ClusterWays {
  public:
-  ZoneWays(const MakeZone& make, const Platform& platform, std::uint32_t hosts)
+  /// `topology` and `parameters` are those of a platform file's cluster.
+  ClusterWays(const std::string& topology, const std::string& parameters, const Platform& platform,
+              std::uint32_t hosts)
       : hosts_(hosts), memory_(std::size_t{hosts} * hosts * sizeof(Way)) {
+    const ScratchFile file;
+    file.write(fmt::format(
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+        "<platform version='4.1'><zone id='zone' routing='Full'><cluster id='cluster' "
+        "prefix='host-' suffix='' radical='0-{}' "
+        "speed='1Gf' bw='{}bps' lat='0s' sharing_policy='SPLITDUPLEX' topology='{}' "
+        "topo_parameters='{}'/></zone></platform>\n",
+        hosts - 1, platform.rate.bits_per_second, topology, parameters));
     run_in_child([&] {
       xbt_log_control_set("root.thresh:error");
-      const s4u::Engine engine("zones");
+      s4u::Engine engine("clusters");
+      engine.load_platform(file.path());
+      engine.seal_platform();
       std::vector<s4u::Host*> made;
-      const s4u::ClusterCallbacks callbacks([&](s4u::NetZone* zone,
-                                                const std::vector<unsigned long>&,
-                                                unsigned long id) {
-        made.push_back(zone->create_host("host-" + std::to_string(id), 1e9));
-        return std::pair<simgrid::kernel::routing::NetPoint*, simgrid::kernel::routing::NetPoint*>(
-            made.back()->get_netpoint(), nullptr);
-      });
-      const_cast<s4u::NetZone*>(make(callbacks, platform.rate.bytes_per_second()))->seal();
-      if (made.size() != hosts) throw std::runtime_error("another number of hosts");
+      for (std::uint32_t h = 0; h < hosts; ++h) {
+        made.push_back(engine.host_by_name(fmt::format("host-{}", h)));
+      }
       std::map<const s4u::Link*, std::uint32_t> numbers;
       for (std::uint32_t s = 0; s < hosts; ++s) {
         for (std::uint32_t d = 0; d < hosts; ++d) {
-          if (s == d) continue;  // SimGrid's cluster zones know no way to oneself without loopback
+          if (s == d) continue;  // SimGrid's clusters know no way to oneself without loopback
           std::vector<s4u::Link*> links;
           double latency_s = 0;
           made[s]->route_to(made[d], links, &latency_s);
@@ -117,13 +121,10 @@ TEST(SimgridZones, FatTreesAgree) {
     std::uint32_t hosts = 1;
     for (const std::uint32_t down : tree.down) hosts *= down;
     const bool cables = tree.parallel != std::vector<std::uint32_t>(tree.parallel.size(), 1);
-    const ZoneWays zone(
-        [&](const s4u::ClusterCallbacks& callbacks, double rate) {
-          return s4u::create_fatTree_zone(
-              "tree", nullptr,
-              {static_cast<unsigned>(tree.down.size()), tree.down, tree.up, tree.parallel},
-              callbacks, rate, 0, s4u::Link::SharingPolicy::SPLITDUPLEX);
-        },
+    const ClusterWays cluster(
+        "FAT_TREE",
+        fmt::format("{};{};{};{}", tree.down.size(), fmt::join(tree.down, ","),
+                    fmt::join(tree.up, ","), fmt::join(tree.parallel, ",")),
         platform, hosts);
     const Wiring wiring(platform, hosts);
     Pairing pairing;
@@ -131,7 +132,7 @@ TEST(SimgridZones, FatTreesAgree) {
       for (std::uint32_t d = 0; d < hosts; ++d) {
         if (s == d) continue;
         const auto route = wiring.route(RankId(s), RankId(d)).links;
-        const Way& way = zone.at(s, d);
+        const Way& way = cluster.at(s, d);
         ASSERT_EQ(route.size(), way.length) << s << " to " << d;
         // Of parallel cables SimGrid 3.32 uses the first alone on the way up, and one by the
         // source's number on the way down; ours are the destination's both ways.
@@ -152,12 +153,7 @@ TEST(SimgridZones, ToriAgree) {
     SCOPED_TRACE(platform.spec());
     std::uint32_t hosts = 1;
     for (const std::uint32_t size : dims) hosts *= size;
-    const ZoneWays zone(
-        [&](const s4u::ClusterCallbacks& callbacks, double rate) {
-          return s4u::create_torus_zone("torus", nullptr, {dims.begin(), dims.end()}, callbacks,
-                                        rate, 0, s4u::Link::SharingPolicy::SPLITDUPLEX);
-        },
-        platform, hosts);
+    const ClusterWays cluster("TORUS", fmt::format("{}", fmt::join(dims, ",")), platform, hosts);
     const Wiring wiring(platform, hosts);
     // Of two equal ways round SimGrid takes the one that goes down if it begins in the middle.
     const auto from_the_middle = [&](std::uint32_t s, std::uint32_t d) {
@@ -173,7 +169,7 @@ TEST(SimgridZones, ToriAgree) {
       for (std::uint32_t d = 0; d < hosts; ++d) {
         if (s == d) continue;
         const auto route = wiring.route(RankId(s), RankId(d)).links;
-        const Way& way = zone.at(s, d);
+        const Way& way = cluster.at(s, d);
         ASSERT_EQ(route.size(), way.length + 2) << s << " to " << d;
         if (from_the_middle(s, d)) continue;
         for (std::size_t i = 0; i < way.length; ++i) {
@@ -197,16 +193,10 @@ TEST(SimgridZones, DragonfliesAgree) {
     const Platform platform = platform_of(shape);
     SCOPED_TRACE(platform.spec());
     const std::uint32_t hosts = shape.groups * shape.chassis * shape.routers * shape.hosts;
-    const ZoneWays zone(
-        [&](const s4u::ClusterCallbacks& callbacks, double rate) {
-          return s4u::create_dragonfly_zone("dragonfly", nullptr,
-                                            {{shape.groups, shape.blue},
-                                             {shape.chassis, shape.black},
-                                             {shape.routers, shape.green},
-                                             shape.hosts},
-                                            callbacks, rate, 0,
-                                            s4u::Link::SharingPolicy::SPLITDUPLEX);
-        },
+    const ClusterWays cluster(
+        "DRAGONFLY",
+        fmt::format("{},{};{},{};{},{};{}", shape.groups, shape.blue, shape.chassis, shape.black,
+                    shape.routers, shape.green, shape.hosts),
         platform, hosts);
     const Wiring wiring(platform, hosts);
     const auto leaps = [&](std::uint32_t from, std::uint32_t to) {
@@ -219,7 +209,7 @@ TEST(SimgridZones, DragonfliesAgree) {
       for (std::uint32_t d = 0; d < hosts; ++d) {
         if (s == d || leaps(s / shape.hosts, d / shape.hosts)) continue;
         const auto route = wiring.route(RankId(s), RankId(d)).links;
-        const Way& way = zone.at(s, d);
+        const Way& way = cluster.at(s, d);
         ASSERT_EQ(route.size(), way.length) << s << " to " << d;
         for (std::size_t i = 0; i < way.length; ++i) {
           ASSERT_NO_FATAL_FAILURE(pairing.meet(route[i], way.links[i])) << s << " to " << d;
