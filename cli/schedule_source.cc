@@ -46,11 +46,12 @@ void require_work(const LoadedSchedule& loaded, const sched::MemoryLimit& memory
                  ops * sched::kMemoryOfOpMade);
 }
 
-LoadedSchedule from_file(const std::string& path, const sched::MemoryLimit& memory,
-                         std::uint64_t bytes_of_op, Console& console) {
+LoadedSchedule from_file(const std::string& path, const sched::ImportOptions& options,
+                         const sched::MemoryLimit& memory, std::uint64_t bytes_of_op,
+                         Console& console) {
   console.phase("reading");
   const bool piped = path == "-";
-  LoadedSchedule loaded{sched::load_schedule(piped ? "/dev/stdin" : path, memory),
+  LoadedSchedule loaded{sched::load_schedule(piped ? "/dev/stdin" : path, memory, options),
                         piped ? "standard input" : sched::shown(path),
                         path,
                         std::nullopt,
@@ -78,6 +79,15 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
   arguments.option("--in-flight", "N", in_flight_, "blocks a rank has under way; 0: no bound");
   memory_.declare(arguments);
   arguments.flag("--lockstep", lockstep_, "a barrier among all ranks between steps");
+  // What those say who run what other tools have made.
+  arguments.option("--eager", "SIZE", import_.goal.eager_bytes,
+                   "of a GOAL program: sends of up to so many bytes are buffered",
+                   sched::parse_bytes);
+  arguments.flag("--one-nic", import_.goal.one_nic,
+                 "of a GOAL program: the NICs of a rank are its one NIC");
+  arguments.option("--chunk", "SIZE", import_.msccl.chunk_bytes,
+                   "of an MSCCL algorithm: the bytes of a chunk (default: 4KiB)",
+                   sched::parse_bytes);
 }
 
 void ScheduleSource::declare_proof(Arguments& arguments, Proof proof,
@@ -99,6 +109,13 @@ std::string ScheduleSource::given() const {
   if (first_block_) return "--first-block";
   if (in_flight_) return "--in-flight";
   if (lockstep_) return "--lockstep";
+  return import_option();
+}
+
+std::string ScheduleSource::import_option() const {
+  if (import_.goal.eager_bytes) return "--eager";
+  if (import_.goal.one_nic) return "--one-nic";
+  if (import_.msccl.chunk_bytes) return "--chunk";
   return "";
 }
 
@@ -131,6 +148,10 @@ std::optional<std::string> ScheduleSource::spec_text() const {
     }
     spec = with_key(std::move(spec), "order", "lockstep");
   }
+  if (const std::string option = import_option(); is_spec && !option.empty()) {
+    throw InputError(
+        fmt::format("{}: {} is a spec; expected a file of another tool", option, schedule_));
+  }
   return is_spec ? std::optional(spec) : std::nullopt;
 }
 
@@ -142,7 +163,7 @@ std::optional<sched::Spec> ScheduleSource::spec() const {
 LoadedSchedule ScheduleSource::load(Console& console) const {
   const auto text = spec_text();
   return text ? from_spec(*text, memory_.limit(), bytes_of_op_, console)
-              : from_file(schedule_, memory_.limit(), bytes_of_op_, console);
+              : from_file(schedule_, import_, memory_.limit(), bytes_of_op_, console);
 }
 
 LoadedSchedule ScheduleSource::load_proved(Console& console) const {

@@ -12,6 +12,7 @@
 #include "cli/memory_option.h"
 #include "sched/compile.h"
 #include "sched/diagnostic.h"
+#include "sched/file.h"
 #include "sched/schedule.h"
 #include "sched/workloads/structures/structure.h"
 
@@ -90,12 +91,15 @@ class ScheduleSource {
   void check_proof_options() const;
   LoadedSchedule proved_if_static(LoadedSchedule loaded, Console& console) const;
   std::optional<std::string> spec_text() const;
+  // The first option that was given of those for files of other tools; empty if none was.
+  std::string import_option() const;
 
   std::string schedule_;
   MemoryOption memory_;
   std::uint64_t bytes_of_op_ = sched::kMemoryOfOp;
   std::optional<std::string> lower_, ready_, start_, window_, first_block_, in_flight_;
   bool lockstep_ = false;
+  sched::ImportOptions import_;
   Proof proof_ = Proof::kOnDemand;
   bool no_proof_ = false;
   bool prove_ = false;

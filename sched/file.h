@@ -5,18 +5,28 @@
 #include <string>
 
 #include "base/memory_limit.h"
+#include "sched/import/goal.h"
+#include "sched/import/msccl.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
 namespace slackline::sched {
 
+/// What files of other tools do not say themselves.
+struct ImportOptions {
+  GoalOptions goal;
+  MscclOptions msccl;
+};
+
 /// Reads a trace. Throws as read_trace() and load_schedule() do.
 Trace load_trace(const std::string& path, const MemoryLimit& memory = {});
 
-/// Reads a schedule in whichever form the file has: Slackline's text, JSON, or GOAL as text or
-/// bytes. The form is known from the first bytes, and no more is read of a file that has none.
-/// Throws InputError as the readers do, with the path for a name; EnvironmentError, before it is
-/// read, if memory will not hold it and what is made of it.
-Schedule load_schedule(const std::string& path, const MemoryLimit& memory = {});
+/// Reads a schedule in whichever form the file has: Slackline's text, JSON, GOAL as text or bytes,
+/// or MSCCL's XML. The form is known from the first bytes, and no more is read of a file that has
+/// none. Throws InputError as the readers do, with the path for a name, and where an option is
+/// given that is of another form; EnvironmentError, before it is read, if memory will not hold it
+/// and what is made of it.
+Schedule load_schedule(const std::string& path, const MemoryLimit& memory = {},
+                       const ImportOptions& options = {});
 
 }  // namespace slackline::sched

@@ -24,8 +24,9 @@
 // from 0 in the order in which they stand; operations are grouped by rank. A piece of memory is
 // buffer[offset+bytes]. What is left out has the default of sched/op.h.
 //
-//   channel N from RANK to RANK [service rc|ud|eager] [window N] [credit_on CHANNEL] [credit_batch N]
-//           [bundle none|trad|ovfl] [bundle_bytes SIZE] [bundle_delay TIME|forever]
+//   channel N from RANK to RANK [service rc|ud|eager] [window N] [credit_on CHANNEL]
+//           [credit_batch N] [bundle none|trad|ovfl] [bundle_bytes SIZE]
+//           [bundle_delay TIME|forever]
 //   N KIND [lane N] [step N] [on CHANNEL] [imm|flag] [reads PIECE…] [writes PIECE…] [for TIME]
 //          [operand VALUE] [compare VALUE] [mask N] [expect equal|unequal] [offset VALUE]
 //          [sees PUT] [after done:OP|issued:OP …]

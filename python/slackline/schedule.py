@@ -227,7 +227,8 @@ class Schedule:
         return graph_of(self)
 
     def export(self, format: str) -> str:
-        """It in the format of another tool. `formats()` lists them.
+        """It in the format of another tool. `formats()` lists them. One that is no text, as goal-bin,
+        comes back as bytes by .encode("utf-8", "surrogateescape").
 
         >>> compile("chain:ranks=2,bytes=1MiB").export("dot").splitlines()[0]
         'digraph G {'
@@ -253,7 +254,7 @@ def compile(spec: str) -> Schedule:
 
 
 def read(path: Path) -> Schedule:
-    """The schedule of a file: Slackline's text or JSON, or GOAL."""
+    """The schedule of a file: Slackline's text or JSON, GOAL, or an MSCCL algorithm."""
     return Schedule(_native.load_schedule(os.fspath(path)))
 
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -21,17 +23,16 @@ namespace {
 
 class Importer {
  public:
-  Importer(GoalProgram program, std::string_view file)
+  Importer(const GoalProgram& program, std::string_view file, const GoalOptions& options)
       : file_(file),
+        whole_(program),
         binary_(program.binary),
-        program_(std::move(program.ranks)),
+        program_(program.ranks),
+        options_(options),
         builder_(static_cast<std::uint32_t>(program_.size())) {}
 
   Schedule import() {
-    builder_.set_title(std::string(file_));
-    for (std::uint32_t r = 0; r < program_.size(); ++r) add_rank(r);
-    Schedule schedule = build();
-    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) check_match(schedule, OpId(i));
+    Schedule schedule = make();
     const std::vector<OpId> cycle = find_cycle(schedule);
     if (!cycle.empty()) {
       std::string chain;
@@ -39,13 +40,48 @@ class Importer {
         chain += fmt::format("{}{}", i == 0 ? "" : ", ", called(schedule, cycle[i]));
       }
       fail(*origin_[cycle.front().value],
-           fmt::format("deadlock: {}{} wait for each other; expected an order in which all can end",
-                       chain, cycle.size() > 6 ? ", ..." : ""));
+           fmt::format("deadlock: {}{} wait for each other; expected an order in which all can "
+                       "end{}",
+                       chain, cycle.size() > 6 ? ", ..." : "", way_out()));
     }
     return schedule;
   }
 
  private:
+  // The schedule, whose messages all have their other half, and which may deadlock.
+  Schedule make() {
+    builder_.set_title(std::string(file_));
+    for (std::uint32_t r = 0; r < program_.size(); ++r) {
+      if (!options_.one_nic) check_nics(program_[r]);
+      add_rank(r);
+    }
+    check_sizes();
+    Schedule schedule = build();
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) check_match(schedule, OpId(i));
+    return schedule;
+  }
+
+  // The more messages are eager, the fewer wait: the least size that is enough, if any is.
+  std::string way_out() const {
+    std::vector<std::uint64_t> sizes;
+    for (const GoalRank& rank : program_) {
+      for (const GoalStatement& s : rank.statements) {
+        const bool more = !options_.eager_bytes || s.amount > *options_.eager_bytes;
+        if (s.kind == OpKind::kSend && more) sizes.push_back(s.amount);
+      }
+    }
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    const auto enough = std::partition_point(sizes.begin(), sizes.end(), [&](std::uint64_t bytes) {
+      GoalOptions options = options_;
+      options.eager_bytes = bytes;
+      return !find_cycle(Importer(whole_, file_, options).make()).empty();
+    });
+    if (enough == sizes.end()) return "";
+    return fmt::format(", or --eager {}, with which sends of up to so many bytes are buffered",
+                       *enough);
+  }
+
   [[noreturn]] void fail(const GoalStatement& at, std::string_view message) const {
     throw InputError(place_of(at) + std::string(message));
   }
@@ -114,14 +150,64 @@ class Importer {
     for (std::uint32_t i = cause[at]; i != at; i = cause[i]) {
       labels += " requires " + label_of(rank.statements[i]);
     }
-    fail(rank.statements[at],
-         fmt::format("dependency cycle in rank {}: {}; expected none", r,
-                     labels + " requires " + label_of(rank.statements[at])));
+    fail(rank.statements[at], fmt::format("dependency cycle in rank {}: {}; expected none", r,
+                                          labels + " requires " + label_of(rank.statements[at])));
   }
+
+  // Out and in are two ports: what a rank sends may go over another NIC than what it receives.
+  void check_nics(const GoalRank& rank) const {
+    const GoalStatement* first[2] = {nullptr, nullptr};
+    for (const GoalStatement& s : rank.statements) {
+      if (s.kind == OpKind::kCalc) continue;
+      const GoalStatement*& other = first[s.kind == OpKind::kSend ? 0 : 1];
+      if (other == nullptr) other = &s;
+      if (s.nic == other->nic) continue;
+      refuse(s, fmt::format("{} is on NIC {}, and {} on NIC {}; a rank has one NIC here: expected "
+                            "one for all that it {}, or --one-nic, with which all of its NICs are "
+                            "one",
+                            label_of(s), s.nic, label_of(*other), other->nic,
+                            s.kind == OpKind::kSend ? "sends" : "receives"));
+    }
+  }
+
+  // The messages of a source, a destination and a tag meet in their order, of whatever size; those
+  // that are buffered have a channel apart.
+  struct Messages {
+    ChannelId channel;
+    ChannelId eager;
+    std::vector<const GoalStatement*> sent;
+    std::vector<const GoalStatement*> received;
+  };
 
   ChannelId channel_of(std::uint32_t r, const GoalStatement& s) {
     const bool sends = s.kind == OpKind::kSend;
-    return builder_.channel(RankId(sends ? r : s.peer), RankId(sends ? s.peer : r), s.tag);
+    Channel channel;
+    channel.src = RankId(sends ? r : s.peer);
+    channel.dst = RankId(sends ? s.peer : r);
+    Messages& all = messages_[{channel.src, channel.dst, s.tag}];
+    (sends ? all.sent : all.received).push_back(&s);
+    const bool eager = options_.eager_bytes && s.amount <= *options_.eager_bytes;
+    if (eager) channel.service = Service::kEager;
+    ChannelId& on = eager ? all.eager : all.channel;
+    if (!on.valid()) on = builder_.add_channel(channel);
+    return on;
+  }
+
+  void check_sizes() const {
+    for (const auto& [ends, all] : messages_) {
+      const std::size_t count = std::min(all.sent.size(), all.received.size());
+      for (std::size_t k = 0; k < count; ++k) {
+        const GoalStatement& send = *all.sent[k];
+        const GoalStatement& receive = *all.received[k];
+        if (send.amount == receive.amount) continue;
+        fail(send,
+             fmt::format("{} of rank {} sends {} bytes, but {} of rank {} ({} {}) receives {}; "
+                         "expected equal sizes",
+                         label_of(send), std::get<0>(ends).value, send.amount, label_of(receive),
+                         std::get<1>(ends).value, binary_ ? "byte" : "line", receive.at,
+                         receive.amount));
+      }
+    }
   }
 
   // One buffer for all the bytes of a rank that go one way.
@@ -154,7 +240,6 @@ class Importer {
         ids[i] = builder_.calc(at, std::chrono::nanoseconds(s.amount));
         continue;
       }
-      if (s.nic != 0) refuse(s, "a NIC other than 0 is not supported; expected 'nic 0' or none");
       const bool sends = s.kind == OpKind::kSend;
       const ChannelId on = channel_of(r, s);
       SliceRange bytes;
@@ -188,30 +273,27 @@ class Importer {
                           called(schedule, id), sends ? "to" : "from", s.peer, s.tag,
                           sends ? "recv" : "send", s.peer));
     }
-    const GoalStatement& other = *origin_[op.match.value];
-    if (s.amount != other.amount) {
-      fail(s, fmt::format("{} {} {} bytes, but {} ({} {}) {} {}; expected equal sizes",
-                          called(schedule, id), sends ? "sends" : "receives", s.amount,
-                          called(schedule, op.match), binary_ ? "byte" : "line", other.at, sends ? "receives" : "sends",
-                          other.amount));
-    }
   }
 
   std::string_view file_;
-  bool binary_;
-  std::vector<GoalRank> program_;
+  const GoalProgram& whole_;
+  const bool binary_;
+  const std::vector<GoalRank>& program_;
+  const GoalOptions& options_;
   ProgramWriter builder_;
+  std::map<std::tuple<RankId, RankId, std::uint32_t>, Messages> messages_;
   std::vector<const GoalStatement*> origin_;  // of each operation
 };
 
 }  // namespace
 
-Schedule read_goal(std::string_view text, std::string_view file) {
-  return Importer(parse_goal(text, file), file).import();
+Schedule read_goal(std::string_view text, std::string_view file, const GoalOptions& options) {
+  return Importer(parse_goal(text, file), file, options).import();
 }
 
-Schedule read_goal_binary(std::string_view bytes, std::string_view file) {
-  return Importer(parse_goal_binary(bytes, file), file).import();
+Schedule read_goal_binary(std::string_view bytes, std::string_view file,
+                          const GoalOptions& options) {
+  return Importer(parse_goal_binary(bytes, file), file, options).import();
 }
 
 }  // namespace slackline::sched

@@ -61,7 +61,8 @@ class SimgridFile(ProgramCase):
         failed = self.document("simulate", SPEC, "-p", RACKS, "--fail", "link=core,at=1us", code=1)
         self.assertFalse(failed["complete"])
         line = self.bad("simulate", SPEC, "-p", RACKS, "--link-rate", "link=rack-0.up,rate=1Gbps")
-        self.assertIn("the platform has no link 'rack-0.up'; expected one of 17 such as core", line)
+        self.assertIn("the platform has no link 'rack-0.up'; expected one of 17 such as uplink-0_UP",
+                      line)
 
     def test_a_trace_is_read_with_its_platform(self):
         self.good("simulate", SPEC, "-p", f"{RACKS},o_post=1us", "--trace", "t")

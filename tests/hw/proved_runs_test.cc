@@ -30,7 +30,7 @@ int programs() { return static_cast<int>(asked_count("SLACKLINE_REAL_PROGRAMS", 
 bool is_run(const Draft& draft) {
   return std::ranges::none_of(draft.ops, [&](const DraftOp& op) {
     return op.op.channel.valid() &&
-           draft.channels[op.op.channel.value].service == Service::kDatagram;
+           draft.channels[op.op.channel.value].service != Service::kReliable;
   });
 }
 

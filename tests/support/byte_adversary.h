@@ -133,6 +133,11 @@ class ByteAdversary {
     return true;
   }
 
+  // Whether a send is done when its bytes have left their source.
+  bool ends_as_it_leaves(std::uint32_t i) const {
+    return eager_ || !sched::is_acknowledged(s_.channel(op(i).channel).service);
+  }
+
   // Where the payload of a message or a one-sided operation lands.
   bool may_land(std::uint32_t i) const {
     return op(i).kind != sched::OpKind::kSend || ops_[op(i).match.value].state != State::kWaiting;
@@ -148,7 +153,7 @@ class ByteAdversary {
     if (p.state == State::kDone) return false;
     switch (kind) {
       case OpKind::kSend:
-        return !p.captured || eager_ || p.landed;
+        return !p.captured || p.landed || ends_as_it_leaves(i);
       case OpKind::kRecv:
         return ops_[op(i).match.value].landed;
       case OpKind::kPoll: {
@@ -176,7 +181,7 @@ class ByteAdversary {
           capture(i);
         } else if (!p.landed && may_land(i) && (p.state == State::kDone || random_() % 2 == 0)) {
           land(i, writes(op(i).match.value), false);
-        } else if (p.state == State::kIssued && (eager_ || p.landed)) {
+        } else if (p.state == State::kIssued && (p.landed || ends_as_it_leaves(i))) {
           p.state = State::kDone;
         }
         break;
@@ -272,7 +277,7 @@ class ByteAdversary {
   std::mt19937_64 random_;
   std::vector<Progress> ops_;
   std::map<Place, Symbol> memory_;
-  bool eager_;  // sends are done when their bytes have left their source
+  bool eager_;  // all sends are done when their bytes have left their source
 };
 
 }  // namespace slackline::testing

@@ -1,15 +1,18 @@
 #include "sched/export/goal.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
 
 #include "base/error.h"
 #include "sched/builder.h"
 #include "sched/event_graph.h"
 #include "sched/import/goal.h"
 #include "sched/text.h"
+#include "sched/verify.h"
 #include "tests/support/goal_peer.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -126,8 +129,120 @@ TEST(Goal, RefusesWhatIsNoProgram) {
               StartsWith("x.goal:3: a message of any rank (-1) is not supported"));
   EXPECT_THAT(error_of<Unsupported>(two + "send 1b to 1 tag -1\n"),
               StartsWith("x.goal:3: a message of any tag (-1) is not supported"));
-  EXPECT_THAT(error_of<Unsupported>(two + "send 1b to 1 nic 3\n"),
-              StartsWith("x.goal:3: a NIC other than 0 is not supported"));
+}
+
+TEST(Goal, ARankHasOneNicEachWay) {
+  const std::string two = "num_ranks 2\nrank 0 {\nsend 1b to 1 nic 3\n";
+  const std::string other = "}\nrank 1 {\nrecv 1b from 0 nic 1\nsend 1b to 0\n";
+  const std::string one_each = two + "recv 1b from 1 nic 1\n" + other + "}\n";
+  EXPECT_EQ(read_goal(one_each).op_count(), 4u);
+  const std::string several =
+      two + "a: send 1b to 1 nic 2\nrecv 1b from 1\n" + other + "recv 1b from 0 nic 1\n}\n";
+  EXPECT_EQ(error_of<Unsupported>(several),
+            "x.goal:4: 'a' is on NIC 2, and the send on line 3 on NIC 3; a rank has one NIC here: "
+            "expected one for all that it sends, or --one-nic, with which all of its NICs are one");
+  GoalOptions options;
+  options.one_nic = true;
+  EXPECT_EQ(read_goal(several, "x.goal", options).op_count(), 6u);
+}
+
+TEST(Goal, EagerMessagesAreOnChannelsOfTheirOwn) {
+  const std::string text =
+      "num_ranks 2\nrank 0 {\nsend 10b to 1\nsend 20b to 1\nsend 10b to 1 tag 1\nsend 0b to 1\n}\n"
+      "rank 1 {\nrecv 10b from 0\nrecv 20b from 0\nrecv 0b from 0\nrecv 10b from 0 tag 1\n}\n";
+  EXPECT_EQ(read_goal(text).channels().size(), 2u);
+  GoalOptions options;
+  options.eager_bytes = 10;
+  const Schedule s = read_goal(text, "x.goal", options);
+  ASSERT_EQ(s.channels().size(), 3u);
+  for (const Op& op : s.ops()) {
+    const std::uint64_t bytes = s.payload_bytes(op.kind == OpKind::kRecv ? s.op(op.match) : op);
+    EXPECT_EQ(s.channel(op.channel).service, bytes <= 10 ? Service::kEager : Service::kReliable);
+  }
+  EXPECT_FALSE(has_errors(verify(s)));
+  EXPECT_EQ(read_text(write_text(s)).digest(), s.digest());
+  EXPECT_NE(read_goal(text).digest(), s.digest());
+}
+
+// Ranks whose statements each require the one before, in an order of their own.
+std::string random_program(std::mt19937& random) {
+  const auto below = [&](std::size_t n) { return static_cast<std::uint32_t>(random() % n); };
+  const std::uint32_t ranks = 2 + below(3);
+  std::vector<std::vector<std::string>> of_rank(ranks);
+  const std::uint32_t messages = 2 + below(5);
+  for (std::uint32_t m = 0; m < messages; ++m) {
+    const std::uint32_t from = below(ranks);
+    const std::uint32_t to = (from + 1 + below(ranks - 1)) % ranks;
+    const std::uint32_t bytes = 1 + below(9);
+    const auto add = [&](std::uint32_t rank, const std::string& statement) {
+      std::vector<std::string>& all = of_rank[rank];
+      all.insert(all.begin() + below(all.size() + 1), statement);
+    };
+    add(from, fmt::format("send {}b to {} tag {}", bytes, to, m));
+    add(to, fmt::format("recv {}b from {} tag {}", bytes, from, m));
+  }
+  std::string text = fmt::format("num_ranks {}\n", ranks);
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    text += fmt::format("rank {} {{\n", r);
+    for (std::size_t i = 0; i < of_rank[r].size(); ++i) {
+      text += fmt::format("l{}: {}\n", i, of_rank[r][i]);
+      if (i != 0) text += fmt::format("l{} requires l{}\n", i, i - 1);
+    }
+    text += "}\n";
+  }
+  return text;
+}
+
+TEST(Goal, ADeadlockNamesTheLeastSizeThatLetsItThrough) {
+  std::mt19937 random(7);
+  int deadlocks = 0;
+  int ways_out = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string text = random_program(random);
+    std::string error;
+    try {
+      read_goal(text);
+      continue;
+    } catch (const InputError& refused) {
+      error = refused.what();
+    }
+    ++deadlocks;
+    GoalOptions options;
+    std::uint64_t least = 0;
+    for (; least <= 9; ++least) {
+      options.eager_bytes = least;
+      try {
+        EXPECT_FALSE(has_errors(verify(read_goal(text, "x.goal", options)))) << text;
+        break;
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+    if (least > 9) {
+      EXPECT_THAT(error, ::testing::EndsWith("expected an order in which all can end")) << text;
+      continue;
+    }
+    ++ways_out;
+    EXPECT_THAT(error, HasSubstr(fmt::format(", or --eager {}, with", least))) << text;
+  }
+  EXPECT_GT(ways_out, 100);
+  EXPECT_GT(deadlocks - ways_out, 20);
+}
+
+TEST(Goal, SizesMeetInTheirOrderWhateverIsEager) {
+  const std::string text =
+      "num_ranks 2\nrank 0 {\nsend 10b to 1\nsend 90b to 1\n}\n"
+      "rank 1 {\nrecv 90b from 0\nrecv 10b from 0\n}\n";
+  for (const std::optional<std::uint64_t> eager : {std::optional<std::uint64_t>(), {10}, {90}}) {
+    try {
+      read_goal(text, "x.goal", {eager, false});
+      ADD_FAILURE();
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(),
+                   "x.goal:3: the send on line 3 of rank 0 sends 10 bytes, but the recv on line 7 "
+                   "of rank 1 (line 7) receives 90; expected equal sizes");
+    }
+  }
 }
 
 TEST(Goal, RefusesProgramsThatCannotEnd) {

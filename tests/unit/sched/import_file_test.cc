@@ -88,7 +88,7 @@ TEST_F(Files, SchedulesAreReadInWhateverFormTheyHave) {
     EXPECT_EQ(error_of([&] { load_schedule(path("d")); }),
               path("d") +
                   ": not a schedule; expected Slackline's text ('slackline schedule 1'), its JSON, "
-                  "or GOAL, as text ('num_ranks') or as txt2bin's bytes");
+                  "GOAL as text ('num_ranks') or as txt2bin's bytes, or MSCCL's XML ('<algo')");
   }
   write_file(path("e"), "slackline schedule 2");
   EXPECT_EQ(error_of([&] { load_schedule(path("e")); }),

@@ -1,0 +1,61 @@
+"""What other people have published, where there is any: each file opens, or is refused by name.
+
+SLACKLINE_GOAL_PROGRAMS names a folder of GOAL programs (*.goal, *.bin), SLACKLINE_MSCCL_ALGORITHMS one
+of MSCCL algorithms (*.xml), at any depth. What is printed is what docs/guide/other-tools.md tells.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import unittest
+
+from goal_peer_test import loggopsim_s
+from goal_test import MACHINE
+from program_case import ProgramCase, main
+
+EAGER = 65535  # LogGOPSim's own -S
+
+
+def published(variable, *suffixes):
+    folder = os.environ.get(variable)
+    if not folder:
+        raise unittest.SkipTest(f"{variable} names no folder")
+    found = sorted(path for path in pathlib.Path(folder).rglob("*") if path.suffix in suffixes)
+    assert found, f"no {suffixes} in {folder}"
+    return found
+
+
+class Published(ProgramCase):
+    def test_goal_programs(self):
+        for program in published("SLACKLINE_GOAL_PROGRAMS", ".goal", ".bin"):
+            done = self.run_program("simulate", program, "--eager", EAGER, *MACHINE, "--engine",
+                                    "event", "--json")
+            self.assertIn(done.code, (0, 2), done)
+            if done.code == 2:
+                self.assertIn(str(program), done.err)
+                print(f"{program.name}: refused: {done.err.strip().partition(str(program))[2]}")
+                continue
+            ours = json.loads(done.out)["makespan_s"]
+            theirs = None
+            if program.suffix == ".bin" and shutil.which("LogGOPSim"):
+                theirs = loggopsim_s(program, EAGER)
+            print(f"{program.name}: {ours} s" + (f", LogGOPSim {theirs} s" if theirs else ""))
+
+    def test_msccl_algorithms(self):
+        for algorithm in published("SLACKLINE_MSCCL_ALGORITHMS", ".xml"):
+            done = self.run_program("check", algorithm)
+            self.assertEqual(done.code, 0, done)
+            print(f"{algorithm.name}: {done.out.strip()}")
+            # What its first step sends is another chunk.
+            text = algorithm.read_text()
+            step = re.search(r'type="s" srcbuf="(.)" srcoff="(\d+)"', text)
+            chunk = 0 if step[2] != "0" else 1
+            self.write("spoilt.xml", text[:step.start()] +
+                       f'type="s" srcbuf="{step[1]}" srcoff="{chunk}"' + text[step.end():])
+            self.assertIn(self.run_program("check", "spoilt.xml").code, (1, 2), algorithm)
+
+
+if __name__ == "__main__":
+    main()
