@@ -47,7 +47,6 @@ class Goal(ProgramCase):
             document = self.document("simulate", program, "--eager", "8KiB", *MACHINE, "--engine",
                                      engine)
             self.assertAlmostEqual(document["makespan_s"], 10.692e-6, 15, engine)
-        self.assertIn("of service rc", self.bad("run", program, "--eager", "8KiB"))
 
     def test_what_follows_an_eager_send_does_not_wait_for_its_receive(self):
         program = PROGRAMS / "late_receive.goal"
