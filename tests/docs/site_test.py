@@ -144,6 +144,20 @@ class Site(unittest.TestCase):
             self.assertIn(said, page)
 
     @unittest.skipIf(browser.why_none(), f"a browser is needed: {browser.why_none()}")
+    def test_no_line_of_text_ends_beyond_the_window(self):
+        window = browser.Browser()
+        try:
+            for width in (1400, 1200, 1000, 700, 500):
+                window.driver.set_window_size(width, 800)
+                window.driver.get((self.root / "docs/concepts.html").as_uri())
+                beyond = window.driver.execute_script(
+                    "return Math.max(...[...document.querySelectorAll('article p')].map("
+                    "  line => line.getBoundingClientRect().right)) - document.documentElement.clientWidth")
+                self.assertLessEqual(beyond, 0, width)
+        finally:
+            window.close()
+
+    @unittest.skipIf(browser.why_none(), f"a browser is needed: {browser.why_none()}")
     def test_it_opens_from_files_alone(self):
         window = browser.Browser()
         try:
