@@ -87,7 +87,11 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
                  "of a GOAL program: the NICs of a rank are its one NIC");
   arguments.option("--chunk", "SIZE", import_.msccl.chunk_bytes,
                    "of an MSCCL algorithm: the bytes of a chunk (default: 4KiB)",
-                   sched::parse_bytes);
+                   [](std::string_view text, std::string_view what) {
+                     const std::uint64_t bytes = sched::parse_bytes(text, what);
+                     if (bytes > 0) return bytes;
+                     throw InputError(fmt::format("{}: 0 bytes; expected at least 1", what));
+                   });
 }
 
 void ScheduleSource::declare_proof(Arguments& arguments, Proof proof,

@@ -22,7 +22,7 @@ class Msccl(ProgramCase):
             document = self.document("simulate", ALGORITHMS / "allgather_ring.xml", *option, *machine,
                                      "--engine", "event")
             self.assertAlmostEqual(document["makespan_s"], 2 * (chunk * 1e-9 + 1e-6), 12)
-        self.assertIn("chunks of 0 bytes; expected at least 1",
+        self.assertIn("--chunk: 0 bytes; expected at least 1",
                       self.bad("check", ALGORITHMS / "allgather_ring.xml", "--chunk", "0"))
 
     def test_what_is_wrong_is_told(self):
