@@ -22,6 +22,7 @@ constexpr std::size_t kMostMine = 4096;
 constexpr std::size_t kMostLine = 512;
 constexpr std::size_t kMostPiece = std::size_t{1} << 20;
 constexpr std::size_t kMostPassedOver = std::size_t{1} << 20;
+constexpr std::string_view kNoGreeting = "no greeting in 1 MiB";
 
 std::optional<std::uint32_t> number(std::string_view text, std::uint32_t most) {
   const auto value = base::whole_number<std::uint32_t>(text);
@@ -138,13 +139,8 @@ void AgentReader::take(std::string_view bytes) {
     }
     const std::size_t line_end = heard_.find('\n');
     if (line_end == std::string::npos) {
-      if (!version_ && heard_.size() > kMostLine) {
-        // Only the end of it may be a greeting's beginning.
-        passed_over_ += heard_.size() - kMostLine;
-        heard_.erase(0, heard_.size() - kMostLine);
-        if (passed_over_ > kMostPassedOver) refuse_agent("no greeting in 1 MiB");
-      }
       if (version_ && heard_.size() > kMostLine) refuse_agent("a line of more than 512 bytes");
+      if (!version_) pass_over_unended_line();
       return;
     }
     const std::string line = heard_.substr(0, line_end);
@@ -153,11 +149,21 @@ void AgentReader::take(std::string_view bytes) {
   }
 }
 
+// A line that is longer than a greeting may be is none, in whichever pieces it comes.
+void AgentReader::pass_over_unended_line() {
+  if (heard_.size() > kMostLine) {
+    passed_over_ += std::exchange(heard_, {}).size();
+    in_long_line_ = true;
+  }
+  if (passed_over_ + heard_.size() > kMostPassedOver) refuse_agent(kNoGreeting);
+}
+
 void AgentReader::take_line(std::string_view line) {
   if (!version_) {
     passed_over_ += line.size() + 1;
-    if (passed_over_ > kMostPassedOver) refuse_agent("no greeting in 1 MiB");
-    if (line.starts_with(kHello)) version_ = line.substr(kHello.size(), kMostLine);
+    if (passed_over_ > kMostPassedOver) refuse_agent(kNoGreeting);
+    const bool is_long = std::exchange(in_long_line_, false) || line.size() > kMostLine;
+    if (!is_long && line.starts_with(kHello)) version_ = line.substr(kHello.size());
     return;
   }
   if (line.size() > kMostLine) refuse_agent("a line of more than 512 bytes");

@@ -58,11 +58,13 @@ class AgentReader {
 
  private:
   enum class Piece : std::uint8_t { kNone, kOut, kErr, kEnd };
+  void pass_over_unended_line();
   void take_line(std::string_view line);
   void take_piece(std::string_view bytes);
 
   std::string heard_;  // and not taken yet
   std::size_t passed_over_ = 0;
+  bool in_long_line_ = false;  // whose beginning was passed over
   Piece piece_ = Piece::kNone;
   std::size_t piece_bytes_ = 0;
   RankEnd coming_end_;

@@ -129,6 +129,44 @@ TEST(AgentReader, TakesInWhatAnAgentSays) {
   EXPECT_FALSE(read(agent_hello() + "end 0 0 5\nfour").end());
 }
 
+// In pieces of one byte, the beginning of a long line is passed over before its end is seen.
+TEST(AgentReader, AGreetingInTheMiddleOfALongLineIsNone) {
+  const std::string greeting = agent_hello().substr(1);
+  for (const std::size_t before : {1, 100, 480, 500, 511, 512, 513, 700, 1024}) {
+    const std::string long_line = std::string(before, 'x') + greeting;
+    const std::string long_greeting =
+        greeting.substr(0, greeting.size() - 1) + std::string(before + 512, 'x') + "\n";
+    for (const std::string& line : {long_line, long_greeting}) {
+      for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, line.size()}) {
+        AgentReader reader;
+        for (std::size_t at = 0; at < line.size(); at += piece) reader.take(line.substr(at, piece));
+        EXPECT_FALSE(reader.version()) << before << ' ' << piece;
+        reader.take(greeting);
+        EXPECT_EQ(reader.version(), agent_version()) << before << ' ' << piece;
+      }
+    }
+  }
+}
+
+TEST(AgentReader, WhereItStopsWaitingForAGreetingIsTheSameInAnyPieces) {
+  const std::string greeting = agent_hello().substr(1);
+  for (const int more : {-1, 0, 1, 300}) {
+    const std::string before((1 << 20) - greeting.size() - 1 + more, 'x');
+    for (const std::size_t piece : {std::size_t{100}, std::size_t{10'007}, std::size_t{2'000'000}}) {
+      const std::string text = before + "\n" + greeting;
+      AgentReader reader;
+      bool refused = false;
+      try {
+        for (std::size_t at = 0; at < text.size(); at += piece) reader.take(text.substr(at, piece));
+      } catch (const EnvironmentError&) {
+        refused = true;
+      }
+      EXPECT_EQ(refused, more > 0) << more << ' ' << piece;
+      EXPECT_EQ(reader.version().has_value(), more <= 0) << more << ' ' << piece;
+    }
+  }
+}
+
 TEST(AgentReader, OutputLongerThanAPiece) {
   const std::string out(5'000'000, 'y');
   AgentReader reader;
