@@ -49,8 +49,16 @@ class LauncherCase(RankCase):
         self.assert_no_file_of_a_secret()
 
     def assert_runs_one_after_the_other(self, *launcher):
-        command = f'"$0" run {SPEC.format(3)} --json && "$0" run {SPEC.format(3)} --json'
-        self.assert_proved(self.launch(*launcher, "sh", "-c", command, PROGRAM), runs=2)
+        """A launcher that the machine lets stand still for a while may lose a rank of the second
+        exchange (docs/guide/launching.md). So not every attempt need succeed: one must.
+        """
+        run = f'"$0" run {SPEC.format(3)} --json --join-timeout 10s'
+        for _ in range(4):
+            done = self.launch(*launcher, "sh", "-c", f"{run} && {run}", PROGRAM)
+            if done.code != 3 or not any(lost in done.err for lost in
+                                         ("exchange of keys failed", "did not come within")):
+                break
+        self.assert_proved(done, runs=2)
 
     def assert_by_hand_comes_first(self, *launcher):
         secret = self.folder / "secret"
