@@ -152,7 +152,8 @@ TEST(AgentReader, WhereItStopsWaitingForAGreetingIsTheSameInAnyPieces) {
   const std::string greeting = agent_hello().substr(1);
   for (const int more : {-1, 0, 1, 300}) {
     const std::string before((1 << 20) - greeting.size() - 1 + more, 'x');
-    for (const std::size_t piece : {std::size_t{100}, std::size_t{10'007}, std::size_t{2'000'000}}) {
+    for (const std::size_t piece :
+         {std::size_t{100}, std::size_t{10'007}, std::size_t{2'000'000}}) {
       const std::string text = before + "\n" + greeting;
       AgentReader reader;
       bool refused = false;
