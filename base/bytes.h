@@ -48,10 +48,10 @@ class ByteWriter {
 
 /// Reads what a ByteWriter wrote; throws a `CutShort` where there is less.
 template <class CutShort>
-class ByteReader {
+class BasicByteReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  explicit ByteReader(std::string_view bytes) : bytes_(std::as_bytes(std::span(bytes))) {}
+  explicit BasicByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit BasicByteReader(std::string_view bytes) : bytes_(std::as_bytes(std::span(bytes))) {}
 
   template <class T>
   T get() {

@@ -12,7 +12,7 @@ void Reader::declare(Arguments& arguments, std::string_view help_of_all) {
   arguments.flag("--json", json, "print one JSON document");
 }
 
-void Value::set(JsonDocument& json, std::string_view key) const {
+void Value::set(JsonOutput& json, std::string_view key) const {
   std::visit(
       [&](const auto& value) {
         if constexpr (std::is_same_v<decltype(value), const std::monostate&>) {
@@ -81,9 +81,9 @@ Table table_of(const Columns& columns, std::span<const std::uint32_t> rows, bool
   return table;
 }
 
-void add_list(JsonDocument& json, std::string_view key, std::span<const std::uint32_t> rows,
+void add_list(JsonOutput& json, std::string_view key, std::span<const std::uint32_t> rows,
               const Columns& columns,
-              const std::function<void(std::uint32_t row, JsonDocument& object)>& add_more) {
+              const std::function<void(std::uint32_t row, JsonOutput& object)>& add_more) {
   json.list(key, rows, [&](std::uint32_t row) {
     for (const Column& column : columns) {
       if (column.key != nullptr) column.value(row).set(json, column.key);
@@ -102,7 +102,7 @@ void Answer::set_null(std::initializer_list<std::string_view> keys) {
 }
 
 void Answer::list(std::string_view key, const Rows& rows, const Columns& columns,
-                  const std::function<void(std::uint32_t row, JsonDocument& object)>& add_more) {
+                  const std::function<void(std::uint32_t row, JsonOutput& object)>& add_more) {
   if (json_) add_list(*json_, key, rows, columns, add_more);
 }
 

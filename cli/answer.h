@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "cli/json_document.h"
+#include "cli/json_output.h"
 #include "cli/subject.h"
 #include "cli/table.h"
 
@@ -59,7 +59,7 @@ class Value {
   /// The same with what people read in its place.
   Value shown_as(std::string text) const;
 
-  void set(JsonDocument& json, std::string_view key) const;
+  void set(JsonOutput& json, std::string_view key) const;
   std::string text() const;
 
  private:
@@ -121,9 +121,9 @@ Rows least_first(Rows rows, const Key& key) {
 /// The columns that people see, of these rows, under their titles or without.
 Table table_of(const Columns& columns, std::span<const std::uint32_t> rows, bool titled = true);
 /// A list of objects with the keys of the columns; `add_more` may set keys of its own in each.
-void add_list(JsonDocument& json, std::string_view key, std::span<const std::uint32_t> rows,
+void add_list(JsonOutput& json, std::string_view key, std::span<const std::uint32_t> rows,
               const Columns& columns,
-              const std::function<void(std::uint32_t row, JsonDocument& object)>& add_more = {});
+              const std::function<void(std::uint32_t row, JsonOutput& object)>& add_more = {});
 
 /// "  … and 3 more ranks; --all shows them", or nothing if none is left.
 std::string rest_of(std::size_t left, std::string_view noun);
@@ -137,7 +137,7 @@ class Answer {
   Answer(const Reader& reader, Subject subject);
 
   /// The document, for what is set beside set(); null for people.
-  JsonDocument* json() { return json_ ? &*json_ : nullptr; }
+  JsonOutput* json() { return json_ ? &*json_ : nullptr; }
   /// The first table that people read, of titles and texts.
   Table& head() { return head_; }
 
@@ -163,7 +163,7 @@ class Answer {
   }
   /// As add_list() has it.
   void list(std::string_view key, const Rows& rows, const Columns& columns,
-            const std::function<void(std::uint32_t row, JsonDocument& object)>& add_more = {});
+            const std::function<void(std::uint32_t row, JsonOutput& object)>& add_more = {});
 
   // For people.
   /// A line between the name and the rows.
@@ -195,7 +195,7 @@ class Answer {
  private:
   bool all_;
   Subject subject_;
-  std::optional<JsonDocument> json_;
+  std::optional<JsonOutput> json_;
   std::string opening_;
   Table head_{{Align::kLeft, Align::kLeft}};
   std::string body_;

@@ -16,7 +16,7 @@
 namespace slackline::cli {
 namespace {
 
-using analysis::Figure;
+using analysis::CalibratedFigure;
 using analysis::FigureFit;
 using analysis::KindFit;
 using analysis::PointFit;
@@ -32,15 +32,15 @@ std::string_view name(Verdict verdict) {
   return kVerdicts[verdict];
 }
 
-std::string_view unit(Figure figure) {
+std::string_view unit(CalibratedFigure figure) {
   if (analysis::is_rate(figure)) return "bytes/s";
-  return figure == Figure::kInterleave ? "bytes" : "s";
+  return figure == CalibratedFigure::kInterleave ? "bytes" : "s";
 }
 
-std::string shown(Figure figure, double value) {
+std::string shown(CalibratedFigure figure, double value) {
   if (!std::isfinite(value)) return "anything";
   if (analysis::is_rate(figure)) return sched::human_bytes_per_second(value);
-  if (figure == Figure::kInterleave) return fmt::format("{:.0f} B", value);
+  if (figure == CalibratedFigure::kInterleave) return fmt::format("{:.0f} B", value);
   return sched::human_seconds(value);
 }
 
@@ -56,33 +56,33 @@ std::string on_a_line(const std::string& text) {
   return safe.substr(1, safe.size() - 2) == text ? text : safe;
 }
 
-double value_in(const machine::Platform& platform, Figure figure) {
+double value_in(const machine::Platform& platform, CalibratedFigure figure) {
   switch (figure) {
-    case Figure::kPost:
+    case CalibratedFigure::kPost:
       return sched::seconds(platform.o_post);
-    case Figure::kComplete:
+    case CalibratedFigure::kComplete:
       return sched::seconds(platform.o_complete);
-    case Figure::kGap:
+    case CalibratedFigure::kGap:
       return sched::seconds(platform.gap);
-    case Figure::kLatency:
+    case CalibratedFigure::kLatency:
       return sched::seconds(platform.latency);
-    case Figure::kRate:
+    case CalibratedFigure::kRate:
       return platform.rate.bytes_per_second();
-    case Figure::kAtomicService:
+    case CalibratedFigure::kAtomicService:
       return sched::seconds(platform.atomic_service);
-    case Figure::kCopyRate:
+    case CalibratedFigure::kCopyRate:
       return platform.copy_rate.bytes_per_second();
-    case Figure::kCopyStart:
+    case CalibratedFigure::kCopyStart:
       return 0;
-    case Figure::kInterleave:
+    case CalibratedFigure::kInterleave:
       return static_cast<double>(platform.interleave_bytes);
   }
   return 0;
 }
 
-std::string list_of(const std::vector<Figure>& figures) {
+std::string list_of(const std::vector<CalibratedFigure>& figures) {
   std::string text;
-  for (const Figure figure : figures) {
+  for (const CalibratedFigure figure : figures) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", analysis::name(figure));
   }
   return text;
@@ -110,7 +110,7 @@ std::string reason(const CalibrationRun& run, const FigureFit& fit) {
       break;
     case Verdict::kVague:
       text = "too uncertain";
-      if (fit.figure != Figure::kInterleave && std::isfinite(fit.high))
+      if (fit.figure != CalibratedFigure::kInterleave && std::isfinite(fit.high))
         text += ": " + interval(fit);
       break;
   }
@@ -124,7 +124,7 @@ std::string reason(const CalibrationRun& run, const FigureFit& fit) {
 }
 
 std::string kept(const CalibrationRun& run, const FigureFit& fit) {
-  if (fit.figure == Figure::kCopyStart) return "";
+  if (fit.figure == CalibratedFigure::kCopyStart) return "";
   const double value = value_in(run.base, fit.figure);
   std::string text = fmt::format("kept from {}", on_a_line(run.base.name));
   if (fit.at_most && value > *fit.at_most) text += ", which has more";
@@ -135,10 +135,10 @@ std::string kept(const CalibrationRun& run, const FigureFit& fit) {
 Columns figure_columns(const CalibrationRun& run) {
   const auto of = [&](auto f) -> const FigureFit& { return run.found.figures[f]; };
   const auto is_measured = [of](auto f) { return of(f).verdict == Verdict::kMeasured; };
-  const auto is_of_platform = [of](auto f) { return of(f).figure != Figure::kCopyStart; };
+  const auto is_of_platform = [of](auto f) { return of(f).figure != CalibratedFigure::kCopyStart; };
   const auto is_said = [of](auto f) {
     return of(f).verdict == Verdict::kMeasured || of(f).verdict == Verdict::kOnePoint ||
-           (of(f).verdict == Verdict::kVague && of(f).figure != Figure::kInterleave);
+           (of(f).verdict == Verdict::kVague && of(f).figure != CalibratedFigure::kInterleave);
   };
   const auto said = [of, is_said](double FigureFit::*value) {
     return [=](auto f) { return is_said(f) ? Value(of(f).*value) : Value(); };
@@ -169,7 +169,7 @@ Columns figure_columns(const CalibrationRun& run) {
            Align::kLeft},
           {"together_with", nullptr,
            [=](auto f) {
-             const std::vector<Figure>& with = of(f).together_with;
+             const std::vector<CalibratedFigure>& with = of(f).together_with;
              return with.empty() ? Value() : Value(list_of(with));
            }},
           {"rests_on_line", nullptr,
@@ -230,16 +230,17 @@ std::string outlier_lines(const CalibrationRun& run, bool all) {
 std::string contradiction_lines(const CalibrationRun& run) {
   const auto& found = run.found.contradiction;
   if (!found) return "";
-  const FigureFit& rate = run.found.of(Figure::kRate);
+  const FigureFit& rate = run.found.of(CalibratedFigure::kRate);
   return fmt::format(
       "  the points contradict each other: longer streams against shorter ones say {} ({}), all "
       "together {} ({} to {})\n"
       "  the rate is that of streams; {} of long messages were left out, most of which took "
       "{:+.0f} "
       "% to {:+.0f} % more than the platform says\n",
-      shown(Figure::kRate, rate.value), interval(rate), shown(Figure::kRate, found->together),
-      shown(Figure::kRate, found->low), shown(Figure::kRate, found->high),
-      human_count(found->left_out, "point"), 100 * found->off_low, 100 * found->off_high);
+      shown(CalibratedFigure::kRate, rate.value), interval(rate),
+      shown(CalibratedFigure::kRate, found->together), shown(CalibratedFigure::kRate, found->low),
+      shown(CalibratedFigure::kRate, found->high), human_count(found->left_out, "point"),
+      100 * found->off_low, 100 * found->off_high);
 }
 
 // What was kept need not fit what was measured.

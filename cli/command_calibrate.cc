@@ -87,7 +87,7 @@ class Calibrate : public Command {
     }
     joining_.check(kRanks);
     return joining_.run_ranks(kRanks, console, [&](const hw::MeshOptions& place, Console& seen) {
-      const Joined joined = joining_.join(place, {"command: calibrate"}, seen);
+      const JoinedRank joined = joining_.join(place, {"command: calibrate"}, seen);
       if (place.rank != 0) {
         hw::follow(*joined.mesh, *joined.transport);
         return 0;

@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
+#include "cli/json_output.h"
 #include "cli/schedule_source.h"
 #include "sched/verify.h"
 
@@ -38,7 +38,7 @@ class Check : public Command {
       console.print(lines(loaded, found, ok, ended_by_limit));
       return ok ? 0 : 1;
     }
-    JsonDocument json(to_string(loaded.schedule.digest()), ok);
+    JsonOutput json(to_string(loaded.schedule.digest()), ok);
     json.set("schedule", loaded.name);
     json.set("ok", ok);
     json.set("ended_by_limit", ended_by_limit);

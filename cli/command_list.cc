@@ -138,7 +138,7 @@ class List : public Command {
     if (!json_) {
       console.print(table_of(columns, rows, false).text());
     } else {
-      JsonDocument json(std::nullopt, false);
+      JsonOutput json(std::nullopt, false);
       add_list(json, topic.name, rows, columns);
       console.print(json.text());
     }

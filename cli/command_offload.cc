@@ -10,8 +10,8 @@
 #include "cli/offload_report.h"
 #include "cli/output_file.h"
 #include "cli/queue_file.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "cli/traced_schedule.h"
 #include "hw/offload_run.h"
 #include "offload/compile_queues.h"
@@ -228,7 +228,7 @@ class Offload : public Command {
   }
 
   ScheduleSource source_;
-  RunOptions options_{"analytic"};
+  SimulationOptions options_{"analytic"};
   std::optional<std::string> schedule_, folder_, output_, dot_, device_;
   std::optional<offload::Mode> mode_;
   std::optional<offload::Readiness> readiness_;

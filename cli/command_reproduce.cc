@@ -13,7 +13,7 @@
 #include "base/write_folder.h"
 #include "cli/commands.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
+#include "cli/json_output.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
 #include "experiments/facts.h"
@@ -24,24 +24,24 @@
 namespace slackline::cli {
 namespace {
 
+using experiments::ExperimentReport;
 using experiments::NumberOrText;
-using experiments::Report;
 using experiments::shown;
 
 constexpr std::string_view kSpaces = "  ";
 constexpr const char* kFolder = "figures";
 
-void set_value(JsonDocument& json, std::string_view key, const NumberOrText& value) {
+void set_value(JsonOutput& json, std::string_view key, const NumberOrText& value) {
   std::visit([&](const auto& v) { json.set(key, v); }, value);
 }
 
-void set_texts(JsonDocument& json, std::string_view key, std::string_view of,
+void set_texts(JsonOutput& json, std::string_view key, std::string_view of,
                const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   json.list(key, texts, [&](const std::string& text) { json.set(of, text); });
 }
 
-std::string text_of(const experiments::Table& table) {
+std::string text_of(const experiments::ReportTable& table) {
   std::vector<Align> columns(table.columns.size(), Align::kRight);
   for (const std::vector<NumberOrText>& row : table.rows) {
     for (std::size_t i = 0; i < row.size() && i < columns.size(); ++i) {
@@ -59,13 +59,13 @@ std::string text_of(const experiments::Table& table) {
 }
 
 // "derived", "stated; near-tautology".
-std::string kind_of(const experiments::Fact& fact) {
+std::string kind_of(const experiments::JudgedFact& fact) {
   return fmt::format("{}{}{}", name(fact.source), fact.because.empty() ? "" : "; ",
                      name(fact.nature));
 }
 
 // All but what came out.
-void set_fact(JsonDocument& json, const experiments::Fact& fact) {
+void set_fact(JsonOutput& json, const experiments::JudgedFact& fact) {
   json.set("id", fact.id);
   json.set("fact", fact.fact);
   json.set("where", fact.where);
@@ -79,7 +79,7 @@ void set_fact(JsonDocument& json, const experiments::Fact& fact) {
   set_texts(json, "history", "change", fact.history);
 }
 
-std::string text_of(const experiments::Fact& fact) {
+std::string text_of(const experiments::JudgedFact& fact) {
   std::string text =
       fmt::format("  {:<5}  {}: expected {}, got {} [{}]\n", fact.ok ? "holds" : "FAILS", fact.fact,
                   fact.expected, shown(fact.got), kind_of(fact));
@@ -92,13 +92,13 @@ std::string text_of(const experiments::Fact& fact) {
 }
 
 // How many hold, and of how many that says little.
-std::string count_of(const std::vector<experiments::Fact>& facts) {
+std::string count_of(const std::vector<experiments::JudgedFact>& facts) {
   const auto held = std::count_if(facts.begin(), facts.end(),
-                                  [](const experiments::Fact& fact) { return fact.ok; });
+                                  [](const experiments::JudgedFact& fact) { return fact.ok; });
   const auto count = [&](experiments::Nature nature, const char* one, const char* several) {
     const auto found =
         std::count_if(facts.begin(), facts.end(),
-                      [&](const experiments::Fact& fact) { return fact.nature == nature; });
+                      [&](const experiments::JudgedFact& fact) { return fact.nature == nature; });
     return found == 0 ? std::string() : fmt::format("; {} {}", found, found == 1 ? one : several);
   };
   return fmt::format(
@@ -145,7 +145,7 @@ class Reproduce : public Command {
       sched::require_writable_folder(*out_);
     }
     console.phase(fmt::format("reproducing {}", experiment.name));
-    const Report report = experiment.run(options_);
+    const ExperimentReport report = experiment.run(options_);
     console.phase("drawing");
     const std::vector<Files> files = write(report, console);
     const std::string said = document(experiment, report, files);
@@ -173,7 +173,7 @@ class Reproduce : public Command {
   };
 
   // By figure. Without --out, what cannot be written is only noted.
-  std::vector<Files> write(const Report& report, Console& console) const {
+  std::vector<Files> write(const ExperimentReport& report, Console& console) const {
     const std::filesystem::path folder = out_.value_or(kFolder);
     std::vector<Files> files(report.figures.size());
     bool draws = true;
@@ -213,11 +213,11 @@ class Reproduce : public Command {
     return text;
   }
 
-  static std::string text(const experiments::Experiment& experiment, const Report& report,
+  static std::string text(const experiments::Experiment& experiment, const ExperimentReport& report,
                           const std::vector<Files>& files) {
     std::string text =
         fmt::format("{}: {}\n{}\n\n", experiment.name, report.title, report.reproduces);
-    for (const experiments::Table& table : report.tables) text += text_of(table);
+    for (const experiments::ReportTable& table : report.tables) text += text_of(table);
     text += "Constants\n";
     Table constants(std::vector<Align>(3, Align::kLeft));
     for (const experiments::Constant& c : report.constants) {
@@ -231,26 +231,26 @@ class Reproduce : public Command {
       if (of.numbers) text += fmt::format("numbers {}\n", *of.numbers);
     }
     text += count_of(report.facts);
-    for (const experiments::Fact& fact : report.facts) text += text_of(fact);
+    for (const experiments::JudgedFact& fact : report.facts) text += text_of(fact);
     const std::string moved = experiments::read_fact_file(experiment.name).moved;
     if (!moved.empty()) text += fmt::format("moved, one at a time: {}\n", moved);
     return text;
   }
 
-  static std::string document(const experiments::Experiment& experiment, const Report& report,
-                              const std::vector<Files>& files) {
-    JsonDocument json(std::nullopt, false);
+  static std::string document(const experiments::Experiment& experiment,
+                              const ExperimentReport& report, const std::vector<Files>& files) {
+    JsonOutput json(std::nullopt, false);
     json.set("figure", experiment.name);
     json.set("title", report.title);
     json.set("reproduces", report.reproduces);
     json.set("ok", report.holds());
-    json.list("holds", report.facts, [&](const experiments::Fact& fact) {
+    json.list("holds", report.facts, [&](const experiments::JudgedFact& fact) {
       set_fact(json, fact);
       set_value(json, "got", fact.got);
       json.set("ok", fact.ok);
       if (!fact.ok && !fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
     });
-    json.list("tables", report.tables, [&](const experiments::Table& table) {
+    json.list("tables", report.tables, [&](const experiments::ReportTable& table) {
       json.set("title", table.title);
       json.list("rows", table.rows, [&](const std::vector<NumberOrText>& row) {
         for (std::size_t i = 0; i < row.size(); ++i) set_value(json, table.columns[i], row[i]);
@@ -291,7 +291,7 @@ class Reproduce : public Command {
   }
 
   static std::string list_document() {
-    JsonDocument json(std::nullopt, false);
+    JsonOutput json(std::nullopt, false);
     json.list("figures", experiments::experiments(), [&](const experiments::Experiment& e) {
       json.set("name", e.name);
       json.set("summary", e.summary);
@@ -300,8 +300,8 @@ class Reproduce : public Command {
   }
 
   // Every fact as its file has it, with nothing measured.
-  static std::vector<experiments::Fact> facts_of(const experiments::Experiment& experiment) {
-    std::vector<experiments::Fact> facts;
+  static std::vector<experiments::JudgedFact> facts_of(const experiments::Experiment& experiment) {
+    std::vector<experiments::JudgedFact> facts;
     for (const experiments::FactEntry& entry : experiments::read_fact_file(experiment.name).facts) {
       for (const auto& one : entry.cases) facts.push_back(experiments::unjudged(entry, one));
     }
@@ -312,7 +312,7 @@ class Reproduce : public Command {
     std::string text;
     for (const experiments::Experiment& e : experiments::experiments()) {
       text += fmt::format("{}\n", e.name);
-      for (const experiments::Fact& fact : facts_of(e)) {
+      for (const experiments::JudgedFact& fact : facts_of(e)) {
         text += fmt::format("  {}: {} [{}]\n", fact.fact, fact.expected, kind_of(fact));
       }
     }
@@ -320,12 +320,12 @@ class Reproduce : public Command {
   }
 
   static std::string facts_document() {
-    JsonDocument json(std::nullopt, false);
+    JsonOutput json(std::nullopt, false);
     json.list("figures", experiments::experiments(), [&](const experiments::Experiment& e) {
       const experiments::FactFile file = experiments::read_fact_file(e.name);
       json.set("name", e.name);
       json.set("moved", file.moved);
-      json.list("facts", facts_of(e), [&](const experiments::Fact& fact) {
+      json.list("facts", facts_of(e), [&](const experiments::JudgedFact& fact) {
         set_fact(json, fact);
         if (!fact.known_gap.empty()) json.set("known_gap", fact.known_gap);
       });

@@ -22,9 +22,9 @@
 #include "cli/output_file.h"
 #include "cli/report_file.h"
 #include "cli/run_metrics.h"
-#include "cli/run_options.h"
 #include "cli/run_report.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "cli/sizes_option.h"
 #include "cli/sweep.h"
 #include "cli/unused_seed.h"
@@ -199,7 +199,7 @@ class Run : public Command {
     return joining_.run_ranks(
         ranks, console,
         [&](const hw::MeshOptions& place, Console& seen) {
-          const Joined joined =
+          const JoinedRank joined =
               joining_.join(place, agreed_of(sizes), seen, &deciding_schedule(sizes));
           SweepReport report(subject);
           return run_sweep(sizes, joined, report, seen);
@@ -238,7 +238,7 @@ class Run : public Command {
   int run_rank(const LoadedSchedule& loaded, hw::RunOptions options,
                const std::optional<Expectation>& expected, const hw::MeshOptions& place,
                Console& console) const {
-    const Joined joined =
+    const JoinedRank joined =
         joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))},
                       console, &loaded.schedule);
     options.on_quiet = [&](const std::string& what, std::chrono::duration<double> waited,

@@ -15,9 +15,9 @@
 #include "cli/frozen_run.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
-#include "cli/run_options.h"
 #include "cli/samples_report.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "cli/simulation_report.h"
 #include "cli/stream_run.h"
 #include "cli/unused_seed.h"
@@ -211,7 +211,7 @@ class Simulate : public Command {
 
   ScheduleSource source_;
   WorkloadSource workload_;
-  RunOptions options_{"simgrid"};
+  SimulationOptions options_{"simgrid"};
   DistributionFiles distribution_;
   std::optional<std::uint32_t> samples_, jobs_;
   std::optional<std::string> link_file_;

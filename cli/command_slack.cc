@@ -17,8 +17,8 @@
 #include "cli/propagation_report.h"
 #include "cli/real_costs.h"
 #include "cli/report_file.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "cli/slack_report.h"
 #include "cli/slack_run.h"
 #include "cli/tolerance_report.h"
@@ -206,7 +206,7 @@ class Slack : public Command {
   }
 
   ScheduleSource source_;
-  RunOptions options_{"analytic"};
+  SimulationOptions options_{"analytic"};
   RealCosts real_costs_;
   std::optional<std::string> trace_file_, heat_map_file_, chrome_file_, report_file_;
   std::optional<analysis::WireTimes> wire_;

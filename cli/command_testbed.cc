@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/json_document.h"
+#include "cli/json_output.h"
 #include "cli/program.h"
 #include "cli/table.h"
 #include "engines/network.h"
@@ -299,7 +299,7 @@ class TestbedCommand : public Command {
   }
 
   std::string document(const hw::SwitchTree& tree) const {
-    JsonDocument document(std::nullopt, false);
+    JsonOutput document(std::nullopt, false);
     document.set("hosts", tree.hosts.size());
     document.set("switches", tree.switches.size());
     document.set("scale", factor_);

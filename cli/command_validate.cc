@@ -19,8 +19,8 @@
 #include "cli/measured_validation.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "cli/validation_report.h"
 #include "engines/engines.h"
 #include "experiments/plot.h"
@@ -273,7 +273,7 @@ class Validate : public Command {
     const std::uint32_t ranks = loaded.schedule.rank_count();
     joining_.check(ranks, source_.is_standard_input());
     return joining_.run_ranks(ranks, console, [&](const hw::MeshOptions& place, Console& seen) {
-      const Joined joined = joining_.join(place, {"command: validate"}, seen);
+      const JoinedRank joined = joining_.join(place, {"command: validate"}, seen);
       if (place.rank != 0) {
         hw::follow(*joined.mesh, *joined.transport);
         return 0;
@@ -331,7 +331,7 @@ class Validate : public Command {
   }
 
   ScheduleSource source_;
-  RunOptions options_{"simgrid", {"--on", "|run", false}};
+  SimulationOptions options_{"simgrid", {"--on", "|run", false}};
   Joining joining_;
   std::optional<std::string> ops_, delay_, tolerance_, plot_file_, csv_file_, report_file_;
   std::optional<analysis::OpChoice> choose_;

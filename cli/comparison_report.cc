@@ -252,7 +252,7 @@ class Comparing {
   }
 
   void add_never_done() const {
-    JsonDocument* json = answer_.json();
+    JsonOutput* json = answer_.json();
     if (json == nullptr) return;
     json->begin_list("never_done");
     const auto add = [&](std::span<const sched::OpId> ops, bool in_first, bool in_second) {

@@ -91,7 +91,7 @@ std::string Contents::report() const {
   return text;
 }
 
-void Contents::add_to(JsonDocument& json) const {
+void Contents::add_to(JsonOutput& json) const {
   json.set("contents_checked", !looked_at_.empty());
   json.list("contents_findings", findings_, [&](const Finding& finding) {
     json.set("code", finding.code);

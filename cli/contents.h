@@ -27,7 +27,7 @@ class Contents {
   /// A line that says what was found, and one for each finding; empty where nothing was looked at.
   std::string report() const;
   /// "contents_checked" and "contents_findings" [{code, op, message}].
-  void add_to(JsonDocument& json) const;
+  void add_to(JsonOutput& json) const;
   /// Both, at the end of an answer.
   void add_to(Answer& answer) const {
     answer.say(report());

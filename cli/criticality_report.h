@@ -6,8 +6,8 @@
 
 #include "analysis/slack/criticality.h"
 #include "cli/answer.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 
 namespace slackline::cli {
 

@@ -8,7 +8,7 @@
 #include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
-#include "cli/run_options.h"
+#include "cli/simulation_options.h"
 #include "sched/schedule.h"
 
 namespace slackline::cli {

@@ -71,7 +71,7 @@ std::string facts_table(const std::vector<hw::RankFacts>& facts) {
   return table_of(columns, ranks).text("  ");
 }
 
-void add_facts(const std::vector<hw::RankFacts>& facts, JsonDocument& json) {
+void add_facts(const std::vector<hw::RankFacts>& facts, JsonOutput& json) {
   if (facts.empty()) return;
   json.set("version", facts.front().version);  // of all ranks: no others can join
   add_list(json, "rank_facts", rows_of(facts.size()), columns_of(facts));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/json_document.h"
+#include "cli/json_output.h"
 #include "hw/rank_facts.h"
 
 namespace slackline::cli {
@@ -13,6 +13,6 @@ namespace slackline::cli {
 std::string facts_table(const std::vector<hw::RankFacts>& facts);
 
 /// "version", and "rank_facts", a list with an object for each rank.
-void add_facts(const std::vector<hw::RankFacts>& facts, JsonDocument& json);
+void add_facts(const std::vector<hw::RankFacts>& facts, JsonOutput& json);
 
 }  // namespace slackline::cli

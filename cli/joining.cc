@@ -61,7 +61,7 @@ int as_one(const hw::RankEnd& end) {
 
 }  // namespace
 
-Joined::~Joined() {
+JoinedRank::~JoinedRank() {
   transport.reset();
   if (mesh && mesh->any_lost()) hw::remove_shm_segments_of_lost(*mesh);
 }
@@ -265,8 +265,8 @@ std::unique_ptr<hw::ShmWarden> Joining::start_warden() const {
   return shares_memory ? std::make_unique<hw::ShmWarden>() : nullptr;
 }
 
-Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
-                     const sched::Schedule* schedule) const {
+JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
+                         const sched::Schedule* schedule) const {
   const std::string asked = transport();
   options.on_join = [&](std::uint32_t joined) {
     console.progress("joining", joined, options.ranks);
@@ -278,7 +278,7 @@ Joined Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, C
   if (bound != hw::Binding::kNone) {
     options.agreed.push_back(fmt::format("bind: {}", hw::name(bound)));
   }
-  Joined joined;
+  JoinedRank joined;
   joined.mesh = std::make_unique<hw::Mesh>(options);
   std::string_view chosen = hw::choose_transport(asked, *joined.mesh);
   hw::require_reach(chosen, *joined.mesh);

@@ -15,7 +15,7 @@
 #include "cli/completion_option.h"
 #include "cli/console.h"
 #include "cli/hosts_options.h"
-#include "cli/verbs_options.h"
+#include "cli/verbs_arguments.h"
 #include "hw/binding.h"
 #include "hw/end_signals.h"
 #include "hw/launch/agent.h"
@@ -31,11 +31,11 @@
 namespace slackline::cli {
 
 /// What a rank has of the others once it has joined.
-struct Joined {
-  Joined() = default;
-  Joined(Joined&&) = default;
+struct JoinedRank {
+  JoinedRank() = default;
+  JoinedRank(JoinedRank&&) = default;
   /// Leaves. Of ranks that were lost it clears away what they left behind.
-  ~Joined();
+  ~JoinedRank();
   std::unique_ptr<hw::Mesh> mesh;
   std::unique_ptr<hw::Transport> transport;
 };
@@ -62,8 +62,8 @@ class Joining {
   /// where --bind asks for it. Once one is lost, the process
   /// ends, as with the PeerLost that it cannot throw, if a call of the transport does not come
   /// back. The transport is the one for `schedule`, where one is given.
-  Joined join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
-              const sched::Schedule* schedule = nullptr) const;
+  JoinedRank join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
+                  const sched::Schedule* schedule = nullptr) const;
 
   /// The first of these options that was given, as in "--transport"; empty if none was.
   std::string_view given() const;
@@ -81,7 +81,7 @@ class Joining {
   // A rank that somebody else started.
   struct Started {
     hw::MeshOptions options;  // without root and secret where the launcher tells them
-    hw::Place place;
+    hw::LaunchPlace place;
     hw::LauncherKeys exchange;
   };
   std::optional<Started> place(std::uint32_t ranks) const;
@@ -111,7 +111,7 @@ class Joining {
                           const std::function<int(const hw::MeshOptions&, Console&)>& body,
                           std::uint64_t all_bytes, std::uint64_t most_bytes) const;
 
-  VerbsOptions verbs_;
+  VerbsArguments verbs_;
   HostsOptions hosts_;
   CompletionOption completion_;
   std::optional<std::string> transport_, host_, rank_, ranks_, root_, secret_, join_timeout_,

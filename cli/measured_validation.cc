@@ -31,7 +31,7 @@ std::vector<double> medians(const std::vector<std::vector<double>>& floats_s) {
 }  // namespace
 
 MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting& setting,
-                                 const MeasuredValidationOptions& options, const Joined& joined,
+                                 const MeasuredValidationOptions& options, const JoinedRank& joined,
                                  Console& console) {
   const sched::Schedule& schedule = loaded.schedule;
   const SettledRun settled(setting, schedule, console);

@@ -10,8 +10,8 @@
 #include "analysis/slack/measured_trials.h"
 #include "cli/console.h"
 #include "cli/joining.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "cli/validation_report.h"
 
 namespace slackline::cli {
@@ -35,7 +35,7 @@ struct MeasuredValidationOptions {
 /// What rank 0 does when the ranks have joined; the others hw::follow(). The first prediction is
 /// the median, over undelayed runs, of each one's observed_slack().
 MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting& setting,
-                                 const MeasuredValidationOptions& options, const Joined& joined,
+                                 const MeasuredValidationOptions& options, const JoinedRank& joined,
                                  Console& console);
 
 }  // namespace slackline::cli

@@ -181,7 +181,7 @@ void write_encoding(const OffloadAnswer& answer, const std::string& folder) {
     files.write(fmt::format("rank-{}.txt", r), rank_file(program, queues, numbers, r));
   }
   files.write("program.queues", offload::write_queues(program));
-  JsonDocument manifest(answer.subject.digest, answer.subject.proved);
+  JsonOutput manifest(answer.subject.digest, answer.subject.proved);
   manifest.set("schedule", answer.subject.name);
   manifest.set("program_digest", to_string(program.digest()));
   manifest.set("mode", name(program.mode()));

@@ -24,7 +24,7 @@ void add_platform_rows(Table& table, std::string_view shown, const machine::Plat
                                   taken, platform.name, *nodes)});
 }
 
-void set_platform(JsonDocument& json, const machine::Platform& platform, std::uint32_t ranks,
+void set_platform(JsonOutput& json, const machine::Platform& platform, std::uint32_t ranks,
                   std::optional<std::string_view> spec) {
   json.set("platform", platform.name);
   json.set("platform_spec", spec ? *spec : platform.spec());

@@ -22,7 +22,7 @@ void add_platform_rows(Table& table, std::string_view shown, const machine::Plat
 
 /// `platform`, `platform_spec`, `nodes` (that the run takes) and `platform_nodes` (that the machine
 /// has; null if nobody said).
-void set_platform(JsonDocument& json, const machine::Platform& platform, std::uint32_t ranks,
+void set_platform(JsonOutput& json, const machine::Platform& platform, std::uint32_t ranks,
                   std::optional<std::string_view> spec = {});
 
 }  // namespace slackline::cli

@@ -14,8 +14,8 @@
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/exact_float_report.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "cli/slack_run.h"
 
 namespace slackline::cli {

@@ -39,7 +39,7 @@ std::string reason_of(std::string_view errors) {
 
 }  // namespace
 
-sweep::Outcome run_point(const sweep::Point& point) {
+sweep::PointOutcome run_point(const sweep::Point& point) {
   try {
     const base::ProgramEnd end =
         base::run_program(command_of(point), "", "expected that this program can run itself");

@@ -99,7 +99,7 @@ void add_figures(const RunFigures& figures, Table& table) {
   }
 }
 
-void add_figures(const RunFigures& figures, JsonDocument& json) {
+void add_figures(const RunFigures& figures, JsonOutput& json) {
   const analysis::RunStatistics& found = figures.makespan;
   json.set("makespan_s", found.median_s);
   json.set("makespan_min_s", found.min_s);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/engines/run_statistics.h"
-#include "cli/json_document.h"
+#include "cli/json_output.h"
 #include "cli/table.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -39,7 +39,7 @@ RunFigures figures_of(const sched::Schedule& schedule, const std::optional<std::
 /// Rows of what a run is told of: makespan to messages.
 void add_figures(const RunFigures& figures, Table& table);
 /// Into the object that is open.
-void add_figures(const RunFigures& figures, JsonDocument& json);
+void add_figures(const RunFigures& figures, JsonOutput& json);
 
 /// For the lines of a table in which each run is one.
 std::vector<std::string> figure_heads();

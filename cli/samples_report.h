@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/answer.h"
-#include "cli/run_options.h"
+#include "cli/simulation_options.h"
 #include "machine/samples.h"
 
 namespace slackline::cli {

@@ -9,7 +9,7 @@
 #include "analysis/outcome.h"
 #include "cli/answer.h"
 #include "cli/link_use.h"
-#include "cli/run_options.h"
+#include "cli/simulation_options.h"
 #include "machine/setting.h"
 #include "sched/trace.h"
 

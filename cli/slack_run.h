@@ -7,8 +7,8 @@
 #include "analysis/slack/timed_slack.h"
 #include "cli/answer.h"
 #include "cli/console.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "machine/engine.h"
 #include "sched/trace.h"
 

@@ -5,8 +5,8 @@
 
 #include "analysis/engines/stream.h"
 #include "cli/console.h"
-#include "cli/run_options.h"
 #include "cli/samples_report.h"
+#include "cli/simulation_options.h"
 #include "cli/simulation_report.h"
 #include "machine/samples.h"
 #include "sched/compile.h"

@@ -33,7 +33,7 @@ const sched::Schedule& deciding_schedule(const std::vector<SweepSize>& sizes) {
   return found == sizes.end() ? sizes.front().loaded.schedule : found->loaded.schedule;
 }
 
-int run_sweep(const std::vector<SweepSize>& sizes, const Joined& joined, SweepReport& report,
+int run_sweep(const std::vector<SweepSize>& sizes, const JoinedRank& joined, SweepReport& report,
               Console& console) {
   const bool reports = joined.mesh->rank() == 0;
   const auto line = hw::line_rate(hw::gather_facts(*joined.mesh, *joined.transport));

@@ -29,7 +29,7 @@ const sched::Schedule& deciding_schedule(const std::vector<SweepSize>& sizes);
 
 /// Runs them all, as every rank does; rank 0 reports each as it is measured. Returns the exit code.
 /// Throws as hw::Session::run() does, and an Error of code 1 for bytes that are wrong.
-int run_sweep(const std::vector<SweepSize>& sizes, const Joined& joined, SweepReport& report,
+int run_sweep(const std::vector<SweepSize>& sizes, const JoinedRank& joined, SweepReport& report,
               Console& console);
 
 }  // namespace slackline::cli

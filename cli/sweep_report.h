@@ -38,7 +38,7 @@ class SweepReport {
 
  private:
   SweepSubject subject_;
-  std::optional<JsonDocument> json_;
+  std::optional<JsonOutput> json_;
 };
 
 }  // namespace slackline::cli

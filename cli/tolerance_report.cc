@@ -178,7 +178,7 @@ void answer_tolerances(Answer& answer, const SlackRun& run, const FoundTolerance
       {"bearable_2_percent", nullptr, bearable(0.02)},
       {"bearable_5_percent", nullptr, bearable(0.05)}};
   const Rows rows = rows_of(found.figures.size());
-  answer.list("tolerances", rows, columns, [&](std::uint32_t i, JsonDocument& json) {
+  answer.list("tolerances", rows, columns, [&](std::uint32_t i, JsonOutput& json) {
     const auto pieces = found.tolerances[i].makespan_at.pieces();
     json.set_each("piece_from", pieces, [](const auto& piece) { return piece.from; });
     json.set_each("piece_makespan_s", pieces,

@@ -109,7 +109,7 @@ void ValidationReport::say(Answer& answer) const {
   answer.digest_row();
 
   // How far each prediction is off.
-  const auto set_spread = [&](JsonDocument& json, const ErrorSpread& s) {
+  const auto set_spread = [&](JsonOutput& json, const ErrorSpread& s) {
     json.set("max_abs_error_s", s.max_s);
     json.set("median_abs_error_s", s.median_s);
     json.set("p90_abs_error_s", s.p90_s);
@@ -119,7 +119,7 @@ void ValidationReport::say(Answer& answer) const {
     json.set("p99_rel_error", s.p99_rel);
     json.set("max_rel_error", s.max_rel);
   };
-  if (JsonDocument* json = answer.json()) {
+  if (JsonOutput* json = answer.json()) {
     set_spread(*json, analysis::spread_of(validation, errors));
     json->list("predictions", rows_of(predictions.size()), [&](std::uint32_t p) {
       json->set("name", predictions[p].name);

@@ -9,8 +9,8 @@
 
 #include "analysis/slack/validate.h"
 #include "cli/answer.h"
-#include "cli/run_options.h"
 #include "cli/schedule_source.h"
+#include "cli/simulation_options.h"
 #include "experiments/report.h"
 
 namespace slackline::cli {

@@ -169,7 +169,7 @@ void WorkloadSource::add_to(Answer& answer, const sched::Schedule& schedule,
   }
   answer.set("messages_file", message_file_);
   answer.table("", shown, rows_of(parts.size()), 1 + kGroupsShown, "more group");
-  if (JsonDocument* json = answer.json()) {
+  if (JsonOutput* json = answer.json()) {
     json->list("groups", rows_of(counts.size()), [&](std::uint32_t g) {
       const Part& part = parts[g + 1];
       json->set("name", part.name);

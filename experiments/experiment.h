@@ -15,7 +15,7 @@ struct Experiment {
   std::string_view name;
   std::string_view summary;  // one line
   /// Throws slackline::Error. Same options, same report.
-  Report (*run)(const Options&);
+  ExperimentReport (*run)(const Options&);
 };
 
 }  // namespace slackline::experiments

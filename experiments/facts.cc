@@ -13,7 +13,7 @@ bool is_words(const FactEntry::Case& one) { return one.form.kind == Form::Kind::
 
 }  // namespace
 
-Facts::Facts(Report& report, std::string_view experiment)
+Facts::Facts(ExperimentReport& report, std::string_view experiment)
     : file_(read_fact_file(experiment)), experiment_(experiment), report_(report) {}
 
 void Facts::judge(std::string_view id, double got, std::string_view of) {
@@ -29,8 +29,8 @@ void Facts::judge_words(std::string_view id, bool ok, std::string got, std::stri
   add(id, of, std::move(got)).ok = ok;
 }
 
-Fact unjudged(const FactEntry& entry, const FactEntry::Case& one) {
-  Fact fact;
+JudgedFact unjudged(const FactEntry& entry, const FactEntry::Case& one) {
+  JudgedFact fact;
   fact.id = one.name.empty() ? entry.id : fmt::format("{}[{}]", entry.id, one.name);
   fact.fact = entry.text(one);
   fact.where = entry.where;
@@ -44,7 +44,7 @@ Fact unjudged(const FactEntry& entry, const FactEntry::Case& one) {
   return fact;
 }
 
-Fact& Facts::add(std::string_view id, std::string_view of, NumberOrText got) {
+JudgedFact& Facts::add(std::string_view id, std::string_view of, NumberOrText got) {
   const FactEntry& entry = found(id);
   report_.facts.push_back(unjudged(entry, found_case(entry, of)));
   report_.facts.back().got = std::move(got);

@@ -10,12 +10,12 @@
 namespace slackline::experiments {
 
 /// A fact of which nothing came out yet.
-Fact unjudged(const FactEntry& entry, const FactEntry::Case& one);
+JudgedFact unjudged(const FactEntry& entry, const FactEntry::Case& one);
 
 class Facts {
  public:
   /// Facts of `experiment` go to the end of `report`, which must outlive this.
-  Facts(Report& report, std::string_view experiment);
+  Facts(ExperimentReport& report, std::string_view experiment);
 
   /// Judges a number by the form that the file has for fact `id`, of the case `of` if it has
   /// several. Throws InternalError if the file has no such fact or case.
@@ -25,13 +25,13 @@ class Facts {
   void judge_words(std::string_view id, bool ok, std::string got, std::string_view of = "");
 
  private:
-  Fact& add(std::string_view id, std::string_view of, NumberOrText got);
+  JudgedFact& add(std::string_view id, std::string_view of, NumberOrText got);
   const FactEntry::Case& found_case(const FactEntry& entry, std::string_view of) const;
   const FactEntry& found(std::string_view id) const;
 
   FactFile file_;
   std::string experiment_;
-  Report& report_;
+  ExperimentReport& report_;
 };
 
 }  // namespace slackline::experiments

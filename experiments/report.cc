@@ -17,8 +17,8 @@ std::string shown(const NumberOrText& value) {
   return fmt::format("{:.5g}", number);
 }
 
-bool Report::holds() const {
-  return std::all_of(facts.begin(), facts.end(), [](const Fact& fact) { return fact.ok; });
+bool ExperimentReport::holds() const {
+  return std::all_of(facts.begin(), facts.end(), [](const JudgedFact& fact) { return fact.ok; });
 }
 
 }  // namespace slackline::experiments

@@ -19,7 +19,7 @@ using NumberOrText = std::variant<double, std::string>;
 /// A number as people read it; a text as it is.
 std::string shown(const NumberOrText& value);
 
-struct Table {
+struct ReportTable {
   std::string title;
   std::vector<std::string> columns;  // with their units
   std::vector<std::vector<NumberOrText>> rows = {};
@@ -61,7 +61,7 @@ struct Figure {
 };
 
 /// What came out of a fact of the experiment's file.
-struct Fact {
+struct JudgedFact {
   std::string id;     // "writes-range", and in brackets the case: "writes-range[8 B]"
   std::string fact;   // what is judged
   std::string where;  // in the paper
@@ -84,17 +84,17 @@ struct Constant {
   std::string source;  // "stated", "assumed", or "calibrated to …", and where
 };
 
-struct Report {
+struct ExperimentReport {
   std::string title;
   std::string reproduces;  // "RDMC (DSN 2018), figure 8"
-  std::vector<Table> tables = {};
+  std::vector<ReportTable> tables = {};
   std::vector<Figure> figures = {};
-  std::vector<Fact> facts = {};
+  std::vector<JudgedFact> facts = {};
   std::vector<Constant> constants = {};
   std::vector<std::string> notes = {};
 
   /// The same results as a table and as a figure.
-  void add(Table table, Figure figure) {
+  void add(ReportTable table, Figure figure) {
     tables.push_back(std::move(table));
     figures.push_back(std::move(figure));
   }

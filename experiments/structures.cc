@@ -59,24 +59,24 @@ class MessageSchedule {
     OpKind kind = OpKind::kCompareSwap;
     OpArguments arguments;
     switch (load_.component) {
-      case Message::kPut:
+      case MessageKind::kPut:
         return builder_.put(at, on, own, remote, sched::Notify::kNone);
-      case Message::kGet:
+      case MessageKind::kGet:
         return builder_.get(at, on, remote, own);
-      case Message::kFetchAdd:
+      case MessageKind::kFetchAdd:
         kind = OpKind::kFetchAdd;
         arguments.operand = sched::literal(1);
         break;
-      case Message::kSwap:  // whether it swaps or not
+      case MessageKind::kSwap:  // whether it swaps or not
         break;
-      case Message::kPersistentSwap:
+      case MessageKind::kPersistentSwap:
         // From what it saw last, at first 0, to one more.
         arguments.compare = {Operand::From::kResult, builder_.next_op(), 1};
         arguments.operand = {Operand::From::kResult, builder_.next_op(), 1, 1};
         break;
     }
     const OpId id = builder_.add(builder_.op(kind, at, on, remote, remote), arguments);
-    if (load_.component == Message::kPersistentSwap) builder_.retry(id, 1, kMostTries);
+    if (load_.component == MessageKind::kPersistentSwap) builder_.retry(id, 1, kMostTries);
     return id;
   }
 

@@ -31,9 +31,9 @@ struct Measured {
 Measured measure_structure(const std::string& spec, const machine::Platform& platform);
 
 /// Time of a message, averaged likewise: to a random other rank and a random one of its `words`.
-enum class Message { kPut, kGet, kFetchAdd, kSwap, kPersistentSwap };
+enum class MessageKind { kPut, kGet, kFetchAdd, kSwap, kPersistentSwap };
 struct MessageLoad {
-  Message component = Message::kPut;
+  MessageKind component = MessageKind::kPut;
   std::uint32_t ranks = 2;
   std::uint32_t operations = 1;
   std::uint32_t words = 1;  // of each rank; they hold values that nobody knows

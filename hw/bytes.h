@@ -105,7 +105,7 @@ class ByteReader {
     CutShort() : BadBytes("cut short") {}
   };
 
-  base::ByteReader<CutShort> plain_;
+  base::BasicByteReader<CutShort> plain_;
 };
 
 /// What rank `from` sent, read by read(reader) to its last byte. Throws EnvironmentError, naming

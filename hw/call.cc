@@ -29,7 +29,7 @@ CallTarget place_of(Calls& calls, CallCore& core, const RemoteBuffer& buffer,
 
 }  // namespace
 
-Synchronizer::Synchronizer(Calls& calls, Notify notify) : calls_(calls), notify_(notify) {}
+Synchronizer::Synchronizer(Calls& calls, CountWhen notify) : calls_(calls), notify_(notify) {}
 
 Synchronizer::~Synchronizer() {
   if (state_.pending != 0) calls_.core_->forget(&state_);
@@ -156,7 +156,7 @@ std::span<std::byte> Calls::bytes_of(const RemoteBuffer& buffer) {
 }
 
 void Calls::require_consumption(const Synchronizer& sync) {
-  if (sync.notify_ != Notify::kConsumed) {
+  if (sync.notify_ != CountWhen::kConsumed) {
     throw InputError(
         "calls: call_return: the synchroniser counts transmission; expected one of "
         "consumption, by which the result is there");

@@ -62,7 +62,7 @@ struct CallWish;
 /// it gone, before the Calls are.
 class Synchronizer {
  public:
-  explicit Synchronizer(Calls& calls, Notify notify = Notify::kConsumed);
+  explicit Synchronizer(Calls& calls, CountWhen notify = CountWhen::kConsumed);
   /// What is pending goes on; nobody hears of it. Results of call_return() come nowhere.
   ~Synchronizer();
   Synchronizer(const Synchronizer&) = delete;
@@ -79,7 +79,7 @@ class Synchronizer {
  private:
   friend class Calls;
   Calls& calls_;
-  const Notify notify_;
+  const CountWhen notify_;
   SyncState state_;
 };
 

@@ -197,7 +197,8 @@ bool Executor::takes_lane(std::uint32_t op) const {
 void Executor::come_again(std::uint32_t region, double wait_s) {
   const sched::Region& r = schedule_.regions()[region];
   // Cores may be fewer than ranks, and who it waits for may need this one.
-  if (r.kind == sched::RegionKind::kRetry && r.outcome == sched::Outcome::kActual) sched_yield();
+  if (r.kind == sched::RegionKind::kRetry && r.outcome == sched::RegionOutcome::kActual)
+    sched_yield();
   if (wait_s > 0) {
     set_timer(region, wait_s, Timer::What::kEnter);
   } else {

@@ -24,8 +24,8 @@ std::optional<std::uint32_t> number(const Environment& environment, const std::s
 }
 
 // Both, or nothing.
-std::optional<Place> place(Launcher launcher, const Environment& environment,
-                           const std::string& rank_name, const std::string& ranks_name) {
+std::optional<LaunchPlace> place(Launcher launcher, const Environment& environment,
+                                 const std::string& rank_name, const std::string& ranks_name) {
   const auto rank = number(environment, rank_name);
   const auto ranks = number(environment, ranks_name);
   if (!rank && !ranks) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<Place> place(Launcher launcher, const Environment& environment,
                     "number",
                     rank_name, *rank, ranks_name, *ranks));
   }
-  Place found;
+  LaunchPlace found;
   found.rank = *rank;
   found.ranks = *ranks;
   found.launcher = launcher;
@@ -55,14 +55,14 @@ std::string at_port_of(std::string_view host, std::string_view job) {
 
 constexpr std::string_view kLoopback = "127.0.0.1";
 
-void set_no_root(Place& place, std::string_view launcher) {
+void set_no_root(LaunchPlace& place, std::string_view launcher) {
   place.why_no_root = fmt::format(
       "{} does not say where rank 0 runs; expected --root HOST:PORT, its host and a free "
       "port there",
       launcher);
 }
 
-std::optional<Place> from_open_mpi(const Environment& environment) {
+std::optional<LaunchPlace> from_open_mpi(const Environment& environment) {
   auto found =
       place(Launcher::kOpenMpi, environment, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (!found) return found;
@@ -77,7 +77,7 @@ std::optional<Place> from_open_mpi(const Environment& environment) {
   return found;
 }
 
-std::optional<Place> from_slurm(const Environment& environment) {
+std::optional<LaunchPlace> from_slurm(const Environment& environment) {
   if (!environment("SLURM_STEP_ID")) return std::nullopt;
   const char* const tasks =
       environment("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
@@ -96,7 +96,7 @@ std::optional<Place> from_slurm(const Environment& environment) {
   return found;
 }
 
-std::optional<Place> from_flux(const Environment& environment) {
+std::optional<LaunchPlace> from_flux(const Environment& environment) {
   if (number(environment, "FLUX_JOB_SIZE").value_or(1) <= 1) return std::nullopt;
   auto found = place(Launcher::kFlux, environment, "FLUX_TASK_RANK", "FLUX_JOB_SIZE");
   found->one_host = number(environment, "FLUX_JOB_NNODES") == 1u;
@@ -109,7 +109,7 @@ std::optional<Place> from_flux(const Environment& environment) {
   return found;
 }
 
-std::optional<Place> from_pmi(const Environment& environment, pid_t parent) {
+std::optional<LaunchPlace> from_pmi(const Environment& environment, pid_t parent) {
   auto found = place(Launcher::kPmi, environment, "PMI_RANK", "PMI_SIZE");
   if (!found) return found;
   // srun and Flux may speak PMI too.
@@ -129,7 +129,7 @@ std::optional<Place> from_pmi(const Environment& environment, pid_t parent) {
 
 }  // namespace
 
-std::optional<Place> place_from(const Environment& environment, pid_t parent) {
+std::optional<LaunchPlace> place_from(const Environment& environment, pid_t parent) {
   if (auto found = from_open_mpi(environment)) return found;
   if (auto found = from_pmi(environment, parent)) return found;
   if (auto found = from_flux(environment)) return found;
@@ -143,7 +143,7 @@ Environment environment_of_process() {
   };
 }
 
-std::optional<Place> place_from_environment() {
+std::optional<LaunchPlace> place_from_environment() {
   return place_from(environment_of_process(), getppid());
 }
 

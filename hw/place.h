@@ -13,7 +13,7 @@ namespace slackline::hw {
 /// Who said so.
 enum class Launcher : std::uint8_t { kOpenMpi, kSlurm, kFlux, kPmi };
 
-struct Place {
+struct LaunchPlace {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   Launcher launcher = Launcher::kPmi;
@@ -39,13 +39,13 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 /// (hw/launch/key_exchange.h).
 ///
 /// Throws InputError for values that are no numbers or do not fit together.
-std::optional<Place> place_from(const Environment& environment, pid_t parent);
+std::optional<LaunchPlace> place_from(const Environment& environment, pid_t parent);
 
 /// This process's variables.
 Environment environment_of_process();
 
 /// This process's place.
-std::optional<Place> place_from_environment();
+std::optional<LaunchPlace> place_from_environment();
 
 /// The first of Slurm's list of hosts: "node03" of "node[03-05,9],login1". Throws InputError for
 /// what is no such list.

@@ -14,9 +14,9 @@
 namespace slackline::machine {
 
 /// Keeps the time of one run.
-class RunClock {
+class DrivenClock {
  public:
-  virtual ~RunClock() = default;
+  virtual ~DrivenClock() = default;
   /// Delivers `event` at that time, which is not before now.
   virtual void at(double time_s, ExecutionEvent event) = 0;
   /// A large message begins to leave now. {`id`, kSent} is delivered when it has left, or {`id`,
@@ -36,7 +36,7 @@ class DrivenRun {
   virtual std::string result() { return {}; }
 };
 
-using MakeRun = std::function<std::unique_ptr<DrivenRun>(RunClock&)>;
+using MakeRun = std::function<std::unique_ptr<DrivenRun>(DrivenClock&)>;
 
 /// Makes a run and drives it to its end; returns its result(). drive_alone(), or one inside a
 /// simulator.

@@ -39,7 +39,7 @@ bool draws_outcomes(const sched::Schedule& schedule) {
   const auto regions = schedule.regions();
   return std::any_of(regions.begin(), regions.end(), [](const sched::Region& r) {
     const bool is_certain = r.p.value == 0 || r.p.value >= kCertain;
-    return r.kind != sched::RegionKind::kRepeat && r.outcome == sched::Outcome::kSampled &&
+    return r.kind != sched::RegionKind::kRepeat && r.outcome == sched::RegionOutcome::kSampled &&
            !is_certain;
   });
 }

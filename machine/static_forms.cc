@@ -15,9 +15,9 @@ namespace {
 
 using sched::Operand;
 using sched::OpId;
-using sched::Outcome;
 using sched::Region;
 using sched::RegionKind;
+using sched::RegionOutcome;
 using sched::RegionTree;
 
 // How often the operations of each region ran, and how often its rank came to it.
@@ -74,7 +74,7 @@ sched::Unrolled unroll(const sched::Schedule& schedule, std::uint64_t seed,
   const RegionTree tree(schedule);
   RegionDraws draws(schedule, seed);
   const auto decide = [&](std::uint32_t region) {
-    if (schedule.regions()[region].outcome == Outcome::kActual) {
+    if (schedule.regions()[region].outcome == RegionOutcome::kActual) {
       throw Unsupported(
           fmt::format("unroll takes sampled outcomes only, not that of {}", tree.describe(region)));
     }
@@ -95,14 +95,15 @@ sched::Unrolled realise(const sched::Schedule& schedule, const sched::Trace& tra
   std::vector<std::uint64_t> attempts(schedule.regions().size());
   for (std::uint32_t r = 0; r < attempts.size(); ++r) {
     const Region& region = schedule.regions()[r];
-    if (region.outcome == Outcome::kSampled || region.kind == RegionKind::kRepeat) continue;
+    if (region.outcome == RegionOutcome::kSampled || region.kind == RegionKind::kRepeat) continue;
     attempts[r] = attempts_each_time(tree, counts, region.kind, r);
   }
   std::vector<std::uint64_t> asked(attempts.size(), 0);
   return sched::unroll(
       schedule,
       [&](std::uint32_t region) {
-        if (schedule.regions()[region].outcome == Outcome::kSampled) return draws.next(region);
+        if (schedule.regions()[region].outcome == RegionOutcome::kSampled)
+          return draws.next(region);
         if (schedule.regions()[region].kind == RegionKind::kAlt) return attempts[region] != 0;
         return ++asked[region] % attempts[region] == 0;
       },
@@ -120,7 +121,7 @@ sched::Unrolled best_case(const sched::Schedule& schedule) {
   return sched::unroll(schedule, [&](std::uint32_t region) {
     const Region& r = schedule.regions()[region];
     if (r.kind == RegionKind::kRetry) return true;
-    return r.outcome == Outcome::kSampled && r.p.value >= 1'000'000;
+    return r.outcome == RegionOutcome::kSampled && r.p.value >= 1'000'000;
   });
 }
 

@@ -2,7 +2,7 @@
 
 namespace slackline::offload {
 
-Completions::Completions(const QueueProgram& program)
+QueueCompletions::QueueCompletions(const QueueProgram& program)
     : program_(program),
       producers_(program.cqs().size()),
       of_(program.cqs().size()),

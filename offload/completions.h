@@ -17,9 +17,9 @@ struct EntryRef {
 
 /// By completion queue, the entries whose completions go there, in the order of queues and entries.
 /// Where one queue alone makes them, the i-th is the completion with count start + i + 1.
-class Completions {
+class QueueCompletions {
  public:
-  explicit Completions(const QueueProgram& program);
+  explicit QueueCompletions(const QueueProgram& program);
 
   /// The queues that make completions in it.
   const std::vector<QueueId>& producers(CqId cq) const { return producers_[cq.value]; }

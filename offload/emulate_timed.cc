@@ -47,7 +47,7 @@ class TimedRun final : public machine::DrivenRun {
  public:
   TimedRun(const QueueProgram& program, const sched::Schedule& schedule, const MessageGraph& graph,
            const machine::Platform& platform, const machine::Paths& paths, const NicTiming& timing,
-           machine::RunClock& clock)
+           machine::DrivenClock& clock)
       : program_(program),
         schedule_(schedule),
         platform_(platform),
@@ -313,7 +313,7 @@ class TimedRun final : public machine::DrivenRun {
   const MemoryMap memory_;
   NicQueues nic_;
   const machine::Paths& paths_;
-  machine::RunClock& clock_;
+  machine::DrivenClock& clock_;
   const double gap_s_;
   const double entry_s_;
   std::vector<State> queues_;
@@ -343,7 +343,7 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
     throw Unsupported("offload: a delay plan with failures; expected delays only");
   }
   const machine::Paths paths(setting);
-  Emulation result = unpack(clock.drive(paths, [&](machine::RunClock& time) {
+  Emulation result = unpack(clock.drive(paths, [&](machine::DrivenClock& time) {
     return std::make_unique<TimedRun>(program, schedule, graph, platform, paths, timing, time);
   }));
   result.trace.schedule = schedule.digest();

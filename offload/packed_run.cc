@@ -26,7 +26,7 @@ std::string pack(const NicQueues& nic) {
 }
 
 Emulation unpack(std::string_view bytes) {
-  base::ByteReader<ResultCutOff> in(bytes);
+  base::BasicByteReader<ResultCutOff> in(bytes);
   Emulation result;
   result.trace.ops = in.list<sched::OpTimes>();
   result.not_ready = in.get<std::uint64_t>();

@@ -78,7 +78,7 @@ class DotWriter {
   }
 
   const QueueProgram& program_;
-  Completions completions_;
+  QueueCompletions completions_;
   std::string text_;
 };
 

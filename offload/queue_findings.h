@@ -44,7 +44,7 @@ class ProgramIndex {
   const QueueProgram& program;
   const sched::Schedule& schedule;
   const MessageGraph& graph;
-  const Completions completions;
+  const QueueCompletions completions;
 
   EntryRef entry_of(sched::OpId op) const { return entry_of_[op.value]; }
   /// The entry's place among the messages of its queue, or the receives.

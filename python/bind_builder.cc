@@ -149,7 +149,7 @@ void bind_builder(py::module_& module) {
             region.entry = sched::OpId(entry);
             region.count = count;
             region.max_attempts = attempts;
-            region.outcome = sched::Outcome::kActual;
+            region.outcome = sched::RegionOutcome::kActual;
             b.add_region(region);
           })
       .def("build", [](ScheduleBuilder& b) {

@@ -25,8 +25,8 @@ std::int64_t unfolded(std::uint64_t value) {
 
 }  // namespace
 
-Column packed(std::string name, std::span<const std::int64_t> values, Coding coding) {
-  Column column;
+PackedColumn packed(std::string name, std::span<const std::int64_t> values, Coding coding) {
+  PackedColumn column;
   column.name = std::move(name);
   column.count = values.size();
   column.coding = coding;
@@ -60,7 +60,7 @@ Column packed(std::string name, std::span<const std::int64_t> values, Coding cod
   return column;
 }
 
-std::vector<std::int64_t> unpacked(const Column& column, std::string_view bytes) {
+std::vector<std::int64_t> unpacked(const PackedColumn& column, std::string_view bytes) {
   std::vector<std::int64_t> values(column.count);
   std::int64_t before = 0;
   for (std::size_t i = 0; i < column.count; ++i) {

@@ -18,7 +18,7 @@ namespace slackline::report {
 
 enum class Coding : std::uint8_t { kValues, kDifferences };
 
-struct Column {
+struct PackedColumn {
   std::string name;  // of letters, digits, '.' and '_'; unique in a report
   std::uint64_t count = 0;
   std::uint32_t planes = 0;  // 0 to 7; 0: all numbers are 0
@@ -29,10 +29,10 @@ struct Column {
 };
 
 /// Throws Unsupported, naming the column, if a value, or a difference to be kept, is 2^52 or more.
-Column packed(std::string name, std::span<const std::int64_t> values, Coding coding);
+PackedColumn packed(std::string name, std::span<const std::int64_t> values, Coding coding);
 
 /// The inverse, as the page does it: for tests. `bytes` is what `base64` holds, uncompressed.
-std::vector<std::int64_t> unpacked(const Column& column, std::string_view bytes);
+std::vector<std::int64_t> unpacked(const PackedColumn& column, std::string_view bytes);
 
 /// The columns of one report, in the order in which they were added.
 class Columns {
@@ -41,10 +41,10 @@ class Columns {
            Coding coding = Coding::kValues) {
     all_.push_back(packed(std::move(name), values, coding));
   }
-  std::span<const Column> all() const { return all_; }
+  std::span<const PackedColumn> all() const { return all_; }
 
  private:
-  std::vector<Column> all_;
+  std::vector<PackedColumn> all_;
 };
 
 }  // namespace slackline::report

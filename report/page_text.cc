@@ -40,7 +40,7 @@ void fill(std::string& out, std::string_view html,
 std::string page_text(std::string_view name, Document&& document) {
   document.facts["format"] = kFormat;
   std::string data;
-  for (const Column& column : document.columns.all()) {
+  for (const PackedColumn& column : document.columns.all()) {
     document.facts["columns"][column.name] = {{"count", column.count},
                                               {"planes", column.planes},
                                               {"coding", coding_name(column.coding)},

@@ -128,7 +128,7 @@ class RunWriter {
       band.push_back(static_cast<std::int64_t>(track.band));
       lane.push_back(track.lane);
       bars.push_back(static_cast<std::int64_t>(track.bars.size()));
-      for (const Bar& bar : track.bars) op.push_back(bar.op.value);
+      for (const TrackBar& bar : track.bars) op.push_back(bar.op.value);
     }
     add("track.rank", rank, Coding::kDifferences);
     add("track.band", band);

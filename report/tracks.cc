@@ -32,7 +32,7 @@ class Builder {
       }
       for (auto& [where, bars] : of_) {
         const auto [band, lane] = where;
-        std::sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
+        std::sort(bars.begin(), bars.end(), [](const TrackBar& a, const TrackBar& b) {
           return std::tuple(a.begin_s, a.op) < std::tuple(b.begin_s, b.op);
         });
         if (band == Band::kLane) begin_posts(bars);
@@ -69,9 +69,9 @@ class Builder {
   }
 
   // A post holds its lane from when it is ready and the lane is free.
-  void begin_posts(std::vector<Bar>& bars) const {
+  void begin_posts(std::vector<TrackBar>& bars) const {
     double free_s = 0;
-    for (Bar& bar : bars) {
+    for (TrackBar& bar : bars) {
       if (machine::is_posted(schedule_.op(bar.op).kind)) {
         const double ready_s = trace_.ops[bar.op.value].ready_s;
         bar.begin_s = std::min(bar.end_s, std::max(ready_s, free_s));
@@ -83,7 +83,7 @@ class Builder {
   const sched::Schedule& schedule_;
   const machine::Paths& paths_;
   const sched::Trace& trace_;
-  std::map<std::pair<Band, std::uint32_t>, std::vector<Bar>> of_;  // of the rank at hand
+  std::map<std::pair<Band, std::uint32_t>, std::vector<TrackBar>> of_;  // of the rank at hand
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace slackline::report {
 
 enum class Band : std::uint8_t { kLane, kOut, kIn, kWait };
 
-struct Bar {
+struct TrackBar {
   sched::OpId op;
   double begin_s = 0;
   double end_s = 0;  // ≥ begin_s
@@ -29,8 +29,8 @@ struct Bar {
 struct Track {
   sched::RankId rank;
   Band band = Band::kLane;
-  std::uint32_t lane = 0;  // of kLane
-  std::vector<Bar> bars;   // in the order of (begin, op)
+  std::uint32_t lane = 0;      // of kLane
+  std::vector<TrackBar> bars;  // in the order of (begin, op)
 };
 
 /// Whether the trace is of a real run, which sees when operations are issued and done, and nothing

@@ -15,7 +15,7 @@ constexpr EnumNames<Service, 3> kServices = {"rc", "ud", "eager"};
 constexpr EnumNames<Bundle, 3> kBundles = {"none", "trad", "ovfl"};
 constexpr EnumNames<On, 2> kOns = {"issued", "done"};
 constexpr EnumNames<RegionKind, 3> kRegionKinds = {"retry", "alt", "repeat"};
-constexpr EnumNames<Outcome, 2> kOutcomes = {"sampled", "actual"};
+constexpr EnumNames<RegionOutcome, 2> kOutcomes = {"sampled", "actual"};
 constexpr EnumNames<Expect, 2> kExpects = {"equal", "unequal"};
 
 }  // namespace
@@ -26,7 +26,7 @@ std::string_view name(Service value) { return kServices[value]; }
 std::string_view name(Bundle value) { return kBundles[value]; }
 std::string_view name(On value) { return kOns[value]; }
 std::string_view name(RegionKind value) { return kRegionKinds[value]; }
-std::string_view name(Outcome value) { return kOutcomes[value]; }
+std::string_view name(RegionOutcome value) { return kOutcomes[value]; }
 std::string_view name(Expect value) { return kExpects[value]; }
 
 std::optional<OpKind> op_kind_named(std::string_view text) { return kKinds.find(text); }
@@ -37,7 +37,7 @@ std::optional<On> on_named(std::string_view text) { return kOns.find(text); }
 std::optional<RegionKind> region_kind_named(std::string_view text) {
   return kRegionKinds.find(text);
 }
-std::optional<Outcome> outcome_named(std::string_view text) { return kOutcomes.find(text); }
+std::optional<RegionOutcome> outcome_named(std::string_view text) { return kOutcomes.find(text); }
 std::optional<Expect> expect_named(std::string_view text) { return kExpects.find(text); }
 
 }  // namespace slackline::sched

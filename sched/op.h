@@ -207,7 +207,7 @@ struct Channel {
 };
 
 enum class RegionKind : std::uint8_t { kRetry, kAlt, kRepeat };
-enum class Outcome : std::uint8_t { kSampled, kActual };
+enum class RegionOutcome : std::uint8_t { kSampled, kActual };
 
 /// A run of a rank's operations whose execution depends on chance or on a result: repeated until it
 /// succeeds (retry), taken or not (alt), or run `max_attempts` times (repeat).
@@ -217,7 +217,7 @@ struct Region {
   std::uint32_t count = 0;  // operations in it
   std::uint32_t max_attempts = 1;
   PartsPerMillion p;  // sampled: the chance of success (retry) or of being taken (alt)
-  Outcome outcome = Outcome::kSampled;
+  RegionOutcome outcome = RegionOutcome::kSampled;
   Time backoff{0};  // between attempts
 };
 
@@ -261,7 +261,7 @@ std::string_view name(Service service);
 std::string_view name(Bundle bundle);
 std::string_view name(On on);
 std::string_view name(RegionKind kind);
-std::string_view name(Outcome outcome);
+std::string_view name(RegionOutcome outcome);
 std::string_view name(Expect expect);
 
 /// The inverse of name(); nothing if there is no such name.
@@ -271,7 +271,7 @@ std::optional<Service> service_named(std::string_view text);
 std::optional<Bundle> bundle_named(std::string_view text);
 std::optional<On> on_named(std::string_view text);
 std::optional<RegionKind> region_kind_named(std::string_view text);
-std::optional<Outcome> outcome_named(std::string_view text);
+std::optional<RegionOutcome> outcome_named(std::string_view text);
 std::optional<Expect> expect_named(std::string_view text);
 
 }  // namespace slackline::sched

@@ -27,7 +27,7 @@ void ProgramWriter::retry(OpId entry, std::uint32_t count, std::uint32_t attempt
   region.entry = entry;
   region.count = count;
   region.max_attempts = attempts;
-  region.outcome = Outcome::kActual;
+  region.outcome = RegionOutcome::kActual;
   add_region(region);
 }
 

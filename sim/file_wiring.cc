@@ -70,7 +70,7 @@ std::string packed(const Found& found) {
 }
 
 Wiring unpacked(std::string_view bytes, const machine::Platform& platform) {
-  base::ByteReader<ChildBrokeOff> unpacker(bytes);
+  base::BasicByteReader<ChildBrokeOff> unpacker(bytes);
   Found found;
   for (auto count = unpacker.get<std::size_t>(); count > 0; --count) {
     found.host_of_rank.push_back(unpacker.text());

@@ -20,7 +20,7 @@
 
 namespace slackline::sim {
 
-class FlowNetwork final : public machine::RunClock {
+class FlowNetwork final : public machine::DrivenClock {
  public:
   /// Makes SimGrid's platform and seals it. No message has more than `largest_bytes`. All
   /// references must outlive this.

@@ -76,7 +76,7 @@ struct PointRunner::Kept {
 PointRunner::PointRunner() : kept_(std::make_unique<Kept>()) {}
 PointRunner::~PointRunner() = default;
 
-Outcome PointRunner::answer(const Point& point) {
+PointOutcome PointRunner::answer(const Point& point) {
   try {
     kept_->read(point);
     const machine::Engine& engine = engines::engine_named(point.engine, "engine");

@@ -26,7 +26,7 @@ struct PointSlack {
   friend bool operator==(const PointSlack&, const PointSlack&) = default;
 };
 
-struct Outcome {
+struct PointOutcome {
   /// Of each sample; infinite where a failure kept a rank from finishing. None if it failed.
   std::vector<double> makespan_s;
   std::string error;           // one line; empty if it did not fail
@@ -34,7 +34,7 @@ struct Outcome {
   /// Where it was asked for, and every rank finished. A real run has none.
   std::optional<PointSlack> slack = {};
 
-  friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend bool operator==(const PointOutcome&, const PointOutcome&) = default;
 };
 
 /// Answers points one after another. What one point needs and the next needs again is kept in
@@ -48,7 +48,7 @@ class PointRunner {
 
   /// Of what is wrong with the point there is an error in the answer; throws nothing but
   /// std::bad_alloc.
-  Outcome answer(const Point& point);
+  PointOutcome answer(const Point& point);
 
  private:
   struct Kept;

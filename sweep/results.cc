@@ -133,7 +133,7 @@ std::string number_or_inf(std::optional<double> value) {
 
 }  // namespace
 
-Row row_of(const Point& point, const Outcome& answer) {
+Row row_of(const Point& point, const PointOutcome& answer) {
   Row row;
   row.schedule = point.schedule;
   row.platform = point.platform;
@@ -183,7 +183,7 @@ double time_of(const Row& row, std::string_view column) {
   throw InternalError(fmt::format("no time of a row is called '{}'", column));
 }
 
-Part::Part(const std::string& path, sched::Descriptor lock)
+ResultsPart::ResultsPart(const std::string& path, sched::Descriptor lock)
     : lock_(std::move(lock)), database_(path), begun_ms_(now_ms()) {
   // No journal in shared memory, since folders may be on a parallel file system. What was written
   // survives the end of this process, though not that of the machine.
@@ -195,14 +195,14 @@ Part::Part(const std::string& path, sched::Descriptor lock)
       "at_ms INTEGER, answered INTEGER, left INTEGER)");
 }
 
-Part Part::free_one(const std::string& folder) {
+ResultsPart ResultsPart::free_one(const std::string& folder) {
   for (std::uint32_t number = 0;; ++number) {
     const std::string path = fmt::format("{}/part-{}.sqlite", folder, number);
     if (sched::Descriptor lock = lock_of(path)) return {path, std::move(lock)};
   }
 }
 
-Part Part::of_shard(const std::string& folder, const Shard& shard) {
+ResultsPart ResultsPart::of_shard(const std::string& folder, const Shard& shard) {
   const std::string path =
       fmt::format("{}/part-shard-{}-of-{}.sqlite", folder, shard.number, shard.count);
   if (sched::Descriptor lock = lock_of(path)) return {path, std::move(lock)};
@@ -212,7 +212,7 @@ Part Part::of_shard(const std::string& folder, const Shard& shard) {
                   shard.number, shard.count, folder));
 }
 
-void Part::add(const std::vector<std::pair<std::string, Row>>& rows, std::size_t left) {
+void ResultsPart::add(const std::vector<std::pair<std::string, Row>>& rows, std::size_t left) {
   answered_ += static_cast<std::int64_t>(rows.size());
   database_.run("BEGIN IMMEDIATE");
   {

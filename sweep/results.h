@@ -34,7 +34,7 @@ struct Row {
   std::int32_t exit_code = 0;
 };
 
-Row row_of(const Point& point, const Outcome& answer);
+Row row_of(const Point& point, const PointOutcome& answer);
 
 /// Columns of times that are there where slack was asked for.
 inline constexpr std::string_view kFloats[] = {"least_float_s", "median_float_s", "most_float_s"};
@@ -44,18 +44,18 @@ inline constexpr std::string_view kFloats[] = {"least_float_s", "median_float_s"
 double time_of(const Row& row, std::string_view column);
 
 /// The part of one sweep: a file of a folder that no other process writes.
-class Part {
+class ResultsPart {
  public:
   /// The first of part-0, part-1, … that nobody writes.
-  static Part free_one(const std::string& folder);
+  static ResultsPart free_one(const std::string& folder);
   /// That of a shard. Throws InputError if another process is writing it.
-  static Part of_shard(const std::string& folder, const Shard& shard);
+  static ResultsPart of_shard(const std::string& folder, const Shard& shard);
 
   /// All of them, or none. `left` are still to come.
   void add(const std::vector<std::pair<std::string, Row>>& rows, std::size_t left);
 
  private:
-  Part(const std::string& path, sched::Descriptor lock);
+  ResultsPart(const std::string& path, sched::Descriptor lock);
   sched::Descriptor lock_;
   Database database_;
   std::int64_t begun_ms_;

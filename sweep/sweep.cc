@@ -67,14 +67,14 @@ struct Left {
 
 class Answering {
  public:
-  Answering(Part part, const SweepRuns& runs, Rows& rows)
+  Answering(ResultsPart part, const SweepRuns& runs, Rows& rows)
       : part_(std::move(part)), runs_(runs), rows_(rows) {}
 
   void answer(const Left& simulated, const Left& real) {
     of_ = done_ + simulated.points.size() + real.points.size();
     answer_all(
         simulated.points, runs_.jobs,
-        [&](std::size_t index, const Outcome& answer) { take(simulated, index, answer); },
+        [&](std::size_t index, const PointOutcome& answer) { take(simulated, index, answer); },
         [&] { keep(); });
     for (std::size_t i = 0; i < real.points.size(); ++i) {
       take(real, i, runs_.real(real.points[i]));
@@ -83,7 +83,7 @@ class Answering {
   }
 
  private:
-  void take(const Left& left, std::size_t index, const Outcome& answer) {
+  void take(const Left& left, std::size_t index, const PointOutcome& answer) {
     fresh_.emplace_back(left.keys[index], row_of(left.points[index], answer));
     ++done_;
   }
@@ -94,7 +94,7 @@ class Answering {
     if (runs_.progress) runs_.progress(done_, of_);
   }
 
-  Part part_;
+  ResultsPart part_;
   const SweepRuns& runs_;
   Rows& rows_;
   std::vector<std::pair<std::string, Row>> fresh_;
@@ -119,8 +119,9 @@ SweepState sweep(const Study& study, const std::string& folder, const SweepRuns&
   if (runs.shard) require_shares(study);
   const std::vector<std::string> keys = keys_of(study);
   Rows rows = rows_of_parts(folder);
-  Answering answering(runs.shard ? Part::of_shard(folder, *runs.shard) : Part::free_one(folder),
-                      runs, rows);
+  Answering answering(
+      runs.shard ? ResultsPart::of_shard(folder, *runs.shard) : ResultsPart::free_one(folder), runs,
+      rows);
   for (;;) {
     Left simulated, real;
     std::set<std::string> told;

@@ -34,7 +34,7 @@ struct SweepRuns {
   std::optional<Shard> shard = {};
   /// Carries out for real a point of which is_real() is so. These are answered one at a time, after
   /// the others, since they would disturb each other. Empty: they fail, as of an unknown engine.
-  std::function<Outcome(const Point&)> real = {};
+  std::function<PointOutcome(const Point&)> real = {};
   /// Told now and then how many of this sweep's points are answered. May be empty.
   std::function<void(std::size_t done, std::size_t of)> progress = {};
 };

@@ -46,7 +46,7 @@ struct Head {
   std::uint64_t bytes = 0;  // of the answer that follows
 };
 
-std::string packed(const Outcome& answer) {
+std::string packed(const PointOutcome& answer) {
   base::ByteWriter<std::string> writer;
   writer.add_list(std::span<const double>(answer.makespan_s));
   writer.add_text(answer.error);
@@ -56,9 +56,9 @@ std::string packed(const Outcome& answer) {
   return writer.take();
 }
 
-Outcome unpacked(std::string_view bytes) {
-  base::ByteReader<CutShort> reader(bytes);
-  Outcome answer;
+PointOutcome unpacked(std::string_view bytes) {
+  base::BasicByteReader<CutShort> reader(bytes);
+  PointOutcome answer;
   answer.makespan_s.clear();
   const auto bits = reader.list<std::uint64_t>();
   answer.makespan_s.resize(bits.size());
@@ -124,7 +124,7 @@ std::optional<Value> taken(std::string_view& bytes) {
 
 // Nobody but the machine's user, or its kernel for want of memory, ends a process by SIGKILL: that
 // may come out another time. Whatever else ends one is a defect of ours.
-Outcome outcome_of_end(int status) {
+PointOutcome outcome_of_end(int status) {
   if (!WIFSIGNALED(status)) {
     return {{}, fmt::format("the process that ran it ended with {}", WEXITSTATUS(status)), 70};
   }
@@ -204,7 +204,7 @@ class Worker {
   // Waits for something to come; false if the process has ended instead.
   bool listen() { return read_more(answers_.get(), come_); }
   // Gives what has come whole.
-  void hear(const std::function<void(std::size_t index, const Outcome& answer)>& take) {
+  void hear(const std::function<void(std::size_t index, const PointOutcome& answer)>& take) {
     std::string_view left = come_;
     for (std::string_view rest = left;;) {
       const auto head = taken<Head>(rest);
@@ -219,7 +219,7 @@ class Worker {
   }
 
   // What it was told and is not known to have answered; and the error of whom it ended at.
-  std::deque<std::uint64_t> left(Outcome& ended) {
+  std::deque<std::uint64_t> left(PointOutcome& ended) {
     ended = outcome_of_end(base::wait_for(child_));
     child_ = -1;
     return std::move(told_);
@@ -250,7 +250,7 @@ class NoSigpipe {
 }  // namespace
 
 void answer_all(std::span<const Point> points, std::uint32_t jobs,
-                const std::function<void(std::size_t index, const Outcome& answer)>& take,
+                const std::function<void(std::size_t index, const PointOutcome& answer)>& take,
                 const std::function<void()>& wait) {
   const NoSigpipe quiet;
   std::deque<std::uint64_t> left(points.size());
@@ -281,7 +281,7 @@ void answer_all(std::span<const Point> points, std::uint32_t jobs,
         tell(worker);
         continue;
       }
-      Outcome ended;
+      PointOutcome ended;
       const std::deque<std::uint64_t> untold = worker.left(ended);
       if (untold.size() == 1) {
         take(untold.front(), ended);

@@ -18,7 +18,7 @@ namespace slackline::sweep {
 /// process with threads. Throws EnvironmentError if no process can be made, and what `take` and
 /// `wait` do.
 void answer_all(std::span<const Point> points, std::uint32_t jobs,
-                const std::function<void(std::size_t index, const Outcome& answer)>& take,
+                const std::function<void(std::size_t index, const PointOutcome& answer)>& take,
                 const std::function<void()>& wait);
 
 }  // namespace slackline::sweep

@@ -14,7 +14,7 @@
 
 namespace slackline::analysis {
 
-class FlowClock final : public machine::RunClock {
+class FlowClock final : public machine::DrivenClock {
  public:
   /// The paths must outlive this.
   FlowClock(const machine::Paths& paths, const machine::Wiring& wiring);

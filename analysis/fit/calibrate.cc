@@ -24,9 +24,9 @@ constexpr double kClearly = 1.5;          // times the other's loss: points refu
 constexpr double kRounding = 1e-9;        // the loss of a point that is met exactly
 constexpr int kTurns = 8;
 
-constexpr base::EnumNames<Figure, kFigures> kNames = {"o_post",    "o_complete", "gap",
-                                                      "latency",   "rate",       "atomic_service",
-                                                      "copy_rate", "copy_start", "interleave"};
+constexpr base::EnumNames<CalibratedFigure, kFigures> kNames = {
+    "o_post",         "o_complete", "gap",        "latency",   "rate",
+    "atomic_service", "copy_rate",  "copy_start", "interleave"};
 
 // A fit under what is taken to pace the streams of small messages.
 struct Attempt {
@@ -103,14 +103,14 @@ Choice choose(std::span<const MeasuredPoint> points) {
   return {std::move(by_gap), undecided};
 }
 
-std::optional<Unknown> unknown_of(Figure figure) {
-  if (figure == Figure::kInterleave) return std::nullopt;
+std::optional<Unknown> unknown_of(CalibratedFigure figure) {
+  if (figure == CalibratedFigure::kInterleave) return std::nullopt;
   return static_cast<Unknown>(figure);  // they stand in the same order
 }
 
 FigureFit fit_of_interleave(const InterleaveFit& fit) {
   FigureFit result;
-  result.figure = Figure::kInterleave;
+  result.figure = CalibratedFigure::kInterleave;
   result.points = fit.points;
   if (fit.points == 0) return result;
   result.verdict = fit.travels && fit.waits ? Verdict::kMeasured : Verdict::kVague;
@@ -142,9 +142,9 @@ class Calibrator {
 
   Calibration run() {
     for (std::size_t i = 0; i + 1 < kFigures; ++i) {
-      result_.figures.push_back(figure_fit(static_cast<Figure>(i)));
+      result_.figures.push_back(figure_fit(static_cast<CalibratedFigure>(i)));
     }
-    const bool wire = result_.of(Figure::kRate).verdict == Verdict::kMeasured;
+    const bool wire = result_.of(CalibratedFigure::kRate).verdict == Verdict::kMeasured;
     const InterleaveFit interleave =
         fit_interleave(points_, wire ? choice_.attempt.x(Unknown::kByte) : 0);
     result_.figures.push_back(fit_of_interleave(interleave));
@@ -182,7 +182,7 @@ class Calibrator {
     own_rows_ = kept.own;
   }
 
-  FigureFit figure_fit(Figure figure) const {
+  FigureFit figure_fit(CalibratedFigure figure) const {
     const std::size_t j = index_of(*unknown_of(figure));
     FigureFit result;
     result.figure = figure;
@@ -194,13 +194,14 @@ class Calibrator {
       share = std::max(share, times / model_.observed[i]);
     }
     if (result.points == 0) return result;
-    if (choice_.undecided && (figure == Figure::kPost || figure == Figure::kGap)) {
+    if (choice_.undecided &&
+        (figure == CalibratedFigure::kPost || figure == CalibratedFigure::kGap)) {
       result.verdict = Verdict::kUndecided;
       return result;
     }
     const std::uint64_t others = fit().entangled[j] & ~(std::uint64_t{1} << j);
     for (std::size_t k = 0; k < kUnknowns; ++k) {
-      if ((others >> k & 1) != 0) result.together_with.push_back(static_cast<Figure>(k));
+      if ((others >> k & 1) != 0) result.together_with.push_back(static_cast<CalibratedFigure>(k));
     }
     result.verdict = others != 0       ? Verdict::kTogether
                      : !fit().known(j) ? Verdict::kNoPoints
@@ -210,7 +211,7 @@ class Calibrator {
     }
     if (!fit().known(j)) return result;
     const bool rate = is_rate(figure);
-    if (figure == Figure::kRate && result_.contradiction) {
+    if (figure == CalibratedFigure::kRate && result_.contradiction) {
       const double byte_s = fit().x[j];
       result.value = 1 / byte_s;
       result.low = 1 / std::max(fit().high[j], byte_s * (1 + kStreamsWithin));
@@ -236,9 +237,9 @@ class Calibrator {
 
   // What streams and bursts say of a figure that did not pace them: it is no longer than what did.
   void bound_paces() {
-    FigureFit& post = result_.figures[static_cast<std::size_t>(Figure::kPost)];
-    FigureFit& gap = result_.figures[static_cast<std::size_t>(Figure::kGap)];
-    const FigureFit& rate = result_.of(Figure::kRate);
+    FigureFit& post = result_.figures[static_cast<std::size_t>(CalibratedFigure::kPost)];
+    FigureFit& gap = result_.figures[static_cast<std::size_t>(CalibratedFigure::kGap)];
+    const FigureFit& rate = result_.of(CalibratedFigure::kRate);
     const auto lower = [](std::optional<double>& bound, double value) {
       bound = bound ? std::min(*bound, value) : value;
     };
@@ -355,7 +356,7 @@ class Calibrator {
 
 }  // namespace
 
-std::string_view name(Figure figure) { return kNames[figure]; }
+std::string_view name(CalibratedFigure figure) { return kNames[figure]; }
 
 Calibration calibrate(std::span<const MeasuredPoint> points, const machine::Platform& base) {
   if (points.empty()) throw InputError("calibration: no points; expected one or more");

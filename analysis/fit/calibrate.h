@@ -13,7 +13,7 @@
 namespace slackline::analysis {
 
 /// What is calibrated, in the order of reports.
-enum class Figure : std::uint8_t {
+enum class CalibratedFigure : std::uint8_t {
   kPost,
   kComplete,
   kGap,
@@ -27,11 +27,11 @@ enum class Figure : std::uint8_t {
 inline constexpr std::size_t kFigures = 9;
 
 /// "o_post", … as in an inline platform spec; "copy_start" is no figure of a platform.
-std::string_view name(Figure figure);
+std::string_view name(CalibratedFigure figure);
 /// Whether it is in bytes per second: rate and copy_rate. Interleave is in bytes, the others are in
 /// seconds.
-constexpr bool is_rate(Figure figure) {
-  return figure == Figure::kRate || figure == Figure::kCopyRate;
+constexpr bool is_rate(CalibratedFigure figure) {
+  return figure == CalibratedFigure::kRate || figure == CalibratedFigure::kCopyRate;
 }
 
 enum class Verdict : std::uint8_t {
@@ -44,15 +44,15 @@ enum class Verdict : std::uint8_t {
 };
 
 struct FigureFit {
-  Figure figure = Figure::kPost;
+  CalibratedFigure figure = CalibratedFigure::kPost;
   Verdict verdict = Verdict::kNoPoints;
-  double value = 0;                   // of the fit; of kMeasured, also kOnePoint and kVague
-  double low = 0;                     // 95 % interval of the same
-  double high = 0;                    // …which may be infinite
-  std::size_t points = 0;             // that speak of it, without outliers
-  std::vector<Figure> together_with;  // kTogether
-  std::size_t rests_on = 0;           // kOnePoint: an index of a point
-  std::optional<double> at_least;     // not measured, but it must be…
+  double value = 0;        // of the fit; of kMeasured, also kOnePoint and kVague
+  double low = 0;          // 95 % interval of the same
+  double high = 0;         // …which may be infinite
+  std::size_t points = 0;  // that speak of it, without outliers
+  std::vector<CalibratedFigure> together_with;  // kTogether
+  std::size_t rests_on = 0;                     // kOnePoint: an index of a point
+  std::optional<double> at_least;               // not measured, but it must be…
   std::optional<double> at_most;
 };
 
@@ -96,7 +96,9 @@ struct Calibration {
   std::size_t worst = 0;       // the index of that point
   std::size_t outliers = 0;
 
-  const FigureFit& of(Figure figure) const { return figures[static_cast<std::size_t>(figure)]; }
+  const FigureFit& of(CalibratedFigure figure) const {
+    return figures[static_cast<std::size_t>(figure)];
+  }
 };
 
 /// Fits all figures at once to the relative errors of the points (robust_fit()), with every figure

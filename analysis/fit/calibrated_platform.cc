@@ -20,37 +20,37 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
   for (const FigureFit& figure : figures) {
     if (figure.verdict != Verdict::kMeasured) continue;
     switch (figure.figure) {
-      case Figure::kPost:
+      case CalibratedFigure::kPost:
         // Whatever a signal takes of it.
         platform.o_post = time(figure.value);
         platform.o_signal = {};
         break;
-      case Figure::kComplete:
+      case CalibratedFigure::kComplete:
         // Until it was seen, whatever that took.
         platform.o_complete = time(figure.value);
         platform.o_poll = platform.o_match = {};
         platform.poll_batch = 1;
         break;
-      case Figure::kGap:
+      case CalibratedFigure::kGap:
         platform.gap = time(figure.value);
         break;
-      case Figure::kLatency:
+      case CalibratedFigure::kLatency:
         platform.latency = time(figure.value);
         break;
-      case Figure::kRate:
+      case CalibratedFigure::kRate:
         // What was measured is what messages get.
         platform.rate = bits_per_second(figure.value);
         platform.framing = {};
         break;
-      case Figure::kAtomicService:
+      case CalibratedFigure::kAtomicService:
         platform.atomic_service = time(figure.value);
         break;
-      case Figure::kCopyRate:
+      case CalibratedFigure::kCopyRate:
         platform.copy_rate = bits_per_second(figure.value);
         break;
-      case Figure::kCopyStart:
+      case CalibratedFigure::kCopyStart:
         break;
-      case Figure::kInterleave:
+      case CalibratedFigure::kInterleave:
         platform.interleave_bytes = static_cast<std::uint64_t>(figure.value);
         break;
     }

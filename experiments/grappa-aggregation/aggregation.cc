@@ -14,11 +14,11 @@ namespace slackline::experiments {
 namespace {
 
 // By size, on the machine that facts are held on.
-std::map<std::uint64_t, double> add_raw(Report& report, std::uint32_t nodes,
+std::map<std::uint64_t, double> add_raw(ExperimentReport& report, std::uint32_t nodes,
                                         std::uint32_t messages) {
   const std::vector<std::string> machines = {"sierra", "fdr-4node", "fractus"};
-  Table table{"Share of the peak bisection bandwidth that single writes reach, %",
-              {"bytes of a write", "sierra", "fdr-4node", "fractus"}};
+  ReportTable table{"Share of the peak bisection bandwidth that single writes reach, %",
+                    {"bytes of a write", "sierra", "fdr-4node", "fractus"}};
   Figure figure{"grappa-aggregation-raw",
                 "Single writes against the peak",
                 {"bytes of a write", 2},
@@ -46,10 +46,11 @@ struct Rates {  // accesses per second of all ranks, by tasks a core
   std::map<std::uint32_t, double> gathered;
 };
 
-Rates add_tasks(Report& report, std::uint32_t nodes, std::uint32_t most) {
+Rates add_tasks(ExperimentReport& report, std::uint32_t nodes, std::uint32_t most) {
   const machine::Platform platform = machine::load_platform("sierra");
-  Table table{"Random fetch-and-adds by delegates: millions a second, all cores",
-              {"tasks a core", "each alone", "gathered to 4096 B", "records a write, gathered"}};
+  ReportTable table{
+      "Random fetch-and-adds by delegates: millions a second, all cores",
+      {"tasks a core", "each alone", "gathered to 4096 B", "records a write, gathered"}};
   Figure figure{"grappa-aggregation-tasks",
                 "Throughput against tasks",
                 {"tasks a core", 2},
@@ -73,9 +74,9 @@ Rates add_tasks(Report& report, std::uint32_t nodes, std::uint32_t most) {
   return rates;
 }
 
-Report grappa_aggregation(const Options& options) {
-  Report report{"Small messages, and queues that gather them",
-                "Grappa (proposal, 2013), section on communication"};
+ExperimentReport grappa_aggregation(const Options& options) {
+  ExperimentReport report{"Small messages, and queues that gather them",
+                          "Grappa (proposal, 2013), section on communication"};
   const std::uint32_t nodes = options.quick ? 4 : 8;
   const std::map<std::uint64_t, double> share = add_raw(report, nodes, options.quick ? 300 : 1000);
   const Rates rates = add_tasks(report, nodes, options.quick ? 1024 : 4096);

@@ -14,9 +14,9 @@
 namespace slackline::experiments {
 namespace {
 
-Report grappa_bfs(const Options& options) {
-  Report report{"Breadth-first search over a Kronecker graph",
-                "Grappa (proposal, 2013), section on performance"};
+ExperimentReport grappa_bfs(const Options& options) {
+  ExperimentReport report{"Breadth-first search over a Kronecker graph",
+                          "Grappa (proposal, 2013), section on performance"};
   const std::uint32_t scale = options.quick ? 9 : 12;
   constexpr std::uint32_t kEdgeFactor = 16;
   constexpr std::uint64_t kSeed = 1;
@@ -29,7 +29,7 @@ Report grappa_bfs(const Options& options) {
     if (level[v] != sched::kUnreached) traversed += graph.neighbours(v).size();
   }
   const machine::Platform platform = machine::load_platform("sierra");
-  Table table{
+  ReportTable table{
       fmt::format("2^{} vertices, {} edges drawn; 64 tasks a core", scale, graph.drawn_edges),
       {"cores", "time, ms", "edges, 10^6 / s", "edges, 10^6 / s and core"}};
   Figure figure{"grappa-bfs",

@@ -25,10 +25,10 @@ struct Growth {
   double most_hops_over_log = 0;
 };
 
-Growth add_counts(Report& report) {
-  Table table{"Queues and hops, nodes of 16 cores, groups of 8",
-              {"nodes", "end points n", "queues, flat", "queues, hierarchical", "over n log2 n",
-               "hops, flat", "hops, hierarchical"}};
+Growth add_counts(ExperimentReport& report) {
+  ReportTable table{"Queues and hops, nodes of 16 cores, groups of 8",
+                    {"nodes", "end points n", "queues, flat", "queues, hierarchical",
+                     "over n log2 n", "hops, flat", "hops, hierarchical"}};
   Figure figure{"grappa-hierarchy-queues",
                 "Queues needed",
                 {"end points", 2},
@@ -61,7 +61,7 @@ struct Measured {
   IrregularRun hierarchical;
 };
 
-Measured add_runs(Report& report, bool quick) {
+Measured add_runs(ExperimentReport& report, bool quick) {
   const std::uint32_t ranks = quick ? 64 : 256;
   const std::uint32_t tasks = quick ? 64 : 128;
   const machine::Platform platform = machine::load_platform("sierra");
@@ -72,8 +72,9 @@ Measured add_runs(Report& report, bool quick) {
   m.raw = run_irregular(spec, platform);
   m.flat = run_irregular(spec + ",aggregation=destination", platform);
   m.hierarchical = run_irregular(spec + ",aggregation=hierarchical", platform);
-  Table table{fmt::format("Random accesses of {} end points, {} tasks each", ranks, tasks),
-              {"messages go", "queues used", "writes an access", "time, ms", "accesses, 10^6 / s"}};
+  ReportTable table{
+      fmt::format("Random accesses of {} end points, {} tasks each", ranks, tasks),
+      {"messages go", "queues used", "writes an access", "time, ms", "accesses, 10^6 / s"}};
   const double count = 2.0 * tasks * ranks;
   const auto add = [&](const char* name, const IrregularRun& run) {
     table.add({std::string(name), static_cast<double>(run.channels),
@@ -87,9 +88,9 @@ Measured add_runs(Report& report, bool quick) {
   return m;
 }
 
-Report grappa_hierarchy(const Options& options) {
-  Report report{"Queues for every end point, or a hierarchy of them",
-                "Grappa (proposal, 2013), section on the improved networking layer"};
+ExperimentReport grappa_hierarchy(const Options& options) {
+  ExperimentReport report{"Queues for every end point, or a hierarchy of them",
+                          "Grappa (proposal, 2013), section on the improved networking layer"};
   const Growth growth = add_counts(report);
   const Measured measured = add_runs(report, options.quick);
   report.constants = {

@@ -13,10 +13,10 @@
 namespace slackline::experiments {
 namespace {
 
-void add_trees(Report& report, Facts& facts, bool quick) {
+void add_trees(ExperimentReport& report, Facts& facts, bool quick) {
   std::vector<std::string> trees = {"T1"};
   if (!quick) trees = {"T1", "T5", "T2", "T3", "T1L"};
-  Table table{"Trees of the benchmark", {"tree", "vertices", "leaves", "depth"}};
+  ReportTable table{"Trees of the benchmark", {"tree", "vertices", "leaves", "depth"}};
   for (const std::string& tree : trees) {
     const sched::UtsTree::Size size = sched::UtsTree(*sched::uts_sample(tree)).measure();
     table.add({tree, static_cast<double>(size.vertices), static_cast<double>(size.leaves),
@@ -27,9 +27,9 @@ void add_trees(Report& report, Facts& facts, bool quick) {
   report.tables.push_back(std::move(table));
 }
 
-Report grappa_uts(const Options& options) {
-  Report report{"Unbalanced tree search in global memory",
-                "Grappa (proposal, 2013), section on performance"};
+ExperimentReport grappa_uts(const Options& options) {
+  ExperimentReport report{"Unbalanced tree search in global memory",
+                          "Grappa (proposal, 2013), section on performance"};
   Facts facts(report, "grappa-uts");
   add_trees(report, facts, options.quick);
   const std::uint32_t ranks = 16;
@@ -38,8 +38,8 @@ Report grappa_uts(const Options& options) {
   parameters.depth = depth;
   const auto vertices = static_cast<double>(sched::UtsTree(parameters).measure().vertices);
   const machine::Platform platform = machine::load_platform("sierra");
-  Table table{fmt::format("T1 to depth {}: {} vertices by {} cores", depth, vertices, ranks),
-              {"tasks a core", "time, ms", "vertices, 10^6 / s"}};
+  ReportTable table{fmt::format("T1 to depth {}: {} vertices by {} cores", depth, vertices, ranks),
+                    {"tasks a core", "time, ms", "vertices, 10^6 / s"}};
   Figure figure{"grappa-uts",
                 "Tree search: throughput against tasks",
                 {"tasks a core", 2},

@@ -80,12 +80,13 @@ Case measure(const std::string& pattern, std::uint32_t nodes, std::uint64_t byte
   return found;
 }
 
-void add_tables(Report& report, const std::vector<Case>& cases) {
-  Table delays{"Software that sees completions later: its time over the NICs' (least slack first)",
-               {"pattern", "nodes", "NICs, ms", "NICs by FIFO, ms"}};
+void add_tables(ExperimentReport& report, const std::vector<Case>& cases) {
+  ReportTable delays{
+      "Software that sees completions later: its time over the NICs' (least slack first)",
+      {"pattern", "nodes", "NICs, ms", "NICs by FIFO, ms"}};
   for (const double delay_us : kDelays_us) delays.columns.push_back(fmt::format("{} us", delay_us));
-  Table stops{"Software stopped for 100 us at a share of its posts: its time over the NICs'",
-              {"pattern", "nodes", "0 %"}};
+  ReportTable stops{"Software stopped for 100 us at a share of its posts: its time over the NICs'",
+                    {"pattern", "nodes", "0 %"}};
   for (const std::uint32_t chance : kChances_ppm) {
     stops.columns.push_back(fmt::format("{} %", chance / 10'000.0));
   }
@@ -102,7 +103,7 @@ void add_tables(Report& report, const std::vector<Case>& cases) {
   report.tables = {delays, stops};
 }
 
-void add_figures(Report& report, const std::vector<Case>& cases, std::uint32_t most) {
+void add_figures(ExperimentReport& report, const std::vector<Case>& cases, std::uint32_t most) {
   Figure delays{"offload-preemption-delay",
                 fmt::format("{} nodes: software against NICs, by what a completion costs", most),
                 {"further delay of each completion, us", 0},
@@ -128,7 +129,7 @@ void add_figures(Report& report, const std::vector<Case>& cases, std::uint32_t m
   report.figures = {delays, stops};
 }
 
-void add_facts(Report& report, const std::vector<Case>& cases) {
+void add_facts(ExperimentReport& report, const std::vector<Case>& cases) {
   Facts facts(report, "offload-preemption");
   const auto reached =
       std::count_if(cases.begin(), cases.end(), [](const Case& c) { return c.cpus_reach_nics; });
@@ -165,9 +166,9 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
   }
 }
 
-Report offload_preemption(const Options& options) {
-  Report report{"Relaying in the NIC, as the software that relays grows slower",
-                "RDMC (DSN 2018), sections 2 and 5.1"};
+ExperimentReport offload_preemption(const Options& options) {
+  ExperimentReport report{"Relaying in the NIC, as the software that relays grows slower",
+                          "RDMC (DSN 2018), sections 2 and 5.1"};
   const std::uint64_t bytes = (options.quick ? 16 : 64) * kMiB;
   const std::uint64_t seeds = options.quick ? 4 : 16;
   const std::uint32_t most = options.quick ? 16 : 64;

@@ -57,9 +57,9 @@ std::string shown_case(const Case& c) {
   return fmt::format("{}, {} nodes, {}", c.pattern, c.nodes, name(c.mode));
 }
 
-void add_tables(Report& report, const std::vector<Case>& cases) {
-  Table table{"Time over the ideal, by the order in which a NIC serves its queues",
-              {"pattern", "nodes", "mode", "ideal, block times"}};
+void add_tables(ExperimentReport& report, const std::vector<Case>& cases) {
+  ReportTable table{"Time over the ideal, by the order in which a NIC serves its queues",
+                    {"pattern", "nodes", "mode", "ideal, block times"}};
   for (const Egress order : kOrders) table.columns.emplace_back(name(order));
   for (const Case& c : cases) {
     std::vector<NumberOrText> row{c.pattern, static_cast<double>(c.nodes),
@@ -70,7 +70,7 @@ void add_tables(Report& report, const std::vector<Case>& cases) {
   report.tables.push_back(std::move(table));
 }
 
-void add_figure(Report& report, const std::vector<Case>& cases) {
+void add_figure(ExperimentReport& report, const std::vector<Case>& cases) {
   Figure figure{"priority-inversion-offload",
                 "mq-enable under FIFO: time over the ideal",
                 {"nodes, the sender included", 2},
@@ -86,7 +86,7 @@ void add_figure(Report& report, const std::vector<Case>& cases) {
 }
 
 // The two patterns with inversions, under each order.
-void add_cure(Report& report, const std::vector<Case>& cases) {
+void add_cure(ExperimentReport& report, const std::vector<Case>& cases) {
   Figure figure{"priority-inversion-offload-cure",
                 "mq-enable: the inversion, and least slack first, which cures it",
                 {"nodes, the sender included", 2},
@@ -103,7 +103,7 @@ void add_cure(Report& report, const std::vector<Case>& cases) {
   report.figures.push_back(std::move(figure));
 }
 
-void add_facts(Report& report, const std::vector<Case>& cases) {
+void add_facts(ExperimentReport& report, const std::vector<Case>& cases) {
   double tree = 0;
   double pipeline = 0;
   double lost = 0;
@@ -129,9 +129,9 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
       fmt::format("Least slack first is furthest from the ideal with {}.", shown_case(*worst)));
 }
 
-Report priority_inversion_offload(const Options& options) {
-  Report report{"Queues that wait in NICs: priority inversions at the port",
-                "RDMC (DSN 2018), section 2, which leaves the question open"};
+ExperimentReport priority_inversion_offload(const Options& options) {
+  ExperimentReport report{"Queues that wait in NICs: priority inversions at the port",
+                          "RDMC (DSN 2018), section 2, which leaves the question open"};
   const std::uint32_t most = options.quick ? 16 : 64;
   const std::uint64_t blocks = options.quick ? 32 : 128;
   const std::vector<Case> cases = measure(most, blocks);

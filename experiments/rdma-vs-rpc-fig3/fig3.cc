@@ -58,9 +58,9 @@ void add_facts(const Curves& aries, Facts& facts) {
   facts.judge("persistent", least_persistent);
 }
 
-Report rdma_vs_rpc_fig3(const Options& options) {
-  Report report{"Component latencies of RDMA operations and active messages",
-                "RDMA vs. RPC (IA3 2019), figure 3"};
+ExperimentReport rdma_vs_rpc_fig3(const Options& options) {
+  ExperimentReport report{"Component latencies of RDMA operations and active messages",
+                          "RDMA vs. RPC (IA3 2019), figure 3"};
   const std::uint32_t doublings = options.quick ? 4 : 7;
   const std::uint32_t operations = options.quick ? 8 : 12;
   const machine::Platform on_aries = cori(kProcessesPerNode);
@@ -69,7 +69,7 @@ Report rdma_vs_rpc_fig3(const Options& options) {
   infiniband.nic_read = on_aries.nic_read;
   const Curves aries = measured(on_aries, doublings, operations);
 
-  Table table{"Time of an operation, us", {"nodes"}};
+  ReportTable table{"Time of an operation, us", {"nodes"}};
   Figure figure{"rdma-vs-rpc-fig3",
                 "Random operations by 32 processes a node",
                 {"nodes", 2},
@@ -99,10 +99,11 @@ Report rdma_vs_rpc_fig3(const Options& options) {
   facts.judge("single-infiniband", on_infiniband);
   // What it would take.
   const std::uint32_t swept = std::min(nodes, 32u);
-  Table sweep{fmt::format("FAD on a single variable against random ones, {} nodes, by what an "
-                          "atomic that had to wait for its variable takes longer",
-                          swept),
-              {"atomic_service_shared, us", "times"}};
+  ReportTable sweep{
+      fmt::format("FAD on a single variable against random ones, {} nodes, by what an "
+                  "atomic that had to wait for its variable takes longer",
+                  swept),
+      {"atomic_service_shared, us", "times"}};
   for (const int us : {0, 1, 2, 3, 4}) {
     machine::Platform varied = on_aries;
     varied.atomic_service_shared = sched::Time{us * std::int64_t{1'000'000}};

@@ -36,13 +36,13 @@ Point measure(std::uint32_t nodes, std::uint32_t per_node, std::uint32_t operati
                                          ranks, operations, how, kHandler),
                              platform);
   };
-  const auto message = [&](Message what, std::uint32_t words) {
+  const auto message = [&](MessageKind what, std::uint32_t words) {
     return message_s({what, ranks, operations, words}, platform);
   };
   analysis::ComponentCosts costs;
-  costs.put_s = message(Message::kPut, 1024);
-  costs.single_fetch_s = message(Message::kFetchAdd, 1);
-  costs.persistent_s = message(Message::kPersistentSwap, 1024);
+  costs.put_s = message(MessageKind::kPut, 1024);
+  costs.single_fetch_s = message(MessageKind::kFetchAdd, 1);
+  costs.persistent_s = message(MessageKind::kPersistentSwap, 1024);
   const auto model_us = [&](Promise level) {
     return 1e6 * analysis::find_cost_row(StructureAccess::kPush, level)->price_s(costs, true);
   };
@@ -56,21 +56,21 @@ Point measure(std::uint32_t nodes, std::uint32_t per_node, std::uint32_t operati
   point.checksum_us = 1e6 * push("level=checksum").operation_s;
   point.cw_model_us = model_us(Promise::kWrite);
   point.crw_model_us = model_us(Promise::kReadWrite);
-  costs.persistent_s = message(Message::kSwap, 1024);
+  costs.persistent_s = message(MessageKind::kSwap, 1024);
   point.crw_single_us = model_us(Promise::kReadWrite);
   return point;
 }
 
-Report rdma_vs_rpc_fig4(const Options& options) {
-  Report report{"Pushing to queues on every process, by RDMA or by active messages",
-                "RDMA vs. RPC (2019), figure 4"};
+ExperimentReport rdma_vs_rpc_fig4(const Options& options) {
+  ExperimentReport report{"Pushing to queues on every process, by RDMA or by active messages",
+                          "RDMA vs. RPC (2019), figure 4"};
   const std::uint32_t per_node = options.quick ? 4 : 32;
   const std::uint32_t operations = options.quick ? 30 : 40;
   std::vector<std::uint32_t> nodes = {1, 2, 4, 8, 16, 32, 64};
   if (options.quick) nodes = {2, 4, 8};
-  Table table{fmt::format("us a push, {}, {} pushes each", processes(per_node), operations),
-              {"nodes", "am", "rdma cw", "its model", "rdma crw", "its model, crw", "with one try",
-               "tries", "rdma checksum"}};
+  ReportTable table{fmt::format("us a push, {}, {} pushes each", processes(per_node), operations),
+                    {"nodes", "am", "rdma cw", "its model", "rdma crw", "its model, crw",
+                     "with one try", "tries", "rdma checksum"}};
   Figure figure{"rdma-vs-rpc-fig4",
                 fmt::format("Queue push on Cori, {}", processes(per_node)),
                 {"nodes", 2},

@@ -19,15 +19,16 @@ constexpr std::array<std::string_view, 6> kNames = {
     "AM insert", "AM find", "RDMA find CR", "RDMA find CRW", "RDMA insert CW", "RDMA insert CRW"};
 using Point = std::array<double, 6>;
 
-Report rdma_vs_rpc_fig5(const Options& options) {
-  Report report{"Hash tables, by RDMA or by active messages", "RDMA vs. RPC (2019), figure 5"};
+ExperimentReport rdma_vs_rpc_fig5(const Options& options) {
+  ExperimentReport report{"Hash tables, by RDMA or by active messages",
+                          "RDMA vs. RPC (2019), figure 5"};
   const std::uint32_t per_node = options.quick ? 4 : 8;
   const std::uint32_t operations = options.quick ? 30 : 25;
   std::vector<std::uint32_t> nodes = {1, 2, 4, 8, 16, 32, 64, 128};
   if (options.quick) nodes = {2, 4, 8};
-  Table table{fmt::format("us an operation, {}, {} operations each, load factor 0.5",
-                          processes(per_node), operations),
-              {"nodes"}};
+  ReportTable table{fmt::format("us an operation, {}, {} operations each, load factor 0.5",
+                                processes(per_node), operations),
+                    {"nodes"}};
   Figure figure{"rdma-vs-rpc-fig5",
                 fmt::format("Hash table on Cori, {}", processes(per_node)),
                 {"nodes", 2},

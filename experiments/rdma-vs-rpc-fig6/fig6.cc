@@ -21,9 +21,9 @@ struct Point {
   double wait_us = 0;  // of calls that find their target busy
 };
 
-Report rdma_vs_rpc_fig6(const Options& options) {
-  Report report{"Attentiveness: pushing to queues between computations",
-                "RDMA vs. RPC (2019), figure 6"};
+ExperimentReport rdma_vs_rpc_fig6(const Options& options) {
+  ExperimentReport report{"Attentiveness: pushing to queues between computations",
+                          "RDMA vs. RPC (2019), figure 6"};
   const std::uint32_t per_node = options.quick ? 4 : 16;
   const std::uint32_t ranks = 8 * per_node;
   const std::uint32_t operations = options.quick ? 30 : 50;
@@ -31,10 +31,10 @@ Report rdma_vs_rpc_fig6(const Options& options) {
   if (options.quick) computes = {0, 1, 4, 16, 64, 512};
   const machine::Platform platform = cori(per_node);
   std::vector<Point> points;
-  Table table{fmt::format("us a push, without the computation; 8 nodes, {}, {} pushes each",
-                          processes(per_node), operations),
-              {"compute, us", "AM", "wait of those that wait", "AM, progress thread", "RDMA cw",
-               "RDMA crw"}};
+  ReportTable table{fmt::format("us a push, without the computation; 8 nodes, {}, {} pushes each",
+                                processes(per_node), operations),
+                    {"compute, us", "AM", "wait of those that wait", "AM, progress thread",
+                     "RDMA cw", "RDMA crw"}};
   Figure figure{"rdma-vs-rpc-fig6",
                 "Queue insertion on Cori against computation between insertions",
                 {"compute, us", 2},

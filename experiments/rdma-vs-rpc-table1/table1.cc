@@ -7,9 +7,9 @@
 namespace slackline::experiments {
 namespace {
 
-Report rdma_vs_rpc_table1(const Options& options) {
-  Report report{"The cost of one-sided operations on 64 nodes of 32 processes",
-                "RDMA vs. RPC (IA3 2019), table I"};
+ExperimentReport rdma_vs_rpc_table1(const Options& options) {
+  ExperimentReport report{"The cost of one-sided operations on 64 nodes of 32 processes",
+                          "RDMA vs. RPC (IA3 2019), table I"};
   const std::uint32_t operations = options.quick ? 8 : 24;
   const machine::Platform machine = cori(kProcessesPerNode);
   struct Row {
@@ -21,7 +21,7 @@ Report rdma_vs_rpc_table1(const Options& options) {
                       {"get", components()[1], 3.7},
                       {"compare-and-swap", components()[2], 3.8},
                       {"fetch-and-op", components()[4], 3.9}};
-  Table table{"Time of an operation on 64 nodes, us", {"operation", "paper", "here"}};
+  ReportTable table{"Time of an operation on 64 nodes, us", {"operation", "paper", "here"}};
   Facts facts(report, "rdma-vs-rpc-table1");
   for (const Row& row : rows) {
     const double us = component_us(row.component, machine, 64, operations);

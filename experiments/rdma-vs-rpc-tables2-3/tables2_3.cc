@@ -27,9 +27,9 @@ double stated_us(StructureAccess access, Promise level) {
   return 1e6 * analysis::find_cost_row(access, level)->price_s(analysis::stated_costs());
 }
 
-Report rdma_vs_rpc_tables2_3(const Options& options) {
-  Report report{"What operations on data structures cost, as sums of messages",
-                "RDMA vs. RPC (2019), tables II and III"};
+ExperimentReport rdma_vs_rpc_tables2_3(const Options& options) {
+  ExperimentReport report{"What operations on data structures cost, as sums of messages",
+                          "RDMA vs. RPC (2019), tables II and III"};
   const std::uint32_t nodes = options.quick ? 32 : 64;
   const std::uint32_t per_node = options.quick ? 2 : 8;
   const std::uint32_t ranks = nodes * per_node;
@@ -40,7 +40,7 @@ Report rdma_vs_rpc_tables2_3(const Options& options) {
   const analysis::ComponentCosts costs =
       analysis::idle_costs(idle, wiring, sched::RankId(1), sched::RankId(0), sched::Time{20'000});
   const machine::Platform busy = cori(per_node);
-  Table table{
+  ReportTable table{
       fmt::format("us; under load: {} nodes, {}, all of which operate", nodes, processes(per_node)),
       {"table", "operation", "level", "cost", "of table I", "model of cori", "alone",
        "under load"}};

@@ -55,8 +55,8 @@ Gain gain_of(const sched::Schedule& schedule, const machine::Platform& platform)
   return gain;
 }
 
-Report rdmc_delays(const Options& options) {
-  Report report;
+ExperimentReport rdmc_delays(const Options& options) {
+  ExperimentReport report;
   report.title = "Delays that make a multicast faster";
   report.reproduces = "a study of ours";
   report.constants = {{"a host's cable", "100 Gb/s", "assumed"},
@@ -67,9 +67,9 @@ Report rdmc_delays(const Options& options) {
                     : std::vector<std::string>{"binomial-pipeline", "chain",       "binomial-tree",
                                                "binary-tree",       "double-tree", "circulant",
                                                "scatter-allgather"};
-  Table table{"1 MiB in blocks of 128 KiB to 8 ranks in two racks",
-              {"pattern", "uplinks", "ranks", "makespan, us", "a small delay helps at, % of ops",
-               "delays found", "gained, %"}};
+  ReportTable table{"1 MiB in blocks of 128 KiB to 8 ranks in two racks",
+                    {"pattern", "uplinks", "ranks", "makespan, us",
+                     "a small delay helps at, % of ops", "delays found", "gained, %"}};
   Figure figure{"rdmc-delays",
                 "What up to four delays gain, ranks dealt out over two racks",
                 {"oversubscription", 2},

@@ -62,12 +62,12 @@ Run run(std::uint32_t nodes, const Size& size, std::uint32_t senders, const Engi
 // Bandwidths of one machine by [size][share][place in `nodes`].
 using Sweep = std::array<std::array<std::vector<double>, kShares.size()>, kSizes.size()>;
 
-Sweep sweep(Report& report, std::string_view machine, std::string file,
+Sweep sweep(ExperimentReport& report, std::string_view machine, std::string file,
             const std::vector<std::uint32_t>& nodes, const std::vector<Size>& sizes,
             const Engine& engine) {
   Sweep found;
-  Table table{fmt::format("{}: bandwidth, Gb/s", machine),
-              {"message", "nodes", "all send", "half send", "one sends"}};
+  ReportTable table{fmt::format("{}: bandwidth, Gb/s", machine),
+                    {"message", "nodes", "all send", "half send", "one sends"}};
   Figure figure{std::move(file),
                 fmt::format("Concurrent multicasts on {}", machine),
                 {"nodes of a group", 0},
@@ -92,7 +92,7 @@ Sweep sweep(Report& report, std::string_view machine, std::string file,
   return found;
 }
 
-void add_fractus(Report& report, bool quick) {
+void add_fractus(ExperimentReport& report, bool quick) {
   // Several groups keep several messages of a NIC under way, which share it fairly.
   const machine::Platform fractus = machine::load_platform("fractus:nic=fair");
   const Engine contended = [&](const sched::Schedule& schedule) {
@@ -119,7 +119,7 @@ void add_fractus(Report& report, bool quick) {
                   found[2][0].back()));
 }
 
-void add_fairness(Report& report, bool quick) {
+void add_fairness(ExperimentReport& report, bool quick) {
   const machine::Platform fair = machine::load_platform("fractus:nic=fair");
   const Size size{"", quick ? 4 * kMiB : 16 * kMiB, 1};
   const Run found = run(8, size, 8, [&](const sched::Schedule& schedule) {
@@ -129,7 +129,7 @@ void add_fairness(Report& report, bool quick) {
   Facts(report, "rdmc-fig10").judge("fair", *last / *first);
 }
 
-void add_apt(Report& report, bool quick) {
+void add_apt(ExperimentReport& report, bool quick) {
   // Others' work fills the rest of each rack, so that a node has its share of its rack's uplink,
   // the stated 16 Gb/s, and no more.
   const std::string nic = quick ? "serial" : "fair";
@@ -148,7 +148,7 @@ void add_apt(Report& report, bool quick) {
             engine_on(fmt::format(
                 "apt:nic={},racks=7,hosts=8,oversubscription=3.5,placement=random:1", nic)));
   // The same with the others gone.
-  Table alone{"Apt, all of 55 send, 100 MB: who else is there, Gb/s", {"racks", "Gb/s"}};
+  ReportTable alone{"Apt, all of 55 send, 100 MB: who else is there, Gb/s", {"racks", "Gb/s"}};
   alone.add({std::string("full of others' work, random places"), found[0][0].back()});
   for (const auto& [where, placement] : {std::pair{"idle, random places", "random:1"},
                                          std::pair{"idle, two racks full of ours", "packed"}}) {
@@ -163,8 +163,8 @@ void add_apt(Report& report, bool quick) {
   facts.judge_words("apt-falls", falls, fmt::format("{:.1f}", fmt::join(found[0][0], ", ")));
 }
 
-Report rdmc_fig10(const Options& options) {
-  Report report{"Bandwidth of overlapping groups", "RDMC (DSN 2018), figure 10"};
+ExperimentReport rdmc_fig10(const Options& options) {
+  ExperimentReport report{"Bandwidth of overlapping groups", "RDMC (DSN 2018), figure 10"};
   add_fractus(report, options.quick);
   add_fairness(report, options.quick);
   add_apt(report, options.quick);

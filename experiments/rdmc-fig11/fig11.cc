@@ -107,14 +107,15 @@ FirstForm first_form(Size size, bool quick) {
   return form;
 }
 
-Report rdmc_fig11(const Options& options) {
-  Report report{"Polling against interrupts", "RDMC (DSN 2018), figure 11 and section 5.2.3"};
+ExperimentReport rdmc_fig11(const Options& options) {
+  ExperimentReport report{"Polling against interrupts",
+                          "RDMC (DSN 2018), figure 11 and section 5.2.3"};
   const machine::Platform platform = machine::load_platform("fractus:nic=fair");
   std::vector<std::uint32_t> nodes = {3, 4, 6, 8, 10, 12, 14, 16};
   if (options.quick) nodes = {3, 8, 12};
-  Table table{"Fractus",
-              {"message", "nodes", "senders", "polling, Gb/s", "interrupts, Gb/s",
-               "CPU with interrupts, %"}};
+  ReportTable table{"Fractus",
+                    {"message", "nodes", "senders", "polling, Gb/s", "interrupts, Gb/s",
+                     "CPU with interrupts, %"}};
   Figure load{"rdmc-fig11-cpu",
               "CPU load with interrupts (with polling it is 100 %): a model",
               {"nodes of a group", 0},
@@ -152,8 +153,8 @@ Report rdmc_fig11(const Options& options) {
   }
   report.figures.push_back(std::move(load));
   report.tables.push_back(std::move(table));
-  Table blocks{"1 MB to 8 nodes by smaller blocks, all send",
-               {"block", "polling, Gb/s", "interrupts, Gb/s", "CPU with interrupts, %"}};
+  ReportTable blocks{"1 MB to 8 nodes by smaller blocks, all send",
+                     {"block", "polling, Gb/s", "interrupts, Gb/s", "CPU with interrupts, %"}};
   for (const std::uint64_t block : {1024 * kKiB, 256 * kKiB, 128 * kKiB, 64 * kKiB}) {
     const Point p = measure(8, 8, kSizes[1], block, platform);
     blocks.add({sched::format_bytes(block), p.polling_gbps, p.interrupts_gbps, 100 * p.awake});

@@ -55,8 +55,8 @@ Point measure(std::uint32_t nodes, std::uint32_t senders, const machine::Platfor
 }
 
 // Whether a cost of waiting in the NIC could turn the gain over at some group size.
-void add_waits(Report& report, const machine::Platform& polling, double& spread) {
-  Table table{"One sender: gain over polling, %, if each wait costs the NIC time", {"nodes"}};
+void add_waits(ExperimentReport& report, const machine::Platform& polling, double& spread) {
+  ReportTable table{"One sender: gain over polling, %, if each wait costs the NIC time", {"nodes"}};
   for (const int ns : kWaits_ns) table.columns.push_back(fmt::format("{} ns", ns));
   std::array<double, kWaits_ns.size()> least;
   std::array<double, kWaits_ns.size()> most;
@@ -82,9 +82,9 @@ void add_waits(Report& report, const machine::Platform& polling, double& spread)
   report.tables.push_back(std::move(table));
 }
 
-Report rdmc_fig12(const Options&) {
-  Report report{"A chain relayed by the NICs against one relayed in software",
-                "RDMC (DSN 2018), figure 12"};
+ExperimentReport rdmc_fig12(const Options&) {
+  ExperimentReport report{"A chain relayed by the NICs against one relayed in software",
+                          "RDMC (DSN 2018), figure 12"};
   const machine::Platform polling = machine::load_platform("fractus");
   Figure figure{"rdmc-fig12",
                 "Chain, 100 MB, Fractus: a model",
@@ -97,7 +97,7 @@ Report rdmc_fig12(const Options&) {
   constexpr double kPoints = kMostNodes - kLeastNodes + 1;
   for (const char* who : {"one", "half", "all"}) {
     const std::string_view senders = who;
-    Table table{
+    ReportTable table{
         fmt::format("100 MB down a chain, {} sending, Gb/s", senders),
         {"nodes", "cross-channel", "polling", "gain, %", "interrupts", "gain over these, %"}};
     Series nic{fmt::format("cross-channel, {}", senders)};

@@ -20,8 +20,8 @@ sched::Plan plan_of(std::string_view pattern, std::uint32_t blocks) {
       sched::parse_spec(fmt::format("{}:ranks={},bytes={},block=1", pattern, kRanks, blocks)));
 }
 
-Table drawing(const std::string& title, const sched::Plan& plan, bool blocks) {
-  Table table{title, {"step", blocks ? "source→target: block" : "source→target"}};
+ReportTable drawing(const std::string& title, const sched::Plan& plan, bool blocks) {
+  ReportTable table{title, {"step", blocks ? "source→target: block" : "source→target"}};
   for (std::uint32_t step = 0; step < plan.steps; ++step) {
     std::string arrows;
     for (const sched::Transfer& t : plan.transfers) {
@@ -48,9 +48,9 @@ bool root_sends_all_then_last(const sched::Plan& plan) {
   return true;
 }
 
-Report rdmc_fig3(const Options&) {
-  Report report{"Binomial tree and binomial pipeline, step by step",
-                "RDMC (DSN 2018), figure 3 and section 4.3"};
+ExperimentReport rdmc_fig3(const Options&) {
+  ExperimentReport report{"Binomial tree and binomial pipeline, step by step",
+                          "RDMC (DSN 2018), figure 3 and section 4.3"};
   const sched::Plan tree = plan_of("binomial-tree", 1);
   const sched::Plan pipeline = plan_of("binomial-pipeline", kBlocks);
   report.tables = {

@@ -29,8 +29,8 @@ ByPattern latencies_ms(std::uint64_t message_mib, const machine::Platform& platf
   return found;
 }
 
-void add_results(Report& report, std::uint64_t message_mib, const ByPattern& found) {
-  Table table{fmt::format("Latency of {} MB, ms", message_mib), {"nodes"}};
+void add_results(ExperimentReport& report, std::uint64_t message_mib, const ByPattern& found) {
+  ReportTable table{fmt::format("Latency of {} MB, ms", message_mib), {"nodes"}};
   Figure figure{fmt::format("rdmc-fig4-{}mb", message_mib),
                 fmt::format("{} MB multicasts on Fractus", message_mib),
                 {"nodes, the sender included", 0},
@@ -54,9 +54,9 @@ double against_pipeline(const ByPattern& found, std::string_view pattern) {
   return found.at(pattern).at(kMostNodes) / found.at("binomial-pipeline").at(kMostNodes);
 }
 
-Report rdmc_fig4(const Options& options) {
-  Report report{"Latency of RDMC's algorithms against the size of the group",
-                "RDMC (DSN 2018), figure 4"};
+ExperimentReport rdmc_fig4(const Options& options) {
+  ExperimentReport report{"Latency of RDMC's algorithms against the size of the group",
+                          "RDMC (DSN 2018), figure 4"};
   const machine::Platform platform = machine::load_platform("fractus");
   const ByPattern large = latencies_ms(kMessagesMiB[0], platform, options.quick);
   const ByPattern small = latencies_ms(kMessagesMiB[1], platform, options.quick);

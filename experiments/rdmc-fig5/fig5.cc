@@ -74,8 +74,8 @@ Figure draw(std::string name, std::string title, const std::vector<Step>& sender
   return figure;
 }
 
-Report rdmc_fig5(const Options& options) {
-  Report report{"A preemption of the relayer, step by step", "RDMC (DSN 2018), figure 5"};
+ExperimentReport rdmc_fig5(const Options& options) {
+  ExperimentReport report{"A preemption of the relayer, step by step", "RDMC (DSN 2018), figure 5"};
   const machine::Platform platform = machine::load_platform("stampede");
   const std::uint32_t blocks = options.quick ? 64 : 256;
   const Schedule schedule = schedule_of({"binomial-pipeline", 4, blocks * kMiB, kMiB, ""});
@@ -93,8 +93,8 @@ Report rdmc_fig5(const Options& options) {
   const auto relayer = steps_of(schedule, delayed, kRelayer);
   const double added_s = delivered_s(schedule, delayed) - delivered_s(schedule, calm);
 
-  Table table{"The sender's steps around the preemption, us",
-              {"step", "transfer", "wait", "wait without it"}};
+  ReportTable table{"The sender's steps around the preemption, us",
+                    {"step", "transfer", "wait", "wait without it"}};
   double extra_wait_s = 0;
   double elsewhere_s = 0;  // the largest change of another step's wait
   for (std::size_t i = 0; i < sender.size(); ++i) {

@@ -25,11 +25,11 @@ bool rises_peaks_and_falls(const std::vector<double>& y) {
          std::is_sorted(peak, y.end(), std::greater<>());
 }
 
-Report rdmc_fig6(const Options& options) {
-  Report report{"Bandwidth against the size of a block", "RDMC (DSN 2018), figure 6"};
+ExperimentReport rdmc_fig6(const Options& options) {
+  ExperimentReport report{"Bandwidth against the size of a block", "RDMC (DSN 2018), figure 6"};
   const machine::Platform platform = machine::load_platform("fractus");
-  Table table{"Bandwidth, Gb/s, 4 nodes", {"message", "block", "bandwidth"}};
-  Table peaks{"Peaks", {"message", "block of the peak", "Gb/s"}};
+  ReportTable table{"Bandwidth, Gb/s, 4 nodes", {"message", "block", "bandwidth"}};
+  ReportTable peaks{"Peaks", {"message", "block of the peak", "Gb/s"}};
   Figure figure{"rdmc-fig6",
                 "Binomial pipeline, 4 nodes, Fractus",
                 {"block, KiB", 2},

@@ -12,10 +12,10 @@
 namespace slackline::experiments {
 namespace {
 
-Report rdmc_fig7(const Options&) {
-  Report report{"Messages of one byte per second", "RDMC (DSN 2018), figure 7"};
+ExperimentReport rdmc_fig7(const Options&) {
+  ExperimentReport report{"Messages of one byte per second", "RDMC (DSN 2018), figure 7"};
   const machine::Platform platform = machine::load_platform("fractus");
-  Table table{"One message after another", {"nodes", "steps", "messages/s", "latency, us"}};
+  ReportTable table{"One message after another", {"nodes", "steps", "messages/s", "latency, us"}};
   Figure figure{"rdmc-fig7",
                 "Messages of 1 byte, binomial pipeline, Fractus",
                 {"nodes, the sender included", 0},

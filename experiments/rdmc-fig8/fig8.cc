@@ -12,13 +12,13 @@
 namespace slackline::experiments {
 namespace {
 
-Report rdmc_fig8(const Options& options) {
-  Report report{"Replicating 256 MB to up to 512 nodes", "RDMC (DSN 2018), figure 8"};
+ExperimentReport rdmc_fig8(const Options& options) {
+  ExperimentReport report{"Replicating 256 MB to up to 512 nodes", "RDMC (DSN 2018), figure 8"};
   const machine::Platform platform = machine::load_platform("sierra");
   // Quick: 64 MiB, so that "almost the same" is held to a quarter of the blocks.
   const std::uint64_t message = (options.quick ? 64 : 256) * kMiB;
-  Table table{fmt::format("Time for {} MiB, ms", message / kMiB),
-              {"nodes", "binomial pipeline", "sequential", "ratio"}};
+  ReportTable table{fmt::format("Time for {} MiB, ms", message / kMiB),
+                    {"nodes", "binomial pipeline", "sequential", "ratio"}};
   Figure figure{"rdmc-fig8",
                 fmt::format("{} MiB to n nodes on Sierra", message / kMiB),
                 {"nodes, the sender included", 2},

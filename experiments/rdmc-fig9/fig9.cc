@@ -114,12 +114,13 @@ Result run(std::string_view pattern, const std::vector<Write>& writes, std::size
   return result;
 }
 
-Report rdmc_fig9(const Options& options) {
-  Report report{"The replication layer of a storage system", "RDMC (DSN 2018), figure 9"};
+ExperimentReport rdmc_fig9(const Options& options) {
+  ExperimentReport report{"The replication layer of a storage system", "RDMC (DSN 2018), figure 9"};
   const machine::Platform platform = machine::load_platform("fractus");
   const std::vector<Write> writes = draw_writes(options.quick ? 200 : 4000);
-  Table table{fmt::format("{} writes", writes.size()),
-              {"at once", "algorithm", "Gb/s", "mean, ms", "median, ms", "90 %, ms", "99 %, ms"}};
+  ReportTable table{
+      fmt::format("{} writes", writes.size()),
+      {"at once", "algorithm", "Gb/s", "mean, ms", "median, ms", "90 %, ms", "99 %, ms"}};
   Figure figure{"rdmc-fig9",
                 "Latency of replicated writes, one at a time, Fractus",
                 {"share of writes", 0},

@@ -56,9 +56,10 @@ struct Gains {
   std::map<int, double> least;  // by oversubscription
   std::map<int, double> most;
 };
-Gains compare(Report& report, const std::vector<std::uint32_t>& shapes, std::uint64_t message) {
-  Table table{"Flat over hybrid, in time (above 1 the hybrid wins)",
-              {"racks x nodes", "message", "flat's places"}};
+Gains compare(ExperimentReport& report, const std::vector<std::uint32_t>& shapes,
+              std::uint64_t message) {
+  ReportTable table{"Flat over hybrid, in time (above 1 the hybrid wins)",
+                    {"racks x nodes", "message", "flat's places"}};
   for (const int over : kOversubscriptions) table.columns.push_back(fmt::format("{}:1", over));
   Gains gains;
   for (const std::uint32_t racks : shapes) {
@@ -85,13 +86,13 @@ Gains compare(Report& report, const std::vector<std::uint32_t>& shapes, std::uin
   return gains;
 }
 
-Report rdmc_hybrid(const Options& options) {
-  Report report{"A pipeline among racks and then within them, against one over all nodes",
-                "RDMC (DSN 2018), section 4.3, where it is proposed and not measured"};
+ExperimentReport rdmc_hybrid(const Options& options) {
+  ExperimentReport report{"A pipeline among racks and then within them, against one over all nodes",
+                          "RDMC (DSN 2018), section 4.3, where it is proposed and not measured"};
   const std::uint64_t message = (options.quick ? 32 : 256) * kMiB;
   constexpr std::uint32_t kRacks = 8;
-  Table table{fmt::format("{} to 64 nodes in 8 racks, ms", megabytes(message)),
-              {"oversubscription"}};
+  ReportTable table{fmt::format("{} to 64 nodes in 8 racks, ms", megabytes(message)),
+                    {"oversubscription"}};
   Figure figure{"rdmc-hybrid",
                 fmt::format("{} to 64 nodes in 8 racks", megabytes(message)),
                 {"oversubscription of the racks' uplinks", 2},

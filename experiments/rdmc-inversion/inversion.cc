@@ -50,9 +50,9 @@ sched::Composition chain_and_leaves(ScheduleStore& store, bool leaves_first) {
   return sched::compose(parts, kChain + kLeaves);
 }
 
-void add_known_case(Report& report) {
+void add_known_case(ExperimentReport& report) {
   const machine::Platform bare = bare_machine();
-  Table table{
+  ReportTable table{
       fmt::format("A chain of {} and {} blocks, whose rank 1 has {} blocks for leaves of its "
                   "own: block times",
                   kChain, kBlocks, kLeaves),
@@ -188,8 +188,8 @@ std::vector<Case> measure(const Options& options) {
   return cases;
 }
 
-void add_details(Report& report, const std::vector<Case>& cases) {
-  Table table{
+void add_details(ExperimentReport& report, const std::vector<Case>& cases) {
+  ReportTable table{
       "Time over that of in-order; cases in which all are within 5 % left out",
       {"receives", "nodes", "schedule", "disturbed by", "in flight", "strict, ms", "in-order, ms"}};
   for (std::size_t r = 1; r < kRuleCount; ++r) table.columns.emplace_back(name(kRules[r]));
@@ -223,7 +223,7 @@ void add_details(Report& report, const std::vector<Case>& cases) {
 
 // One row for each kind of case, by `kind`.
 template <class Kind>
-void add_summary(Report& report, std::string title, std::string column,
+void add_summary(ExperimentReport& report, std::string title, std::string column,
                  const std::vector<Case>& cases, Kind kind) {
   struct Sum {
     double count = 0;
@@ -243,7 +243,7 @@ void add_summary(Report& report, std::string title, std::string column,
       sum.most[r] = std::max(sum.most[r], c.ratio(r));
     }
   }
-  Table table{std::move(title), {std::move(column), "cases", "strict"}};
+  ReportTable table{std::move(title), {std::move(column), "cases", "strict"}};
   for (std::size_t r = 1; r < kRuleCount; ++r) table.columns.emplace_back(name(kRules[r]));
   for (std::size_t r = 1; r < kRuleCount; ++r) {
     table.columns.push_back(fmt::format("worst {}", name(kRules[r])));
@@ -257,7 +257,7 @@ void add_summary(Report& report, std::string title, std::string column,
   report.tables.push_back(std::move(table));
 }
 
-void add_facts(Report& report, const std::vector<Case>& cases) {
+void add_facts(ExperimentReport& report, const std::vector<Case>& cases) {
   Facts facts(report, "rdmc-inversion");
   double pipeline = 0;
   const Case* worst = &cases.front();
@@ -301,9 +301,9 @@ void add_facts(Report& report, const std::vector<Case>& cases) {
   }
 }
 
-Report rdmc_inversion(const Options& options) {
-  Report report{"Posting as soon as possible: priority inversions",
-                "RDMC (DSN 2018), section 2, which leaves the question open"};
+ExperimentReport rdmc_inversion(const Options& options) {
+  ExperimentReport report{"Posting as soon as possible: priority inversions",
+                          "RDMC (DSN 2018), section 2, which leaves the question open"};
   add_known_case(report);
   const std::vector<Case> cases = measure(options);
   add_summary(report, "By schedule: mean time over that of in-order, and the worst", "schedule",

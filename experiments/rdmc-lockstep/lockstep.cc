@@ -132,11 +132,12 @@ bool grows(const std::vector<double>& values) {
          values.front() < values.back();
 }
 
-void add_machine(Report& report, const Machine& m, const std::vector<std::uint32_t>& nodes,
-                 std::uint64_t bytes, std::uint32_t samples) {
+void add_machine(ExperimentReport& report, const Machine& m,
+                 const std::vector<std::uint32_t>& nodes, std::uint64_t bytes,
+                 std::uint32_t samples) {
   std::vector<Point> points;
   for (const std::uint32_t n : nodes) points.push_back(measure(m, n, bytes, samples));
-  Table table{
+  ReportTable table{
       fmt::format("{}: {} MiB, ms (noise: mean of {} draws)", m.name, bytes / kMiB, samples),
       {"nodes", "async", "lockstep"}};
   Figure figure{"rdmc-lockstep-" + m.name,
@@ -189,16 +190,16 @@ void add_machine(Report& report, const Machine& m, const std::vector<std::uint32
 }
 
 // Noise of the machine: it strikes what holds a lane, so lockstep's barriers too.
-void add_every_post(Report& report, const std::vector<std::uint32_t>& nodes, std::uint64_t bytes,
-                    std::uint32_t samples) {
+void add_every_post(ExperimentReport& report, const std::vector<std::uint32_t>& nodes,
+                    std::uint64_t bytes, std::uint32_t samples) {
   const machine::Platform platform = machine::load_platform("fractus");
   machine::DelayPlan plan;
   plan.noise.push_back(
       {{}, exponential(sched::Time{10'000'000}), sched::PartsPerMillion{100'000}, true});
-  Table table{fmt::format("fractus: {} MiB, ms, each post delayed with chance 10 % by an "
-                          "exponential time of mean 10 us ({} draws)",
-                          bytes / kMiB, samples),
-              {"nodes", "async", "lockstep", "lockstep / async"}};
+  ReportTable table{fmt::format("fractus: {} MiB, ms, each post delayed with chance 10 % by an "
+                                "exponential time of mean 10 us ({} draws)",
+                                bytes / kMiB, samples),
+                    {"nodes", "async", "lockstep", "lockstep / async"}};
   std::vector<double> ratios;
   for (const std::uint32_t n : nodes) {
     Pair mean{};
@@ -217,9 +218,9 @@ void add_every_post(Report& report, const std::vector<std::uint32_t>& nodes, std
       .judge_words("every-post", grows(ratios), fmt::format("{:.3f}", fmt::join(ratios, ", ")));
 }
 
-Report rdmc_lockstep(const Options& options) {
-  Report report{"Asynchronous steps against lockstep",
-                "RDMC (DSN 2018), sections 4.3 and 5.3, which measure neither"};
+ExperimentReport rdmc_lockstep(const Options& options) {
+  ExperimentReport report{"Asynchronous steps against lockstep",
+                          "RDMC (DSN 2018), sections 4.3 and 5.3, which measure neither"};
   std::vector<std::uint32_t> nodes = {4, 8, 16, 32, 64, 128, 256, 512};
   if (options.quick) nodes = {4, 16, 64};
   const std::uint64_t bytes = (options.quick ? 16 : 32) * kMiB;

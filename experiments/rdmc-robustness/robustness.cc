@@ -47,12 +47,12 @@ double most_added(const Schedule& schedule, const machine::Platform& platform, d
   return most;
 }
 
-void add_delays(Report& report, bool quick) {
+void add_delays(ExperimentReport& report, bool quick) {
   const Schedule schedule = pipeline(8, quick ? 4 : 8);
   const machine::Platform bare = bare_machine();
   const machine::Platform fractus = machine::load_platform("fractus");
-  Table table{"The worst place for one delay ε, 8 nodes",
-              {"ε in block times", "added / ε, blocks only", "added / ε, fractus"}};
+  ReportTable table{"The worst place for one delay ε, 8 nodes",
+                    {"ε in block times", "added / ε, blocks only", "added / ε, fractus"}};
   Figure figure{"rdmc-robustness-delay",
                 "What one delay adds at its worst place, 8 nodes",
                 {"delay, block times", 10},
@@ -96,11 +96,12 @@ double share_of_steps(std::uint32_t ranks, std::uint32_t blocks) {
   return steps / (steps + std::ceil(steps / l));
 }
 
-void add_slow_pair(Report& report, bool quick) {
+void add_slow_pair(ExperimentReport& report, bool quick) {
   constexpr std::uint32_t kRanks = 64;
   constexpr double kLimit = 6.0 / 7.0;  // l·T′ / (T + (l−1)T′) with l = 6, T′ = T/2
-  Table table{"One pair at half the rate among 64 nodes: bandwidth left, % (the limit is 85.71 %)",
-              {"blocks", "worst pair", "by counting its steps"}};
+  ReportTable table{
+      "One pair at half the rate among 64 nodes: bandwidth left, % (the limit is 85.71 %)",
+      {"blocks", "worst pair", "by counting its steps"}};
   Figure figure{"rdmc-robustness-slow-pair",
                 "One slow pair among 64 nodes",
                 {"blocks", 2},
@@ -129,8 +130,9 @@ void add_slow_pair(Report& report, bool quick) {
   facts.judge("slow-chain", 100 * block_times(chain) / block_times(chain, slow_pair(7, 8)));
 }
 
-void add_slack(Report& report, bool quick) {
-  Table table{"Average slack of a steady step", {"nodes", "measured", "2(1−(l−1)/(n−2))", "least"}};
+void add_slack(ExperimentReport& report, bool quick) {
+  ReportTable table{"Average slack of a steady step",
+                    {"nodes", "measured", "2(1−(l−1)/(n−2))", "least"}};
   Figure figure{"rdmc-robustness-slack",
                 "Average slack of the binomial pipeline",
                 {"nodes", 2},
@@ -156,9 +158,9 @@ void add_slack(Report& report, bool quick) {
   facts.judge("least-slack", least);
 }
 
-Report rdmc_robustness(const Options& options) {
-  Report report{"How the binomial pipeline takes delays and slow links",
-                "RDMC (DSN 2018), section 4.5"};
+ExperimentReport rdmc_robustness(const Options& options) {
+  ExperimentReport report{"How the binomial pipeline takes delays and slow links",
+                          "RDMC (DSN 2018), section 4.5"};
   report.constants = {
       {"machine", bare_machine().spec(),
        "assumed: nothing but blocks takes time, so that times are block times"},

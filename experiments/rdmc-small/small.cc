@@ -70,20 +70,20 @@ NumberOrText shown_nodes(std::optional<std::uint32_t> nodes, std::uint32_t most)
   return fmt::format("above {}", most);
 }
 
-Report rdmc_small(const Options& options) {
-  Report report{"Small messages: one-sided writes into bounded buffers, against RDMC",
-                "RDMC (DSN 2018), section 4.6"};
+ExperimentReport rdmc_small(const Options& options) {
+  ExperimentReport report{"Small messages: one-sided writes into bounded buffers, against RDMC",
+                          "RDMC (DSN 2018), section 4.6"};
   const machine::Platform platform = machine::load_platform("fractus");
   const std::uint32_t messages = options.quick ? 64 : 512;
   const std::vector<std::uint32_t> nodes =
       options.quick ? std::vector<std::uint32_t>{2, 3, 4, 8, 16, 64}
                     : std::vector<std::uint32_t>{2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64};
   Grid grid;
-  Table table{fmt::format("Series of {} messages, us a message", messages),
-              {"message", "nodes", "ring", "RDMC", "RDMC / ring", "RDMC, batched", "batched / ring",
-               "one alone: RDMC / ring"}};
-  Table crossovers{"The ring is behind from so many nodes on",
-                   {"message", "RDMC ahead", "RDMC, batched, ahead"}};
+  ReportTable table{fmt::format("Series of {} messages, us a message", messages),
+                    {"message", "nodes", "ring", "RDMC", "RDMC / ring", "RDMC, batched",
+                     "batched / ring", "one alone: RDMC / ring"}};
+  ReportTable crossovers{"The ring is behind from so many nodes on",
+                         {"message", "RDMC ahead", "RDMC, batched, ahead"}};
   Figure figure{"rdmc-small",
                 "RDMC's time over that of one-sided writes into rings",
                 {"nodes, the sender included", 2},

@@ -56,10 +56,10 @@ double times(std::string_view pattern, std::uint32_t ranks, std::uint32_t blocks
   return block_times({std::string(pattern), ranks, blocks * kMiB, kMiB, ""});
 }
 
-void add_counts(Report& report, std::uint32_t most_ranks) {
+void add_counts(ExperimentReport& report, std::uint32_t most_ranks) {
   Facts facts(report, "rdmc-steps");
   constexpr std::array<std::uint32_t, 5> kBlocks = {1, 2, 5, 8, 33};
-  Table table{"Steps with 8 blocks", {"nodes"}};
+  ReportTable table{"Steps with 8 blocks", {"nodes"}};
   Figure figure{"rdmc-steps", "Steps to send 8 blocks", {"nodes", 2}, {"steps", 10}};
   for (const Algorithm& a : kAlgorithms) {
     table.columns.push_back(title_of(a.pattern));
@@ -95,9 +95,9 @@ void add_counts(Report& report, std::uint32_t most_ranks) {
   facts.judge("spread", widest);
 }
 
-Report rdmc_steps(const Options& options) {
-  Report report{"Steps of every algorithm, and when receivers finish",
-                "RDMC (DSN 2018), sections 4.3, 4.4 and 7"};
+ExperimentReport rdmc_steps(const Options& options) {
+  ExperimentReport report{"Steps of every algorithm, and when receivers finish",
+                          "RDMC (DSN 2018), sections 4.3, 4.4 and 7"};
   report.constants = {
       {"machine", bare_machine().spec(),
        "assumed: nothing but blocks takes time, so that times are block times"},
@@ -106,7 +106,7 @@ Report rdmc_steps(const Options& options) {
   add_counts(report, options.quick ? 20 : 64);
 
   Facts facts(report, "rdmc-steps");
-  Table block_table{"Block times, 16 nodes", {"algorithm", "256 blocks", "8 blocks"}};
+  ReportTable block_table{"Block times, 16 nodes", {"algorithm", "256 blocks", "8 blocks"}};
   for (const Algorithm& a : kAlgorithms) {
     const double of_256 = times(a.pattern, 16, 256);
     const double of_8 = times(a.pattern, 16, 8);
@@ -116,8 +116,8 @@ Report rdmc_steps(const Options& options) {
   }
   report.tables.push_back(block_table);
 
-  Table skew_table{"Skew: last minus first receiver, in block times, 16 nodes, 64 blocks",
-                   {"algorithm", "skew"}};
+  ReportTable skew_table{"Skew: last minus first receiver, in block times, 16 nodes, 64 blocks",
+                         {"algorithm", "skew"}};
   const auto add_skew = [&](std::string_view pattern) {
     const double got = skew(pattern, 16, 64);
     skew_table.add({title_of(pattern), got});
@@ -128,8 +128,8 @@ Report rdmc_steps(const Options& options) {
   add_skew("sequential");
   report.tables.push_back(skew_table);
 
-  Table replicas{"Replicas of 256 blocks by the pipeline, in block times",
-                 {"receivers", "block times"}};
+  ReportTable replicas{"Replicas of 256 blocks by the pipeline, in block times",
+                       {"receivers", "block times"}};
   for (const std::uint32_t receivers : {1u, 4u, 8u, 511u}) {
     const double got = times("binomial-pipeline", receivers + 1, 256);
     replicas.add({static_cast<double>(receivers), got});

@@ -79,12 +79,12 @@ Breakdown take_apart(const Schedule& schedule, const Trace& trace,
   return found;
 }
 
-Report rdmc_table1(const Options&) {
-  Report report{"Where the time of one transfer goes", "RDMC (DSN 2018), table 1"};
+ExperimentReport rdmc_table1(const Options&) {
+  ExperimentReport report{"Where the time of one transfer goes", "RDMC (DSN 2018), table 1"};
   const machine::Platform platform = machine::load_platform("stampede");
   const Schedule schedule = schedule_of({"binomial-pipeline", 4, 256 * kMiB, kMiB, ""});
   const Breakdown b = take_apart(schedule, analysis::run_analytic({schedule, platform}), platform);
-  Table table{"Seen from the node farthest from the root, us", {"part", "paper", "here"}};
+  ReportTable table{"Seen from the node farthest from the root, us", {"part", "paper", "here"}};
   const auto row = [&](const char* part, double paper, double seconds) {
     table.add({std::string(part), paper, 1e6 * seconds});
   };

@@ -13,14 +13,14 @@
 namespace slackline::experiments {
 namespace {
 
-Report seriema_fig2(const Options& options) {
-  Report report{"Messages a second against their size, and selective signalling",
-                "Seriema, figure 2"};
+ExperimentReport seriema_fig2(const Options& options) {
+  ExperimentReport report{"Messages a second against their size, and selective signalling",
+                          "Seriema, figure 2"};
   const machine::Platform platform = machine::load_platform("fdr-4node");
   const std::uint32_t messages = options.quick ? 4'000 : 20'000;
   constexpr std::uint32_t kUMax = 256;
-  Table table{"One thread's writes to another machine, million a second",
-              {"bytes", "all signalled", "by hand", "automatic", "automatic, MB/s"}};
+  ReportTable table{"One thread's writes to another machine, million a second",
+                    {"bytes", "all signalled", "by hand", "automatic", "automatic, MB/s"}};
   Figure figure{"seriema-fig2",
                 "Writes a second against their size",
                 {"bytes", 2},

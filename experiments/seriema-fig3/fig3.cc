@@ -42,12 +42,12 @@ double rollouts_per_s(const Layout& layout, std::string_view bundle, std::uint32
   return rollouts / run_irregular(spec, platform).makespan_s;
 }
 
-Report seriema_fig3(const Options& options) {
-  Report report{"Monte-Carlo tree search over Hex", "Seriema, figure 3"};
+ExperimentReport seriema_fig3(const Options& options) {
+  ExperimentReport report{"Monte-Carlo tree search over Hex", "Seriema, figure 3"};
   // A phase has 4,000 rollouts a thread; fewer keep the plan small.
   const std::uint32_t each = options.quick ? 50 : 250;
-  Table table{fmt::format("Rollouts a second, {} of each thread", each),
-              {"machines × processes × threads", "threads in all", "trad", "ovfl"}};
+  ReportTable table{fmt::format("Rollouts a second, {} of each thread", each),
+                    {"machines × processes × threads", "threads in all", "trad", "ovfl"}};
   Figure figure{"seriema-fig3",
                 "Tree search over Hex on up to 4 machines",
                 {"threads", 2},

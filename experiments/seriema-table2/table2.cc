@@ -35,13 +35,14 @@ Row measure(const machine::Platform& platform, std::uint64_t bytes, std::uint32_
           mb * writes_per_s(platform, bytes, messages, kUMax, Signalling::kAutomatic)};
 }
 
-Report seriema_table2(const Options& options) {
-  Report report{"The throughput of calls: send-based, one-sided, aggregated", "Seriema, table 2"};
+ExperimentReport seriema_table2(const Options& options) {
+  ExperimentReport report{"The throughput of calls: send-based, one-sided, aggregated",
+                          "Seriema, table 2"};
   // 5464 MB/s, what the paper measured at 4 KB.
   const machine::Platform platform = machine::load_platform("fdr-4node:rate=43.712Gbps");
   const std::uint32_t messages = options.quick ? 4'000 : 20'000;
-  Table table{"MB/s, and in brackets the paper's",
-              {"bytes", "send", "write", "trad", "ovfl", "max-raw"}};
+  ReportTable table{"MB/s, and in brackets the paper's",
+                    {"bytes", "send", "write", "trad", "ovfl", "max-raw"}};
   std::array<Row, 3> rows;
   const auto both = [](double got, double paper) { return fmt::format("{:.1f} ({})", got, paper); };
   for (std::size_t i = 0; i < rows.size(); ++i) {

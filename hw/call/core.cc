@@ -249,7 +249,7 @@ bool CallCore::submit(CallWish& wish) {
   require_sendable(wish);
   SyncState* told = nullptr;
   if (wish.sync != nullptr) {
-    if (wish.notify == Notify::kTransmitted) {
+    if (wish.notify == CountWhen::kTransmitted) {
       told = wish.sync;
       ++told->pending;
     } else {
@@ -289,7 +289,7 @@ void CallCore::broadcast(CallWish& wish) {
   require_sendable(wish);
   SyncState* transmitted = nullptr;
   if (wish.sync != nullptr) {
-    if (wish.notify == Notify::kTransmitted) {
+    if (wish.notify == CountWhen::kTransmitted) {
       transmitted = wish.sync;
     } else {
       wish.draft.token = notices_.open(wish.sync, {}, mesh_.ranks());

@@ -44,7 +44,7 @@ struct CallWish {
   const char* anchor = nullptr;  // FunctionName::anchor
   std::optional<CallWrite> before;
   SyncState* sync = nullptr;  // may be null
-  Notify notify = Notify::kConsumed;
+  CountWhen notify = CountWhen::kConsumed;
   WhenFull when_full = WhenFull::kRetry;
   std::span<std::byte> result;  // where a result goes
 };

@@ -21,7 +21,7 @@ enum class WhenFull : std::uint8_t {
 };
 
 /// When a synchroniser counts a call as done (section 3.1).
-enum class Notify : std::uint8_t {
+enum class CountWhen : std::uint8_t {
   kTransmitted,  // its bytes, and a buffer's that it writes, stand in the destination's memory
   kConsumed,     // it has run there
 };

@@ -363,7 +363,7 @@ void Bundles::over(Line& line, std::uint32_t index, RequestQueue& queue) {
 }
 
 void Bundles::complete(const Completion& completion, RequestQueue& queue) {
-  const Place place = places_[static_cast<std::uint32_t>(completion.tag) - kFirstTag];
+  const LaunchPlace place = places_[static_cast<std::uint32_t>(completion.tag) - kFirstTag];
   if (!place.is_line) {
     Target& target = targets_[place.index];
     take_apart(target, {target.slots[place.slot], completion.bytes});

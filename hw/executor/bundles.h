@@ -115,7 +115,7 @@ class Bundles {
     std::deque<std::vector<std::byte>> arrived;  // payloads of sends, nothing for puts
     std::deque<std::uint32_t> receives;
   };
-  struct Place {
+  struct LaunchPlace {
     bool is_line = false;
     std::uint32_t index = 0;
     std::uint32_t slot = 0;
@@ -149,7 +149,7 @@ class Bundles {
   std::vector<Target> targets_;
   std::vector<std::uint32_t> line_of_;    // by channel of the schedule; kNoOp
   std::vector<std::uint32_t> target_of_;  // likewise
-  std::vector<Place> places_;             // by tag
+  std::vector<LaunchPlace> places_;       // by tag
   std::vector<ChannelEnd> ends_;
 };
 

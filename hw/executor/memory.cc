@@ -67,7 +67,7 @@ RankMemory::RankMemory(const sched::Schedule& schedule, sched::RankId rank,
 void RankMemory::set_registered(const LocalMemory& registered) {
   own_ = registered;
   for (std::uint32_t b = 0; b < places_.size(); ++b) {
-    Place& place = places_[b];
+    LaunchPlace& place = places_[b];
     if (!is_mine(sched::BufferId(b)) || place.given) continue;
     place.handle = registered.handle;
     place.remote = registered.remote;

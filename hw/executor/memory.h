@@ -50,7 +50,7 @@ class RankMemory {
     return {places_[slice.buffer.value].data + slice.offset, slice.bytes};
   }
   Segment segment(const sched::Slice& slice) {
-    const Place& place = places_[slice.buffer.value];
+    const LaunchPlace& place = places_[slice.buffer.value];
     return {place.data + slice.offset, slice.bytes, place.handle};
   }
   std::byte* scratch() { return pages_.bytes().data() + scratch_; }
@@ -69,7 +69,7 @@ class RankMemory {
   std::optional<std::string> first_breach();
 
  private:
-  struct Place {
+  struct LaunchPlace {
     std::byte* data = nullptr;
     std::uint32_t handle = 0;
     RemoteMemory remote;
@@ -81,8 +81,8 @@ class RankMemory {
 
   const sched::Schedule& schedule_;
   sched::RankId rank_;
-  std::vector<Place> places_;  // by buffer; those of other ranks are empty
-  std::uint64_t scratch_ = 0;  // its offset in the pages
+  std::vector<LaunchPlace> places_;  // by buffer; those of other ranks are empty
+  std::uint64_t scratch_ = 0;        // its offset in the pages
   LocalMemory own_;
   Pages pages_;
 };

@@ -35,7 +35,7 @@ bool has_pmix_server(const Environment& environment) {
 
 }  // namespace
 
-LauncherKeys key_exchange_of(const Environment& environment, const Place& place) {
+LauncherKeys key_exchange_of(const Environment& environment, const LaunchPlace& place) {
   if (environment("PMIX_NAMESPACE") && number(environment, "PMIX_RANK") == place.rank &&
       has_pmix_server(environment) &&
       (place.launcher == Launcher::kOpenMpi || place.launcher == Launcher::kSlurm)) {
@@ -51,7 +51,7 @@ LauncherKeys key_exchange_of(const Environment& environment, const Place& place)
   return {};
 }
 
-LauncherKeys key_exchange_of_process(const Place& place) {
+LauncherKeys key_exchange_of_process(const LaunchPlace& place) {
   return key_exchange_of(environment_of_process(), place);
 }
 

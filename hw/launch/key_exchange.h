@@ -22,10 +22,10 @@ struct LauncherKeys {
 /// What the environment of the process at `place` offers: PMI-1 where PMI_FD is an open socket,
 /// PMIx where a server is named; of the launcher that gave it this rank, as others may stand around
 /// it. Nothing where there is none.
-LauncherKeys key_exchange_of(const Environment& environment, const Place& place);
+LauncherKeys key_exchange_of(const Environment& environment, const LaunchPlace& place);
 
 /// This process's.
-LauncherKeys key_exchange_of_process(const Place& place);
+LauncherKeys key_exchange_of_process(const LaunchPlace& place);
 
 /// Rank 0 gives `word`, of kMostSharedWord bytes without white space at most; all ranks get it, as
 /// share_by_pmi1() and share_by_pmix() do. Once in a process. Throws EnvironmentError as they do.

@@ -23,7 +23,7 @@ awaitable<void> Door::accept(Greet greet) {
     error_code error;
     tcp::socket socket = co_await acceptor_.async_accept(into(error));
     if (!error) {
-      start_(admit(std::make_shared<Link>(std::move(socket)), greet));
+      start_(admit(std::make_shared<MeshLink>(std::move(socket)), greet));
       continue;
     }
     // Too many open files, say: some will be closed. If not, that is why ranks did not come.
@@ -34,7 +34,7 @@ awaitable<void> Door::accept(Greet greet) {
 }
 
 awaitable<void> Door::admit(LinkPtr link, Greet greet) {
-  std::erase_if(unproved_, [](const std::weak_ptr<Link>& other) {
+  std::erase_if(unproved_, [](const std::weak_ptr<MeshLink>& other) {
     const LinkPtr known = other.lock();
     return !known || known->seal;
   });
@@ -44,9 +44,9 @@ awaitable<void> Door::admit(LinkPtr link, Greet greet) {
     unproved_.pop_front();
   }
   unproved_.push_back(link);
-  const Proof proof = co_await prove(link, secret_, End::kListens);
-  if (proof == Proof::kRefused) ++strangers_;
-  if (proof == Proof::kGiven) co_await greet(link);
+  const SecretProof proof = co_await prove(link, secret_, End::kListens);
+  if (proof == SecretProof::kRefused) ++strangers_;
+  if (proof == SecretProof::kGiven) co_await greet(link);
 }
 
 Descriptor Door::close() {

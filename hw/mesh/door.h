@@ -48,7 +48,7 @@ class Door {
   const std::uint32_t ranks_;
   const Start start_;
   asio::ip::tcp::acceptor acceptor_;
-  std::deque<std::weak_ptr<Link>> unproved_;
+  std::deque<std::weak_ptr<MeshLink>> unproved_;
   std::uint64_t strangers_ = 0;
   bool starved_ = false;
 };

@@ -39,9 +39,9 @@ class OtherJoin : private JoinSide, private OtherActions {
     do {
       root_ = co_await reach(found);
       open_acceptor();
-      const Proof proof = co_await prove(root_, options_.secret, End::kConnected);
-      refused_ = refused_ || proof == Proof::kRefused;
-      if (proof == Proof::kGiven) {
+      const SecretProof proof = co_await prove(root_, options_.secret, End::kConnected);
+      refused_ = refused_ || proof == SecretProof::kRefused;
+      if (proof == SecretProof::kGiven) {
         root_->send(encode(protocol_.state().hello));
         try {
           frame = co_await read_frame(root_);
@@ -88,7 +88,7 @@ class OtherJoin : private JoinSide, private OtherActions {
         // Asking for a free port of this host, one may be given that very port, and meet oneself.
         const tcp::endpoint here = socket.local_endpoint(error);
         const tcp::endpoint there = socket.remote_endpoint(error);
-        if (!error && here != there) co_return std::make_shared<Link>(std::move(socket));
+        if (!error && here != there) co_return std::make_shared<MeshLink>(std::move(socket));
       }
       co_await pause();
     }
@@ -147,12 +147,12 @@ class OtherJoin : private JoinSide, private OtherActions {
                       sched::shown(member.address)));
     }
     const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(member.port));
-    const auto link = std::make_shared<Link>(tcp::socket(io_));
+    const auto link = std::make_shared<MeshLink>(tcp::socket(io_));
     {
       const Patience patience(link, time);
       co_await link->socket.async_connect(endpoint, into(error));
     }
-    if (!error && co_await prove(link, options_.secret, End::kConnected) != Proof::kGiven) {
+    if (!error && co_await prove(link, options_.secret, End::kConnected) != SecretProof::kGiven) {
       error = asio::error::connection_reset;
     }
     if (!error) {

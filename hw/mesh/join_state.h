@@ -9,10 +9,10 @@
 namespace slackline::hw {
 
 struct JoinState {
-  Hello hello;                     // this rank's, with the run's number as soon as it is known
-  std::vector<Member> members;     // by rank
-  std::optional<Verdict> verdict;  // why there will be no run
-  bool done = false;               // without a verdict: this rank has joined
+  Hello hello;                         // this rank's, with the run's number as soon as it is known
+  std::vector<Member> members;         // by rank
+  std::optional<JoinVerdict> verdict;  // why there will be no run
+  bool done = false;                   // without a verdict: this rank has joined
 };
 
 }  // namespace slackline::hw

@@ -76,14 +76,14 @@ void require_secret(const MeshOptions& options, const asio::ip::address& address
                   options.rank, address.to_string()));
 }
 
-void Link::send(std::span<const std::byte> bytes) {
+void MeshLink::send(std::span<const std::byte> bytes) {
   if (!seal) throw InternalError("a word to a peer that has not proved who it is");
   out_.emplace_back();
   seal->append(bytes, {}, out_.back());
   if (out_.size() == 1) write();
 }
 
-void Link::write() {
+void MeshLink::write() {
   asio::async_write(socket, asio::buffer(out_.front()),
                     [self = shared_from_this()](error_code error, std::size_t) {
                       self->out_.pop_front();
@@ -92,7 +92,7 @@ void Link::write() {
                     });
 }
 
-awaitable<bool> Link::read(std::span<std::byte> bytes) {
+awaitable<bool> MeshLink::read(std::span<std::byte> bytes) {
   error_code error;
   while (!bytes.empty()) {
     if (begin_ == opened_.size()) {
@@ -113,7 +113,7 @@ awaitable<bool> Link::read(std::span<std::byte> bytes) {
   co_return true;
 }
 
-Connection taken_from(Link& link) {
+Connection taken_from(MeshLink& link) {
   return {Descriptor(link.socket.release()), std::move(link.seal)};
 }
 
@@ -159,7 +159,7 @@ awaitable<std::optional<Hello>> read_hello(LinkPtr link) {
   }
 }
 
-awaitable<Proof> prove(LinkPtr link, const std::optional<Secret>& secret, End end) {
+awaitable<SecretProof> prove(LinkPtr link, const std::optional<Secret>& secret, End end) {
   const Patience patience(link, kPatience);
   const bool connected = end == End::kConnected;
   const KeyExchange greeting(secret);
@@ -170,34 +170,35 @@ awaitable<Proof> prove(LinkPtr link, const std::optional<Secret>& secret, End en
                              into(error));
   };
   if (connected) co_await tell();
-  if (error) co_return Proof::kNone;
+  if (error) co_return SecretProof::kNone;
   co_await asio::async_read(link->socket, asio::buffer(its), into(error));
-  if (error) co_return Proof::kNone;
+  if (error) co_return SecretProof::kNone;
   if (!connected) co_await tell();
-  if (error) co_return Proof::kNone;
+  if (error) co_return SecretProof::kNone;
   std::unique_ptr<Seal> seal = greeting.agree(its, connected);
-  if (!seal) co_return Proof::kRefused;
+  if (!seal) co_return SecretProof::kRefused;
   Bytes proof;
   seal->append({}, {}, proof);
   if (connected) co_await asio::async_write(link->socket, asio::buffer(proof), into(error));
-  if (error) co_return Proof::kNone;
+  if (error) co_return SecretProof::kNone;
   std::array<std::byte, kProofBytes> record;
   co_await asio::async_read(link->socket, asio::buffer(record), into(error));
   // Who hangs up on the proof did not take it for one.
   if (error)
-    co_return connected&& error != asio::error::operation_aborted ? Proof::kRefused : Proof::kNone;
+    co_return connected&& error != asio::error::operation_aborted ? SecretProof::kRefused
+                                                                  : SecretProof::kNone;
   try {
     const auto header = std::span(record).first<kRecordHeaderBytes>();
     const auto rest = std::span(record).subspan(kRecordHeaderBytes);
-    if (Seal::rest_of(header) != rest.size()) co_return Proof::kRefused;
+    if (Seal::rest_of(header) != rest.size()) co_return SecretProof::kRefused;
     seal->open(header, rest);
   } catch (const WireError&) {
-    co_return Proof::kRefused;
+    co_return SecretProof::kRefused;
   }
   if (!connected) co_await asio::async_write(link->socket, asio::buffer(proof), into(error));
-  if (error) co_return Proof::kNone;
+  if (error) co_return SecretProof::kNone;
   link->seal = std::move(seal);
-  co_return Proof::kGiven;
+  co_return SecretProof::kGiven;
 }
 
 }  // namespace slackline::hw

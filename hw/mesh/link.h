@@ -48,9 +48,9 @@ void require_secret(const MeshOptions& options, const asio::ip::address& address
 
 /// What is sent queues up, and nothing may be before the peer has proved that it
 /// knows the secret; reading is for one coroutine.
-class Link : public std::enable_shared_from_this<Link> {
+class MeshLink : public std::enable_shared_from_this<MeshLink> {
  public:
-  explicit Link(asio::ip::tcp::socket connected) : socket(std::move(connected)) {}
+  explicit MeshLink(asio::ip::tcp::socket connected) : socket(std::move(connected)) {}
 
   void send(std::span<const std::byte> bytes);
   /// Whether all that was sent has gone out, or never will.
@@ -69,10 +69,10 @@ class Link : public std::enable_shared_from_this<Link> {
   Bytes opened_;  // and not read yet, from begin_ on
   std::size_t begin_ = 0;
 };
-using LinkPtr = std::shared_ptr<Link>;
+using LinkPtr = std::shared_ptr<MeshLink>;
 
 /// The connection itself, of which nothing is under way.
-Connection taken_from(Link& link);
+Connection taken_from(MeshLink& link);
 
 /// Closes a connection when the time is over, unless it has gone before.
 class Patience {
@@ -100,11 +100,11 @@ asio::awaitable<std::optional<Hello>> read_hello(LinkPtr link);
 enum class End { kConnected, kListens };
 
 /// What came of proving to each other that both ends know the secret.
-enum class Proof {
+enum class SecretProof {
   kGiven,    // both did; the link has its seal
   kRefused,  // the peer did not
   kNone,     // the connection ended before the peer could, or the peer took too long
 };
-asio::awaitable<Proof> prove(LinkPtr link, const std::optional<Secret>& secret, End end);
+asio::awaitable<SecretProof> prove(LinkPtr link, const std::optional<Secret>& secret, End end);
 
 }  // namespace slackline::hw

@@ -21,8 +21,9 @@ constexpr milliseconds kLongestPause{50};
 
 }  // namespace
 
-Meetings::Meetings(asio::io_context& io, Hello hello, std::vector<Member> members,
-                   std::optional<Secret> secret, Clock::duration patience, Asks asks)
+NeighbourMeetings::NeighbourMeetings(asio::io_context& io, Hello hello, std::vector<Member> members,
+                                     std::optional<Secret> secret, Clock::duration patience,
+                                     Asks asks)
     : io_(io),
       hello_(std::move(hello)),
       members_(std::move(members)),
@@ -33,14 +34,14 @@ Meetings::Meetings(asio::io_context& io, Hello hello, std::vector<Member> member
       door_(io, secret_, static_cast<std::uint32_t>(members_.size()),
             [this](awaitable<void> coroutine) { start(std::move(coroutine)); }) {}
 
-void Meetings::start(awaitable<void> coroutine) {
+void NeighbourMeetings::start(awaitable<void> coroutine) {
   // What it throws ends io_context::run(), where somebody heeds it.
   asio::co_spawn(io_, std::move(coroutine), [](std::exception_ptr thrown) {
     if (thrown) std::rethrow_exception(thrown);
   });
 }
 
-void Meetings::answer_at(Descriptor listener) {
+void NeighbourMeetings::answer_at(Descriptor listener) {
   if (!listener) return;
   error_code error;
   tcp::acceptor acceptor(io_);
@@ -51,18 +52,18 @@ void Meetings::answer_at(Descriptor listener) {
   start(door_.accept([this](LinkPtr link) { return answer(std::move(link)); }));
 }
 
-bool Meetings::is_meeting() const {
+bool NeighbourMeetings::is_meeting() const {
   return std::any_of(states_.begin(), states_.end(),
                      [](State state) { return state != State::kNone; });
 }
 
-void Meetings::call(std::uint32_t rank) {
+void NeighbourMeetings::call(std::uint32_t rank) {
   if (is_meeting(rank) || !asks_.lacks(rank)) return;
   states_[rank] = State::kCalls;
   start(keep_calling(rank));
 }
 
-awaitable<void> Meetings::keep_calling(std::uint32_t rank) {
+awaitable<void> NeighbourMeetings::keep_calling(std::uint32_t rank) {
   const Clock::time_point until = Clock::now() + patience_;
   const Member& member = members_[rank];
   const auto calls = [&] { return states_[rank] == State::kCalls && asks_.lacks(rank); };
@@ -80,7 +81,7 @@ awaitable<void> Meetings::keep_calling(std::uint32_t rank) {
   while (calls() && (!error || Clock::now() < until)) {
     // Where nobody listens, nobody will.
     if (error != asio::error::connection_refused) {
-      const auto link = std::make_shared<Link>(tcp::socket(io_));
+      const auto link = std::make_shared<MeshLink>(tcp::socket(io_));
       error = co_await say_hello(link, endpoint, until - Clock::now());
       if (!error && states_[rank] == State::kCalls) {
         states_[rank] = State::kNone;
@@ -105,14 +106,14 @@ awaitable<void> Meetings::keep_calling(std::uint32_t rank) {
   }
 }
 
-awaitable<error_code> Meetings::say_hello(LinkPtr link, tcp::endpoint endpoint,
-                                          Clock::duration patience) {
+awaitable<error_code> NeighbourMeetings::say_hello(LinkPtr link, tcp::endpoint endpoint,
+                                                   Clock::duration patience) {
   const Patience limit(link, std::chrono::duration_cast<milliseconds>(patience));
   error_code error;
   co_await link->socket.async_connect(endpoint, into(error));
   if (error) co_return error;
   error = asio::error::timed_out;
-  if (co_await prove(link, secret_, End::kConnected) != Proof::kGiven) co_return error;
+  if (co_await prove(link, secret_, End::kConnected) != SecretProof::kGiven) co_return error;
   link->send(encode(hello_));
   try {
     const std::optional<Frame> answer = co_await read_frame(link);
@@ -122,7 +123,7 @@ awaitable<error_code> Meetings::say_hello(LinkPtr link, tcp::endpoint endpoint,
   co_return error;
 }
 
-awaitable<void> Meetings::answer(LinkPtr link) {
+awaitable<void> NeighbourMeetings::answer(LinkPtr link) {
   const std::optional<Hello> hello = co_await read_hello(link);
   if (!hello || hello->protocol != kMeshProtocol || hello->run != hello_.run) co_return;
   const std::uint32_t rank = hello->rank;

@@ -18,7 +18,7 @@
 
 namespace slackline::hw {
 
-class Meetings {
+class NeighbourMeetings {
  public:
   /// What it asks and tells, all in the thread of `io`.
   struct Asks {
@@ -33,8 +33,9 @@ class Meetings {
 
   /// `patience`: how long a call goes on, and within which losses are known. `listener`: where this
   /// rank is called; none: nobody calls it.
-  Meetings(asio::io_context& io, Hello hello, std::vector<Member> members,
-           std::optional<Secret> secret, std::chrono::steady_clock::duration patience, Asks asks);
+  NeighbourMeetings(asio::io_context& io, Hello hello, std::vector<Member> members,
+                    std::optional<Secret> secret, std::chrono::steady_clock::duration patience,
+                    Asks asks);
 
   /// Answers calls from now on.
   void answer_at(Descriptor listener);

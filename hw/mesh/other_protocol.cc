@@ -75,7 +75,7 @@ void OtherProtocol::take_table(const Frame& frame) {
 
 void OtherProtocol::root_ended() {
   end(problem_.value_or(
-      Verdict{1, 0, "rank 0 was lost while the ranks joined: its connection ended"}));
+      JoinVerdict{1, 0, "rank 0 was lost while the ranks joined: its connection ended"}));
 }
 
 bool OtherProtocol::greet(const Hello& hello) {
@@ -92,7 +92,7 @@ void OtherProtocol::connected(std::uint32_t rank) {
 }
 
 void OtherProtocol::unreachable(std::uint32_t rank, bool gone, std::string_view how) {
-  problem_ = Verdict{
+  problem_ = JoinVerdict{
       gone ? 1u : 3u, rank,
       fmt::format("rank {} cannot reach rank {} {}{}", options_.rank, rank, how,
                   gone ? "" : "; look at routes and firewalls, or give the address to use")};
@@ -129,7 +129,7 @@ bool OtherProtocol::is_neighbour(std::uint32_t rank) const {
   return are_neighbours(options_.rank, rank, options_.ranks, options_.full_up_to);
 }
 
-void OtherProtocol::end(Verdict verdict) {
+void OtherProtocol::end(JoinVerdict verdict) {
   if (!state_.verdict) state_.verdict = std::move(verdict);
   state_.done = true;
 }

@@ -57,16 +57,16 @@ class OtherProtocol {
   void take_table(const Frame& frame);
   void ready_if_all_there();
   bool is_neighbour(std::uint32_t rank) const;
-  void end(Verdict verdict);
+  void end(JoinVerdict verdict);
 
   const MeshOptions& options_;
   OtherActions& actions_;
   JoinState state_;
-  std::vector<bool> connected_;     // by rank
-  std::optional<Verdict> problem_;  // told to rank 0, who decides
-  bool welcome_ = false;            // rank 0 has taken this rank in
-  bool has_table_ = false;          // and said where the others listen
-  bool ready_ = false;              // connected to all neighbours
+  std::vector<bool> connected_;         // by rank
+  std::optional<JoinVerdict> problem_;  // told to rank 0, who decides
+  bool welcome_ = false;                // rank 0 has taken this rank in
+  bool has_table_ = false;              // and said where the others listen
+  bool ready_ = false;                  // connected to all neighbours
 };
 
 }  // namespace slackline::hw

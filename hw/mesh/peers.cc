@@ -120,7 +120,7 @@ void MeshPeers::adopt(Peer& peer, Connection connection) {
   peer.connected = true;
 }
 
-Meetings::Asks MeshPeers::asks() {
+NeighbourMeetings::Asks MeshPeers::asks() {
   return {[this](std::uint32_t rank) { return peers_[rank]->there && !peers_[rank]->connected; },
           [this](std::uint32_t rank, Connection connection) {
             met(*peers_[rank], std::move(connection));

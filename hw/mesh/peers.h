@@ -82,7 +82,7 @@ class MeshPeers {
   };
 
   void adopt(Peer& peer, Connection connection);
-  Meetings::Asks asks();
+  NeighbourMeetings::Asks asks();
   void met(Peer& peer, Connection connection);
 
   // The thread.
@@ -133,7 +133,7 @@ class MeshPeers {
   asio::steady_timer clock_tick_;
   bool follows_clock_ = false;
   ClockFollower clock_;
-  Meetings meetings_;
+  NeighbourMeetings meetings_;
 
   std::thread thread_;
 };

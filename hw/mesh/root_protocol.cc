@@ -170,7 +170,7 @@ void RootProtocol::late(bool starved, std::uint64_t strangers) {
                       waited)});
 }
 
-void RootProtocol::decide(Verdict verdict) {
+void RootProtocol::decide(JoinVerdict verdict) {
   if (state_.verdict) return;
   verdict.message = sched::shown_ends(verdict.message, kMostShown);
   state_.verdict = std::move(verdict);

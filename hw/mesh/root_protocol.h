@@ -63,7 +63,7 @@ class RootProtocol {
   void go();
   void send_to_ranks(const Bytes& bytes);
   std::vector<std::uint32_t> not_ready(bool waiting) const;
-  void decide(Verdict verdict);
+  void decide(JoinVerdict verdict);
   void tell_all();
   void end_if_all_told();
 

@@ -143,20 +143,20 @@ Hello decode_hello(std::uint32_t protocol, std::span<const std::byte> bytes) {
   return hello;
 }
 
-void throw_verdict(const Verdict& verdict) {
+void throw_verdict(const JoinVerdict& verdict) {
   const std::string message = sched::shown(verdict.message);  // in which others may have a say
   if (verdict.exit_code == 1) throw PeerLost(verdict.rank, message);
   if (verdict.exit_code == 2) throw InputError(message);
   throw EnvironmentError(message);
 }
 
-Bytes encode(const Verdict& verdict) {
+Bytes encode(const JoinVerdict& verdict) {
   return WireWriter().u32(verdict.exit_code).u32(verdict.rank).text(verdict.message).take();
 }
 
-Verdict decode_verdict(std::span<const std::byte> bytes, std::uint32_t ranks) {
+JoinVerdict decode_verdict(std::span<const std::byte> bytes, std::uint32_t ranks) {
   WireReader reader(bytes);
-  Verdict verdict;
+  JoinVerdict verdict;
   verdict.exit_code = reader.u32();
   if (verdict.exit_code < 1 || verdict.exit_code > 3) throw WireError("an exit code that is none");
   verdict.rank = reader.u32();
@@ -166,28 +166,29 @@ Verdict decode_verdict(std::span<const std::byte> bytes, std::uint32_t ranks) {
   return verdict;
 }
 
-std::optional<Verdict> disagreement(const Hello& one, const Hello& other) {
+std::optional<JoinVerdict> disagreement(const Hello& one, const Hello& other) {
   if (one.version != other.version || one.protocol != other.protocol) {
-    return Verdict{3, 0,
-                   fmt::format("rank {} is slackline {} (mesh protocol {}), rank {} is {} (mesh "
-                               "protocol {}); install the same version for all ranks",
-                               one.rank, one.version, one.protocol, other.rank, other.version,
-                               other.protocol)};
+    return JoinVerdict{
+        3, 0,
+        fmt::format("rank {} is slackline {} (mesh protocol {}), rank {} is {} (mesh "
+                    "protocol {}); install the same version for all ranks",
+                    one.rank, one.version, one.protocol, other.rank, other.version,
+                    other.protocol)};
   }
   if (one.ranks != other.ranks) {
-    return Verdict{2, 0,
-                   fmt::format("rank {} was started as one of {} ranks, rank {} as one of {}; "
-                               "expected the same number at all ranks",
-                               one.rank, one.ranks, other.rank, other.ranks)};
+    return JoinVerdict{2, 0,
+                       fmt::format("rank {} was started as one of {} ranks, rank {} as one of {}; "
+                                   "expected the same number at all ranks",
+                                   one.rank, one.ranks, other.rank, other.ranks)};
   }
   for (std::size_t i = 0; i < std::max(one.agreed.size(), other.agreed.size()); ++i) {
     const std::string mine = i < one.agreed.size() ? one.agreed[i] : "nothing more";
     const std::string its = i < other.agreed.size() ? other.agreed[i] : "nothing more";
     if (mine != its) {
-      return Verdict{2, 0,
-                     fmt::format("ranks disagree: rank {} has {}, rank {} has {}; expected the "
-                                 "same at all ranks",
-                                 one.rank, mine, other.rank, its)};
+      return JoinVerdict{2, 0,
+                         fmt::format("ranks disagree: rank {} has {}, rank {} has {}; expected the "
+                                     "same at all ranks",
+                                     one.rank, mine, other.rank, its)};
     }
   }
   return std::nullopt;

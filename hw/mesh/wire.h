@@ -99,18 +99,18 @@ Hello decode_hello(std::uint32_t protocol, std::span<const std::byte> bytes);
 
 /// Why a join fails, the same at every rank: the error's exit code (1: PeerLost, 2: InputError, 3:
 /// EnvironmentError).
-struct Verdict {
+struct JoinVerdict {
   std::uint32_t exit_code = 1;
   std::uint32_t rank = 0;  // PeerLost
   std::string message;
 };
-[[noreturn]] void throw_verdict(const Verdict& verdict);
-Bytes encode(const Verdict& verdict);
+[[noreturn]] void throw_verdict(const JoinVerdict& verdict);
+Bytes encode(const JoinVerdict& verdict);
 /// `ranks`: how many there are.
-Verdict decode_verdict(std::span<const std::byte> bytes, std::uint32_t ranks);
+JoinVerdict decode_verdict(std::span<const std::byte> bytes, std::uint32_t ranks);
 
 /// What two ranks of a run do not agree on: the first thing, naming both and what they have.
-std::optional<Verdict> disagreement(const Hello& one, const Hello& other);
+std::optional<JoinVerdict> disagreement(const Hello& one, const Hello& other);
 
 Bytes encode(std::span<const Member> members);
 std::vector<Member> decode_members(std::span<const std::byte> bytes);

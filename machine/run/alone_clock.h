@@ -10,7 +10,7 @@
 
 namespace slackline::machine {
 
-class AloneClock final : public RunClock {
+class AloneClock final : public DrivenClock {
  public:
   /// The paths must outlive this.
   explicit AloneClock(const Paths& paths) : paths_(paths) {}

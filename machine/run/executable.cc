@@ -23,7 +23,8 @@ void require_decided(const sched::Schedule& schedule, const sched::RegionTree& t
   const auto deciding = deciding_swaps(schedule, tree);
   for (std::uint32_t i = 0; i < schedule.regions().size(); ++i) {
     const sched::Region& r = schedule.regions()[i];
-    if (r.outcome != sched::Outcome::kActual || r.kind == sched::RegionKind::kRepeat) continue;
+    if (r.outcome != sched::RegionOutcome::kActual || r.kind == sched::RegionKind::kRepeat)
+      continue;
     const bool alt = r.kind == sched::RegionKind::kAlt;
     const auto body = schedule.ops().subspan(r.entry.value, r.count);
     const bool decided = alt ? !deciding[i].empty()

@@ -19,15 +19,15 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
 }
 
 Execution::Execution(const Setting& setting, const Delays& delays, const Paths& paths,
-                     const RunRecord& record, RunClock& clock)
+                     const RunRecord& record, DrivenClock& clock)
     : Execution(nullptr, setting, delays, paths, record, clock) {}
 
 Execution::Execution(const RunGraph& graph, const Setting& setting, const Delays& delays,
-                     const Paths& paths, const RunRecord& record, RunClock& clock)
+                     const Paths& paths, const RunRecord& record, DrivenClock& clock)
     : Execution(&graph, setting, delays, paths, record, clock) {}
 
 Execution::Execution(const RunGraph* shared, const Setting& setting, const Delays& delays,
-                     const Paths& paths, const RunRecord& record, RunClock& clock)
+                     const Paths& paths, const RunRecord& record, DrivenClock& clock)
     : schedule_(setting.schedule),
       platform_(setting.platform),
       delays_(delays),

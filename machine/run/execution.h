@@ -63,10 +63,10 @@ class Execution final : public DrivenRun {
   /// `delays` and `paths` are what comes of the setting's. They, what the setting is of, the clock
   /// and what `record` points to must outlive this. Throws as sched::RegionTree does.
   Execution(const Setting& setting, const Delays& delays, const Paths& paths,
-            const RunRecord& record, RunClock& clock);
+            const RunRecord& record, DrivenClock& clock);
   /// The same where the graph of all of the schedule's operations is there already.
   Execution(const RunGraph& graph, const Setting& setting, const Delays& delays, const Paths& paths,
-            const RunRecord& record, RunClock& clock);
+            const RunRecord& record, DrivenClock& clock);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
@@ -96,7 +96,7 @@ class Execution final : public DrivenRun {
 
   // The graph is `shared`, or made if that is null.
   Execution(const RunGraph* shared, const Setting& setting, const Delays& delays,
-            const Paths& paths, const RunRecord& record, RunClock& clock);
+            const Paths& paths, const RunRecord& record, DrivenClock& clock);
 
   const Op& op(OpId id) const { return schedule_.op(id); }
   sched::OpTimes& times(OpId id) { return core_.times(id.value); }
@@ -217,7 +217,7 @@ class Execution final : public DrivenRun {
   const Platform& platform_;
   const Delays& delays_;
   const Paths& paths_;
-  RunClock& clock_;
+  DrivenClock& clock_;
   const RunWatch* const watch_;
 
   // The platform's times, in seconds.

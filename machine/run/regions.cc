@@ -12,9 +12,9 @@ namespace slackline::machine {
 namespace {
 
 using sched::OpId;
-using sched::Outcome;
 using sched::Region;
 using sched::RegionKind;
+using sched::RegionOutcome;
 
 constexpr std::uint64_t kFirstSite = std::uint64_t{1} << 32;  // below are those of noises
 constexpr std::uint64_t kCertain = 1'000'000;
@@ -77,12 +77,13 @@ bool RegionRun::is_over(std::uint32_t region) {
   const State& state = states_[region];
   if (r.kind == RegionKind::kAlt) return true;
   if (r.kind == RegionKind::kRepeat) return state.attempts == r.max_attempts;
-  if (r.outcome == Outcome::kActual ? !state.failed : draws_.next(region)) return true;
+  if (r.outcome == RegionOutcome::kActual ? !state.failed : draws_.next(region)) return true;
   if (state.attempts == r.max_attempts) {
     throw InputError(fmt::format("{} has failed all of its {} attempts", tree_.describe(region),
                                  r.max_attempts));
   }
-  if (r.outcome == Outcome::kSampled && r.p.value == 0 && state.attempts == kHopelessAttempts) {
+  if (r.outcome == RegionOutcome::kSampled && r.p.value == 0 &&
+      state.attempts == kHopelessAttempts) {
     throw InputError(
         fmt::format("{} has failed {} of its {} attempts; its chance of success is 0, "
                     "expected more",

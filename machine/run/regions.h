@@ -50,7 +50,7 @@ class RegionRun {
   bool is_taken(std::uint32_t region, const Succeeded& succeeded) {
     const sched::Region& r = schedule_.regions()[region];
     if (r.kind != sched::RegionKind::kAlt) return true;
-    if (r.outcome == sched::Outcome::kSampled) return draws_.next(region);
+    if (r.outcome == sched::RegionOutcome::kSampled) return draws_.next(region);
     for (const sched::OpId op : deciding_[region]) {
       if (!succeeded(op)) return false;
     }

@@ -34,14 +34,14 @@ ConflictChecker::ConflictChecker(const Schedule& schedule, const SegmentTable& s
   for (const Op& op : schedule.ops()) {
     if (!is_atomic(op.kind)) continue;
     if (!words_) words_.emplace(static_cast<std::uint32_t>(segments.size()), false);
-    const Run word = segments.run(atomic_word(schedule, op));
+    const SegmentRun word = segments.run(atomic_word(schedule, op));
     for (std::uint32_t segment = word.first; segment < word.last; ++segment) {
       words_->insert(segment);
     }
   }
 }
 
-void ConflictChecker::access(OpId op, Run run, Access kind) {
+void ConflictChecker::access(OpId op, SegmentRun run, Access kind) {
   if (intervals_.joins()) return access_joined(op, run, kind);
   const bool long_run = run.last - run.first > 1;
   for (std::uint32_t segment = run.first; segment < run.last; ++segment) {

@@ -38,7 +38,7 @@ class ConflictChecker {
                   OrderProver& prover, Findings& findings);
 
   /// Reports `raw`, `war` or `waw`; an operation's reads come before its writes.
-  void access(OpId op, Run run, Access kind);
+  void access(OpId op, SegmentRun run, Access kind);
 
   /// Reports `raw` unless done(producer) comes before issued(op), whose operand it is.
   void check_operand(OpId op, OpId producer);
@@ -99,13 +99,13 @@ class ConflictChecker {
   bool stays_in_place(const Later& later) const;
 
   // The same for intervals.
-  void access_joined(OpId op, Run run, Access kind);
-  void read_joined(OpId op, Run run);
-  void write_joined(OpId op, Run run);
-  void check_write(OpId op, Run part, const Cell& cell);
-  void find_readers(Run part, const Cell& cell);
-  std::uint32_t first_unread(Run part) const;
-  std::uint32_t first_moved(OpId op, Run part) const;
+  void access_joined(OpId op, SegmentRun run, Access kind);
+  void read_joined(OpId op, SegmentRun run);
+  void write_joined(OpId op, SegmentRun run);
+  void check_write(OpId op, SegmentRun part, const Cell& cell);
+  void find_readers(SegmentRun part, const Cell& cell);
+  std::uint32_t first_unread(SegmentRun part) const;
+  std::uint32_t first_moved(OpId op, SegmentRun part) const;
   void cut(std::uint32_t segment);
 
   const Schedule& schedule_;
@@ -123,7 +123,7 @@ class ConflictChecker {
   std::set<std::tuple<OpId, OpId, Code>> reported_;  // each pair once
   std::vector<Reader> readers_;                      // of the interval under way
   std::vector<Step> steps_;
-  std::vector<Run> read_by_itself_;
+  std::vector<SegmentRun> read_by_itself_;
 };
 
 }  // namespace slackline::sched

@@ -6,7 +6,7 @@
 
 namespace slackline::sched {
 
-void ConflictChecker::access_joined(OpId op, Run run, Access kind) {
+void ConflictChecker::access_joined(OpId op, SegmentRun run, Access kind) {
   for (std::uint32_t first = run.first; first < run.last;) {
     if (words_ && words_->contains(first)) {
       access_segment({op, first++, kind, true});
@@ -22,7 +22,7 @@ void ConflictChecker::access_joined(OpId op, Run run, Access kind) {
   }
 }
 
-void ConflictChecker::read_joined(OpId op, Run run) {
+void ConflictChecker::read_joined(OpId op, SegmentRun run) {
   intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t, std::uint32_t begin) {
     const Later later{op, first, Access::kRead, true};
     const bool excepted = after_all(cells_[begin].writes, true, later);
@@ -32,7 +32,7 @@ void ConflictChecker::read_joined(OpId op, Run run) {
   log_->add(run, time_of(push(op, kEnd)));
 }
 
-void ConflictChecker::write_joined(OpId op, Run run) {
+void ConflictChecker::write_joined(OpId op, SegmentRun run) {
   cut(run.first);
   cut(run.last);
   const std::uint32_t write = push(op, kEnd);
@@ -55,11 +55,11 @@ void ConflictChecker::write_joined(OpId op, Run run) {
   // A put within one rank may write what it reads, and is released from the two at different times.
   if (read_by_itself_.empty() || release(op, true) == release(op, false)) return;
   const std::uint32_t time = time_of(push(op, kEnd));
-  for (const Run& part : read_by_itself_) log_->add(part, time);
+  for (const SegmentRun& part : read_by_itself_) log_->add(part, time);
 }
 
 // As access_segment() for each segment of an interval, of which all have this cell.
-void ConflictChecker::check_write(OpId op, Run part, const Cell& cell) {
+void ConflictChecker::check_write(OpId op, SegmentRun part, const Cell& cell) {
   find_readers(part, cell);
   steps_.clear();
   // Where to look at the last writes: whoever read came after them, so what comes after the reads
@@ -97,7 +97,7 @@ void ConflictChecker::check_write(OpId op, Run part, const Cell& cell) {
   check_writes(part.last);
 }
 
-void ConflictChecker::find_readers(Run part, const Cell& cell) {
+void ConflictChecker::find_readers(SegmentRun part, const Cell& cell) {
   readers_.clear();
   if (!log_) return;
   log_->for_each_since(time_of(cell.writes), part, [&](const ReadLog::Read& read) {
@@ -110,7 +110,7 @@ void ConflictChecker::find_readers(Run part, const Cell& cell) {
 }
 
 // The first segment of an interval that no reader read, or kEnd.
-std::uint32_t ConflictChecker::first_unread(Run part) const {
+std::uint32_t ConflictChecker::first_unread(SegmentRun part) const {
   std::uint32_t at = part.first;
   for (const Reader& reader : readers_) {
     if (reader.first > at) break;
@@ -122,10 +122,10 @@ std::uint32_t ConflictChecker::first_unread(Run part) const {
 // The first segment of an interval that an operation reads for another place of its payload than
 // the one it writes there, or kEnd. That is the same up to the next place where one of its slices
 // begins or ends.
-std::uint32_t ConflictChecker::first_moved(OpId op, Run part) const {
+std::uint32_t ConflictChecker::first_moved(OpId op, SegmentRun part) const {
   if (read_by_itself_.empty()) return kEnd;
   std::vector<std::uint32_t> places{part.first};
-  const auto add = [&](Run run) {
+  const auto add = [&](SegmentRun run) {
     for (const std::uint32_t place : {run.first, run.last}) {
       if (place > part.first && place < part.last) places.push_back(place);
     }
@@ -136,7 +136,7 @@ std::uint32_t ConflictChecker::first_moved(OpId op, Run part) const {
   for (const std::uint32_t place : places) {
     const bool read =
         std::any_of(read_by_itself_.begin(), read_by_itself_.end(),
-                    [&](const Run& run) { return run.first <= place && place < run.last; });
+                    [&](const SegmentRun& run) { return run.first <= place && place < run.last; });
     if (read && !stays_in_place({op, place, Access::kWrite, true})) return place;
   }
   return kEnd;

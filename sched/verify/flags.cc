@@ -12,7 +12,7 @@ std::vector<bool> check_shared_flags(const Schedule& schedule, const SegmentTabl
     const Op& op = schedule.ops()[i];
     if (op.kind != OpKind::kPoll) continue;
     if (latest.empty()) latest.resize(segments.size());
-    const Run run = segments.read_run(op);
+    const SegmentRun run = segments.read_run(op);
     OpId sharer;
     for (std::uint32_t segment = run.first; segment < run.last; ++segment) {
       if (latest[segment].valid()) sharer = latest[segment];

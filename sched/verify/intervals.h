@@ -32,7 +32,7 @@ class Intervals {
     if (starts_) starts_->insert(segment);
   }
   /// A run becomes one interval. It begins and ends where intervals do.
-  void join(Run run) {
+  void join(SegmentRun run) {
     if (!starts_) return;
     for (std::uint32_t s = end_of(run.first); s < run.last; s = end_of(s)) starts_->erase(s);
   }
@@ -40,7 +40,7 @@ class Intervals {
   /// Calls visit(first, last, begin) for each interval's part [first, last) within a run; the
   /// interval begins at `begin`.
   template <class Visit>
-  void for_each(Run run, Visit&& visit) const {
+  void for_each(SegmentRun run, Visit&& visit) const {
     if (run.first == run.last) return;
     std::uint32_t begin = begin_of(run.first);
     for (std::uint32_t first = run.first; first < run.last;) {

@@ -21,8 +21,8 @@ namespace {
 class MemoryChecker {
  public:
   MemoryChecker(const Schedule& schedule, const SegmentTable& segments, bool joins,
-                const std::vector<bool>& lowers, const IssueOrder& order, const MemoryLimit& limit,
-                OrderProver& prover, Findings& findings)
+                const std::vector<bool>& lowers, const OperationOrder& order,
+                const MemoryLimit& limit, OrderProver& prover, Findings& findings)
       : schedule_(schedule),
         order_(order),
         limit_(limit),
@@ -53,16 +53,18 @@ class MemoryChecker {
 
   std::string who(OpId id) const { return describe(schedule_, id); }
 
-  std::string text(const Value& value) const {
-    return value.origin == Value::Origin::kSum ? sums_.describe(value) : describe(schedule_, value);
+  std::string text(const SymbolicValue& value) const {
+    return value.origin == SymbolicValue::Origin::kSum ? sums_.describe(value)
+                                                       : describe(schedule_, value);
   }
 
   void place_pre_facts() {
     for (const Fact& fact : schedule_.contract().pre) {
-      const Value value{fact.value_offset, fact.value.value, Value::Origin::kContract};
+      const SymbolicValue value{fact.value_offset, fact.value.value,
+                                SymbolicValue::Origin::kContract};
       // What an earlier fact left in place does not match unless both say the same.
       if (const auto clash = values_.mismatch(fact.slice, value);
-          clash && clash->found.origin != Value::Origin::kNothing) {
+          clash && clash->found.origin != SymbolicValue::Origin::kNothing) {
         findings_.error(
             Code::kStructure, OpId::none(),
             fmt::format("two pre facts speak of {}: one says {}, one {}",
@@ -112,7 +114,8 @@ class MemoryChecker {
         write_values(id, op);
         break;
       case OpKind::kPoll:
-        segments_.for_each_read(op, [&](Run run) { conflicts_.access(id, run, Access::kRead); });
+        segments_.for_each_read(op,
+                                [&](SegmentRun run) { conflicts_.access(id, run, Access::kRead); });
         if (issued_before(op.match, id)) lower_flag(id, op);
         break;
       default:
@@ -123,10 +126,11 @@ class MemoryChecker {
   // A put with a flag, whose poll looks at what it finds there. A poll that waits already is done
   // with it.
   void raise_flag(OpId id, const Op& op) {
-    static constexpr std::array kZeros{Value::Origin::kNothing, Value::Origin::kLowered};
-    static constexpr std::array kNeverZero{Value::Origin::kContract};
+    static constexpr std::array kZeros{SymbolicValue::Origin::kNothing,
+                                       SymbolicValue::Origin::kLowered};
+    static constexpr std::array kNeverZero{SymbolicValue::Origin::kContract};
     const Op& poll = schedule_.op(op.match);
-    const Run flag = segments_.read_run(poll);
+    const SegmentRun flag = segments_.read_run(poll);
     const auto before = values_.other_than(flag, kZeros);
     write_values(id, op);
     if (before) {
@@ -149,16 +153,16 @@ class MemoryChecker {
 
   void lower_flag(OpId id, const Op& op) {
     if (lowers_.empty() || !lowers_[id.value]) return;
-    values_.set(segments_.read_run(op), {0, id.value, Value::Origin::kLowered});
+    values_.set(segments_.read_run(op), {0, id.value, SymbolicValue::Origin::kLowered});
   }
 
   void take_atomic(OpId id, const Op& op) {
-    const Run word = segments_.run(atomic_word(schedule_, op));
+    const SegmentRun word = segments_.run(atomic_word(schedule_, op));
     payload_.clear();
     conflicts_.access(id, word, Access::kAtomic);
-    values_.set(word, {0, id.value, Value::Origin::kWord});
+    values_.set(word, {0, id.value, SymbolicValue::Origin::kWord});
     write_access(id, op);
-    write_fresh(id, op, Value::Origin::kFetched);
+    write_fresh(id, op, SymbolicValue::Origin::kFetched);
   }
 
   void check_operands(OpId id, const Op& op) {
@@ -182,7 +186,7 @@ class MemoryChecker {
   // Gathers what the operation reads into payload_.
   void read_all(OpId id, const Op& op) {
     payload_.clear();
-    segments_.for_each_read(op, [&](Run run) {
+    segments_.for_each_read(op, [&](SegmentRun run) {
       conflicts_.access(id, run, Access::kRead);
       read(id, run);
     });
@@ -192,7 +196,7 @@ class MemoryChecker {
   void combine(OpId id, const Op& op) {
     Pieces sum;
     bool first = true;
-    segments_.for_each_read(op, [&](Run run) {
+    segments_.for_each_read(op, [&](SegmentRun run) {
       payload_.clear();
       conflicts_.access(id, run, Access::kRead);
       read(id, run);
@@ -202,10 +206,10 @@ class MemoryChecker {
     payload_ = std::move(sum);
   }
 
-  void read(OpId id, Run run) {
+  void read(OpId id, SegmentRun run) {
     const auto missing = values_.gather(run, id, payload_);
     if (!missing || looks_for_zeros(id)) return;
-    if (missing->value.origin == Value::Origin::kLowered) {
+    if (missing->value.origin == SymbolicValue::Origin::kLowered) {
       value_findings_.error(
           Code::kFlag, id,
           fmt::format("{} reads {}, which holds {}: what is polled again is no "
@@ -219,13 +223,14 @@ class MemoryChecker {
   }
 
   void write_access(OpId id, const Op& op) {
-    segments_.for_each_write(op, [&](Run run) { conflicts_.access(id, run, Access::kWrite); });
+    segments_.for_each_write(op,
+                             [&](SegmentRun run) { conflicts_.access(id, run, Access::kWrite); });
   }
 
   // Scatters payload_ to where the operation writes.
   void write_values(OpId id, const Op& op) {
     ValueMap::Scatter scatter(values_, payload_);
-    segments_.for_each_write(op, [&](Run run) { scatter.into(run); });
+    segments_.for_each_write(op, [&](SegmentRun run) { scatter.into(run); });
     const bool local = op.kind == OpKind::kCopy || op.kind == OpKind::kReduce;
     if (scatter.unchanged_bytes() == 0 || local || op.notify == Notify::kFlag ||
         !value_findings_.takes_warnings()) {
@@ -238,8 +243,8 @@ class MemoryChecker {
                     scatter.unchanged_bytes(), describe(schedule_, first)));
   }
 
-  void write_fresh(OpId id, const Op& op, Value::Origin origin) {
-    segments_.for_each_write(op, [&](Run run) { values_.set(run, {0, id.value, origin}); });
+  void write_fresh(OpId id, const Op& op, SymbolicValue::Origin origin) {
+    segments_.for_each_write(op, [&](SegmentRun run) { values_.set(run, {0, id.value, origin}); });
   }
 
   // Keeps payload_ until the receive of `send` is issued.
@@ -277,7 +282,7 @@ class MemoryChecker {
   }
 
   const Schedule& schedule_;
-  const IssueOrder& order_;
+  const OperationOrder& order_;
   const MemoryLimit& limit_;
   Findings& findings_;
   Findings value_findings_;  // of what memory holds
@@ -296,7 +301,7 @@ class MemoryChecker {
 }  // namespace
 
 void check_memory(const Schedule& schedule, const SegmentTable& segments, bool joins,
-                  const std::vector<bool>& lowers, const IssueOrder& order,
+                  const std::vector<bool>& lowers, const OperationOrder& order,
                   const MemoryLimit& limit, OrderProver& prover, Findings& findings) {
   MemoryChecker(schedule, segments, joins, lowers, order, limit, prover, findings).run();
 }

@@ -33,7 +33,7 @@ inline constexpr std::string_view kLessProof =
 /// The halves of all messages must match (check_matching). Throws EnvironmentError where the
 /// messages under way come to hold more pieces than `limit` allows.
 void check_memory(const Schedule& schedule, const SegmentTable& segments, bool joins,
-                  const std::vector<bool>& lowers, const IssueOrder& order,
+                  const std::vector<bool>& lowers, const OperationOrder& order,
                   const MemoryLimit& limit, OrderProver& prover, Findings& findings);
 
 }  // namespace slackline::sched

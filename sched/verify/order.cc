@@ -29,7 +29,7 @@ class Sweep {
     order_.position.assign(schedule.op_count(), kNowhere);
   }
 
-  std::optional<IssueOrder> run() {
+  std::optional<OperationOrder> run() {
     std::vector<std::uint32_t> next(schedule_.rank_count());
     for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) {
       next[r] = schedule_.first_op(RankId(r)).value;
@@ -85,7 +85,7 @@ class Sweep {
   }
 
   const Schedule& schedule_;
-  IssueOrder order_;
+  OperationOrder order_;
   std::vector<std::uint8_t> awaited_;         // by operation: some rank waits for its issue
   std::vector<std::vector<Waiter>> waiters_;  // by the rank that is waited for
   std::vector<RankId> runnable_;
@@ -93,11 +93,11 @@ class Sweep {
 
 }  // namespace
 
-std::optional<IssueOrder> issue_order(const Schedule& schedule) {
+std::optional<OperationOrder> issue_order(const Schedule& schedule) {
   if (auto order = Sweep(schedule).run()) return order;
   const auto events = topological_order(schedule);
   if (!events) return std::nullopt;
-  IssueOrder order;
+  OperationOrder order;
   order.sequence.reserve(schedule.op_count());
   order.position.resize(schedule.op_count());
   for (const EventId event : *events) {
@@ -109,7 +109,7 @@ std::optional<IssueOrder> issue_order(const Schedule& schedule) {
 }
 
 OrderProver::OrderProver(const Schedule& schedule, const ChannelOrder& channels,
-                         const IssueOrder& order, std::size_t max_steps)
+                         const OperationOrder& order, std::size_t max_steps)
     : schedule_(schedule),
       channels_(channels),
       order_(order),

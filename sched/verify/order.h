@@ -14,14 +14,14 @@
 namespace slackline::sched {
 
 /// All operations in an order in which they can be issued, and each one's place in it.
-struct IssueOrder {
+struct OperationOrder {
   std::vector<OpId> sequence;
   std::vector<std::uint32_t> position;  // by operation
 };
 
 /// An order that respects every arc, (d) included; nothing if there is a cycle. A function of the
 /// schedule alone.
-std::optional<IssueOrder> issue_order(const Schedule& schedule);
+std::optional<OperationOrder> issue_order(const Schedule& schedule);
 
 /// Looks for paths of arcs (a), (b), (c) and (e), backwards from the later event.
 ///
@@ -34,7 +34,7 @@ std::optional<IssueOrder> issue_order(const Schedule& schedule);
 class OrderProver {
  public:
   /// Keeps references to all it is given. `max_steps`: operations one search may expand.
-  OrderProver(const Schedule& schedule, const ChannelOrder& channels, const IssueOrder& order,
+  OrderProver(const Schedule& schedule, const ChannelOrder& channels, const OperationOrder& order,
               std::size_t max_steps);
 
   enum class Answer {
@@ -64,7 +64,7 @@ class OrderProver {
 
   const Schedule& schedule_;
   const ChannelOrder& channels_;
-  const IssueOrder& order_;
+  const OperationOrder& order_;
   std::size_t max_steps_;
 
   std::vector<std::uint32_t> seen_;   // by operation: the last search that reached issued(op)

@@ -9,7 +9,7 @@ ReadLog::ReadLog(std::size_t segments)
       entries_of_(2 * std::size_t{leaves_}, kEnd),
       newest_(2 * std::size_t{leaves_}, 0) {}
 
-void ReadLog::add(Run run, std::uint32_t time) {
+void ReadLog::add(SegmentRun run, std::uint32_t time) {
   if (run.first == run.last) return;
   const auto read = static_cast<std::uint32_t>(reads_.size());
   reads_.push_back({run, time});

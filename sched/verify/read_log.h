@@ -14,16 +14,16 @@ class ReadLog {
   explicit ReadLog(std::size_t segments);
 
   struct Read {
-    Run run;
+    SegmentRun run;
     std::uint32_t time;
   };
 
   /// Notes a read of a run. Times are above 0 and do not fall.
-  void add(Run run, std::uint32_t time);
+  void add(SegmentRun run, std::uint32_t time);
 
   /// Calls visit(read) once for each read after `time` that touches a run, in no certain order.
   template <class Visit>
-  void for_each_since(std::uint32_t time, Run run, Visit&& visit) {
+  void for_each_since(std::uint32_t time, SegmentRun run, Visit&& visit) {
     ++search_;
     pending_.assign(1, {1, 0, leaves_});
     while (!pending_.empty()) {

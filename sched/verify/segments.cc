@@ -66,13 +66,13 @@ SegmentTable::SegmentTable(const Schedule& schedule) : schedule_(schedule) {
                        guess + 1 < first_[slice.buffer.value + 1] &&
                        bounds_[guess] == slice.offset &&
                        bounds_[guess + 1] == slice.offset + slice.bytes;
-    runs_.push_back(right ? Run{guess, guess + 1} : run(slice));
+    runs_.push_back(right ? SegmentRun{guess, guess + 1} : run(slice));
   }
 }
 
 std::uint64_t SegmentTable::accesses() const {
   std::uint64_t count = 0;
-  for (const Run& run : runs_) count += run.last - run.first;
+  for (const SegmentRun& run : runs_) count += run.last - run.first;
   return count;
 }
 
@@ -89,7 +89,7 @@ Slice SegmentTable::slice(std::uint32_t segment) const {
   return {BufferId(buffer), begin(segment), bytes(segment)};
 }
 
-Run SegmentTable::run(const Slice& slice) const {
+SegmentRun SegmentTable::run(const Slice& slice) const {
   if (slice.bytes == 0) return {};
   const auto begin = bounds_.begin() + first_[slice.buffer.value];
   const auto end = bounds_.begin() + first_[slice.buffer.value + 1];

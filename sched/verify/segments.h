@@ -12,7 +12,7 @@
 namespace slackline::sched {
 
 /// Segments [first, last).
-struct Run {
+struct SegmentRun {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
 };
@@ -28,7 +28,7 @@ class SegmentTable {
   std::uint64_t bytes(std::uint32_t segment) const {
     return bounds_[segment + 1] - bounds_[segment];
   }
-  std::uint64_t bytes(Run run) const { return bounds_[run.last] - bounds_[run.first]; }
+  std::uint64_t bytes(SegmentRun run) const { return bounds_[run.last] - bounds_[run.first]; }
   /// The greatest segment in [first, last] that begins at `end` or before.
   std::uint32_t last_until(std::uint64_t end, std::uint32_t first, std::uint32_t last) const;
   /// How many segments the slices of the schedule's table have, each counted on its own.
@@ -38,7 +38,7 @@ class SegmentTable {
 
   /// The segments of a slice that is in the schedule's table, is moved by an operation's fixed
   /// offset, or is a fact's.
-  Run run(const Slice& slice) const;
+  SegmentRun run(const Slice& slice) const;
   /// The segment that holds the first byte of a slice within such a one.
   std::uint32_t holding(const Slice& slice) const;
 
@@ -53,7 +53,7 @@ class SegmentTable {
   }
 
   /// The first slice that an operation gathers, at its place in the schedule's table.
-  Run read_run(const Op& op) const { return runs_[op.reads.first]; }
+  SegmentRun read_run(const Op& op) const { return runs_[op.reads.first]; }
 
   /// Calls `visit(run)` for what an operation scatters into, slice by slice; of an atomic only its
   /// local result.
@@ -72,7 +72,7 @@ class SegmentTable {
   const Schedule& schedule_;
   std::vector<std::uint32_t> first_;   // by buffer: its first bound; its last bound ends a segment
   std::vector<std::uint64_t> bounds_;  // ascending within a buffer
-  std::vector<Run> runs_;              // by entry of the schedule's table of slices
+  std::vector<SegmentRun> runs_;       // by entry of the schedule's table of slices
 };
 
 }  // namespace slackline::sched

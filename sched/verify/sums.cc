@@ -8,14 +8,14 @@
 namespace slackline::sched {
 namespace {
 
-bool is_sum(const Value& value) { return value.origin == Value::Origin::kSum; }
-bool can_be_added(const Value& value) {
-  return is_sum(value) || value.origin == Value::Origin::kContract;
+bool is_sum(const SymbolicValue& value) { return value.origin == SymbolicValue::Origin::kSum; }
+bool can_be_added(const SymbolicValue& value) {
+  return is_sum(value) || value.origin == SymbolicValue::Origin::kContract;
 }
 
 }  // namespace
 
-SumTable::Terms SumTable::terms_of(const Value& value) const {
+SumTable::Terms SumTable::terms_of(const SymbolicValue& value) const {
   return is_sum(value) ? sums_[value.id] : Terms{{value.id, std::uint64_t{value.id} + 1, 1}};
 }
 
@@ -57,7 +57,7 @@ std::uint32_t SumTable::number_of(Terms terms) {
   return found->second;
 }
 
-std::optional<Value> SumTable::add(const Value& a, const Value& b) {
+std::optional<SymbolicValue> SumTable::add(const SymbolicValue& a, const SymbolicValue& b) {
   if (!can_be_added(a) || !can_be_added(b) || a.offset != b.offset) return std::nullopt;
   const std::pair<Part, Part> parts{{is_sum(a), a.id}, {is_sum(b), b.id}};
   auto made = made_.find(parts);
@@ -66,16 +66,18 @@ std::optional<Value> SumTable::add(const Value& a, const Value& b) {
     if (!both) return std::nullopt;
     made = made_.emplace(parts, number_of(std::move(*both))).first;
   }
-  return Value{a.offset, made->second, Value::Origin::kSum};
+  return SymbolicValue{a.offset, made->second, SymbolicValue::Origin::kSum};
 }
 
-Value SumTable::expected(const Fact& fact) {
-  if (fact.terms == 1) return {fact.value_offset, fact.value.value, Value::Origin::kContract};
+SymbolicValue SumTable::expected(const Fact& fact) {
+  if (fact.terms == 1)
+    return {fact.value_offset, fact.value.value, SymbolicValue::Origin::kContract};
   const std::uint64_t first = fact.value.value;
-  return {fact.value_offset, number_of({{first, first + fact.terms, 1}}), Value::Origin::kSum};
+  return {fact.value_offset, number_of({{first, first + fact.terms, 1}}),
+          SymbolicValue::Origin::kSum};
 }
 
-std::string SumTable::describe(const Value& sum) const {
+std::string SumTable::describe(const SymbolicValue& sum) const {
   constexpr std::size_t kShown = 8;
   const Terms& terms = sums_[sum.id];
   std::uint64_t count = 0;
@@ -104,13 +106,13 @@ Pieces add(SumTable& sums, const Pieces& a, const Pieces& b, OpId op) {
   std::uint64_t used_a = 0;  // of piece i
   std::uint64_t used_b = 0;  // of piece j
   for (std::uint64_t at = 0; i < a.size() && j < b.size();) {
-    Value left = a[i].value;
-    Value right = b[j].value;
+    SymbolicValue left = a[i].value;
+    SymbolicValue right = b[j].value;
     left.offset += used_a;
     right.offset += used_b;
     const std::uint64_t bytes = std::min(a[i].bytes - used_a, b[j].bytes - used_b);
     const auto sum = sums.add(left, right);
-    append(out, {sum ? *sum : Value{at, op.value, Value::Origin::kReduced}, bytes});
+    append(out, {sum ? *sum : SymbolicValue{at, op.value, SymbolicValue::Origin::kReduced}, bytes});
     at += bytes;
     used_a += bytes;
     used_b += bytes;

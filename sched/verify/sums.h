@@ -20,13 +20,13 @@ class SumTable {
  public:
   /// The sum of two pieces of memory. Nothing unless both hold values of the contract or sums of
   /// them, from the same offset on, and none of these is in them 2^64 times.
-  std::optional<Value> add(const Value& a, const Value& b);
+  std::optional<SymbolicValue> add(const SymbolicValue& a, const SymbolicValue& b);
 
   /// What a post fact says stands at the beginning of its slice.
-  Value expected(const Fact& fact);
+  SymbolicValue expected(const Fact& fact);
 
   /// "the sum of values 0, 1 and 5 from byte 0".
-  std::string describe(const Value& sum) const;
+  std::string describe(const SymbolicValue& sum) const;
 
  private:
   // Values [first, end), each `times` times. What is added up one call after another is one run,
@@ -38,7 +38,7 @@ class SumTable {
     friend constexpr auto operator<=>(const TermRun&, const TermRun&) = default;
   };
   using Terms = std::vector<TermRun>;  // ascending; neighbours are apart or differ in `times`
-  Terms terms_of(const Value& value) const;
+  Terms terms_of(const SymbolicValue& value) const;
   // Nothing if a value were in it 2^64 times.
   static std::optional<Terms> both_of(const Terms& left, const Terms& right);
   std::uint32_t number_of(Terms terms);

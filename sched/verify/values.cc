@@ -21,7 +21,7 @@ void append(Pieces& pieces, Piece piece) {
 template <class Visit>
 void ValueMap::for_each_piece(std::uint32_t first, std::uint32_t last, std::uint32_t begin,
                               Visit&& visit) const {
-  if (values_[begin].origin != Value::Origin::kMixed) {
+  if (values_[begin].origin != SymbolicValue::Origin::kMixed) {
     visit(Piece{value_at(first, begin), segments_.bytes({first, last})});
     return;
   }
@@ -29,8 +29,9 @@ void ValueMap::for_each_piece(std::uint32_t first, std::uint32_t last, std::uint
   for (std::size_t i = mix.first; i < mix.first + mix.count; ++i) visit(mixed_[i]);
 }
 
-bool ValueMap::same(const Value& a, const Value& b) const {
-  if (a.origin != Value::Origin::kMixed || b.origin != Value::Origin::kMixed) return a == b;
+bool ValueMap::same(const SymbolicValue& a, const SymbolicValue& b) const {
+  if (a.origin != SymbolicValue::Origin::kMixed || b.origin != SymbolicValue::Origin::kMixed)
+    return a == b;
   const Mix& left = mixes_[a.id];
   const Mix& right = mixes_[b.id];
   return left.count == right.count &&
@@ -42,17 +43,18 @@ bool ValueMap::same(const Value& a, const Value& b) const {
                     });
 }
 
-std::optional<ValueMap::Found> ValueMap::gather(Run run, OpId reader, Pieces& pieces) const {
+std::optional<ValueMap::Found> ValueMap::gather(SegmentRun run, OpId reader, Pieces& pieces) const {
   std::optional<Found> missing;
   intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
-    const Value& value = values_[begin];
-    if (value.origin != Value::Origin::kNothing && value.origin != Value::Origin::kLowered) {
+    const SymbolicValue& value = values_[begin];
+    if (value.origin != SymbolicValue::Origin::kNothing &&
+        value.origin != SymbolicValue::Origin::kLowered) {
       for_each_piece(first, last, begin, [&](const Piece& piece) { append(pieces, piece); });
       return;
     }
     const std::uint64_t at = segments_.begin(first);
     const std::uint64_t bytes = segments_.bytes({first, last});
-    append(pieces, {{at, reader.value, Value::Origin::kUnknown}, bytes});
+    append(pieces, {{at, reader.value, SymbolicValue::Origin::kUnknown}, bytes});
     if (!missing) {
       missing = Found{segments_.slice(first), value};
       missing->slice.bytes = bytes;
@@ -65,7 +67,7 @@ std::optional<ValueMap::Found> ValueMap::gather(Run run, OpId reader, Pieces& pi
 }
 
 // The next bytes of the payload, as one value.
-Value ValueMap::Scatter::take(std::uint64_t bytes) {
+SymbolicValue ValueMap::Scatter::take(std::uint64_t bytes) {
   const auto advance = [&](std::uint64_t by) {
     used_ += by;
     if (used_ == pieces_[piece_].bytes) {
@@ -74,13 +76,13 @@ Value ValueMap::Scatter::take(std::uint64_t bytes) {
     }
   };
   const auto here = [&] {
-    Value value = pieces_[piece_].value;
+    SymbolicValue value = pieces_[piece_].value;
     value.offset += used_;
     return value;
   };
   if (piece_ == pieces_.size()) return {};  // both sides are equally long
   if (pieces_[piece_].bytes - used_ >= bytes) {
-    const Value value = here();
+    const SymbolicValue value = here();
     advance(bytes);
     return value;
   }
@@ -92,7 +94,7 @@ Value ValueMap::Scatter::take(std::uint64_t bytes) {
     bytes -= part;
   }
   map_.mixes_.push_back({first, map_.mixed_.size() - first});
-  return {0, static_cast<std::uint32_t>(map_.mixes_.size() - 1), Value::Origin::kMixed};
+  return {0, static_cast<std::uint32_t>(map_.mixes_.size() - 1), SymbolicValue::Origin::kMixed};
 }
 
 // The end of the segments from `segment` on that the piece under way fills whole: that one at
@@ -103,9 +105,9 @@ std::uint32_t ValueMap::Scatter::reach(std::uint32_t segment, std::uint32_t last
   return std::max(segment + 1, map_.segments_.last_until(end, segment, last));
 }
 
-void ValueMap::Scatter::place(Run run, const Value& value) {
+void ValueMap::Scatter::place(SegmentRun run, const SymbolicValue& value) {
   map_.intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
-    Value here = value;
+    SymbolicValue here = value;
     if (first != run.first) {
       here.offset += map_.segments_.begin(first) - map_.segments_.begin(run.first);
     }
@@ -117,7 +119,7 @@ void ValueMap::Scatter::place(Run run, const Value& value) {
   map_.values_[run.first] = value;
 }
 
-void ValueMap::Scatter::into(Run run) {
+void ValueMap::Scatter::into(SegmentRun run) {
   if (run.first == run.last) return;
   map_.cut(run.first);
   map_.cut(run.last);
@@ -135,7 +137,7 @@ void ValueMap::cut(std::uint32_t segment) {
   intervals_.cut(segment);
 }
 
-void ValueMap::set(Run run, Value value) {
+void ValueMap::set(SegmentRun run, SymbolicValue value) {
   if (run.first == run.last) return;
   if (intervals_.joins()) {
     cut(run.first);
@@ -150,8 +152,8 @@ void ValueMap::set(Run run, Value value) {
   }
 }
 
-std::optional<ValueMap::Found> ValueMap::other_than(Run run,
-                                                    std::span<const Value::Origin> origins) const {
+std::optional<ValueMap::Found> ValueMap::other_than(
+    SegmentRun run, std::span<const SymbolicValue::Origin> origins) const {
   std::optional<Found> other;
   intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
     if (other) return;
@@ -164,13 +166,14 @@ std::optional<ValueMap::Found> ValueMap::other_than(Run run,
   return other;
 }
 
-std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Slice& slice, const Value& value) const {
+std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Slice& slice,
+                                                     const SymbolicValue& value) const {
   std::optional<Mismatch> wrong;
-  const Run run = segments_.run(slice);
+  const SegmentRun run = segments_.run(slice);
   intervals_.for_each(run, [&](std::uint32_t first, std::uint32_t last, std::uint32_t begin) {
     std::uint64_t at = segments_.begin(first);
     for_each_piece(first, last, begin, [&](const Piece& piece) {
-      Value expected = value;
+      SymbolicValue expected = value;
       expected.offset += at - slice.offset;
       if (piece.value != expected) {
         if (!wrong) {
@@ -185,29 +188,29 @@ std::optional<ValueMap::Mismatch> ValueMap::mismatch(const Slice& slice, const V
   return wrong;
 }
 
-std::string describe(const Schedule& schedule, const Value& value) {
+std::string describe(const Schedule& schedule, const SymbolicValue& value) {
   switch (value.origin) {
-    case Value::Origin::kNothing:
+    case SymbolicValue::Origin::kNothing:
       return "nothing";
-    case Value::Origin::kContract:
+    case SymbolicValue::Origin::kContract:
       return fmt::format("value {} from byte {}", value.id, value.offset);
-    case Value::Origin::kSum:
+    case SymbolicValue::Origin::kSum:
       return fmt::format("a sum of values, from byte {}", value.offset);
-    case Value::Origin::kReduced:
+    case SymbolicValue::Origin::kReduced:
       return fmt::format("what {} wrote, from byte {}", describe(schedule, OpId(value.id)),
                          value.offset);
-    case Value::Origin::kWord:
+    case SymbolicValue::Origin::kWord:
       return fmt::format("the word that {} left, from byte {}", describe(schedule, OpId(value.id)),
                          value.offset);
-    case Value::Origin::kFetched:
+    case SymbolicValue::Origin::kFetched:
       return fmt::format("what {} fetched, from byte {}", describe(schedule, OpId(value.id)),
                          value.offset);
-    case Value::Origin::kLowered:
+    case SymbolicValue::Origin::kLowered:
       return fmt::format("zeros that {} left of its flag", describe(schedule, OpId(value.id)));
-    case Value::Origin::kUnknown:
+    case SymbolicValue::Origin::kUnknown:
       return fmt::format("bytes that nothing wrote before {} read them",
                          describe(schedule, OpId(value.id)));
-    case Value::Origin::kMixed:
+    case SymbolicValue::Origin::kMixed:
       return "bytes of several values";
   }
   return "nothing";

@@ -136,7 +136,7 @@ TEST_P(CallFailure, WrongUseIsRefused) {
       check(contains(text, expected), text + "; expected: " + expected);
     };
     Synchronizer done(calls);
-    Synchronizer transmitted(calls, hw::Notify::kTransmitted);
+    Synchronizer transmitted(calls, hw::CountWhen::kTransmitted);
     refuses("no rank 2", [&] {
       calls.call(
           2, [] {}, &done);

@@ -58,7 +58,7 @@ class Traffic {
 
   void run(std::uint64_t steps) {
     Synchronizer consumed(calls_);
-    Synchronizer transmitted(calls_, hw::Notify::kTransmitted);
+    Synchronizer transmitted(calls_, hw::CountWhen::kTransmitted);
     for (std::uint64_t i = 0; i < steps; ++i) {
       const std::uint64_t draw = hash_of(seed_, calls_.rank(), i, 0);
       if (draw % 50 == 0) {

@@ -173,7 +173,7 @@ TEST_P(Call, BuffersWrittenAndRead) {
       const hw::RemoteBuffer target = calls.allocate(to, 2 * kBytes);
       hw::RegisteredBuffer buffer = calls.registered(kBytes);
       std::ranges::copy(pattern(10 * calls.rank() + to, kBytes), buffer.bytes().begin());
-      Synchronizer transmitted(calls, hw::Notify::kTransmitted);
+      Synchronizer transmitted(calls, hw::CountWhen::kTransmitted);
       const auto keep = [](CallContext& here, std::span<std::byte> got) {
         here.local<Seen>().buffers.emplace_back(got.begin(), got.end());
         here.local<Seen>().sources.push_back(here.source());
@@ -233,7 +233,7 @@ TEST_P(Call, BroadcastsReachAllOnce) {
       calls.set_local(seen);
       const std::vector<std::byte> buffer = pattern(calls.rank(), 500);
       Synchronizer done(calls);
-      Synchronizer transmitted(calls, hw::Notify::kTransmitted);
+      Synchronizer transmitted(calls, hw::CountWhen::kTransmitted);
       const std::uint64_t root = calls.rank();
       calls.broadcast([root](CallContext& here) { here.local<Seen>().numbers.push_back(root); },
                       &done);

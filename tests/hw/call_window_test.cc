@@ -184,7 +184,7 @@ TEST_P(CallWindow, TradPostsAtItsSizeOrWhenFlushed) {
   options.aggregate = hw::Aggregate::kTrad;
   options.bundle_bytes = 10 * kRecord;
   expect_right(options, [&](Calls& calls, Checks& check, std::uint64_t& made) {
-    Synchronizer sent(calls, hw::Notify::kTransmitted);
+    Synchronizer sent(calls, hw::CountWhen::kTransmitted);
     for (int i = 0; i < 9; ++i) call(calls, made, WhenFull::kFail, &sent);
     check(calls.counters(1).writes == 0, "posted too early");
     for (int i = 0; i < 10; ++i) calls.progress();

@@ -106,7 +106,7 @@ TEST(JoinProtocol, AfterTheWordToGoNothingIsSaidToRank0) {
   root.heed(0, {hw::FrameKind::kReady, 0, {}});
   EXPECT_TRUE(root.going());
   root.heed(0, {hw::FrameKind::kReady, 0, {}});
-  root.heed(0, {hw::FrameKind::kVerdict, 0, encode(hw::Verdict{1, 1, "a word"})});
+  root.heed(0, {hw::FrameKind::kVerdict, 0, encode(hw::JoinVerdict{1, 1, "a word"})});
   ASSERT_EQ(sent.frames.size(), 3u);
   EXPECT_EQ(sent.frames.back().kind, hw::FrameKind::kGo);
   EXPECT_FALSE(root.state().verdict);

@@ -118,7 +118,7 @@ class Talker {
             .take();
       }
       case FrameKind::kVerdict:
-        return encode(hw::Verdict{draw() % 5, draw() % 5, "a word"});
+        return encode(hw::JoinVerdict{draw() % 5, draw() % 5, "a word"});
       case FrameKind::kLost:
         told_of_a_loss_ = true;
         return encode(hw::Loss{draw() % 5, "a word", draw() % 5});

@@ -15,8 +15,8 @@ namespace {
 
 using hw::Connection;
 using hw::Hello;
-using hw::Meetings;
 using hw::Member;
+using hw::NeighbourMeetings;
 using hw::Secret;
 using testing::connected_to;
 using testing::Insider;
@@ -69,7 +69,7 @@ struct Rank {
   std::array<bool, 4> known{};
   std::vector<Connection> connections;
   std::string notes;
-  Meetings meetings;
+  NeighbourMeetings meetings;
 };
 
 struct Four {
@@ -98,7 +98,7 @@ void run(std::initializer_list<Rank*> ranks) {
   }
 }
 
-TEST(Meetings, OneOfBothCalls) {
+TEST(NeighbourMeetings, OneOfBothCalls) {
   Four four;
   Rank low = four.rank(1);
   Rank high = four.rank(3);
@@ -109,7 +109,7 @@ TEST(Meetings, OneOfBothCalls) {
   EXPECT_EQ(high.notes, "met 1; ");
 }
 
-TEST(Meetings, WhereBothCallOneConnectionStays) {
+TEST(NeighbourMeetings, WhereBothCallOneConnectionStays) {
   for (int i = 0; i < 30; ++i) {
     Four four;
     Rank low = four.rank(1);
@@ -132,7 +132,7 @@ TEST(Meetings, WhereBothCallOneConnectionStays) {
   }
 }
 
-TEST(Meetings, WhereNobodyListensSomebodyHasLeft) {
+TEST(NeighbourMeetings, WhereNobodyListensSomebodyHasLeft) {
   Four four;
   four.sockets[2].reset();
   Rank rank = four.rank(1, 200ms);
@@ -143,7 +143,7 @@ TEST(Meetings, WhereNobodyListensSomebodyHasLeft) {
   EXPECT_FALSE(rank.meetings.is_meeting());
 }
 
-TEST(Meetings, WhoDoesNotAnswerFails) {
+TEST(NeighbourMeetings, WhoDoesNotAnswerFails) {
   Four four;  // rank 2 listens, and nobody is there
   Rank rank = four.rank(1, 300ms);
   rank.meetings.call(2);
@@ -158,7 +158,7 @@ TEST(Meetings, WhoDoesNotAnswerFails) {
 }
 
 // Nobody is met who does not know the secret, or is of another run, or is this rank.
-TEST(Meetings, OthersAreSentAway) {
+TEST(NeighbourMeetings, OthersAreSentAway) {
   Four four;
   Rank rank = four.rank(1);
   std::thread thread([&rank] { rank.io.run_for(60s); });

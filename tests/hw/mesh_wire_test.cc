@@ -169,14 +169,14 @@ TEST(MeshWire, MoreBytesAreRefused) {
     EXPECT_TRUE(refuses(bytes, decode));
   };
   const auto of_five = [](const Bytes& bytes) { return decode_verdict(bytes, 5); };
-  only_whole(encode(Verdict{1, 4, "why"}), of_five);
+  only_whole(encode(JoinVerdict{1, 4, "why"}), of_five);
   only_whole(encode(Loss{1, "how", 2}), decode_loss);
   only_whole(encode(std::vector<Member>(3)), decode_members);
   const Bytes hello = encode(a_hello());
   const std::span<const std::byte> payload = after_preamble(hello);
   only_whole(Bytes(payload.begin(), payload.end()),
              [](const Bytes& bytes) { return decode_hello(kMeshProtocol, bytes); });
-  EXPECT_TRUE(refuses(encode(Verdict{1, 5, "why"}), of_five));
+  EXPECT_TRUE(refuses(encode(JoinVerdict{1, 5, "why"}), of_five));
 }
 
 // What peers say is one line, and commands no terminal.

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-std::optional<Place> place(const Variables& variables, pid_t parent = 100) {
+std::optional<LaunchPlace> place(const Variables& variables, pid_t parent = 100) {
   return place_from(
       [&variables](const std::string& name) -> std::optional<std::string> {
         const auto found = variables.find(name);
@@ -54,14 +54,16 @@ const Variables kSlurm = {{"SLURM_STEP_ID", "0"},       {"SLURM_PROCID", "5"},
                           {"SLURM_STEP_NUM_NODES", "5"}};
 const Variables kHydra = {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
 
-int port_of(const Place& place) { return std::stoi(place.root.substr(place.root.rfind(':') + 1)); }
+int port_of(const LaunchPlace& place) {
+  return std::stoi(place.root.substr(place.root.rfind(':') + 1));
+}
 
-TEST(Place, AloneIsNoPlace) {
+TEST(LaunchPlace, AloneIsNoPlace) {
   EXPECT_FALSE(place({}));
   EXPECT_FALSE(place({{"PATH", "/bin"}, {"SLURM_JOB_ID", "7"}}));
 }
 
-TEST(Place, OpenMpiOnOneHost) {
+TEST(LaunchPlace, OpenMpiOnOneHost) {
   const auto found = place(kOpenMpi);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 2);
@@ -79,7 +81,7 @@ TEST(Place, OpenMpiOnOneHost) {
       found->root);
 }
 
-TEST(Place, OpenMpiOnSeveralHostsNeedsARoot) {
+TEST(LaunchPlace, OpenMpiOnSeveralHostsNeedsARoot) {
   for (const Variables& variables :
        {with(kOpenMpi, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}}),
         without(kOpenMpi, "OMPI_COMM_WORLD_LOCAL_SIZE"), without(kOpenMpi, "PMIX_NAMESPACE")}) {
@@ -91,7 +93,7 @@ TEST(Place, OpenMpiOnSeveralHostsNeedsARoot) {
   }
 }
 
-TEST(Place, Slurm) {
+TEST(LaunchPlace, Slurm) {
   const auto found = place(kSlurm);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 5);
@@ -106,13 +108,13 @@ TEST(Place, Slurm) {
   EXPECT_EQ(place(without(kSlurm, "SLURM_STEP_NODELIST"))->root, "");
 }
 
-TEST(Place, SlurmJobsThatAreNoSteps) {
+TEST(LaunchPlace, SlurmJobsThatAreNoSteps) {
   EXPECT_FALSE(place(without(kSlurm, "SLURM_STEP_ID")));
   EXPECT_FALSE(place(
       with(kSlurm, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "1"}, {"SLURM_PROCID", "0"}})));
 }
 
-TEST(Place, Pmi) {
+TEST(LaunchPlace, Pmi) {
   const auto found = place(kHydra);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 1);
@@ -125,7 +127,7 @@ TEST(Place, Pmi) {
   EXPECT_TRUE(slurm->root.starts_with("n03:"));
 }
 
-TEST(Place, Flux) {
+TEST(LaunchPlace, Flux) {
   const Variables flux = {{"FLUX_TASK_RANK", "1"}, {"FLUX_JOB_SIZE", "4"}, {"FLUX_JOB_ID", "f23"}};
   const auto found = place(flux);
   ASSERT_TRUE(found);
@@ -148,7 +150,7 @@ TEST(Place, Flux) {
   EXPECT_NE(refusal(with(flux, {{"FLUX_JOB_SIZE", "x"}})), "none");
 }
 
-TEST(Place, WhoStartedIt) {
+TEST(LaunchPlace, WhoStartedIt) {
   EXPECT_EQ(place(kOpenMpi)->launcher, Launcher::kOpenMpi);
   EXPECT_TRUE(place(kOpenMpi)->one_host);
   EXPECT_EQ(place(kSlurm)->launcher, Launcher::kSlurm);
@@ -159,13 +161,13 @@ TEST(Place, WhoStartedIt) {
 }
 
 // Launchers start each other: the inner one knows.
-TEST(Place, TheInnermostLauncherCounts) {
+TEST(LaunchPlace, TheInnermostLauncherCounts) {
   EXPECT_EQ(place(with(kSlurm, kOpenMpi))->rank, 2);
   EXPECT_EQ(place(with(kSlurm, kHydra))->rank, 1);
   EXPECT_EQ(place(with(kSlurm, kHydra))->ranks, 2);
 }
 
-TEST(Place, ValuesThatMeanNothing) {
+TEST(LaunchPlace, ValuesThatMeanNothing) {
   for (const char* value : {"", "x", "-1", "1x", " 1", "99999999999", "0x1", "1.0"}) {
     EXPECT_EQ(refusal(with(kOpenMpi, {{"OMPI_COMM_WORLD_RANK", value}})),
               std::string("the environment's OMPI_COMM_WORLD_RANK is \"") + value +
@@ -177,7 +179,7 @@ TEST(Place, ValuesThatMeanNothing) {
   }
 }
 
-TEST(Place, ValuesThatDoNotFitTogether) {
+TEST(LaunchPlace, ValuesThatDoNotFitTogether) {
   EXPECT_EQ(
       refusal(with(kOpenMpi, {{"OMPI_COMM_WORLD_RANK", "4"}})),
       "the environment has OMPI_COMM_WORLD_RANK=4 and OMPI_COMM_WORLD_SIZE=4; expected a rank "
@@ -191,7 +193,7 @@ TEST(Place, ValuesThatDoNotFitTogether) {
   EXPECT_NE(refusal(with(kSlurm, {{"SLURM_STEP_NODELIST", "n[03-05"}})), "none");
 }
 
-TEST(Place, FirstHost) {
+TEST(LaunchPlace, FirstHost) {
   EXPECT_EQ(first_host("one"), "one");
   EXPECT_EQ(first_host("one,two"), "one");
   EXPECT_EQ(first_host("node[03-05,9]"), "node03");
@@ -203,7 +205,7 @@ TEST(Place, FirstHost) {
   }
 }
 
-TEST(Place, OfThisProcess) {
+TEST(LaunchPlace, OfThisProcess) {
   // Alone, or started by a test's launcher: no error either way.
   setenv("OMPI_COMM_WORLD_RANK", "1", 1);
   setenv("OMPI_COMM_WORLD_SIZE", "3", 1);

@@ -103,7 +103,7 @@ class RandomWords {
     sched::Region region;
     region.kind = random_.pick({RegionKind::kRetry, RegionKind::kRepeat, RegionKind::kAlt});
     const bool actual = region.kind != RegionKind::kRepeat && calm_ == 0 && random_.one_in(2);
-    region.outcome = actual ? sched::Outcome::kActual : sched::Outcome::kSampled;
+    region.outcome = actual ? sched::RegionOutcome::kActual : sched::RegionOutcome::kSampled;
     region.backoff = sched::Time{random_.pick({0, 0, 1, 300}) * 1'000'000};
     region.p.value = random_.pick<std::uint32_t>({500'000, 800'000});
     region.max_attempts = 1 + random_.below(3);

@@ -251,7 +251,7 @@ class TimingGraph::Maker {
   const QueueProgram& program_;
   const sched::Schedule& schedule_;
   const MessageGraph& graph_;
-  const Completions completions_;
+  const QueueCompletions completions_;
   const std::uint32_t entries_;
   std::vector<Raw> raw_;                 // event 0 is the beginning
   std::vector<std::uint32_t> landing_;   // by message and by receive; 0: none

@@ -23,7 +23,6 @@ CASES = [
     (in_namespace("enum class A { kOne };"), in_namespace("class A", "    : public B {", "};"), False),
     (in_namespace("enum class A : std::uint8_t {", "};"), in_namespace("struct A {};"), False),
     (in_namespace("struct A {", "};"), in_namespace("struct A;", "class B {", "};"), True),
-    (in_namespace("struct A {", "};"), in_namespace("struct A {", "};", name="slackline::cli"), True),
     (in_namespace("struct A {", "};"),
      in_namespace("namespace {", "struct A {", "};", "}  // namespace"), True),
     (in_namespace("class A {", "  struct B {", "  };", "};"),
@@ -49,8 +48,16 @@ class CheckNames(unittest.TestCase):
                 done = self.check({"hw/one.h": one, "hw/deep/other.cc": other})
                 self.assertEqual(done.returncode, 0 if allowed else 1, done)
                 if not allowed:
-                    self.assertEqual(done.stdout, "check-names: slackline::hw::A is defined in "
-                                     "hw/deep/other.cc and in hw/one.h\n")
+                    self.assertEqual(done.stdout, "check-names: A is defined as slackline::hw::A in "
+                                     "hw/deep/other.cc and as slackline::hw::A in hw/one.h\n")
+
+    def test_rooms_share_no_name_but_tests_may(self):
+        ours = in_namespace("struct A {", "};")
+        for folder, code in {"cli": 1, "tests": 0, "bench": 0, "examples": 0}.items():
+            other = in_namespace("struct A {", "};", name=f"slackline::{folder}")
+            done = self.check({"hw/one.h": ours, f"{folder}/other.h": other})
+            self.assertEqual(done.returncode, code, done)
+        self.assertEqual(self.check({"hw/one.h": ours, "tests/one.h": ours}).returncode, 0)
 
     def test_what_is_built_does_not_count(self):
         text = in_namespace("struct A {", "};")

@@ -268,7 +268,7 @@ class DynamicInterpreter {
     bool over = true;
     if (region.kind == sched::RegionKind::kRepeat) over = state.attempts == region.max_attempts;
     if (region.kind == sched::RegionKind::kRetry) {
-      over = region.outcome == sched::Outcome::kActual ? !failed : draw(r);
+      over = region.outcome == sched::RegionOutcome::kActual ? !failed : draw(r);
       if (!over && state.attempts == region.max_attempts) throw std::runtime_error("exhausted");
     }
     state.stage = over ? Stage::kOver : Stage::kWaiting;

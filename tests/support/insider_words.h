@@ -68,7 +68,7 @@ class InsiderWords {
       writer.raw(encode(std::span(members)));
     }
     if (kind == hw::FrameKind::kVerdict) {
-      writer.raw(encode(hw::Verdict{choose_(5), choose_(ranks_ + 2), "a word"}));
+      writer.raw(encode(hw::JoinVerdict{choose_(5), choose_(ranks_ + 2), "a word"}));
     }
     if (choose_(8) == 7) writer.u32(choose_(256));
     return writer.take();

@@ -161,7 +161,7 @@ class RandomDynamic {
     region.entry = taken;
     region.count = 1;
     region.max_attempts = 100'000;
-    region.outcome = sched::Outcome::kActual;
+    region.outcome = sched::RegionOutcome::kActual;
     region.backoff = sched::Time{1'000 * (1 + random_.below(3'000))};
     program_.builder().add_region(region);
     const OpId held = program_.calc(a, duration());

@@ -15,10 +15,10 @@ namespace slackline::testing {
 namespace {
 
 using analysis::calibrate;
+using analysis::CalibratedFigure;
 using analysis::Calibration;
-using analysis::Figure;
 using analysis::Verdict;
-using Figures = std::vector<Figure>;
+using Figures = std::vector<CalibratedFigure>;
 
 machine::Platform base() {
   return machine::parse_platform_spec(
@@ -59,19 +59,20 @@ class Points {
   machine::Platform platform_;
 };
 
-void expect_kept(const Calibration& found, Figure figure, Verdict verdict) {
+void expect_kept(const Calibration& found, CalibratedFigure figure, Verdict verdict) {
   EXPECT_EQ(found.of(figure).verdict, verdict) << name(figure);
 }
 
 TEST(CalibrateGaps, HalfRoundTripsTellTheRateAlone) {
   const Calibration found = calibrate(Points(slow_gap()).pingpong().all, base());
-  EXPECT_EQ(found.of(Figure::kRate).verdict, Verdict::kMeasured);
-  EXPECT_NEAR(found.of(Figure::kRate).value, 5e9, 5);
-  expect_kept(found, Figure::kPost, Verdict::kTogether);
-  expect_kept(found, Figure::kLatency, Verdict::kTogether);
-  EXPECT_EQ(found.of(Figure::kPost).together_with, (Figures{Figure::kComplete, Figure::kLatency}));
-  for (const Figure f :
-       {Figure::kGap, Figure::kAtomicService, Figure::kCopyRate, Figure::kInterleave}) {
+  EXPECT_EQ(found.of(CalibratedFigure::kRate).verdict, Verdict::kMeasured);
+  EXPECT_NEAR(found.of(CalibratedFigure::kRate).value, 5e9, 5);
+  expect_kept(found, CalibratedFigure::kPost, Verdict::kTogether);
+  expect_kept(found, CalibratedFigure::kLatency, Verdict::kTogether);
+  EXPECT_EQ(found.of(CalibratedFigure::kPost).together_with,
+            (Figures{CalibratedFigure::kComplete, CalibratedFigure::kLatency}));
+  for (const CalibratedFigure f : {CalibratedFigure::kGap, CalibratedFigure::kAtomicService,
+                                   CalibratedFigure::kCopyRate, CalibratedFigure::kInterleave}) {
     expect_kept(found, f, Verdict::kNoPoints);
   }
   machine::Platform expected = base();
@@ -86,26 +87,26 @@ TEST(CalibrateGaps, HalfRoundTripsTellTheRateAlone) {
 TEST(CalibrateGaps, OneSizeTellsNothingAlone) {
   const Calibration found =
       calibrate(Points(slow_gap()).add(PointKind::kPingpong, {1000}, {2, 4, 6, 8}).all, base());
-  expect_kept(found, Figure::kRate, Verdict::kTogether);
+  expect_kept(found, CalibratedFigure::kRate, Verdict::kTogether);
   EXPECT_EQ(found.platform.spec(), base().spec());
 }
 
 TEST(CalibrateGaps, LatencyNeedsTwoKinds) {
   const Calibration found = calibrate(Points(slow_gap()).pingpong().send().all, base());
-  EXPECT_EQ(found.of(Figure::kLatency).verdict, Verdict::kMeasured);
+  EXPECT_EQ(found.of(CalibratedFigure::kLatency).verdict, Verdict::kMeasured);
   EXPECT_EQ(found.platform.latency, slow_gap().latency);
-  expect_kept(found, Figure::kPost, Verdict::kTogether);
-  EXPECT_EQ(found.of(Figure::kPost).together_with, Figures{Figure::kComplete});
-  EXPECT_EQ(found.of(Figure::kComplete).together_with, Figures{Figure::kPost});
+  expect_kept(found, CalibratedFigure::kPost, Verdict::kTogether);
+  EXPECT_EQ(found.of(CalibratedFigure::kPost).together_with, Figures{CalibratedFigure::kComplete});
+  EXPECT_EQ(found.of(CalibratedFigure::kComplete).together_with, Figures{CalibratedFigure::kPost});
 }
 
 TEST(CalibrateGaps, AGapBelowAPostIsOnlyBounded) {
   const Calibration found =
       calibrate(Points(slow_post()).pingpong().send().post().stream().all, base());
-  EXPECT_EQ(found.of(Figure::kPost).verdict, Verdict::kMeasured);
-  expect_kept(found, Figure::kGap, Verdict::kNoPoints);
-  ASSERT_TRUE(found.of(Figure::kGap).at_most.has_value());
-  EXPECT_NEAR(*found.of(Figure::kGap).at_most, 250e-9, 1e-12);
+  EXPECT_EQ(found.of(CalibratedFigure::kPost).verdict, Verdict::kMeasured);
+  expect_kept(found, CalibratedFigure::kGap, Verdict::kNoPoints);
+  ASSERT_TRUE(found.of(CalibratedFigure::kGap).at_most.has_value());
+  EXPECT_NEAR(*found.of(CalibratedFigure::kGap).at_most, 250e-9, 1e-12);
   EXPECT_EQ(found.platform.gap, base().gap);
   // What bursts then add.
   const Calibration more =
@@ -122,20 +123,20 @@ TEST(CalibrateGaps, ABurstDoesNotBoundAPost) {
       return Points(platform).pingpong().add(kind, {64'000, 256'000}, {16, 32}).all;
     };
     const Calibration streams = calibrate(wire(PointKind::kStream), base());
-    ASSERT_EQ(streams.of(Figure::kRate).verdict, Verdict::kMeasured);
-    EXPECT_TRUE(streams.of(Figure::kPost).at_most.has_value());
-    EXPECT_TRUE(streams.of(Figure::kGap).at_most.has_value());
+    ASSERT_EQ(streams.of(CalibratedFigure::kRate).verdict, Verdict::kMeasured);
+    EXPECT_TRUE(streams.of(CalibratedFigure::kPost).at_most.has_value());
+    EXPECT_TRUE(streams.of(CalibratedFigure::kGap).at_most.has_value());
     const Calibration bursts = calibrate(wire(PointKind::kBurst), base());
-    ASSERT_EQ(bursts.of(Figure::kRate).verdict, Verdict::kMeasured);
-    EXPECT_FALSE(bursts.of(Figure::kPost).at_most.has_value());
-    EXPECT_TRUE(bursts.of(Figure::kGap).at_most.has_value());
+    ASSERT_EQ(bursts.of(CalibratedFigure::kRate).verdict, Verdict::kMeasured);
+    EXPECT_FALSE(bursts.of(CalibratedFigure::kPost).at_most.has_value());
+    EXPECT_TRUE(bursts.of(CalibratedFigure::kGap).at_most.has_value());
   }
 }
 
 // What paces a stream bounds other figures only where it is measured itself: one point measures
 // none.
 TEST(CalibrateGaps, WhatIsNotMeasuredBoundsNothing) {
-  const auto rests_on_one = [](const Points& points, Figure figure) {
+  const auto rests_on_one = [](const Points& points, CalibratedFigure figure) {
     const Calibration found = calibrate(points.all, base());
     EXPECT_EQ(found.of(figure).verdict, Verdict::kOnePoint) << name(figure);
     return found;
@@ -144,21 +145,21 @@ TEST(CalibrateGaps, WhatIsNotMeasuredBoundsNothing) {
   wire.add(PointKind::kPingpong, {8}, {2, 4, 6}).add(PointKind::kSend, {8}, {1, 2, 3});
   wire.add(PointKind::kBurst, {8}, {16, 32, 64});  // of one size: only the stream tells the rate
   const Calibration by_wire =
-      rests_on_one(wire.add(PointKind::kStream, {640'000}, {16}), Figure::kRate);
-  EXPECT_EQ(by_wire.of(Figure::kGap).verdict, Verdict::kMeasured);
-  EXPECT_FALSE(by_wire.of(Figure::kPost).at_most.has_value());
+      rests_on_one(wire.add(PointKind::kStream, {640'000}, {16}), CalibratedFigure::kRate);
+  EXPECT_EQ(by_wire.of(CalibratedFigure::kGap).verdict, Verdict::kMeasured);
+  EXPECT_FALSE(by_wire.of(CalibratedFigure::kPost).at_most.has_value());
 
   Points gap(slow_gap());
   const Calibration by_gap =
-      rests_on_one(gap.pingpong().send().add(PointKind::kBurst, {8}, {16}), Figure::kGap);
-  EXPECT_EQ(by_gap.of(Figure::kRate).verdict, Verdict::kMeasured);
-  EXPECT_FALSE(by_gap.of(Figure::kGap).at_most.has_value());
+      rests_on_one(gap.pingpong().send().add(PointKind::kBurst, {8}, {16}), CalibratedFigure::kGap);
+  EXPECT_EQ(by_gap.of(CalibratedFigure::kRate).verdict, Verdict::kMeasured);
+  EXPECT_FALSE(by_gap.of(CalibratedFigure::kGap).at_most.has_value());
 
   Points post(slow_post());
   const Calibration by_post = rests_on_one(
-      post.pingpong().send().burst().add(PointKind::kStream, {8}, {16}), Figure::kPost);
-  EXPECT_EQ(by_post.of(Figure::kGap).verdict, Verdict::kMeasured);
-  EXPECT_FALSE(by_post.of(Figure::kPost).at_most.has_value());
+      post.pingpong().send().burst().add(PointKind::kStream, {8}, {16}), CalibratedFigure::kPost);
+  EXPECT_EQ(by_post.of(CalibratedFigure::kGap).verdict, Verdict::kMeasured);
+  EXPECT_FALSE(by_post.of(CalibratedFigure::kPost).at_most.has_value());
 }
 
 TEST(CalibrateGaps, NoisyStreamsDoNotMakeAGapOfAPost) {
@@ -169,8 +170,8 @@ TEST(CalibrateGaps, NoisyStreamsDoNotMakeAGapOfAPost) {
     for (MeasuredPoint& point : points) point.seconds *= normal(random);
     const Calibration found = calibrate(points, base());
     // 2.5 % of seeds may show a difference by chance; then it is still no longer than a post.
-    if (found.of(Figure::kGap).verdict == Verdict::kMeasured) {
-      EXPECT_NEAR(found.of(Figure::kGap).value, 250e-9, 10e-9) << seed;
+    if (found.of(CalibratedFigure::kGap).verdict == Verdict::kMeasured) {
+      EXPECT_NEAR(found.of(CalibratedFigure::kGap).value, 250e-9, 10e-9) << seed;
     }
     EXPECT_NEAR(sched::seconds(found.platform.o_post), 250e-9, 10e-9) << seed;
   }
@@ -179,8 +180,8 @@ TEST(CalibrateGaps, NoisyStreamsDoNotMakeAGapOfAPost) {
 TEST(CalibrateGaps, StreamsAloneDoNotSayWhetherPostsOrGapsPaceThem) {
   for (const machine::Platform& platform : {slow_gap(), slow_post()}) {
     const Calibration found = calibrate(Points(platform).pingpong().send().stream().all, base());
-    expect_kept(found, Figure::kPost, Verdict::kUndecided);
-    expect_kept(found, Figure::kGap, Verdict::kUndecided);
+    expect_kept(found, CalibratedFigure::kPost, Verdict::kUndecided);
+    expect_kept(found, CalibratedFigure::kGap, Verdict::kUndecided);
     ASSERT_TRUE(found.small_stream_pace_s.has_value());
     EXPECT_NEAR(*found.small_stream_pace_s, sched::seconds(std::max(platform.gap, platform.o_post)),
                 1e-15);
@@ -192,9 +193,9 @@ TEST(CalibrateGaps, StreamsAloneDoNotSayWhetherPostsOrGapsPaceThem) {
   const Calibration found =
       calibrate(Points(slow_gap()).pingpong().send().stream().burst().all, base());
   EXPECT_EQ(found.platform.gap, slow_gap().gap);
-  expect_kept(found, Figure::kPost, Verdict::kTogether);
-  ASSERT_TRUE(found.of(Figure::kPost).at_most.has_value());
-  EXPECT_NEAR(*found.of(Figure::kPost).at_most, 310e-9, 1e-12);
+  expect_kept(found, CalibratedFigure::kPost, Verdict::kTogether);
+  ASSERT_TRUE(found.of(CalibratedFigure::kPost).at_most.has_value());
+  EXPECT_NEAR(*found.of(CalibratedFigure::kPost).at_most, 310e-9, 1e-12);
   // Where streams are slower than bursts, posts pace them.
   const Calibration slow =
       calibrate(Points(slow_post()).pingpong().send().stream().burst().all, base());
@@ -210,9 +211,9 @@ TEST(CalibrateGaps, OnlyTheWirePacesLargeMessages) {
                                           .add(PointKind::kStream, {4000, 20'000}, {16, 32})
                                           .all,
                                       base());
-  expect_kept(found, Figure::kGap, Verdict::kNoPoints);
-  ASSERT_TRUE(found.of(Figure::kGap).at_most.has_value());
-  EXPECT_NEAR(*found.of(Figure::kGap).at_most, 800e-9, 1e-12);
+  expect_kept(found, CalibratedFigure::kGap, Verdict::kNoPoints);
+  ASSERT_TRUE(found.of(CalibratedFigure::kGap).at_most.has_value());
+  EXPECT_NEAR(*found.of(CalibratedFigure::kGap).at_most, 800e-9, 1e-12);
   EXPECT_EQ(found.platform.rate, slow_gap().rate);
 }
 
@@ -228,11 +229,11 @@ TEST(CalibrateGaps, ARoughWireBoundsByItsSlowestRate) {
                     .all;
   for (MeasuredPoint& point : points) point.seconds *= normal(random);
   const Calibration found = calibrate(points, base());
-  const analysis::FigureFit& rate = found.of(Figure::kRate);
+  const analysis::FigureFit& rate = found.of(CalibratedFigure::kRate);
   ASSERT_EQ(rate.verdict, Verdict::kMeasured);
   EXPECT_LT(rate.low, rate.value);
   EXPECT_LT(rate.value, rate.high);
-  for (const Figure f : {Figure::kGap, Figure::kPost}) {
+  for (const CalibratedFigure f : {CalibratedFigure::kGap, CalibratedFigure::kPost}) {
     ASSERT_TRUE(found.of(f).at_most.has_value()) << name(f);
     EXPECT_DOUBLE_EQ(*found.of(f).at_most, 4000 / rate.low) << name(f);
   }
@@ -245,23 +246,24 @@ TEST(CalibrateGaps, NothingVouchesForOnePoint) {
   points.pingpong().send().post().add(PointKind::kAtomic, {8}, {1});
   const std::size_t atomic = points.all.size() - 1;
   const Calibration one = calibrate(points.all, base());
-  expect_kept(one, Figure::kAtomicService, Verdict::kOnePoint);
-  EXPECT_EQ(one.of(Figure::kAtomicService).rests_on, atomic);
-  EXPECT_NEAR(one.of(Figure::kAtomicService).value, 2e-6, 1e-12);
+  expect_kept(one, CalibratedFigure::kAtomicService, Verdict::kOnePoint);
+  EXPECT_EQ(one.of(CalibratedFigure::kAtomicService).rests_on, atomic);
+  EXPECT_NEAR(one.of(CalibratedFigure::kAtomicService).value, 2e-6, 1e-12);
   EXPECT_EQ(one.platform.atomic_service, base().atomic_service);
 
   points.add(PointKind::kAtomic, {8}, {2});
   EXPECT_EQ(calibrate(points.all, base()).platform.atomic_service, platform.atomic_service);
   // Two that contradict each other are no better than one.
   points.all.back().seconds *= 10;
-  EXPECT_NE(calibrate(points.all, base()).of(Figure::kAtomicService).verdict, Verdict::kMeasured);
+  EXPECT_NE(calibrate(points.all, base()).of(CalibratedFigure::kAtomicService).verdict,
+            Verdict::kMeasured);
 }
 
 TEST(CalibrateGaps, AsManyPointsAsUnknownsAreNoMeasurement) {
   std::vector<MeasuredPoint> points =
       Points(slow_gap()).add(PointKind::kCopy, {1000, 100'000}, {1}).all;
   Calibration found = calibrate(points, base());
-  EXPECT_NE(found.of(Figure::kCopyRate).verdict, Verdict::kMeasured);
+  EXPECT_NE(found.of(CalibratedFigure::kCopyRate).verdict, Verdict::kMeasured);
   EXPECT_EQ(found.platform.spec(), base().spec());
   points.push_back(measured(PointKind::kPost, 8, 1, slow_gap()));
   found = calibrate(points, base());
@@ -274,7 +276,7 @@ TEST(CalibrateGaps, SmallMessagesDoNotTellTheRate) {
   auto points = Points(slow_gap()).add(PointKind::kPingpong, {8, 16, 24, 64}, {2, 4, 6, 8}).all;
   for (MeasuredPoint& point : points) point.seconds *= normal(random);
   const Calibration found = calibrate(points, base());
-  expect_kept(found, Figure::kRate, Verdict::kVague);
+  expect_kept(found, CalibratedFigure::kRate, Verdict::kVague);
   EXPECT_EQ(found.platform.rate, base().rate);
 }
 
@@ -289,8 +291,8 @@ TEST(CalibrateGaps, ZeroIsAnAnswer) {
                                           .add(PointKind::kCopy, {1000, 50'000, 100'000}, {1, 2})
                                           .all,
                                       base());
-  EXPECT_EQ(found.of(Figure::kCopyStart).verdict, Verdict::kMeasured);
-  EXPECT_NEAR(found.of(Figure::kCopyStart).value, 0, 1e-15);
+  EXPECT_EQ(found.of(CalibratedFigure::kCopyStart).verdict, Verdict::kMeasured);
+  EXPECT_NEAR(found.of(CalibratedFigure::kCopyStart).value, 0, 1e-15);
   EXPECT_EQ(found.platform.latency, free.latency);
 }
 
@@ -303,16 +305,16 @@ TEST(CalibrateGaps, InterleavingNeedsBothSidesOfItsThreshold) {
     return points.all;
   };
   Calibration found = calibrate(with({64, 4000, 5000, 9000}), base());
-  EXPECT_EQ(found.of(Figure::kInterleave).verdict, Verdict::kMeasured);
+  EXPECT_EQ(found.of(CalibratedFigure::kInterleave).verdict, Verdict::kMeasured);
   EXPECT_EQ(found.platform.interleave_bytes, 4000u);
-  EXPECT_EQ(found.of(Figure::kInterleave).high, 4999);
+  EXPECT_EQ(found.of(CalibratedFigure::kInterleave).high, 4999);
 
   found = calibrate(with({64, 4000}), base());
-  expect_kept(found, Figure::kInterleave, Verdict::kVague);
-  EXPECT_EQ(found.of(Figure::kInterleave).at_least, 4000);
+  expect_kept(found, CalibratedFigure::kInterleave, Verdict::kVague);
+  EXPECT_EQ(found.of(CalibratedFigure::kInterleave).at_least, 4000);
   found = calibrate(with({5000, 9000}), base());
-  expect_kept(found, Figure::kInterleave, Verdict::kVague);
-  EXPECT_EQ(found.of(Figure::kInterleave).at_most, 4999);
+  expect_kept(found, CalibratedFigure::kInterleave, Verdict::kVague);
+  EXPECT_EQ(found.of(CalibratedFigure::kInterleave).at_most, 4999);
 
   auto odd = with({64, 4000, 5000, 9000});
   odd[odd.size() - 10].seconds *= 100;  // of 64 bytes
@@ -324,7 +326,7 @@ TEST(CalibrateGaps, InterleavingNeedsBothSidesOfItsThreshold) {
   std::erase_if(odd, [](const MeasuredPoint& p) { return p.kind != PointKind::kBehind; });
   found = calibrate(odd, base());
   EXPECT_EQ(found.platform.spec(), base().spec());
-  expect_kept(found, Figure::kInterleave, Verdict::kVague);
+  expect_kept(found, CalibratedFigure::kInterleave, Verdict::kVague);
 }
 
 TEST(CalibrateGaps, NothingIsRefused) { EXPECT_THROW(calibrate({}, base()), InputError); }

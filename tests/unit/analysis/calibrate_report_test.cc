@@ -105,16 +105,18 @@ TEST(CalibrateReport, CountsThePointsThatSpeakOfAFigure) {
     return n;
   };
   using Kind = PointKind;
-  EXPECT_EQ(found.of(Figure::kAtomicService).points,
+  EXPECT_EQ(found.of(CalibratedFigure::kAtomicService).points,
             count([](Kind k) { return k == Kind::kAtomic; }));
-  EXPECT_EQ(found.of(Figure::kCopyRate).points, count([](Kind k) { return k == Kind::kCopy; }));
-  EXPECT_EQ(found.of(Figure::kCopyStart).points, count([](Kind k) { return k == Kind::kCopy; }));
-  EXPECT_EQ(found.of(Figure::kLatency).points, count([](Kind k) {
+  EXPECT_EQ(found.of(CalibratedFigure::kCopyRate).points,
+            count([](Kind k) { return k == Kind::kCopy; }));
+  EXPECT_EQ(found.of(CalibratedFigure::kCopyStart).points,
+            count([](Kind k) { return k == Kind::kCopy; }));
+  EXPECT_EQ(found.of(CalibratedFigure::kLatency).points, count([](Kind k) {
               return k != Kind::kPost && k != Kind::kCopy && k != Kind::kBehind;
             }));
   std::size_t behind = 0;
   for (const MeasuredPoint& point : points) behind += point.kind == Kind::kBehind ? 1 : 0;
-  EXPECT_EQ(found.of(Figure::kInterleave).points, behind);
+  EXPECT_EQ(found.of(CalibratedFigure::kInterleave).points, behind);
 }
 
 // A post that no point tells alone is no longer than the gap that paced a stream.
@@ -134,12 +136,12 @@ TEST(CalibrateReport, AStreamPacedByAGapBoundsThePost) {
     }
   }
   const Calibration found = calibrate(points, machine::Platform{});
-  ASSERT_EQ(found.of(Figure::kGap).verdict, Verdict::kMeasured);
-  EXPECT_NEAR(found.of(Figure::kGap).value, 500e-9, 1e-12);
-  EXPECT_FALSE(found.of(Figure::kGap).at_most);
-  if (found.of(Figure::kPost).verdict != Verdict::kMeasured) {
-    ASSERT_TRUE(found.of(Figure::kPost).at_most);
-    EXPECT_EQ(*found.of(Figure::kPost).at_most, found.of(Figure::kGap).high);
+  ASSERT_EQ(found.of(CalibratedFigure::kGap).verdict, Verdict::kMeasured);
+  EXPECT_NEAR(found.of(CalibratedFigure::kGap).value, 500e-9, 1e-12);
+  EXPECT_FALSE(found.of(CalibratedFigure::kGap).at_most);
+  if (found.of(CalibratedFigure::kPost).verdict != Verdict::kMeasured) {
+    ASSERT_TRUE(found.of(CalibratedFigure::kPost).at_most);
+    EXPECT_EQ(*found.of(CalibratedFigure::kPost).at_most, found.of(CalibratedFigure::kGap).high);
   }
 }
 

@@ -17,8 +17,8 @@ namespace slackline::testing {
 namespace {
 
 using analysis::calibrate;
+using analysis::CalibratedFigure;
 using analysis::Calibration;
-using analysis::Figure;
 using analysis::FigureFit;
 using analysis::kFigures;
 using analysis::Verdict;
@@ -77,25 +77,25 @@ std::vector<MeasuredPoint> all_kinds(const machine::Platform& platform) {
                                 PointKind::kBurst, PointKind::kCopy, PointKind::kBehind});
 }
 
-double truth_of(Figure figure, const machine::Platform& p) {
+double truth_of(CalibratedFigure figure, const machine::Platform& p) {
   switch (figure) {
-    case Figure::kPost:
+    case CalibratedFigure::kPost:
       return sched::seconds(p.o_post);
-    case Figure::kComplete:
+    case CalibratedFigure::kComplete:
       return sched::seconds(p.o_complete);
-    case Figure::kGap:
+    case CalibratedFigure::kGap:
       return sched::seconds(p.gap);
-    case Figure::kLatency:
+    case CalibratedFigure::kLatency:
       return sched::seconds(p.latency);
-    case Figure::kRate:
+    case CalibratedFigure::kRate:
       return p.rate.bytes_per_second();
-    case Figure::kAtomicService:
+    case CalibratedFigure::kAtomicService:
       return sched::seconds(p.atomic_service);
-    case Figure::kCopyRate:
+    case CalibratedFigure::kCopyRate:
       return p.copy_rate.bytes_per_second();
-    case Figure::kCopyStart:
+    case CalibratedFigure::kCopyStart:
       return 0;
-    case Figure::kInterleave:
+    case CalibratedFigure::kInterleave:
       return static_cast<double>(p.interleave_bytes);
   }
   return 0;
@@ -128,7 +128,7 @@ void expect_measured(const Calibration& found, const machine::Platform& platform
     const FigureFit& figure = found.figures[f];
     const double truth = truth_of(figure.figure, platform);
     EXPECT_EQ(figure.verdict, Verdict::kMeasured) << what << ' ' << name(figure.figure);
-    const double scale = figure.figure == Figure::kCopyStart ? 1e-6 : truth;
+    const double scale = figure.figure == CalibratedFigure::kCopyStart ? 1e-6 : truth;
     EXPECT_NEAR(figure.value, truth, tolerance * scale) << what << ' ' << name(figure.figure);
     EXPECT_LE(figure.low, figure.value) << what << ' ' << name(figure.figure);
     EXPECT_GE(figure.high, figure.value) << what << ' ' << name(figure.figure);
@@ -230,23 +230,24 @@ TEST(Calibrate, IntervalsHoldTheTruth) {
     int held = 0;
     int measured = 0;
     for (std::size_t f = 0; f < kFigures; ++f) {
-      const auto figure = static_cast<Figure>(f);
+      const auto figure = static_cast<CalibratedFigure>(f);
       EXPECT_GE(found.measured[f], kTrials * 9 / 10) << name(figure);
       // Five standard deviations of a count whose mean is 95 %.
       EXPECT_GE(found.held[f], (1 - 0.1 * kWider) * found.measured[f]) << name(figure);
-      if (figure == Figure::kInterleave) continue;
+      if (figure == CalibratedFigure::kInterleave) continue;
       held += found.held[f];
       measured += found.measured[f];
     }
     EXPECT_GE(held, (0.955 - 0.02 * kWider) * measured);
     EXPECT_LE(held, (0.955 + 0.02 * kWider) * measured) << "wider than they need be";
-    for (const Figure f : {Figure::kPost, Figure::kGap, Figure::kLatency, Figure::kRate,
-                           Figure::kCopyRate, Figure::kInterleave}) {
+    for (const CalibratedFigure f :
+         {CalibratedFigure::kPost, CalibratedFigure::kGap, CalibratedFigure::kLatency,
+          CalibratedFigure::kRate, CalibratedFigure::kCopyRate, CalibratedFigure::kInterleave}) {
       EXPECT_LT(found.worst[static_cast<std::size_t>(f)], 0.04) << name(f);
     }
     // The rest are small parts of what they are measured by.
-    EXPECT_LT(found.worst[static_cast<std::size_t>(Figure::kComplete)], 0.4);
-    EXPECT_LT(found.worst[static_cast<std::size_t>(Figure::kAtomicService)], 0.4);
+    EXPECT_LT(found.worst[static_cast<std::size_t>(CalibratedFigure::kComplete)], 0.4);
+    EXPECT_LT(found.worst[static_cast<std::size_t>(CalibratedFigure::kAtomicService)], 0.4);
   }
 }
 
@@ -255,10 +256,10 @@ TEST(Calibrate, WhatIsTooNoisyIsRatherKeptThanWrong) {
   const Coverage found =
       coverage_of(platform, repeated(all_kinds(platform), 3), 0.1, 0.1, cases(200));
   for (std::size_t f = 0; f < kFigures; ++f) {
-    EXPECT_LT(found.worst[f], 0.6) << name(static_cast<Figure>(f));
+    EXPECT_LT(found.worst[f], 0.6) << name(static_cast<CalibratedFigure>(f));
   }
-  EXPECT_EQ(found.measured[static_cast<std::size_t>(Figure::kRate)], cases(200));
-  EXPECT_LT(found.measured[static_cast<std::size_t>(Figure::kComplete)], 20);
+  EXPECT_EQ(found.measured[static_cast<std::size_t>(CalibratedFigure::kRate)], cases(200));
+  EXPECT_LT(found.measured[static_cast<std::size_t>(CalibratedFigure::kComplete)], 20);
 }
 
 TEST(Calibrate, OutliersAreNamed) {

@@ -89,12 +89,12 @@ TEST(StandardMeasurements, FitTheMemoryAndDetermineTheMachine) {
     const auto near = [](double got, double expected) {
       EXPECT_NEAR(got, expected, 1e-6 * expected);
     };
-    near(found.of(Figure::kPost).value, 300e-9);
-    near(found.of(Figure::kComplete).value, 400e-9);
-    near(found.of(Figure::kGap).value, 500e-9);
-    near(found.of(Figure::kLatency).value, 2e-6);
-    near(found.of(Figure::kRate).value, 1.25e9);
-    near(found.of(Figure::kCopyRate).value, 2.5e9);
+    near(found.of(CalibratedFigure::kPost).value, 300e-9);
+    near(found.of(CalibratedFigure::kComplete).value, 400e-9);
+    near(found.of(CalibratedFigure::kGap).value, 500e-9);
+    near(found.of(CalibratedFigure::kLatency).value, 2e-6);
+    near(found.of(CalibratedFigure::kRate).value, 1.25e9);
+    near(found.of(CalibratedFigure::kCopyRate).value, 2.5e9);
   }
 }
 

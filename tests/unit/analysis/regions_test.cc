@@ -126,7 +126,7 @@ TEST(Regions, SwapsAreTriedUntilTheyFindWhatTheyExpect) {
   const OpId second = swap(p, d, 0, 1);
   p.after({first}, back);
   Region r = region(RegionKind::kRetry, second, 1, 10);
-  r.outcome = sched::Outcome::kActual;
+  r.outcome = sched::RegionOutcome::kActual;
   p.builder().add_region(r);
   const sched::Trace t = run(p);
   expect_us(t.ops[first.value].done_s, 14.008);
@@ -145,7 +145,7 @@ TEST(Regions, AltsFollowTheSwapThatTheyWaitFor) {
     p.after({tried}, calc);
     p.after({calc}, after);
     Region r = region(RegionKind::kAlt, calc, 1, 1);
-    r.outcome = sched::Outcome::kActual;
+    r.outcome = sched::RegionOutcome::kActual;
     p.builder().add_region(r);
     const sched::Trace t = run(p);
     expect_us(t.ops[after.value].done_s, found ? 24.008 : 14.008);
@@ -158,7 +158,7 @@ TEST(Regions, NothingDecidesAnActualOutcomeWithoutASwap) {
   Program p(2);
   const OpId calc = p.calc(0, us(10));
   Region r = region(RegionKind::kRetry, calc, 1, 4);
-  r.outcome = sched::Outcome::kActual;
+  r.outcome = sched::RegionOutcome::kActual;
   p.builder().add_region(r);
   EXPECT_THAT(error_of(p), HasSubstr("region 0 (retry, from op 0 (calc, rank 0)) has an actual "
                                      "outcome, but nothing decides it"));
@@ -216,7 +216,7 @@ TEST(StaticForms, ActualOutcomesAreForARunToTell) {
   Program p(2);
   const OpId tried = swap(p, p.channel(0, 1), 0, 1);
   Region r = region(RegionKind::kRetry, tried, 1, 9);
-  r.outcome = sched::Outcome::kActual;
+  r.outcome = sched::RegionOutcome::kActual;
   p.builder().add_region(r);
   EXPECT_THROW(machine::unroll(p.build(), 0), Unsupported);
 }

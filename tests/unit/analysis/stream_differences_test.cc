@@ -124,7 +124,7 @@ TEST(CalibrateContradiction, AShaperThatIsEarlyDoesNotMoveTheRate) {
   EXPECT_GT(found.contradiction->low, 100e6 / 8);
   EXPECT_LT(found.contradiction->low, found.contradiction->together);
   EXPECT_LT(found.contradiction->together, found.contradiction->high);
-  const FigureFit& rate = found.of(Figure::kRate);
+  const FigureFit& rate = found.of(CalibratedFigure::kRate);
   EXPECT_EQ(rate.verdict, Verdict::kMeasured);
   EXPECT_LE(rate.low, 100e6 / 8);
   EXPECT_GE(rate.high, 100e6 / 8);
@@ -144,7 +144,7 @@ TEST(CalibrateContradiction, AShaperThatIsEarlyDoesNotMoveTheRate) {
   EXPECT_LE(found.contradiction->off_low, found.contradiction->off_high);
   EXPECT_LE(found.outliers + left_out, points.size());
   // Small messages still tell the rest.
-  const FigureFit& post = found.of(Figure::kPost);
+  const FigureFit& post = found.of(CalibratedFigure::kPost);
   EXPECT_EQ(post.verdict, Verdict::kMeasured);
   EXPECT_NEAR(post.value, 10e-6, 1e-6);
 }
@@ -158,7 +158,7 @@ TEST(CalibrateContradiction, WhoKnowsLessDoesNotMoveTheRate) {
   EXPECT_LE(found.contradiction->low, 100e6 / 8);
   EXPECT_GE(found.contradiction->high, 100e6 / 8);
   EXPECT_GT(found.contradiction->together, 1.005 * 100e6 / 8);
-  const FigureFit& rate = found.of(Figure::kRate);
+  const FigureFit& rate = found.of(CalibratedFigure::kRate);
   EXPECT_NEAR(rate.value, 100e6 / 8, 0.005 * 100e6 / 8);
   EXPECT_LE(rate.low, 100e6 / 8);
   EXPECT_GE(rate.high, 100e6 / 8);

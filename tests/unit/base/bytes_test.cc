@@ -12,7 +12,7 @@ namespace {
 struct CutShort : std::runtime_error {
   CutShort() : std::runtime_error("cut short") {}
 };
-using Reader = ByteReader<CutShort>;
+using Reader = BasicByteReader<CutShort>;
 
 template <class Bytes>
 Bytes written() {

@@ -73,7 +73,7 @@ TEST(Answer, ShowsEveryRowWhereAllAreAskedFor) {
 }
 
 TEST(Value, IsNullInADocumentWhateverPeopleReadInItsPlace) {
-  JsonDocument json(std::nullopt, false);
+  JsonOutput json(std::nullopt, false);
   Value().shown_as("–").set(json, "none");
   Value(2.5).shown_as("two and a half").set(json, "some");
   EXPECT_EQ(Value().shown_as("–").text(), "–");

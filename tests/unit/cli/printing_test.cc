@@ -6,7 +6,7 @@
 
 #include "base/csv_field.h"
 #include "cli/human.h"
-#include "cli/json_document.h"
+#include "cli/json_output.h"
 #include "cli/table.h"
 
 namespace slackline::cli {
@@ -54,8 +54,8 @@ TEST(Human, AveragesInLowestTerms) {
   EXPECT_EQ(exact_average({0, 0}), "");
 }
 
-TEST(JsonDocument, KeepsOrderAndKinds) {
-  JsonDocument document("7b8a", true);
+TEST(JsonOutput, KeepsOrderAndKinds) {
+  JsonOutput document("7b8a", true);
   document.set("text", "a\"b\n");
   document.set("number", std::uint64_t{18446744073709551615u});
   document.set("small", std::uint32_t{3});
@@ -90,20 +90,20 @@ TEST(JsonDocument, KeepsOrderAndKinds) {
             "\"last\":\"\"}\n");
 }
 
-TEST(JsonDocument, WithoutADigest) {
-  EXPECT_EQ(JsonDocument(std::nullopt, false).text(),
+TEST(JsonOutput, WithoutADigest) {
+  EXPECT_EQ(JsonOutput(std::nullopt, false).text(),
             "{\"schema\":1,\"digest\":null,\"proved\":false}\n");
 }
 
-TEST(JsonDocument, ReplacesWhatIsNoUtf8) {
-  JsonDocument document(std::nullopt, false);
+TEST(JsonOutput, ReplacesWhatIsNoUtf8) {
+  JsonOutput document(std::nullopt, false);
   document.set("text", "a\xff");
   EXPECT_TRUE(nlohmann::json::accept(document.text()));
 }
 
-TEST(JsonDocument, HoldsNothingThatATerminalObeys) {
+TEST(JsonOutput, HoldsNothingThatATerminalObeys) {
   const std::string text = "a\x1b\x7f\u009b\u202eb×";
-  JsonDocument document(std::nullopt, false);
+  JsonOutput document(std::nullopt, false);
   document.set("text", text);
   EXPECT_NE(document.text().find(R"("a\u001b\u007f\u009b\u202eb×")"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(document.text())["text"].get<std::string>(), text);
@@ -124,9 +124,9 @@ TEST(Table, CellsStayOnTheirLine) {
   EXPECT_EQ(table.text(), "a\\x0ab  \\x1b[2J\n");
 }
 
-TEST(JsonDocument, WritesRealsThatReadBackExactly) {
+TEST(JsonOutput, WritesRealsThatReadBackExactly) {
   for (const double value : {1.0 / 3, 8.668608e-05, 5e-324, 1.7976931348623157e308}) {
-    JsonDocument document(std::nullopt, false);
+    JsonOutput document(std::nullopt, false);
     document.set("value", value);
     EXPECT_EQ(nlohmann::json::parse(document.text())["value"].get<double>(), value);
   }

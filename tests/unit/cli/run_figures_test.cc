@@ -60,7 +60,7 @@ TEST(RunFigures, TheTextSaysWhatThereIs) {
 }
 
 TEST(RunFigures, TheDocumentHasNullForTheRest) {
-  JsonDocument json(std::nullopt, false);
+  JsonOutput json(std::nullopt, false);
   add_figures(figures("chain:ranks=2,bytes=1000", {1e-6, 3e-6}), json);
   const auto read = nlohmann::json::parse(json.text());
   EXPECT_EQ(read["makespan_min_s"], 1e-6);

@@ -61,7 +61,7 @@ TEST(Forms, Bounds) {
 }
 
 TEST(Facts, AreJudgedAsTheFileOfTheirExperimentSays) {
-  Report report;
+  ExperimentReport report;
   EXPECT_TRUE(report.holds());
   Facts facts(report, "seriema-table2");
   facts.judge("writes-range", 4.5, "64 B");
@@ -71,7 +71,7 @@ TEST(Facts, AreJudgedAsTheFileOfTheirExperimentSays) {
   EXPECT_FALSE(report.holds());
   ASSERT_EQ(report.facts.size(), 3u);
   EXPECT_TRUE(report.facts[0].ok);
-  const Fact& range = report.facts[1];
+  const JudgedFact& range = report.facts[1];
   EXPECT_EQ(range.id, "writes-range[8 B]");
   EXPECT_EQ(range.fact, "8 B: million writes a second");
   EXPECT_EQ(range.expected, "4.4 to 4.8");
@@ -83,7 +83,7 @@ TEST(Facts, AreJudgedAsTheFileOfTheirExperimentSays) {
 }
 
 TEST(Facts, WordsAreNoNumbers) {
-  Report report;
+  ExperimentReport report;
   Facts facts(report, "rdmc-fig7");
   facts.judge_words("never-rises", false, "it rises");
   EXPECT_FALSE(report.holds());

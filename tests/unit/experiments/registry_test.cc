@@ -22,7 +22,7 @@ namespace {
 class Experiments : public ::testing::TestWithParam<Experiment> {};
 
 // Nothing where it takes SimGrid and there is none.
-std::optional<Report> quick_run(const Experiment& experiment) {
+std::optional<ExperimentReport> quick_run(const Experiment& experiment) {
   try {
     return experiment.run({.quick = true});
   } catch (const EnvironmentError&) {
@@ -45,16 +45,16 @@ std::string pinned_failures(std::string_view experiment) {
   return failing;
 }
 
-std::string plots(const Report& report) {
+std::string plots(const ExperimentReport& report) {
   std::string text;
   for (const Figure& figure : report.figures) text += plot_commands(figure);
   return text;
 }
 
 TEST_P(Experiments, QuickRunHoldsIsWellFormedAndTheSameTwice) {
-  const std::optional<Report> found = quick_run(GetParam());
+  const std::optional<ExperimentReport> found = quick_run(GetParam());
   if (!found) GTEST_SKIP() << "without SimGrid";
-  const Report& report = *found;
+  const ExperimentReport& report = *found;
   EXPECT_FALSE(report.title.empty());
   EXPECT_FALSE(report.reproduces.empty());
   EXPECT_FALSE(report.tables.empty());
@@ -62,13 +62,13 @@ TEST_P(Experiments, QuickRunHoldsIsWellFormedAndTheSameTwice) {
   EXPECT_FALSE(report.constants.empty());
   std::set<std::string> facts;
   std::string failing;
-  for (const Fact& fact : report.facts) {
+  for (const JudgedFact& fact : report.facts) {
     EXPECT_TRUE(facts.insert(fact.id).second) << "twice: " << fact.id;
     EXPECT_TRUE(fact.ok || !fact.known_gap.empty()) << fact.id << " fails without a reason";
     if (!fact.ok) failing += '\n' + std::string(GetParam().name) + '/' + fact.id;
   }
   EXPECT_EQ(failing, pinned_failures(GetParam().name));
-  for (const Table& table : report.tables) {
+  for (const ReportTable& table : report.tables) {
     EXPECT_FALSE(table.rows.empty()) << table.title;
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size()) << table.title;
     const std::set<std::string> columns(table.columns.begin(), table.columns.end());

@@ -23,7 +23,7 @@ using sched::OpId;
 // Writes down what it is told, and asks for a few things.
 class Told final : public DrivenRun {
  public:
-  explicit Told(RunClock& clock) : clock_(clock) {}
+  explicit Told(DrivenClock& clock) : clock_(clock) {}
   void start() override {
     text_ += "start\n";
     clock_.at(2e-6, {OpId(7), Kind::kHeldBack});
@@ -46,7 +46,7 @@ class Told final : public DrivenRun {
   std::string result() override { return text_ + "end\n"; }
 
  private:
-  RunClock& clock_;
+  DrivenClock& clock_;
   std::string text_;
 };
 
@@ -56,7 +56,7 @@ TEST(DriveAlone, StartsDeliversEachInstantAndReturnsTheResult) {
   program.channel(0, 1);
   const Wiring wiring(platform, 2);
   const Paths paths(program.build(), wiring, {});
-  EXPECT_EQ(drive_alone(paths, [](RunClock& clock) { return std::make_unique<Told>(clock); }),
+  EXPECT_EQ(drive_alone(paths, [](DrivenClock& clock) { return std::make_unique<Told>(clock); }),
             "start\n1.00 us: 5 6\n2.00 us: 7\n3.00 us: 7 sent\nend\n");
 }
 

@@ -20,7 +20,7 @@ using sched::RankId;
 using testing::Program;
 
 // Large messages take a second each, whatever their size; notes what it was asked.
-class FakeClock final : public RunClock {
+class FakeClock final : public DrivenClock {
  public:
   struct Large {
     double now_s;

@@ -171,7 +171,7 @@ TEST_F(Mutants, EnableMoved) {
 TEST_F(Mutants, CompletionQueuesMerged) {
   for (const Subject& subject : subjects()) {
     const QueueProgram& program = subject.program;
-    const Completions completions(program);
+    const QueueCompletions completions(program);
     std::vector<char> waited(program.cqs().size(), 0);
     for (const Entry& entry : program.entries()) {
       if (entry.kind == EntryKind::kWait) waited[entry.target] = 1;

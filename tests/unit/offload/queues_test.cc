@@ -265,7 +265,7 @@ TEST(Emulator, SharedCompletionQueuesRelayWhatIsNotThere) {
     queue.cq = cq;
   }
   // Waits count all receives that the schedule has come in by then.
-  const Completions completions(program);
+  const QueueCompletions completions(program);
   for (std::uint32_t q = 0; q < program.queues().size(); ++q) {
     const Queue& queue = program.queues()[q];
     for (std::uint32_t e = 0; e < queue.count; ++e) {

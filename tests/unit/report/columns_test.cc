@@ -53,7 +53,7 @@ TEST(Columns, OfRandomNumbersOfAnySizeComeBack) {
 }
 
 TEST(Columns, SayWhatAPageNeedsToKnow) {
-  const Column column = packed("run0.issued", Values{5, 300, -2}, Coding::kValues);
+  const PackedColumn column = packed("run0.issued", Values{5, 300, -2}, Coding::kValues);
   EXPECT_EQ(column.name, "run0.issued");
   EXPECT_EQ(column.count, 3u);
   EXPECT_EQ(column.planes, 2u);

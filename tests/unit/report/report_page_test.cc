@@ -53,7 +53,7 @@ std::vector<std::int64_t> column_of(const std::string& page, const std::string& 
   const nlohmann::json info = facts_of(page)["columns"][name];
   const std::string begin = "data-column=\"" + name + "\">";
   const std::size_t at = page.find(begin) + begin.size();
-  Column column;
+  PackedColumn column;
   column.count = info["count"];
   column.planes = info["planes"];
   column.coding = info["coding"] == "values" ? Coding::kValues : Coding::kDifferences;

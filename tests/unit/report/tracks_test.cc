@@ -37,9 +37,10 @@ TEST(Tracks, AreInOrderAndHoldEveryMessageOnce) {
     const std::tuple place(track.rank.value, track.band, track.lane);
     EXPECT_LE(before, place);
     before = place;
-    EXPECT_TRUE(std::is_sorted(track.bars.begin(), track.bars.end(),
-                               [](const Bar& a, const Bar& b) { return a.begin_s < b.begin_s; }));
-    for (const Bar& bar : track.bars) {
+    EXPECT_TRUE(
+        std::is_sorted(track.bars.begin(), track.bars.end(),
+                       [](const TrackBar& a, const TrackBar& b) { return a.begin_s < b.begin_s; }));
+    for (const TrackBar& bar : track.bars) {
       EXPECT_LE(bar.begin_s, bar.end_s);
       EXPECT_EQ(c.schedule.op(bar.op).rank, track.rank);
       if (track.band != Band::kOut && track.band != Band::kIn) continue;
@@ -77,7 +78,7 @@ TEST(Tracks, OfARealRunEndMessagesAtTheirReceipt) {
   EXPECT_TRUE(is_measured(c.trace));
   for (const Track& track : c.tracks()) {
     if (track.band != Band::kOut) continue;
-    for (const Bar& bar : track.bars) {
+    for (const TrackBar& bar : track.bars) {
       const sched::OpId match = c.schedule.op(bar.op).match;
       EXPECT_EQ(bar.end_s, c.trace.ops[match.value].done_s);
     }

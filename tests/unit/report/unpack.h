@@ -37,7 +37,7 @@ inline std::string inflated(std::string_view bytes, std::size_t size) {
   return status == Z_OK && got == size ? out.substr(0, size) : "cannot be inflated";
 }
 
-inline std::vector<std::int64_t> values_of(const report::Column& column) {
+inline std::vector<std::int64_t> values_of(const report::PackedColumn& column) {
   return report::unpacked(column,
                           inflated(bytes_of_base64(column.base64), column.planes * column.count));
 }

@@ -61,7 +61,7 @@ Schedule with_turns(const std::vector<std::uint32_t>& turns) {
     region.entry = made[rank][1];
     region.count = 1;
     region.max_attempts = 2;
-    region.outcome = Outcome::kActual;
+    region.outcome = RegionOutcome::kActual;
     b.add_region(region);
   }
   return b.build();

@@ -118,7 +118,7 @@ TEST(Digest, RegionsAndMessageCount) {
                                    of(0, [](Region& r) { r.kind = RegionKind::kAlt; }),
                                    of(0, [](Region& r) { r.max_attempts = 2; }),
                                    of(0, [](Region& r) { r.p.value = 5; }),
-                                   of(0, [](Region& r) { r.outcome = Outcome::kActual; }),
+                                   of(0, [](Region& r) { r.outcome = RegionOutcome::kActual; }),
                                    of(0, [](Region& r) { r.backoff = Time{1}; })};
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i], all[j]) << i << " " << j;

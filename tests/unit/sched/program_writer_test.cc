@@ -108,7 +108,7 @@ TEST(ProgramWriter, RetriesUntilTestsHold) {
   const Schedule made = out.build();
   ASSERT_EQ(made.regions().size(), 1u);
   EXPECT_EQ(made.regions().front().kind, RegionKind::kRetry);
-  EXPECT_EQ(made.regions().front().outcome, Outcome::kActual);
+  EXPECT_EQ(made.regions().front().outcome, RegionOutcome::kActual);
   EXPECT_EQ(made.regions().front().max_attempts, 9u);
 }
 

@@ -236,7 +236,7 @@ class ScheduleDrawing {
       }
       if (chance(60)) region.max_attempts = 1 + below(100);
       if (chance(60)) region.p.value = below(1'000'001);
-      if (chance(40)) region.outcome = Outcome::kActual;
+      if (chance(40)) region.outcome = RegionOutcome::kActual;
       if (chance(40)) region.backoff = time();
       builder_.add_region(region);
     }

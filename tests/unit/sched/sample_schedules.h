@@ -190,7 +190,8 @@ inline Schedule queue_push() {
   poll.rank = RankId(1);
   poll.reads = b.add_slice({queue, 88, 8});
   b.add_flag_match(put, b.add(poll));
-  b.add_region({RegionKind::kRetry, publish, 1, 64, {900'000}, Outcome::kSampled, Time{2'000'000}});
+  b.add_region(
+      {RegionKind::kRetry, publish, 1, 64, {900'000}, RegionOutcome::kSampled, Time{2'000'000}});
   b.add_pre({{local, 16, 32}, ValueId(3), 0});
   b.add_pre({{queue, 0, 16384}, ValueId(4), 128});
   return b.build();

@@ -61,12 +61,12 @@ TEST(ReadLog, TellsTheReadsSinceATime) {
     for (std::uint32_t time = 1; time < 150; ++time) {
       const auto run = [&] {
         const auto first = static_cast<std::uint32_t>(random() % segments);
-        return sched::Run{first,
-                          first + 1 + static_cast<std::uint32_t>(random() % (segments - first))};
+        return sched::SegmentRun{
+            first, first + 1 + static_cast<std::uint32_t>(random() % (segments - first))};
       };
       all.push_back({run(), time});
       log.add(all.back().run, time);
-      const sched::Run asked = run();
+      const sched::SegmentRun asked = run();
       const auto since = static_cast<std::uint32_t>(random() % (time + 1));
       std::vector<std::uint32_t> expected;
       for (const ReadLog::Read& read : all) {

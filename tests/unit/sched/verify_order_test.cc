@@ -49,7 +49,7 @@ Draft as_it_happens(std::uint32_t seed) {
   return d;
 }
 
-TEST(IssueOrder, TakesEachProgramAsItStandsWhereThatIsPossible) {
+TEST(OperationOrder, TakesEachProgramAsItStandsWhereThatIsPossible) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     const Schedule schedule = as_it_happens(seed).build();
     const auto order = issue_order(schedule);

@@ -19,7 +19,7 @@
 namespace slackline::testing {
 namespace {
 
-using Origin = Value::Origin;
+using Origin = SymbolicValue::Origin;
 using Random = std::mt19937;
 
 std::uint32_t below(Random& random, std::uint64_t n) {
@@ -44,7 +44,7 @@ TEST(SumTable, ASumIsItsTerms) {
   SumTable sums;
   // Sums by their terms; the number of every one.
   std::map<std::vector<std::uint32_t>, std::uint32_t> number;
-  std::vector<std::pair<Value, std::vector<std::uint32_t>>> known;
+  std::vector<std::pair<SymbolicValue, std::vector<std::uint32_t>>> known;
   for (std::uint32_t v = 0; v < 4; ++v) known.push_back({{5, v, Origin::kContract}, {v}});
   for (int trial = 0; trial < 2000; ++trial) {
     const auto& [a, left] = known[below(random, known.size())];
@@ -68,14 +68,14 @@ TEST(SumTable, ASumIsItsTerms) {
   ASSERT_NE(it, number.end());
   Fact fact{{BufferId(0), 0, 4}, ValueId(1), 5};
   fact.terms = 3;
-  EXPECT_EQ(sums.expected(fact), (Value{5, it->second, Origin::kSum}));
+  EXPECT_EQ(sums.expected(fact), (SymbolicValue{5, it->second, Origin::kSum}));
   fact.terms = 1;
-  EXPECT_EQ(sums.expected(fact), (Value{5, 1, Origin::kContract}));
+  EXPECT_EQ(sums.expected(fact), (SymbolicValue{5, 1, Origin::kContract}));
 }
 
 TEST(SumTable, AddsOnlyWhatStandsSideBySide) {
   SumTable sums;
-  const Value value{4, 0, Origin::kContract};
+  const SymbolicValue value{4, 0, Origin::kContract};
   EXPECT_TRUE(sums.add(value, value).has_value());
   EXPECT_FALSE(sums.add(value, {5, 0, Origin::kContract}).has_value());
   for (const Origin other : {Origin::kNothing, Origin::kReduced, Origin::kWord, Origin::kFetched,
@@ -90,7 +90,7 @@ TEST(SumTable, AddsOnlyWhatStandsSideBySide) {
 TEST(SumTable, ALongSeriesTakesLittle) {
   SumTable sums;
   constexpr std::uint32_t kCalls = 100'000;
-  Value sum{0, 0, Origin::kContract};
+  SymbolicValue sum{0, 0, Origin::kContract};
   for (std::uint32_t v = 1; v < kCalls; ++v) sum = *sums.add(sum, {0, v, Origin::kContract});
   Fact fact{{BufferId(0), 0, 4}, ValueId(0), 0};
   fact.terms = kCalls;
@@ -99,7 +99,7 @@ TEST(SumTable, ALongSeriesTakesLittle) {
 
 TEST(SumTable, ATermIsCountedAsFarAsNumbersGo) {
   SumTable sums;
-  Value sum{0, 1, Origin::kContract};
+  SymbolicValue sum{0, 1, Origin::kContract};
   for (int doubled = 0; doubled < 63; ++doubled) {
     const auto twice = sums.add(sum, sum);
     ASSERT_TRUE(twice.has_value());
@@ -112,7 +112,7 @@ TEST(SumTable, ATermIsCountedAsFarAsNumbersGo) {
 TEST(SumTable, Texts) {
   SumTable sums;
   const auto text = [&](const std::vector<std::uint32_t>& terms) {
-    Value sum{7, terms.front(), Origin::kContract};
+    SymbolicValue sum{7, terms.front(), Origin::kContract};
     for (std::size_t i = 1; i < terms.size(); ++i) {
       sum = *sums.add(sum, {7, terms[i], Origin::kContract});
     }
@@ -153,10 +153,10 @@ TEST(SumTable, PayloadsAreAddedPieceByPiece) {
     ASSERT_EQ(sum.size(), bytes);
     for (std::uint64_t i = 0; i < bytes; ++i) {
       const auto value = [](const Byte& byte) {
-        return Value{std::get<2>(byte), std::get<1>(byte), std::get<0>(byte)};
+        return SymbolicValue{std::get<2>(byte), std::get<1>(byte), std::get<0>(byte)};
       };
-      const Value one =
-          sums.add(value(left[i]), value(right[i])).value_or(Value{i, 9, Origin::kReduced});
+      const SymbolicValue one =
+          sums.add(value(left[i]), value(right[i])).value_or(SymbolicValue{i, 9, Origin::kReduced});
       EXPECT_EQ(sum[i], (Byte{one.origin, one.id, one.offset})) << "trial " << trial;
     }
   }
@@ -166,7 +166,7 @@ TEST(Values, Texts) {
   Draft d;
   d.add(OpKind::kJoin, 0);
   const Schedule schedule = d.build();
-  const auto text = [&](Origin origin) { return describe(schedule, Value{3, 0, origin}); };
+  const auto text = [&](Origin origin) { return describe(schedule, SymbolicValue{3, 0, origin}); };
   EXPECT_EQ(text(Origin::kNothing), "nothing");
   EXPECT_EQ(text(Origin::kContract), "value 0 from byte 3");
   EXPECT_EQ(text(Origin::kSum), "a sum of values, from byte 3");

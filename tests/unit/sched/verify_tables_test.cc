@@ -21,9 +21,9 @@
 namespace slackline::testing {
 namespace {
 
-using Origin = Value::Origin;
+using Origin = SymbolicValue::Origin;
 using Random = std::mt19937;
-using Segments = slackline::sched::Run;  // a test has a member of that name
+using Segments = slackline::sched::SegmentRun;  // a test has a member of that name
 
 std::uint32_t below(Random& random, std::uint64_t n) {
   return static_cast<std::uint32_t>(random() % n);
@@ -78,7 +78,7 @@ std::vector<Slice> accesses(const Schedule& schedule) {
   return all;
 }
 
-void expect_covers(const SegmentTable& segments, Run run, const Slice& slice) {
+void expect_covers(const SegmentTable& segments, SegmentRun run, const Slice& slice) {
   std::uint64_t at = slice.offset;
   for (std::uint32_t s = run.first; s < run.last; ++s) {
     const Slice part = segments.slice(s);
@@ -158,7 +158,7 @@ class BytesInMemory {
     return bytes_[{slice.buffer.value, slice.offset + i}];
   }
 
-  void set(const Slice& slice, Value value) {
+  void set(const Slice& slice, SymbolicValue value) {
     map_.set(segments_.run(slice), value);
     for (std::uint64_t i = 0; i < slice.bytes; ++i) {
       at(slice, i) = {value.origin, value.id, value.offset + i};
@@ -202,7 +202,7 @@ class BytesInMemory {
     std::optional<std::uint32_t> first;
     std::size_t next = 0;
     for (const Slice& slice : to) {
-      const Run run = segments_.run(slice);
+      const SegmentRun run = segments_.run(slice);
       for (std::uint32_t s = run.first; s < run.last; ++s) {
         const Slice part = segments_.slice(s);
         bool same = true;
@@ -222,7 +222,7 @@ class BytesInMemory {
     }
   }
 
-  void compare(const Slice& slice, const Value& value) {
+  void compare(const Slice& slice, const SymbolicValue& value) {
     const auto found = map_.mismatch(slice, value);
     const auto differs = [&](std::uint64_t i) {
       return i < slice.bytes && at(slice, i) != Byte{value.origin, value.id, value.offset + i};
@@ -234,7 +234,7 @@ class BytesInMemory {
       std::uint64_t end = first;
       while (differs(end)) ++end;
       EXPECT_EQ(found->slice, (Slice{slice.buffer, slice.offset + first, end - first}));
-      EXPECT_EQ(found->expected, (Value{value.offset + first, value.id, value.origin}));
+      EXPECT_EQ(found->expected, (SymbolicValue{value.offset + first, value.id, value.origin}));
       const auto [origin, id, offset] = at(slice, first);
       EXPECT_EQ(found->found.origin, origin);
       EXPECT_EQ(found->found.id, id);
@@ -275,8 +275,8 @@ TEST(ValueMap, HoldsWhatEveryByteHolds) {
     for (std::uint32_t step = 0; step < 12; ++step) {
       static constexpr std::array kOrigins{Origin::kContract, Origin::kContract, Origin::kLowered,
                                            Origin::kWord, Origin::kReduced};
-      const Value value{below(random, 3), below(random, 2),
-                        kOrigins[below(random, kOrigins.size())]};
+      const SymbolicValue value{below(random, 3), below(random, 2),
+                                kOrigins[below(random, kOrigins.size())]};
       if (below(random, 2) == 0) memory.set(any(), value);
       // To as many bytes in one slice or two.
       const Slice from = any();

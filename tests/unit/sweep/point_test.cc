@@ -42,7 +42,7 @@ TEST(Point, ComesToWhatItDidInThisVersionOfTheModel) {
   };
   PointRunner runner;
   for (const Case& c : cases) {
-    const Outcome outcome = runner.answer(point(c.schedule, c.platform, c.engine));
+    const PointOutcome outcome = runner.answer(point(c.schedule, c.platform, c.engine));
     ASSERT_EQ(outcome.error, "");
     ASSERT_EQ(outcome.makespan_s.size(), 1u);
     EXPECT_NEAR(outcome.makespan_s[0], c.makespan_s, 1e-12 * c.makespan_s)
@@ -88,7 +88,7 @@ TEST(Point, HasAKeyOfWhatItsFilesHold) {
 
 TEST(PointRunner, SaysWhatIsWrongWithOneAndGoesOn) {
   PointRunner runner;
-  const Outcome bad = runner.answer(point("chain:ranks=0,bytes=1MiB", "fractus", "flow"));
+  const PointOutcome bad = runner.answer(point("chain:ranks=0,bytes=1MiB", "fractus", "flow"));
   EXPECT_TRUE(bad.makespan_s.empty());
   EXPECT_NE(bad.error, "");
   EXPECT_EQ(bad.exit_code, 2);
@@ -102,13 +102,13 @@ TEST(PointRunner, RefusesSamplesThatWouldAllBeTheSame) {
   Point many = point("chain:ranks=4,bytes=1MiB", "fractus", "flow");
   many.samples = 10;
   PointRunner runner;
-  const Outcome same = runner.answer(many);
+  const PointOutcome same = runner.answer(many);
   EXPECT_EQ(same.exit_code, 2);
   EXPECT_NE(same.error.find("nothing in this run is drawn"), std::string::npos) << same.error;
   many.delays = folder.write("noise.toml",
                              "schema = 1\n[[noise]]\ndistribution = \"exponential\"\n"
                              "mean = \"1us\"\n");
-  const Outcome drawn = runner.answer(many);
+  const PointOutcome drawn = runner.answer(many);
   EXPECT_EQ(drawn.error, "");
   ASSERT_EQ(drawn.makespan_s.size(), 10u);
   EXPECT_NE(drawn.makespan_s[0], drawn.makespan_s[1]);

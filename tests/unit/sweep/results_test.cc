@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 Row row_with(std::vector<double> makespan_s) {
-  Outcome outcome;
+  PointOutcome outcome;
   outcome.makespan_s = std::move(makespan_s);
   return row_of(Point{}, outcome);
 }
@@ -47,7 +47,7 @@ TEST(Row, SaysHowSamplesAreDistributed) {
   EXPECT_EQ(never.most_s, kNever);
 }
 
-TEST(Part, GivesBackWhatItTook) {
+TEST(ResultsPart, GivesBackWhatItTook) {
   const testing::TempFolder folder;
   Row good = row_with({1.25, 2.5, kNever});
   good.schedule = "a 'schedule' with \"quotes\"";
@@ -60,10 +60,10 @@ TEST(Part, GivesBackWhatItTook) {
   absent.error = "no SimGrid here";
   absent.exit_code = 3;
   {
-    Part first = Part::free_one(folder.path().string());
-    Part second = Part::of_shard(folder.path().string(), {1, 2});
+    ResultsPart first = ResultsPart::free_one(folder.path().string());
+    ResultsPart second = ResultsPart::of_shard(folder.path().string(), {1, 2});
     EXPECT_THAT(testing::error_of([&] {
-                  Part::of_shard(folder.path().string(), {1, 2});
+                  ResultsPart::of_shard(folder.path().string(), {1, 2});
                 }),
                 HasSubstr("another process is writing it"));
     first.add({{"good", good}, {"absent", absent}}, 5);

@@ -27,11 +27,12 @@ std::vector<Point> points_of(std::uint32_t count) {
   return points;
 }
 
-std::map<std::size_t, Outcome> answers_of(const std::vector<Point>& points, std::uint32_t jobs) {
-  std::map<std::size_t, Outcome> answers;
+std::map<std::size_t, PointOutcome> answers_of(const std::vector<Point>& points,
+                                               std::uint32_t jobs) {
+  std::map<std::size_t, PointOutcome> answers;
   answer_all(
       points, jobs,
-      [&](std::size_t index, const Outcome& outcome) {
+      [&](std::size_t index, const PointOutcome& outcome) {
         EXPECT_TRUE(answers.emplace(index, outcome).second) << index;
       },
       [] {});
@@ -71,11 +72,11 @@ std::vector<pid_t> children() {
 
 TEST(Workers, BlameNoPointForAProcessThatWasKilledAtSeveral) {
   const std::vector<Point> points = points_of(400);
-  std::map<std::size_t, Outcome> answers;
+  std::map<std::size_t, PointOutcome> answers;
   int kills = 0;
   answer_all(
       points, 3,
-      [&](std::size_t index, const Outcome& outcome) {
+      [&](std::size_t index, const PointOutcome& outcome) {
         EXPECT_TRUE(answers.emplace(index, outcome).second) << index;
       },
       [&] {

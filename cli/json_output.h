@@ -18,13 +18,13 @@ namespace slackline::cli {
 /// The value of "schema": raised when a key that other programs may rely on changes its meaning.
 inline constexpr int kOutputSchema = 1;
 
-class JsonDocument {
+class JsonOutput {
  public:
   /// Begins with `schema`, `digest` (null if there is none) and `proved`.
-  explicit JsonDocument(const std::optional<std::string>& digest, bool proved);
-  ~JsonDocument();
-  JsonDocument(const JsonDocument&) = delete;
-  JsonDocument& operator=(const JsonDocument&) = delete;
+  explicit JsonOutput(const std::optional<std::string>& digest, bool proved);
+  ~JsonOutput();
+  JsonOutput(const JsonOutput&) = delete;
+  JsonOutput& operator=(const JsonOutput&) = delete;
 
   // Into the innermost object that is open. What is not a finite number is written as null.
   void set(std::string_view key, std::string_view value);

@@ -1,4 +1,4 @@
-#include "cli/verbs_options.h"
+#include "cli/verbs_arguments.h"
 
 #include <fmt/format.h>
 
@@ -67,7 +67,7 @@ std::uint8_t parse_timeout(const std::string& text) {
 
 }  // namespace
 
-void VerbsOptions::declare(Arguments& arguments) {
+void VerbsArguments::declare(Arguments& arguments) {
   arguments.option(
       "--device", "NAME[:PORT]", device_,
       "with verbs: which (default: that on the way to the root, else the first active)");
@@ -90,7 +90,7 @@ void VerbsOptions::declare(Arguments& arguments) {
   arguments.option("--retry", "N", retry_, "with verbs: how often it does, 0 to 7 (default: 6)");
 }
 
-std::string_view VerbsOptions::given() const {
+std::string_view VerbsArguments::given() const {
   for (const auto& [option, value] :
        {std::pair{"--device", &device_}, std::pair{"--device-map", &device_map_},
         std::pair{"--gid-index", &gid_index_}, std::pair{"--traffic-class", &traffic_class_},
@@ -102,7 +102,7 @@ std::string_view VerbsOptions::given() const {
   return "";
 }
 
-void VerbsOptions::check(std::string_view transport) const {
+void VerbsArguments::check(std::string_view transport) const {
   if (const auto option = given(); !option.empty() && transport != "verbs") {
     throw InputError(
         fmt::format("{}: {} has no RDMA ports to choose from; expected --transport verbs beside it",
@@ -111,7 +111,7 @@ void VerbsOptions::check(std::string_view transport) const {
   resolve();
 }
 
-hw::VerbsOptions VerbsOptions::resolve() const {
+hw::VerbsOptions VerbsArguments::resolve() const {
   if (device_ && device_map_) {
     throw InputError("--device beside --device-map: both say which; expected one of them");
   }
@@ -139,7 +139,7 @@ hw::VerbsOptions VerbsOptions::resolve() const {
   return options;
 }
 
-std::string VerbsOptions::note() const {
+std::string VerbsArguments::note() const {
   if (!qp_timeout_) return "";
   const std::uint8_t exponent = parse_timeout(*qp_timeout_);
   const double taken_s = hw::ack_timeout_s(exponent);

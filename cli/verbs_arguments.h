@@ -10,7 +10,7 @@
 
 namespace slackline::cli {
 
-class VerbsOptions {
+class VerbsArguments {
  public:
   void declare(Arguments& arguments);
 

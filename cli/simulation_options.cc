@@ -1,4 +1,4 @@
-#include "cli/run_options.h"
+#include "cli/simulation_options.h"
 
 #include <fmt/format.h>
 
@@ -68,7 +68,7 @@ const machine::Engine* engine_or_flow(std::string_view name, Console& console) {
   return engines::find_engine("flow");
 }
 
-void RunOptions::declare(Arguments& arguments) {
+void SimulationOptions::declare(Arguments& arguments) {
   arguments.option(
       "-p,--platform", "PLATFORM", platform_,
       fmt::format("a preset's name, a TOML file, or TOPOLOGY:key=value,… (default: {})",
@@ -81,11 +81,11 @@ void RunOptions::declare(Arguments& arguments) {
   delays_.declare(arguments);
 }
 
-std::string_view RunOptions::engine_option() const {
+std::string_view SimulationOptions::engine_option() const {
   return std::string_view(names_.engine).substr(names_.engine.rfind(',') + 1);
 }
 
-RunSetting RunOptions::resolve(Console& console) const {
+RunSetting SimulationOptions::resolve(Console& console) const {
   if (!engine_) return resolve_machine(console);
   const machine::Engine& engine = engines::engine_named(*engine_, engine_option());
   RunSetting setting = resolve_rest();
@@ -93,13 +93,13 @@ RunSetting RunOptions::resolve(Console& console) const {
   return setting;
 }
 
-RunSetting RunOptions::resolve_machine(Console& console) const {
+RunSetting SimulationOptions::resolve_machine(Console& console) const {
   RunSetting setting = resolve_rest();
   setting.engine = engine_or_flow(default_engine_, console);
   return setting;
 }
 
-RunSetting RunOptions::resolve_rest() const {
+RunSetting SimulationOptions::resolve_rest() const {
   RunSetting setting;
   setting.policy = order_.policy();
   setting.sends_in_flight = order_.sends_in_flight();
@@ -109,7 +109,7 @@ RunSetting RunOptions::resolve_rest() const {
   return setting;
 }
 
-std::string_view RunOptions::given() const {
+std::string_view SimulationOptions::given() const {
   if (platform_) return "--platform";
   if (engine_) return engine_option();
   const std::string_view order = order_.given();

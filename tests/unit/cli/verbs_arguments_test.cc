@@ -1,5 +1,5 @@
 // What the options of verbs say, as the transport is told.
-#include "cli/verbs_options.h"
+#include "cli/verbs_arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,15 +15,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-VerbsOptions read(const std::vector<std::string>& arguments) {
-  VerbsOptions options;
+VerbsArguments read(const std::vector<std::string>& arguments) {
+  VerbsArguments options;
   Arguments reader("run", "…");
   options.declare(reader);
   reader.parse(arguments);
   return options;
 }
 
-TEST(VerbsOptions, AreAsTheyWereGiven) {
+TEST(VerbsArguments, AreAsTheyWereGiven) {
   const hw::VerbsOptions options =
       read({"--device=mlx5_0:2", "--gid-index=3", "--traffic-class=96", "--service-level=15",
             "--pkey=0x8001", "--mtu=2KiB", "--qp-timeout=500ms", "--retry=7"})
@@ -38,8 +38,8 @@ TEST(VerbsOptions, AreAsTheyWereGiven) {
   EXPECT_EQ(options.retries, 7);
 }
 
-TEST(VerbsOptions, AreTheUsualOnesWhereNoneIsGiven) {
-  const VerbsOptions none = read({});
+TEST(VerbsArguments, AreTheUsualOnesWhereNoneIsGiven) {
+  const VerbsArguments none = read({});
   EXPECT_EQ(none.given(), "");
   EXPECT_EQ(none.note(), "");
   none.check("shm");
@@ -52,28 +52,28 @@ TEST(VerbsOptions, AreTheUsualOnesWhereNoneIsGiven) {
   EXPECT_EQ(options.retries, 6);
 }
 
-TEST(VerbsOptions, NameDevicesForTheRanksOfAHost) {
+TEST(VerbsArguments, NameDevicesForTheRanksOfAHost) {
   EXPECT_THAT(read({"--device-map=a,b:2,a"}).resolve().device_map, ElementsAre("a", "b:2", "a"));
   const hw::VerbsOptions nearest = read({"--device-map=auto"}).resolve();
   EXPECT_TRUE(nearest.nearest);
   EXPECT_THAT(nearest.device_map, IsEmpty());
 }
 
-TEST(VerbsOptions, TakeAPartitionByItsPlace) {
+TEST(VerbsArguments, TakeAPartitionByItsPlace) {
   const auto partition = read({"--pkey=3"}).resolve().partition;
   EXPECT_EQ(partition->index, 3);
   EXPECT_FALSE(partition->key);
 }
 
-TEST(VerbsOptions, SayWhatATimeoutWasTakenAs) {
+TEST(VerbsArguments, SayWhatATimeoutWasTakenAs) {
   EXPECT_EQ(read({"--qp-timeout=500ms"}).note(),
             "--qp-timeout 500ms: taken as 536.9 ms (4.096 us times 2^17)");
   EXPECT_EQ(read({"--qp-timeout=68719476736ns"}).note(), "");
   EXPECT_NE(read({"--qp-timeout=68719476737ns"}).note(), "");
 }
 
-TEST(VerbsOptions, AreRefusedBesideOtherTransports) {
-  const VerbsOptions options = read({"--retry=3"});
+TEST(VerbsArguments, AreRefusedBesideOtherTransports) {
+  const VerbsArguments options = read({"--retry=3"});
   EXPECT_EQ(options.given(), "--retry");
   options.check("verbs");
   EXPECT_THROW(options.check("auto"), InputError);

@@ -57,10 +57,10 @@ struct RunOptionNames {
 /// The engine of that name; if this build lacks it, the flow engine, and a note says so.
 const machine::Engine* engine_or_flow(std::string_view name, Console& console);
 
-class RunOptions {
+class SimulationOptions {
  public:
   /// `engine` is the default, as engine_or_flow() has it.
-  explicit RunOptions(std::string engine, RunOptionNames names = {})
+  explicit SimulationOptions(std::string engine, RunOptionNames names = {})
       : default_engine_(std::move(engine)),
         names_(std::move(names)),
         delays_({names_.delay, true}) {}
