@@ -27,7 +27,13 @@ const std::vector<std::string> kCalls = {"call",
                                          "broadcast-buffer-write",
                                          "broadcast-buffer-read"};
 
-class Calls : public ::testing::TestWithParam<std::string> {};
+class Calls : public ::testing::TestWithParam<std::string> {
+ protected:
+  // Nothing where a result comes back, which is of what was read.
+  static const char* reads_less() {
+    return GetParam() == "call-return" ? "" : ",chunk=64,chunk-limit=2,slots=3,reads=identifier";
+  }
+};
 
 std::string defect(const std::string& text) {
   const Diagnostics found = verify(compile(parse_spec(text)));
@@ -40,7 +46,7 @@ TEST_P(Calls, AreProvedForAllSmallSeries) {
       for (const char* via : {"write", "send"}) {
         for (const char* notify : {"transmit", "consume"}) {
           for (const char* room : {"", ",chunk=100,chunks=1,chunk-limit=2,slots=3,signal=4",
-                                   ",chunk=64,chunks=2,chunk-limit=3,slots=2",
+                                   reads_less(), ",chunk=64,chunks=2,chunk-limit=3,slots=2",
                                    ",chunk=40,chunk-limit=1,slots=1,signal=1"}) {
             ASSERT_EQ(
                 defect(fmt::format("{}:ranks={},bytes={},messages={},root={},via={},notify={}{}",
@@ -56,9 +62,9 @@ TEST_P(Calls, AreProvedForAllSmallSeries) {
 // A call that reads another record, is left out of the state or is added twice, or a buffer that
 // comes to another place, breaks the contract.
 TEST_P(Calls, EveryCallIsRunOnce) {
-  for (const char* via : {"write", "send"}) {
+  for (const std::string how : {",via=write", ",via=send", reads_less()}) {
     const Schedule sound = compile(
-        parse_spec(fmt::format("{}:ranks=4,bytes=16,messages=4,via={},signal=0", GetParam(), via)));
+        parse_spec(fmt::format("{}:ranks=4,bytes=16,messages=4,signal=0{}", GetParam(), how)));
     std::uint32_t handlers = 0;
     for (std::uint32_t i = 0; i < sound.op_count(); ++i) {
       if (sound.ops()[i].kind != OpKind::kReduce) continue;
@@ -74,6 +80,28 @@ TEST_P(Calls, EveryCallIsRunOnce) {
     }
     EXPECT_EQ(handlers, (GetParam().starts_with("broadcast") ? 4u : 3u) * 3);
   }
+}
+
+// An empty function reads its identifier, and so takes the time of that, whatever goes with it.
+TEST(CallReads, AnIdentifierTakesTheTimeOfAWord) {
+  const auto made = [](const std::string& reads) {
+    return compile(parse_spec("call:ranks=2,bytes=4KiB,messages=3,reads=" + reads));
+  };
+  const auto bytes_added = [](const Schedule& s) {
+    std::vector<std::uint64_t> bytes;
+    for (const Op& op : s.ops()) {
+      if (op.kind == OpKind::kCopy || op.kind == OpKind::kReduce) {
+        bytes.push_back(s.slices(op.writes).front().bytes);
+      }
+    }
+    return bytes;
+  };
+  EXPECT_EQ(bytes_added(made("all")), (std::vector<std::uint64_t>{4104, 4104, 4104}));
+  const Schedule counted = made("identifier");
+  EXPECT_EQ(bytes_added(counted), (std::vector<std::uint64_t>{8, 8, 8}));
+  ASSERT_EQ(counted.contract().post.size(), 1u);
+  EXPECT_EQ(counted.contract().post[0].slice.bytes, 8u);
+  EXPECT_EQ(counted.contract().post[0].terms, 3u);
 }
 
 // Where a chunk is used again only because its consumed offset came back, the proof fails without.
@@ -195,6 +223,8 @@ TEST(CallSpec, RoundTripsAndSaysWhatIsWrong) {
               HasSubstr("block: not an option of call"));
   EXPECT_THAT(spec_error("call:ranks=2,bytes=8,handler=-1us"), HasSubstr("handler:"));
   EXPECT_THAT(spec_error("call:ranks=9,bytes=8,messages=2147483648"), HasSubstr("operations"));
+  EXPECT_THAT(spec_error("call-return:ranks=2,bytes=8,reads=identifier"),
+              HasSubstr("reads: identifier; expected all"));
 }
 
 }  // namespace

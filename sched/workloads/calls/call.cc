@@ -166,8 +166,10 @@ class CallPrograms {
   void handle(CallNode& node, std::uint32_t m, OpId ready) {
     const OpPlace at{node.rank, m};
     const OpId run = out_.calc(at, spec_.handler, {ready, node.last});
-    const Slice state{node.state, 0, memory_.record_bytes()};
-    node.last = out_.accumulate(at, state, memory_.record(node, m), m == 0, {run});
+    const Slice state{node.state, 0, memory_.read_bytes()};
+    Slice read = memory_.record(node, m);
+    read.bytes = state.bytes;
+    node.last = out_.accumulate(at, state, read, m == 0, {run});
     node.consumed_by[m].push_back(node.last);
     if (memory_.is_root(node)) return;
     if (memory_.shape().carries == Carries::kReturned) {
@@ -241,6 +243,10 @@ class CallPrograms {
 
 Schedule make(const Spec& spec, CallShape shape) {
   check(spec);
+  if (shape.carries == Carries::kReturned &&
+      spec.own<CallOptions>().reads == CallReads::kIdentifier) {
+    throw InputError("reads: identifier; expected all, since the result is of what was read");
+  }
   return CallPrograms(spec, shape).run();
 }
 
@@ -280,6 +286,8 @@ constexpr auto kCallOptions = option_list(
     count_option<&CallOptions::signal>("signal", "0 or more",
                                        "calls: posts per one that is waited for, 0: none", 0),
     kHandlerOption,
+    choice_option<&CallOptions::reads>("reads", "all|identifier",
+                                       "calls: what a function reads of its record"),
     choice_option<&CallOptions::aggregation>("aggregation", "none|trad|ovfl",
                                              "calls: records gathered in queues"),
     size_option<&CallOptions::flush_bytes>("flush", "a size",

@@ -9,11 +9,14 @@ namespace slackline::sched {
 enum class CallVia : std::uint8_t { kWrite, kSend };
 /// What a caller is notified of: that its call is transmitted, or that the target has run it.
 enum class CallNotify : std::uint8_t { kTransmit, kConsume };
+/// What a function reads of its record.
+enum class CallReads : std::uint8_t { kAll, kIdentifier };
 
 /// What calls are told beside.
 struct CallOptions {
   CallVia via = CallVia::kWrite;
   CallNotify notify = CallNotify::kTransmit;
+  CallReads reads = CallReads::kAll;
   std::uint64_t chunk_bytes = 16ull << 20;  // of a receive buffer: eight pages of 2 MiB
   std::uint32_t chunks = 2;                 // obtained at a time (Seriema's c), ≥ 1
   std::uint32_t chunk_limit = 16;           // of one channel (c_max), ≥ 1
@@ -43,7 +46,9 @@ struct CallOptions {
 /// the service thread posts, with no flow control.
 ///
 /// The handler is a calc of Spec::handler on the target's lane 0, and then a reduce that
-/// adds the record to the target's state: handlers run in the order of their channel. Every
+/// adds the record to the target's state: handlers run in the order of their channel. With
+/// reads=identifier it adds the identifier alone, as an empty function leaves its arguments unread:
+/// the reduce takes the time of 8 bytes, and of the arguments nothing is proved. Every
 /// `signal`-th post of a channel is waited for before the next one (selective signalling,
 /// section 4.1; 0: none is). The caller's last operation joins its notifications: with
 /// notify=transmit the last completion of every channel, with notify=consume a word per call that
@@ -57,7 +62,8 @@ struct CallOptions {
 ///
 /// The contract: every target's state is the sum of all records, each once, and every buffer is
 /// there. Result m of call-return is the sum of what calls 0 … m carried, which also says in what
-/// order they ran. Throw InputError for options out of their range.
+/// order they ran. Throw InputError for options out of their range, and for reads=identifier where
+/// a result comes back, which is of what was read.
 Schedule call(const Spec& spec);
 Schedule call_buffer_write(const Spec& spec);
 Schedule call_buffer_read(const Spec& spec);

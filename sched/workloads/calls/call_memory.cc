@@ -13,6 +13,7 @@ CallMemory::CallMemory(const Spec& spec, CallShape shape, ProgramWriter& out)
       one_sided_(options_.via == CallVia::kWrite),
       in_record_(shape.carries == Carries::kInRecord || shape.carries == Carries::kReturned),
       record_(kCallWord + (in_record_ ? spec.multicast.bytes : 0)),
+      read_(options_.reads == CallReads::kIdentifier ? kCallWord : record_),
       stride_(record_ + (one_sided_ ? kCallWord : 0)),
       chunks_(spec, stride_),
       notifies_(options_.notify == CallNotify::kConsume && shape.carries != Carries::kReturned),
@@ -41,7 +42,7 @@ void CallMemory::add_node(std::uint32_t i) {
     node.records = out_.add_buffer(node.rank, one_sided_ ? chunks_.bytes() : slots * stride_);
   }
   if (!in_record_) node.buffers = out_.add_buffer(node.rank, calls() * bytes_);
-  if (runs_calls(node)) node.state = out_.add_buffer(node.rank, record_);
+  if (runs_calls(node)) node.state = out_.add_buffer(node.rank, read_);
   if (i == 0) return;
   const RankId parent = nodes_[node.parent].rank;
   if (shape_.carries == Carries::kReturned) {
@@ -88,7 +89,7 @@ void CallMemory::add_facts() {
   }
   for (const CallNode& node : nodes_) {
     out_.add_pre({mark_of(node), ValueId(2 * calls()), 0});
-    if (runs_calls(node)) out_.add_post({{node.state, 0, record_}, ValueId(0), 0, calls()});
+    if (runs_calls(node)) out_.add_post({{node.state, 0, read_}, ValueId(0), 0, calls()});
     for (std::uint32_t m = 0; m < calls(); ++m) {
       if (!in_record_) out_.add_post({buffer(node, m), ValueId(calls() + m), 0});
       if (shape_.carries != Carries::kReturned || is_root(node)) continue;

@@ -69,6 +69,8 @@ class CallMemory {
   bool notifies() const { return notifies_; }
   std::uint32_t calls() const { return spec_.messages; }
   std::uint64_t record_bytes() const { return record_; }
+  /// Of a record, from its beginning: what its function reads, and its rank's state has.
+  std::uint64_t read_bytes() const { return read_; }
   bool is_root(const CallNode& node) const { return &node == &nodes_.front(); }
   bool runs_calls(const CallNode& node) const { return shape_.tree || !is_root(node); }
 
@@ -96,6 +98,7 @@ class CallMemory {
   const bool one_sided_;
   const bool in_record_;
   const std::uint64_t record_;  // bytes
+  const std::uint64_t read_;    // bytes of it
   const std::uint64_t stride_;  // of records where they land
   const CallChunks chunks_;
   const bool notifies_;
