@@ -46,6 +46,22 @@ class Platform:
         return self._native.spec
 
     @property
+    def topology(self) -> str:
+        """The network's kind: "star", "fat-tree", …"""
+        return self.spec.partition(":")[0]
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """Every figure that `spec` says, by its key, as text in its unit. One that is not said is
+        that of a platform that says nothing of it (`o_poll`, `poll_for`, …).
+
+        >>> Platform("fractus", poll_for="50ms").figures["poll_for"]
+        '50ms'
+        """
+        figures = self.spec.partition(":")[2]
+        return dict(figure.split("=", 1) for figure in figures.split(",") if "=" in figure)
+
+    @property
     def nodes(self) -> Optional[int]:
         """How many nodes there are to put ranks on; None where there are as many as one likes."""
         return self._native.nodes

@@ -33,6 +33,16 @@ class Values(PackageCase):
                         self.assertEqual(r.engine, said["answered_by"])
                     self.assertEqual(r.contended, said["contended"])
 
+    def test_figures_are_all_that_a_platform_is(self):
+        of_completions = ("star:o_post_recv=1us,o_signal=50ns,o_poll=70ns,o_match=20ns,"
+                          "poll_batch=4,poll_for=50ms,mtu=4KiB,packet_overhead=58")
+        for text in (*PLATFORMS, *slackline.platforms(), of_completions):
+            platform = slackline.Platform(text)
+            again = slackline.Platform(platform.topology, **platform.figures)
+            self.assertEqual(again, platform)
+        self.assertEqual(platform.figures["poll_batch"], "4")
+        self.assertNotIn("o_poll", slackline.Platform("fractus").figures)
+
     def test_a_trace_is_the_same_file(self):
         program("simulate", PIPELINE, "-e", "flow", "--trace", "theirs", cwd=self.folder)
         r = slackline.compile(PIPELINE).simulate()
