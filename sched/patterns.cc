@@ -15,6 +15,7 @@
 #include "sched/workloads/calls/call.h"
 #include "sched/workloads/calls/component_access.h"
 #include "sched/workloads/calls/ring_buffer.h"
+#include "sched/workloads/calls/table_multicast.h"
 #include "sched/workloads/structures/hash_table.h"
 #include "sched/workloads/structures/queue.h"
 #include "sched/workloads/tasks/breadth_first_search.h"
@@ -37,6 +38,7 @@ std::span<const PatternEntry> patterns() {
       kBinaryTreePattern,
       kDoubleTreePattern,
       kRingBufferPattern,
+      kTableMulticastPattern,
       kReducePattern,
       kAllreducePattern,
       kAllgatherPattern,

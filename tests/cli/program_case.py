@@ -21,7 +21,7 @@ CHAIN = "chain:ranks=3,bytes=2MiB,block=1MiB"
 # Those that cut a message into blocks and take the options of how blocks are sent.
 BLOCK_PATTERNS = ("sequential", "chain", "binomial-tree", "binomial-pipeline", "circulant", "hybrid",
                   "scatter-allgather", "binary-tree", "double-tree")
-PATTERNS = BLOCK_PATTERNS + ("ring-buffer",)
+PATTERNS = BLOCK_PATTERNS + ("ring-buffer", "table-multicast")
 
 
 def block(pattern, size):

@@ -99,6 +99,9 @@ TEST_P(Providers, EveryOptionAndSizeProvesItsBytes) {
 TEST_P(Providers, FlagsInRingsAreUsedAgain) {
   run_and_prove(GetParam(), "ring-buffer:ranks=4,bytes=100,messages=50,slots=4");
   run_and_prove(GetParam(), "ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,consume=in-place");
+  run_and_prove(GetParam(), "table-multicast:ranks=4,bytes=100,messages=50,slots=4,batch=2");
+  run_and_prove(GetParam(),
+                "table-multicast:ranks=3,bytes=5001,messages=20,slots=2,delivery=stable");
 }
 
 TEST_P(Providers, SumsAndCallsProveTheirBytes) {

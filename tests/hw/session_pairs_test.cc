@@ -47,6 +47,7 @@ constexpr std::array kSpecs = {
     "double-tree:bytes=2000,block=200,lower=put,ready=write",
     "ring-buffer:bytes=64,messages=20,slots=4",
     "ring-buffer:bytes=64,messages=20,slots=4,consume=in-place",
+    "table-multicast:bytes=64,messages=20,slots=4,batch=2,delivery=stable",
     "reduce:bytes=3000,block=1000",
     "allreduce:bytes=3000,block=1000,ready=none,slots=8",
     "allgather:bytes=2000,block=500",

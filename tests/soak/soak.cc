@@ -46,6 +46,7 @@ constexpr std::array kSpecs = {
     "circulant:bytes=20000,block=3000,ready=write",
     "scatter-allgather:bytes=40000,block=5000",
     "ring-buffer:bytes=64,messages=20,slots=4",
+    "table-multicast:bytes=64,messages=20,slots=4,delivery=stable",
     "allreduce:bytes=3000,block=1000,ready=none,slots=8",
     "barrier:messages=3",
     "call:bytes=24,messages=12,chunk=256,chunk-limit=3",

@@ -20,6 +20,7 @@ TEST(BusBandwidth, Factors) {
   }
   EXPECT_EQ(bus_factor("reduce", 8), 1);
   EXPECT_EQ(bus_factor("ring-buffer", 8), 1);
+  EXPECT_EQ(bus_factor("table-multicast", 8), 1);
   for (const sched::PatternEntry& entry : sched::plan_patterns()) {
     EXPECT_EQ(bus_factor(entry.name, 5), 1) << entry.name;
   }
