@@ -63,15 +63,15 @@ double adds_us(std::uint32_t nodes, const machine::Platform& platform) {
   return 1e6 * ((nodes - 1) * sched::seconds(platform.o_post) + way_s);
 }
 
-Report rdmc_atomic(const Options& options) {
-  Report report{"Atomic delivery of small messages by a status table",
-                "RDMC (DSN 2018), sections 1 and 4.6"};
+ExperimentReport rdmc_atomic(const Options& options) {
+  ExperimentReport report{"Atomic delivery of small messages by a status table",
+                          "RDMC (DSN 2018), sections 1 and 4.6"};
   const machine::Platform platform = machine::load_platform("fractus");
   const std::vector<std::uint32_t> nodes =
       options.quick ? std::vector<std::uint32_t>{2, 3, 4, 8, 16, 64}
                     : std::vector<std::uint32_t>{2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64};
-  Table alone{"One message: until the last member has delivered it, us",
-              {"message", "nodes", "received", "stable", "stable / received", "adds"}};
+  ReportTable alone{"One message: until the last member has delivered it, us",
+                    {"message", "nodes", "received", "stable", "stable / received", "adds"}};
   Figure figure{"rdmc-atomic",
                 "Latency of delivery: on receipt, and once all have the message",
                 {"nodes, the sender included", 2},
@@ -105,8 +105,8 @@ Report rdmc_atomic(const Options& options) {
   report.add(std::move(alone), std::move(figure));
 
   const std::uint32_t messages = options.quick ? 64 : 512;
-  Table series{fmt::format("Series of {} messages to 16 nodes, us a message", messages),
-               {"message", "batch", "received", "stable", "stable / received"}};
+  ReportTable series{fmt::format("Series of {} messages to 16 nodes, us a message", messages),
+                     {"message", "batch", "received", "stable", "stable / received"}};
   std::map<std::pair<std::uint64_t, std::uint32_t>, Times> grid;
   for (const std::uint64_t bytes : kSizes) {
     for (const std::uint32_t batch : {1u, kBatch}) {
