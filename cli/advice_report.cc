@@ -20,10 +20,6 @@ using analysis::Candidate;
 constexpr std::size_t kRowsShown = 12;
 constexpr std::size_t kBarsShown = 40;
 
-bool has_blocks(const Candidate& candidate) {
-  return sched::find_plan_pattern(candidate.spec.pattern) != nullptr;
-}
-
 Value ratio(double of_best) { return Value(of_best).shown_as(fmt::format("{:.4g}", of_best)); }
 
 }  // namespace
@@ -90,8 +86,8 @@ std::string AdviceReport::plot(std::string_view title) const {
   for (const std::uint32_t i : ranking) {
     if (bars.size() == kBarsShown) break;
     const Candidate& candidate = table.candidates[i];
-    std::string name = candidate.spec.pattern;
-    if (has_blocks(candidate)) {
+    std::string name = candidate.name();
+    if (candidate.has_blocks()) {
       name += ", " + sched::format_bytes(candidate.spec.multicast.block_bytes);
     }
     if (!candidate.racks.empty()) name += ", " + candidate.racks;
@@ -122,7 +118,7 @@ void AdviceReport::say(Answer& answer) const {
                  fmt::format("--rack-map {} writes the file that the schedule names", rack_map));
     }
     answer.row("makespan", exact_seconds(best_s));
-    if (best_s > 0) {
+    if (best_s > 0 && request.collective.empty()) {
       answer.row("bandwidth",
                  sched::human_bytes_per_second(static_cast<double>(request.bytes) / best_s));
     }
@@ -132,6 +128,7 @@ void AdviceReport::say(Answer& answer) const {
                                         request.most_ops));
     }
     answer.digest_row();
+    if (synthesis) answer.row("synthesized", synthesis->verdict());
     answer.set("best_platform", platform_of(*best));
     answer.set("best_platform_spec", best->platform.spec());
     answer.set("best_makespan_s", best_s);
@@ -149,6 +146,11 @@ void AdviceReport::say(Answer& answer) const {
   }
   answer.set("confirmed", confirmed ? Value(confirmed->count) : Value());
   answer.set("open", confirmed ? Value(confirmed->open) : Value());
+  if (synthesis) {
+    synthesis->say(answer);
+  } else {
+    SynthesisReport::say_none(answer);
+  }
   answer.set("noise", noise.text());
   answer.set("samples", samples);
 
@@ -158,12 +160,12 @@ void AdviceReport::say(Answer& answer) const {
   const auto of = [&](auto i) -> const Candidate& { return candidates[i]; };
   const Columns columns = {
       {"schedule", nullptr, [&](auto i) { return spec_text(of(i)); }},
-      {"pattern", "pattern", [&](auto i) { return of(i).spec.pattern; }, Align::kLeft},
+      {"pattern", "pattern", [&](auto i) { return of(i).name(); }, Align::kLeft},
       {"block_bytes", "block",
        [&](auto i) {
          const std::uint64_t bytes = of(i).spec.multicast.block_bytes;
-         return has_blocks(of(i)) ? Value(bytes).shown_as(sched::format_bytes(bytes))
-                                  : Value().shown_as("–");
+         return of(i).has_blocks() ? Value(bytes).shown_as(sched::format_bytes(bytes))
+                                   : Value().shown_as("–");
        }},
       {nullptr, "racks", [&](auto i) { return of(i).racks; }, Align::kLeft},
       {"placement", "placement", [&](auto i) { return placement(of(i)); }, Align::kLeft},

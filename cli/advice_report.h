@@ -9,6 +9,7 @@
 
 #include "analysis/advice/advise.h"
 #include "cli/answer.h"
+#include "cli/synthesis_report.h"
 #include "machine/delay_plan.h"
 
 namespace slackline::cli {
@@ -23,6 +24,7 @@ struct AdviceReport {
   bool rack_map_written = false;
   const machine::DelayPlan& noise;
   std::uint32_t samples = 0;
+  std::optional<SynthesisReport> synthesis = std::nullopt;
 
   void say(Answer& answer) const;
   /// A row for each candidate, best first: schedule, placement, ops, predicted_s, contended (0 or

@@ -14,7 +14,9 @@
 #include "cli/inline_delays.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
+#include "cli/synthesis_run.h"
 #include "engines/network.h"
+#include "sched/text.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/makespans.h"
 #endif
@@ -65,7 +67,10 @@ class Advise : public Command {
         "-p,--platform", "PLATFORM", platform_,
         fmt::format("a preset's name, a TOML file, or TOPOLOGY:key=value,… (default: {})",
                     machine::kDefaultPlatform));
-    arguments.option("--patterns", "NAME,…", patterns_, "which to try (default: every one)");
+    arguments.option("--collective", "NAME", collective_,
+                     "multicast, allgather, reduce-scatter or allreduce (default: multicast)");
+    arguments.option("--patterns", "NAME,…", patterns_,
+                     "which to try, or what to make the collective of (default: every one)");
     arguments.option("--blocks", "SIZE,…", blocks_,
                      "block sizes to try (default: powers of two that suit the message)");
     arguments.option("--placements", "NAME,…", placements_,
@@ -87,7 +92,15 @@ class Advise : public Command {
         1u << 20);
     arguments.repeatable("--noise", "KIND,key=value", noise_,
                          fmt::format("as simulate has it (default: {})", kDefaultNoise));
-    arguments.number("--seed", "N", seed_, "of random placement and of the noise (default: 0)", 0);
+    arguments.number("--seed", "N", seed_, "of random placement, noise and synthesis (default: 0)",
+                     0);
+    arguments.flag("--synthesize", synthesize_,
+                   "also make a schedule for this platform, of no pattern");
+    arguments.number("--attempts", "N", attempts_,
+                     "synthesis: schedules to make of each block size (default: 24)", 1, 1u << 20);
+    arguments.number("--improvements", "N", improvements_,
+                     "synthesis: changes to try on the best of them (default: 200)", 0, 1u << 20);
+    arguments.file("--out", out_, "write the synthesized schedule there");
     declare_jobs(arguments, jobs_, "at a time (default: all cores)");
     arguments.file("--rack-map", rack_map_,
                    "write the racks there, if the advice needs a file that says them");
@@ -96,6 +109,8 @@ class Advise : public Command {
     arguments.file("--plot", plot_, "draw the times of the best there (SVG)");
     reader_.declare(arguments, "every candidate, not the first few");
     arguments.example("--ranks 48 --bytes 64MiB --platform apt");
+    arguments.example(
+        "--ranks 8 --bytes 1MiB -p torus:dims=2x4 --collective allgather --synthesize");
     arguments.example("--ranks 16 --bytes 1MiB -p two-level:racks=4,hosts=4,oversubscription=4");
   }
 
@@ -104,6 +119,12 @@ class Advise : public Command {
     if (csv_ && csv_ == plot_) {
       throw InputError(
           fmt::format("--csv and --plot both go to {}; expected a place for each", *csv_));
+    }
+    if (!synthesize_ && (attempts_ || improvements_ || out_)) {
+      throw InputError(fmt::format("{}: without --synthesize nothing is made; expected both",
+                                   attempts_ ? "--attempts"
+                                   : out_    ? "--out"
+                                             : "--improvements"));
     }
     const std::uint32_t jobs = jobs_of(jobs_);
     const std::uint32_t samples = samples_.value_or(kDefaultSamples);
@@ -156,13 +177,21 @@ class Advise : public Command {
                         false,
                         noise,
                         samples};
-    Subject subject{fmt::format("{} to {} on {}", human_bytes(request.bytes),
-                                human_count(request.ranks, "rank"), request.platform.name),
-                    std::nullopt};
+    Subject subject{
+        fmt::format("{}{} {} {} on {}",
+                    request.collective.empty() ? "" : request.collective + " of ",
+                    human_bytes(request.bytes), request.collective.empty() ? "to" : "among",
+                    human_count(request.ranks, "rank"), request.platform.name),
+        std::nullopt};
     if (!ranking.empty()) {
       const analysis::Candidate& best = table.candidates[ranking.front()];
       console.phase("compiling");
       subject.digest = to_string(sched::compile(best.spec).digest());
+      if (synthesize_) {
+        SynthesisRun synthesis = run_synthesis(request, best, synthesis_options(jobs), console);
+        if (out_) write_output_file(*out_, sched::write_text(synthesis.schedule));
+        report.synthesis = std::move(synthesis.report);
+      }
       if (best.needs_rack_map && rack_map_) {
         write_output_file(*rack_map_, rack_map_text(best));
         report.rack_map_written = true;
@@ -192,11 +221,12 @@ class Advise : public Command {
     request.platform =
         machine::load_platform(platform_ ? *platform_ : std::string(machine::kDefaultPlatform));
     request.most_ops = most_ops_.value_or(request.most_ops);
+    if (collective_ && *collective_ != "multicast") request.collective = *collective_;
     if (patterns_) {
       request.patterns = items_of(*patterns_, "--patterns");
     } else {
-      for (const sched::PatternEntry& e : sched::patterns()) {
-        if (e.multicast) request.patterns.emplace_back(e.name);
+      for (const std::string_view name : analysis::patterns_for(request.collective)) {
+        request.patterns.emplace_back(name);
       }
     }
     if (blocks_) {
@@ -223,6 +253,15 @@ class Advise : public Command {
     return request;
   }
 
+  SynthesisOptions synthesis_options(std::uint32_t jobs) const {
+    SynthesisOptions options;
+    options.attempts = attempts_.value_or(options.attempts);
+    options.improvements = improvements_.value_or(options.improvements);
+    options.seed = seed_.value_or(0);
+    options.jobs = jobs;
+    return options;
+  }
+
   static std::string rack_map_text(const analysis::Candidate& candidate) {
     std::string text = "# the rack of every rank\n";
     for (const std::uint32_t rack : candidate.spec.multicast.rack_of_rank) {
@@ -232,10 +271,11 @@ class Advise : public Command {
   }
 
   std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, confirm_,
-      rack_map_, csv_, plot_, report_file_;
-  std::optional<std::uint32_t> ranks_, samples_, jobs_;
+      rack_map_, csv_, plot_, report_file_, collective_, out_;
+  std::optional<std::uint32_t> ranks_, samples_, jobs_, attempts_, improvements_;
   std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_;
   std::vector<std::string> noise_;
+  bool synthesize_ = false;
   Reader reader_;
 };
 

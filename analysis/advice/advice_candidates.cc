@@ -6,6 +6,8 @@
 #include "analysis/advice/advise.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/units.h"
+#include "sched/pattern/collective_algorithms.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/rack_map.h"
 
@@ -28,14 +30,25 @@ struct Racks {
   bool needs_map = false;
 };
 
-void require_pattern(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const sched::PatternEntry& entry : sched::patterns()) {
-    if (!entry.multicast) continue;
-    if (entry.name == name) return;
-    names.push_back(entry.name);
-  }
+void require_pattern(const AdviceRequest& request, const std::string& name) {
+  const std::vector<std::string_view> names = patterns_for(request.collective);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
   throw InputError(sched::unknown_name("pattern", name, names));
+}
+
+// The spec of a pattern, with blocks of 1 MiB.
+sched::Spec spec_of(const AdviceRequest& request, const std::string& pattern) {
+  if (!request.collective.empty()) {
+    return sched::parse_spec_of_any_size(fmt::format("{}:ranks={},bytes={},block=1MiB,by={}",
+                                                     request.collective, request.ranks,
+                                                     sched::format_bytes(request.bytes), pattern));
+  }
+  sched::Spec spec;
+  spec.pattern = pattern;
+  spec.multicast.ranks = request.ranks;
+  spec.multicast.bytes = request.bytes;
+  spec.multicast.block_bytes = 1 << 20;
+  return spec;
 }
 
 // Each placement on the platform, but for those that put every rank where an earlier one does.
@@ -97,8 +110,35 @@ std::vector<std::uint64_t> usual_blocks(std::uint64_t bytes) {
   return blocks;
 }
 
+std::vector<std::string_view> patterns_for(std::string_view collective) {
+  std::vector<std::string_view> names;
+  if (collective.empty()) {
+    for (const sched::PatternEntry& entry : sched::patterns()) {
+      if (entry.multicast) names.push_back(entry.name);
+    }
+    return names;
+  }
+  sched::CollectiveAlgorithms algorithms;
+  if (collective == "allgather") {
+    algorithms = sched::allgather_algorithms();
+  } else if (collective == "reduce-scatter") {
+    algorithms = sched::reduce_scatter_algorithms();
+  } else if (collective == "allreduce") {
+    algorithms = sched::allreduce_algorithms();
+  } else {
+    constexpr std::string_view kKnown[] = {"allgather", "reduce-scatter", "allreduce"};
+    throw InputError(sched::unknown_name("collective", collective, kKnown));
+  }
+  for (const sched::CollectiveAlgorithm& algorithm : algorithms) names.push_back(algorithm.name);
+  if (collective == "reduce-scatter") return names;  // no multicast makes it
+  for (const sched::PatternEntry& entry : sched::plan_patterns()) {
+    if (entry.find_option("racks") == nullptr) names.push_back(entry.name);
+  }
+  return names;
+}
+
 CandidateTable candidates_of(const AdviceRequest& request) {
-  for (const std::string& pattern : request.patterns) require_pattern(pattern);
+  for (const std::string& pattern : request.patterns) require_pattern(request, pattern);
   const std::vector<Placed> placed = place(request);
   std::vector<std::uint64_t> blocks;
   for (const std::uint64_t block : request.blocks) {
@@ -115,18 +155,16 @@ CandidateTable candidates_of(const AdviceRequest& request) {
   };
   for (const std::string& pattern : request.patterns) {
     Candidate one;
-    one.spec.pattern = pattern;
-    one.spec.multicast.ranks = request.ranks;
-    one.spec.multicast.bytes = request.bytes;
-    one.spec.multicast.block_bytes = 1 << 20;
-    const sched::PatternEntry* entry = sched::find_plan_pattern(pattern);
+    one.spec = spec_of(request, pattern);
+    if (!request.collective.empty()) one.by = pattern;
+    const sched::PatternEntry& entry = sched::pattern_named(one.spec.pattern);
     for (const Placed& at : placed) {
       one.platform = at.platform;
-      if (entry == nullptr) {  // it has no blocks
+      if (!one.has_blocks()) {
         add(one);
         continue;
       }
-      const std::vector<Racks> racks = entry->find_option("racks") != nullptr
+      const std::vector<Racks> racks = entry.find_option("racks") != nullptr
                                            ? racks_to_try(at, request.ranks)
                                            : std::vector<Racks>(1);
       for (const Racks& these : racks) {

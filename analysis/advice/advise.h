@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/delay_plan.h"
@@ -22,6 +23,9 @@ struct AdviceRequest {
   std::uint32_t ranks = 1;
   std::uint64_t bytes = 0;
   machine::Platform platform;
+  /// A pattern that multicasts or algorithms make: then `bytes` are what its option says, and
+  /// `patterns` name what makes it. Empty: a multicast.
+  std::string collective = {};
   std::vector<std::string> patterns;           // by name; series patterns too
   std::vector<std::uint64_t> blocks;           // in bytes; those above the message become it
   std::vector<machine::Placement> placements;  // those that come to the same hosts count once
@@ -31,6 +35,7 @@ struct AdviceRequest {
 /// One row of the table.
 struct Candidate {
   sched::Spec spec;
+  std::string by = {};         // what its collective is made of; "" for a multicast
   machine::Platform platform;  // the request's, with its placement
   /// hybrid: what its racks are. "" for other patterns.
   std::string racks;
@@ -45,6 +50,12 @@ struct Candidate {
   /// Of noisy runs: the quantile of 95 % over the median.
   std::optional<double> noise_ratio;
 
+  /// Its name among those that were tried.
+  const std::string& name() const { return by.empty() ? spec.pattern : by; }
+  bool has_blocks() const {
+    return !by.empty() || sched::find_plan_pattern(spec.pattern) != nullptr;
+  }
+
   /// What it goes by until it is confirmed.
   double estimate_s() const { return predicted_s > floor_s ? predicted_s : floor_s; }
 };
@@ -57,6 +68,10 @@ struct CandidateTable {
 /// Block sizes worth trying: powers of two of at least 4 KiB and a 1024th of the message, up to
 /// 16 MiB, and the whole message if it is no larger than that, or if there is no such power.
 std::vector<std::uint64_t> usual_blocks(std::uint64_t bytes);
+
+/// Every pattern that the collective can be made of, or that is a multicast. Throws InputError for
+/// another collective than allgather, reduce-scatter or allreduce.
+std::vector<std::string_view> patterns_for(std::string_view collective);
 
 /// Patterns × placements × racks × blocks, in that order. Of a network that only SimGrid can read
 /// no racks are known, and placements are not compared. Throws InputError on an unknown pattern,

@@ -1,0 +1,174 @@
+#include "analysis/synthesis/improve.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/engines/flow_engine.h"
+#include "analysis/slack/timed_slack.h"
+#include "base/error.h"
+#include "base/mix.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::RankId;
+
+// Of two makespans, less of a difference is rounding.
+constexpr double kFaster = 1e-9;
+
+// Where a move stands: in one of the halves, at its place there.
+struct Place {
+  Moves CollectiveMoves::*half;
+  std::size_t index;
+};
+
+class Improver {
+ public:
+  Improver(const CollectiveTask& task, Improvement start, const machine::Platform& platform,
+           const machine::Wiring& wiring, std::uint64_t seed)
+      : task_(task),
+        platform_(platform),
+        wiring_(wiring),
+        spreading_(spreading_of(task)),
+        seed_(seed),
+        best_(std::move(start)) {}
+
+  // False where there is nothing to change.
+  bool look() {
+    const sched::Schedule schedule = schedule_of(task_, best_.moves, "");
+    const machine::Setting setting(schedule, platform_, wiring_);
+    TimedSlack slack;
+    try {
+      slack = slack_of_run(setting, run_flows(setting));
+    } catch (const Unsupported&) {
+      return false;
+    }
+    const std::vector<std::uint32_t> of_op = moves_of_ops(schedule, task_, best_.moves);
+    float_s_.assign(best_.moves.reducing.size() + best_.moves.spreading.size(), 0);
+    for (std::uint32_t o = 0; o < of_op.size(); ++o) {
+      if (of_op[o] != kNoMove) float_s_[of_op[o]] = slack.total_float_s[o];
+    }
+    critical_.clear();
+    for (const sched::OpId op : slack.critical_path) {
+      const sched::OpId match = schedule.op(op).match;
+      for (const sched::OpId end : {op, match}) {
+        if (end.valid() && of_op[end.value] != kNoMove) critical_.push_back(of_op[end.value]);
+      }
+    }
+    std::sort(critical_.begin(), critical_.end());
+    critical_.erase(std::unique(critical_.begin(), critical_.end()), critical_.end());
+    return !critical_.empty();
+  }
+
+  // Whether the change was kept.
+  bool attempt(std::uint64_t number) {
+    const auto draw = [&](std::uint64_t what, std::size_t bound) {
+      return sched::below(sched::draw(seed_, {number, what}), static_cast<std::uint32_t>(bound));
+    };
+    const Place place = place_of(critical_[draw(0, critical_.size())]);
+    CollectiveMoves changed = best_.moves;
+    Moves& half = changed.*place.half;
+    const bool by_float = draw(1, 2) == 0;
+    if (draw(2, 2) == 0) {
+      const std::vector<RankId> others = others_with(half, place.index);
+      if (others.empty()) return false;
+      half[place.index].src =
+          by_float ? *std::max_element(others.begin(), others.end(),
+                                       [&](RankId a, RankId b) {
+                                         return next_float_s(place, a) < next_float_s(place, b);
+                                       })
+                   : others[draw(3, others.size())];
+    } else {
+      const std::vector<std::size_t> earlier = same_ports_before(half, place.index);
+      if (earlier.empty()) return false;
+      std::size_t before = earlier[draw(3, earlier.size())];
+      if (by_float) {
+        const auto slack = std::find_if(earlier.begin(), earlier.end(), [&](std::size_t i) {
+          return float_s_[number_of({place.half, i})] > best_.makespan_s * kFaster;
+        });
+        if (slack != earlier.end()) before = *slack;
+      }
+      const auto begin = half.begin();
+      std::rotate(begin + static_cast<std::ptrdiff_t>(before),
+                  begin + static_cast<std::ptrdiff_t>(place.index),
+                  begin + static_cast<std::ptrdiff_t>(place.index) + 1);
+    }
+    if (!spreads(spreading_, half)) return false;
+    const sched::Schedule schedule = schedule_of(task_, changed, "");
+    const double makespan_s = run_flows({schedule, platform_, wiring_}).makespan_s();
+    if (!(makespan_s < best_.makespan_s * (1 - kFaster))) return false;
+    best_ = {std::move(changed), makespan_s, best_.kept + 1};
+    return true;
+  }
+
+  Improvement take() { return std::move(best_); }
+
+ private:
+  // Moves that reduce are carried out from the last to the first.
+  Place place_of(std::uint32_t number) const {
+    const std::size_t reducing = best_.moves.reducing.size();
+    if (number < reducing) return {&CollectiveMoves::reducing, reducing - 1 - number};
+    return {&CollectiveMoves::spreading, number - reducing};
+  }
+  std::size_t number_of(const Place& place) const {
+    const std::size_t reducing = best_.moves.reducing.size();
+    return place.half == &CollectiveMoves::reducing ? reducing - 1 - place.index
+                                                    : reducing + place.index;
+  }
+
+  std::vector<RankId> others_with(const Moves& half, std::size_t index) const {
+    const Move& move = half[index];
+    std::vector<RankId> others{spreading_.owner[move.unit]};
+    for (std::size_t i = 0; i < index; ++i) {
+      if (half[i].unit == move.unit) others.push_back(half[i].dst);
+    }
+    std::erase(others, move.src);
+    return others;
+  }
+
+  // The float of what the rank sends next; infinity if that is nothing.
+  double next_float_s(const Place& place, RankId rank) const {
+    const Moves& half = best_.moves.*place.half;
+    for (std::size_t i = place.index; i < half.size(); ++i) {
+      if (half[i].src == rank) return float_s_[number_of({place.half, i})];
+    }
+    return std::numeric_limits<double>::infinity();
+  }
+
+  // The nearest first.
+  static std::vector<std::size_t> same_ports_before(const Moves& half, std::size_t index) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = index; i-- > 0;) {
+      if (half[i].src == half[index].src || half[i].dst == half[index].dst) found.push_back(i);
+    }
+    return found;
+  }
+
+  const CollectiveTask& task_;
+  const machine::Platform& platform_;
+  const machine::Wiring& wiring_;
+  const Spreading spreading_;
+  const std::uint64_t seed_;
+  Improvement best_;
+  std::vector<double> float_s_;          // by move, as moves_of_ops() counts them
+  std::vector<std::uint32_t> critical_;  // moves
+};
+
+}  // namespace
+
+Improvement improve(const CollectiveTask& task, Improvement start,
+                    const machine::Platform& platform, const machine::Wiring& wiring,
+                    const ImproveOptions& options, const SynthesisProgress& progress) {
+  Improver improver(task, std::move(start), platform, wiring, options.seed);
+  bool more = options.tries != 0 && improver.look();
+  for (std::uint32_t i = 0; i < options.tries && more; ++i) {
+    if (improver.attempt(i)) more = improver.look();
+    if (progress) progress("improving", i + 1, options.tries);
+  }
+  return improver.take();
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,169 @@
+#include "analysis/synthesis/moved_collective.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "sched/pass/lower_collective.h"
+#include "sched/pass/lower_credits.h"
+#include "sched/pattern/collective_plan.h"
+
+namespace slackline::analysis {
+namespace {
+
+using sched::CollectivePlan;
+using sched::RankId;
+
+constexpr std::array<std::string_view, 4> kNames = {"multicast", "allgather", "reduce-scatter",
+                                                    "allreduce"};
+
+std::uint32_t shares_of(const CollectiveTask& task) {
+  return task.collective == Collective::kMulticast ? 1 : task.ranks;
+}
+
+// The buffer and its units, and what the collective promises; no messages yet.
+sched::ShareWriter writer_of(const CollectiveTask& task) {
+  sched::MulticastOptions options;
+  options.ranks = task.ranks;
+  options.bytes = task.bytes;
+  options.block_bytes = task.block_bytes;
+  const bool of_shares = task.collective == Collective::kAllgather;
+  const std::uint64_t bytes = of_shares ? sched::bytes_of_all(task.bytes, task.ranks) : task.bytes;
+  return {options, bytes, shares_of(task)};
+}
+
+void promise(const CollectiveTask& task, sched::ShareWriter& out) {
+  CollectivePlan& plan = out.plan();
+  switch (task.collective) {
+    case Collective::kMulticast:
+      if (plan.bytes() == 0) return;
+      plan.pre.push_back({{sched::BufferId(0), 0, plan.bytes()}, sched::ValueId(0), 0});
+      for (std::uint32_t r = 0; r < task.ranks; ++r) {
+        plan.post.push_back({{sched::BufferId(r), 0, plan.bytes()}, sched::ValueId(0), 0});
+      }
+      return;
+    case Collective::kAllgather:
+      return plan.promise_allgather();
+    case Collective::kReduceScatter:
+      return out.promise_reduce_scatter();
+    case Collective::kAllreduce:
+      return plan.promise_allreduce();
+  }
+}
+
+// In the order in which they are carried out.
+struct Steps {
+  explicit Steps(const CollectiveTask& task, std::uint32_t units)
+      : next_send(task.ranks),
+        next_receive(task.ranks),
+        units_(units),
+        ready_(std::size_t{task.ranks} * units) {}
+
+  std::uint32_t of(const Move& move) {
+    std::uint32_t& ready_there = ready_[std::size_t{move.dst.value} * units_ + move.unit];
+    const std::uint32_t ready = ready_[std::size_t{move.src.value} * units_ + move.unit];
+    const std::uint32_t step =
+        std::max({next_send[move.src.value], next_receive[move.dst.value], ready});
+    next_send[move.src.value] = next_receive[move.dst.value] = step + 1;
+    ready_there = std::max(ready_there, step + 1);
+    count = std::max(count, step + 1);
+    return step;
+  }
+
+  std::vector<std::uint32_t> next_send, next_receive;
+  std::uint32_t count = 0;
+
+ private:
+  std::uint32_t units_;
+  std::vector<std::uint32_t> ready_;  // by rank and unit: the step after it came
+};
+
+// Visits (move, its step, whether it combines).
+template <class Visit>
+std::uint32_t for_each_step(const CollectiveTask& task, std::uint32_t units,
+                            const CollectiveMoves& moves, Visit&& visit) {
+  Steps steps(task, units);
+  for (std::size_t i = moves.reducing.size(); i-- > 0;) {
+    const Move& there = moves.reducing[i];
+    const Move back{there.dst, there.src, there.unit};
+    visit(back, steps.of(back), true);
+  }
+  for (const Move& move : moves.spreading) visit(move, steps.of(move), false);
+  return steps.count;
+}
+
+}  // namespace
+
+std::span<const std::string_view> collective_names() { return kNames; }
+
+std::string_view name_of(Collective collective) {
+  return kNames[static_cast<std::size_t>(collective)];
+}
+
+Collective collective_named(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) {
+    throw InputError(sched::unknown_name("collective", name, kNames));
+  }
+  return static_cast<Collective>(found - kNames.begin());
+}
+
+bool has_reducing(Collective collective) { return collective >= Collective::kReduceScatter; }
+bool has_spreading(Collective collective) { return collective != Collective::kReduceScatter; }
+
+Spreading spreading_of(const CollectiveTask& task) {
+  sched::ShareWriter writer = writer_of(task);
+  const CollectivePlan& plan = writer.plan();
+  Spreading spreading;
+  spreading.ranks = task.ranks;
+  const std::uint32_t units_of_a_share = plan.units() / shares_of(task);
+  for (std::uint32_t u = 0; u < plan.units(); ++u) {
+    spreading.owner.emplace_back(u / units_of_a_share);
+    spreading.bytes.push_back(plan.begin[u + 1] - plan.begin[u]);
+  }
+  return spreading;
+}
+
+std::uint64_t move_count(const Spreading& spreading) {
+  return std::uint64_t{spreading.ranks - 1} * spreading.units();
+}
+
+sched::Schedule schedule_of(const CollectiveTask& task, const CollectiveMoves& moves,
+                            const std::string& title) {
+  sched::ShareWriter writer = writer_of(task);
+  promise(task, writer);
+  CollectivePlan& plan = writer.plan();
+  plan.title = title;
+  const std::uint32_t steps = for_each_step(
+      task, plan.units(), moves, [&](const Move& move, std::uint32_t step, bool combines) {
+        plan.messages.push_back({step, move.src, move.dst,
+                                 static_cast<std::uint32_t>(plan.pieces.size()), 1, combines});
+        plan.pieces.push_back({move.unit, 1, move.unit});
+      });
+  std::stable_sort(plan.messages.begin(), plan.messages.end(),
+                   [](const auto& a, const auto& b) { return a.step < b.step; });
+  return sched::lower_credits(sched::draft_collective(writer.finish(steps)));
+}
+
+std::vector<std::uint32_t> moves_of_ops(const sched::Schedule& schedule, const CollectiveTask& task,
+                                        const CollectiveMoves& moves) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> of_send;  // by rank and step
+  std::uint32_t count = 0;
+  for_each_step(task, writer_of(task).plan().units(), moves,
+                [&](const Move& move, std::uint32_t step, bool) {
+                  of_send.emplace(std::pair(move.src.value, step), count++);
+                });
+  const std::vector<bool> control = schedule.control_channels();
+  std::vector<std::uint32_t> of_op(schedule.op_count(), kNoMove);
+  for (std::uint32_t o = 0; o < schedule.op_count(); ++o) {
+    const sched::Op& op = schedule.op(sched::OpId(o));
+    if (op.kind != sched::OpKind::kSend || control[op.channel.value]) continue;
+    of_op[o] = of_send.at({op.rank.value, op.step});
+  }
+  return of_op;
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,18 @@
+#include "analysis/synthesis/spreading.h"
+
+namespace slackline::analysis {
+
+bool spreads(const Spreading& task, const Moves& moves) {
+  std::vector<bool> has(std::size_t{task.ranks} * task.units());
+  const auto at = [&](sched::RankId rank, std::uint32_t unit) {
+    return has[std::size_t{rank.value} * task.units() + unit];
+  };
+  for (std::uint32_t u = 0; u < task.units(); ++u) at(task.owner[u], u) = true;
+  for (const Move& move : moves) {
+    if (!at(move.src, move.unit) || at(move.dst, move.unit)) return false;
+    at(move.dst, move.unit) = true;
+  }
+  return moves.size() == std::size_t{task.ranks - 1} * task.units();
+}
+
+}  // namespace slackline::analysis

@@ -1,0 +1,32 @@
+// What `advise --synthesize` found beside the named patterns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/answer.h"
+
+namespace slackline::cli {
+
+struct SynthesisReport {
+  std::string title;
+  std::string digest;
+  std::uint64_t block_bytes = 0;
+  double makespan_s = 0;
+  double greedy_s = 0;           // before it was improved
+  double named_s = 0;            // the best named pattern, by the same engine
+  std::uint32_t attempts = 0;    // schedules that were simulated
+  std::uint32_t improved = 0;    // changes that were kept
+  std::uint32_t sizes_left = 0;  // block sizes that make too many moves
+
+  /// One line for people.
+  std::string verdict() const;
+  /// The keys of the document; or, without a synthesis, nulls in their place.
+  void say(Answer& answer) const;
+  static void say_none(Answer& answer);
+
+ private:
+  double ratio() const { return named_s > 0 ? makespan_s / named_s : 1; }
+};
+
+}  // namespace slackline::cli
