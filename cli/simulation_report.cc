@@ -209,11 +209,13 @@ std::string link_csv(const machine::Setting& setting, const sched::Trace& trace)
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const double end_s = analysis::sent_s(schedule, paths, trace, sched::OpId(i));
-    for (const machine::LinkId link :
-         paths.links(paths.of(op.channel, sched::has_reply(op.kind)))) {
-      text += fmt::format(
-          "{},{},{},{},{}\n", sched::csv_field(setting.wiring.links()[link.value].name),
-          trace.ops[i].wire_s, std::isfinite(end_s) ? fmt::to_string(end_s) : "", bytes, i);
+    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+    const auto links = paths.links(path);
+    for (std::size_t l = 0; l < links.size(); ++l) {
+      text += fmt::format("{},{},{},{},{}\n",
+                          sched::csv_field(setting.wiring.links()[links[l].value].name),
+                          trace.ops[i].wire_s, std::isfinite(end_s) ? fmt::to_string(end_s) : "",
+                          paths.bytes_over(path, l, bytes), i);
     }
   }
   return text;

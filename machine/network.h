@@ -8,6 +8,8 @@
 
 namespace slackline::machine {
 
+inline constexpr std::uint32_t kMaxSprayParts = 4096;
+
 /// Hosts are numbered from 0. Link 2h is what host h's NIC sends over, 2h + 1 what it receives
 /// over; the inner links, from switch to switch, follow.
 class Network {
@@ -20,8 +22,30 @@ class Network {
   virtual std::uint32_t unit_hosts() const = 0;
   /// In the order of their ids, the first being 2 × host_count().
   virtual std::vector<Link> inner_links() const = 0;
-  /// Appends the inner links of the way from one host to another, in order. Costs O(their number).
-  virtual void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const = 0;
+  /// Messages from one host to another over the `channel`-th of the channels there, from 0 on.
+  struct Flow {
+    std::uint32_t src;
+    std::uint32_t dst;
+    std::uint32_t channel = 0;  // matters to Kind::kEcmp alone
+  };
+  /// Appends the inner links of the flow's way, in order. Costs O(their number).
+  virtual void append_way(Flow flow, std::vector<LinkId>& way) const = 0;
+
+  /// A message that is sprayed: of `parts` equal parts, each passes `hops` inner links.
+  struct Spray {
+    std::uint32_t parts = 1;
+    std::size_t hops = 0;
+  };
+  /// Appends the inner links of all equally short ways, each once, to `links`, and how many of the
+  /// message's parts pass each to `parts`, which is as long. At most kMaxSprayParts parts. Links
+  /// stand in the order of hops: those that are the first of a way, then those that are the second…
+  virtual Spray append_all_ways(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& links,
+                                std::vector<std::uint32_t>& parts) const {
+    const std::size_t before = links.size();
+    append_way({src, dst}, links);
+    parts.resize(links.size(), 1);
+    return {1, links.size() - before};
+  }
 
  protected:
   LinkId inner(std::uint32_t index) const { return LinkId(2 * host_count() + index); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -25,21 +26,35 @@ LinkId link_named(const Wiring& wiring, const std::string& name) {
 
 }  // namespace
 
+std::vector<std::uint32_t> numbers_between_ranks(const sched::Schedule& schedule,
+                                                 const Wiring& wiring) {
+  std::vector<std::uint32_t> numbers(schedule.channels().size(), 0);
+  if (!wiring.is_by_channel()) return numbers;
+  std::map<std::pair<sched::RankId, sched::RankId>, std::uint32_t> next;
+  for (std::uint32_t c = 0; c < numbers.size(); ++c) {
+    const sched::Channel& channel = schedule.channels()[c];
+    numbers[c] = next[{channel.src, channel.dst}]++;
+  }
+  return numbers;
+}
+
 Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan)
     : framing_(wiring.framing()) {
   read_changes(wiring, plan);
   read_failures(wiring, plan);
   // Channels come by the hundred thousand, pairs of ranks do not.
-  std::map<std::pair<sched::RankId, sched::RankId>, PathId> known;
-  const auto path_of = [&](sched::RankId src, sched::RankId dst) {
-    const auto [entry, fresh] = known.try_emplace({src, dst});
-    if (fresh) entry->second = add(src, dst, wiring, plan);
+  std::map<std::tuple<sched::RankId, sched::RankId, std::uint32_t>, PathId> known;
+  const auto path_of = [&](sched::RankId src, sched::RankId dst, std::uint32_t channel) {
+    const auto [entry, fresh] = known.try_emplace({src, dst, channel});
+    if (fresh) entry->second = add(src, dst, channel, wiring, plan);
     return entry->second;
   };
+  const std::vector<std::uint32_t> numbers = numbers_between_ranks(schedule, wiring);
   of_channel_.reserve(2 * schedule.channels().size());
-  for (const sched::Channel& channel : schedule.channels()) {
-    of_channel_.push_back(path_of(channel.src, channel.dst));
-    of_channel_.push_back(path_of(channel.dst, channel.src));
+  for (std::uint32_t c = 0; c < schedule.channels().size(); ++c) {
+    const sched::Channel& channel = schedule.channels()[c];
+    of_channel_.push_back(path_of(channel.src, channel.dst, numbers[c]));
+    of_channel_.push_back(path_of(channel.dst, channel.src, numbers[c]));
   }
   for (const Path& path : paths_) {
     if (path.cut_s < std::numeric_limits<double>::infinity()) cuts_s_.push_back(path.cut_s);
@@ -96,9 +111,9 @@ void Paths::read_failures(const Wiring& wiring, const DelayPlan& plan) {
   }
 }
 
-PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
+PathId Paths::add(sched::RankId src, sched::RankId dst, std::uint32_t channel, const Wiring& wiring,
                   const DelayPlan& plan) {
-  const Route route = wiring.route(src, dst);
+  const Route route = wiring.route(src, dst, channel);
   Path path;
   path.src = src;
   path.dst = dst;
@@ -109,6 +124,10 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
   path.first_link = static_cast<std::uint32_t>(links_.size());
   path.link_count = static_cast<std::uint32_t>(route.links.size());
   links_.insert(links_.end(), route.links.begin(), route.links.end());
+  path.parts = route.parts;
+  parts_.insert(parts_.end(), route.parts_on.begin(), route.parts_on.end());
+  parts_.resize(links_.size(), route.parts);
+  common_parts_ = std::lcm(common_parts_, route.parts);
   const auto pair = std::find_if(plan.pairs.begin(), plan.pairs.end(),
                                  [&](const PairRate& p) { return p.src == src && p.dst == dst; });
   if (pair != plan.pairs.end()) path.pair_bytes_per_s = pair->rate.bytes_per_second();
@@ -128,10 +147,11 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, const Wiring& wiring,
   return PathId(static_cast<std::uint32_t>(paths_.size() - 1));
 }
 
-// The least of its links' rates (of a shared link that it passes twice it has half), at the start
-// and at every moment that one of them changes.
+// The least of its links' rates (of a shared link that it passes twice it has half, of one that
+// half of it passes it has twice), at the start and at every moment that one of them changes.
 void Paths::add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s) {
   const std::span<const LinkId> links = std::span(links_).last(path.link_count);
+  const std::span<const std::uint32_t> parts = std::span(parts_).last(path.link_count);
   const auto changes_of = [&](LinkId link) {
     return std::equal_range(
         link_changes_.begin(), link_changes_.end(), LinkChange{link, 0, 0},
@@ -154,8 +174,11 @@ void Paths::add_changes(Path& path, const Wiring& wiring, double most_bytes_per_
       for (auto change = first; change != last && change->at_s <= moment; ++change) {
         rate = change->bytes_per_s;
       }
-      const auto passes = std::count(links.begin(), links.end(), link);
-      if (wiring.links()[link.value].shared) rate /= static_cast<double>(passes);
+      std::uint32_t passing = 0;
+      for (std::size_t l = 0; l < links.size(); ++l) {
+        if (links[l] == link) passing += parts[l];
+      }
+      if (wiring.links()[link.value].shared) rate /= static_cast<double>(passing) / path.parts;
       slowest = std::min(slowest, rate);
     }
     if (moment == 0) {

@@ -38,7 +38,13 @@ struct Path {
   std::uint32_t change_count = 0;                          // …in order of time
   std::uint32_t first_link = 0;                            // in links(), …
   std::uint32_t link_count = 0;                            // …in the order they are passed
+  std::uint32_t parts = 1;                                 // that a sprayed message has
 };
+
+/// What Wiring::route() calls each channel of a schedule: its number among those from its source to
+/// its destination if the wiring is by channel, else 0.
+std::vector<std::uint32_t> numbers_between_ranks(const sched::Schedule& schedule,
+                                                 const Wiring& wiring);
 
 class Paths {
  public:
@@ -56,6 +62,22 @@ class Paths {
   std::span<const LinkId> links(PathId id) const {
     return std::span(links_).subspan(paths_[id.value].first_link, paths_[id.value].link_count);
   }
+
+  /// How many of the path's parts pass the n-th of its links.
+  std::uint32_t parts(PathId id, std::size_t n) const {
+    return parts_[paths_[id.value].first_link + n];
+  }
+  /// How much of a message passes the n-th of the path's links: 1 unless messages are sprayed.
+  double share(PathId id, std::size_t n) const {
+    return static_cast<double>(parts(id, n)) / paths_[id.value].parts;
+  }
+  /// How many of a message's bytes pass the n-th of the path's links, rounded down.
+  std::uint64_t bytes_over(PathId id, std::size_t n, std::uint64_t bytes) const {
+    const std::uint64_t all = paths_[id.value].parts;
+    return bytes / all * parts(id, n) + bytes % all * parts(id, n) / all;
+  }
+  /// The least number that the parts of every path divide.
+  std::uint32_t common_parts() const { return common_parts_; }
 
   /// When a message that begins to leave at `now_s` and shares with nobody has left.
   double sent_s(double now_s, PathId id, std::uint64_t bytes) const {
@@ -104,13 +126,16 @@ class Paths {
   double sent_with_changes_s(double now_s, const Path& path, double wire_bytes) const;
   void read_changes(const Wiring& wiring, const DelayPlan& plan);
   void read_failures(const Wiring& wiring, const DelayPlan& plan);
-  PathId add(sched::RankId src, sched::RankId dst, const Wiring& wiring, const DelayPlan& plan);
+  PathId add(sched::RankId src, sched::RankId dst, std::uint32_t channel, const Wiring& wiring,
+             const DelayPlan& plan);
   void add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s);
 
   Framing framing_;
   std::vector<Path> paths_;
   std::vector<PathId> of_channel_;
   std::vector<LinkId> links_;
+  std::vector<std::uint32_t> parts_;  // of every one of them
+  std::uint32_t common_parts_ = 1;
   std::vector<RateChange> changes_;
   std::vector<LinkChange> link_changes_;
   std::vector<double> link_gone_s_;  // empty if none fails

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -36,9 +37,11 @@ std::optional<std::uint32_t> generated_host(std::string_view name, std::uint32_t
 struct Wiring::Contents {
   std::unique_ptr<Network> network;
   std::vector<std::uint32_t> host_of_node;
+  bool sprayed = false;
+  bool by_channel = false;
   std::uint32_t ranks = 0;
   std::vector<std::string> fixed_names;
-  std::map<std::pair<sched::RankId, sched::RankId>, Route> fixed;
+  std::map<std::tuple<sched::RankId, sched::RankId, std::uint32_t>, Route> fixed;
   std::vector<Link> links;
   Time latency{0};
   Time hop_latency{0};
@@ -80,6 +83,8 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   contents_->framing = platform.framing;
   const std::uint32_t nodes = platform.node.count_for(ranks);
   contents_->network = entry_of(platform.topology).network(platform, nodes);
+  contents_->by_channel = platform.topology.routing.kind == Routing::Kind::kEcmp;
+  contents_->sprayed = platform.topology.routing.kind == Routing::Kind::kSpray;
   contents_->latency = platform.latency;
   contents_->hop_latency = platform.topology.hop_latency;
   const std::uint32_t hosts = contents_->network->host_count();
@@ -112,7 +117,9 @@ Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
   contents_->fixed_names = std::move(host_of_rank);
   contents_->links = std::move(links);
   for (FixedRoute& fixed : routes) {
-    contents_->fixed.emplace(std::pair(fixed.src, fixed.dst), std::move(fixed.route));
+    contents_->by_channel = contents_->by_channel || fixed.channel != 0;
+    contents_->fixed.emplace(std::tuple(fixed.src, fixed.dst, fixed.channel),
+                             std::move(fixed.route));
   }
 }
 
@@ -143,6 +150,8 @@ std::uint32_t Wiring::rack(sched::RankId rank) const {
   return contents_->host_of(rank) / contents_->network->unit_hosts();
 }
 
+bool Wiring::is_by_channel() const { return contents_->by_channel; }
+
 std::span<const Link> Wiring::links() const { return contents_->links; }
 
 // By comparing all: names are asked for a few times in a run, and an index would cost more than the
@@ -155,7 +164,7 @@ std::optional<LinkId> Wiring::find_link(std::string_view name) const {
   return LinkId(static_cast<std::uint32_t>(found - links.begin()));
 }
 
-Route Wiring::route(sched::RankId src, sched::RankId dst) const {
+Route Wiring::route(sched::RankId src, sched::RankId dst, std::uint32_t channel) const {
   const Node& node = contents_->node;
   if (node.is_local(src, dst)) return {{}, node.latency(src, dst), true, contents_->copy_rate};
   if (contents_->network) {
@@ -163,12 +172,24 @@ Route Wiring::route(sched::RankId src, sched::RankId dst) const {
     const std::uint32_t to = contents_->host_of(dst);
     Route route;
     route.links.push_back(LinkId(2 * from));
-    if (from != to) contents_->network->append_way(from, to, route.links);
+    std::size_t hops = 0;
+    if (from != to && contents_->sprayed) {
+      route.parts_on.push_back(0);
+      const Network::Spray spray =
+          contents_->network->append_all_ways(from, to, route.links, route.parts_on);
+      hops = spray.hops;
+      route.parts = spray.parts;
+      route.parts_on.front() = spray.parts;
+      route.parts_on.push_back(spray.parts);
+    } else if (from != to) {
+      contents_->network->append_way({from, to, channel}, route.links);
+      hops = route.links.size() - 1;
+    }
     route.links.push_back(LinkId(2 * to + 1));
-    route.latency = contents_->way_latency(route.links.size() - 1);
+    route.latency = contents_->way_latency(hops + 1);
     return route;
   }
-  const auto found = contents_->fixed.find({src, dst});
+  const auto found = contents_->fixed.find({src, dst, channel});
   if (found == contents_->fixed.end()) {
     throw InternalError(
         fmt::format("no route is known from rank {} to rank {}", src.value, dst.value));

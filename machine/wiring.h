@@ -28,6 +28,9 @@ struct Route {
   Time latency{0};            // one way, from NIC to NIC or from rank to rank
   bool local = false;         // through the memory of a machine that both ranks are on, …
   Rate copy_rate{};           // …which has this rate
+  // Of messages that are sprayed over several ways, all of whose links stand in `links`, each once:
+  std::uint32_t parts = 1;                   // how many equal parts they have, and…
+  std::vector<std::uint32_t> parts_on = {};  // …how many pass each link; empty: all
 };
 
 /// Immutable; routes are computed when they are asked for, so that a large network costs no more
@@ -46,6 +49,7 @@ class Wiring {
     sched::RankId src;
     sched::RankId dst;
     Route route;
+    std::uint32_t channel = 0;
   };
   /// Local routes need not be told: `node` and `copy_rate` say them.
   Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
@@ -69,10 +73,13 @@ class Wiring {
   std::span<const Link> links() const;
   /// Nothing if no link has that name.
   std::optional<LinkId> find_link(std::string_view name) const;
-  /// The way of a message from src to dst. A rank's way to itself passes its own NIC, out and in,
-  /// unless the rank shares its machine.
-  /// Throws InternalError for a fixed wiring that was not told this route.
-  Route route(sched::RankId src, sched::RankId dst) const;
+  /// Whether two channels from one rank to another may have different ways, as with ECMP.
+  bool is_by_channel() const;
+  /// The way of a message from src to dst, over the `channel`-th of the channels there, counted
+  /// from 0, which matters if is_by_channel(). A rank's way to itself passes its own NIC, out and
+  /// in, unless the rank shares its machine. Throws InternalError for a fixed wiring that was not
+  /// told this route.
+  Route route(sched::RankId src, sched::RankId dst, std::uint32_t channel = 0) const;
 
  private:
   struct Contents;

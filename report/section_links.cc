@@ -65,16 +65,25 @@ void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::si
     way.push_back(paths.of(sched::ChannelId(c), false).value);
     back.push_back(paths.of(sched::ChannelId(c), true).value);
   }
-  Numbers lengths, passed;
+  Numbers lengths, passed, parts, passing;
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
-    const auto of_path = paths.links(machine::PathId(p));
+    const machine::PathId id(p);
+    const auto of_path = paths.links(id);
     lengths.push_back(static_cast<std::int64_t>(of_path.size()));
-    for (const machine::LinkId link : of_path) passed.push_back(link.value);
+    parts.push_back(paths[id].parts);
+    for (std::size_t l = 0; l < of_path.size(); ++l) {
+      passed.push_back(of_path[l].value);
+      passing.push_back(paths.parts(id, l));
+    }
   }
   document.columns.add(prefix + "channel.way", way, Coding::kDifferences);
   document.columns.add(prefix + "channel.back", back, Coding::kDifferences);
   document.columns.add(prefix + "way.links", lengths);
   document.columns.add(prefix + "way.link", passed, Coding::kDifferences);
+  if (paths.common_parts() == 1) return;
+  document.facts["runs"][index]["sprayed"] = true;
+  document.columns.add(prefix + "way.parts", parts);      // of a message, …
+  document.columns.add(prefix + "way.passing", passing);  // …and those over each of way.link
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "machine/run/execution.h"
 #include "sim/child_run.h"
 #include "sim/flow_network.h"
+#include "sim/zones.h"
 
 namespace slackline::sim {
 namespace {
@@ -52,6 +53,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
   if (runs.count == 0) return {};
   const machine::DelayPlan first = runs.plan(0);
   const machine::Paths paths(setting.with(first));
+  require_few_parts(paths);
   // Says what is wrong before anything is forked.
   const machine::Delays check(setting.with(first));
   const sched::Trace blank = machine::trace_of(setting.with(machine::kNoDelays), "simgrid");
@@ -90,6 +92,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
 
 std::string drive_in_simgrid(const machine::Setting& setting, const machine::Paths& paths,
                              const machine::MakeRun& make) {
+  require_few_parts(paths);
   const ScratchFile result;
   run_in_child([&] {
     FlowNetwork network(setting.platform, setting.wiring, paths,
@@ -108,6 +111,7 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   machine::require_executable(schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
+  require_few_parts(paths);
   const std::size_t ops = schedule.op_count();
   const SharedMemory memory(ops * sizeof(sched::OpTimes));
   const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);

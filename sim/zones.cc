@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
+#include "base/error.h"
 #include "sim/simgrid_version.h"
 
 namespace slackline::sim {
@@ -11,6 +14,9 @@ namespace s4u = simgrid::s4u;
 using machine::LinkId;
 using machine::PathId;
 
+// A route has that many entries for each link on a way.
+constexpr std::uint32_t kMostParts = 256;
+
 s4u::Link* sealed(s4u::Link* link) {
   link->set_latency(0);
   link->seal();
@@ -19,9 +25,16 @@ s4u::Link* sealed(s4u::Link* link) {
 
 }  // namespace
 
+void require_few_parts(const machine::Paths& paths) {
+  if (paths.common_parts() <= kMostParts) return;
+  throw Unsupported(
+      fmt::format("routing=spray over {} ways: SimGrid takes {}; expected another engine",
+                  paths.common_parts(), kMostParts));
+}
+
 Zones::Zones(const machine::Platform& platform, const machine::Wiring& wiring,
              const machine::Paths& paths, double grains_per_byte)
-    : grains_per_byte_(grains_per_byte) {
+    : grains_per_byte_(grains_per_byte), parts_(paths.common_parts()) {
   if (platform.topology.kind() == machine::TopologyKind::kStar) {
     make_star(wiring, paths);
   } else {
@@ -77,10 +90,11 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
   for (std::uint32_t l = 0; l < wiring.links().size(); ++l) {
     const machine::Link& link = wiring.links()[l];
     links_.push_back(
-        add_link(zone, fmt::format("link-{}", l), link.rate.bytes_per_second() * grains_per_byte_));
+        add_link(zone, fmt::format("link-{}", l), rate_of(link.rate.bytes_per_second())));
     if (!link.shared) links_.back()->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
     sealed(links_.back());
   }
+  std::map<std::pair<sched::RankId, sched::RankId>, s4u::Link*> joined;  // by a link of their rate
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
     const machine::Path& path = paths[PathId(i)];
     if (path.local) {
@@ -88,12 +102,21 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
       continue;
     }
     std::vector<s4u::LinkInRoute> route;
+    const auto [pair, is_first] = joined.try_emplace({path.src, path.dst}, nullptr);
     if (path.pair_bytes_per_s > 0) {
-      route.emplace_back(sealed(
-          add_link(zone, fmt::format("rate-{}", i), path.pair_bytes_per_s * grains_per_byte_)));
+      if (is_first) {
+        pair->second =
+            sealed(add_link(zone, fmt::format("rate-{}", i), rate_of(path.pair_bytes_per_s)));
+      }
+      route.insert(route.end(), parts_, s4u::LinkInRoute(pair->second));
     }
-    for (const LinkId link : paths.links(PathId(i))) route.emplace_back(links_[link.value]);
-    s4u::Host* src = hosts[path.src.value];
+    const auto links = paths.links(PathId(i));
+    for (std::size_t l = 0; l < links.size(); ++l) {
+      route.insert(route.end(), paths.parts(PathId(i), l) * (parts_ / path.parts),
+                   s4u::LinkInRoute(links_[links[l].value]));
+    }
+    // Two hosts have one route in SimGrid: another channel's way leaves from a host of its own.
+    s4u::Host* src = is_first ? hosts[path.src.value] : add_host(zone, fmt::format("flow-{}", i));
     s4u::Host* dst = hosts[path.dst.value];
     add_route(zone, src, dst, route, false);
     ends_.emplace_back(src, dst);
@@ -102,7 +125,7 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
 }
 
 void Zones::set_rate(machine::LinkId link, double bytes_per_s) {
-  links_[link.value]->set_bandwidth(bytes_per_s * grains_per_byte_);
+  links_[link.value]->set_bandwidth(rate_of(bytes_per_s));
 }
 
 }  // namespace slackline::sim

@@ -41,9 +41,10 @@ void require_within_capacity(const machine::Setting& setting, const machine::Pat
     if (payload <= setting.platform.interleave_bytes) continue;
     const double times = trace.ops[i].attempts;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-    for (const machine::LinkId link : paths.links(path)) {
-      bytes[link.value] += paths.wire_bytes(path, payload) * times;
-      messages[link.value] += times;
+    const auto passed = paths.links(path);
+    for (std::size_t l = 0; l < passed.size(); ++l) {
+      bytes[passed[l].value] += paths.wire_bytes(path, payload) * times * paths.share(path, l);
+      messages[passed[l].value] += times;
     }
   }
   std::vector<double> rates(links.size());

@@ -93,7 +93,8 @@ double makespan_floor_s(const machine::Setting& setting) {
     for (std::size_t l = 1; l + 1 < way.size(); ++l) {
       const machine::Link& link = wiring.links()[way[l].value];
       if (!link.shared) continue;
-      links[way[l].value].add(begin_s, wire_bytes / link.rate.bytes_per_second(), after_s);
+      links[way[l].value].add(
+          begin_s, wire_bytes * paths.share(path, l) / link.rate.bytes_per_second(), after_s);
     }
   }
   for (const std::vector<Resource>* all : {&lanes, &ports, &links}) {

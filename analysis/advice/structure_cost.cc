@@ -47,8 +47,10 @@ struct Way {
 double slowest(const machine::Wiring& wiring, const machine::Route& route) {
   if (route.local) return route.copy_rate.bytes_per_second();
   double rate = std::numeric_limits<double>::infinity();
-  for (const machine::LinkId link : route.links) {
-    rate = std::min(rate, wiring.links()[link.value].rate.bytes_per_second());
+  for (std::size_t l = 0; l < route.links.size(); ++l) {
+    const double bytes_per_s = wiring.links()[route.links[l].value].rate.bytes_per_second();
+    rate = std::min(
+        rate, route.parts_on.empty() ? bytes_per_s : bytes_per_s * route.parts / route.parts_on[l]);
   }
   return rate;
 }

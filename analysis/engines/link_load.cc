@@ -41,11 +41,13 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
     if (bytes == 0) continue;
     const double end_s = sent_s(schedule, paths, trace, OpId(i));
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-    for (const machine::LinkId link : paths.links(path)) {
-      loads[link.value].bytes += bytes;
-      loads[link.value].wire_bytes += paths.wire_bytes(path, bytes);
-      ++loads[link.value].messages;
-      if (std::isfinite(end_s)) busy[link.value].emplace_back(trace.ops[i].wire_s, end_s);
+    const auto links = paths.links(path);
+    for (std::size_t l = 0; l < links.size(); ++l) {
+      LinkLoad& load = loads[links[l].value];
+      load.bytes += paths.bytes_over(path, l, bytes);
+      load.wire_bytes += paths.wire_bytes(path, bytes) * paths.share(path, l);
+      ++load.messages;
+      if (std::isfinite(end_s)) busy[links[l].value].emplace_back(trace.ops[i].wire_s, end_s);
     }
   }
   for (std::size_t l = 0; l < loads.size(); ++l) {
@@ -81,7 +83,8 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     for (std::size_t l = nics; l + nics < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
       under_way[links[l].value].push_back(
-          {begin_s, end_s, paths.wire_bytes(path, bytes) / (end_s - begin_s)});
+          {begin_s, end_s,
+           paths.wire_bytes(path, bytes) / (end_s - begin_s) * paths.share(path, l)});
     }
   }
   std::vector<std::pair<double, double>> changes;  // when, and of how much

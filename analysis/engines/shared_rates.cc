@@ -1,7 +1,10 @@
 #include "analysis/engines/shared_rates.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "base/error.h"
 
@@ -14,10 +17,13 @@ namespace {
 // So that sums of what a link carries, and of that and one more flow, are far from overflowing.
 constexpr int kBits = 121;
 
+// A sprayed message passes a link with a part of its bytes. So that passages stay whole numbers, a
+// message counts as `parts` passages, and a link has so many times its capacity.
+
 }  // namespace
 
 SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wiring)
-    : link_of_(wiring.links().size(), kNone) {
+    : link_of_(wiring.links().size(), kNone), parts_(paths.common_parts()) {
   const auto used = static_cast<std::uint32_t>(paths.size());
   for (std::uint32_t p = 0; p < used; ++p) {
     for (const machine::LinkId link : paths.links(machine::PathId(p))) link_of_[link.value] = 0;
@@ -32,30 +38,35 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
   for (std::uint32_t p = 0; p < used; ++p) {
     most = std::max(most, paths[machine::PathId(p)].pair_bytes_per_s);
   }
-  unit_ = std::ldexp(1.0, std::ilogb(most) + 1 - kBits);
+  unit_ = std::ldexp(1.0, std::ilogb(most) + 1 - kBits + std::bit_width(parts_ - 1));
 
   for (std::uint32_t l = 0; l < link_of_.size(); ++l) {
     if (link_of_[l] == kNone) continue;
     link_of_[l] = static_cast<std::uint32_t>(links_.size());
     const machine::Link& link = wiring.links()[l];
-    links_.push_back({units(link.rate.bytes_per_second()), link.shared});
+    links_.push_back({capacity(link.rate.bytes_per_second(), link.shared), link.shared});
   }
+  std::map<std::pair<sched::RankId, sched::RankId>, std::uint32_t> rate_of_pair;  // a link
   for (std::uint32_t p = 0; p < used; ++p) {
     const machine::PathId id(p);
     Way way{static_cast<std::uint32_t>(hops_.size()), 0};
     // All that the pair has under way shares its rate.
     if (paths[id].pair_bytes_per_s > 0 && !paths[id].local) {
-      hops_.push_back({static_cast<std::uint32_t>(links_.size()), 1});
-      links_.push_back({units(paths[id].pair_bytes_per_s), true});
+      const auto [pair, is_first] = rate_of_pair.try_emplace(
+          {paths[id].src, paths[id].dst}, static_cast<std::uint32_t>(links_.size()));
+      if (is_first) links_.push_back({capacity(paths[id].pair_bytes_per_s, true), true});
+      hops_.push_back({pair->second, parts_});
     }
-    for (const machine::LinkId link : paths.links(id)) {
-      const std::uint32_t l = link_of_[link.value];
+    const auto passed = paths.links(id);
+    for (std::size_t n = 0; n < passed.size(); ++n) {
+      const std::uint32_t l = link_of_[passed[n].value];
+      const std::uint32_t times = paths.parts(id, n) * (parts_ / paths[id].parts);
       const auto known = std::find_if(hops_.begin() + way.first_hop, hops_.end(),
                                       [&](const Hop& hop) { return hop.link == l; });
       if (known != hops_.end()) {
-        ++known->times;
+        known->times += times;
       } else {
-        hops_.push_back({l, 1});
+        hops_.push_back({l, times});
       }
     }
     way.hop_count = static_cast<std::uint32_t>(hops_.size()) - way.first_hop;
@@ -67,9 +78,14 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
 
 Rate SharedRates::units(double bytes_per_s) const {
   const double units = bytes_per_s / unit_;
-  if (!(units < std::ldexp(1.0, kBits)))
+  if (!(units * parts_ < std::ldexp(1.0, kBits)))
     throw InternalError("a link faster than all that were told");
   return std::max<Rate>(1, static_cast<Rate>(std::nearbyint(units)));
+}
+
+// What a link has for passages; one that nobody shares gives each message its whole rate.
+Rate SharedRates::capacity(double bytes_per_s, bool shared) const {
+  return shared ? units(bytes_per_s) * parts_ : units(bytes_per_s);
 }
 
 void SharedRates::find_bound(Way& way) const {
@@ -135,7 +151,7 @@ void SharedRates::use(const Flow& flow, Rate more) {
 void SharedRates::set_capacity(machine::LinkId id, double bytes_per_s) {
   const std::uint32_t l = link_of_[id.value];
   if (l == kNone) return;
-  links_[l].capacity = units(bytes_per_s);
+  links_[l].capacity = capacity(bytes_per_s, links_[l].shared);
   for (Way& way : ways_) {
     const auto passed = hops(way);
     if (std::ranges::any_of(passed, [&](const Hop& hop) { return hop.link == l; })) find_bound(way);

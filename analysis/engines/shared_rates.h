@@ -114,6 +114,7 @@ class SharedRates {
   // Where the flow stands among the users of each link of its way.
   std::uint32_t* places(std::uint32_t slot) { return &places_[std::size_t{slot} * most_hops_]; }
   MaxMin::Rate units(double bytes_per_s) const;
+  MaxMin::Rate capacity(double bytes_per_s, bool shared) const;
   void find_bound(Way& way) const;
   void change(std::uint32_t link);
   void use(const Flow& flow, MaxMin::Rate more);
@@ -132,7 +133,9 @@ class SharedRates {
   std::vector<Way> ways_;               // of every path
   std::vector<Hop> hops_;
   std::uint32_t most_hops_ = 0;
-  double unit_ = 1;  // bytes per second: a power of two, at most 2^-120 of the greatest capacity
+  // Bytes per second: a power of two, of which no link has 2^121 or more, also in parts.
+  double unit_ = 1;
+  std::uint32_t parts_ = 1;  // of a message, by which capacities and passages are counted
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> changed_;  // links

@@ -192,8 +192,8 @@ bool links_are_fixed(const machine::Setting& setting, const machine::Paths& path
     const auto links = paths.links(path);
     for (std::size_t l = ends; l + ends < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
-      users[links[l].value].push_back(
-          {trace.ops[i].wire_s, OpId(i), paths[path].src_nic, paths[path].bytes_per_s});
+      users[links[l].value].push_back({trace.ops[i].wire_s, OpId(i), paths[path].src_nic,
+                                       paths[path].bytes_per_s * paths.share(path, l)});
     }
   }
   for (std::size_t l = 0; l < users.size(); ++l) {

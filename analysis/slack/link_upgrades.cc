@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "analysis/in_threads.h"
 #include "base/error.h"
+#include "machine/paths.h"
 
 namespace slackline::analysis {
 namespace {
@@ -22,15 +24,17 @@ class Network {
  public:
   explicit Network(const machine::Setting& setting)
       : wiring_(setting.wiring), links_(wiring_.links().begin(), wiring_.links().end()) {
-    std::map<std::pair<RankId, RankId>, machine::Route> routes;
-    for (const sched::Channel& channel : setting.schedule.channels()) {
-      for (const auto& [src, dst] :
-           {std::pair(channel.src, channel.dst), std::pair(channel.dst, channel.src)}) {
-        const auto [entry, fresh] = routes.try_emplace({src, dst});
-        if (fresh) entry->second = wiring_.route(src, dst);
+    const auto channels = setting.schedule.channels();
+    const std::vector<std::uint32_t> numbers =
+        machine::numbers_between_ranks(setting.schedule, wiring_);
+    std::set<std::tuple<RankId, RankId, std::uint32_t>> known;
+    for (std::uint32_t c = 0; c < channels.size(); ++c) {
+      for (const auto& [src, dst] : {std::pair(channels[c].src, channels[c].dst),
+                                     std::pair(channels[c].dst, channels[c].src)}) {
+        if (!known.emplace(src, dst, numbers[c]).second) continue;
+        routes_.push_back({src, dst, wiring_.route(src, dst, numbers[c]), numbers[c]});
       }
     }
-    for (const auto& [pair, route] : routes) routes_.push_back({pair.first, pair.second, route});
   }
 
   std::vector<LinkId> passed() const {

@@ -83,8 +83,11 @@ std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& s
     Demand demand{paths[id].src_nic.value, paths[id].dst_nic.value, highest_rate(paths, id)};
     if (!one_per_nic) demand.bytes_per_s *= messages[p];
     demand.messages = one_per_nic ? 1 : messages[p];
-    for (const machine::LinkId link : paths.links(id)) {
-      if (wiring.links()[link.value].shared) of_link[link.value].push_back(demand);
+    const auto links = paths.links(id);
+    for (std::size_t l = 0; l < links.size(); ++l) {
+      if (!wiring.links()[links[l].value].shared) continue;
+      of_link[links[l].value].push_back(demand);
+      of_link[links[l].value].back().bytes_per_s *= paths.share(id, l);
     }
     if (one_per_nic || kind == machine::TopologyKind::kSimgridFile) continue;
     for (const machine::LinkId link : {paths.links(id).front(), paths.links(id).back()}) {

@@ -80,8 +80,10 @@ SparseRows link_incidence(const machine::Setting& setting) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-    for (const machine::LinkId link : paths.links(path)) {
-      entries.emplace_back(static_cast<int>(i), static_cast<int>(link.value), 1.0);
+    const auto links = paths.links(path);
+    for (std::size_t l = 0; l < links.size(); ++l) {
+      entries.emplace_back(static_cast<int>(i), static_cast<int>(links[l].value),
+                           paths.share(path, l));
     }
   }
   return matrix_of(schedule.op_count(), setting.wiring.links().size(), entries);

@@ -119,6 +119,13 @@ void WeightLines::read_rates(const machine::Wiring& wiring) {
   for (std::uint32_t p = 0; p < paths_.size(); ++p) {
     const machine::PathId path(p);
     WayRate& way = way_rate_[p];
+    if (paths_[path].parts > 1) {
+      throw Unsupported(
+          fmt::format("tolerance: messages from rank {} to rank {} are sprayed over several ways, "
+                      "so links have "
+                      "no one byte time to vary; expected another routing",
+                      paths_[path].src.value, paths_[path].dst.value));
+    }
     if (paths_[path].pair_bytes_per_s > 0) slower(way.rest, paths_[path].pair_bytes_per_s);
     for (const machine::LinkId link : paths_.links(path)) {
       const bool own = !varied.valid() || link == varied;

@@ -86,6 +86,10 @@ class TreeFinder {
     Route& way = routes_.back();
     way = wiring_.route(RankId(src), RankId(dst));
     if (way.local) refuse(fmt::format("ranks {} and {} share a machine", src, dst));
+    if (way.parts > 1) {
+      refuse(fmt::format("messages from {} to {} are sprayed over several ways", host_name(src),
+                         host_name(dst)));
+    }
     for (const LinkId link : way.links) {
       if (!wiring_.links()[link.value].shared) {
         refuse(fmt::format("link {} gives every message its whole rate", name_of(link)));
@@ -223,6 +227,11 @@ SwitchTree switch_tree(const Wiring& wiring) {
     throw Unsupported(
         "mtu, packet_overhead and coding: a testbed has packets of its own, and its rates are what "
         "messages get; expected a platform without them");
+  }
+  if (wiring.is_by_channel()) {
+    throw Unsupported(
+        "routing=ecmp: a testbed is a tree of switches, with one way between two hosts; expected "
+        "another routing");
   }
   return TreeFinder(wiring).find();
 }

@@ -65,29 +65,68 @@ class DragonflyNetwork final : public Network {
     return links;
   }
 
-  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
+  void append_way(Flow flow, std::vector<LinkId>& way) const override {
+    std::uint32_t from = flow.src / shape_.hosts;
+    const std::uint32_t to = flow.dst / shape_.hosts;
+    const std::uint32_t from_group = from / in_group_;
+    const std::uint32_t to_group = to / in_group_;
+    const auto go = [&](std::uint32_t router) {
+      const bool black_first =
+          routing_.kind == Routing::Kind::kEcmp && hashed_choice(routing_, flow, from, 2) == 1;
+      append_in_group(from, router, black_first, way);
+    };
+    const auto cross = [&](std::uint32_t group) {
+      const std::uint32_t here = from / in_group_;
+      go(gateway(here, group));
+      way.push_back(blue(here, group));
+      from = gateway(group, here);
+    };
+    if (from_group != to_group) {
+      if (routing_.kind == Routing::Kind::kValiant && shape_.groups > 2) {
+        cross(third_group(flow.src, flow.dst, from_group, to_group));
+      }
+      cross(to_group);
+    }
+    go(to);
+  }
+
+  // Half of a message goes round each side where a group's chassis and place both change.
+  Spray append_all_ways(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& links,
+                        std::vector<std::uint32_t>& parts) const override {
+    Spray spray{2, 0};
+    const auto append = [&](std::uint32_t from, std::uint32_t to) {
+      const std::uint32_t corner = corner_of(from, to);
+      const bool both = corner != from && corner != to;
+      const std::size_t before = links.size();
+      append_link(from, corner, links);
+      if (both) append_link(from, corner_of(to, from), links);
+      append_link(corner, to, links);
+      if (both) append_link(corner_of(to, from), to, links);
+      parts.resize(links.size(), both ? 1 : 2);
+      spray.hops += (links.size() - before) / (both ? 2 : 1);
+    };
     std::uint32_t from = src / shape_.hosts;
     const std::uint32_t to = dst / shape_.hosts;
     const std::uint32_t from_group = from / in_group_;
     const std::uint32_t to_group = to / in_group_;
     if (from_group != to_group) {
-      if (routing_.kind == Routing::Kind::kValiant && shape_.groups > 2) {
-        from = append_to_group(from, third_group(src, dst, from_group, to_group), way);
-      }
-      from = append_to_group(from, to_group, way);
+      append(from, gateway(from_group, to_group));
+      links.push_back(blue(from_group, to_group));
+      parts.push_back(2);
+      ++spray.hops;
+      from = gateway(to_group, from_group);
     }
-    append_in_group(from, to, way);
+    append(from, to);
+    return spray;
   }
 
  private:
-  // To the first router of another group; returns that.
-  std::uint32_t append_to_group(std::uint32_t from, std::uint32_t to_group,
-                                std::vector<LinkId>& way) const {
-    const std::uint32_t from_group = from / in_group_;
-    append_in_group(from, from_group * in_group_ + to_group, way);
-    way.push_back(
-        inner(first_blue_ + from_group * (shape_.groups - 1) + among_others(from_group, to_group)));
-    return to_group * in_group_ + from_group;
+  // The router of a group that has the link to the other.
+  std::uint32_t gateway(std::uint32_t group, std::uint32_t other) const {
+    return group * in_group_ + other;
+  }
+  LinkId blue(std::uint32_t group, std::uint32_t other) const {
+    return inner(first_blue_ + group * (shape_.groups - 1) + among_others(group, other));
   }
 
   // Any but the two, for two hosts always the same.
@@ -102,19 +141,29 @@ class DragonflyNetwork final : public Network {
 
   std::uint32_t routers() const { return shape_.groups * in_group_; }
 
-  // Along the chassis first, then across to the other chassis, as SimGrid.
-  void append_in_group(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& way) const {
+  // Along the chassis first, then across to the other chassis, as SimGrid; or the other way round.
+  void append_in_group(std::uint32_t from, std::uint32_t to, bool black_first,
+                       std::vector<LinkId>& way) const {
+    const std::uint32_t corner = black_first ? corner_of(to, from) : corner_of(from, to);
+    append_link(from, corner, way);
+    append_link(corner, to, way);
+  }
+
+  // In the chassis of one router of a group, at the place of another.
+  std::uint32_t corner_of(std::uint32_t chassis, std::uint32_t place) const {
+    return chassis - chassis % shape_.routers + place % shape_.routers;
+  }
+
+  // Between two routers that a link joins; none to itself.
+  void append_link(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& way) const {
     const std::uint32_t from_place = from % shape_.routers;
     const std::uint32_t to_place = to % shape_.routers;
     if (from_place != to_place) {
       way.push_back(inner(from * (shape_.routers - 1) + among_others(from_place, to_place)));
-      from = from - from_place + to_place;
-    }
-    const std::uint32_t from_chassis = from % in_group_ / shape_.routers;
-    const std::uint32_t to_chassis = to % in_group_ / shape_.routers;
-    if (from_chassis != to_chassis) {
-      way.push_back(inner(first_black_ + from * (shape_.chassis - 1) +
-                          among_others(from_chassis, to_chassis)));
+    } else if (from != to) {
+      way.push_back(
+          inner(first_black_ + from * (shape_.chassis - 1) +
+                among_others(from % in_group_ / shape_.routers, to % in_group_ / shape_.routers)));
     }
   }
 
@@ -173,7 +222,7 @@ constexpr std::array<PlatformFigure, 13> kFigures = {{
     rate_of_shape<Dragonfly, &Dragonfly::blue_rate>("blue_rate"),
     link_rate_figure(),
     hop_latency_figure(),
-    routing_figure<Routing::Kind::kValiant>(),
+    routing_figure<OwnRouting::kMinimal>(),
 }};
 
 }  // namespace
@@ -181,7 +230,7 @@ constexpr std::array<PlatformFigure, 13> kFigures = {{
 const TopologyEntry& dragonfly_entry() {
   static const TopologyEntry entry = {
       "dragonfly",
-      "groups of routers, all joined to all, with minimal or Valiant routing",
+      "groups of routers, all joined to all, with minimal routing, ECMP, Valiant's or spraying",
       Dragonfly{},
       kFigures,
       check,

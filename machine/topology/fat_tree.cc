@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/mix.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
 #include "machine/topology/routing.h"
@@ -72,24 +71,47 @@ class FatTreeNetwork final : public Network {
   // down is that by which the destination's other messages come. So the shifts of all hosts by one
   // distance never meet in a tree of full bisection. (Without parallel cables, these are the ways
   // of SimGrid. Of such cables SimGrid takes others, with which shifts do meet.)
-  // ECMP hashes the two hosts at every level instead.
-  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
-    std::size_t top = 1;
-    while (top < levels_.size() && src / levels_[top].hosts != dst / levels_[top].hosts) ++top;
+  // ECMP hashes the two hosts at every level instead. So does Valiant's, but up to the last level:
+  // by way of one of its switches, unless both hosts are at one leaf.
+  void append_way(Flow flow, std::vector<LinkId>& way) const override {
+    const std::uint32_t src = flow.src;
+    const std::uint32_t dst = flow.dst;
+    std::size_t top = level_above(src, dst);
+    if (routing_.kind == Routing::Kind::kValiant && top > 1) top = levels_.size();
     const std::size_t first = way.size();
     way.resize(first + 2 * (top - 1));
     std::uint32_t label = 0;  // the digits below the level
     for (std::size_t l = 1; l < top; ++l) {
       const Level& level = levels_[l];
-      const std::uint32_t port =
-          routing_.kind == Routing::Kind::kEcmp
-              ? sched::below(sched::draw(routing_.seed, {src, dst, l}), level.ports)
-              : dst / level.switches % level.ports;
+      const std::uint32_t port = routing_.kind == Routing::Kind::kOwn
+                                     ? dst / level.switches % level.ports
+                                     : hashed_choice(routing_, flow, l, level.ports);
       way[first + l - 1] = link(level, label + src / level.hosts * level.switches, port, false);
       way[first + 2 * (top - 1) - l] =
           link(level, label + dst / level.hosts * level.switches, port, true);
       label += port % level.up * level.switches;
     }
+  }
+
+  // Every switch that a part reaches on its way up spreads it over all its ports, and it comes down
+  // by the same ports of the destination's side.
+  Spray append_all_ways(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& links,
+                        std::vector<std::uint32_t>& parts) const override {
+    const std::size_t top = level_above(src, dst);
+    Spray spray{1, 2 * (top - 1)};
+    for (std::size_t l = 1; l < top; ++l) spray.parts *= levels_[l].ports;
+    const auto append = [&](std::size_t l, std::uint32_t host, bool down) {
+      const Level& level = levels_[l];
+      for (std::uint32_t label = 0; label < level.switches; ++label) {
+        for (std::uint32_t port = 0; port < level.ports; ++port) {
+          links.push_back(link(level, label + host / level.hosts * level.switches, port, down));
+          parts.push_back(spray.parts / (level.switches * level.ports));
+        }
+      }
+    };
+    for (std::size_t l = 1; l < top; ++l) append(l, src, false);
+    for (std::size_t l = top; --l > 0;) append(l, dst, true);
+    return spray;
   }
 
  private:
@@ -102,6 +124,15 @@ class FatTreeNetwork final : public Network {
     std::uint32_t first_link;
   };
 
+  // The lowest level at which a switch has both hosts under it.
+  std::size_t level_above(std::uint32_t src, std::uint32_t dst) const {
+    std::size_t level = 1;
+    while (level < levels_.size() && src / levels_[level].hosts != dst / levels_[level].hosts) {
+      ++level;
+    }
+    return level;
+  }
+
   LinkId link(const Level& level, std::uint32_t node, std::uint32_t port, bool down) const {
     return inner(level.first_link + 2 * (node * level.ports + port) + (down ? 1 : 0));
   }
@@ -113,6 +144,17 @@ class FatTreeNetwork final : public Network {
   std::uint32_t link_count_;
   std::vector<Level> levels_;
 };
+
+void check_spray(const Platform& platform, std::string_view what) {
+  if (platform.topology.routing.kind != Routing::Kind::kSpray) return;
+  const auto& tree = shape_of<FatTree>(platform);
+  double ways = 1;
+  for (std::size_t l = 1; l < tree.up.size(); ++l)
+    ways *= static_cast<double>(tree.up[l]) * cables(tree, l);
+  if (ways <= kMaxSprayParts) return;
+  throw InputError(fmt::format("{}: spraying over {:.0f} ways; expected at most {}", what, ways,
+                               kMaxSprayParts));
+}
 
 void check_length(std::span<const std::uint32_t> list, std::string_view key,
                   std::span<const std::uint32_t> down, std::string_view what) {
@@ -147,6 +189,7 @@ void check(const Platform& platform, std::string_view what) {
     require_few_links(links, what);
     nodes = nodes / tree.down[l] * up;
   }
+  check_spray(platform, what);
 }
 
 void set_arity(Platform& platform, std::string_view text, std::string_view what) {
@@ -179,7 +222,7 @@ constexpr std::array<PlatformFigure, 7> kFigures = {{
      FigureForm::kWhole, kNotWithArity},
     link_rate_figure(),
     hop_latency_figure(),
-    routing_figure<Routing::Kind::kEcmp>(),
+    routing_figure<OwnRouting::kDModK>(),
 }};
 
 }  // namespace
@@ -191,7 +234,7 @@ FatTree k_ary_fat_tree(std::uint32_t k) {
 const TopologyEntry& fat_tree_entry() {
   static const TopologyEntry entry = {
       "fat-tree",
-      "switches in levels, with d-mod-k routing or ECMP",
+      "switches in levels, with d-mod-k routing, ECMP, Valiant's or spraying",
       FatTree{},
       kFigures,
       check,

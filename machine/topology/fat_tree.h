@@ -1,5 +1,5 @@
-// A fat tree in the general form of Öhring et al. and Zahavi (XGFT, PGFT), with d-mod-k routing
-// or ECMP.
+// A fat tree in the general form of Öhring et al. and Zahavi (XGFT, PGFT), with d-mod-k routing,
+// ECMP, Valiant's by way of a switch of the last level, or packets sprayed over all ways.
 #pragma once
 
 #include <cstdint>

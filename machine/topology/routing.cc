@@ -2,44 +2,65 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "machine/input_text.h"
 
 namespace slackline::machine {
 namespace {
 
-struct Names {
-  std::string_view own;  // of the topology's rule
-  std::string_view other;
+struct Name {
+  std::string_view name;
+  Routing::Kind kind;
 };
-Names names_beside(Routing::Kind other) {
-  return other == Routing::Kind::kEcmp ? Names{"d-mod-k", "ecmp"} : Names{"minimal", "valiant"};
-}
+constexpr std::array<Name, 3> kNames = {{
+    {"ecmp", Routing::Kind::kEcmp},
+    {"valiant", Routing::Kind::kValiant},
+    {"spray", Routing::Kind::kSpray},
+}};
 
 }  // namespace
 
-Routing parse_routing(std::string_view text, std::string_view what, Routing::Kind other) {
-  const auto [own, name] = names_beside(other);
-  if (text == own) return {};
+Routing parse_routing(std::string_view text, std::string_view what, OwnRouting own) {
+  const std::string_view own_name = own == OwnRouting::kDModK ? "d-mod-k" : "minimal";
+  if (text == own_name) return {};
   const std::size_t colon = text.find(':');
-  if (text.substr(0, colon) != name) {
-    throw InputError(fmt::format("{}: {} is no routing here; expected {}, {} or {}:SEED", what,
-                                 in_quotes(text), own, name, name));
-  }
-  Routing routing{other, 0};
-  if (colon != std::string_view::npos) {
+  for (const Name& known : kNames) {
+    if (text.substr(0, colon) != known.name) continue;
+    Routing routing{known.kind, 0};
+    if (colon == std::string_view::npos) return routing;
+    if (known.kind == Routing::Kind::kSpray) {
+      throw InputError(fmt::format("{}: {} has a seed, and spraying draws nothing; expected spray",
+                                   what, in_quotes(text)));
+    }
     routing.seed = sched::parse_count(text.substr(colon + 1), what, 0,
                                       std::numeric_limits<std::uint64_t>::max());
+    return routing;
   }
-  return routing;
+  throw InputError(
+      fmt::format("{}: {} is no routing here; expected {}, ecmp, ecmp:SEED, valiant, valiant:SEED "
+                  "or spray",
+                  what, in_quotes(text), own_name));
+}
+
+std::uint32_t hashed_choice(const Routing& routing, const Network::Flow& flow, std::uint64_t place,
+                            std::uint32_t count) {
+  const std::uint64_t bits =
+      flow.channel == 0 ? sched::draw(routing.seed, {flow.src, flow.dst, place})
+                        : sched::draw(routing.seed, {flow.src, flow.dst, place, flow.channel});
+  return sched::below(bits, count);
 }
 
 std::string format_routing(const Routing& routing) {
-  return routing.kind == Routing::Kind::kOwn
-             ? ""
-             : fmt::format("{}:{}", names_beside(routing.kind).other, routing.seed);
+  for (const Name& known : kNames) {
+    if (known.kind != routing.kind) continue;
+    return known.kind == Routing::Kind::kSpray ? std::string(known.name)
+                                               : fmt::format("{}:{}", known.name, routing.seed);
+  }
+  return "";
 }
 
 }  // namespace slackline::machine

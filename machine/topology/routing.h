@@ -5,25 +5,32 @@
 #include <string>
 #include <string_view>
 
+#include "machine/network.h"
 #include "machine/platform_figures.h"
 
 namespace slackline::machine {
 
-/// "ecmp", "ecmp:SEED" and the like, of a topology that can route so; or the name of its own rule,
-/// which is d-mod-k beside ECMP, and minimal beside Valiant's. Throws InputError.
-Routing parse_routing(std::string_view text, std::string_view what, Routing::Kind other);
-/// Nothing for a topology's own rule; "ecmp:SEED" otherwise.
+/// What a topology that has several ways between two hosts does unless it is told.
+enum class OwnRouting : std::uint8_t { kDModK, kMinimal };
+
+/// "ecmp", "ecmp:SEED", "valiant", "valiant:SEED" or "spray"; or the name of the topology's own
+/// rule. Throws InputError.
+Routing parse_routing(std::string_view text, std::string_view what, OwnRouting own);
+/// Which of `count` ways all messages of a flow take at a place, by a hash.
+std::uint32_t hashed_choice(const Routing& routing, const Network::Flow& flow, std::uint64_t place,
+                            std::uint32_t count);
+/// Nothing for a topology's own rule; "ecmp:SEED" and so on otherwise.
 std::string format_routing(const Routing& routing);
 
-/// Of a topology that can route by `other` as well as by its own rule.
-template <Routing::Kind other>
+template <OwnRouting own>
 PlatformFigure constexpr routing_figure() {
   return {"routing",
           "network",
           "routing",
-          other == Routing::Kind::kEcmp ? "d-mod-k, or ecmp:SEED" : "minimal, or valiant:SEED",
+          own == OwnRouting::kDModK ? "d-mod-k, ecmp:SEED, valiant:SEED or spray"
+                                    : "minimal, ecmp:SEED, valiant:SEED or spray",
           [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.topology.routing = parse_routing(text, what, other);
+            platform.topology.routing = parse_routing(text, what, own);
           },
           [](const Platform& platform) { return format_routing(platform.topology.routing); }};
 }

@@ -13,7 +13,7 @@ class StarNetwork final : public Network {
   std::uint32_t host_count() const override { return hosts_; }
   std::uint32_t unit_hosts() const override { return hosts_; }
   std::vector<Link> inner_links() const override { return {}; }
-  void append_way(std::uint32_t, std::uint32_t, std::vector<LinkId>&) const override {}
+  void append_way(Flow, std::vector<LinkId>&) const override {}
 
  private:
   std::uint32_t hosts_;

@@ -45,13 +45,40 @@ class TorusNetwork final : public Network {
     return links;
   }
 
-  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
-    std::uint32_t at = src;
+  void append_way(Flow flow, std::vector<LinkId>& way) const override {
     if (routing_.kind == Routing::Kind::kValiant) {
-      at = sched::below(sched::draw(routing_.seed, {src, dst}), hosts_);
-      append_shortest(src, at, way);
+      const std::uint32_t third =
+          sched::below(sched::draw(routing_.seed, {flow.src, flow.dst}), hosts_);
+      append_shortest({flow.src, third}, way);
+      append_shortest({third, flow.dst}, way);
+    } else {
+      append_shortest(flow, way);
     }
-    append_shortest(at, dst, way);
+  }
+
+  // Half of a message goes each way round where both are as short.
+  Spray append_all_ways(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& links,
+                        std::vector<std::uint32_t>& parts) const override {
+    Spray spray{2, 0};
+    std::uint32_t at = src;
+    for (const Dim& dim : dims_) {
+      const std::uint32_t ahead = steps_up(dim, at, dst);
+      const bool tied = is_tied(dim, ahead);
+      const bool up = ahead <= dim.size - ahead;
+      const std::size_t first = links.size();
+      append_steps(dim, at, dst, up, links);
+      spray.hops += links.size() - first;
+      if (tied) {
+        std::vector<LinkId> down;
+        append_steps(dim, at, dst, false, down);
+        for (std::size_t hop = 0; hop < down.size(); ++hop) {
+          links.insert(links.begin() + static_cast<std::ptrdiff_t>(first + 2 * hop + 1), down[hop]);
+        }
+      }
+      parts.resize(links.size(), tied ? 1 : 2);
+      at = moved(dim, at, dst);
+    }
+    return spray;
   }
 
  private:
@@ -61,19 +88,41 @@ class TorusNetwork final : public Network {
     std::uint32_t first_link;  // of a router's
   };
 
-  // One dimension after another, the shorter way round; of two equal ways, the one that goes up.
-  void append_shortest(std::uint32_t at, std::uint32_t dst, std::vector<LinkId>& way) const {
+  static std::uint32_t steps_up(const Dim& dim, std::uint32_t at, std::uint32_t dst) {
+    return (dst / dim.stride % dim.size + dim.size - at / dim.stride % dim.size) % dim.size;
+  }
+  // Whether both ways round are as short, on links of their own.
+  static bool is_tied(const Dim& dim, std::uint32_t ahead) {
+    return 2 * ahead == dim.size && directions(dim.size) == 2;
+  }
+  // With the destination's place in the dimension.
+  static std::uint32_t moved(const Dim& dim, std::uint32_t at, std::uint32_t dst) {
+    return at - at / dim.stride % dim.size * dim.stride + dst / dim.stride % dim.size * dim.stride;
+  }
+
+  // One dimension after another, the shorter way round; of two equal ways, the one that goes up, or
+  // with ECMP the one that the hash says.
+  void append_shortest(Flow flow, std::vector<LinkId>& way) const {
+    std::uint32_t at = flow.src;
     for (const Dim& dim : dims_) {
-      const std::uint32_t target = dst / dim.stride % dim.size;
-      std::uint32_t place = at / dim.stride % dim.size;
-      const std::uint32_t ahead = (target + dim.size - place) % dim.size;
-      const bool up = ahead <= dim.size - ahead;
-      for (std::uint32_t hops = up ? ahead : dim.size - ahead; hops > 0; --hops) {
-        way.push_back(inner(at * links_each_ + dim.first_link + (up ? 0 : 1)));
-        const std::uint32_t next = up ? (place + 1) % dim.size : (place + dim.size - 1) % dim.size;
-        at = at - place * dim.stride + next * dim.stride;
-        place = next;
+      const std::uint32_t ahead = steps_up(dim, at, flow.dst);
+      bool up = ahead <= dim.size - ahead;
+      if (routing_.kind == Routing::Kind::kEcmp && is_tied(dim, ahead)) {
+        up = hashed_choice(routing_, flow, dim.stride, 2) == 0;
       }
+      append_steps(dim, at, flow.dst, up, way);
+      at = moved(dim, at, flow.dst);
+    }
+  }
+
+  void append_steps(const Dim& dim, std::uint32_t at, std::uint32_t dst, bool up,
+                    std::vector<LinkId>& way) const {
+    const std::uint32_t end = moved(dim, at, dst);
+    while (at != end) {
+      way.push_back(inner(at * links_each_ + dim.first_link + (up ? 0 : 1)));
+      const std::uint32_t place = at / dim.stride % dim.size;
+      const std::uint32_t next = up ? (place + 1) % dim.size : (place + dim.size - 1) % dim.size;
+      at = at - place * dim.stride + next * dim.stride;
     }
   }
 
@@ -101,7 +150,7 @@ constexpr std::array<PlatformFigure, 4> kFigures = {{
     counts_figure<Torus, &Torus::dims>("dims"),
     link_rate_figure(),
     hop_latency_figure(),
-    routing_figure<Routing::Kind::kValiant>(),
+    routing_figure<OwnRouting::kMinimal>(),
 }};
 
 }  // namespace

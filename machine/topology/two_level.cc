@@ -43,9 +43,9 @@ class TwoLevelNetwork final : public Network {
     }
     return links;
   }
-  void append_way(std::uint32_t src, std::uint32_t dst, std::vector<LinkId>& way) const override {
-    const std::uint32_t from = src / shape_.hosts;
-    const std::uint32_t to = dst / shape_.hosts;
+  void append_way(Flow flow, std::vector<LinkId>& way) const override {
+    const std::uint32_t from = flow.src / shape_.hosts;
+    const std::uint32_t to = flow.dst / shape_.hosts;
     if (from == to) return;
     way.push_back(inner(2 * from));
     way.push_back(inner(2 * to + 1));

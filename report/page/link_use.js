@@ -10,12 +10,16 @@ function wireBytes(framing, bytes) {
 /**
  * The share of its rate at which each link was used in each of `bins` equal parts of the run, and
  * its bytes: {shares, bytes: of messages, onWire: with what packets and lines add, used: the links
- * that carried something, ways: [{links, bytes}] that carried something, rateOf(link): in bytes/s}.
+ * that carried something, ways: [{hops: [[{link, share: of a message}]], bytes}] that carried
+ * something, rateOf(link): in bytes/s}.
  */
 async function linkUse(run, bins) {
   const {schedule, columns} = run.model;
   const {channelWay, channelBack, wayLinks, wayLink} =
       await columns.some(run.prefix, ['channel.way', 'channel.back', 'way.links', 'way.link']);
+  // Of sprayed messages a part passes each link.
+  const {wayParts, wayPassing} =
+      run.sprayed ? await columns.some(run.prefix, ['way.parts', 'way.passing']) : {};
   const first = sumsBefore(wayLinks);
   const shares = new Float32Array(run.links.length * bins);
   const bytes = new Float64Array(run.links.length);
@@ -33,12 +37,13 @@ async function linkUse(run, bins) {
     bytesOfWay[way] += size;
     for (let l = first[way]; l < first[way + 1]; ++l) {
       const link = wayLink[l];
-      bytes[link] += size;
-      onWire[link] += sizeOnWire;
+      const share = wayParts ? wayPassing[l] / wayParts[way] : 1;
+      bytes[link] += size * share;
+      onWire[link] += sizeOnWire * share;
       const last = Math.min(bins - 1, Math.floor(end / bin));
       for (let b = Math.floor(begin / bin); b <= last; ++b) {
         const part = Math.min(end, (b + 1) * bin) - Math.max(begin, b * bin);
-        shares[link * bins + b] += sizeOnWire * part / (end - begin);
+        shares[link * bins + b] += sizeOnWire * share * part / (end - begin);
       }
     }
   }
@@ -55,7 +60,19 @@ async function linkUse(run, bins) {
   });
   const ways = [];
   bytesOfWay.forEach((carried, w) => {
-    if (carried) ways.push({links: wayLink.slice(first[w], first[w + 1]), bytes: carried});
+    if (!carried) return;
+    const hops = [];
+    let through = 1;  // of a message, through the last hop
+    for (let l = first[w]; l < first[w + 1]; ++l) {
+      const share = wayParts ? wayPassing[l] / wayParts[w] : 1;
+      if (through > 1 - 1e-9) {
+        hops.push([]);
+        through = 0;
+      }
+      hops[hops.length - 1].push({link: wayLink[l], share});
+      through += share;
+    }
+    ways.push({hops, bytes: carried});
   });
   return {shares, bytes, onWire, used, ways, rateOf};
 }

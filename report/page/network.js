@@ -63,8 +63,10 @@ function drawNetwork(place, run, use, shareOf, onClick) {
 /** The links that carried something, each in the row of its latest place on a way. */
 function rowsOfLinks({used, ways}) {
   const row = new Map(used.map((link) => [link, 0]));
-  for (const {links} of ways) {
-    links.forEach((link, place) => row.set(link, Math.max(row.get(link), place)));
+  for (const {hops} of ways) {
+    hops.forEach((hop, place) => {
+      for (const {link} of hop) row.set(link, Math.max(row.get(link), place));
+    });
   }
   const rows = [];
   for (const [link, r] of row) (rows[r] = rows[r] || []).push(link);
@@ -78,15 +80,26 @@ function centre(row, boxes, width) {
   for (const link of row) boxes.get(link).x += Math.max(0, spare);
 }
 
-/** Which links follow each other on ways, and with how many bytes; the heaviest first. */
+/**
+ * Which links follow each other on ways, and with how many bytes; the heaviest first. Where sprayed
+ * messages go on from several links to more, nobody says which of them follow which.
+ */
 function pairsOf(ways) {
   const pairs = new Map();
-  for (const {links, bytes} of ways) {
-    for (let i = 1; i < links.length; ++i) {
-      const key = `${links[i - 1]} ${links[i]}`;
-      const pair = pairs.get(key) || {from: links[i - 1], to: links[i], bytes: 0};
-      pair.bytes += bytes;
-      pairs.set(key, pair);
+  const add = (from, to, bytes) => {
+    const key = `${from.link} ${to.link}`;
+    const pair = pairs.get(key) || {from: from.link, to: to.link, bytes: 0};
+    pair.bytes += bytes * Math.min(from.share, to.share);
+    pairs.set(key, pair);
+  };
+  for (const {hops, bytes} of ways) {
+    for (let h = 1; h < hops.length; ++h) {
+      const [before, after] = [hops[h - 1], hops[h]];
+      const count = Math.max(before.length, after.length);
+      if (Math.min(before.length, after.length) !== 1 && before.length !== after.length) continue;
+      for (let i = 0; i < count; ++i) {
+        add(before[Math.min(i, before.length - 1)], after[Math.min(i, after.length - 1)], bytes);
+      }
     }
   }
   return [...pairs.values()].sort((a, b) => b.bytes - a.bytes || a.from - b.from || a.to - b.to);

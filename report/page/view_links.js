@@ -74,7 +74,8 @@ async function fillLinks(run, inner) {
       run.measured ? `Of a real run: a message counts from its issue to its receipt. No rate of ` +
               `a link is known: all is relative to the highest that was seen, ${
                          rateText(use.rateOf(0))}. A click on a row draws it above.` :
-                     'A message counts on all links of its way while it leaves its NIC. ' +
+                     'A message counts on all links of its way while it leaves its NIC' +
+              (run.sprayed ? ', a sprayed one with its part. ' : '. ') +
               'A click on a link draws it above.'));
 }
 

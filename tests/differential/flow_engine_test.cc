@@ -65,6 +65,7 @@ Sample random_sample(std::uint32_t seed, bool may_share) {
   Platform platform =
       testing::random_platform(dice, fair ? NicDiscipline::kFair : NicDiscipline::kSerial);
   if (may_share) platform.topology = testing::random_topology(dice);
+  testing::vary_routing(platform.topology, seed);
   if (dice.one_in(4)) testing::random_node(dice, platform);
   if (dice.one_in(2)) platform.placement = {machine::Placement::Kind::kRandom, dice.below(100), ""};
   DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);

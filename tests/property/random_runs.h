@@ -67,6 +67,21 @@ inline machine::Topology random_topology(Dice& dice) {
   }
 }
 
+/// Gives a topology of several ways any of its routings, by the seed alone: samples stay what they
+/// are but for the ways.
+inline void vary_routing(machine::Topology& topology, std::uint32_t seed) {
+  using Kind = machine::Routing::Kind;
+  if (topology.kind() == machine::TopologyKind::kStar ||
+      topology.kind() == machine::TopologyKind::kTwoLevel) {
+    return;
+  }
+  constexpr Kind kKinds[] = {Kind::kOwn, Kind::kEcmp, Kind::kValiant, Kind::kSpray};
+  topology.routing = {kKinds[seed / 5 % 4], seed};
+  if (topology.routing.kind == Kind::kOwn || topology.routing.kind == Kind::kSpray) {
+    topology.routing.seed = 0;
+  }
+}
+
 /// Up to eight ranks a machine; any figure may be zero.
 inline void random_node(Dice& random, machine::Platform& p) {
   p.node.ranks = 1 + random.below(8);

@@ -77,6 +77,7 @@ Sample random_sample(std::uint32_t seed) {
   s.platform = testing::random_platform(
       dice, dice.one_in(2) ? NicDiscipline::kFair : NicDiscipline::kSerial);
   s.platform.topology = testing::random_topology(dice);
+  testing::vary_routing(s.platform.topology, seed);
   if (dice.one_in(4)) testing::random_node(dice, s.platform);
   // Completions cost a third something. Nothing is drawn for it.
   if (s.platform.gap.count() == 900'000 && !s.schedule.has_bundles()) {

@@ -65,6 +65,7 @@ TEST(FlowRun, IsTheSameWhereverItIsTakenUp) {
     Platform platform = testing::random_platform(
         dice, dice.one_in(2) ? NicDiscipline::kFair : NicDiscipline::kSerial);
     platform.topology = testing::random_topology(dice);
+    testing::vary_routing(platform.topology, seed);
     if (dice.one_in(4)) testing::random_node(dice, platform);
     const machine::DelayPlan plan = testing::random_delays(dice, schedule);
     expect_taken_up(schedule, platform, plan, 1 + dice.below(9),

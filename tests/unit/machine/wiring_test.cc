@@ -140,27 +140,84 @@ class NamedGraph {
   std::map<std::string, std::vector<std::string>> next_;
 };
 
-// The ends of every inner link: from which switch, to which. Walks every way and checks that each
-// link begins where the one before it ended, and that no way is longer than it must be.
-void check_against_bfs(const Wiring& wiring, const std::map<std::string, std::string>& from,
-                       const std::map<std::string, std::string>& to,
-                       const std::vector<std::string>& switch_of_host, bool shortest = true) {
+// From which switch every inner link comes, and to which it leads.
+struct Ends {
+  std::map<std::string, std::string> from;
+  std::map<std::string, std::string> to;
+  std::vector<std::string> switch_of_host;
+};
+
+// Every link of the route begins where the one before it ended.
+void check_walk(const Wiring& wiring, const Route& route, const Ends& ends, std::string at,
+                const std::string& end) {
+  for (std::size_t i = 1; i + 1 < route.links.size(); ++i) {
+    const std::string& name = wiring.links()[route.links[i].value].name;
+    ASSERT_EQ(ends.from.at(name), at) << name;
+    at = ends.to.at(name);
+  }
+  ASSERT_EQ(at, end);
+}
+
+// As much as comes to a switch leaves it.
+void check_parts(const Wiring& wiring, const Route& route, const Ends& ends,
+                 const std::string& begin, const std::string& end) {
+  std::map<std::string, std::int64_t> has = {{begin, route.parts}};
+  has[end] -= route.parts;
+  const std::set<LinkId> once(route.links.begin(), route.links.end());
+  ASSERT_EQ(once.size(), route.links.size());
+  for (std::size_t i = 1; i + 1 < route.links.size(); ++i) {
+    ASSERT_GT(route.parts_on[i], 0u);
+    const std::string& name = wiring.links()[route.links[i].value].name;
+    has[ends.from.at(name)] -= route.parts_on[i];
+    has[ends.to.at(name)] += route.parts_on[i];
+  }
+  for (const auto& [at, parts] : has) ASSERT_EQ(parts, 0) << at;
+}
+
+std::size_t parts_passing(const Route& route) {
+  std::size_t all = 0;
+  for (std::size_t i = 1; i + 1 < route.links.size(); ++i) all += route.parts_on[i];
+  return all;
+}
+
+// With every routing: ways lead from the one host to the other, and but for Valiant's none is
+// longer than it must be.
+void check_against_bfs(Platform platform, const Ends& ends, bool shortest = true) {
   NamedGraph graph;
-  for (const auto& [link, begin] : from) graph.join(begin, to.at(link));
-  ASSERT_EQ(from.size() + 2 * switch_of_host.size(), wiring.links().size());
-  for (std::uint32_t s = 0; s < wiring.rank_count(); ++s) {
-    const auto distances = graph.distances(switch_of_host[s]);
-    for (std::uint32_t d = 0; d < wiring.rank_count(); ++d) {
-      const Route route = wiring.route(RankId(s), RankId(d));
-      std::string at = switch_of_host[s];
-      for (std::size_t i = 1; i + 1 < route.links.size(); ++i) {
-        const std::string& name = wiring.links()[route.links[i].value].name;
-        ASSERT_EQ(from.at(name), at) << name << " on the way from " << s << " to " << d;
-        at = to.at(name);
+  for (const auto& [link, begin] : ends.from) graph.join(begin, ends.to.at(link));
+  const Wiring own = full(platform);
+  const auto routed = [&](Routing::Kind kind) {
+    platform.topology.routing = {kind, 3};
+    return full(platform);
+  };
+  const Wiring ecmp = routed(Routing::Kind::kEcmp);
+  const Wiring valiant = routed(Routing::Kind::kValiant);
+  const Wiring spray = routed(Routing::Kind::kSpray);
+  ASSERT_EQ(ends.from.size() + 2 * ends.switch_of_host.size(), own.links().size());
+  for (std::uint32_t s = 0; s < own.rank_count(); ++s) {
+    const std::string& begin = ends.switch_of_host[s];
+    const auto distances = graph.distances(begin);
+    for (std::uint32_t d = 0; d < own.rank_count(); ++d) {
+      const std::string& end = ends.switch_of_host[d];
+      SCOPED_TRACE(own.links()[2 * s].name + " to " + own.links()[2 * d].name);
+      const Route route = own.route(RankId(s), RankId(d));
+      const std::size_t hops = route.links.size() - 2;
+      ASSERT_NO_FATAL_FAILURE(check_walk(own, route, ends, begin, end));
+      if (shortest) {
+        ASSERT_EQ(hops, distances.at(end));
       }
-      ASSERT_EQ(at, switch_of_host[d]);
-      if (!shortest) continue;
-      ASSERT_EQ(route.links.size() - 2, distances.at(switch_of_host[d])) << s << " to " << d;
+      for (const std::uint32_t channel : {0, 1, 2}) {
+        const Route hashed = ecmp.route(RankId(s), RankId(d), channel);
+        ASSERT_EQ(hashed.links.size(), route.links.size());
+        ASSERT_EQ(hashed.latency, route.latency);
+        ASSERT_NO_FATAL_FAILURE(check_walk(ecmp, hashed, ends, begin, end));
+      }
+      ASSERT_NO_FATAL_FAILURE(
+          check_walk(valiant, valiant.route(RankId(s), RankId(d)), ends, begin, end));
+      const Route spread = spray.route(RankId(s), RankId(d));
+      ASSERT_EQ(parts_passing(spread), hops * spread.parts);
+      ASSERT_EQ(spread.latency, route.latency);
+      ASSERT_NO_FATAL_FAILURE(check_parts(spray, spread, ends, begin, end));
     }
   }
 }
@@ -172,11 +229,11 @@ TEST(Torus, WaysAreShortest) {
   for (const auto& dims : shapes) {
     Platform platform;
     platform.topology.shape = Torus{dims};
-    const Wiring wiring = full(platform);
-    std::map<std::string, std::string> from;
-    std::map<std::string, std::string> to;
-    std::vector<std::string> switches;
-    for (std::uint32_t n = 0; n < wiring.rank_count(); ++n) {
+    platform.topology.hop_latency = Time{7};
+    const std::uint32_t hosts = hosts_of(platform);
+    Ends ends;
+    auto& [from, to, switches] = ends;
+    for (std::uint32_t n = 0; n < hosts; ++n) {
       switches.push_back(std::to_string(n));
       std::uint32_t stride = 1;
       for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -192,7 +249,7 @@ TEST(Torus, WaysAreShortest) {
         stride *= dims[d];
       }
     }
-    check_against_bfs(wiring, from, to, switches);
+    check_against_bfs(platform, ends);
   }
 }
 
@@ -221,8 +278,8 @@ TEST(DragonflyShape, WaysAreShortestOfThoseWithOneBlueLink) {
     platform.topology.shape = shape;
     const Wiring wiring = full(platform);
     NamedGraph one_blue;  // its nodes say whether a blue link lies behind
-    std::map<std::string, std::string> from;
-    std::map<std::string, std::string> to;
+    Ends ends;
+    auto& [from, to, switches] = ends;
     const auto router = [&](std::uint32_t group, std::uint32_t chassis, std::uint32_t place) {
       return std::to_string((group * shape.chassis + chassis) * shape.routers + place);
     };
@@ -232,7 +289,6 @@ TEST(DragonflyShape, WaysAreShortestOfThoseWithOneBlueLink) {
       to[name] = b;
       for (const std::string blue : {"-", "b"}) one_blue.join(a + blue, b + blue);
     };
-    std::vector<std::string> switches;
     for (std::uint32_t g = 0; g < shape.groups; ++g) {
       for (std::uint32_t c = 0; c < shape.chassis; ++c) {
         for (std::uint32_t b = 0; b < shape.routers; ++b) {
@@ -253,7 +309,7 @@ TEST(DragonflyShape, WaysAreShortestOfThoseWithOneBlueLink) {
         one_blue.join(from[name] + "-", to[name] + "b");
       }
     }
-    check_against_bfs(wiring, from, to, switches, shape.groups <= shape.routers);
+    check_against_bfs(platform, ends, shape.groups <= shape.routers);
     for (std::uint32_t s = 0; s < wiring.rank_count(); ++s) {
       const auto distances = one_blue.distances(switches[s] + "-");
       for (std::uint32_t d = 0; d < wiring.rank_count(); ++d) {
@@ -309,9 +365,9 @@ TEST(FatTreeShape, EveryLinkBeginsWhereTheOneBeforeEnded) {
     const auto name = [](std::size_t level, std::uint32_t node) {
       return std::to_string(level) + "-" + std::to_string(node);
     };
-    const Wiring wiring = full(platform);
-    std::map<std::string, std::string> from;
-    std::map<std::string, std::string> to;
+    const std::uint32_t hosts = hosts_of(platform);
+    Ends ends;
+    auto& [from, to, switches] = ends;
     for (std::size_t l = 1; l < levels; ++l) {
       std::uint32_t nodes = 1;
       for (std::size_t digit = 0; digit < levels; ++digit) nodes *= radix(digit, l);
@@ -335,11 +391,8 @@ TEST(FatTreeShape, EveryLinkBeginsWhereTheOneBeforeEnded) {
         }
       }
     }
-    std::vector<std::string> switches;
-    for (std::uint32_t h = 0; h < wiring.rank_count(); ++h) {
-      switches.push_back(name(1, h / tree.down[0]));
-    }
-    check_against_bfs(wiring, from, to, switches);
+    for (std::uint32_t h = 0; h < hosts; ++h) switches.push_back(name(1, h / tree.down[0]));
+    check_against_bfs(platform, ends);
   }
 }
 
@@ -405,7 +458,9 @@ TEST(Valiant, GoesByWayOfAThirdPlace) {
 
 TEST(Routing, IsSaidAndReadBack) {
   for (const std::string text :
-       {"fat-tree:arity=4,routing=ecmp:7", "torus:dims=4,routing=valiant:18446744073709551615"}) {
+       {"fat-tree:arity=4,routing=ecmp:7", "torus:dims=4,routing=valiant:18446744073709551615",
+        "torus:dims=4,routing=ecmp:0", "fat-tree:arity=4,routing=spray",
+        "dragonfly:groups=2,chassis=1,routers=2,hosts=1,routing=spray"}) {
     const Platform platform = parse_platform_spec(text);
     EXPECT_EQ(parse_platform_spec(platform.spec()).spec(), platform.spec());
     EXPECT_THAT(platform.spec(), HasSubstr(text.substr(text.find("routing"))));
@@ -414,8 +469,13 @@ TEST(Routing, IsSaidAndReadBack) {
             parse_platform_spec("torus:dims=4").spec());
   EXPECT_EQ(parse_platform_spec("torus:dims=4,routing=valiant").spec(),
             parse_platform_spec("torus:dims=4,routing=valiant:0").spec());
-  EXPECT_THAT(error_of([] { parse_platform_spec("torus:dims=4,routing=ecmp"); }),
-              HasSubstr("'ecmp' is no routing here; expected minimal, valiant or valiant:SEED"));
+  EXPECT_THAT(error_of([] { parse_platform_spec("torus:dims=4,routing=d-mod-k"); }),
+              HasSubstr("'d-mod-k' is no routing here; expected minimal, ecmp, ecmp:SEED, valiant, "
+                        "valiant:SEED or spray"));
+  EXPECT_THAT(error_of([] { parse_platform_spec("fat-tree:arity=4,routing=spray:1"); }),
+              HasSubstr("'spray:1' has a seed, and spraying draws nothing; expected spray"));
+  EXPECT_THAT(error_of([] { parse_platform_spec("fat-tree:arity=160,routing=spray"); }),
+              HasSubstr("spraying over 6400 ways; expected at most 4096"));
   EXPECT_THAT(error_of([] { parse_platform_spec("fat-tree:arity=4,routing=ecmp:x"); }),
               HasSubstr("routing"));
   EXPECT_THAT(error_of([] { parse_platform_spec("star:routing=ecmp"); }),
