@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -178,9 +179,12 @@ Route Wiring::route(sched::RankId src, sched::RankId dst, std::uint32_t channel)
       const Network::Spray spray =
           contents_->network->append_all_ways(from, to, route.links, route.parts_on);
       hops = spray.hops;
-      route.parts = spray.parts;
-      route.parts_on.front() = spray.parts;
-      route.parts_on.push_back(spray.parts);
+      std::uint32_t together = spray.parts;  // that pass the same links everywhere
+      for (const std::uint32_t parts : route.parts_on) together = std::gcd(together, parts);
+      for (std::uint32_t& parts : route.parts_on) parts /= together;
+      route.parts = spray.parts / together;
+      route.parts_on.front() = route.parts;
+      route.parts_on.push_back(route.parts);
     } else if (from != to) {
       contents_->network->append_way({from, to, channel}, route.links);
       hops = route.links.size() - 1;

@@ -33,8 +33,9 @@ ConstraintSystem constraint_system(const machine::Setting& setting, const sched:
 /// bring back.
 SparseRows traffic_bytes(const sched::Schedule& schedule);
 
-/// Operations × links of the wiring: how often the operation's message passes the link, or which part
-/// of a sprayed one does; of gets and atomics that which comes back. Throws what machine::Paths does.
+/// Operations × links of the wiring: how often the operation's message passes the link, or which
+/// part of a sprayed one does; of gets and atomics that which comes back. Throws what
+/// machine::Paths does.
 SparseRows link_incidence(const machine::Setting& setting);
 
 }  // namespace slackline::analysis

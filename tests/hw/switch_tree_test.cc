@@ -86,6 +86,11 @@ TEST(SwitchTreeOfPlatform, WhatIsNoTreeIsRefusedByName) {
   EXPECT_THAT(refusal_of("torus:dims=3,rate=1Gbps", 3), HasSubstr("expected a tree of switches"));
   EXPECT_THAT(refusal_of("dragonfly:groups=3,chassis=1,routers=3,hosts=1,rate=1Gbps", 9),
               HasSubstr("expected a tree of switches"));
+  EXPECT_THAT(refusal_of("fat-tree:down=2x2,up=1x2,rate=1Gbps,routing=ecmp", 4),
+              HasSubstr("routing=ecmp: a testbed is a tree of switches"));
+  EXPECT_THAT(refusal_of("fat-tree:down=2x2,up=1x2,rate=1Gbps,routing=spray", 4),
+              HasSubstr("messages from host-0 to host-2 are sprayed over several ways"));
+  EXPECT_EQ(tree_of("fat-tree:down=2x2,up=1x1,rate=1Gbps,routing=spray", 4).switches.size(), 3u);
   EXPECT_THAT(refusal_of("star:rate=1Gbps,ranks_per_node=2", 4),
               HasSubstr("ranks 0 and 1 share a machine"));
   EXPECT_THROW(tree_of("star:rate=1Gbps", 1), InputError);
