@@ -37,11 +37,11 @@ MeasuredPoint stream(std::uint64_t bytes, std::uint64_t messages, double seconds
 // then up to `late_s` late. A single message comes sooner by `early_s`, or by nearly all of its
 // bytes' time; so does a stream, once.
 std::vector<MeasuredPoint> points_of_network(double early_s, double late_s = 0, int repeats = 8) {
-  struct Setting {
+  struct MeasuredSetting {
     PointKind kind;
     std::uint64_t bytes, messages;
   };
-  std::vector<Setting> settings = {{PointKind::kPost, 8, 16}, {PointKind::kPost, 8, 48}};
+  std::vector<MeasuredSetting> settings = {{PointKind::kPost, 8, 16}, {PointKind::kPost, 8, 48}};
   for (const std::uint64_t bytes : {8u, 512u, 4096u, 32768u, 262144u, 1048576u}) {
     settings.push_back({PointKind::kPingpong, bytes, 8});
     settings.push_back({PointKind::kSend, bytes, 4});
@@ -52,7 +52,7 @@ std::vector<MeasuredPoint> points_of_network(double early_s, double late_s = 0, 
   std::uniform_real_distribution<double> late(0, late_s);
   std::vector<MeasuredPoint> points;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    for (const Setting& setting : settings) {
+    for (const MeasuredSetting& setting : settings) {
       MeasuredPoint point = measured(setting.kind, setting.bytes, setting.messages, shaped());
       if (setting.kind != PointKind::kPost) {
         const double early = std::min(early_s, 0.9 * kByteS * static_cast<double>(setting.bytes));
