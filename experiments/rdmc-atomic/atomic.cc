@@ -81,8 +81,8 @@ ExperimentReport rdmc_atomic(const Options& options) {
   bool grows = true;
   std::map<std::uint64_t, Times> of_16;
   for (const std::uint64_t bytes : kSizes) {
-    Series received{fmt::format("{}, on receipt", sched::format_bytes(bytes))};
-    Series stable{fmt::format("{}, stable", sched::format_bytes(bytes))};
+    Series received{fmt::format("{} B, on receipt", bytes)};
+    Series stable{fmt::format("{} B, stable", bytes)};
     received.dashed = true;
     double before = 0;
     for (const std::uint32_t n : nodes) {
