@@ -19,6 +19,7 @@ struct GreedyTaste {
   /// A move may load its links so many times as much as the one from the nearest rank that has the
   /// unit, or is about to get it; ≥ 1.
   double detour = 1;
+  std::uint32_t most_units = 1;  // of a message
 
   /// One of many, by a draw from the seed; 0 is the taste above.
   static GreedyTaste drawn(std::uint64_t seed);

@@ -72,29 +72,13 @@ class Improver {
     CollectiveMoves changed = best_.moves;
     Moves& half = changed.*place.half;
     const bool by_float = draw(1, 2) == 0;
-    if (draw(2, 2) == 0) {
-      const std::vector<RankId> others = others_with(half, place.index);
-      if (others.empty()) return false;
-      half[place.index].src =
-          by_float ? *std::max_element(others.begin(), others.end(),
-                                       [&](RankId a, RankId b) {
-                                         return next_float_s(place, a) < next_float_s(place, b);
-                                       })
-                   : others[draw(3, others.size())];
-    } else {
-      const std::vector<std::size_t> earlier = same_ports_before(half, place.index);
-      if (earlier.empty()) return false;
-      std::size_t before = earlier[draw(3, earlier.size())];
-      if (by_float) {
-        const auto slack = std::find_if(earlier.begin(), earlier.end(), [&](std::size_t i) {
-          return float_s_[number_of({place.half, i})] > best_.makespan_s * kFaster;
-        });
-        if (slack != earlier.end()) before = *slack;
-      }
-      const auto begin = half.begin();
-      std::rotate(begin + static_cast<std::ptrdiff_t>(before),
-                  begin + static_cast<std::ptrdiff_t>(place.index),
-                  begin + static_cast<std::ptrdiff_t>(place.index) + 1);
+    const std::uint32_t what = draw(2, 8);
+    if (what < 3) {
+      if (!change_source(place, half, by_float, draw(3, 1u << 16))) return false;
+    } else if (what < 6) {
+      if (!go_earlier(place, half, by_float, draw(3, 1u << 16))) return false;
+    } else if (!(what == 6 ? split(half, place.index) : join(half, place.index))) {
+      return false;
     }
     if (!spreads(spreading_, half)) return false;
     const sched::Schedule schedule = schedule_of(task_, changed, "");
@@ -119,13 +103,69 @@ class Improver {
                                                     : reducing + place.index;
   }
 
+  bool change_source(const Place& place, Moves& half, bool by_float, std::size_t drawn) const {
+    const std::vector<RankId> others = others_with(half, place.index);
+    if (others.empty()) return false;
+    const auto less = [&](RankId a, RankId b) {
+      return next_float_s(place, a) < next_float_s(place, b);
+    };
+    half[place.index].src = by_float ? *std::max_element(others.begin(), others.end(), less)
+                                     : others[drawn % others.size()];
+    return true;
+  }
+
+  bool go_earlier(const Place& place, Moves& half, bool by_float, std::size_t drawn) const {
+    const std::vector<std::size_t> earlier = same_ports_before(half, place.index);
+    if (earlier.empty()) return false;
+    std::size_t before = earlier[drawn % earlier.size()];
+    if (by_float) {
+      const auto slack = std::find_if(earlier.begin(), earlier.end(), [&](std::size_t i) {
+        return float_s_[number_of({place.half, i})] > best_.makespan_s * kFaster;
+      });
+      if (slack != earlier.end()) before = *slack;
+    }
+    const auto at = [&](std::size_t i) { return half.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::rotate(at(before), at(place.index), at(place.index + 1));
+    return true;
+  }
+
+  static bool split(Moves& half, std::size_t index) {
+    if (half[index].units.size() < 2) return false;
+    Move second = half[index];
+    const auto middle = static_cast<std::ptrdiff_t>(second.units.size() / 2);
+    half[index].units.resize(static_cast<std::size_t>(middle));
+    second.units.erase(second.units.begin(), second.units.begin() + middle);
+    half.insert(half.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(second));
+    return true;
+  }
+
+  static bool join(Moves& half, std::size_t index) {
+    for (std::size_t i = index + 1; i < half.size(); ++i) {
+      if (half[i].src != half[index].src || half[i].dst != half[index].dst) continue;
+      std::vector<std::uint32_t>& units = half[index].units;
+      units.insert(units.end(), half[i].units.begin(), half[i].units.end());
+      std::sort(units.begin(), units.end());
+      half.erase(half.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    return false;
+  }
+
+  // The ranks that have all of the move's units before it.
   std::vector<RankId> others_with(const Moves& half, std::size_t index) const {
     const Move& move = half[index];
-    std::vector<RankId> others{spreading_.owner[move.unit]};
-    for (std::size_t i = 0; i < index; ++i) {
-      if (half[i].unit == move.unit) others.push_back(half[i].dst);
+    std::vector<std::size_t> has(task_.ranks);
+    for (const std::uint32_t unit : move.units) {
+      ++has[spreading_.owner[unit].value];
+      for (std::size_t i = 0; i < index; ++i) {
+        const std::vector<std::uint32_t>& units = half[i].units;
+        if (std::binary_search(units.begin(), units.end(), unit)) ++has[half[i].dst.value];
+      }
     }
-    std::erase(others, move.src);
+    std::vector<RankId> others;
+    for (std::uint32_t r = 0; r < task_.ranks; ++r) {
+      if (has[r] == move.units.size() && r != move.src.value) others.emplace_back(r);
+    }
     return others;
   }
 
@@ -161,12 +201,11 @@ class Improver {
 
 Improvement improve(const CollectiveTask& task, Improvement start,
                     const machine::Platform& platform, const machine::Wiring& wiring,
-                    const ImproveOptions& options, const SynthesisProgress& progress) {
+                    const ImproveOptions& options) {
   Improver improver(task, std::move(start), platform, wiring, options.seed);
   bool more = options.tries != 0 && improver.look();
   for (std::uint32_t i = 0; i < options.tries && more; ++i) {
     if (improver.attempt(i)) more = improver.look();
-    if (progress) progress("improving", i + 1, options.tries);
   }
   return improver.take();
 }
