@@ -34,6 +34,7 @@ class TimeExpanded {
         load_s_(std::size_t{n_} * n_),
         need_s_(n_),
         in_s_per_b_(n_, std::numeric_limits<double>::infinity()),
+        out_bytes_per_s_(n_),
         out_free_(n_, true),
         in_free_(n_, true),
         used_bytes_per_s_(ways.link_bytes_per_s().size()),
@@ -47,6 +48,7 @@ class TimeExpanded {
         load_s_[pair(s, d)] = static_cast<double>(largest) * way.load_s_per_b + way.latency_s;
         most_load_s_ = std::max(most_load_s_, load_s_[pair(s, d)]);
         in_s_per_b_[d] = std::min(in_s_per_b_[d], 1 / way.bytes_per_s);
+        out_bytes_per_s_[s] = std::max(out_bytes_per_s_[s], way.bytes_per_s);
       }
     }
     for (std::uint32_t u = 0; u < units_; ++u) {
@@ -243,11 +245,12 @@ class TimeExpanded {
   std::vector<std::uint8_t> has_;     // by rank, then unit
   std::vector<std::uint8_t> coming_;  // it has it, or it is on its way
   std::vector<std::uint32_t> holders_;
-  std::vector<double> nearest_s_;  // by rank and unit: the least load from a rank that has it
-  std::vector<double> nearing_;    // by rank and unit: of nearing(), or kUnknown
-  std::vector<double> load_s_;     // by pair: of the largest unit
-  std::vector<double> need_s_;     // by rank: what it lacks, at its best rate
-  std::vector<double> in_s_per_b_;
+  std::vector<double> nearest_s_;        // by rank and unit: the least load from a rank that has it
+  std::vector<double> nearing_;          // by rank and unit: of nearing(), or kUnknown
+  std::vector<double> load_s_;           // by pair: of the largest unit
+  std::vector<double> need_s_;           // by rank: what it lacks, at its best rate
+  std::vector<double> in_s_per_b_;       // by rank: of its fastest way in
+  std::vector<double> out_bytes_per_s_;  // by rank: of its fastest way out
   std::vector<std::uint8_t> out_free_;
   std::vector<std::uint8_t> in_free_;
   std::vector<double> used_bytes_per_s_;  // by link
@@ -272,6 +275,7 @@ GreedyTaste GreedyTaste::drawn(std::uint64_t seed) {
   taste.need = weight(seed, 1);
   taste.rare = weight(seed, 2);
   taste.near = weight(seed, 3);
+  taste.fit = weight(seed, 7);
   taste.luck = weight(seed, 4) / 16;
   taste.detour = kDetours[sched::below(sched::draw(seed, {5}), std::size(kDetours))];
   static constexpr std::uint32_t kMostUnits[] = {1, 1, 2, 4, 8, ~0u};

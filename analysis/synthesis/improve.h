@@ -20,12 +20,12 @@ struct ImproveOptions {
   std::uint64_t seed = 0;
 };
 
-/// Tries changes of one move each, drawn from those on the critical path of the run: it comes from
-/// another rank that has its units by then, the one whose next message has the most float or any;
-/// it goes before an earlier message of one of its ports, the nearest that has float or any; it
-/// becomes two, or one with the next between the same two ranks. A change is kept if the run ends
-/// earlier. Runs of which slack has no answer (Unsupported) stay as they are. The same input gives
-/// the same moves.
+/// Tries changes of one to three moves, drawn from those on the critical path of the run: it comes
+/// from another rank that has its units by then, the one whose next message has the most float or
+/// any; it goes before an earlier message of one of its ports, the nearest that has float or any;
+/// it becomes two, or one with the next between the same two ranks. A change is kept if the run
+/// ends earlier. Runs of which slack has no answer (Unsupported) stay as they are. The same input
+/// gives the same moves.
 Improvement improve(const CollectiveTask& task, Improvement start,
                     const machine::Platform& platform, const machine::Wiring& wiring,
                     const ImproveOptions& options);

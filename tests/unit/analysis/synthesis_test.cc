@@ -176,7 +176,6 @@ TEST(NamedMoves, AreProvedWhereThereAreSome) {
   options.ranks = 8;
   options.bytes = 100;
   EXPECT_TRUE(named_moves({Collective::kAllgather, 8, 100, 1}, options, "ring"));
-  EXPECT_FALSE(named_moves({Collective::kAllgather, 8, 100, 1}, options, "bruck"));
   EXPECT_FALSE(named_moves({Collective::kAllreduce, 8, 100, 1}, options, "recursive-doubling"));
 }
 
