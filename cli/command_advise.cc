@@ -97,9 +97,9 @@ class Advise : public Command {
     arguments.flag("--synthesize", synthesize_,
                    "also make a schedule for this platform, of no pattern");
     arguments.number("--attempts", "N", attempts_,
-                     "synthesis: schedules to make of each block size (default: 24)", 1, 1u << 20);
+                     "synthesis: schedules to make of each block size (default: 100)", 1, 1u << 20);
     arguments.number("--improvements", "N", improvements_,
-                     "synthesis: changes to try on the best of them (default: 200)", 0, 1u << 20);
+                     "synthesis: changes to try on each of the best (default: 1000)", 0, 1u << 20);
     arguments.file("--out", out_, "write the synthesized schedule there");
     declare_jobs(arguments, jobs_, "at a time (default: all cores)");
     arguments.file("--rack-map", rack_map_,
@@ -188,7 +188,9 @@ class Advise : public Command {
       console.phase("compiling");
       subject.digest = to_string(sched::compile(best.spec).digest());
       if (synthesize_) {
-        SynthesisRun synthesis = run_synthesis(request, best, synthesis_options(jobs), console);
+        std::vector<const analysis::Candidate*> ranked;
+        for (const std::uint32_t i : ranking) ranked.push_back(&table.candidates[i]);
+        SynthesisRun synthesis = run_synthesis(request, ranked, synthesis_options(jobs), console);
         if (out_) write_output_file(*out_, sched::write_text(synthesis.schedule));
         report.synthesis = std::move(synthesis.report);
       }

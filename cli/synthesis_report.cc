@@ -13,8 +13,9 @@ constexpr double kSame = 1e-9;  // ratios that differ by less are one time, comp
 }  // namespace
 
 std::string SynthesisReport::verdict() const {
-  std::string text = fmt::format("{} in blocks of {}, proved; ", sched::human_seconds(makespan_s),
-                                 sched::format_bytes(block_bytes));
+  std::string text =
+      fmt::format("{} in blocks of {}, from {}, proved; ", sched::human_seconds(makespan_s),
+                  sched::format_bytes(block_bytes), start);
   if (ratio() < 1 - kSame) {
     text += fmt::format("{:.4g} of the best named pattern's time", ratio());
   } else if (ratio() <= 1 + kSame) {
@@ -32,6 +33,7 @@ std::string SynthesisReport::verdict() const {
 void SynthesisReport::say(Answer& answer) const {
   answer.set("synthesized", title);
   answer.set("synthesized_digest", digest);
+  answer.set("synthesized_start", start);
   answer.set("synthesized_block_bytes", block_bytes);
   answer.set("synthesized_makespan_s", makespan_s);
   answer.set("synthesized_greedy_s", greedy_s);
@@ -42,9 +44,10 @@ void SynthesisReport::say(Answer& answer) const {
 }
 
 void SynthesisReport::say_none(Answer& answer) {
-  answer.set_null({"synthesized", "synthesized_digest", "synthesized_block_bytes",
-                   "synthesized_makespan_s", "synthesized_greedy_s", "synthesized_named_s",
-                   "synthesized_ratio", "synthesized_attempts", "synthesized_improved"});
+  answer.set_null({"synthesized", "synthesized_digest", "synthesized_start",
+                   "synthesized_block_bytes", "synthesized_makespan_s", "synthesized_greedy_s",
+                   "synthesized_named_s", "synthesized_ratio", "synthesized_attempts",
+                   "synthesized_improved"});
 }
 
 }  // namespace slackline::cli

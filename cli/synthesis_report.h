@@ -11,9 +11,10 @@ namespace slackline::cli {
 struct SynthesisReport {
   std::string title;
   std::string digest;
+  std::string start;  // what it was improved from: a pattern, or "greedy"
   std::uint64_t block_bytes = 0;
   double makespan_s = 0;
-  double greedy_s = 0;           // before it was improved
+  double greedy_s = 0;           // the best of the greedy, before anything was improved
   double named_s = 0;            // the best named pattern, by the same engine
   std::uint32_t attempts = 0;    // schedules that were simulated
   std::uint32_t improved = 0;    // changes that were kept

@@ -3,19 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "analysis/engines/flow_engine.h"
+#include "analysis/synthesis/named_moves.h"
 #include "analysis/synthesis/synthesize.h"
 #include "base/error.h"
 #include "engines/network.h"
 #include "sched/verify.h"
 
 namespace slackline::cli {
+namespace {
 
-SynthesisRun run_synthesis(const analysis::AdviceRequest& request, const analysis::Candidate& named,
+constexpr std::size_t kMostStarts = 12;
+
+std::vector<analysis::SynthesisStart> starts_of(
+    const analysis::CollectiveTask& task, std::span<const analysis::Candidate* const> ranked) {
+  std::vector<analysis::SynthesisStart> starts;
+  for (const analysis::Candidate* const named : ranked) {
+    if (starts.size() == kMostStarts) break;
+    if (named->platform.placement != ranked.front()->platform.placement) continue;
+    const sched::MulticastOptions& options = named->spec.multicast;
+    analysis::CollectiveTask same = task;
+    same.block_bytes = options.block_bytes;
+    std::optional<analysis::CollectiveMoves> moves =
+        analysis::named_moves(same, options, named->name());
+    if (moves) starts.push_back({named->name(), options.block_bytes, std::move(*moves)});
+  }
+  return starts;
+}
+
+}  // namespace
+
+SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
+                           std::span<const analysis::Candidate* const> ranked,
                            const SynthesisOptions& options, Console& console) {
+  const analysis::Candidate& named = *ranked.front();
   analysis::SynthesisRequest synthesis;
   analysis::CollectiveTask& task = synthesis.task;
   if (!request.collective.empty()) {
@@ -34,6 +59,7 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request, const analysi
   std::sort(synthesis.blocks.begin(), synthesis.blocks.end());
   synthesis.blocks.erase(std::unique(synthesis.blocks.begin(), synthesis.blocks.end()),
                          synthesis.blocks.end());
+  synthesis.starts = starts_of(task, ranked);
   synthesis.attempts = options.attempts;
   synthesis.improvements = options.improvements;
   synthesis.seed = options.seed;
@@ -53,11 +79,17 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request, const analysi
   }
   const sched::Schedule best = sched::compile(named.spec);
   const double named_s = analysis::run_flows({best, named.platform, wiring}).makespan_s();
-  SynthesisReport report{found.schedule.title(), to_string(found.schedule.digest()),
-                         found.block_bytes,      found.makespan_s,
-                         found.greedy_s,         named_s,
-                         found.attempts,         found.improved,
-                         found.sizes_left};
+  SynthesisReport report;
+  report.title = found.schedule.title();
+  report.digest = to_string(found.schedule.digest());
+  report.start = found.start;
+  report.block_bytes = found.block_bytes;
+  report.makespan_s = found.makespan_s;
+  report.greedy_s = found.greedy_s;
+  report.named_s = named_s;
+  report.attempts = found.attempts;
+  report.improved = found.improved;
+  report.sizes_left = found.sizes_left;
   return {std::move(found.schedule), std::move(report)};
 }
 

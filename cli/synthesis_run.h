@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "analysis/advice/advise.h"
 #include "cli/console.h"
@@ -11,8 +12,8 @@
 namespace slackline::cli {
 
 struct SynthesisOptions {
-  std::uint32_t attempts = 24;       // of each block size
-  std::uint32_t improvements = 200;  // changes tried on the best
+  std::uint32_t attempts = 100;       // of each block size
+  std::uint32_t improvements = 1000;  // changes tried on each of the best
   std::uint64_t seed = 0;
   std::uint32_t jobs = 1;
 };
@@ -22,9 +23,11 @@ struct SynthesisRun {
   SynthesisReport report;
 };
 
-/// On the platform of `named`, the best named pattern, with the request's block sizes. Throws what
-/// analysis::synthesize() does.
-SynthesisRun run_synthesis(const analysis::AdviceRequest& request, const analysis::Candidate& named,
+/// On the platform of the best named pattern, the first of `ranked`, with the request's block
+/// sizes, and beginning also with the first few that are on it. Throws what analysis::synthesize()
+/// does.
+SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
+                           std::span<const analysis::Candidate* const> ranked,
                            const SynthesisOptions& options, Console& console);
 
 }  // namespace slackline::cli

@@ -34,6 +34,7 @@ class TimeExpanded {
         load_s_(std::size_t{n_} * n_),
         need_s_(n_),
         in_s_per_b_(n_, std::numeric_limits<double>::infinity()),
+        out_bytes_per_s_(n_),
         out_free_(n_, true),
         in_free_(n_, true),
         used_bytes_per_s_(ways.link_bytes_per_s().size()),
@@ -47,6 +48,7 @@ class TimeExpanded {
         load_s_[pair(s, d)] = static_cast<double>(largest) * way.load_s_per_b + way.latency_s;
         most_load_s_ = std::max(most_load_s_, load_s_[pair(s, d)]);
         in_s_per_b_[d] = std::min(in_s_per_b_[d], 1 / way.bytes_per_s);
+        out_bytes_per_s_[s] = std::max(out_bytes_per_s_[s], way.bytes_per_s);
       }
     }
     for (std::uint32_t u = 0; u < units_; ++u) {
@@ -62,9 +64,9 @@ class TimeExpanded {
 
   Moves run() {
     const std::size_t all = std::size_t{n_ - 1} * units_;
-    while (moves_.size() < all) {
+    while (begun_ < all) {
       begin_what_can();
-      if (moves_.size() == all) break;
+      if (begun_ == all) break;
       if (ends_.empty()) throw InternalError("synthesis: nothing can begin, and not all is there");
       const double until_s = ends_.top().at_s + kInstantS;
       now_s_ = ends_.top().at_s;
@@ -126,14 +128,18 @@ class TimeExpanded {
     return known = share(gain_s, n_ * most_load_s_);
   }
 
+  bool may_go(std::uint32_t s, std::uint32_t d, std::uint32_t unit) const {
+    if (!has_[at(s, unit)] || coming_[at(d, unit)]) return false;
+    return load_s_[pair(s, d)] <= taste_.detour * nearest_s_[at(d, unit)] * (1 + kEqual);
+  }
+
   Choice best_of(std::uint32_t s, std::uint32_t d) {
     Choice best;
     const double load_s = load_s_[pair(s, d)];
     const double of_pair =
         taste_.need * share(need_s_[d], most_need_s_) - taste_.fast * share(load_s, most_load_s_);
     for (std::uint32_t u = 0; u < units_; ++u) {
-      if (!has_[at(s, u)] || coming_[at(d, u)]) continue;
-      if (load_s > taste_.detour * nearest_s_[at(d, u)] * (1 + kEqual)) continue;
+      if (!may_go(s, d, u)) continue;
       double liking = of_pair - taste_.rare * holders_[u] / n_;
       if (taste_.near != 0) liking += taste_.near * nearing(d, u);
       if (taste_.luck != 0) {
@@ -171,26 +177,47 @@ class TimeExpanded {
       });
       if (best.liking == kNone) return;
       begin(from, to, best.unit);
+      const std::vector<std::uint32_t>& units = moves_.back().units;
       each_free_pair([&](std::uint32_t s, std::uint32_t d) {
         Choice& choice = best_[pair(s, d)];
-        if (choice.liking != kNone && choice.unit == best.unit) choice = best_of(s, d);
+        if (choice.liking != kNone &&
+            std::find(units.begin(), units.end(), choice.unit) != units.end()) {
+          choice = best_of(s, d);
+        }
       });
     }
   }
 
+  // The unit, and those behind it that may go the same way.
+  std::vector<std::uint32_t> units_from(std::uint32_t s, std::uint32_t d,
+                                        std::uint32_t unit) const {
+    std::vector<std::uint32_t> found{unit};
+    for (std::uint32_t i = 1; i < units_ && found.size() < taste_.most_units; ++i) {
+      const std::uint32_t other = (unit + i) % units_;
+      if (may_go(s, d, other)) found.push_back(other);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
   void begin(std::uint32_t s, std::uint32_t d, std::uint32_t unit) {
     const Way& way = ways_.of(RankId(s), RankId(d));
-    const double wire_s = ways_.wire_s(way, task_.bytes[unit]);
     const auto move = static_cast<std::uint32_t>(moves_.size());
-    moves_.push_back({RankId(s), RankId(d), unit});
+    moves_.push_back({RankId(s), RankId(d), units_from(s, d, unit)});
+    std::uint64_t bytes = 0;
+    for (const std::uint32_t u : moves_.back().units) {
+      bytes += task_.bytes[u];
+      ++holders_[u];
+      expect(d, u);
+    }
+    begun_ += moves_.back().units.size();
     out_free_[s] = in_free_[d] = false;
     for (const std::uint32_t link : ways_.links(way)) used_bytes_per_s_[link] += way.bytes_per_s;
-    ++holders_[unit];
-    need_s_[d] -= static_cast<double>(task_.bytes[unit]) * in_s_per_b_[d];
-    expect(d, unit);
-    ends_.push({now_s_ + wire_s, move, What::kLinks});
-    ends_.push({now_s_ + wire_s + ways_.pause_s(way) / 2, move, What::kArrival});
-    ends_.push({now_s_ + wire_s + ways_.pause_s(way), move, What::kPorts});
+    need_s_[d] -= static_cast<double>(bytes) * in_s_per_b_[d];
+    const double sent_s = now_s_ + ways_.wire_s(way, bytes);
+    ends_.push({sent_s, move, What::kLinks});
+    ends_.push({sent_s + ways_.pause_s(way) / 2, move, What::kArrival});
+    ends_.push({sent_s + ways_.pause_s(way), move, What::kPorts});
   }
 
   void end(const End& what) {
@@ -199,7 +226,7 @@ class TimeExpanded {
     if (what.what == What::kLinks) {
       for (const std::uint32_t link : ways_.links(way)) used_bytes_per_s_[link] -= way.bytes_per_s;
     } else if (what.what == What::kArrival) {
-      has_[at(move.dst.value, move.unit)] = true;
+      for (const std::uint32_t unit : move.units) has_[at(move.dst.value, unit)] = true;
     } else {
       out_free_[move.src.value] = in_free_[move.dst.value] = true;
     }
@@ -212,16 +239,18 @@ class TimeExpanded {
   const std::uint32_t n_;
   const std::uint32_t units_;
   double now_s_ = 0;
+  std::size_t begun_ = 0;  // units on their way, or there
   double most_load_s_ = 0;
   double most_need_s_ = 0;
   std::vector<std::uint8_t> has_;     // by rank, then unit
   std::vector<std::uint8_t> coming_;  // it has it, or it is on its way
   std::vector<std::uint32_t> holders_;
-  std::vector<double> nearest_s_;  // by rank and unit: the least load from a rank that has it
-  std::vector<double> nearing_;    // by rank and unit: of nearing(), or kUnknown
-  std::vector<double> load_s_;     // by pair: of the largest unit
-  std::vector<double> need_s_;     // by rank: what it lacks, at its best rate
-  std::vector<double> in_s_per_b_;
+  std::vector<double> nearest_s_;        // by rank and unit: the least load from a rank that has it
+  std::vector<double> nearing_;          // by rank and unit: of nearing(), or kUnknown
+  std::vector<double> load_s_;           // by pair: of the largest unit
+  std::vector<double> need_s_;           // by rank: what it lacks, at its best rate
+  std::vector<double> in_s_per_b_;       // by rank: of its fastest way in
+  std::vector<double> out_bytes_per_s_;  // by rank: of its fastest way out
   std::vector<std::uint8_t> out_free_;
   std::vector<std::uint8_t> in_free_;
   std::vector<double> used_bytes_per_s_;  // by link
@@ -246,8 +275,11 @@ GreedyTaste GreedyTaste::drawn(std::uint64_t seed) {
   taste.need = weight(seed, 1);
   taste.rare = weight(seed, 2);
   taste.near = weight(seed, 3);
+  taste.fit = weight(seed, 7);
   taste.luck = weight(seed, 4) / 16;
   taste.detour = kDetours[sched::below(sched::draw(seed, {5}), std::size(kDetours))];
+  static constexpr std::uint32_t kMostUnits[] = {1, 1, 2, 4, 8, ~0u};
+  taste.most_units = kMostUnits[sched::below(sched::draw(seed, {6}), std::size(kMostUnits))];
   return taste;
 }
 

@@ -15,10 +15,12 @@ struct GreedyTaste {
   double need = 1;  // its target has much to receive yet, for the rate at which it can
   double rare = 1;  // few ranks have the unit
   double near = 1;  // it brings the unit nearer to ranks that lack it
+  double fit = 0;   // its source could send no faster to anybody
   double luck = 0;  // a draw
   /// A move may load its links so many times as much as the one from the nearest rank that has the
   /// unit, or is about to get it; ≥ 1.
   double detour = 1;
+  std::uint32_t most_units = 1;  // of a message
 
   /// One of many, by a draw from the seed; 0 is the taste above.
   static GreedyTaste drawn(std::uint64_t seed);

@@ -18,6 +18,7 @@ using sched::RankId;
 
 // Of two makespans, less of a difference is rounding.
 constexpr double kFaster = 1e-9;
+constexpr std::uint32_t kMostChanges = 3;  // at once
 
 // Where a move stands: in one of the halves, at its place there.
 struct Place {
@@ -40,9 +41,11 @@ class Improver {
   bool look() {
     const sched::Schedule schedule = schedule_of(task_, best_.moves, "");
     const machine::Setting setting(schedule, platform_, wiring_);
+    const sched::Trace trace = run_flows(setting);
+    ends_s_ = ends_of(schedule, trace);
     TimedSlack slack;
     try {
-      slack = slack_of_run(setting, run_flows(setting));
+      slack = slack_of_run(setting, trace);
     } catch (const Unsupported&) {
       return false;
     }
@@ -65,41 +68,18 @@ class Improver {
 
   // Whether the change was kept.
   bool attempt(std::uint64_t number) {
-    const auto draw = [&](std::uint64_t what, std::size_t bound) {
-      return sched::below(sched::draw(seed_, {number, what}), static_cast<std::uint32_t>(bound));
-    };
-    const Place place = place_of(critical_[draw(0, critical_.size())]);
     CollectiveMoves changed = best_.moves;
-    Moves& half = changed.*place.half;
-    const bool by_float = draw(1, 2) == 0;
-    if (draw(2, 2) == 0) {
-      const std::vector<RankId> others = others_with(half, place.index);
-      if (others.empty()) return false;
-      half[place.index].src =
-          by_float ? *std::max_element(others.begin(), others.end(),
-                                       [&](RankId a, RankId b) {
-                                         return next_float_s(place, a) < next_float_s(place, b);
-                                       })
-                   : others[draw(3, others.size())];
-    } else {
-      const std::vector<std::size_t> earlier = same_ports_before(half, place.index);
-      if (earlier.empty()) return false;
-      std::size_t before = earlier[draw(3, earlier.size())];
-      if (by_float) {
-        const auto slack = std::find_if(earlier.begin(), earlier.end(), [&](std::size_t i) {
-          return float_s_[number_of({place.half, i})] > best_.makespan_s * kFaster;
-        });
-        if (slack != earlier.end()) before = *slack;
-      }
-      const auto begin = half.begin();
-      std::rotate(begin + static_cast<std::ptrdiff_t>(before),
-                  begin + static_cast<std::ptrdiff_t>(place.index),
-                  begin + static_cast<std::ptrdiff_t>(place.index) + 1);
-    }
-    if (!spreads(spreading_, half)) return false;
+    const std::uint32_t changes = 1 + below(number, 0, kMostChanges);
+    std::uint32_t made = 0;
+    for (std::uint32_t i = 0; i < changes; ++i) made += change(changed, number, i + 1) ? 1 : 0;
+    if (made == 0 || !spreads_all(changed)) return false;
     const sched::Schedule schedule = schedule_of(task_, changed, "");
-    const double makespan_s = run_flows({schedule, platform_, wiring_}).makespan_s();
-    if (!(makespan_s < best_.makespan_s * (1 - kFaster))) return false;
+    const sched::Trace trace = run_flows({schedule, platform_, wiring_});
+    const double makespan_s = trace.makespan_s();
+    const double ends_s = ends_of(schedule, trace);
+    const bool faster = makespan_s < best_.makespan_s * (1 - kFaster);
+    const bool calmer = makespan_s <= best_.makespan_s && ends_s < ends_s_ * (1 - kFaster);
+    if (!faster && !calmer) return false;
     best_ = {std::move(changed), makespan_s, best_.kept + 1};
     return true;
   }
@@ -107,6 +87,56 @@ class Improver {
   Improvement take() { return std::move(best_); }
 
  private:
+  std::uint32_t below(std::uint64_t number, std::uint64_t what, std::size_t bound) const {
+    return sched::below(sched::draw(seed_, {number, what}), static_cast<std::uint32_t>(bound));
+  }
+
+  bool spreads_all(const CollectiveMoves& moves) const {
+    return (moves.reducing.empty() || spreads(spreading_, moves.reducing)) &&
+           (moves.spreading.empty() || spreads(spreading_, moves.spreading));
+  }
+
+  // Changes a move that is critical in the best run. After other changes its place may have another
+  // one, which does as well.
+  bool change(CollectiveMoves& changed, std::uint64_t number, std::uint64_t nth) const {
+    const auto draw = [&](std::uint64_t what, std::size_t bound) {
+      return below(number, 4 * nth + what, bound);
+    };
+    const Place place = place_of(critical_[draw(0, critical_.size())]);
+    Moves& half = changed.*place.half;
+    if (place.index >= half.size()) return false;
+    const bool by_float = draw(1, 2) == 0;
+    const std::uint32_t drawn = draw(3, 1u << 16);
+    switch (draw(2, 8)) {
+      case 0:
+      case 1:
+      case 2:
+        return change_source(place, half, by_float, drawn);
+      case 3:
+      case 4:
+      case 5:
+        return go_earlier(place, half, by_float, drawn);
+      case 6:
+        return split(half, place.index);
+      default:
+        return join(half, place.index);
+    }
+  }
+
+  // When the ranks have nothing more to do, added up.
+  static double ends_of(const sched::Schedule& schedule, const sched::Trace& trace) {
+    double sum_s = 0;
+    for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+      double end_s = 0;
+      for (std::uint32_t o = schedule.first_op(RankId(r)).value;
+           o < schedule.end_op(RankId(r)).value; ++o) {
+        end_s = std::max(end_s, trace.ops[o].done_s);
+      }
+      sum_s += end_s;
+    }
+    return sum_s;
+  }
+
   // Moves that reduce are carried out from the last to the first.
   Place place_of(std::uint32_t number) const {
     const std::size_t reducing = best_.moves.reducing.size();
@@ -119,13 +149,70 @@ class Improver {
                                                     : reducing + place.index;
   }
 
+  bool change_source(const Place& place, Moves& half, bool by_float, std::size_t drawn) const {
+    const std::vector<RankId> others = others_with(half, place.index);
+    if (others.empty()) return false;
+    const auto less = [&](RankId a, RankId b) {
+      return next_float_s(place, a) < next_float_s(place, b);
+    };
+    half[place.index].src = by_float ? *std::max_element(others.begin(), others.end(), less)
+                                     : others[drawn % others.size()];
+    return true;
+  }
+
+  bool go_earlier(const Place& place, Moves& half, bool by_float, std::size_t drawn) const {
+    const std::vector<std::size_t> earlier = same_ports_before(half, place.index);
+    if (earlier.empty()) return false;
+    std::size_t before = earlier[drawn % earlier.size()];
+    if (by_float) {
+      const auto slack = std::find_if(earlier.begin(), earlier.end(), [&](std::size_t i) {
+        return i < (best_.moves.*place.half).size() &&
+               float_s_[number_of({place.half, i})] > best_.makespan_s * kFaster;
+      });
+      if (slack != earlier.end()) before = *slack;
+    }
+    const auto at = [&](std::size_t i) { return half.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::rotate(at(before), at(place.index), at(place.index + 1));
+    return true;
+  }
+
+  static bool split(Moves& half, std::size_t index) {
+    if (half[index].units.size() < 2) return false;
+    Move second = half[index];
+    const auto middle = static_cast<std::ptrdiff_t>(second.units.size() / 2);
+    half[index].units.resize(static_cast<std::size_t>(middle));
+    second.units.erase(second.units.begin(), second.units.begin() + middle);
+    half.insert(half.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(second));
+    return true;
+  }
+
+  static bool join(Moves& half, std::size_t index) {
+    for (std::size_t i = index + 1; i < half.size(); ++i) {
+      if (half[i].src != half[index].src || half[i].dst != half[index].dst) continue;
+      std::vector<std::uint32_t>& units = half[index].units;
+      units.insert(units.end(), half[i].units.begin(), half[i].units.end());
+      std::sort(units.begin(), units.end());
+      half.erase(half.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    return false;
+  }
+
+  // The ranks that have all of the move's units before it.
   std::vector<RankId> others_with(const Moves& half, std::size_t index) const {
     const Move& move = half[index];
-    std::vector<RankId> others{spreading_.owner[move.unit]};
-    for (std::size_t i = 0; i < index; ++i) {
-      if (half[i].unit == move.unit) others.push_back(half[i].dst);
+    std::vector<std::size_t> has(task_.ranks);
+    for (const std::uint32_t unit : move.units) {
+      ++has[spreading_.owner[unit].value];
+      for (std::size_t i = 0; i < index; ++i) {
+        const std::vector<std::uint32_t>& units = half[i].units;
+        if (std::binary_search(units.begin(), units.end(), unit)) ++has[half[i].dst.value];
+      }
     }
-    std::erase(others, move.src);
+    std::vector<RankId> others;
+    for (std::uint32_t r = 0; r < task_.ranks; ++r) {
+      if (has[r] == move.units.size() && r != move.src.value) others.emplace_back(r);
+    }
     return others;
   }
 
@@ -153,6 +240,7 @@ class Improver {
   const Spreading spreading_;
   const std::uint64_t seed_;
   Improvement best_;
+  double ends_s_ = 0;                    // of its run, as ends_of() has it
   std::vector<double> float_s_;          // by move, as moves_of_ops() counts them
   std::vector<std::uint32_t> critical_;  // moves
 };
@@ -161,12 +249,11 @@ class Improver {
 
 Improvement improve(const CollectiveTask& task, Improvement start,
                     const machine::Platform& platform, const machine::Wiring& wiring,
-                    const ImproveOptions& options, const SynthesisProgress& progress) {
+                    const ImproveOptions& options) {
   Improver improver(task, std::move(start), platform, wiring, options.seed);
   bool more = options.tries != 0 && improver.look();
   for (std::uint32_t i = 0; i < options.tries && more; ++i) {
     if (improver.attempt(i)) more = improver.look();
-    if (progress) progress("improving", i + 1, options.tries);
   }
   return improver.take();
 }

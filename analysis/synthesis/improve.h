@@ -2,18 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <string_view>
 
 #include "analysis/synthesis/moved_collective.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 
 namespace slackline::analysis {
-
-/// Told what goes on, how much of it is done, and of how much.
-using SynthesisProgress =
-    std::function<void(std::string_view what, std::uint64_t done, std::uint64_t of)>;
 
 struct Improvement {
   CollectiveMoves moves;
@@ -26,13 +20,14 @@ struct ImproveOptions {
   std::uint64_t seed = 0;
 };
 
-/// Tries changes of one move each, drawn from those on the critical path of the run: it comes from
-/// another rank that has the unit by then, the one whose next message has the most float or any; or
-/// it goes before an earlier message of one of its ports, the nearest that has float or any. A
-/// change is kept if the run ends earlier. Runs of which slack has no answer (Unsupported) stay as
-/// they are. The same input gives the same moves.
+/// Tries changes of one to three moves, drawn from those on the critical path of the run: it comes
+/// from another rank that has its units by then, the one whose next message has the most float or
+/// any; it goes before an earlier message of one of its ports, the nearest that has float or any;
+/// it becomes two, or one with the next between the same two ranks. A change is kept if the run
+/// ends earlier. Runs of which slack has no answer (Unsupported) stay as they are. The same input
+/// gives the same moves.
 Improvement improve(const CollectiveTask& task, Improvement start,
                     const machine::Platform& platform, const machine::Wiring& wiring,
-                    const ImproveOptions& options, const SynthesisProgress& progress = {});
+                    const ImproveOptions& options);
 
 }  // namespace slackline::analysis

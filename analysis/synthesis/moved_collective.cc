@@ -62,13 +62,11 @@ struct Steps {
         units_(units),
         ready_(std::size_t{task.ranks} * units) {}
 
-  std::uint32_t of(const Move& move) {
-    std::uint32_t& ready_there = ready_[std::size_t{move.dst.value} * units_ + move.unit];
-    const std::uint32_t ready = ready_[std::size_t{move.src.value} * units_ + move.unit];
-    const std::uint32_t step =
-        std::max({next_send[move.src.value], next_receive[move.dst.value], ready});
-    next_send[move.src.value] = next_receive[move.dst.value] = step + 1;
-    ready_there = std::max(ready_there, step + 1);
+  std::uint32_t of(RankId src, RankId dst, const std::vector<std::uint32_t>& units) {
+    std::uint32_t step = std::max(next_send[src.value], next_receive[dst.value]);
+    for (const std::uint32_t unit : units) step = std::max(step, ready(src, unit));
+    next_send[src.value] = next_receive[dst.value] = step + 1;
+    for (const std::uint32_t unit : units) ready(dst, unit) = std::max(ready(dst, unit), step + 1);
     count = std::max(count, step + 1);
     return step;
   }
@@ -77,22 +75,47 @@ struct Steps {
   std::uint32_t count = 0;
 
  private:
+  std::uint32_t& ready(RankId rank, std::uint32_t unit) {
+    return ready_[std::size_t{rank.value} * units_ + unit];
+  }
+
   std::uint32_t units_;
   std::vector<std::uint32_t> ready_;  // by rank and unit: the step after it came
 };
 
-// Visits (move, its step, whether it combines).
+// Visits (source, target, units, step, whether it combines).
 template <class Visit>
 std::uint32_t for_each_step(const CollectiveTask& task, std::uint32_t units,
                             const CollectiveMoves& moves, Visit&& visit) {
   Steps steps(task, units);
-  for (std::size_t i = moves.reducing.size(); i-- > 0;) {
-    const Move& there = moves.reducing[i];
-    const Move back{there.dst, there.src, there.unit};
-    visit(back, steps.of(back), true);
+  for (auto move = moves.reducing.rbegin(); move != moves.reducing.rend(); ++move) {
+    visit(move->dst, move->src, move->units, steps.of(move->dst, move->src, move->units), true);
   }
-  for (const Move& move : moves.spreading) visit(move, steps.of(move), false);
+  for (const Move& move : moves.spreading) {
+    visit(move.src, move.dst, move.units, steps.of(move.src, move.dst, move.units), false);
+  }
   return steps.count;
+}
+
+// The messages of a move: units that follow one another are one piece.
+void add_messages(CollectivePlan::Message message, const std::vector<std::uint32_t>& units,
+                  CollectivePlan& plan) {
+  const std::uint32_t most = message.combines ? 1 : sched::kMostPieces;
+  message.pieces = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (i != 0 && units[i] == units[i - 1] + 1) {
+      ++plan.pieces.back().count;
+      continue;
+    }
+    if (message.pieces == most) {
+      plan.messages.push_back(message);
+      message.pieces = 0;
+    }
+    if (message.pieces == 0) message.first_piece = static_cast<std::uint32_t>(plan.pieces.size());
+    plan.pieces.push_back({units[i], 1, units[i]});
+    ++message.pieces;
+  }
+  plan.messages.push_back(message);
 }
 
 }  // namespace
@@ -127,7 +150,7 @@ Spreading spreading_of(const CollectiveTask& task) {
   return spreading;
 }
 
-std::uint64_t move_count(const Spreading& spreading) {
+std::uint64_t most_moves(const Spreading& spreading) {
   return std::uint64_t{spreading.ranks - 1} * spreading.units();
 }
 
@@ -138,10 +161,9 @@ sched::Schedule schedule_of(const CollectiveTask& task, const CollectiveMoves& m
   CollectivePlan& plan = writer.plan();
   plan.title = title;
   const std::uint32_t steps = for_each_step(
-      task, plan.units(), moves, [&](const Move& move, std::uint32_t step, bool combines) {
-        plan.messages.push_back({step, move.src, move.dst,
-                                 static_cast<std::uint32_t>(plan.pieces.size()), 1, combines});
-        plan.pieces.push_back({move.unit, 1, move.unit});
+      task, plan.units(), moves,
+      [&](RankId src, RankId dst, const auto& units, std::uint32_t step, bool combines) {
+        add_messages({step, src, dst, 0, 0, combines}, units, plan);
       });
   std::stable_sort(plan.messages.begin(), plan.messages.end(),
                    [](const auto& a, const auto& b) { return a.step < b.step; });
@@ -153,8 +175,8 @@ std::vector<std::uint32_t> moves_of_ops(const sched::Schedule& schedule, const C
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> of_send;  // by rank and step
   std::uint32_t count = 0;
   for_each_step(task, writer_of(task).plan().units(), moves,
-                [&](const Move& move, std::uint32_t step, bool) {
-                  of_send.emplace(std::pair(move.src.value, step), count++);
+                [&](RankId src, RankId, const auto&, std::uint32_t step, bool) {
+                  of_send.emplace(std::pair(src.value, step), count++);
                 });
   const std::vector<bool> control = schedule.control_channels();
   std::vector<std::uint32_t> of_op(schedule.op_count(), kNoMove);

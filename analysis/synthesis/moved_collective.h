@@ -40,8 +40,8 @@ bool has_spreading(Collective collective);
 /// What has to be spread, forwards or backwards. Throws InputError for too many units.
 Spreading spreading_of(const CollectiveTask& task);
 
-/// How many moves each of its two halves has.
-std::uint64_t move_count(const Spreading& spreading);
+/// How many moves each of its two halves has at most.
+std::uint64_t most_moves(const Spreading& spreading);
 
 /// The moves as a schedule, with credits, one message under way and one receive posted: as a named
 /// pattern has them by default. A rank sends in the order of the moves, and receives in it. A step

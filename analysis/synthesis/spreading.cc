@@ -8,11 +8,15 @@ bool spreads(const Spreading& task, const Moves& moves) {
     return has[std::size_t{rank.value} * task.units() + unit];
   };
   for (std::uint32_t u = 0; u < task.units(); ++u) at(task.owner[u], u) = true;
+  std::size_t came = 0;
   for (const Move& move : moves) {
-    if (!at(move.src, move.unit) || at(move.dst, move.unit)) return false;
-    at(move.dst, move.unit) = true;
+    for (const std::uint32_t unit : move.units) {
+      if (!at(move.src, unit) || at(move.dst, unit)) return false;
+      at(move.dst, unit) = true;
+      ++came;
+    }
   }
-  return moves.size() == std::size_t{task.ranks - 1} * task.units();
+  return came == std::size_t{task.ranks - 1} * task.units();
 }
 
 }  // namespace slackline::analysis

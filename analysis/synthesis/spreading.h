@@ -19,17 +19,18 @@ struct Spreading {
   std::uint32_t units() const { return static_cast<std::uint32_t>(owner.size()); }
 };
 
+/// One message; its units in ascending order, at least one.
 struct Move {
   sched::RankId src;
   sched::RankId dst;
-  std::uint32_t unit = 0;
+  std::vector<std::uint32_t> units;
   friend bool operator==(const Move&, const Move&) = default;
 };
 
 /// In an order in which they can be carried out. Ports work in that order, too.
 using Moves = std::vector<Move>;
 
-/// Whether each move's source has the unit by then, no rank gets one that it has, and all ranks
+/// Whether each move's source has its units by then, no rank gets one that it has, and all ranks
 /// have all in the end.
 bool spreads(const Spreading& task, const Moves& moves);
 

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <vector>
 
 #include "analysis/engines/flow_engine.h"
 #include "analysis/in_threads.h"
@@ -18,12 +19,43 @@
 namespace slackline::analysis {
 namespace {
 
+constexpr std::string_view kGreedy = "greedy";
+constexpr std::size_t kImproved = 4;
+
 struct Attempt {
   std::uint64_t block_bytes = 1;
   std::uint64_t number = 0;  // of its size
-  CollectiveMoves moves;
+  std::string_view start = kGreedy;
+  CollectiveMoves moves = {};
   double makespan_s = 0;
 };
+
+// The best first, the earlier of equals; those of equal makespans are taken for one.
+std::vector<const Attempt*> best_of(const std::vector<Attempt>& attempts) {
+  std::vector<const Attempt*> order;
+  for (const Attempt& attempt : attempts) order.push_back(&attempt);
+  std::stable_sort(order.begin(), order.end(), [](const Attempt* a, const Attempt* b) {
+    return a->makespan_s < b->makespan_s;
+  });
+  const auto same = [](const Attempt* a, const Attempt* b) {
+    return a->makespan_s == b->makespan_s;
+  };
+  order.erase(std::unique(order.begin(), order.end(), same), order.end());
+  order.resize(std::min(order.size(), kImproved));
+  return order;
+}
+
+CollectiveMoves greedy_collective(const CollectiveTask& task, const Ways& ways,
+                                  const Ways& backwards, std::uint64_t seed) {
+  const Spreading spreading = spreading_of(task);
+  const GreedyTaste taste = GreedyTaste::drawn(seed);
+  CollectiveMoves moves;
+  if (has_reducing(task.collective)) {
+    moves.reducing = greedy_moves(spreading, backwards, taste, seed);
+  }
+  if (has_spreading(task.collective)) moves.spreading = greedy_moves(spreading, ways, taste, seed);
+  return moves;
+}
 
 std::string title_of(const CollectiveTask& task, std::uint64_t seed) {
   return fmt::format("synthesized:{},ranks={},bytes={},block={},seed={}", name_of(task.collective),
@@ -46,13 +78,13 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   std::uint32_t sizes_left = 0;
   std::uint64_t fewest = ~std::uint64_t{0};
   for (const std::uint64_t block : request.blocks) {
-    const std::uint64_t moves = move_count(spreading_of(task_of(block)));
+    const std::uint64_t moves = most_moves(spreading_of(task_of(block)));
     fewest = std::min(fewest, moves);
     if (moves > request.most_moves) {
       ++sizes_left;
       continue;
     }
-    for (std::uint32_t i = 0; i < request.attempts; ++i) attempts.push_back({block, i, {}, 0});
+    for (std::uint32_t i = 0; i < request.attempts; ++i) attempts.push_back({block, i});
   }
   if (attempts.empty()) {
     throw InputError(fmt::format(
@@ -60,20 +92,20 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
         "fewer ranks",
         fewest, request.most_moves));
   }
+  const std::size_t greedy_end = attempts.size();
+  for (const SynthesisStart& start : request.starts) {
+    if (start.moves.reducing.size() + start.moves.spreading.size() > request.most_moves) continue;
+    attempts.push_back({start.block_bytes, 0, start.name, start.moves});
+  }
   in_threads(
       static_cast<std::uint32_t>(attempts.size()), request.jobs,
       [&](std::uint32_t i) {
         Attempt& attempt = attempts[i];
         const CollectiveTask task = task_of(attempt.block_bytes);
-        const Spreading spreading = spreading_of(task);
-        const std::uint64_t seed =
-            attempt.number == 0 ? 0 : sched::draw(request.seed, {attempt.number}) | 1;
-        const GreedyTaste taste = GreedyTaste::drawn(seed);
-        if (has_reducing(task.collective)) {
-          attempt.moves.reducing = greedy_moves(spreading, backwards, taste, seed);
-        }
-        if (has_spreading(task.collective)) {
-          attempt.moves.spreading = greedy_moves(spreading, ways, taste, seed);
+        if (i < greedy_end) {
+          const std::uint64_t seed =
+              attempt.number == 0 ? 0 : sched::draw(request.seed, {attempt.number}) | 1;
+          attempt.moves = greedy_collective(task, ways, backwards, seed);
         }
         const sched::Schedule schedule = schedule_of(task, attempt.moves, "");
         attempt.makespan_s = run_flows({schedule, platform, wiring}).makespan_s();
@@ -81,17 +113,30 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
       [&](std::uint32_t done) {
         if (progress) progress("synthesizing", done, attempts.size());
       });
-  Attempt& best = *std::min_element(
-      attempts.begin(), attempts.end(),
-      [](const Attempt& a, const Attempt& b) { return a.makespan_s < b.makespan_s; });
-  const CollectiveTask task = task_of(best.block_bytes);
-  const Improvement improved = improve(task, {std::move(best.moves), best.makespan_s, 0}, platform,
-                                       wiring, {request.improvements, request.seed}, progress);
-  return {schedule_of(task, improved.moves, title_of(task, request.seed)),
-          best.block_bytes,
-          improved.makespan_s,
-          best.makespan_s,
-          improved.kept,
+  const std::vector<const Attempt*> best = best_of(attempts);
+  std::vector<Improvement> improved(best.size());
+  in_threads(
+      static_cast<std::uint32_t>(best.size()), request.jobs,
+      [&](std::uint32_t i) {
+        improved[i] =
+            improve(task_of(best[i]->block_bytes), {best[i]->moves, best[i]->makespan_s, 0},
+                    platform, wiring, {request.improvements, request.seed});
+      },
+      [&](std::uint32_t done) {
+        if (progress) progress("improving", done, best.size());
+      });
+  const auto least = [](const auto& a, const auto& b) { return a.makespan_s < b.makespan_s; };
+  const auto chosen = std::min_element(improved.begin(), improved.end(), least);
+  const Attempt& from = *best[static_cast<std::size_t>(chosen - improved.begin())];
+  const CollectiveTask task = task_of(from.block_bytes);
+  const auto greedy_last = attempts.begin() + static_cast<std::ptrdiff_t>(greedy_end);
+  return {schedule_of(task, chosen->moves, title_of(task, request.seed)),
+          std::string(from.start),
+          from.block_bytes,
+          chosen->makespan_s,
+          from.makespan_s,
+          std::min_element(attempts.begin(), greedy_last, least)->makespan_s,
+          chosen->kept,
           static_cast<std::uint32_t>(attempts.size()),
           sizes_left};
 }

@@ -7,6 +7,22 @@ from program_case import ProgramCase, main
 
 SHARED = "two-level:racks=3,hosts=4,oversubscription=4"
 FEW = ["--patterns", "chain,binomial-pipeline,hybrid", "--blocks", "64KiB,256KiB"]
+# Four fast hosts and four slow ones, with a trunk between them.
+SLOW_HOSTS = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="room" routing="Full">
+    <cluster id="fast" prefix="fast-" suffix="" radical="0-3" speed="1Gf"
+             bw="100Gbps" lat="500ns" router_id="fast-switch"/>
+    <cluster id="slow" prefix="slow-" suffix="" radical="0-3" speed="1Gf"
+             bw="25Gbps" lat="500ns" router_id="slow-switch"/>
+    <link id="trunk" bandwidth="100Gbps" latency="1us" sharing_policy="SPLITDUPLEX"/>
+    <zoneRoute src="fast" dst="slow" gw_src="fast-switch" gw_dst="slow-switch">
+      <link_ctn id="trunk" direction="UP"/>
+    </zoneRoute>
+  </zone>
+</platform>
+"""
 
 
 class Advise(ProgramCase):
@@ -130,6 +146,57 @@ class Advise(ProgramCase):
                               document["best_platform"])
         self.assertAlmostEqual(found["makespan_s"], document["best_makespan_s"], delta=1e-12)
 
+    def synthesize(self, collective, *arguments):
+        return self.advise("--collective", collective, "--ranks", "8", "--bytes", "256KiB",
+                           "--blocks", "32KiB,256KiB", "--samples", "0", "--synthesize",
+                           "--attempts", "20", "--improvements", "100", *arguments)
+
+    def test_it_synthesizes_what_is_at_least_as_fast(self):
+        (self.folder / "slow.xml").write_text(SLOW_HOSTS)
+        uneven = ["two-level:racks=2,hosts=4,oversubscription=4", "simgrid:file=slow.xml"]
+        faster = set()
+        for platform in ["star:latency=1us", "torus:dims=2x4,latency=1us", *uneven]:
+            for collective in ["multicast", "allgather", "reduce-scatter", "allreduce"]:
+                with self.subTest(platform, collective=collective):
+                    found = self.synthesize(collective, "-p", platform, "--out", "s.slackline")
+                    self.assertLessEqual(found["synthesized_ratio"], 1 + 1e-9)
+                    if found["synthesized_ratio"] < 1 - 1e-6:
+                        faster.add((platform, collective))
+                    self.assertLessEqual(found["synthesized_makespan_s"],
+                                         found["synthesized_greedy_s"])
+                    self.assertAlmostEqual(found["synthesized_named_s"], found["best_makespan_s"],
+                                           delta=1e-8)
+                    self.assertTrue(self.document("check", "s.slackline")["ok"])
+                    run = self.document("simulate", "s.slackline", "--engine", "flow", "-p",
+                                        found["best_platform"])
+                    self.assertAlmostEqual(run["makespan_s"], found["synthesized_makespan_s"],
+                                           delta=1e-15)
+                    self.assertEqual(run["digest"], found["synthesized_digest"])
+        self.assertLessEqual({(uneven[0], "multicast"), (uneven[1], "reduce-scatter"),
+                              (uneven[1], "allreduce")}, faster)
+
+    def test_what_it_synthesizes_runs_and_is_exported(self):
+        found = self.synthesize("allreduce", "--out", "s.slackline")
+        self.assertIn("synthesized:allreduce,ranks=8,bytes=256KiB",
+                      (self.folder / "s.slackline").read_text())
+        self.assertEqual(self.document("export", "s.slackline", "--to", "msccl-xml", "-o",
+                                       "s.xml")["digest"], found["synthesized_digest"])
+        self.good("simulate", "s.xml", "--chunk", "1KiB")
+
+    def test_synthesis_depends_on_its_seed_alone(self):
+        one = self.synthesize("allgather", "-p", SHARED, "--jobs", "1", "--seed", "7")
+        self.assertEqual(one, self.synthesize("allgather", "-p", SHARED, "--jobs", "3", "--seed", "7"))
+        self.assertIn("seed=7", one["synthesized"])
+        self.assertIsNone(self.advise("--ranks", "4", "--bytes", "1MiB", *FEW)["synthesized"])
+
+    def test_collectives_are_compared(self):
+        found = self.advise("--collective", "reduce-scatter", "--ranks", "6", "--bytes", "600KB",
+                            "--blocks", "64KiB", "--samples", "0", "--confirm", "all")
+        self.assertEqual({c["pattern"] for c in found["candidates"]}, {"ring", "recursive-halving"})
+        run = self.document("simulate", found["best_schedule"], "-p", found["best_platform"])
+        self.assertAlmostEqual(run["makespan_s"], found["best_makespan_s"], delta=1e-12)
+        self.assertEqual(run["digest"], found["digest"])
+
     def test_refusals(self):
         size = ["--ranks", "4", "--bytes", "1MiB"]
         for arguments, said in [
@@ -145,6 +212,12 @@ class Advise(ProgramCase):
                 ([*size, "--noise", "loud"], "loud"),
                 ([*size, "--rack-map", "-"], "--rack-map -"),
                 ([*size, "--most-ops", "0"], "--most-ops"),
+                ([*size, "--collective", "gather"], "unknown collective 'gather'"),
+                ([*size, "--collective", "allgather", "--patterns", "rings"],
+                 "did you mean 'ring'"),
+                ([*size, "--out", "s.slackline"], "--out: without --synthesize"),
+                ([*size, "--attempts", "3"], "--attempts: without --synthesize"),
+                ([*size, "--synthesize", "--attempts", "0"], "--attempts"),
                 (["--ranks", "13", "--bytes", "1MiB", "-p", SHARED], "13 ranks on 12 hosts"),
         ]:
             with self.subTest(arguments):
