@@ -232,7 +232,9 @@ TEST(Torus, WaysAreShortest) {
     platform.topology.hop_latency = Time{7};
     const std::uint32_t hosts = hosts_of(platform);
     Ends ends;
-    auto& [from, to, switches] = ends;
+    auto& from = ends.from;
+    auto& to = ends.to;
+    auto& switches = ends.switch_of_host;
     for (std::uint32_t n = 0; n < hosts; ++n) {
       switches.push_back(std::to_string(n));
       std::uint32_t stride = 1;
@@ -279,7 +281,9 @@ TEST(DragonflyShape, WaysAreShortestOfThoseWithOneBlueLink) {
     const Wiring wiring = full(platform);
     NamedGraph one_blue;  // its nodes say whether a blue link lies behind
     Ends ends;
-    auto& [from, to, switches] = ends;
+    auto& from = ends.from;
+    auto& to = ends.to;
+    auto& switches = ends.switch_of_host;
     const auto router = [&](std::uint32_t group, std::uint32_t chassis, std::uint32_t place) {
       return std::to_string((group * shape.chassis + chassis) * shape.routers + place);
     };
@@ -367,7 +371,9 @@ TEST(FatTreeShape, EveryLinkBeginsWhereTheOneBeforeEnded) {
     };
     const std::uint32_t hosts = hosts_of(platform);
     Ends ends;
-    auto& [from, to, switches] = ends;
+    auto& from = ends.from;
+    auto& to = ends.to;
+    auto& switches = ends.switch_of_host;
     for (std::size_t l = 1; l < levels; ++l) {
       std::uint32_t nodes = 1;
       for (std::size_t digit = 0; digit < levels; ++digit) nodes *= radix(digit, l);
