@@ -82,19 +82,25 @@ class LoweredCollective {
       for (std::uint32_t u = first; u < first + piece.count; ++u) visit(u);
     }
   }
+  // `op` waits for what was last done with each unit at that end of the message. Neighbours mostly
+  // came together, and are waited for once: an edge for each unit would be n² of a barrier of n.
+  void wait(OpId op, const Message& message, End end, const std::vector<OpId>& last_of) {
+    OpId waits_for = OpId::none();
+    for_each_unit(message, end, [&](std::uint32_t unit) {
+      if (last_of[unit] == waits_for) return;
+      waits_for = last_of[unit];
+      builder_.after(waits_for, op);
+    });
+  }
   // `op` writes where the message goes to, and so waits until partial sums have left.
   void holds(const Message& message, OpId op) {
-    for_each_unit(message, End::kTo, [&](std::uint32_t unit) {
-      if (plan_.bytes() != 0) builder_.after(read_by_[unit], op);
-      held_by_[unit] = op;
-    });
+    if (plan_.bytes() != 0) wait(op, message, End::kTo, read_by_);
+    for_each_unit(message, End::kTo, [&](std::uint32_t unit) { held_by_[unit] = op; });
   }
   // `op` reads what the message carries, and so waits until it is there.
   void reads(const Message& message, OpId op) {
-    for_each_unit(message, End::kFrom, [&](std::uint32_t unit) {
-      builder_.after(held_by_[unit], op);
-      read_by_[unit] = op;
-    });
+    wait(op, message, End::kFrom, held_by_);
+    for_each_unit(message, End::kFrom, [&](std::uint32_t unit) { read_by_[unit] = op; });
   }
 
   // In a step: copies, receives, sends, then what comes late.
@@ -181,7 +187,7 @@ class LoweredCollective {
     const Slice sum{BufferId(message.dst.value), plan_.begin[unit], bytes};
     const OpId added = bytes != 0 ? builder_.add_to(adder(at), sum, landed, {receive})
                                   : builder_.join(at, {receive});
-    for_each_unit(message, End::kTo, [&](std::uint32_t u) { builder_.after(held_by_[u], added); });
+    wait(added, message, End::kTo, held_by_);
     holds(message, added);
     if (bytes != 0) added_.push_back(added);
   }
