@@ -45,7 +45,10 @@ Schedule compile_plan(const Plan& plan, const Spec& spec) {
 
 void require_memory(const Spec& spec, const MemoryLimit& memory, std::uint64_t bytes_of_op) {
   const std::uint64_t ops = most_ops(spec);
-  if (pattern_named(spec.pattern).plan == nullptr) bytes_of_op = bytes_of_op * 2 / 3;
+  const PatternEntry& pattern = pattern_named(spec.pattern);
+  if (pattern.plan == nullptr) {
+    bytes_of_op = pattern.op_memory + (bytes_of_op - kMemoryOfOp) * 2 / 3;
+  }
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(ops, bytes_of_op, &bytes)) bytes = ~std::uint64_t{0};
   memory.require(

@@ -21,14 +21,15 @@ Schedule compile_plan(const Plan& plan, const Spec& spec);
 /// Throws EnvironmentError, before the work, as require_memory() does.
 Schedule compile(const Spec& spec, const MemoryLimit& memory = {});
 
-/// What a schedule takes while it is made, proved and written as text, in bytes an operation
-/// (measured: 90 to 340); and when it is there.
+/// What the schedule of a pattern with a Plan takes while it is made, proved and written as text,
+/// in bytes an operation (measured: 90 to 340); and when it is there.
 inline constexpr std::uint64_t kMemoryOfOp = 300;
 inline constexpr std::uint64_t kMemoryOfOpMade = 150;
 
 /// Throws EnvironmentError if `memory` will not hold what is made of the spec, by most_ops():
-/// `bytes_of_op` for each operation, and two thirds of it where the pattern writes its own
-/// operations, whose bounds are up to three times what is made.
+/// `bytes_of_op` for each operation. Where the pattern writes its own operations,
+/// PatternEntry::op_memory stands for kMemoryOfOp, and two thirds of what is beyond: their number
+/// is mostly below most_ops().
 void require_memory(const Spec& spec, const MemoryLimit& memory,
                     std::uint64_t bytes_of_op = kMemoryOfOp);
 

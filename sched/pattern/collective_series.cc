@@ -179,6 +179,7 @@ constinit const PatternEntry kReducePattern = {
     .options = kReduceOptions,
     .schedule = reduce,
     .op_count = reduce_ops,
+    .op_memory = 340,
     .one_message = true,
     .bus = BusUse::kOnce};
 
@@ -205,6 +206,7 @@ constinit const PatternEntry kReduceScatterPattern = {
     .options = kReduceScatterOptions,
     .schedule = reduce_scatter,
     .op_count = reduce_scatter_ops,
+    .op_memory = 320,
     .one_message = true,
     .bus = BusUse::kAllToAll};
 
@@ -241,6 +243,7 @@ constinit const PatternEntry kBarrierPattern = {
     .options = kBarrierOptions,
     .schedule = barrier,
     .op_count = barrier_ops,
+    .op_memory = 1200,  // of 4,096 ranks, who have that many transfers each in its plan
     .one_message = true};
 
 }  // namespace slackline::sched

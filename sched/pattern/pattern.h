@@ -52,7 +52,10 @@ struct PatternEntry {
   std::unique_ptr<StepSource> (*make_steps)(const MulticastOptions&) = nullptr;
   SchedulePattern schedule = nullptr;                // …or this
   std::uint64_t (*op_count)(const Spec&) = nullptr;  // of `schedule`, about; never less
-  bool multicast = plan != nullptr;                  // brings every message to every rank
+  /// What `schedule` takes for each of op_count, proved and written as text, in bytes: measured,
+  /// and the less, the more op_count is above what is made.
+  std::uint32_t op_memory = 200;
+  bool multicast = plan != nullptr;  // brings every message to every rank
   bool one_message = false;  // `schedule` makes one; a series is composed of as many schedules
   BusUse bus = plan != nullptr ? BusUse::kOnce : BusUse::kNone;
 
@@ -63,8 +66,9 @@ struct PatternEntry {
 /// The entry of a pattern that writes a schedule itself.
 constexpr PatternEntry schedule_entry(std::string_view name, std::string_view summary,
                                       std::span<const Option> options, SchedulePattern schedule,
-                                      std::uint64_t (*op_count)(const Spec&)) {
-  return {name, summary, options, nullptr, nullptr, schedule, op_count};
+                                      std::uint64_t (*op_count)(const Spec&),
+                                      std::uint32_t op_memory = 200) {
+  return {name, summary, options, nullptr, nullptr, schedule, op_count, op_memory};
 }
 
 /// Every pattern, in the order `list patterns` shows them: those with a Plan come first. The list

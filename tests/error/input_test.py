@@ -4,9 +4,11 @@ Nothing reaches standard output, and no file is left behind (ProgramCase.bad see
 """
 
 import json
+import os
 import re
+import subprocess
 
-from program_case import CHAIN, PIPELINE, ProgramCase, main
+from program_case import CHAIN, PIPELINE, PROGRAM, ProgramCase, main
 
 DRAWN = ["--noise", "exponential,mean=1us"]
 USES = (["compile"], ["check"], ["export", "--to", "csv"], ["simulate"], ["slack"])
@@ -664,6 +666,31 @@ pre 0[0+8] value 0
         self.assertIn("expected fewer attempts", self.bad("compile", "repeat.sched", "--unroll", "1"))
         self.assertIn("--memory", self.bad("compile", CHAIN, "--memory", "x"))
         self.good("compile", CHAIN, "--memory", "1MiB")
+
+    def peak_mib(self, *arguments):
+        with subprocess.Popen([PROGRAM, *arguments], cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+            _, status, usage = os.wait4(program.pid, 0)
+            program.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(program.returncode, 0, arguments)
+        return usage.ru_maxrss / 1024
+
+    def test_a_pattern_takes_what_is_asked_for(self):
+        nothing_mib = self.peak_mib("compile", CHAIN, "-o", "x")
+        for spec in ("table-multicast:ranks=400,bytes=1000",
+                     "ring-buffer:ranks=200,bytes=1000,messages=300",
+                     "hash-table:ranks=32,operations=1000", "queue:ranks=32,operations=1000,op=push",
+                     "queue:ranks=32,operations=1000,via=am", "one-sided:ranks=64,operations=1000",
+                     "call:ranks=100,bytes=64,messages=300", "random-access:ranks=8,accesses=2000",
+                     "tree-search:ranks=8,depth=6", "reduce:ranks=64,bytes=64MiB,block=256KiB",
+                     "reduce-scatter:ranks=256,bytes=64KiB", "alltoall:ranks=256,bytes=64KiB",
+                     "allreduce:ranks=64,bytes=64MiB,block=256KiB,by=ring", "barrier:ranks=2048",
+                     "binomial-pipeline:ranks=64,bytes=64MiB,block=64KiB"):
+            with self.subTest(spec=spec):
+                said = self.bad("compile", spec, "--memory", "1KiB", code=3)
+                asked_mib = float(re.search(r"takes about ([0-9.]+) MiB", said).group(1))
+                took_mib = self.peak_mib("compile", spec, "-o", "x") - nothing_mib
+                self.assertLess(took_mib, 1.25 * asked_mib)
 
     def test_memory_is_asked_for_by_what_a_command_does(self):
         spec = "chain:ranks=2,bytes=10MB,block=50"

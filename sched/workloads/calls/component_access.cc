@@ -193,6 +193,6 @@ constexpr auto kOneSidedOptions = option_list(
 
 constinit const PatternEntry kOneSidedPattern =
     schedule_entry("one-sided", "one operation after the other, each at a random rank",
-                   kOneSidedOptions, one_sided, one_sided_ops);
+                   kOneSidedOptions, one_sided, one_sided_ops, 440);
 
 }  // namespace slackline::sched

@@ -229,6 +229,7 @@ constinit const PatternEntry kRingBufferPattern = {
     .options = kRingOptions,
     .schedule = ring_buffer,
     .op_count = ring_buffer_ops,
+    .op_memory = 320,
     .multicast = true,
     .bus = BusUse::kOnce};
 

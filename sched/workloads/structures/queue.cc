@@ -138,6 +138,6 @@ constexpr auto kQueueOptions = option_list(
 
 constinit const PatternEntry kQueuePattern =
     schedule_entry("queue", "pushes and pops of hosted queues, by RDMA or by call", kQueueOptions,
-                   queue, structure_ops);
+                   queue, structure_ops, 600);
 
 }  // namespace slackline::sched

@@ -377,6 +377,6 @@ constexpr auto kRandomAccessOptions = option_list(
 
 constinit const PatternEntry kRandomAccessPattern =
     schedule_entry("random-access", "uniform random access to global memory, by many tasks a core",
-                   kRandomAccessOptions, random_access, random_access_ops);
+                   kRandomAccessOptions, random_access, random_access_ops, 280);
 
 }  // namespace slackline::sched

@@ -163,6 +163,6 @@ constexpr auto kTreeSearchOptions = option_list(
 
 constinit const PatternEntry kTreeSearchPattern = schedule_entry(
     "tree-search", "an unbalanced tree of the UTS benchmark, by tasks that steal work",
-    kTreeSearchOptions, tree_search, tree_search_ops);
+    kTreeSearchOptions, tree_search, tree_search_ops, 240);
 
 }  // namespace slackline::sched
