@@ -114,6 +114,6 @@ constexpr auto kTableOptions = option_list(
 
 constinit const PatternEntry kHashTablePattern =
     schedule_entry("hash-table", "inserts and finds in a distributed table, by RDMA or by call",
-                   kTableOptions, hash_table, structure_ops, 560);
+                   kTableOptions, hash_table, structure_ops, 600);
 
 }  // namespace slackline::sched
