@@ -42,9 +42,9 @@ double writes_per_s(const machine::Platform& platform, std::uint64_t bytes, std:
 
 double calls_per_s(const machine::Platform& platform, std::uint64_t bytes, std::uint32_t messages,
                    std::uint32_t u_max, std::string_view options) {
-  const sched::Schedule schedule = sched::compile(sched::parse_spec(
-      fmt::format("call:ranks=2,bytes={},messages={},signal={},reads=identifier{}{}", bytes,
-                  messages, u_max, options.empty() ? "" : ",", options)));
+  const sched::Schedule schedule = sched::compile(
+      sched::parse_spec(fmt::format("call:ranks=2,bytes={},messages={},signal={}{}{}", bytes,
+                                    messages, u_max, options.empty() ? "" : ",", options)));
   return messages / analysis::run_events({schedule, platform}).makespan_s();
 }
 
