@@ -15,6 +15,7 @@
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/draft.h"
+#include "tests/support/input_error.h"
 
 namespace slackline {
 namespace {
@@ -181,13 +182,8 @@ TEST(RingBuffer, ByItsSpec) {
 }
 
 TEST(RingBuffer, SaysWhatIsWrong) {
-  const auto error_of = [](const std::string& options) -> std::string {
-    try {
-      compile(sched::parse_spec("ring-buffer:" + options));
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto error_of = [](const std::string& options) {
+    return testing::error_of([&] { compile(sched::parse_spec("ring-buffer:" + options)); });
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(error_of("ranks=3,bytes=1,block=1"),

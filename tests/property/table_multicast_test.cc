@@ -19,6 +19,7 @@
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/draft.h"
+#include "tests/support/input_error.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline {
@@ -285,13 +286,8 @@ TEST(TableMulticast, BySpecAndWhatIsWrong) {
   EXPECT_EQ(schedule.digest(), schedule_of({5, 40, 4, 2, true, 1000, 2}).digest());
   EXPECT_EQ(schedule.message_bytes(), 40'000u);
   EXPECT_EQ(most_ops(spec), schedule.op_count());
-  const auto error_of = [](const std::string& options) -> std::string {
-    try {
-      compile(sched::parse_spec("table-multicast:" + options));
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto error_of = [](const std::string& options) {
+    return testing::error_of([&] { compile(sched::parse_spec("table-multicast:" + options)); });
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(error_of("ranks=3,bytes=1,slots=10,batch=4"),
