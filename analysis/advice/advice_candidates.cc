@@ -126,7 +126,7 @@ std::vector<std::string_view> patterns_for(std::string_view collective) {
   } else if (collective == "allreduce") {
     algorithms = sched::allreduce_algorithms();
   } else {
-    constexpr std::string_view kKnown[] = {"allgather", "reduce-scatter", "allreduce"};
+    constexpr std::string_view kKnown[] = {"multicast", "allgather", "reduce-scatter", "allreduce"};
     throw InputError(sched::unknown_name("collective", collective, kKnown));
   }
   for (const sched::CollectiveAlgorithm& algorithm : algorithms) names.push_back(algorithm.name);

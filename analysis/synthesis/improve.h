@@ -24,8 +24,8 @@ struct ImproveOptions {
 /// from another rank that has its units by then, the one whose next message has the most float or
 /// any; it goes before an earlier message of one of its ports, the nearest that has float or any;
 /// it becomes two, or one with the next between the same two ranks. A change is kept if the run
-/// ends earlier. Runs of which slack has no answer (Unsupported) stay as they are. The same input
-/// gives the same moves.
+/// ends earlier, or no later and its ranks do on average. Runs of which slack has no answer
+/// (Unsupported) stay as they are. The same input gives the same moves.
 Improvement improve(const CollectiveTask& task, Improvement start,
                     const machine::Platform& platform, const machine::Wiring& wiring,
                     const ImproveOptions& options);
