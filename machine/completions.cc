@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "machine/run/signals.h"
 
 namespace slackline::machine {
-
-using sched::On;
-using sched::Op;
-using sched::OpId;
-using sched::OpKind;
 
 bool completions_cost(const Platform& platform) { return !completion_figure(platform).empty(); }
 
@@ -39,17 +35,8 @@ Completions::Completions(const sched::Schedule& schedule, const Platform& platfo
                     "on a platform with {}",
                     c, completion_figure(platform)));
   }
-  const bool all = !schedule.regions().empty() || order.sends_in_flight != 0;
-  makes_.resize(schedule.op_count(), 0);
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const Op& op = schedule.ops()[i];
-    if (op.kind == OpKind::kRecv || (all && sched::is_initiator(op.kind))) makes_[i] = 1;
-    for (const sched::Edge& edge : schedule.edges_into(OpId(i))) {
-      if (edge.on == On::kDone && sched::is_initiator(schedule.op(edge.pred).kind)) {
-        makes_[edge.pred.value] = 1;
-      }
-    }
-  }
+  makes_ =
+      signalled_operations(schedule, sched::RegionTree(schedule), order, platform.interleave_bytes);
 }
 
 }  // namespace slackline::machine
