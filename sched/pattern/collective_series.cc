@@ -165,9 +165,9 @@ constexpr Option kByOption = text_option<&CollectiveOptions::by>(
 constexpr Option kAddersOption = count_option<&AdderOptions::adders>(
     "adders", "0 to 1024", "sums: CPU lanes that add, 0: the one that posts", 0, 1024);
 constexpr Option kPerNodeOption =
-    count_option<&NodeOptions::per_node>(
-        "per-node", "1 or more", "by=hierarchical: consecutive ranks that are one node")
-        .or_else("the largest divisor of the ranks whose square is not above them");
+    count_option<&NodeOptions::per_node>("per-node", "a divisor of ranks",
+                                         "by=hierarchical: ranks of a node, in order")
+        .or_else("near the root of ranks");
 constexpr auto kReduceOptions =
     option_list(kPlanOptions, kInFlightOption, kReadyOption, kWindowOption, kMessagesOption,
                 kSlotsOption, kByOption, kAddersOption);
@@ -176,17 +176,16 @@ constexpr auto kAllgatherOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
                 kStartOption, kWindowOption, kMessagesOption, kByOption, kPerNodeOption);
 // Receives of what comes on the way wait for what was there to be copied out.
-constexpr auto kAlltoallOptions = option_list(
-    kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption, kWindowOption,
-    kMessagesOption,
-    text_option<&AlltoallOptions::by>("by", "pairwise|bruck|hierarchical",
-                                      "alltoall: the algorithm"),
-    kPerNodeOption);
+constexpr auto kAlltoallOptions =
+    option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
+                kWindowOption, kMessagesOption,
+                text_option<&AlltoallOptions::by>("by", "pairwise|bruck|hierarchical",
+                                                  "alltoall: the algorithm"),
+                kPerNodeOption);
 constexpr auto kReduceScatterOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
                 kWindowOption, kMessagesOption, kSlotsOption,
-                text_option<&ReduceScatterOptions::by>("by",
-                                                       "ring|recursive-halving|hierarchical",
+                text_option<&ReduceScatterOptions::by>("by", "ring|recursive-halving|hierarchical",
                                                        "reduce-scatter: the algorithm"),
                 kAddersOption, kPerNodeOption);
 constexpr auto kTreeSharesOptions = option_list(kPlanOptions, kInFlightOption, kReadyOption,
@@ -254,7 +253,7 @@ constinit const PatternEntry kGatherPattern = {
 
 constinit const PatternEntry kAlltoallPattern = {
     .name = "alltoall",
-    .summary = "every rank's piece for every rank, in pairs or by Bruck's algorithm",
+    .summary = "every rank's piece for every rank, in pairs, by Bruck or by nodes",
     .options = kAlltoallOptions,
     .schedule = alltoall,
     .op_count = alltoall_ops,

@@ -20,7 +20,8 @@ struct Nodes {
       }
     }
     if (n % k != 0) {
-      throw InputError(fmt::format("per-node: {} ranks a node; expected a divisor of {} ranks", k, n));
+      throw InputError(
+          fmt::format("per-node: {} ranks a node; expected a divisor of {} ranks", k, n));
     }
     count = n / k;
   }
@@ -31,8 +32,8 @@ struct Nodes {
   std::uint32_t count;  // of nodes
 };
 
-// What a ring of `size` members does in a step of a round: member i gives the next one the part that
-// is `lead` + step before its own.
+// What a ring of `size` members does in a step of a round: member i gives the next one the part
+// that is `lead` + step before its own.
 template <class Give>
 void ring_round(std::uint32_t size, std::uint32_t lead, const Give& give) {
   for (std::uint32_t step = 0; step + 1 < size; ++step) {

@@ -1,5 +1,5 @@
-// Collectives of machines with several ranks a node, which are near each other: as few bytes as
-// possible go between nodes.
+// Collectives of machines with several ranks a node, which are near each other: few steps, and few
+// messages between nodes.
 #pragma once
 
 #include "sched/pattern/collective_plan.h"
@@ -15,10 +15,10 @@ struct NodeOptions {
 /// n ranks on N nodes of k each: rank r = i k + l is the l-th of node i. `root` has no meaning. All
 /// throw InputError if the ranks are no multiple of NodeOptions::per_node.
 
-/// The sum within each node by a ring (k − 1 steps), after which each of its ranks has a k-th of the
-/// node's; the sum among the l-th ranks of all nodes by a ring there and back (2 (N − 1)); and a
-/// round within each node that brings the sums to all (k − 1). Each rank sends 2 m (n − 1) / n, of
-/// which 2 m (N − 1) / n leave its node: a k-th of what a ring over all nodes' ranks in turn needs.
+/// The sum within each node by a ring (k − 1 steps), after which each of its ranks has a k-th of
+/// the node's; the sum among the l-th ranks of all nodes by a ring there and back (2 (N − 1)); and
+/// a round within each node that brings the sums to all (k − 1). Each rank sends 2 m (n − 1) / n,
+/// of which 2 m (N − 1) / n leave its node.
 CollectivePlan hierarchical_allreduce(const MulticastOptions& options);
 /// The first two rounds, with shares so placed that share r ends at rank r. k − 1 + N − 1 steps.
 CollectivePlan hierarchical_reduce_scatter(const MulticastOptions& options);

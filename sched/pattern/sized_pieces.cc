@@ -116,7 +116,8 @@ void write_program(ProgramWriter& out, const Spec& spec, const SizedPieces& piec
       const bool comes = piece.dst == rank;
       const ChannelId on = out.channel(piece.src, piece.dst);
       const std::uint64_t block = spec.multicast.block_bytes;
-      for (std::uint64_t done = 0; done < piece.bytes; done += std::min(block, piece.bytes - done)) {
+      for (std::uint64_t done = 0; done < piece.bytes;
+           done += std::min(block, piece.bytes - done)) {
         Slice part = comes ? to : from;
         part.offset += done;
         part.bytes = std::min(block, piece.bytes - done);
@@ -223,41 +224,43 @@ std::vector<std::uint64_t> read_sizes(const std::string& path, std::uint32_t row
     }
     const std::size_t in_line = sizes.size() - before;
     if (rows > 1 && in_line != 0 && in_line != columns) {
-      throw InputError(fmt::format("{}: {} sizes; expected {}, one for each rank", what, in_line,
-                                   columns));
+      throw InputError(
+          fmt::format("{}: {} sizes; expected {}, one for each rank", what, in_line, columns));
     }
   }
   if (sizes.size() != all) {
-    throw InputError(
-        fmt::format("sizes: {}: {} sizes; expected {}", path, sizes.size(), all));
+    throw InputError(fmt::format("sizes: {}: {} sizes; expected {}", path, sizes.size(), all));
   }
   return sizes;
 }
 
+// A size is of all pieces, and anything else a file.
 template <bool of_all>
-void read_sizes_option(const Option&, std::string_view text, Spec& spec) {
+void read_sizes_option(const Option& option, std::string_view text, Spec& spec) {
   const std::uint32_t n = spec.multicast.ranks;
   PieceSizes& sizes = spec.edit_own<PieceSizes>();
-  if (sizes.each != PieceSizes().each) {
-    throw InputError("bytes: given beside sizes; expected either");
+  const bool begins_as_number = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  if (begins_as_number && text.find_first_not_of("0123456789.KMGTiB") == std::string_view::npos) {
+    sizes.each = parse_bytes(text, option.key);
+    return;
   }
   sizes.file = text;
   sizes.listed = read_sizes(sizes.file, of_all ? n : 1, n);
 }
 
-std::string write_sizes(const Option&, const Spec& spec) { return spec.own<PieceSizes>().file; }
+std::string write_sizes(const Option&, const Spec& spec) {
+  const PieceSizes& sizes = spec.own<PieceSizes>();
+  return sizes.file.empty() ? format_bytes(sizes.each) : sizes.file;
+}
 
 template <bool of_all>
-constexpr auto kSizesOptions = option_list(
-    kRanksOption,
-    size_option<&PieceSizes::each>("bytes", "a size, 0 or more", "of each piece, without sizes"),
-    Option{"sizes", "a text file",
-           of_all ? "alltoallv: a line for each rank, with its piece for each rank"
-                  : "scatterv, gatherv: of each rank's piece",
-           read_sizes_option<of_all>, write_sizes},
-    kBlockOption);
-constexpr auto kSizedLoweringOptions = option_list(kInFlightOption, kReadyOption, kStartOption,
-                                                   kWindowOption, kMessagesOption);
+constexpr auto kSizesOptions = option_list(kRanksOption,
+                                           Option{"sizes", "a size, or a text file",
+                                                  "alltoallv, scatterv, gatherv: of the pieces",
+                                                  read_sizes_option<of_all>, write_sizes},
+                                           kBlockOption);
+constexpr auto kSizedLoweringOptions =
+    option_list(kInFlightOption, kReadyOption, kStartOption, kWindowOption, kMessagesOption);
 constexpr auto kAlltoallvOptions = option_list(kSizesOptions<true>, kSizedLoweringOptions);
 constexpr auto kRootedOptions =
     option_list(kSizesOptions<false>, kRootOption, kSizedLoweringOptions);

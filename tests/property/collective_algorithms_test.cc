@@ -237,8 +237,8 @@ TEST(CollectiveAlgorithmCosts, OfNodesAreAsStated) {
         all.own.edit<NodeOptions>().per_node = k;
         return all;
       };
-      const auto expect = [&](const CollectivePlan& plan, std::uint32_t steps,
-                              std::uint64_t within, std::uint64_t among) {
+      const auto expect = [&](const CollectivePlan& plan, std::uint32_t steps, std::uint64_t within,
+                              std::uint64_t among) {
         EXPECT_EQ(plan.steps, steps);
         std::vector<std::uint64_t> inside(n);
         std::vector<std::uint64_t> outside(n);
@@ -255,8 +255,8 @@ TEST(CollectiveAlgorithmCosts, OfNodesAreAsStated) {
         EXPECT_THAT(outside, Each(among));
       };
       const std::uint32_t one_way = k - 1 + nodes - 1;
-      expect(hierarchical_allreduce(options(n * share)), 2 * one_way,
-             2 * (k - 1) * nodes * share, 2 * (nodes - 1) * share);
+      expect(hierarchical_allreduce(options(n * share)), 2 * one_way, 2 * (k - 1) * nodes * share,
+             2 * (nodes - 1) * share);
       expect(hierarchical_reduce_scatter(options(n * share)), one_way, (k - 1) * nodes * share,
              (nodes - 1) * share);
       expect(hierarchical_allgather(options(share)), one_way, (k - 1) * nodes * share,

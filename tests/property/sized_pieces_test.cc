@@ -1,4 +1,5 @@
-// alltoallv, scatterv and gatherv: proved for sizes of every kind, with what each rank sends by hand.
+// alltoallv, scatterv and gatherv: proved for sizes of every kind, with what each rank sends by
+// hand.
 #include "sched/pattern/sized_pieces.h"
 
 #include <fmt/format.h>
@@ -61,8 +62,7 @@ TEST(SizedPieces, AreExchangedByAllWithAll) {
     const std::string file = folder.write("file", text_of(sizes));
     for (const char* how : {"", ",in-flight=0,ready=none", ",ready=write,window=3,messages=2",
                             ",block=7,start=all,window=2"}) {
-      const Spec spec =
-          parse_spec(fmt::format("alltoallv:ranks={},sizes={}{}", n, file, how));
+      const Spec spec = parse_spec(fmt::format("alltoallv:ranks={},sizes={}{}", n, file, how));
       const Schedule schedule = compile(spec);
       const Diagnostics found = verify(schedule);
       ASSERT_TRUE(found.empty()) << schedule.title() << ": " << found.front().message;
@@ -87,9 +87,9 @@ TEST(SizedPieces, GoFromTheRootAndToIt) {
     const std::string file = folder.write("file", text_of(sizes));
     for (const bool to_root : {false, true}) {
       for (const std::uint32_t root : {0u, n / 2, n - 1}) {
-        const Schedule schedule = compile(parse_spec(fmt::format(
-            "{}:ranks={},sizes={},block=7,root={}", to_root ? "gatherv" : "scatterv", n,
-            file, root)));
+        const Schedule schedule =
+            compile(parse_spec(fmt::format("{}:ranks={},sizes={},block=7,root={}",
+                                           to_root ? "gatherv" : "scatterv", n, file, root)));
         const Diagnostics found = verify(schedule);
         ASSERT_TRUE(found.empty()) << schedule.title() << ": " << found.front().message;
         auto sent = traffic(schedule);
@@ -107,12 +107,22 @@ TEST(SizedPieces, GoFromTheRootAndToIt) {
 TEST(SizedPieces, StandOneBehindTheOther) {
   const TempFolder folder;
   const std::string file = folder.write("file", "1, 2, 3\n4 5 6\n7 0 9\n");
-  const Schedule schedule = compile(
-      parse_spec(fmt::format("alltoallv:ranks=3,sizes={},ready=none,in-flight=0", file)));
+  const Schedule schedule =
+      compile(parse_spec(fmt::format("alltoallv:ranks=3,sizes={},ready=none,in-flight=0", file)));
   EXPECT_EQ(schedule.step_count(), 2u);
   // What it sends, and what comes: 4 + 5 + 6, and 2 + 5 + 0.
   EXPECT_EQ(schedule.buffers()[1].bytes, 22u);
-  EXPECT_EQ(schedule.message_bytes(), 16u);  // of rank 2, which sends 7 + 0 + 9; 3 + 6 + 9 come
+  EXPECT_EQ(schedule.message_bytes(), 18u);  // to rank 2: 3 + 6 + 9
+}
+
+TEST(SizedPieces, MayAllBeOfOneSize) {
+  for (const char* text : {"alltoallv:ranks=3,sizes=5", "scatterv:ranks=4,sizes=1KiB,root=2",
+                           "gatherv:ranks=4,sizes=0"}) {
+    const Schedule schedule = compile(parse_spec(text));
+    EXPECT_EQ(schedule.title(), text);
+    EXPECT_TRUE(verify(schedule).empty()) << text;
+  }
+  EXPECT_EQ(compile(parse_spec("gatherv:ranks=4,sizes=3")).message_bytes(), 12u);
 }
 
 TEST(SizedPieces, SayWhatIsWrongInOneLine) {
@@ -128,14 +138,12 @@ TEST(SizedPieces, SayWhatIsWrongInOneLine) {
   EXPECT_EQ(spec_error("gatherv:ranks=3,sizes=" + file),
             fmt::format("sizes: {}:2: one size more; expected 3", file));
   EXPECT_THAT(spec_error("alltoallv:ranks=2,sizes=/nothing/here"), HasSubstr("sizes: /nothing"));
-  EXPECT_EQ(spec_error("alltoallv:ranks=2,bytes=3,sizes=" + file),
-            "bytes: given beside sizes; expected either");
   const std::string words = folder.write("words", "1 2\n3 many\n");
   EXPECT_THAT(spec_error("alltoallv:ranks=2,sizes=" + words), HasSubstr(":2: "));
   const std::string huge = folder.write("huge", "4611686018427387904 1\n1 1\n");
   EXPECT_THAT(spec_error("alltoallv:ranks=2,block=4611686018427387904,sizes=" + huge),
               HasSubstr("2^62 bytes at a rank"));
-  EXPECT_THAT(spec_error("alltoallv:ranks=16777216,bytes=0"), HasSubstr("operations"));
+  EXPECT_THAT(spec_error("alltoallv:ranks=16777216,sizes=0"), HasSubstr("operations"));
 }
 
 }  // namespace
