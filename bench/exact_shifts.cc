@@ -1,8 +1,8 @@
 // exact_shifts SPEC PLATFORM: what delays cost by runs in which nothing is rounded. What
 // bench/shared_slack holds the flow engine and SimGrid against where they differ.
 //
-// Reads a line for each delay, "OP TIME lane" or "OP TIME op" as `simulate --delay` has `of`. Prints the
-// makespan without delays, then how much later each run ends, in seconds.
+// Reads a line for each delay, "OP TIME lane" or "OP TIME op" as `simulate --delay` has `of`.
+// Prints the makespan without delays, then how much later each run ends, in seconds.
 #include <fmt/format.h>
 
 #include <exception>
@@ -25,8 +25,8 @@ std::vector<machine::OpDelay> read_delays(std::istream& in) {
   std::string by;
   std::string of;
   while (in >> op >> by >> of) {
-    delays.push_back({sched::OpId(op), sched::parse_time(by, "TIME"), of == "lane",
-                      sched::RankId::none()});
+    delays.push_back(
+        {sched::OpId(op), sched::parse_time(by, "TIME"), of == "lane", sched::RankId::none()});
   }
   return delays;
 }
@@ -46,14 +46,13 @@ int main(int argc, char** argv) try {
   const auto count = static_cast<std::uint32_t>(delays.size() + 1);
   std::vector<double> makespans_s(count);
   constexpr std::uint32_t kJobs = 2;
-  analysis::in_threads(
-      count, kJobs,
-      [&](std::uint32_t i) {
-        machine::DelayPlan plan;
-        if (i != 0) plan.ops.push_back(delays[i - 1]);
-        makespans_s[i] = testing::run_exactly(setting.with(plan)).makespan_s();
-      },
-      {});
+  analysis::in_threads(count, kJobs,
+                       [&](std::uint32_t i) {
+                         machine::DelayPlan plan;
+                         if (i != 0) plan.ops.push_back(delays[i - 1]);
+                         makespans_s[i] = testing::run_exactly(setting.with(plan)).makespan_s();
+                       },
+                       {});
   fmt::print("{}\n", makespans_s[0]);
   for (std::uint32_t i = 1; i < count; ++i) fmt::print("{}\n", makespans_s[i] - makespans_s[0]);
   return 0;

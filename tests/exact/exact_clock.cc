@@ -68,8 +68,7 @@ void ExactClock::drive(machine::DrivenRun& run) {
 }
 
 void ExactClock::transmit(double, machine::PathId path, std::uint64_t bytes, OpId op) {
-  flows_.push_back(
-      {op, path, network_.wire_bytes(path, bytes), instants_.back().exact_ps, 0, 0});
+  flows_.push_back({op, path, network_.wire_bytes(path, bytes), instants_.back().exact_ps, 0, 0});
   changed_ = true;
 }
 
@@ -147,7 +146,8 @@ const ExactClock::Moment& ExactClock::instant_before(double time_s, double span_
   const double begun_s = time_s - span_s;
   const auto found = std::ranges::lower_bound(instants_, begun_s - near_s, {}, &Moment::run_s);
   if (found == instants_.end() || found->run_s > begun_s + near_s) {
-    throw InternalError(fmt::format("exact run: nothing happened {} s before {} s", span_s, time_s));
+    throw InternalError(
+        fmt::format("exact run: nothing happened {} s before {} s", span_s, time_s));
   }
   return *found;
 }

@@ -69,7 +69,7 @@ class ExactClock final : public machine::DrivenClock {
   const ExactNetwork network_;
   std::map<Rational, std::vector<machine::ExecutionEvent>> timers_;  // picoseconds
   std::vector<Flow> flows_;
-  bool changed_ = false;  // flows have begun or ended since their rates were found
+  bool changed_ = false;          // flows have begun or ended since their rates were found
   std::vector<Moment> instants_;  // up to the one at hand
 };
 

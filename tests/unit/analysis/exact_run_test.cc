@@ -39,10 +39,9 @@ struct Sample {
 Sample random_sample(std::uint32_t seed, bool may_share) {
   Dice dice(seed);
   const auto patterns = sched::plan_patterns();
-  Schedule schedule =
-      seed % 4 == 0 ? testing::RandomSchedule(dice, 8, 40).build()
-                    : compile(sched::parse_spec(testing::random_spec(
-                          dice, patterns[seed / 4 % patterns.size()].name, 16, 4)));
+  Schedule schedule = seed % 4 == 0 ? testing::RandomSchedule(dice, 8, 40).build()
+                                    : compile(sched::parse_spec(testing::random_spec(
+                                          dice, patterns[seed / 4 % patterns.size()].name, 16, 4)));
   Platform platform = testing::random_platform(
       dice, dice.one_in(2) ? NicDiscipline::kFair : NicDiscipline::kSerial);
   if (may_share) platform.topology = testing::random_topology(dice);
