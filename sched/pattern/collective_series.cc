@@ -266,7 +266,7 @@ constinit const PatternEntry kBarrierPattern = {
     .options = kBarrierOptions,
     .schedule = barrier,
     .op_count = barrier_ops,
-    .op_memory = 1200,  // of 4,096 ranks, who have that many transfers each in its plan
+    .op_memory = 400,
     .one_message = true};
 
 }  // namespace slackline::sched
