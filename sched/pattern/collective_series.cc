@@ -150,23 +150,25 @@ constexpr Option kAddersOption = count_option<&AdderOptions::adders>(
     "adders", "0 to 1024", "sums: CPU lanes that add, 0: the one that posts", 0, 1024);
 constexpr auto kReduceOptions =
     option_list(kPlanOptions, kInFlightOption, kReadyOption, kWindowOption, kMessagesOption,
-                kSlotsOption, kByOption, kAddersOption);
+                kSlotsOption, kByOption, kAddersOption, kStripesOption);
 constexpr auto kAllgatherOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
-                kStartOption, kWindowOption, kMessagesOption, kByOption);
+                kStartOption, kWindowOption, kMessagesOption, kByOption, kStripesOption);
 // Receives of what comes on the way wait for what was there to be copied out.
 constexpr auto kAlltoallOptions = option_list(
     kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption, kWindowOption,
     kMessagesOption,
-    text_option<&AlltoallOptions::by>("by", "pairwise|bruck", "alltoall: the algorithm"));
+    text_option<&AlltoallOptions::by>("by", "pairwise|bruck", "alltoall: the algorithm"),
+    kStripesOption);
 constexpr auto kReduceScatterOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
                 kWindowOption, kMessagesOption, kSlotsOption,
                 text_option<&ReduceScatterOptions::by>("by", "ring|recursive-halving",
                                                        "reduce-scatter: the algorithm"),
-                kAddersOption);
-constexpr auto kTreeSharesOptions = option_list(kPlanOptions, kInFlightOption, kReadyOption,
-                                                kStartOption, kWindowOption, kMessagesOption);
+                kAddersOption, kStripesOption);
+constexpr auto kTreeSharesOptions =
+    option_list(kPlanOptions, kInFlightOption, kReadyOption, kStartOption, kWindowOption,
+                kMessagesOption, kStripesOption);
 constexpr auto kBarrierOptions =
     option_list(kRanksOption, kInFlightOption, kReadyOption, kStartOption, kWindowOption,
                 kMessagesOption, kByOption);
