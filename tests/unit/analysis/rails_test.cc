@@ -211,8 +211,8 @@ TEST(Rails, BandwidthIsThatOfAllNics) {
   }
 }
 
-// Where only bytes take time, messages in S stripes over S NICs take the S-th part of it: the ring's
-// n − 1 steps of one rank's bytes each, and the steps of any multicast.
+// Where only bytes take time, messages in S stripes over S NICs take the S-th part of it: the
+// ring's n − 1 steps of one rank's bytes each, and the steps of any multicast.
 TEST(Rails, StripesDivideTheTimeOfLargeMessages) {
   Platform platform = rails_of(1, RailRule::kChannel);
   platform.o_post = platform.o_complete = platform.latency = {};
