@@ -8,6 +8,38 @@
 #include "base/error.h"
 
 namespace slackline::cli {
+namespace {
+
+// What an operation's message takes out of one NIC and into another, so many times.
+void add_bytes(const sched::Schedule& schedule, sched::OpId op, std::uint64_t times,
+               std::uint64_t& out, std::uint64_t& in) {
+  const std::uint64_t payload = schedule.payload_bytes(schedule.op(op));
+  std::uint64_t bytes = 0;
+  if (!__builtin_mul_overflow(payload, times, &bytes) &&
+      !__builtin_add_overflow(out, bytes, &out) && !__builtin_add_overflow(in, bytes, &in)) {
+    return;
+  }
+  throw InputError(fmt::format(
+      "{}: {} bytes, {} times: its rank's NIC carries 2^64 bytes or more; expected less",
+      sched::describe(schedule, op), payload, times));
+}
+
+// Of every NIC: the fastest of the links by which ways leave it, or with `in` reach it; 0 if none
+// does.
+std::vector<double> nic_rates(bool in, const machine::Wiring& wiring, const machine::Paths& paths) {
+  std::vector<double> rates(paths.nic_count());
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    const machine::PathId id(p);
+    if (paths[id].local) continue;
+    const auto links = paths.links(id);
+    const machine::Link& nic = wiring.links()[(in ? links.back() : links.front()).value];
+    double& rate = rates[(in ? paths[id].dst_nic : paths[id].src_nic).value];
+    rate = std::max(rate, nic.rate.bytes_per_second());
+  }
+  return rates;
+}
+
+}  // namespace
 
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
                  const sched::Trace* trace, const machine::Framing& framing) {
@@ -26,15 +58,7 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
     if (op.kind == sched::OpKind::kGet || sched::is_atomic(op.kind)) std::swap(from, to);
     const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
     const std::uint64_t payload = schedule.payload_bytes(op);
-    std::uint64_t bytes = 0;
-    if (__builtin_mul_overflow(payload, times, &bytes) ||
-        __builtin_add_overflow(use.out_bytes[from.value], bytes, &use.out_bytes[from.value]) ||
-        __builtin_add_overflow(use.in_bytes[to.value], bytes, &use.in_bytes[to.value])) {
-      throw InputError(
-          fmt::format("{}: {} bytes, {} times: its rank's NIC carries 2^64 bytes or more; expected "
-                      "less",
-                      sched::describe(schedule, sched::OpId(i)), payload, times));
-    }
+    add_bytes(schedule, sched::OpId(i), times, use.out_bytes[from.value], use.in_bytes[to.value]);
     const double wire_bytes = framing.wire_bytes(payload) * static_cast<double>(times);
     use.out_wire_bytes[from.value] += wire_bytes;
     use.in_wire_bytes[to.value] += wire_bytes;
@@ -45,27 +69,58 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
 std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
                                 const machine::Wiring& wiring, const machine::Paths& paths,
                                 double makespan_s) {
-  std::vector<double> rates(wire_bytes.size());
-  for (std::uint32_t p = 0; p < paths.size(); ++p) {
-    const machine::PathId id(p);
-    if (paths[id].local) continue;
-    const auto links = paths.links(id);
-    const machine::Link& nic = wiring.links()[(in ? links.back() : links.front()).value];
-    double& rate = rates[(in ? paths[id].dst_nic : paths[id].src_nic).value];
-    rate = std::max(rate, nic.rate.bytes_per_second());
-  }
-  const auto nic_of = [&](std::size_t rank) {
-    return wiring.node().first(sched::RankId(static_cast<std::uint32_t>(rank))).value;
+  const machine::Node& node = wiring.node();
+  const std::vector<double> rates = nic_rates(in, wiring, paths);
+  const auto machine_of = [&](std::size_t rank) {
+    return node.of(sched::RankId(static_cast<std::uint32_t>(rank)));
   };
-  std::vector<double> of_nic(wire_bytes.size());
-  for (std::size_t r = 0; r < wire_bytes.size(); ++r) of_nic[nic_of(r)] += wire_bytes[r];
+  std::vector<double> of_machine(wire_bytes.size());
+  for (std::size_t r = 0; r < wire_bytes.size(); ++r) of_machine[machine_of(r)] += wire_bytes[r];
   std::vector<double> shares(wire_bytes.size());
   for (std::size_t r = 0; r < wire_bytes.size(); ++r) {
-    const std::uint32_t nic = nic_of(r);
-    if (of_nic[nic] == 0 || makespan_s <= 0) continue;
-    shares[r] = of_nic[nic] / rates[nic] / makespan_s;
+    const std::uint32_t machine = machine_of(r);
+    if (of_machine[machine] == 0 || makespan_s <= 0) continue;
+    // NICs of one machine are alike; some may serve no way.
+    const auto first = rates.begin() + std::ptrdiff_t{machine} * node.rails.count;
+    const double rate = *std::max_element(first, first + node.rails.count) * node.rails.count;
+    shares[r] = of_machine[machine] / rate / makespan_s;
   }
   return shares;
+}
+
+NicUse nic_use(const sched::Schedule& schedule, const machine::Wiring& wiring,
+               const machine::Paths& paths, const sched::Trace* trace, double makespan_s) {
+  NicUse use;
+  const std::uint32_t nics = paths.nic_count();
+  use.out_bytes.resize(nics);
+  use.in_bytes.resize(nics);
+  std::vector<double> out_wire_bytes(nics);
+  std::vector<double> in_wire_bytes(nics);
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_initiator(op.kind)) continue;
+    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+    if (paths[path].local) continue;
+    const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
+    const std::uint64_t payload = schedule.payload_bytes(op);
+    const double wire_bytes = paths.wire_bytes(path, payload) * static_cast<double>(times);
+    const machine::NicId out = paths[path].src_nic;
+    const machine::NicId into = paths[path].dst_nic;
+    add_bytes(schedule, sched::OpId(i), times, use.out_bytes[out.value], use.in_bytes[into.value]);
+    out_wire_bytes[out.value] += wire_bytes;
+    in_wire_bytes[into.value] += wire_bytes;
+  }
+  const auto shares = [&](const std::vector<double>& of_nic, bool in) {
+    const std::vector<double> rates = nic_rates(in, wiring, paths);
+    std::vector<double> share(nics);
+    for (std::uint32_t n = 0; n < nics; ++n) {
+      if (of_nic[n] > 0 && makespan_s > 0) share[n] = of_nic[n] / rates[n] / makespan_s;
+    }
+    return share;
+  };
+  use.out_share = shares(out_wire_bytes, false);
+  use.in_share = shares(in_wire_bytes, true);
+  return use;
 }
 
 }  // namespace slackline::cli

@@ -27,12 +27,25 @@ struct LinkUse {
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {},
                  const sched::Trace* trace = nullptr, const machine::Framing& framing = {});
 
-/// The share of `makespan_s` in which each rank's NIC moves the `wire_bytes` of all ranks that it
-/// serves at its rate; 0 in no time. A NIC
-/// is the first link of the ways that begin at its rank, or the last of those that end there with
-/// `in`: the fastest of them, where a SimGrid file has several.
+/// The share of `makespan_s` in which the NICs of each rank's machine, all together, move the
+/// `wire_bytes` of all of its ranks at their rate; 0 in no time. A NIC is the first link of the
+/// ways that begin at its rank, or the last of those that end there with `in`: the fastest of them,
+/// where a SimGrid file has several.
 std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
                                 const machine::Wiring& wiring, const machine::Paths& paths,
                                 double makespan_s);
+
+/// One entry per NIC, in the order of their numbers.
+struct NicUse {
+  std::vector<std::uint64_t> out_bytes;
+  std::vector<std::uint64_t> in_bytes;
+  std::vector<double> out_share;  // of the makespan, as utilisation() has it
+  std::vector<double> in_share;
+};
+
+/// What each NIC of each machine carries of what link_use() counts. `paths` are those of the
+/// schedule on the wiring. Throws InputError where that is 2^64 bytes or more.
+NicUse nic_use(const sched::Schedule& schedule, const machine::Wiring& wiring,
+               const machine::Paths& paths, const sched::Trace* trace, double makespan_s);
 
 }  // namespace slackline::cli

@@ -47,6 +47,29 @@ void add_ranks(Answer& answer, const SimulationResult& result) {
                });
 }
 
+Columns nic_columns(const SimulationResult& result) {
+  const NicUse& nics = result.nics;
+  return {{"nic", "NIC", [&](auto n) { return result.nic_names[n]; }, Align::kLeft},
+          {"out_bytes", "sent", [&](auto n) { return in_bytes(nics.out_bytes[n]); }},
+          {"out_utilisation", "out", [&](auto n) { return as_share(nics.out_share[n]); }},
+          {"in_bytes", "received", [&](auto n) { return in_bytes(nics.in_bytes[n]); }},
+          {"in_utilisation", "in", [&](auto n) { return as_share(nics.in_share[n]); }}};
+}
+
+// Whose ports are used most. Of machines of several NICs, one of these.
+std::string busiest_nics(const SimulationResult& result) {
+  const bool several = !result.nic_names.empty();
+  const std::vector<double>& out_share = several ? result.nics.out_share : result.out_share;
+  const std::vector<double>& in_share = several ? result.nics.in_share : result.in_share;
+  const std::size_t out = index_of_largest(out_share);
+  const std::size_t in = index_of_largest(in_share);
+  const auto whose = [&](std::size_t index) {
+    return several ? result.nic_names[index] : fmt::format("rank {}", index);
+  };
+  return fmt::format("out {} ({}), in {} ({})", human_share(out_share[out], 1), whose(out),
+                     human_share(in_share[in], 1), whose(in));
+}
+
 Columns link_columns(const SimulationResult& result) {
   const auto load = [&](auto l) -> const analysis::LinkLoad& { return result.link_loads[l]; };
   return {{"link", "link", [&](auto l) { return result.link_names[l]; }, Align::kLeft},
@@ -102,6 +125,12 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
   result.out_share =
       utilisation(result.use.out_wire_bytes, false, wiring, paths, result.makespan_s);
   result.in_share = utilisation(result.use.in_wire_bytes, true, wiring, paths, result.makespan_s);
+  if (wiring.node().rails.are_several()) {
+    result.nics = nic_use(schedule, wiring, paths, counted ? &trace : nullptr, result.makespan_s);
+    for (std::uint32_t n = 0; n < paths.nic_count(); ++n) {
+      result.nic_names.push_back(wiring.nic_name(machine::NicId(n)));
+    }
+  }
   if (!std::isfinite(result.makespan_s)) {
     result.failed = analysis::outcome_of(schedule, paths, trace);
     for (const analysis::RankOutcome& rank : result.failed->ranks) {
@@ -164,15 +193,11 @@ void answer_simulation(Answer& answer, const Simulation& s) {
                                                     static_cast<double>(outcome.expected_bytes)),
                                         sched::human_seconds(outcome.last_done_s)));
   } else {
-    const std::size_t out = index_of_largest(result.out_share);
-    const std::size_t in = index_of_largest(result.in_share);
     answer.makespan(result.makespan_s);
     if (bytes > 0) {  // small operations and barriers have no message
       answer.row("bandwidth", ends ? bandwidth.text() : "–");
     }
-    answer.row("busiest NIC", fmt::format("out {} (rank {}), in {} (rank {})",
-                                          human_share(result.out_share[out], 1), out,
-                                          human_share(result.in_share[in], 1), in));
+    answer.row("busiest NIC", busiest_nics(result));
   }
   answer.digest_row();
   if (s.trace_file) answer.row("trace", *s.trace_file);
@@ -191,8 +216,21 @@ void answer_simulation(Answer& answer, const Simulation& s) {
   const Rows used =
       rows_where(result.link_loads.size(), [&](auto l) { return result.link_loads[l].bytes != 0; });
   if (!result.link_loads.empty()) answer.list("links", used, links);
+  const Columns nics = nic_columns(result);
+  const Rows used_nics = rows_where(result.nic_names.size(), [&](auto n) {
+    return result.nics.out_bytes[n] != 0 || result.nics.in_bytes[n] != 0;
+  });
+  if (!result.nic_names.empty()) answer.list("nics", rows_of(result.nic_names.size()), nics);
   if (!result.failed) add_ranks(answer, result);
   add_failure(answer, result);
+  if (!used_nics.empty() && !result.failed) {
+    answer.table("", nics,
+                 most_first(used_nics,
+                            [&](auto n) {
+                              return std::max(result.nics.out_share[n], result.nics.in_share[n]);
+                            }),
+                 kLinksShown, "less used NIC");
+  }
   if (!used.empty()) {
     answer.table("", links, most_first(used, [&](auto l) { return share_of(result, l); }),
                  kLinksShown, "less used link");

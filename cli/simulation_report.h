@@ -22,6 +22,8 @@ struct SimulationResult {
   LinkUse use;
   std::vector<double> out_share;
   std::vector<double> in_share;
+  NicUse nics;                          // of machines of several
+  std::vector<std::string> nic_names;   // …
   std::vector<std::string> link_names;  // of a network that is no star
   std::vector<double> link_bytes_per_s;
   std::vector<analysis::LinkLoad> link_loads;

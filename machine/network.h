@@ -11,7 +11,8 @@ namespace slackline::machine {
 inline constexpr std::uint32_t kMaxSprayParts = 4096;
 
 /// Hosts are numbered from 0. Link 2h is what host h's NIC sends over, 2h + 1 what it receives
-/// over; the inner links, from switch to switch, follow.
+/// over; the inner links, from switch to switch, follow. A host has one NIC here: a machine of
+/// several stands for as many (machine/rails.h says which).
 class Network {
  public:
   virtual ~Network() = default;
@@ -20,6 +21,8 @@ class Network {
   /// The hosts of a rack, a leaf switch or a group, which are numbered one after another: what
   /// round-robin placement deals ranks over. Divides host_count().
   virtual std::uint32_t unit_hosts() const = 0;
+  /// The hosts of one switch, which are numbered one after another. Divides unit_hosts().
+  virtual std::uint32_t leaf_hosts() const { return unit_hosts(); }
   /// In the order of their ids, the first being 2 × host_count().
   virtual std::vector<Link> inner_links() const = 0;
   /// Messages from one host to another over the `channel`-th of the channels there, from 0 on.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/units.h"
+#include "machine/rails.h"
 #include "sched/ids.h"
 
 namespace slackline::machine {
@@ -12,13 +13,14 @@ namespace slackline::machine {
 /// Ranks fill one machine after another and, within each, its processes and its zones in equal runs
 /// (of zones as equal as they can be).
 struct Node {
-  std::uint32_t ranks = 1;                    // of one machine: they share its NIC and its memory
+  std::uint32_t ranks = 1;                    // of one machine: they share its NICs and its memory
   std::uint32_t threads = 1;                  // of one process; divides `ranks`
   std::uint32_t zones = 1;                    // NUMA zones
   sched::Time memory_latency{100'000};        // from a rank to another of its zone, one way
   sched::Time zone_latency{0};                // added between zones
   sched::Time cpu_atomic{0};                  // an atomic's service by a CPU of the machine
   sched::Time cpu_atomic_sharer{0};           // added for every other rank that used its line
+  Rails rails;                                // its NICs
   static constexpr std::uint64_t kLine = 64;  // bytes of a cache line
 
   bool is_shared() const { return ranks > 1; }
@@ -27,7 +29,16 @@ struct Node {
   std::uint32_t count_for(std::uint32_t rank_count) const {
     return rank_count / ranks + (rank_count % ranks != 0 ? 1 : 0);
   }
-  /// The first rank of its machine, which stands for the machine's NIC.
+  /// How many NICs they have.
+  std::uint32_t nic_count_for(std::uint32_t rank_count) const {
+    return count_for(rank_count) * rails.count;
+  }
+  /// Which NIC of the rank's machine a channel takes to or from `peer`. `number` is the channel's
+  /// in numbers_for_rails().
+  NicId nic(sched::RankId rank, sched::RankId peer, std::uint32_t number = 0) const {
+    return NicId(of(rank) * rails.count + rails.of(rank.value % ranks, rank, peer, number));
+  }
+  /// The first rank of its machine.
   sched::RankId first(sched::RankId rank) const {
     return sched::RankId(rank.value - rank.value % ranks);
   }

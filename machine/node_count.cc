@@ -31,7 +31,8 @@ std::optional<std::uint32_t> node_count(const Platform& platform) {
       return TomlTable(value, preset->name, "").whole("nodes", kMaxHosts);
     }
     default:
-      return entry_of(platform.topology).network(platform, 1)->host_count();
+      return entry_of(platform.topology).network(platform, 1)->host_count() /
+             platform.node.rails.count;
   }
 }
 

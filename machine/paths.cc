@@ -26,30 +26,32 @@ LinkId link_named(const Wiring& wiring, const std::string& name) {
 
 }  // namespace
 
-std::vector<std::uint32_t> numbers_between_ranks(const sched::Schedule& schedule,
+std::vector<ChannelNumber> numbers_between_ranks(const sched::Schedule& schedule,
                                                  const Wiring& wiring) {
-  std::vector<std::uint32_t> numbers(schedule.channels().size(), 0);
+  std::vector<ChannelNumber> numbers(schedule.channels().size());
+  const std::vector<std::uint32_t> rails = numbers_for_rails(schedule, wiring.node().rails);
+  for (std::uint32_t c = 0; c < numbers.size(); ++c) numbers[c].rail = rails[c];
   if (!wiring.is_by_channel()) return numbers;
   std::map<std::pair<sched::RankId, sched::RankId>, std::uint32_t> next;
   for (std::uint32_t c = 0; c < numbers.size(); ++c) {
     const sched::Channel& channel = schedule.channels()[c];
-    numbers[c] = next[{channel.src, channel.dst}]++;
+    numbers[c].way = next[{channel.src, channel.dst}]++;
   }
   return numbers;
 }
 
 Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan)
-    : framing_(wiring.framing()) {
+    : framing_(wiring.framing()), nic_count_(wiring.node().nic_count_for(wiring.rank_count())) {
   read_changes(wiring, plan);
   read_failures(wiring, plan);
   // Channels come by the hundred thousand, pairs of ranks do not.
-  std::map<std::tuple<sched::RankId, sched::RankId, std::uint32_t>, PathId> known;
-  const auto path_of = [&](sched::RankId src, sched::RankId dst, std::uint32_t channel) {
+  std::map<std::tuple<sched::RankId, sched::RankId, ChannelNumber>, PathId> known;
+  const auto path_of = [&](sched::RankId src, sched::RankId dst, ChannelNumber channel) {
     const auto [entry, fresh] = known.try_emplace({src, dst, channel});
     if (fresh) entry->second = add(src, dst, channel, wiring, plan);
     return entry->second;
   };
-  const std::vector<std::uint32_t> numbers = numbers_between_ranks(schedule, wiring);
+  const std::vector<ChannelNumber> numbers = numbers_between_ranks(schedule, wiring);
   of_channel_.reserve(2 * schedule.channels().size());
   for (std::uint32_t c = 0; c < schedule.channels().size(); ++c) {
     const sched::Channel& channel = schedule.channels()[c];
@@ -111,14 +113,14 @@ void Paths::read_failures(const Wiring& wiring, const DelayPlan& plan) {
   }
 }
 
-PathId Paths::add(sched::RankId src, sched::RankId dst, std::uint32_t channel, const Wiring& wiring,
+PathId Paths::add(sched::RankId src, sched::RankId dst, ChannelNumber channel, const Wiring& wiring,
                   const DelayPlan& plan) {
   const Route route = wiring.route(src, dst, channel);
   Path path;
   path.src = src;
   path.dst = dst;
-  path.src_nic = wiring.node().first(src);
-  path.dst_nic = wiring.node().first(dst);
+  path.src_nic = wiring.node().nic(src, dst, channel.rail);
+  path.dst_nic = wiring.node().nic(dst, src, channel.rail);
   path.local = route.local;
   path.latency_s = sched::seconds(route.latency);
   path.first_link = static_cast<std::uint32_t>(links_.size());

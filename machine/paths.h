@@ -2,6 +2,7 @@
 // delay plan's rates and failures, resolved once.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -27,8 +28,8 @@ struct RateChange {
 struct Path {
   sched::RankId src;
   sched::RankId dst;
-  sched::RankId src_nic;  // the first rank of its end's machine, which stands for the NIC
-  sched::RankId dst_nic;
+  NicId src_nic;
+  NicId dst_nic;
   bool local = false;  // through the memory of one machine: no links, and no port is asked for
   double latency_s = 0;
   double bytes_per_s = 0;       // of its slowest link, or of its memory, at first
@@ -41,9 +42,21 @@ struct Path {
   std::uint32_t parts = 1;                                 // that a sprayed message has
 };
 
-/// What Wiring::route() calls each channel of a schedule: its number among those from its source to
-/// its destination if the wiring is by channel, else 0.
-std::vector<std::uint32_t> numbers_between_ranks(const sched::Schedule& schedule,
+/// A pair of ranks by way of one NIC each: all that it has under way shares the rate that a delay
+/// plan gives the pair.
+struct PairOnNics {
+  sched::RankId src;
+  sched::RankId dst;
+  NicId src_nic;
+  NicId dst_nic;
+  friend auto operator<=>(const PairOnNics&, const PairOnNics&) = default;
+};
+inline PairOnNics pair_on_nics(const Path& path) {
+  return {path.src, path.dst, path.src_nic, path.dst_nic};
+}
+
+/// What Wiring::route() calls each channel of a schedule.
+std::vector<ChannelNumber> numbers_between_ranks(const sched::Schedule& schedule,
                                                  const Wiring& wiring);
 
 class Paths {
@@ -58,6 +71,8 @@ class Paths {
     return of_channel_[2 * channel.value + (reply ? 1 : 0)];
   }
   std::size_t size() const { return paths_.size(); }
+  /// Of all machines, whether a path has it or not: what NicId counts.
+  std::uint32_t nic_count() const { return nic_count_; }
   const Path& operator[](PathId id) const { return paths_[id.value]; }
   std::span<const LinkId> links(PathId id) const {
     return std::span(links_).subspan(paths_[id.value].first_link, paths_[id.value].link_count);
@@ -126,11 +141,12 @@ class Paths {
   double sent_with_changes_s(double now_s, const Path& path, double wire_bytes) const;
   void read_changes(const Wiring& wiring, const DelayPlan& plan);
   void read_failures(const Wiring& wiring, const DelayPlan& plan);
-  PathId add(sched::RankId src, sched::RankId dst, std::uint32_t channel, const Wiring& wiring,
+  PathId add(sched::RankId src, sched::RankId dst, ChannelNumber channel, const Wiring& wiring,
              const DelayPlan& plan);
   void add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s);
 
   Framing framing_;
+  std::uint32_t nic_count_;
   std::vector<Path> paths_;
   std::vector<PathId> of_channel_;
   std::vector<LinkId> links_;

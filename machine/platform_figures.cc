@@ -20,6 +20,7 @@ constexpr std::string_view kASize = "a size such as \"4KiB\"";
 constexpr std::string_view kACoding = "payload bits of line bits such as \"64/66\"";
 constexpr std::uint64_t kMaxMtu = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMaxPacketOverhead = 65'535;
+constexpr std::uint32_t kMaxRails = 256;
 constexpr std::uint32_t kMaxPollBatch = 65'536;
 constexpr std::uint64_t kMaxCodingBits = 65'535;
 
@@ -132,7 +133,7 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
           FigureForm::kWhole};
 }
 
-constexpr std::array<PlatformFigure, 30> kFigures = {{
+constexpr std::array<PlatformFigure, 33> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -202,6 +203,31 @@ constexpr std::array<PlatformFigure, 30> kFigures = {{
     node_time<&Node::zone_latency>("zone_latency"),
     node_time<&Node::cpu_atomic>("cpu_atomic"),
     node_time<&Node::cpu_atomic_sharer>("cpu_atomic_sharer"),
+    {"rails", "node", "rails", "a whole number from 1 to 256",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.node.rails.count =
+           static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxRails));
+     },
+     [](const Platform& platform) {
+       return platform.node.rails.count == 1 ? "" : fmt::format("{}", platform.node.rails.count);
+     },
+     FigureForm::kWhole},
+    {"rail", "node", "rail", "\"rank\", \"channel\" or \"pair\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.node.rails.rule = parse_rail_rule(text, what);
+     },
+     [](const Platform& platform) {
+       const RailRule rule = platform.node.rails.rule;
+       return rule == Rails{}.rule ? std::string() : std::string(name(rule));
+     }},
+    {"rail_wiring", "network", "rail_wiring", "\"one-leaf\" or \"rail-optimized\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.node.rails.wiring = parse_rail_wiring(text, what);
+     },
+     [](const Platform& platform) {
+       const RailWiring wiring = platform.node.rails.wiring;
+       return wiring == Rails{}.wiring ? std::string() : std::string(name(wiring));
+     }},
     {"placement", "network", "placement", "a placement such as \"round-robin\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.placement = parse_placement(text, what);
@@ -254,6 +280,12 @@ void check_topology(const Platform& platform, std::string_view what) {
     throw InputError(
         fmt::format("{}: threads_per_process is {}; expected a divisor of ranks_per_node, {}", what,
                     node.threads, node.ranks));
+  }
+  if (node.rails.are_several() && is_without(platform.topology, "rails")) {
+    throw Unsupported(
+        fmt::format("{}: {} rails on {}, whose hosts have one NIC each; expected star, "
+                    "two-level, fat-tree or dragonfly",
+                    what, node.rails.count, entry_of(platform.topology).name));
   }
 }
 

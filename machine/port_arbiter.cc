@@ -6,9 +6,8 @@
 namespace slackline::machine {
 
 using sched::OpId;
-using sched::RankId;
 
-void PortArbiter::join(double now_s, OpId op, RankId src, RankId dst, bool empty) {
+void PortArbiter::join(double now_s, OpId op, NicId src, NicId dst, bool empty) {
   OutPort& port = out_[src.value];
   port.queue.push_back({op, dst, empty});
   const bool is_head = port.queue.size() - port.head == 1;
@@ -18,7 +17,7 @@ void PortArbiter::join(double now_s, OpId op, RankId src, RankId dst, bool empty
   }
 }
 
-void PortArbiter::head(double now_s, RankId src) {
+void PortArbiter::head(double now_s, NicId src) {
   const OutPort& port = out_[src.value];
   const Message& message = port.queue[port.head];
   InPort& target = in_[message.dst.value];
@@ -26,7 +25,7 @@ void PortArbiter::head(double now_s, RankId src) {
   touch(message.dst);
 }
 
-void PortArbiter::touch(RankId dst) {
+void PortArbiter::touch(NicId dst) {
   if (in_[dst.value].dirty) return;
   in_[dst.value].dirty = true;
   dirty_.push_back(dst);
@@ -41,7 +40,7 @@ bool PortArbiter::is_open(InPort& target) {
 
 bool PortArbiter::find_empty(Start& start) {
   while (!dirty_.empty()) {
-    const RankId dst = dirty_.back();
+    const NicId dst = dirty_.back();
     InPort& target = in_[dst.value];
     if (!is_open(target)) {
       target.dirty = false;
@@ -65,7 +64,7 @@ bool PortArbiter::find_start(Start& start) {
   for (auto dst = parked_.rbegin(); dst != parked_.rend(); ++dst) touch(*dst);
   parked_.clear();
   while (!dirty_.empty()) {
-    const RankId dst = dirty_.back();
+    const NicId dst = dirty_.back();
     InPort& target = in_[dst.value];
     if (is_open(target)) {
       begin(dst, start);
@@ -78,7 +77,7 @@ bool PortArbiter::find_start(Start& start) {
 }
 
 // Its first rival takes both ports.
-void PortArbiter::begin(RankId dst, Start& start) {
+void PortArbiter::begin(NicId dst, Start& start) {
   InPort& target = in_[dst.value];
   const Rival rival = target.rivals.pop();
   OutPort& port = out_[rival.src.value];
@@ -97,14 +96,14 @@ void PortArbiter::begin(RankId dst, Start& start) {
   }
 }
 
-void PortArbiter::free_out(double now_s, RankId rank) {
-  out_[rank.value].held = false;
-  if (!out_[rank.value].queue.empty()) head(now_s, rank);
+void PortArbiter::free_out(double now_s, NicId nic) {
+  out_[nic.value].held = false;
+  if (!out_[nic.value].queue.empty()) head(now_s, nic);
 }
 
-void PortArbiter::free_in(RankId rank) {
-  in_[rank.value].held = false;
-  touch(rank);
+void PortArbiter::free_in(NicId nic) {
+  in_[nic.value].held = false;
+  touch(nic);
 }
 
 // Who held a port last only says what others waited for.

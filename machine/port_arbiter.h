@@ -1,5 +1,5 @@
-// Who may use a NIC's ports next, in the serial discipline. Every rank has an out-port with a queue
-// and an in-port. A message starts when it heads its sender's queue and the receiver's in-port is
+// Who may use a NIC's ports next, in the serial discipline. Every NIC has an out-port with a queue
+// and an in-port. A message starts when it heads its NIC's queue and the receiver's in-port is
 // idle; rivals for an in-port go by (time of heading the queue, op id).
 //
 // A message without bytes holds its in-port for no time, and what it sets free may be a rival of
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "machine/heap.h"
+#include "machine/rails.h"
 #include "sched/ids.h"
 
 namespace slackline::machine {
@@ -19,15 +20,15 @@ class PortArbiter {
  public:
   struct Start {
     sched::OpId op;
-    sched::RankId src;
-    sched::RankId dst;
+    NicId src;
+    NicId dst;
     sched::OpId behind;  // what it waited for last, a former holder of a port; none() if nothing
   };
 
-  explicit PortArbiter(std::uint32_t ranks) : out_(ranks), in_(ranks) {}
+  explicit PortArbiter(std::uint32_t nics) : out_(nics), in_(nics) {}
 
   /// The message of `op` joins the queue of `src`. `empty`: it has no bytes.
-  void join(double now_s, sched::OpId op, sched::RankId src, sched::RankId dst, bool empty);
+  void join(double now_s, sched::OpId op, NicId src, NicId dst, bool empty);
 
   /// The next message that may start now; both its ports are held until they are freed. To be asked
   /// when all that ends in this instant has ended and next_empty() says no, until it says no.
@@ -39,10 +40,10 @@ class PortArbiter {
   bool next_empty(Start& start) { return !dirty_.empty() && find_empty(start); }
 
   /// Whether freeing the out-port of `src` lets another message head its queue.
-  bool has_queued(sched::RankId src) const { return !out_[src.value].queue.empty(); }
+  bool has_queued(NicId src) const { return !out_[src.value].queue.empty(); }
 
-  void free_out(double now_s, sched::RankId rank);
-  void free_in(sched::RankId rank);
+  void free_out(double now_s, NicId nic);
+  void free_in(NicId nic);
 
   /// Whether the same messages would start then as in another run of the same schedule, if the same
   /// came from now on in both. In either nothing more can start in the instant at hand.
@@ -51,7 +52,7 @@ class PortArbiter {
  private:
   struct Message {
     sched::OpId op;
-    sched::RankId dst;
+    NicId dst;
     bool empty;
   };
   struct OutPort {
@@ -63,7 +64,7 @@ class PortArbiter {
   struct Rival {
     double heading_s;
     sched::OpId op;
-    sched::RankId src;
+    NicId src;
   };
   struct Earlier {
     bool operator()(const Rival& a, const Rival& b) const {
@@ -80,14 +81,14 @@ class PortArbiter {
   bool find_start(Start& start);
   bool find_empty(Start& start);
   bool is_open(InPort& target);
-  void begin(sched::RankId dst, Start& start);
-  void head(double now_s, sched::RankId src);
-  void touch(sched::RankId dst);
+  void begin(NicId dst, Start& start);
+  void head(double now_s, NicId src);
+  void touch(NicId dst);
 
   std::vector<OutPort> out_;
   std::vector<InPort> in_;
-  std::vector<sched::RankId> dirty_;
-  std::vector<sched::RankId> parked_;  // whoever is first there has bytes
+  std::vector<NicId> dirty_;
+  std::vector<NicId> parked_;  // whoever is first there has bytes
 };
 
 }  // namespace slackline::machine

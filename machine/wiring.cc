@@ -14,11 +14,16 @@
 #include "machine/network.h"
 #include "machine/placement.h"
 #include "machine/platform_figures.h"
+#include "machine/topology/checks.h"
 #include "machine/topology_entry.h"
 
 namespace slackline::machine {
 
 namespace {
+
+std::string nic_suffix(std::uint32_t rail, const Rails& rails) {
+  return rails.are_several() ? fmt::format(".nic-{}", rail) : std::string();
+}
 
 std::string generated_name(std::uint32_t host) { return fmt::format("host-{}", host); }
 
@@ -37,12 +42,13 @@ std::optional<std::uint32_t> generated_host(std::string_view name, std::uint32_t
 // routes that were told.
 struct Wiring::Contents {
   std::unique_ptr<Network> network;
+  RailEnds ends;
   std::vector<std::uint32_t> host_of_node;
   bool sprayed = false;
   bool by_channel = false;
   std::uint32_t ranks = 0;
   std::vector<std::string> fixed_names;
-  std::map<std::tuple<sched::RankId, sched::RankId, std::uint32_t>, Route> fixed;
+  std::map<std::tuple<sched::RankId, sched::RankId, ChannelNumber>, Route> fixed;
   std::vector<Link> links;
   Time latency{0};
   Time hop_latency{0};
@@ -51,6 +57,16 @@ struct Wiring::Contents {
   Framing framing;
 
   std::uint32_t host_of(sched::RankId rank) const { return host_of_node[node.of(rank)]; }
+  // Of the network.
+  std::uint32_t end_of(NicId nic) const {
+    return ends.of(host_of_node[nic.value / ends.rails.count], nic.value % ends.rails.count);
+  }
+
+  // Of a rack: all of its hosts, whose NICs are on one leaf switch or on one for each rail.
+  std::uint32_t unit_hosts() const {
+    const std::uint32_t nics = network->unit_hosts();
+    return ends.rails.wiring == RailWiring::kOptimized ? nics : nics / ends.rails.count;
+  }
 
   // Of a way past `switches`.
   Time way_latency(std::size_t switches) const {
@@ -83,25 +99,33 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   contents_->copy_rate = platform.copy_rate;
   contents_->framing = platform.framing;
   const std::uint32_t nodes = platform.node.count_for(ranks);
-  contents_->network = entry_of(platform.topology).network(platform, nodes);
+  const Rails& rails = platform.node.rails;
+  require_few_nics(nodes, platform, where);
+  contents_->network = entry_of(platform.topology).network(platform, nodes * rails.count);
+  contents_->ends = {rails, contents_->network->leaf_hosts()};
   contents_->by_channel = platform.topology.routing.kind == Routing::Kind::kEcmp;
   contents_->sprayed = platform.topology.routing.kind == Routing::Kind::kSpray;
   contents_->latency = platform.latency;
   contents_->hop_latency = platform.topology.hop_latency;
-  const std::uint32_t hosts = contents_->network->host_count();
+  const std::uint32_t ends = contents_->network->host_count();
+  const std::uint32_t hosts = ends / rails.count;
   HostSet set;
   set.count = hosts;
-  set.per_unit = contents_->network->unit_hosts();
+  set.per_unit = contents_->unit_hosts();
   set.find = [hosts](std::string_view name) { return generated_host(name, hosts); };
   set.name_form = hosts > 0 ? fmt::format("host-0 … host-{}", hosts - 1) : "";
   if (platform.node.is_shared()) set.of = "node";
   contents_->host_of_node = place_ranks(platform.placement, nodes, set, where);
   contents_->ranks = ranks;
   const std::vector<Link> inner = contents_->network->inner_links();
-  contents_->links.reserve(2 * std::size_t{hosts} + inner.size());
+  contents_->links.resize(2 * std::size_t{ends});
   for (std::uint32_t h = 0; h < hosts; ++h) {
-    contents_->links.push_back({generated_name(h) + ".out", platform.rate});
-    contents_->links.push_back({generated_name(h) + ".in", platform.rate});
+    for (std::uint32_t rail = 0; rail < rails.count; ++rail) {
+      const std::string nic = generated_name(h) + nic_suffix(rail, rails);
+      const std::size_t end = contents_->ends.of(h, rail);
+      contents_->links[2 * end] = {nic + ".out", platform.rate};
+      contents_->links[2 * end + 1] = {nic + ".in", platform.rate};
+    }
   }
   contents_->links.insert(contents_->links.end(), inner.begin(), inner.end());
 }
@@ -118,7 +142,7 @@ Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
   contents_->fixed_names = std::move(host_of_rank);
   contents_->links = std::move(links);
   for (FixedRoute& fixed : routes) {
-    contents_->by_channel = contents_->by_channel || fixed.channel != 0;
+    contents_->by_channel = contents_->by_channel || fixed.channel.way != 0;
     contents_->fixed.emplace(std::tuple(fixed.src, fixed.dst, fixed.channel),
                              std::move(fixed.route));
   }
@@ -148,7 +172,14 @@ std::string Wiring::host_name(sched::RankId rank) const {
 
 std::uint32_t Wiring::rack(sched::RankId rank) const {
   if (!contents_->network) return 0;
-  return contents_->host_of(rank) / contents_->network->unit_hosts();
+  return contents_->host_of(rank) / contents_->unit_hosts();
+}
+
+std::string Wiring::nic_name(NicId nic) const {
+  const Node& node = contents_->node;
+  const std::uint32_t machine = nic.value / node.rails.count;
+  return host_name(sched::RankId(machine * node.ranks)) +
+         nic_suffix(nic.value % node.rails.count, node.rails);
 }
 
 bool Wiring::is_by_channel() const { return contents_->by_channel; }
@@ -165,12 +196,12 @@ std::optional<LinkId> Wiring::find_link(std::string_view name) const {
   return LinkId(static_cast<std::uint32_t>(found - links.begin()));
 }
 
-Route Wiring::route(sched::RankId src, sched::RankId dst, std::uint32_t channel) const {
+Route Wiring::route(sched::RankId src, sched::RankId dst, ChannelNumber channel) const {
   const Node& node = contents_->node;
   if (node.is_local(src, dst)) return {{}, node.latency(src, dst), true, contents_->copy_rate};
   if (contents_->network) {
-    const std::uint32_t from = contents_->host_of(src);
-    const std::uint32_t to = contents_->host_of(dst);
+    const std::uint32_t from = contents_->end_of(node.nic(src, dst, channel.rail));
+    const std::uint32_t to = contents_->end_of(node.nic(dst, src, channel.rail));
     Route route;
     route.links.push_back(LinkId(2 * from));
     std::size_t hops = 0;
@@ -186,7 +217,7 @@ Route Wiring::route(sched::RankId src, sched::RankId dst, std::uint32_t channel)
       route.parts_on.front() = route.parts;
       route.parts_on.push_back(route.parts);
     } else if (from != to) {
-      contents_->network->append_way({from, to, channel}, route.links);
+      contents_->network->append_way({from, to, channel.way}, route.links);
       hops = route.links.size() - 1;
     }
     route.links.push_back(LinkId(2 * to + 1));

@@ -1,6 +1,7 @@
 // A platform's network as links and routes: what the ranks of one run are joined by.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,14 +34,22 @@ struct Route {
   std::vector<std::uint32_t> parts_on = {};  // …how many pass each link; empty: all
 };
 
+/// Which of the channels from one rank to another, so far as it matters to their ways.
+struct ChannelNumber {
+  std::uint32_t way = 0;   // counted from 0, if the wiring is by channel, else 0
+  std::uint32_t rail = 0;  // of numbers_for_rails()
+  friend auto operator<=>(const ChannelNumber&, const ChannelNumber&) = default;
+};
+
 /// Immutable; routes are computed when they are asked for, so that a large network costs no more
 /// than its links.
 class Wiring {
  public:
   /// Lays out the platform's topology and places the ranks, or the nodes of several ranks that they
-  /// fill in order, on its hosts. Host h's NIC sends over
-  /// link 2h, "host-h.out", and receives over link 2h + 1, "host-h.in". A way's latency is the
-  /// platform's, and its hop latency for each switch after the first. Throws InputError if the
+  /// fill in order, on its hosts. Host h's NIC sends over link 2h, "host-h.out", and receives over
+  /// link 2h + 1, "host-h.in". Of several NICs a host, NIC n of host h is "host-h.nic-n", and
+  /// machine/rails.h says which of the network's ends it is. A way's latency is the platform's, and
+  /// its hop latency for each switch after the first. Throws InputError if the
   /// ranks cannot be placed (more than hosts, or a bad placement file) or the topology's figures
   /// make no network, Unsupported for a topology that only SimGrid can read.
   Wiring(const Platform& platform, std::uint32_t ranks);
@@ -49,7 +58,7 @@ class Wiring {
     sched::RankId src;
     sched::RankId dst;
     Route route;
-    std::uint32_t channel = 0;
+    ChannelNumber channel = {};
   };
   /// Local routes need not be told: `node` and `copy_rate` say them.
   Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
@@ -71,15 +80,16 @@ class Wiring {
   /// nobody said.
   std::uint32_t rack(sched::RankId rank) const;
   std::span<const Link> links() const;
+  /// "host-3", or "host-3.nic-1" where hosts have several.
+  std::string nic_name(NicId nic) const;
   /// Nothing if no link has that name.
   std::optional<LinkId> find_link(std::string_view name) const;
   /// Whether two channels from one rank to another may have different ways, as with ECMP.
   bool is_by_channel() const;
-  /// The way of a message from src to dst, over the `channel`-th of the channels there, counted
-  /// from 0, which matters if is_by_channel(). A rank's way to itself passes its own NIC, out and
-  /// in, unless the rank shares its machine. Throws InternalError for a fixed wiring that was not
-  /// told this route.
-  Route route(sched::RankId src, sched::RankId dst, std::uint32_t channel = 0) const;
+  /// The way of a message from src to dst over that channel. A rank's way to itself passes its own
+  /// NIC, out and in, unless the rank shares its machine. Throws InternalError for a fixed wiring
+  /// that was not told this route.
+  Route route(sched::RankId src, sched::RankId dst, ChannelNumber channel = {}) const;
 
  private:
   struct Contents;

@@ -135,6 +135,8 @@ class TimedRun final : public machine::DrivenRun {
   // As the clock names queues and ranks.
   static OpId id(QueueId queue) { return OpId(queue.value); }
   static OpId id(RankId rank) { return OpId(rank.value); }
+  // A rank has a NIC to itself here.
+  static machine::NicId nic_of(RankId rank) { return machine::NicId(rank.value); }
 
   void handle(ExecutionEvent event) {
     const QueueId queue(event.op().value);
@@ -244,8 +246,8 @@ class TimedRun final : public machine::DrivenRun {
     state(queue).behind = waited ? ports.last[rank.value] : OpId::none();
     ports.last[rank.value] = message;
     queue_of_[message.value] = queue;
-    ports.arbiter.join(nic_.now_s, message, rank, program_.queue(program_.queue(queue).peer).rank,
-                       state(queue).bytes == 0);
+    const RankId target = program_.queue(program_.queue(queue).peer).rank;
+    ports.arbiter.join(nic_.now_s, message, nic_of(rank), nic_of(target), state(queue).bytes == 0);
   }
 
   void transmit(Ports& ports, const machine::PortArbiter::Start& start) {
@@ -279,7 +281,7 @@ class TimedRun final : public machine::DrivenRun {
     State& s = state(queue);
     if (s.bytes != 0) {
       const Queue& q = program_.queue(queue);
-      ports_[is_large(s.bytes)].arbiter.free_in(program_.queue(q.peer).rank);
+      ports_[is_large(s.bytes)].arbiter.free_in(nic_of(program_.queue(q.peer).rank));
       free_out_after_gap(queue);
     }
     clock_.at(nic_.now_s + paths_[s.way].latency_s, {id(queue), kArrived});
@@ -301,7 +303,7 @@ class TimedRun final : public machine::DrivenRun {
 
   void free_out(RankId rank, bool large) {
     Ports& ports = ports_[large];
-    ports.arbiter.free_out(nic_.now_s, rank);
+    ports.arbiter.free_out(nic_.now_s, nic_of(rank));
     ports.taken[rank.value] = false;
     ports.changed.push_back(rank);
   }
@@ -338,6 +340,9 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
   }
   if (platform.node.is_shared()) {
     throw Unsupported("offload: nodes of several ranks; expected ranks_per_node=1");
+  }
+  if (platform.node.rails.are_several()) {
+    throw Unsupported("offload: hosts of several NICs; expected rails=1");
   }
   if (!setting.delays.failures.empty()) {
     throw Unsupported("offload: a delay plan with failures; expected delays only");

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "sched/compose.h"
 #include "sched/pass/add_barriers.h"
+#include "sched/pass/stripe.h"
 
 namespace slackline::sched {
 namespace {
@@ -61,6 +62,7 @@ Schedule compile(const Spec& spec, const MemoryLimit& memory) {
   const PatternEntry& pattern = pattern_named(spec.pattern);
   Schedule schedule =
       pattern.plan == nullptr ? pattern.schedule(spec) : compile_plan(plan_of(spec), spec);
+  if (spec.stripes > 1) schedule = stripe(schedule, spec.stripes);
   const bool whole = spec.messages == 1 || (pattern.plan == nullptr && !pattern.one_message);
   return whole ? std::move(schedule) : series_of(schedule, spec.messages);
 }

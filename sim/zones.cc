@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "sim/simgrid_version.h"
@@ -69,7 +70,7 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
     const std::uint32_t to = paths.links(PathId(i)).back().value / 2;
     s4u::Host* source = hosts[from];
     if (path.pair_bytes_per_s > 0) {
-      const std::string name = fmt::format("{}-{}", path.src.value, path.dst.value);
+      const std::string name = fmt::format("{}", i);
       source = add_host(zone, "slow-" + name);
       s4u::Link* link =
           sealed(add_link(zone, "rate-" + name, path.pair_bytes_per_s * grains_per_byte_));
@@ -94,7 +95,8 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
     if (!link.shared) links_.back()->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
     sealed(links_.back());
   }
-  std::map<std::pair<sched::RankId, sched::RankId>, s4u::Link*> joined;  // by a link of their rate
+  std::set<std::pair<sched::RankId, sched::RankId>> joined;
+  std::map<machine::PairOnNics, s4u::Link*> of_rate;
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
     const machine::Path& path = paths[PathId(i)];
     if (path.local) {
@@ -102,9 +104,10 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
       continue;
     }
     std::vector<s4u::LinkInRoute> route;
-    const auto [pair, is_first] = joined.try_emplace({path.src, path.dst}, nullptr);
+    const bool is_first = joined.emplace(path.src, path.dst).second;
     if (path.pair_bytes_per_s > 0) {
-      if (is_first) {
+      const auto [pair, is_new] = of_rate.try_emplace(machine::pair_on_nics(path), nullptr);
+      if (is_new) {
         pair->second =
             sealed(add_link(zone, fmt::format("rate-{}", i), rate_of(path.pair_bytes_per_s)));
       }

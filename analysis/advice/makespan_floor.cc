@@ -60,7 +60,7 @@ double makespan_floor_s(const machine::Setting& setting) {
   const machine::LaneIndex lane_index(schedule);
   std::vector<Resource> lanes(lane_index.count());
   // Ports of large messages and of small ones; links are passed by large ones.
-  std::vector<Resource> ports(4 * std::size_t{schedule.rank_count()});
+  std::vector<Resource> ports(4 * std::size_t{paths.nic_count()});
   std::vector<Resource> links(wiring.links().size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const OpId id(i);

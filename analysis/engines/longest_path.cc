@@ -408,7 +408,10 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
-  if (paths.may_fail() || setting.platform.node.is_shared()) return std::nullopt;
+  if (paths.may_fail() || setting.platform.node.is_shared() ||
+      setting.platform.node.rails.are_several()) {
+    return std::nullopt;
+  }
   if (machine::completions_cost(setting.platform) ||
       setting.platform.post_of_receive() != setting.platform.o_post) {
     return std::nullopt;

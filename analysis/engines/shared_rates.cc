@@ -46,14 +46,14 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
     const machine::Link& link = wiring.links()[l];
     links_.push_back({capacity(link.rate.bytes_per_second(), link.shared), link.shared});
   }
-  std::map<std::pair<sched::RankId, sched::RankId>, std::uint32_t> rate_of_pair;  // a link
+  std::map<machine::PairOnNics, std::uint32_t> rate_of_pair;  // a link
   for (std::uint32_t p = 0; p < used; ++p) {
     const machine::PathId id(p);
     Way way{static_cast<std::uint32_t>(hops_.size()), 0};
-    // All that the pair has under way shares its rate.
+    // All that the pair has under way from one NIC to another shares its rate.
     if (paths[id].pair_bytes_per_s > 0 && !paths[id].local) {
       const auto [pair, is_first] = rate_of_pair.try_emplace(
-          {paths[id].src, paths[id].dst}, static_cast<std::uint32_t>(links_.size()));
+          machine::pair_on_nics(paths[id]), static_cast<std::uint32_t>(links_.size()));
       if (is_first) links_.push_back({capacity(paths[id].pair_bytes_per_s, true), true});
       hops_.push_back({pair->second, parts_});
     }

@@ -110,6 +110,7 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
                                             const machine::DelayPlan& delays) {
   if (sched::find_plan_pattern(spec.pattern) == nullptr) return spec.pattern + " has no steps";
   if (spec.messages != 1) return "there are several messages";
+  if (spec.stripes != 1) return "messages go in stripes";
   if (spec.order != sched::Order::kAsync) return "order is lockstep";
   if (spec.credits.ready != sched::Ready::kSend) return "ready is not send";
   if (spec.credits.start != sched::Start::kPairwise) return "start is not pairwise";
@@ -118,6 +119,7 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
   if (platform.topology.kind() != machine::TopologyKind::kStar) return "the network is no star";
   if (platform.placement != machine::Placement{}) return "ranks have places, which may be wrong";
   if (platform.node.is_shared()) return "ranks share nodes";
+  if (platform.node.rails.are_several()) return "hosts have several NICs";
   if (spec.transfers.in_flight == 0 && platform.nic != machine::NicDiscipline::kSerial) {
     return "fair NICs share among blocks in flight";
   }

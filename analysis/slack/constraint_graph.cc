@@ -24,6 +24,8 @@ using sched::RankId;
 
 using sched::has_reply;
 
+using machine::NicId;
+
 using machine::holds_lane;
 using machine::is_posted;
 
@@ -319,17 +321,16 @@ void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::
   const double gap_s = sched::seconds(platform.gap);
   const double complete_s = sched::seconds(platform.o_complete);
   const bool serial = platform.nic == machine::NicDiscipline::kSerial;
-  const std::uint32_t ranks = schedule.rank_count();
   Ports classes[2];
   for (Ports& ports : classes) {
-    ports.out.resize(ranks);
-    ports.in.resize(serial ? ranks : 0);
+    ports.out.resize(paths.nic_count());
+    ports.in.resize(serial ? paths.nic_count() : 0);
     ports.held = keep_gaps;
   }
   const bool any_served = machine::service_s(platform, false) > 0 ||
                           (platform.node.is_shared() && machine::service_s(platform, true) > 0);
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
-  const auto pass = [&](const Passage& passage, RankId src, RankId dst, std::uint64_t bytes) {
+  const auto pass = [&](const Passage& passage, NicId src, NicId dst, std::uint64_t bytes) {
     Ports& ports = classes[bytes > platform.interleave_bytes ? 0 : 1];
     ports.out[src.value].push_back(passage);
     if (serial) ports.in[dst.value].push_back(passage);
@@ -341,8 +342,8 @@ void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::
     if (!sched::is_initiator(op.kind)) continue;
     const sched::OpTimes& times = trace.ops[i];
     const machine::Path& way = paths[paths.of(op.channel, false)];
-    const RankId src = way.src_nic;
-    const RankId dst = way.dst_nic;
+    const NicId src = way.src_nic;
+    const NicId dst = way.dst_nic;
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const NodeId issued = NodeId::of(id, Moment::kIssued);
     const NodeId wire = NodeId::of(id, Moment::kWire);

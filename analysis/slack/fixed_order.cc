@@ -169,7 +169,7 @@ class Search {
 struct OnLink {
   double begin_s;
   OpId op;
-  sched::RankId src;
+  machine::NicId src;
   double bytes_per_s;
 };
 

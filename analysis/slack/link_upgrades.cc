@@ -25,9 +25,9 @@ class Network {
   explicit Network(const machine::Setting& setting)
       : wiring_(setting.wiring), links_(wiring_.links().begin(), wiring_.links().end()) {
     const auto channels = setting.schedule.channels();
-    const std::vector<std::uint32_t> numbers =
+    const std::vector<machine::ChannelNumber> numbers =
         machine::numbers_between_ranks(setting.schedule, wiring_);
-    std::set<std::tuple<RankId, RankId, std::uint32_t>> known;
+    std::set<std::tuple<RankId, RankId, machine::ChannelNumber>> known;
     for (std::uint32_t c = 0; c < channels.size(); ++c) {
       for (const auto& [src, dst] : {std::pair(channels[c].src, channels[c].dst),
                                      std::pair(channels[c].dst, channels[c].src)}) {

@@ -228,6 +228,10 @@ SwitchTree switch_tree(const Wiring& wiring) {
         "mtu, packet_overhead and coding: a testbed has packets of its own, and its rates are what "
         "messages get; expected a platform without them");
   }
+  if (wiring.node().rails.are_several()) {
+    throw Unsupported(
+        "rails: the hosts of a testbed have one interface each; expected a platform with rails=1");
+  }
   if (wiring.is_by_channel()) {
     throw Unsupported(
         "routing=ecmp: a testbed is a tree of switches, with one way between two hosts; expected "

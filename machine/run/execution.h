@@ -178,14 +178,14 @@ class Execution final : public DrivenRun {
   void queue_message(OpId id);
   void copy_message(OpId id, bool reply);
   void start_message(const PortArbiter::Start& start, bool large);
-  void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src);
+  void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, NicId src);
   static Kind out_free(bool reply, bool large) {
     return reply ? Kind::kReplyOutFree : large ? Kind::kLargeOutFree : Kind::kOutFree;
   }
   void sent(OpId id);
   void lost(OpId id);
   void leave_ports(OpId id, bool reply);
-  void count_large(RankId src, RankId dst);
+  void count_large(NicId src, NicId dst);
   void acknowledge(OpId id, double landed_s);
   void meet(OpId id, double arrival_s);
   void land(OpId receive, OpId source);
@@ -242,7 +242,7 @@ class Execution final : public DrivenRun {
   GatheredMessages bundles_;
   const bool bundled_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
-  PortArbiter large_;           // a machine's ports go by its first rank
+  PortArbiter large_;
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;

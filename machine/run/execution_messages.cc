@@ -71,14 +71,14 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   clock_.transmit(now_s_, path, bytes, id);
 }
 
-void Execution::count_large(RankId src, RankId dst) {
+void Execution::count_large(NicId src, NicId dst) {
   const std::uint32_t out = large_out_[src.value]++;
   const std::uint32_t in = large_in_[dst.value]++;
   shared_ = shared_ || out != 0 || in != 0;
 }
 
 // The out-port is held for the gap at least, counted from the message's start.
-void Execution::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, RankId src) {
+void Execution::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, NicId src) {
   const double free_s = times(id).wire_s + gap_s_;
   if (free_s < now_s_ + kInstant_s) {
     ports.free_out(now_s_, src);

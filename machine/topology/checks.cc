@@ -27,6 +27,14 @@ std::uint32_t host_product(std::initializer_list<std::uint32_t> factors, std::st
   return host_product(std::span(factors.begin(), factors.size()), what);
 }
 
+void require_few_nics(std::uint32_t hosts, const Platform& platform, std::string_view what) {
+  const Rails& rails = platform.node.rails;
+  if (!rails.are_several() || std::uint64_t{hosts} * rails.count <= kMaxHosts) return;
+  throw InputError(
+      fmt::format("{}: too many NICs: {} hosts with {} rails each; expected at most {}", what,
+                  hosts, rails.count, kMaxHosts));
+}
+
 void require_few_links(double inner_links, std::string_view what) {
   if (inner_links <= kMaxInnerLinks) return;
   throw InputError(fmt::format("{}: too many links between switches; expected at most {}", what,

@@ -20,6 +20,9 @@ std::uint32_t host_product(std::initializer_list<std::uint32_t> factors, std::st
 /// Refuses more than kMaxInnerLinks.
 void require_few_links(double inner_links, std::string_view what);
 
+/// Refuses more than kMaxHosts NICs of so many hosts, where a host has several.
+void require_few_nics(std::uint32_t hosts, const Platform& platform, std::string_view what);
+
 /// The rate of one cable between two switches, when nothing closer says it.
 inline Rate cable_rate(const Platform& platform) {
   return platform.topology.link_rate.bits_per_second != 0 ? platform.topology.link_rate

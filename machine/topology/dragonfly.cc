@@ -27,10 +27,17 @@ std::uint32_t among_others(std::uint32_t self, std::uint32_t other) {
   return other < self ? other : other - 1;
 }
 
+// Each NIC of a router's hosts as a host.
+Dragonfly with_nics(const Platform& platform) {
+  Dragonfly shape = shape_of<Dragonfly>(platform);
+  shape.hosts *= platform.node.rails.count;
+  return shape;
+}
+
 class DragonflyNetwork final : public Network {
  public:
   explicit DragonflyNetwork(const Platform& platform)
-      : shape_(shape_of<Dragonfly>(platform)),
+      : shape_(with_nics(platform)),
         routing_(platform.topology.routing),
         green_(bundle(platform, shape_.green_rate, shape_.green)),
         black_(bundle(platform, shape_.black_rate, shape_.black)),
@@ -41,6 +48,7 @@ class DragonflyNetwork final : public Network {
 
   std::uint32_t host_count() const override { return routers() * shape_.hosts; }
   std::uint32_t unit_hosts() const override { return in_group_ * shape_.hosts; }
+  std::uint32_t leaf_hosts() const override { return shape_.hosts; }
 
   std::vector<Link> inner_links() const override {
     std::vector<Link> links;
@@ -192,7 +200,8 @@ void check(const Platform& platform, std::string_view what) {
   require_given(shape.chassis, "chassis", what);
   require_given(shape.routers, "routers", what);
   require_given(shape.hosts, "hosts", what);
-  host_product({shape.groups, shape.chassis, shape.routers, shape.hosts}, what);
+  require_few_nics(host_product({shape.groups, shape.chassis, shape.routers, shape.hosts}, what),
+                   platform, what);
   const double in_group = static_cast<double>(shape.chassis) * shape.routers;
   if (shape.groups > in_group) {
     throw InputError(
@@ -225,6 +234,8 @@ constexpr std::array<PlatformFigure, 13> kFigures = {{
     routing_figure<OwnRouting::kMinimal>(),
 }};
 
+constexpr std::array<std::string_view, 1> kWithout = {"rail_wiring"};
+
 }  // namespace
 
 const TopologyEntry& dragonfly_entry() {
@@ -236,7 +247,8 @@ const TopologyEntry& dragonfly_entry() {
       check,
       [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
         return std::make_unique<DragonflyNetwork>(platform);
-      }};
+      },
+      kWithout};
   return entry;
 }
 

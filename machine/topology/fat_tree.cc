@@ -156,6 +156,26 @@ void check_spray(const Platform& platform, std::string_view what) {
                                kMaxSprayParts));
 }
 
+// The ports of leaf switches are NICs'.
+void check_rails(const Platform& platform, std::string_view what) {
+  const Rails& rails = platform.node.rails;
+  if (!rails.are_several()) return;
+  const auto& tree = shape_of<FatTree>(platform);
+  if (rails.wiring == RailWiring::kOneLeaf) {
+    if (tree.down[0] % rails.count == 0) return;
+    throw InputError(fmt::format(
+        "{}: {} rails on leaf switches for {} NICs; expected a divisor of that, so that "
+        "all NICs of a host are on one leaf",
+        what, rails.count, tree.down[0]));
+  }
+  const std::uint32_t leaves = host_product(tree.down, what) / tree.down[0];
+  if (leaves % rails.count == 0) return;
+  throw InputError(fmt::format(
+      "{}: {} rails on {} leaf switches; expected a divisor of that, so that each group "
+      "of leaves has one for every rail",
+      what, rails.count, leaves));
+}
+
 void check_length(std::span<const std::uint32_t> list, std::string_view key,
                   std::span<const std::uint32_t> down, std::string_view what) {
   if (list.size() != down.size()) {
@@ -164,7 +184,7 @@ void check_length(std::span<const std::uint32_t> list, std::string_view key,
         list.size(), down.size()));
   }
   if (list[0] != 1) {
-    throw InputError(fmt::format("{}: {} begins with {}; expected 1, as a host has one NIC", what,
+    throw InputError(fmt::format("{}: {} begins with {}; expected 1, as a NIC has one cable", what,
                                  key, list[0]));
   }
   if (std::find(list.begin(), list.end(), 0u) != list.end()) {
@@ -190,6 +210,7 @@ void check(const Platform& platform, std::string_view what) {
     nodes = nodes / tree.down[l] * up;
   }
   check_spray(platform, what);
+  check_rails(platform, what);
 }
 
 void set_arity(Platform& platform, std::string_view text, std::string_view what) {

@@ -9,9 +9,10 @@ namespace slackline::machine {
 
 struct TopologyEntry;
 
-/// Level 1 is that of the leaf switches, level 0 that of the hosts. For each level l, from 1 on:
+/// Level 1 is that of the leaf switches, level 0 that of the hosts or, where hosts have several
+/// NICs, of those. For each level l, from 1 on:
 /// `down` nodes below each switch of l, `up` switches of l above each node of l − 1, and `parallel`
-/// cables between the two. A host has one NIC: up and parallel begin with 1. The cable c from the
+/// cables between the two. A NIC has one cable: up and parallel begin with 1. The cable c from the
 /// switch p of level l to its parent i is port i + c·up: links "switch-l-p.up-PORT" and
 /// "switch-l-p.down-PORT".
 struct FatTree {

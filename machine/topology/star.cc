@@ -1,6 +1,8 @@
 #include "machine/topology/star.h"
 
+#include <array>
 #include <memory>
+#include <string_view>
 
 #include "machine/topology_entry.h"
 
@@ -19,6 +21,8 @@ class StarNetwork final : public Network {
   std::uint32_t hosts_;
 };
 
+constexpr std::array<std::string_view, 1> kWithout = {"rail_wiring"};
+
 }  // namespace
 
 const TopologyEntry& star_entry() {
@@ -30,7 +34,8 @@ const TopologyEntry& star_entry() {
       [](const Platform&, std::string_view) {},
       [](const Platform&, std::uint32_t ranks) -> std::unique_ptr<Network> {
         return std::make_unique<StarNetwork>(ranks);
-      }};
+      },
+      kWithout};
   return entry;
 }
 

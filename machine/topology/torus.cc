@@ -146,6 +146,8 @@ void check(const Platform& platform, std::string_view what) {
   require_few_links(links * host_product(dims, what), what);
 }
 
+constexpr std::array<std::string_view, 3> kWithout = {"rails", "rail", "rail_wiring"};
+
 constexpr std::array<PlatformFigure, 4> kFigures = {{
     counts_figure<Torus, &Torus::dims>("dims"),
     link_rate_figure(),
@@ -164,7 +166,8 @@ const TopologyEntry& torus_entry() {
       check,
       [](const Platform& platform, std::uint32_t) -> std::unique_ptr<Network> {
         return std::make_unique<TorusNetwork>(platform);
-      }};
+      },
+      kWithout};
   return entry;
 }
 

@@ -19,40 +19,61 @@ namespace {
 // Bits per second; what a rate of ours can hold is below this.
 constexpr double kFastest = 9e18;
 
+bool is_rail_optimized(const Platform& platform) {
+  return platform.node.rails.are_several() && platform.node.rails.wiring == RailWiring::kOptimized;
+}
+
+// A rack has one leaf switch, or one for each rail.
+std::uint32_t leaves_of_rack(const Platform& platform) {
+  return is_rail_optimized(platform) ? platform.node.rails.count : 1;
+}
+std::uint32_t nics_of_leaf(const Platform& platform) {
+  return shape_of<TwoLevel>(platform).hosts * platform.node.rails.count / leaves_of_rack(platform);
+}
+
 double uplink_bits_per_s(const Platform& platform) {
   const auto& shape = shape_of<TwoLevel>(platform);
   if (shape.uplink.bits_per_second != 0) return static_cast<double>(shape.uplink.bits_per_second);
-  return static_cast<double>(shape.hosts) * static_cast<double>(platform.rate.bits_per_second) /
-         shape.oversubscription;
+  return static_cast<double>(nics_of_leaf(platform)) *
+         static_cast<double>(platform.rate.bits_per_second) / shape.oversubscription;
 }
 
 class TwoLevelNetwork final : public Network {
  public:
-  explicit TwoLevelNetwork(const Platform& platform) : shape_(shape_of<TwoLevel>(platform)) {
-    uplink_ = shape_.uplink.bits_per_second != 0
-                  ? shape_.uplink
+  explicit TwoLevelNetwork(const Platform& platform)
+      : racks_(shape_of<TwoLevel>(platform).racks),
+        leaves_(leaves_of_rack(platform)),
+        nics_(nics_of_leaf(platform)) {
+    const Rate uplink = shape_of<TwoLevel>(platform).uplink;
+    uplink_ = uplink.bits_per_second != 0
+                  ? uplink
                   : Rate{static_cast<std::uint64_t>(std::llround(uplink_bits_per_s(platform)))};
   }
-  std::uint32_t host_count() const override { return shape_.racks * shape_.hosts; }
-  std::uint32_t unit_hosts() const override { return shape_.hosts; }
+  std::uint32_t host_count() const override { return racks_ * leaves_ * nics_; }
+  std::uint32_t unit_hosts() const override { return nics_; }
   std::vector<Link> inner_links() const override {
     std::vector<Link> links;
-    for (std::uint32_t r = 0; r < shape_.racks; ++r) {
-      links.push_back({fmt::format("rack-{}.up", r), uplink_});
-      links.push_back({fmt::format("rack-{}.down", r), uplink_});
+    for (std::uint32_t l = 0; l < racks_ * leaves_; ++l) {
+      const std::string leaf = leaves_ == 1
+                                   ? fmt::format("rack-{}", l)
+                                   : fmt::format("rack-{}.rail-{}", l / leaves_, l % leaves_);
+      links.push_back({leaf + ".up", uplink_});
+      links.push_back({leaf + ".down", uplink_});
     }
     return links;
   }
   void append_way(Flow flow, std::vector<LinkId>& way) const override {
-    const std::uint32_t from = flow.src / shape_.hosts;
-    const std::uint32_t to = flow.dst / shape_.hosts;
+    const std::uint32_t from = flow.src / nics_;
+    const std::uint32_t to = flow.dst / nics_;
     if (from == to) return;
     way.push_back(inner(2 * from));
     way.push_back(inner(2 * to + 1));
   }
 
  private:
-  TwoLevel shape_;
+  std::uint32_t racks_;
+  std::uint32_t leaves_;  // of a rack
+  std::uint32_t nics_;    // on a leaf
   Rate uplink_;
 };
 
@@ -60,7 +81,7 @@ void check(const Platform& platform, std::string_view what) {
   const auto& shape = shape_of<TwoLevel>(platform);
   require_given(shape.racks, "racks", what);
   require_given(shape.hosts, "hosts", what);
-  host_product({shape.racks, shape.hosts}, what);
+  require_few_nics(host_product({shape.racks, shape.hosts}, what), platform, what);
   const double bits_per_s = uplink_bits_per_s(platform);
   if (!(bits_per_s >= 1 && (bits_per_s <= kFastest || shape.uplink.bits_per_second != 0))) {
     throw InputError(

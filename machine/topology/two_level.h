@@ -1,4 +1,5 @@
 // Racks of hosts, each behind a top-of-rack switch with one uplink to a core that never blocks.
+// (With rail-optimized NICs it is a switch for each rail.)
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,13 @@ namespace slackline::machine {
 
 struct TopologyEntry;
 
-/// Host h is in rack h / hosts. Links "rack-R.up" and "rack-R.down".
+/// Host h is in rack h / hosts. Links "rack-R.up" and "rack-R.down". Where rails are optimized, a
+/// rack has a switch for each: "rack-R.rail-S.up".
 struct TwoLevel {
   std::uint32_t racks = 0;
   std::uint32_t hosts = 0;      // of one rack
-  sched::Rate uplink{};         // of one rack, each way; 0: by oversubscription
-  double oversubscription = 1;  // the rates of a rack's NICs over its uplink's; > 0
+  sched::Rate uplink{};         // of one switch, each way; 0: by oversubscription
+  double oversubscription = 1;  // the rates of a switch's NICs over its uplink's; > 0
 
   friend bool operator==(const TwoLevel&, const TwoLevel&) = default;
 };

@@ -170,26 +170,27 @@ constexpr Option kPerNodeOption =
         .or_else("near the root of ranks");
 constexpr auto kReduceOptions =
     option_list(kPlanOptions, kInFlightOption, kReadyOption, kWindowOption, kMessagesOption,
-                kSlotsOption, kByOption, kAddersOption);
+                kSlotsOption, kByOption, kAddersOption, kStripesOption);
 constexpr auto kAllreduceOptions = option_list(kReduceOptions, kPerNodeOption);
-constexpr auto kAllgatherOptions =
-    option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
-                kStartOption, kWindowOption, kMessagesOption, kByOption, kPerNodeOption);
+constexpr auto kAllgatherOptions = option_list(
+    kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption, kStartOption,
+    kWindowOption, kMessagesOption, kByOption, kStripesOption, kPerNodeOption);
 // Receives of what comes on the way wait for what was there to be copied out.
 constexpr auto kAlltoallOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
                 kWindowOption, kMessagesOption,
                 text_option<&AlltoallOptions::by>("by", "pairwise|bruck|hierarchical",
                                                   "alltoall: the algorithm"),
-                kPerNodeOption);
+                kStripesOption, kPerNodeOption);
 constexpr auto kReduceScatterOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
                 kWindowOption, kMessagesOption, kSlotsOption,
                 text_option<&ReduceScatterOptions::by>("by", "ring|recursive-halving|hierarchical",
                                                        "reduce-scatter: the algorithm"),
-                kAddersOption, kPerNodeOption);
-constexpr auto kTreeSharesOptions = option_list(kPlanOptions, kInFlightOption, kReadyOption,
-                                                kStartOption, kWindowOption, kMessagesOption);
+                kAddersOption, kStripesOption, kPerNodeOption);
+constexpr auto kTreeSharesOptions =
+    option_list(kPlanOptions, kInFlightOption, kReadyOption, kStartOption, kWindowOption,
+                kMessagesOption, kStripesOption);
 constexpr auto kBarrierOptions =
     option_list(kRanksOption, kInFlightOption, kReadyOption, kStartOption, kWindowOption,
                 kMessagesOption, kByOption);

@@ -1,6 +1,7 @@
 // Options that more than one kind of pattern has.
 #pragma once
 
+#include "sched/pass/stripe.h"
 #include "sched/pattern/option.h"
 
 namespace slackline::sched {
@@ -30,6 +31,8 @@ inline constexpr Option kStartOption = choice_option<&Spec::credits, &CreditOpti
     "start", "pairwise|all", "whose readiness a first message awaits");
 inline constexpr Option kWindowOption = count_option<&Spec::credits, &CreditOptions::window>(
     "window", "1 or more", "receives posted ahead");
+inline constexpr Option kStripesOption = count_option<&Spec::stripes>(
+    "stripes", "1 to 256", "parts of each message, on channels of their own", 1, kMostStripes);
 inline constexpr Option kMessagesOption =
     count_option<&Spec::messages>("messages", "1 or more", "how many, one after the other");
 inline constexpr Option kSlotsOption = count_option<&Spec::slots>(
@@ -48,7 +51,7 @@ inline constexpr auto kLoweringOptions = option_list(
         "first-block", "direct|copy", "where a rank's first block lands"),
     kReadyOption, kStartOption, kWindowOption,
     choice_option<&Spec::order>("order", "async|lockstep", "a barrier between steps, or none"),
-    kMessagesOption);
+    kMessagesOption, kStripesOption);
 inline constexpr auto kMulticastOptions = option_list(kPlanOptions, kLoweringOptions);
 
 }  // namespace slackline::sched

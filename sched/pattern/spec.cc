@@ -171,6 +171,13 @@ std::optional<std::uint64_t> block_count(const Spec& spec) {
 }
 
 std::uint64_t most_ops(const Spec& spec) {
+  // A message's parts, and two joins that stand for them all.
+  if (spec.stripes > 1) {
+    Spec whole = spec;
+    whole.stripes = 1;
+    const std::uint64_t ops = most_ops(whole);
+    return ops > kMaxOps ? ops : ops * (std::uint64_t{spec.stripes} + 2);
+  }
   const PatternEntry& pattern = pattern_named(spec.pattern);
   if (pattern.plan == nullptr) return pattern.op_count(spec);
   const std::uint64_t receivers = spec.multicast.ranks - 1;

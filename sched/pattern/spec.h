@@ -78,6 +78,7 @@ struct Spec {
   Order order = Order::kAsync;
   TransferOptions transfers;
   CreditOptions credits;
+  std::uint32_t stripes = 1;  // parts of each message, on channels of their own: pass/stripe.h
   /// The file that multicast.rack_of_rank was read from; empty: racks are contiguous.
   std::string rack_map;
 

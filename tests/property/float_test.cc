@@ -108,6 +108,30 @@ TEST(Float, IsExactOnNodes) {
   EXPECT_LT(refused, 200);
 }
 
+// Hosts of several NICs, with one rank or several.
+Sample random_railed(std::uint32_t seed) {
+  Sample sample = seed % 3 == 0   ? random_nodes(seed)
+                  : seed % 3 == 1 ? random_program(seed)
+                                  : random_pattern(seed);
+  Dice dice(seed);
+  testing::random_rails(dice, sample.platform, false);
+  if (sample.platform.gap.count() == 0) sample.platform.gap = testing::us(0.05);
+  sample.what += " on " + sample.platform.spec();
+  return sample;
+}
+
+TEST(Float, IsExactOnRails) {
+  int refused = 0;
+  for (std::uint32_t seed = 0; seed < 600 && !HasFatalFailure(); ++seed) {
+    try {
+      expect_floats(random_railed(seed));
+    } catch (const Unsupported&) {
+      ++refused;  // a word of both kinds
+    }
+  }
+  EXPECT_LT(refused, 100);
+}
+
 TEST(Float, EveryRunIsExplained) {
   for (std::uint32_t seed = 1'000; seed < 6'000; ++seed) {
     const Sample sample = seed % 2 == 0 ? random_program(seed) : random_pattern(seed);

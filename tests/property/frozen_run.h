@@ -253,24 +253,55 @@ class FrozenRun {
     }
   }
 
+  // How many channels of messages between the two ranks stand before it; of one that carries
+  // credits for another, before that.
+  std::uint32_t number_of(sched::ChannelId channel) const {
+    if (platform_.node.rails.count == 1) return 0;
+    const auto channels = schedule_.channels();
+    const std::vector<bool> control = schedule_.control_channels();
+    const auto data_of = [&](std::uint32_t c) {
+      for (std::uint32_t d = 0; d < channels.size(); ++d) {
+        if (channels[d].credit_on == sched::ChannelId(c) && !control[d]) return d;
+      }
+      return c;
+    };
+    const std::uint32_t data = data_of(channel.value);
+    std::uint32_t number = 0;
+    for (std::uint32_t c = 0; c < data; ++c) {
+      const bool between =
+          channels[c].src == channels[data].src && channels[c].dst == channels[data].dst;
+      if (between && data_of(c) == c) ++number;
+    }
+    return number;
+  }
+  std::uint32_t nic(std::uint32_t rank, std::uint32_t peer, std::uint32_t number) const {
+    const machine::Rails& rails = platform_.node.rails;
+    const std::uint32_t per_node = platform_.node.ranks;
+    std::uint32_t rail = number;
+    if (rails.rule == machine::RailRule::kRank) rail = rank % per_node;
+    if (rails.rule == machine::RailRule::kPair) rail = rank + peer + number;
+    return rank / per_node * rails.count + rail % rails.count;
+  }
+
   void add_ports() {
-    using Port = std::pair<std::uint32_t, bool>;  // of a node, for large messages or for small ones
+    using Port = std::pair<std::uint32_t, bool>;  // of a NIC, for large messages or for small ones
     std::map<Port, std::vector<Passage>> out;
     std::map<Port, std::vector<Passage>> in;
     // When its reply left, its node, and what it was served for.
     using Served = std::tuple<double, std::uint32_t, double>;
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
-    const auto pass = [&](std::uint32_t src, std::uint32_t dst, std::uint64_t bytes,
-                          const Passage& passage) {
+    const auto pass = [&](std::uint32_t src, std::uint32_t dst, std::uint32_t number,
+                          std::uint64_t bytes, const Passage& passage) {
       const bool large = bytes > platform_.interleave_bytes;
-      out[{src / platform_.node.ranks, large}].push_back(passage);
-      in[{dst / platform_.node.ranks, large}].push_back(passage);
+      out[{nic(src, dst, number), large}].push_back(passage);
+      in[{nic(dst, src, number), large}].push_back(passage);
     };
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
       if (!sched::is_initiator(op(i).kind)) continue;
       const sched::Channel& channel = schedule_.channel(op(i).channel);
       const std::uint32_t src = channel.src.value;
       const std::uint32_t dst = channel.dst.value;
+      const std::uint32_t number = number_of(op(i).channel);
       const std::uint64_t bytes = schedule_.payload_bytes(op(i));
       const sched::OpTimes& t = trace_.ops[i];
       if (service_s(i) > 0) {
@@ -280,13 +311,13 @@ class FrozenRun {
       }
       if (local(i)) continue;
       if (op(i).kind != Kind::kGet && !sched::is_atomic(op(i).kind)) {
-        pass(src, dst, bytes,
+        pass(src, dst, number, bytes,
              {node(i, kWire), t.wire_s, t.issued_s, wire(i, channel.src, channel.dst)});
         continue;
       }
       const double request_s = trace_.request_s[i];
-      pass(src, dst, 0, {node(i, kRequest), request_s, t.issued_s, 0});
-      pass(dst, src, bytes,
+      pass(src, dst, number, 0, {node(i, kRequest), request_s, t.issued_s, 0});
+      pass(dst, src, number, bytes,
            {node(i, kWire), t.wire_s, request_s + latency_s(i) + read_s(i),
             wire(i, channel.dst, channel.src)});
     }

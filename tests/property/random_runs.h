@@ -94,6 +94,35 @@ inline void random_node(Dice& random, machine::Platform& p) {
   p.nic_read = sched::Time{random.pick({0, 500'000})};
 }
 
+/// Two to four NICs a host, on the leaf switches of a network that takes them, or on one switch.
+/// What is between switches may be narrow.
+inline void random_rails(Dice& random, machine::Platform& p, bool may_share) {
+  machine::Rails& rails = p.node.rails;
+  rails.count = 2 + random.below(3);
+  rails.rule = random.pick(
+      {machine::RailRule::kRank, machine::RailRule::kChannel, machine::RailRule::kPair});
+  p.topology = {};
+  if (!may_share) return;
+  const bool optimized = random.one_in(2);
+  switch (random.below(4)) {
+    case 0:
+      p.topology =
+          machine::parse_platform_spec("two-level:racks=4,hosts=8,oversubscription=4").topology;
+      break;
+    case 1:
+      rails.count = random.pick({2, 4});
+      p.topology = machine::parse_platform_spec("fat-tree:down=8x16,up=1x4").topology;
+      break;
+    case 2:
+      p.topology =
+          machine::parse_platform_spec("dragonfly:groups=4,chassis=2,routers=2,hosts=2").topology;
+      return;
+    default:
+      return;
+  }
+  if (optimized) rails.wiring = machine::RailWiring::kOptimized;
+}
+
 /// A spec of `pattern` with random options: up to `max_ranks` ranks and `max_blocks` blocks.
 inline std::string random_spec(Dice& random, std::string_view pattern, std::uint32_t max_ranks,
                                std::uint32_t max_blocks) {

@@ -13,7 +13,6 @@ namespace slackline::machine {
 namespace {
 
 using sched::OpId;
-using sched::RankId;
 
 std::vector<std::uint32_t> starts(PortArbiter& ports) {
   std::vector<std::uint32_t> ops;
@@ -28,69 +27,69 @@ TEST(PortArbiter, AMessageStartsAtOnceOnIdlePorts) {
   PortArbiter ports(2);
   PortArbiter::Start start;
   EXPECT_FALSE(ports.next_start(start));
-  ports.join(0, OpId(5), RankId(0), RankId(1), false);
+  ports.join(0, OpId(5), NicId(0), NicId(1), false);
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.op, OpId(5));
-  EXPECT_EQ(start.src, RankId(0));
-  EXPECT_EQ(start.dst, RankId(1));
+  EXPECT_EQ(start.src, NicId(0));
+  EXPECT_EQ(start.dst, NicId(1));
   EXPECT_FALSE(start.behind.valid());
   EXPECT_FALSE(ports.next_start(start));
 }
 
 TEST(PortArbiter, RivalsGoByTimeOfHeadingThenOp) {
   PortArbiter ports(5);
-  ports.join(0, OpId(1), RankId(0), RankId(4), false);
+  ports.join(0, OpId(1), NicId(0), NicId(4), false);
   EXPECT_EQ(starts(ports), Ops{1});
-  ports.join(2, OpId(3), RankId(3), RankId(4), false);
-  ports.join(2, OpId(2), RankId(1), RankId(4), false);
-  ports.join(1, OpId(9), RankId(2), RankId(4), false);
+  ports.join(2, OpId(3), NicId(3), NicId(4), false);
+  ports.join(2, OpId(2), NicId(1), NicId(4), false);
+  ports.join(1, OpId(9), NicId(2), NicId(4), false);
   EXPECT_EQ(starts(ports), Ops{});
   for (const std::uint32_t next : {9, 2, 3}) {
-    ports.free_in(RankId(4));
+    ports.free_in(NicId(4));
     EXPECT_EQ(starts(ports), Ops{next});
   }
 }
 
 TEST(PortArbiter, AHeadBlocksWhatIsBehindIt) {
   PortArbiter ports(4);
-  ports.join(0, OpId(1), RankId(0), RankId(2), false);
+  ports.join(0, OpId(1), NicId(0), NicId(2), false);
   EXPECT_EQ(starts(ports), Ops{1});
-  ports.join(0, OpId(2), RankId(1), RankId(2), false);
-  ports.join(0, OpId(3), RankId(1), RankId(3), false);  // rank 3 is idle
+  ports.join(0, OpId(2), NicId(1), NicId(2), false);
+  ports.join(0, OpId(3), NicId(1), NicId(3), false);  // NIC 3 is idle
   EXPECT_EQ(starts(ports), Ops{});
-  ports.free_in(RankId(2));
+  ports.free_in(NicId(2));
   EXPECT_EQ(starts(ports), Ops{2});
-  ports.free_out(1, RankId(1));
+  ports.free_out(1, NicId(1));
   EXPECT_EQ(starts(ports), Ops{3});
 }
 
 // The time that counts is when a message came to head its queue, not when it joined.
 TEST(PortArbiter, HeadingCountsFromTheFormerHeadsEnd) {
   PortArbiter ports(4);
-  ports.join(0, OpId(1), RankId(0), RankId(2), false);
-  ports.join(0, OpId(2), RankId(0), RankId(3), false);
-  ports.join(0, OpId(3), RankId(1), RankId(3), false);
-  EXPECT_EQ(starts(ports).size(), 2u);                  // 1 and 3
-  ports.join(4, OpId(9), RankId(2), RankId(3), false);  // heads at 4
-  ports.free_out(5, RankId(0));                         // 2 heads at 5
-  ports.free_in(RankId(3));
+  ports.join(0, OpId(1), NicId(0), NicId(2), false);
+  ports.join(0, OpId(2), NicId(0), NicId(3), false);
+  ports.join(0, OpId(3), NicId(1), NicId(3), false);
+  EXPECT_EQ(starts(ports).size(), 2u);                // 1 and 3
+  ports.join(4, OpId(9), NicId(2), NicId(3), false);  // heads at 4
+  ports.free_out(5, NicId(0));                        // 2 heads at 5
+  ports.free_in(NicId(3));
   EXPECT_EQ(starts(ports), Ops{9});
 }
 
 TEST(PortArbiter, SaysBehindWhatAMessageWaited) {
   PortArbiter ports(3);
   PortArbiter::Start start;
-  ports.join(0, OpId(1), RankId(0), RankId(2), false);
-  ports.join(0, OpId(2), RankId(0), RankId(1), false);
-  ports.join(0, OpId(3), RankId(1), RankId(2), false);
+  ports.join(0, OpId(1), NicId(0), NicId(2), false);
+  ports.join(0, OpId(2), NicId(0), NicId(1), false);
+  ports.join(0, OpId(3), NicId(1), NicId(2), false);
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_FALSE(start.behind.valid());
   ASSERT_FALSE(ports.next_start(start));
-  ports.free_out(4, RankId(0));
+  ports.free_out(4, NicId(0));
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.op, OpId(2));
   EXPECT_EQ(start.behind, OpId(1));  // for the out-port
-  ports.free_in(RankId(2));
+  ports.free_in(NicId(2));
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.op, OpId(3));
   EXPECT_EQ(start.behind, OpId(1));  // for the in-port
@@ -99,17 +98,17 @@ TEST(PortArbiter, SaysBehindWhatAMessageWaited) {
 TEST(PortArbiter, SaysBehindWhomOneWaitedThatCameLater) {
   PortArbiter ports(4);
   PortArbiter::Start start;
-  ports.join(0, OpId(1), RankId(0), RankId(3), false);
+  ports.join(0, OpId(1), NicId(0), NicId(3), false);
   ASSERT_TRUE(ports.next_start(start));
   ASSERT_FALSE(ports.next_start(start));
-  ports.join(1, OpId(2), RankId(1), RankId(3), false);
+  ports.join(1, OpId(2), NicId(1), NicId(3), false);
   ASSERT_FALSE(ports.next_start(start));
-  ports.free_in(RankId(3));
+  ports.free_in(NicId(3));
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.behind, OpId(1));
-  ports.free_in(RankId(3));
+  ports.free_in(NicId(3));
   ASSERT_FALSE(ports.next_start(start));
-  ports.join(2, OpId(3), RankId(2), RankId(3), false);  // waits for nobody
+  ports.join(2, OpId(3), NicId(2), NicId(3), false);  // waits for nobody
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_FALSE(start.behind.valid());
 }
@@ -117,19 +116,19 @@ TEST(PortArbiter, SaysBehindWhomOneWaitedThatCameLater) {
 TEST(PortArbiter, OneWithoutBytesIsAskedForFirst) {
   PortArbiter ports(5);
   PortArbiter::Start start;
-  ports.join(0, OpId(1), RankId(0), RankId(4), false);
-  ports.join(0, OpId(7), RankId(1), RankId(3), true);
-  ports.join(0, OpId(8), RankId(2), RankId(4), true);  // behind 1, which takes time
+  ports.join(0, OpId(1), NicId(0), NicId(4), false);
+  ports.join(0, OpId(7), NicId(1), NicId(3), true);
+  ports.join(0, OpId(8), NicId(2), NicId(4), true);  // behind 1, which takes time
   ASSERT_TRUE(ports.next_empty(start));
   EXPECT_EQ(start.op, OpId(7));
-  EXPECT_FALSE(ports.has_queued(RankId(1)));
-  ports.free_in(RankId(3));
+  EXPECT_FALSE(ports.has_queued(NicId(1)));
+  ports.free_in(NicId(3));
   EXPECT_FALSE(ports.next_empty(start));
-  ports.join(0, OpId(0), RankId(3), RankId(4), true);  // before 1
-  EXPECT_TRUE(ports.has_queued(RankId(3)));
+  ports.join(0, OpId(0), NicId(3), NicId(4), true);  // before 1
+  EXPECT_TRUE(ports.has_queued(NicId(3)));
   ASSERT_TRUE(ports.next_empty(start));
   EXPECT_EQ(start.op, OpId(0));
-  ports.free_in(RankId(4));
+  ports.free_in(NicId(4));
   EXPECT_FALSE(ports.next_empty(start));
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.op, OpId(1));
@@ -239,11 +238,11 @@ TEST(PortArbiter, AgreesWithANaiveOne) {
       for (std::uint32_t round = below(3); round < 3; ++round) {
         for (std::uint32_t r = 0; r < ranks; ++r) {
           if (naive.out_held(r) && below(2) == 0) {
-            ports.free_out(now, RankId(r));
+            ports.free_out(now, NicId(r));
             naive.free_out(now, r);
           }
           if (naive.in_held(r) && below(2) == 0) {
-            ports.free_in(RankId(r));
+            ports.free_in(NicId(r));
             naive.free_in(r);
           }
         }
@@ -251,7 +250,7 @@ TEST(PortArbiter, AgreesWithANaiveOne) {
           const std::uint32_t src = below(ranks);
           const std::uint32_t dst = below(ranks);
           const bool is_empty = any_empty && below(2) == 0;
-          ports.join(now, OpId(names[joined]), RankId(src), RankId(dst), is_empty);
+          ports.join(now, OpId(names[joined]), NicId(src), NicId(dst), is_empty);
           naive.join(now, names[joined++], src, dst, is_empty);
         }
         for (const bool empty_only : {true, false}) {
@@ -266,7 +265,7 @@ TEST(PortArbiter, AgreesWithANaiveOne) {
           for (const Begun& b : got) waited += b.behind != OpId::none().value ? 1 : 0;
         }
         for (std::uint32_t r = 0; r < ranks; ++r) {
-          ASSERT_EQ(ports.has_queued(RankId(r)), naive.has_queued(r));
+          ASSERT_EQ(ports.has_queued(NicId(r)), naive.has_queued(r));
         }
       }
     }

@@ -107,7 +107,8 @@ TEST(Routing, SprayIsTheMeanOfEcmp) {
     for (const std::uint32_t dst : {1u, hosts / 2, hosts - 1}) {
       std::map<LinkId, double> times;
       for (std::uint32_t channel = 0; channel < kChannels; ++channel) {
-        for (const LinkId link : ecmp.route(RankId(0), RankId(dst), channel).links) ++times[link];
+        for (const LinkId link : ecmp.route(RankId(0), RankId(dst), {channel, 0}).links)
+          ++times[link];
       }
       const Route route = spray.route(RankId(0), RankId(dst));
       ASSERT_EQ(times.size(), route.links.size()) << spec;
@@ -261,8 +262,15 @@ TEST(Routing, EcmpTellsChannelsApart) {
   const sched::Schedule schedule =
       testing::permutation(20, {{0, 4}, {4, 0}, {0, 4}, {0, 8}, {4, 0}}, 1'000);
   const Wiring ecmp = wiring_of(std::string(kTree) + ",routing=ecmp:3", 20);
-  EXPECT_THAT(numbers_between_ranks(schedule, ecmp), ::testing::ElementsAre(0, 0, 1, 0, 1));
-  EXPECT_THAT(numbers_between_ranks(schedule, wiring_of(kTree, 20)), ::testing::Each(0));
+  const auto numbers = [&](const Wiring& wiring) {
+    std::vector<std::uint32_t> ways;
+    for (const ChannelNumber& number : numbers_between_ranks(schedule, wiring)) {
+      ways.push_back(number.way);
+    }
+    return ways;
+  };
+  EXPECT_THAT(numbers(ecmp), ::testing::ElementsAre(0, 0, 1, 0, 1));
+  EXPECT_THAT(numbers(wiring_of(kTree, 20)), ::testing::Each(0));
   const Paths paths(schedule, ecmp, {});
   EXPECT_EQ(paths.size(), 6u);  // 0 to 4 and 4 to 0 twice each, 0 to 8 and back
   for (std::uint32_t c = 0; c < 5; ++c) {
@@ -270,10 +278,10 @@ TEST(Routing, EcmpTellsChannelsApart) {
     const std::uint32_t number = c == 2 || c == 4 ? 1 : 0;
     const auto links = paths.links(paths.of(sched::ChannelId(c), false));
     EXPECT_EQ(std::vector(links.begin(), links.end()),
-              ecmp.route(channel.src, channel.dst, number).links);
+              ecmp.route(channel.src, channel.dst, {number, 0}).links);
     const auto back = paths.links(paths.of(sched::ChannelId(c), true));
     EXPECT_EQ(std::vector(back.begin(), back.end()),
-              ecmp.route(channel.dst, channel.src, number).links);
+              ecmp.route(channel.dst, channel.src, {number, 0}).links);
   }
 }
 

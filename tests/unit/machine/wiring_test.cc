@@ -207,7 +207,7 @@ void check_against_bfs(Platform platform, const Ends& ends, bool shortest = true
         ASSERT_EQ(hops, distances.at(end));
       }
       for (const std::uint32_t channel : {0, 1, 2}) {
-        const Route hashed = ecmp.route(RankId(s), RankId(d), channel);
+        const Route hashed = ecmp.route(RankId(s), RankId(d), {channel, 0});
         ASSERT_EQ(hashed.links.size(), route.links.size());
         ASSERT_EQ(hashed.latency, route.latency);
         ASSERT_NO_FATAL_FAILURE(check_walk(ecmp, hashed, ends, begin, end));
