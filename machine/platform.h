@@ -47,6 +47,8 @@ struct Platform {
   Time o_signal{0};                 // added to a post that makes a completion
   Time o_poll{0};                   // to take completions from their queue, once
   Time o_match{0};                  // added for each of a receive
+  Time o_block{0};                  // added for each of a receive of data: what is done with it
+  Time o_callback{0};               // added for the last of those into one buffer
   std::uint32_t poll_batch = 1;     // completions that are taken at once
   std::optional<Time> poll_for;     // without work, before the program sleeps until an
                                     // interrupt; nothing: it never sleeps

@@ -132,7 +132,7 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
           FigureForm::kWhole};
 }
 
-constexpr std::array<PlatformFigure, 30> kFigures = {{
+constexpr std::array<PlatformFigure, 32> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -160,6 +160,8 @@ constexpr std::array<PlatformFigure, 30> kFigures = {{
     rare_time<&Platform::o_signal>("o_signal", "cpu"),
     rare_time<&Platform::o_poll>("o_poll", "cpu"),
     rare_time<&Platform::o_match>("o_match", "cpu"),
+    rare_time<&Platform::o_block>("o_block", "cpu"),
+    rare_time<&Platform::o_callback>("o_callback", "cpu"),
     {"poll_batch", "cpu", "poll_batch", "a whole number from 1 to 65536",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.poll_batch =

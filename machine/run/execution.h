@@ -26,6 +26,7 @@
 #include "machine/event_order.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
+#include "machine/lane_use.h"
 #include "machine/meetings.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
@@ -151,6 +152,16 @@ class Execution final : public DrivenRun {
   void all_ended() {}
 
   void serve(std::uint32_t lane);
+  // Nobody asks, mostly: who does is told from here on.
+  bool adds_up() const { return !uses_.empty(); }
+  double poll_for_s() const {
+    return platform_.poll_for ? sched::seconds(*platform_.poll_for)
+                              : std::numeric_limits<double>::infinity();
+  }
+  void add_turn(OpId id, double hold_s);
+  void add_post(std::uint32_t lane, double hold_s, double delay_s);
+  void add_look(std::uint32_t lane, double interrupt_s, double look_s, double block_s);
+  void add_watching(OpId id, bool begins);
   void issue(OpId id);
   void done(OpId id);
   void done_at(OpId id, double time_s);
@@ -172,6 +183,7 @@ class Execution final : public DrivenRun {
   void completed(OpId id);
   bool serve_completions(std::uint32_t lane);
   bool is_asleep(std::uint32_t lane) const;
+  double callbacks_s(const std::vector<OpId>& batch);
   void seen(OpId first);
 
   // execution_messages.cc
@@ -219,6 +231,7 @@ class Execution final : public DrivenRun {
   const Paths& paths_;
   DrivenClock& clock_;
   const RunWatch* const watch_;
+  const std::span<LaneUse> uses_;  // of every lane; empty if nobody asks
 
   // The platform's times, in seconds.
   const double o_post_s_;

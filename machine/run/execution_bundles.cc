@@ -14,6 +14,7 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
   const Op& o = op(id);
   Lanes& lanes = core_.lanes();
   if (turn.bundle != 0) {
+    if (adds_up()) add_post(lanes.lane_of(id.value), o_post_s_, 0);
     lanes.hold(id.value, true);
     post_bundle(bundles_.take(o.channel, lanes.lane_of(id.value)), 0);
     return true;
@@ -34,6 +35,7 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
     }
     hold_s += o_post_s_;
   }
+  if (adds_up()) add_post(lanes.lane_of(id.value), hold_s, delays_.lane_delay_s(id));
   lanes.hold(id.value, hold_s > 0);
   end_at(now_s_ + hold_s, {id, Kind::kLaneEnd});
   return true;
@@ -63,6 +65,7 @@ void Execution::gather_or_send(OpId id) {
   const BundleLine& rule = bundles_.rule(channel);
   if (rule.is_full()) {
     Lanes& lanes = core_.lanes();
+    if (adds_up()) add_post(lanes.lane_of(id.value), o_post_s_, 0);
     lanes.hold(id.value, o_post_s_ > 0);  // still
     post_bundle(bundles_.take(channel, lanes.lane_of(id.value)), 0);
   } else if (rule.is_free_to_leave()) {

@@ -3,7 +3,8 @@
 //
 // A completion is there o_complete after its event at the NIC, and waits until the lane is free.
 // Then one look of o_poll takes up to poll_batch of those that wait, and o_match for each receive
-// among them. All of them are done at its end. Completions come before operations: a program that
+// among them, o_block if it has data, and o_callback if it is the last of its message. All of them
+// are done at its end. Completions come before operations: a program that
 // has something to post looks at its queue first.
 //
 // With poll_for a lane that has had nothing to do for so long is asleep, and a completion that
@@ -24,11 +25,40 @@ bool Execution::serve_completions(std::uint32_t lane) {
   if (core_.lanes().is_held(lane) || !queues_.waits(lane)) return false;
   const std::vector<OpId>& batch = queues_.look(lane, completions_.batch());
   double hold_s = completions_.look_s();
-  if (completions_.programs_sleep() && is_asleep(lane)) hold_s += completions_.interrupt_s();
+  const double interrupt_s =
+      completions_.programs_sleep() && is_asleep(lane) ? completions_.interrupt_s() : 0;
+  hold_s += interrupt_s;
   for (const OpId id : batch) hold_s += completions_.match_s(id);
+  const double callback_s = completions_.callback_s() > 0 ? callbacks_s(batch) : 0;
+  hold_s += callback_s;
+  if (adds_up()) {
+    double block_s = callback_s;
+    for (const OpId id : batch) block_s += completions_.block_s(id);
+    add_look(lane, interrupt_s, hold_s - interrupt_s - block_s, block_s);
+  }
   core_.lanes().hold(batch.front().value, hold_s > 0);
   end_at(now_s_ + hold_s, {batch.front(), Kind::kSeen});
   return true;
+}
+
+// Of the messages of which a look takes the last receive.
+double Execution::callbacks_s(const std::vector<OpId>& batch) {
+  double sum_s = 0;
+  for (const OpId id : batch) {
+    const std::uint32_t message = completions_.message_of(id);
+    if (message != Completions::kNone && queues_.completes(message)) {
+      sum_s += completions_.callback_s();
+    }
+  }
+  return sum_s;
+}
+
+void Execution::add_look(std::uint32_t lane, double interrupt_s, double look_s, double block_s) {
+  LaneUse& use = uses_[lane];
+  use.hold(now_s_, interrupt_s + look_s + block_s, poll_for_s());
+  use.interrupt_s += interrupt_s;
+  use.look_s += look_s;
+  use.block_s += block_s;
 }
 
 bool Execution::is_asleep(std::uint32_t lane) const {

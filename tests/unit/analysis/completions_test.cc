@@ -79,6 +79,54 @@ TEST(Completions, OneLookTakesABatch) {
                 {m.receives[3], 4, 8, 21}}});
 }
 
+// Two messages of two blocks, each into a buffer of its own, and a credit.
+TEST(Completions, HaveTheirBlocksProcessedAndTheirMessagesCalledBackFor) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 4000\nbuffer 1 rank 1 bytes 2000\n"
+      "buffer 2 rank 1 bytes 2000\nchannel 0 from 0 to 1\n"
+      "pre 0[0+4000] value 0\n"
+      "rank 0\n"
+      "  0 send on 0 reads 0[0+1000]\n"
+      "  1 send on 0\n"
+      "  2 put on 0 reads 0[1000+1000] writes 1[1000+1000] imm\n"
+      "  3 send on 0 reads 0[2000+1000]\n"
+      "  4 send on 0 reads 0[3000+1000]\n"
+      "rank 1\n"
+      "  5 recv on 0 writes 1[0+1000]\n"
+      "  6 recv on 0\n"
+      "  7 recv on 0\n"
+      "  8 recv on 0 writes 2[0+1000]\n"
+      "  9 recv on 0 writes 2[1000+1000]\n");
+  Platform platform = testing::round_platform();
+  platform.o_block = us(2);
+  platform.o_callback = us(20);
+  // There at 7, 7 (a credit takes no wire), 9, 10 and 11. A block takes 2, the credit nothing.
+  const auto done = [&](const Platform& p) {
+    const sched::Trace trace = analysis::run_events({schedule, p});
+    std::vector<double> all;
+    for (std::uint32_t i = 5; i < 10; ++i) all.push_back(std::round(trace.ops[i].done_s * 1e9) / 1e3);
+    return all;
+  };
+  // The put's block is the last of the first message, seen from 9 to 31; the second message's
+  // second block ends at 31 + 2 + 22.
+  EXPECT_EQ(done(platform), (std::vector<double>{9, 9, 31, 33, 55}));
+  platform.o_callback = us(0);
+  EXPECT_EQ(done(platform), (std::vector<double>{9, 9, 11, 13, 15}));
+}
+
+TEST(Completions, RefuseCallbacksWhereReceivesComeAgain) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 8\nbuffer 1 rank 1 bytes 8\n"
+      "channel 0 from 0 to 1\npre 0[0+8] value 0\nrank 0\n  0 send on 0 reads 0[0+8]\n"
+      "rank 1\n  1 recv on 0 writes 1[0+8]\n"
+      "region repeat entry 0 count 1 attempts 2\nregion repeat entry 1 count 1 attempts 2\n");
+  Platform platform = testing::round_platform();
+  platform.o_block = us(1);
+  EXPECT_NO_THROW(analysis::run_events({schedule, platform}));
+  platform.o_callback = us(1);
+  EXPECT_THROW(analysis::run_events({schedule, platform}), Unsupported);
+}
+
 TEST(Completions, WaitForWhatHoldsTheLaneAndGoBeforeWhatWaitsForIt) {
   Program p(2);
   const ChannelId c = p.channel(0, 1);
@@ -235,6 +283,7 @@ TEST(Completions, AreLeftToTheEventEngine) {
   };
   const std::vector<Platform> costly = {
       with([](Platform& p) { p.o_poll = us(1); }), with([](Platform& p) { p.o_match = us(1); }),
+      with([](Platform& p) { p.o_block = us(1); }), with([](Platform& p) { p.o_callback = us(1); }),
       with([](Platform& p) { p.o_signal = us(1); }), with([](Platform& p) {
         p.poll_for = us(1);
         p.interrupt_cost = us(1);
@@ -280,16 +329,24 @@ TEST(Completions, SlackSaysWhatItDoesNotKnow) {
   Platform signals = platform;
   signals.o_signal = us(1);
   EXPECT_THROW(slack(signals), Unsupported);
+  Platform blocks = platform;
+  blocks.o_block = us(3);
+  EXPECT_NO_THROW(slack(blocks));
+  blocks.o_callback = us(3);
+  EXPECT_THROW(slack(blocks), Unsupported);
 }
 
 TEST(Completions, AreFiguresOfPlatforms) {
   const std::string text =
-      "star:o_post_recv=50ns,o_signal=20ns,o_poll=80ns,o_match=40ns,poll_batch=16,poll_for=50ms";
+      "star:o_post_recv=50ns,o_signal=20ns,o_poll=80ns,o_match=40ns,"
+      "o_block=30ns,o_callback=1us,poll_batch=16,poll_for=50ms";
   const Platform p = machine::parse_platform_spec(text);
   EXPECT_EQ(p.o_post_recv, sched::Time{50'000});
   EXPECT_EQ(p.o_signal, sched::Time{20'000});
   EXPECT_EQ(p.o_poll, sched::Time{80'000});
   EXPECT_EQ(p.o_match, sched::Time{40'000});
+  EXPECT_EQ(p.o_block, sched::Time{30'000});
+  EXPECT_EQ(p.o_callback, sched::Time{1'000'000});
   EXPECT_EQ(p.poll_batch, 16u);
   EXPECT_EQ(p.poll_for, sched::Time{50'000'000'000});
   EXPECT_EQ(machine::parse_platform_spec(p.spec()).spec(), p.spec());
