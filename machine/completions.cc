@@ -36,18 +36,15 @@ Completions::Completions(const sched::Schedule& schedule, const Platform& platfo
       batch_(platform.poll_batch),
       any_(completions_cost(platform)) {
   if (!any_) return;
-  for (std::size_t c = 0; c < schedule.channels().size(); ++c) {
-    if (schedule.channels()[c].bundle == sched::Bundle::kNone) continue;
-    throw Unsupported(
-        fmt::format("channel {} gathers messages, of which some share a completion; expected none "
-                    "on a platform with {}",
-                    c, completion_figure(platform)));
-  }
   const bool all = !schedule.regions().empty() || order.sends_in_flight != 0;
   makes_.resize(schedule.op_count(), 0);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const Op& op = schedule.ops()[i];
-    if (op.kind == OpKind::kRecv || (all && sched::is_initiator(op.kind))) makes_[i] = 1;
+    const bool initiator = sched::is_initiator(op.kind);
+    // A channel that gathers while its window is full must see what makes room there.
+    const bool windowed = initiator && schedule.channel(op.channel).window != 0 &&
+                          schedule.channel(op.channel).bundle == sched::Bundle::kOverflow;
+    if (op.kind == OpKind::kRecv || (all && initiator) || windowed) makes_[i] = 1;
     for (const sched::Edge& edge : schedule.edges_into(OpId(i))) {
       if (edge.on == On::kDone && sched::is_initiator(schedule.op(edge.pred).kind)) {
         makes_[edge.pred.value] = 1;

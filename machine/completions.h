@@ -14,8 +14,8 @@ namespace slackline::machine {
 
 /// Whether completions cost a lane anything on this platform.
 bool completions_cost(const Platform& platform);
-/// "o_poll", "o_match", "o_block", "o_callback", "o_signal" or "poll_for": one that costs something,
-/// for messages; empty if none does.
+/// "o_poll", "o_match", "o_block", "o_callback", "o_signal" or "poll_for": one that costs
+/// something, for messages; empty if none does.
 std::string_view completion_figure(const Platform& platform);
 
 /// Which operations make a completion that their rank's program has to see, and what that costs
@@ -24,10 +24,8 @@ class Completions {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
-  /// Throws Unsupported, naming the channel, if completions cost anything and a channel gathers
-  /// messages: which of them share a completion is not modelled. Also, naming the operation, with
-  /// o_callback if receives come again, in regions, and with o_block or o_callback if only a run
-  /// tells which put's data a receive is of.
+  /// Throws Unsupported, naming the operation, with o_callback if receives come again, in regions,
+  /// and with o_block or o_callback if only a run tells which put's data a receive is of.
   Completions(const sched::Schedule& schedule, const Platform& platform, const IssueOrder& order);
 
   /// Whether anything costs anything. If not, nothing else here may be called.
@@ -47,7 +45,8 @@ class Completions {
   /// May be called, as see_s(), if nothing costs anything.
   bool is_looked_at(sched::OpId op) const { return any_ && are_seen() && makes_one(op); }
 
-  /// Every receive, and initiators that something waits for: others are posted without a signal.
+  /// Every receive, and initiators that something waits for, also the window of a channel that
+  /// gathers messages: others are posted without a signal. Those of one bundle have one together.
   bool makes_one(sched::OpId op) const { return makes_[op.value] != 0; }
   /// What an initiator's post takes more.
   double signal_s(sched::OpId op) const {
@@ -89,7 +88,7 @@ class Completions {
   const double interrupt_s_;  // 0 if programs never sleep
   const std::uint32_t batch_;
   const bool any_;
-  std::vector<char> makes_;  // of every operation; empty if nothing costs anything
+  std::vector<char> makes_;                // of every operation; empty if nothing costs anything
   std::vector<std::uint32_t> message_of_;  // of every operation; empty without block and callback
   std::vector<std::uint32_t> receives_;    // of every buffer; likewise
 };

@@ -170,6 +170,8 @@ class Execution final : public DrivenRun {
   // execution_bundles.cc
   bool serve_bundle(const Lanes::Waiting& turn);
   void post_bundle(OpId oldest, double wait_s);
+  double bundle_post_s(OpId oldest) const;
+  void count_completions(OpId oldest);
   void bundle_posted(OpId oldest);
   void gather_or_send(OpId id);
   void bundle_due(sched::ChannelId channel);
@@ -181,6 +183,17 @@ class Execution final : public DrivenRun {
 
   // execution_completions.cc
   void completed(OpId id);
+  void completed_in_bundle(OpId id);
+  bool makes_completion(OpId id) const { return completions_.makes_one(id); }
+  // All operations whose completion it is that waits by the name of `id`.
+  template <class Visit>
+  void each_in_completion(OpId id, const Visit& visit) const {
+    if (!bundled_) return visit(id);
+    const bool received = op(id).kind == OpKind::kRecv;
+    for (OpId m = id; m.valid(); m = received ? next_received_[m.value] : behind(m)) {
+      if (makes_completion(m)) visit(m);
+    }
+  }
   bool serve_completions(std::uint32_t lane);
   bool is_asleep(std::uint32_t lane) const;
   double callbacks_s(const std::vector<OpId>& batch);
@@ -254,6 +267,14 @@ class Execution final : public DrivenRun {
   CompletionQueues queues_;
   GatheredMessages bundles_;
   const bool bundled_;
+  // Of bundles that are seen, by operation: of a bundle's oldest, how many of its completions are
+  // still to come, and the first and the last receive of one that waits for a look; of a receive, its
+  // bundle's oldest, and the next that is seen with it.
+  std::vector<std::uint32_t> unacknowledged_;
+  std::vector<OpId> first_received_;
+  std::vector<OpId> last_received_;
+  std::vector<OpId> bundle_of_receive_;
+  std::vector<OpId> next_received_;
   std::vector<char> replying_;  // get, atomics: the answer is under way
   PortArbiter large_;           // a machine's ports go by its first rank
   PortArbiter small_;

@@ -155,6 +155,11 @@ void Execution::land(OpId receive, OpId source_id) {
   const bool message_last = t.wire_s >= t.issued_s;
   const double landed_s = message_last ? t.wire_s : t.issued_s;
   if (message_last) t.cause = source_id;
+  if (bundled_ && sees_ && o.kind == OpKind::kRecv) {
+    const bool in_bundle = message_last && bundles_.concern(op(source_id));
+    bundle_of_receive_[receive.value] =
+        in_bundle ? bundles_.oldest_with(source_id) : OpId::none();
+  }
   done_at(receive, landed_s + o_complete_s_);
   const Op& source = op(source_id);
   if (source.kind == OpKind::kSend && memory_.moves(source_id)) {

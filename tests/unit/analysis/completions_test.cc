@@ -104,7 +104,8 @@ TEST(Completions, HaveTheirBlocksProcessedAndTheirMessagesCalledBackFor) {
   const auto done = [&](const Platform& p) {
     const sched::Trace trace = analysis::run_events({schedule, p});
     std::vector<double> all;
-    for (std::uint32_t i = 5; i < 10; ++i) all.push_back(std::round(trace.ops[i].done_s * 1e9) / 1e3);
+    for (std::uint32_t i = 5; i < 10; ++i)
+      all.push_back(std::round(trace.ops[i].done_s * 1e9) / 1e3);
     return all;
   };
   // The put's block is the last of the first message, seen from 9 to 31; the second message's
@@ -281,14 +282,16 @@ TEST(Completions, AreLeftToTheEventEngine) {
     set(p);
     return p;
   };
-  const std::vector<Platform> costly = {
-      with([](Platform& p) { p.o_poll = us(1); }), with([](Platform& p) { p.o_match = us(1); }),
-      with([](Platform& p) { p.o_block = us(1); }), with([](Platform& p) { p.o_callback = us(1); }),
-      with([](Platform& p) { p.o_signal = us(1); }), with([](Platform& p) {
-        p.poll_for = us(1);
-        p.interrupt_cost = us(1);
-      }),
-      with([](Platform& p) { p.o_post_recv = us(2); })};
+  const std::vector<Platform> costly = {with([](Platform& p) { p.o_poll = us(1); }),
+                                        with([](Platform& p) { p.o_match = us(1); }),
+                                        with([](Platform& p) { p.o_block = us(1); }),
+                                        with([](Platform& p) { p.o_callback = us(1); }),
+                                        with([](Platform& p) { p.o_signal = us(1); }),
+                                        with([](Platform& p) {
+                                          p.poll_for = us(1);
+                                          p.interrupt_cost = us(1);
+                                        }),
+                                        with([](Platform& p) { p.o_post_recv = us(2); })};
   const sched::Spec spec = sched::parse_spec("chain:ranks=3,bytes=1MB,block=100KB");
   EXPECT_FALSE(analysis::why_not_streamed(spec, platform, {}).has_value());
   for (const Platform& p : costly) {
@@ -297,15 +300,99 @@ TEST(Completions, AreLeftToTheEventEngine) {
   }
 }
 
-TEST(Completions, OfBundlesAreRefused) {
-  const sched::Schedule schedule = sched::read_text(
-      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 64\nbuffer 1 rank 1 bytes 64\n"
-      "channel 0 from 0 to 1 bundle trad bundle_bytes 24\nrank 0\n"
-      "0 put on 0 reads 0[0+8] writes 1[0+8]\n1 flush on 0\n");
+// Three sends of 1000 bytes, in one bundle, which takes 1.5 us to gather and leaves at 2.5.
+struct Gathered {
+  Program program{2};
+  std::vector<OpId> sends, receives;
+  OpId after;  // that waits for the second, if `awaited`
+
+  explicit Gathered(bool awaited) {
+    const ChannelId c = program.channel(0, 1);
+    program.builder().channel(c).bundle = sched::Bundle::kTraditional;
+    program.builder().channel(c).bundle_bytes = 3'000;
+    for (int i = 0; i < 3; ++i) sends.push_back(program.send(c, 1'000));
+    if (awaited) {
+      after = program.calc(0, us(1));
+      program.after({sends[1]}, after);
+    }
+    for (int i = 0; i < 3; ++i) receives.push_back(program.recv(c, 1'000));
+  }
+};
+
+TEST(Completions, OfABundleAreOne) {
   Platform platform = testing::round_platform();
-  EXPECT_NO_THROW(analysis::run_events({schedule, platform}));
-  platform.o_poll = us(1);
-  EXPECT_THROW(analysis::run_events({schedule, platform}), Unsupported);
+  platform.o_poll = us(4);
+  platform.o_match = us(0.5);
+  // Three microseconds on the wire: there at 8.5, and its completion at 10.5. One look takes 5.5.
+  Gathered quiet(false);
+  expect_case({"a bundle",
+               quiet.program.build(),
+               platform,
+               {{quiet.sends[0], 0.5, 2.5, 13.5},
+                {quiet.sends[2], 1.5, 2.5, 13.5},
+                {quiet.receives[0], 1, 8.5, 16},
+                {quiet.receives[1], 2, 8.5, 16},
+                {quiet.receives[2], 3, 8.5, 16}}});
+  // Somebody waits for the second: its post takes a signal, once, and it is seen, there at 13.75.
+  platform.o_signal = us(0.25);
+  Gathered awaited(true);
+  expect_case({"a bundle that is waited for",
+               awaited.program.build(),
+               platform,
+               {{awaited.sends[0], 0.5, 2.75, 13.75},
+                {awaited.sends[1], 1, 2.75, 17.75},
+                {awaited.after, 17.75, kAny, 18.75},
+                {awaited.receives[2], 3, 8.75, 16.25}}});
+}
+
+// What all of them are waited for, and one receive that comes late.
+TEST(Completions, OfABundleWaitForTheLastOfIt) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kTraditional;
+  p.builder().channel(c).bundle_bytes = 2'000;
+  const OpId first = p.send(c, 1'000);
+  const OpId second = p.send(c, 1'000);
+  const OpId after = p.calc(0, us(1));
+  p.after({first, second}, after);
+  const OpId early = p.recv(c, 1'000);
+  const OpId wait = p.delay(1, us(19));
+  const OpId late = p.recv(c, 1'000);
+  p.after({wait}, late);
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  // Posted at 2, on the wire until 4, there at 7. The early receive is seen at 9 + 4, the late one,
+  // posted at 20, at 22 + 4. The acknowledgements are there at 12 and at 25: the bundle's
+  // completion is, then.
+  expect_case({"a late receive",
+               p.build(),
+               platform,
+               {{early, 1, 7, 13},
+                {late, 20, 7, 26},
+                {first, 0.5, 2, 29},
+                {second, 1, 2, 29},
+                {after, 29, kAny, 30}}});
+}
+
+// A full window is seen to have room by a look, and with it leaves what was gathered.
+TEST(Completions, MakeRoomForWhatIsGathered) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kOverflow;
+  p.builder().channel(c).bundle_bytes = 1'000'000;
+  p.builder().channel(c).window = 1;
+  const OpId alone = p.put(c, 1'000);
+  const OpId two = p.put(c, 1'000);
+  const OpId three = p.put(c, 1'000);
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  platform.o_signal = us(0.25);
+  // Posted at 1.25, there at 5.25, acknowledged at 8.25, there for the program at 10.25 and seen at
+  // 14.25. The bundle is posted until 15.5, on the wire until 17.5, and seen 4 us after 25.5.
+  expect_case({"a window",
+               p.build(),
+               platform,
+               {{alone, 1.25, 1.25, 14.25}, {two, 1.75, 15.5, 29.5}, {three, 2.25, 15.5, 29.5}}});
 }
 
 TEST(Completions, SlackSaysWhatItDoesNotKnow) {
