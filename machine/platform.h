@@ -52,6 +52,8 @@ struct Platform {
   std::uint32_t poll_batch = 1;     // completions that are taken at once
   std::optional<Time> poll_for;     // without work, before the program sleeps until an
                                     // interrupt; nothing: it never sleeps
+  std::uint64_t ack_bytes = 0;      // of an acknowledgement, a message of the receiver's NIC; 0: it
+                                    // takes its way back alone
   Framing framing;                  // of packets and lines; `rate` is the line's
   Node node;
 

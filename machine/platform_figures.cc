@@ -18,6 +18,7 @@ constexpr std::string_view kATime = "a time such as \"1.5us\"";
 constexpr std::string_view kARate = "a rate such as \"100Gbps\"";
 constexpr std::string_view kASize = "a size such as \"4KiB\"";
 constexpr std::string_view kACoding = "payload bits of line bits such as \"64/66\"";
+constexpr std::uint64_t kMaxAck = 65'536;
 constexpr std::uint64_t kMaxMtu = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMaxPacketOverhead = 65'535;
 constexpr std::uint32_t kMaxPollBatch = 65'536;
@@ -132,7 +133,7 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
           FigureForm::kWhole};
 }
 
-constexpr std::array<PlatformFigure, 32> kFigures = {{
+constexpr std::array<PlatformFigure, 33> kFigures = {{
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -177,6 +178,13 @@ constexpr std::array<PlatformFigure, 32> kFigures = {{
      },
      [](const Platform& platform) {
        return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
+     }},
+    {"ack", "network", "ack", "a size such as \"4B\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.ack_bytes = parse_size(text, what, kMaxAck);
+     },
+     [](const Platform& platform) {
+       return platform.ack_bytes == 0 ? "" : sched::format_bytes(platform.ack_bytes);
      }},
     {"mtu", "network", "mtu", kASize,
      [](Platform& platform, std::string_view text, std::string_view what) {

@@ -339,6 +339,10 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
   if (platform.node.is_shared()) {
     throw Unsupported("offload: nodes of several ranks; expected ranks_per_node=1");
   }
+  if (platform.ack_bytes != 0) {
+    throw Unsupported(
+        "offload: acknowledgements that use the ports; expected a platform without ack");
+  }
   if (!setting.delays.failures.empty()) {
     throw Unsupported("offload: a delay plan with failures; expected delays only");
   }

@@ -409,7 +409,8 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   if (paths.may_fail() || setting.platform.node.is_shared()) return std::nullopt;
-  if (!setting.uses.empty() || machine::completions_cost(setting.platform) ||
+  if (!setting.uses.empty() || setting.platform.ack_bytes != 0 ||
+      machine::completions_cost(setting.platform) ||
       setting.platform.post_of_receive() != setting.platform.o_post) {
     return std::nullopt;
   }

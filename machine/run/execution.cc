@@ -1,9 +1,12 @@
 #include "machine/run/execution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "base/error.h"
 #include "machine/run/executable.h"
 
 namespace slackline::machine {
@@ -63,6 +66,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       bundle_of_receive_(unacknowledged_.size()),
       next_received_(unacknowledged_.size()),
       replying_(schedule_.op_count(), 0),
+      ack_start_s_(platform_.ack_bytes != 0 ? schedule_.op_count() : 0, 0),
       large_(schedule_.rank_count()),
       small_(schedule_.rank_count()),
       large_out_(serial_ ? 0 : schedule_.rank_count(), 0),
@@ -71,6 +75,14 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       operands_(schedule_, graph_.range(), record.times, record.results),
       memory_(schedule_, kept_, operands_, record.memory),
       service_(schedule_, platform_, paths) {
+  for (std::size_t c = 0; bundled_ && platform_.ack_bytes != 0 && c < schedule_.channels().size();
+       ++c) {
+    if (schedule_.channels()[c].bundle == sched::Bundle::kNone) continue;
+    throw Unsupported(fmt::format(
+        "channel {} gathers messages, which share an acknowledgement; expected none on a platform "
+        "with ack",
+        c));
+  }
   core_.reset();
 }
 
@@ -142,7 +154,7 @@ void Execution::handle(const Event& event) {
       large_.free_out(now_s_, way_of(id, false).src_nic);
       break;
     case Kind::kReplyOutFree:
-      ports_of(message_bytes(id, true)).free_out(now_s_, way_of(id, true).src_nic);
+      ports_of(id, true, message_bytes(id, true)).free_out(now_s_, way_of(id, true).src_nic);
       break;
     case Kind::kSent:
       sent(id);
@@ -156,6 +168,9 @@ void Execution::handle(const Event& event) {
       break;
     case Kind::kServed:
       served(id);
+      break;
+    case Kind::kAcknowledged:
+      send_ack(id);
       break;
     case Kind::kDone:
       done(id);

@@ -212,6 +212,7 @@ class Execution final : public DrivenRun {
   void leave_ports(OpId id, bool reply);
   void count_large(RankId src, RankId dst);
   void acknowledge(OpId id, double landed_s);
+  void send_ack(OpId id);
   void meet(OpId id, double arrival_s);
   void land(OpId receive, OpId source);
   void arrived(OpId id);
@@ -224,9 +225,18 @@ class Execution final : public DrivenRun {
     if (sched::has_reply(o.kind)) {
       return reply ? schedule_.payload_bytes(o) : 0;
     }
+    if (reply) return platform_.ack_bytes;
     return bundled_ ? bundles_.bytes(id) : schedule_.payload_bytes(o);
   }
-  PortArbiter& ports_of(std::uint64_t bytes) { return is_large(bytes) ? large_ : small_; }
+  // The other half of a message that is no get or atomic, where the platform has it use ports. It
+  // interleaves, whatever its size.
+  bool is_ack(OpId id, bool reply) const { return reply && !sched::has_reply(op(id).kind); }
+  bool is_large(OpId id, bool reply, std::uint64_t bytes) const {
+    return is_large(bytes) && !is_ack(id, reply);
+  }
+  PortArbiter& ports_of(OpId id, bool reply, std::uint64_t bytes) {
+    return is_large(id, reply, bytes) ? large_ : small_;
+  }
   // In one bundle; they travel as one.
   OpId behind(OpId id) const { return bundled_ ? bundles_.next(id) : OpId::none(); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
@@ -268,15 +278,16 @@ class Execution final : public DrivenRun {
   GatheredMessages bundles_;
   const bool bundled_;
   // Of bundles that are seen, by operation: of a bundle's oldest, how many of its completions are
-  // still to come, and the first and the last receive of one that waits for a look; of a receive, its
-  // bundle's oldest, and the next that is seen with it.
+  // still to come, and the first and the last receive of one that waits for a look; of a receive,
+  // its bundle's oldest, and the next that is seen with it.
   std::vector<std::uint32_t> unacknowledged_;
   std::vector<OpId> first_received_;
   std::vector<OpId> last_received_;
   std::vector<OpId> bundle_of_receive_;
   std::vector<OpId> next_received_;
-  std::vector<char> replying_;  // get, atomics: the answer is under way
-  PortArbiter large_;           // a machine's ports go by its first rank
+  std::vector<char> replying_;       // get, atomics: the answer is under way; others: the ack
+  std::vector<double> ack_start_s_;  // of every operation; empty if acks use no ports
+  PortArbiter large_;                // a machine's ports go by its first rank
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
