@@ -27,8 +27,8 @@ constexpr std::size_t kOutliersShown = 8;
 constexpr double kWellMet = 0.05;
 
 std::string_view name(Verdict verdict) {
-  constexpr base::EnumNames<Verdict, 6> kVerdicts = {"measured",  "no-points", "together",
-                                                     "undecided", "one-point", "vague"};
+  constexpr base::EnumNames<Verdict, 7> kVerdicts = {
+      "measured", "no-points", "together", "undecided", "one-point", "vague", "within"};
   return kVerdicts[verdict];
 }
 
@@ -74,6 +74,14 @@ double value_in(const machine::Platform& platform, CalibratedFigure figure) {
       return platform.copy_rate.bytes_per_second();
     case CalibratedFigure::kCopyStart:
       return 0;
+    case CalibratedFigure::kPostRecv:
+      return sched::seconds(platform.post_of_receive());
+    case CalibratedFigure::kSignal:
+      return sched::seconds(platform.o_signal);
+    case CalibratedFigure::kPoll:
+      return sched::seconds(platform.o_poll);
+    case CalibratedFigure::kMatch:
+      return sched::seconds(platform.o_match);
     case CalibratedFigure::kInterleave:
       return static_cast<double>(platform.interleave_bytes);
   }
@@ -113,6 +121,9 @@ std::string reason(const CalibrationRun& run, const FigureFit& fit) {
       if (fit.figure != CalibratedFigure::kInterleave && std::isfinite(fit.high))
         text += ": " + interval(fit);
       break;
+    case Verdict::kWithin:
+      text = "no points tell it apart from o_complete";
+      break;
   }
   const auto bound = [&](std::string_view side, const std::optional<double>& value) {
     if (!value) return;
@@ -130,6 +141,26 @@ std::string kept(const CalibrationRun& run, const FigureFit& fit) {
   if (fit.at_most && value > *fit.at_most) text += ", which has more";
   if (fit.at_least && value < *fit.at_least) text += ", which has less";
   return text;
+}
+
+// Figures of completions that nobody measured are no rows of the table: within_line() has them.
+Rows shown_figures(const CalibrationRun& run) {
+  return rows_where(run.found.figures.size(), [&](auto f) {
+    const FigureFit& fit = run.found.figures[f];
+    const bool unasked =
+        fit.figure == CalibratedFigure::kPostRecv && fit.verdict == Verdict::kNoPoints;
+    return fit.verdict != Verdict::kWithin && !unasked;
+  });
+}
+
+std::string within_line(const CalibrationRun& run) {
+  if (run.found.of(CalibratedFigure::kComplete).points == 0) return "";
+  std::vector<CalibratedFigure> within;
+  for (const FigureFit& fit : run.found.figures) {
+    if (fit.verdict == Verdict::kWithin) within.push_back(fit.figure);
+  }
+  if (within.empty()) return "";
+  return fmt::format("  o_complete has in it what no points tell apart: {}\n", list_of(within));
 }
 
 Columns figure_columns(const CalibrationRun& run) {
@@ -269,7 +300,8 @@ void answer_calibration(Answer& answer, const CalibrationRun& run) {
   const Columns figures = figure_columns(run);
   const Rows all_figures = rows_of(found.figures.size());
   answer.list("figures", all_figures, figures);
-  answer.bare_table(figures, all_figures, all_figures.size());
+  const Rows shown = shown_figures(run);
+  answer.bare_table(figures, shown, shown.size());
   const Columns kinds = kind_columns(found.kinds);
   const Rows all_kinds = rows_of(found.kinds.size());
   answer.list("kinds", all_kinds, kinds);
@@ -297,7 +329,8 @@ void answer_calibration(Answer& answer, const CalibrationRun& run) {
   }
   answer.set_each("outlier_lines", outliers_of(run), [&](auto i) { return run.points[i].line; });
   if (!answer.for_people()) return;
-  answer.say(contradiction_lines(run) + outlier_lines(run, answer.all()) + misfit_line(run));
+  answer.say(within_line(run) + contradiction_lines(run) + outlier_lines(run, answer.all()) +
+             misfit_line(run));
 }
 
 std::string calibration_toml(const CalibrationRun& run) {

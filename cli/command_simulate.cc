@@ -5,12 +5,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/cores.h"
+#include "cli/cpu_report.h"
 #include "cli/distribution_files.h"
 #include "cli/frozen_run.h"
 #include "cli/output_file.h"
@@ -48,6 +50,7 @@ class Simulate : public Command {
     arguments.output("--trace", trace_file_, "write the times of every operation there");
     arguments.output("--links", link_file_, "write there what passed each link, and when (CSV)");
     arguments.file("--report", report_file_, "write the run there as a page for a browser");
+    arguments.flag("--cpu", cpu_, "how busy each rank's processor was, and with what");
     reader_.declare(arguments, "every rank and link, not the first few");
     arguments.example("binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB --platform fractus");
     arguments.example("pipeline.sched -p star:rate=40Gbps,latency=2us --delay op=17,by=100us");
@@ -67,6 +70,12 @@ class Simulate : public Command {
       throw InputError(
           fmt::format("{} without --samples: one run has no distribution; expected both",
                       distribution_.given()));
+    }
+    if (samples > 1 && cpu_) {
+      throw InputError(fmt::format(
+          "--samples {} with --cpu: expected one of them; a sample has the seed of the first plus "
+          "its number, and can be run alone",
+          samples));
     }
     if (samples > 1 && (trace_file_ || link_file_ || workload_.message_file())) {
       throw InputError(
@@ -113,7 +122,12 @@ class Simulate : public Command {
 
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
     const SettledRun settled(setting, loaded.schedule, console);
-    sched::Trace trace = settled.run(console);
+    std::vector<machine::LaneUse> lanes;
+    if (cpu_) {
+      require_cpu_use(settled.engine(), settled.setting());
+      lanes = lanes_to_add_up(loaded.schedule);
+    }
+    sched::Trace trace = settled.run(console, lanes);
     trace.title = loaded.title;
     const SimulationResult result = result_of(settled.setting(), trace);
     if (link_file_) {
@@ -130,6 +144,7 @@ class Simulate : public Command {
     const Contents contents(loaded, trace);
     Answer answer(reader_, subject_of(loaded));
     answer_simulation(answer, {setting, trace.engine, trace.contended, result, trace_file_});
+    if (cpu_) add_cpu_use(answer, cpu_use(settled.setting(), trace, std::move(lanes)));
     workload_.add_to(answer, loaded.schedule, trace);
     contents.add_to(answer);
     console.print(answer.text());
@@ -176,11 +191,11 @@ class Simulate : public Command {
   std::optional<int> run_streamed(const RunSetting& setting, const machine::SampleRuns& runs,
                                   Console& console) const {
     const bool asked = setting.engine->name == "analytic" && !workload_.given() && !trace_file_ &&
-                       !link_file_ && !report_file_ && !source_.proof_wanted();
+                       !link_file_ && !report_file_ && !cpu_ && !source_.proof_wanted();
     const std::optional<sched::Spec> spec = asked ? source_.spec() : std::nullopt;
     const std::string why = !asked
                                 ? "it goes with --engine analytic, and without --trace, --links, "
-                                  "--report, --workload and --prove"
+                                  "--report, --cpu, --workload and --prove"
                             : spec ? why_not_streamed(*spec, setting).value_or("")
                                    : "a file has no steps";
     if (approximate_ && !why.empty()) {
@@ -218,6 +233,7 @@ class Simulate : public Command {
   std::optional<std::string> trace_file_;
   std::optional<std::string> report_file_;
   bool approximate_ = false;
+  bool cpu_ = false;
   Reader reader_;
 };
 

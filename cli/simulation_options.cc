@@ -54,8 +54,8 @@ SettledRun::SettledRun(const RunSetting& chosen, const sched::Schedule& schedule
   setting_.emplace(setting_->with(order));
 }
 
-sched::Trace SettledRun::run(Console& console) const {
-  return simulated(engine(), console, [&] { return engine().run(setting()); });
+sched::Trace SettledRun::run(Console& console, std::span<machine::LaneUse> uses) const {
+  return simulated(engine(), console, [&] { return engine().run(setting().adding_up(uses)); });
 }
 
 machine::Samples SettledRun::samples(const machine::SampleRuns& runs, Console& console) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,9 @@ class SettledRun {
   const machine::Engine& engine() const { return *chosen_.engine; }
   const machine::Setting& setting() const { return *setting_; }
   /// These tell the console what goes on.
-  sched::Trace run(Console& console) const;
+  sched::Trace run(Console& console) const { return run(console, {}); }
+  /// The same, which adds up there what lanes do: machine::Setting::adding_up().
+  sched::Trace run(Console& console, std::span<machine::LaneUse> uses) const;
   machine::Samples samples(const machine::SampleRuns& runs, Console& console) const;
 
   /// What the order goes by, for whoever keeps the order longer than this.

@@ -14,22 +14,19 @@ extern const Experiment kGrappaAggregation, kGrappaBfs, kGrappaHierarchy, kGrapp
     kRdmaVsRpcFig6, kRdmaVsRpcTable1, kRdmaVsRpcTables23, kRdmcAtomic, kRdmcDelays, kRdmcFig10,
     kRdmcFig11, kRdmcFig12, kRdmcFig3, kRdmcFig4, kRdmcFig5, kRdmcFig6, kRdmcFig7, kRdmcFig8,
     kRdmcFig9, kRdmcHybrid, kRdmcInversion, kRdmcLockstep, kRdmcRobustness, kRdmcSmall, kRdmcSteps,
-    kRdmcTable1, kSeriemaFig2, kSeriemaFig3, kSeriemaTable2;
+    kRdmcTable1, kRdmcWaiting, kSeriemaFig2, kSeriemaFig3, kSeriemaTable2;
 
 std::span<const Experiment> experiments() {
   static const std::array kExperiments = {
-      kRdmcFig3,          kRdmcSteps,         kRdmcRobustness,
-      kRdmcFig4,          kRdmcTable1,        kRdmcFig5,
-      kRdmcFig6,          kRdmcFig7,          kRdmcFig8,
-      kRdmcFig9,          kRdmcFig10,         kRdmcFig11,
-      kRdmcFig12,         kRdmcHybrid,        kRdmcSmall,
-      kRdmcAtomic,        kRdmcLockstep,      kRdmcInversion,
-      kRdmcDelays,        kRdmaVsRpcTable1,   kRdmaVsRpcFig3,
-      kRdmaVsRpcTables23, kRdmaVsRpcFig4,     kRdmaVsRpcFig5,
-      kRdmaVsRpcFig6,     kOffloadPreemption, kPriorityInversionOffload,
-      kSeriemaFig2,       kSeriemaFig3,       kSeriemaTable2,
-      kGrappaAggregation, kGrappaHierarchy,   kGrappaUts,
-      kGrappaBfs};
+      kRdmcFig3,        kRdmcSteps,     kRdmcRobustness,    kRdmcFig4,
+      kRdmcTable1,      kRdmcFig5,      kRdmcFig6,          kRdmcFig7,
+      kRdmcFig8,        kRdmcFig9,      kRdmcFig10,         kRdmcFig11,
+      kRdmcFig12,       kRdmcWaiting,   kRdmcHybrid,        kRdmcSmall,
+      kRdmcAtomic,      kRdmcLockstep,  kRdmcInversion,     kRdmcDelays,
+      kRdmaVsRpcTable1, kRdmaVsRpcFig3, kRdmaVsRpcTables23, kRdmaVsRpcFig4,
+      kRdmaVsRpcFig5,   kRdmaVsRpcFig6, kOffloadPreemption, kPriorityInversionOffload,
+      kSeriemaFig2,     kSeriemaFig3,   kSeriemaTable2,     kGrappaAggregation,
+      kGrappaHierarchy, kGrappaUts,     kGrappaBfs};
   return kExperiments;
 }
 

@@ -7,11 +7,17 @@
 
 namespace slackline::machine {
 
+using sched::Op;
+using sched::OpId;
+using sched::OpKind;
+
 bool completions_cost(const Platform& platform) { return !completion_figure(platform).empty(); }
 
 std::string_view completion_figure(const Platform& platform) {
   if (platform.o_poll.count() > 0) return "o_poll";
   if (platform.o_match.count() > 0) return "o_match";
+  if (platform.o_block.count() > 0) return "o_block";
+  if (platform.o_callback.count() > 0) return "o_callback";
   if (platform.o_signal.count() > 0) return "o_signal";
   if (platform.poll_for && platform.interrupt_cost.count() > 0) return "poll_for";
   return "";
@@ -22,21 +28,48 @@ Completions::Completions(const sched::Schedule& schedule, const Platform& platfo
     : schedule_(schedule),
       look_s_(sched::seconds(platform.o_poll)),
       match_s_(sched::seconds(platform.o_match)),
+      block_s_(sched::seconds(platform.o_block)),
+      callback_s_(sched::seconds(platform.o_callback)),
       signal_s_(sched::seconds(platform.o_signal)),
       poll_for_s_(sched::seconds(platform.poll_for.value_or(Time{0}))),
       interrupt_s_(platform.poll_for ? sched::seconds(platform.interrupt_cost) : 0),
       batch_(platform.poll_batch),
       any_(completions_cost(platform)) {
   if (!any_) return;
-  for (std::size_t c = 0; c < schedule.channels().size(); ++c) {
-    if (schedule.channels()[c].bundle == sched::Bundle::kNone) continue;
-    throw Unsupported(
-        fmt::format("channel {} gathers messages, of which some share a completion; expected none "
-                    "on a platform with {}",
-                    c, completion_figure(platform)));
-  }
   makes_ =
       signalled_operations(schedule, sched::RegionTree(schedule), order, platform.interleave_bytes);
+  if (block_s_ > 0 || callback_s_ > 0) find_messages();
+}
+
+// A message is what receives bring into one buffer.
+void Completions::find_messages() {
+  message_of_.resize(schedule_.op_count(), kNone);
+  receives_.resize(schedule_.buffers().size(), 0);
+  std::vector<char> immediate(schedule_.channels().size(), 0);  // whether puts are received there
+  for (const Op& op : schedule_.ops()) {
+    if (op.kind == OpKind::kPut && sched::is_fifo_source(op)) immediate[op.channel.value] = 1;
+  }
+  for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+    const Op& op = schedule_.ops()[i];
+    if (op.kind != OpKind::kRecv) continue;
+    if (callback_s_ > 0 && !schedule_.regions().empty()) {
+      throw Unsupported(
+          fmt::format("{} stands in a schedule with regions, where receives come again; expected "
+                      "none on a platform with o_callback",
+                      describe(schedule_, OpId(i))));
+    }
+    sched::SliceRange data = op.writes;
+    if (data.count == 0 && op.match.valid()) data = schedule_.op(op.match).writes;
+    if (data.count == 0 && !op.match.valid() && immediate[op.channel.value] != 0) {
+      throw Unsupported(
+          fmt::format("{} is of whichever message comes; expected receives whose match is known on "
+                      "a platform with {}",
+                      describe(schedule_, OpId(i)), block_s_ > 0 ? "o_block" : "o_callback"));
+    }
+    if (data.count == 0) continue;
+    message_of_[i] = schedule_.slices(data).front().buffer.value;
+    ++receives_[message_of_[i]];
+  }
 }
 
 }  // namespace slackline::machine

@@ -32,6 +32,7 @@ class ExecutionEvent {
     kLost,          // its way was cut before its message had left
     kArrived,       // its request is at the target, whose NIC has read what it asks for
     kServed,        // the target has carried out the atomic
+    kAcknowledged,  // its message is where it goes, and the NIC there says so
     kDone,
     kEnter,      // a region, named by its node, begins an attempt
     kCompleted,  // its completion is there, and waits to be seen

@@ -47,9 +47,13 @@ struct Platform {
   Time o_signal{0};                 // added to a post that makes a completion
   Time o_poll{0};                   // to take completions from their queue, once
   Time o_match{0};                  // added for each of a receive
+  Time o_block{0};                  // added for each of a receive of data: what is done with it
+  Time o_callback{0};               // added for the last of those into one buffer
   std::uint32_t poll_batch = 1;     // completions that are taken at once
   std::optional<Time> poll_for;     // without work, before the program sleeps until an
                                     // interrupt; nothing: it never sleeps
+  std::uint64_t ack_bytes = 0;      // of an acknowledgement, a message of the receiver's NIC; 0: it
+                                    // takes its way back alone
   Framing framing;                  // of packets and lines; `rate` is the line's
   Node node;
 

@@ -18,6 +18,7 @@ constexpr std::string_view kATime = "a time such as \"1.5us\"";
 constexpr std::string_view kARate = "a rate such as \"100Gbps\"";
 constexpr std::string_view kASize = "a size such as \"4KiB\"";
 constexpr std::string_view kACoding = "payload bits of line bits such as \"64/66\"";
+constexpr std::uint64_t kMaxAck = 65'536;
 constexpr std::uint64_t kMaxMtu = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMaxPacketOverhead = 65'535;
 constexpr std::uint32_t kMaxRails = 256;
@@ -161,6 +162,8 @@ constexpr std::array<PlatformFigure, 33> kFigures = {{
     rare_time<&Platform::o_signal>("o_signal", "cpu"),
     rare_time<&Platform::o_poll>("o_poll", "cpu"),
     rare_time<&Platform::o_match>("o_match", "cpu"),
+    rare_time<&Platform::o_block>("o_block", "cpu"),
+    rare_time<&Platform::o_callback>("o_callback", "cpu"),
     {"poll_batch", "cpu", "poll_batch", "a whole number from 1 to 65536",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.poll_batch =
@@ -176,6 +179,13 @@ constexpr std::array<PlatformFigure, 33> kFigures = {{
      },
      [](const Platform& platform) {
        return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
+     }},
+    {"ack", "network", "ack", "a size such as \"4B\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.ack_bytes = parse_size(text, what, kMaxAck);
+     },
+     [](const Platform& platform) {
+       return platform.ack_bytes == 0 ? "" : sched::format_bytes(platform.ack_bytes);
      }},
     {"mtu", "network", "mtu", kASize,
      [](Platform& platform, std::string_view text, std::string_view what) {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
+#include "machine/lane_use.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "sched/schedule.h"
@@ -43,26 +45,34 @@ class Setting {
 
   /// The same with other delays, which must outlive what comes of it.
   Setting with(const DelayPlan& others) const {
-    return {kept_, schedule, platform, wiring, others, order, watch};
+    return {kept_, schedule, platform, wiring, others, order, watch, {}};
   }
   Setting with(const IssueOrder& other) const {
-    return {kept_, schedule, platform, wiring, delays, other, watch};
+    return {kept_, schedule, platform, wiring, delays, other, watch, {}};
   }
   /// The same, whose runs are watched; by nobody if that is null.
   Setting watched(const RunWatch* by) const {
-    return {kept_, schedule, platform, wiring, delays, order, by};
+    return {kept_, schedule, platform, wiring, delays, order, by, uses};
+  }
+  /// The same, of which one run adds up there what its lanes do: one entry for each lane of
+  /// LaneIndex. Of the others above, and of many runs at once, nothing is added up. Where an engine
+  /// would do without events, it goes by events.
+  Setting adding_up(std::span<LaneUse> uses_of_lanes) const {
+    return {kept_, schedule, platform, wiring, delays, order, watch, uses_of_lanes};
   }
 
  private:
   Setting(std::shared_ptr<const Wiring> kept, const sched::Schedule& s, const Platform& p,
-          const Wiring& w, const DelayPlan& d, const IssueOrder& o, const RunWatch* by)
+          const Wiring& w, const DelayPlan& d, const IssueOrder& o, const RunWatch* by,
+          std::span<LaneUse> u)
       : kept_(std::move(kept)),
         schedule(s),
         platform(p),
         wiring(w),
         delays(d),
         order(o),
-        watch(by) {}
+        watch(by),
+        uses(u) {}
 
   std::shared_ptr<const Wiring> kept_;
 
@@ -73,6 +83,7 @@ class Setting {
   const DelayPlan& delays;  // with the seed of whatever is drawn
   const IssueOrder order;
   const RunWatch* const watch = nullptr;  // null: nobody watches
+  const std::span<LaneUse> uses;          // empty: nobody asks
 };
 
 }  // namespace slackline::machine

@@ -344,6 +344,10 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
   if (platform.node.rails.are_several()) {
     throw Unsupported("offload: hosts of several NICs; expected rails=1");
   }
+  if (platform.ack_bytes != 0) {
+    throw Unsupported(
+        "offload: acknowledgements that use the ports; expected a platform without ack");
+  }
   if (!setting.delays.failures.empty()) {
     throw Unsupported("offload: a delay plan with failures; expected delays only");
   }

@@ -124,12 +124,16 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   const sched::KeptMemory kept(schedule);
   const SharedMemory kept_memory(kept.bytes());
   const std::span<std::byte> bytes(static_cast<std::byte*>(kept_memory.data()), kept.bytes());
+  const SharedMemory use_memory(setting.uses.size_bytes());
+  const std::span<machine::LaneUse> uses(static_cast<machine::LaneUse*>(use_memory.data()),
+                                         setting.uses.size());
+  std::copy(setting.uses.begin(), setting.uses.end(), uses.begin());
   // Who watches is in this process, and so is told here.
   run_in_child(
       [&] {
         FlowNetwork network(setting.platform, setting.wiring, paths,
                             largest_message_bytes(setting.schedule));
-        machine::Execution execution(setting.watched(nullptr), delays, paths,
+        machine::Execution execution(setting.watched(nullptr).adding_up(uses), delays, paths,
                                      {times, request_s, results, bytes, kept, setting.delays.seed},
                                      network);
         network.run(execution);
@@ -140,6 +144,7 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   trace.request_s.assign(request_s.begin(), request_s.end());
   trace.results.assign(results.begin(), results.end());
   trace.memory.assign(bytes.begin(), bytes.end());
+  std::copy(uses.begin(), uses.end(), setting.uses.begin());
   machine::require_finished(schedule, trace, paths);
   return trace;
 }

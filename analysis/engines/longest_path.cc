@@ -412,7 +412,8 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
       setting.platform.node.rails.are_several()) {
     return std::nullopt;
   }
-  if (machine::completions_cost(setting.platform) ||
+  if (!setting.uses.empty() || setting.platform.ack_bytes != 0 ||
+      machine::completions_cost(setting.platform) ||
       setting.platform.post_of_receive() != setting.platform.o_post) {
     return std::nullopt;
   }

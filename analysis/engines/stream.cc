@@ -125,6 +125,7 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
   }
   if (platform.o_post.count() == 0) return "o_post is 0";
   if (platform.post_of_receive() != platform.o_post) return "posting a receive has its own time";
+  if (platform.ack_bytes != 0) return "acknowledgements use the ports";
   if (machine::completions_cost(platform)) return "completions take time of the CPU";
   if (platform.latency.count() == 0 && platform.o_complete.count() == 0) {
     return "latency and o_complete are 0";

@@ -25,8 +25,8 @@ constexpr double kRounding = 1e-9;        // the loss of a point that is met exa
 constexpr int kTurns = 8;
 
 constexpr base::EnumNames<CalibratedFigure, kFigures> kNames = {
-    "o_post",         "o_complete", "gap",        "latency",   "rate",
-    "atomic_service", "copy_rate",  "copy_start", "interleave"};
+    "o_post",     "o_complete",  "gap",      "latency", "rate",    "atomic_service", "copy_rate",
+    "copy_start", "o_post_recv", "o_signal", "o_poll",  "o_match", "interleave"};
 
 // A fit under what is taken to pace the streams of small messages.
 struct Attempt {
@@ -39,8 +39,8 @@ struct Attempt {
   double high(Unknown u) const { return fit.high[index_of(u)]; }
 };
 
-Attempt attempt(std::span<const MeasuredPoint> points, bool posting) {
-  PacedFit paced = find_paces(points, posting);
+Attempt attempt(std::span<const MeasuredPoint> points, bool posting, const Reading& reading) {
+  PacedFit paced = find_paces(points, posting, reading);
   const std::vector<std::uint64_t> sizes = paced_sizes(points);
   const auto paces_of = [&](const std::vector<double>& x) {
     Unknowns figures{};
@@ -50,7 +50,7 @@ Attempt attempt(std::span<const MeasuredPoint> points, bool posting) {
   Attempt result{paces_of(paced.x), {}, paced.loss};
   std::vector<Paces> seen;
   for (int turn = 0; turn < kTurns; ++turn) {
-    result.fit = robust_fit(equations_of(points, result.paces), paced.x);
+    result.fit = robust_fit(equations_of(points, result.paces, reading), paced.x);
     seen.push_back(result.paces);
     const Paces next = paces_of(result.fit.x);
     if (std::find(seen.begin(), seen.end(), next) != seen.end()) break;
@@ -85,9 +85,9 @@ struct Choice {
   bool undecided = false;  // whether o_post or gap paces streams of small messages
 };
 
-Choice choose(std::span<const MeasuredPoint> points) {
-  Attempt by_gap = attempt(points, false);
-  Attempt by_post = attempt(points, true);
+Choice choose(std::span<const MeasuredPoint> points, const Reading& reading) {
+  Attempt by_gap = attempt(points, false, reading);
+  Attempt by_post = attempt(points, true, reading);
   if (!has_pace(points, by_gap.paces, PointKind::kStream, Pace::kGap) ||
       !has_pace(points, by_post.paces, PointKind::kStream, Pace::kPost)) {
     return {by_gap.loss <= by_post.loss ? std::move(by_gap) : std::move(by_post)};
@@ -125,7 +125,7 @@ FigureFit fit_of_interleave(const InterleaveFit& fit) {
 class Calibrator {
  public:
   Calibrator(std::span<const MeasuredPoint> points, const machine::Platform& base)
-      : points_(points) {
+      : points_(points), reading_(reading_of(points, base.poll_batch)) {
     result_.platform = base;
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (points[i].kind == PointKind::kBehind) continue;
@@ -133,8 +133,8 @@ class Calibrator {
       place_.push_back(i);
     }
     if (linear_.empty()) return;
-    choice_ = choose(linear_);
-    all_ = model_ = equations_of(linear_, choice_.attempt.paces);
+    choice_ = choose(linear_, reading_);
+    all_ = model_ = equations_of(linear_, choice_.attempt.paces, reading_);
     for (std::size_t i = 0; i < linear_.size(); ++i) point_of_row_.push_back(i);
     own_rows_ = linear_.size();
     heed_streams();
@@ -186,6 +186,10 @@ class Calibrator {
     const std::size_t j = index_of(*unknown_of(figure));
     FigureFit result;
     result.figure = figure;
+    if (reading_.within[j]) {
+      result.verdict = Verdict::kWithin;
+      return result;
+    }
     double share = 0;  // the most that one unit of it makes of a point
     for (std::size_t i = 0; i < model_.rows(); ++i) {
       const double times = model_.row(i)[j];
@@ -271,7 +275,7 @@ class Calibrator {
     for (std::size_t k = 0; k < linear_.size(); ++k) {
       PointFit& point = result_.points[place_[k]];
       point.fitted_s = dot(all_.row(k), fit().x);
-      point.platform_s = predicted_s(linear_[k], figures);
+      point.platform_s = predicted_s(linear_[k], figures, result_.platform.poll_batch);
       point.relative = linear_[k].seconds / point.fitted_s - 1;
       point.left_out = true;
     }
@@ -344,6 +348,7 @@ class Calibrator {
   static constexpr double kMaxRate = 1e18;  // bits per second
 
   std::span<const MeasuredPoint> points_;
+  Reading reading_;
   std::vector<MeasuredPoint> linear_;  // those that have equations…
   std::vector<std::size_t> place_;     // …and where they stand in points_
   Choice choice_;

@@ -22,9 +22,13 @@ enum class CalibratedFigure : std::uint8_t {
   kAtomicService,
   kCopyRate,
   kCopyStart,
+  kPostRecv,
+  kSignal,
+  kPoll,
+  kMatch,
   kInterleave,
 };
-inline constexpr std::size_t kFigures = 9;
+inline constexpr std::size_t kFigures = 13;
 
 /// "o_post", … as in an inline platform spec; "copy_start" is no figure of a platform.
 std::string_view name(CalibratedFigure figure);
@@ -41,6 +45,7 @@ enum class Verdict : std::uint8_t {
   kUndecided,  // o_post or gap: the points do not say which of the two paces small streams
   kOnePoint,   // nothing vouches for a point on which it rests
   kVague,      // its interval is too wide, or there is none
+  kWithin,     // of completions, and no point tells it apart: o_complete has it in it
 };
 
 struct FigureFit {
@@ -111,7 +116,11 @@ struct Calibration {
 /// (stream_pace()), the points contradict each other, unless their own interval is the narrower and
 /// holds the streams' rate. A shaper lets single messages through early, a processor keeps them for
 /// longer. Then the rate is that of streams, and the points of which the wire makes a good part are
-/// left out otherwise. Throws InputError without points.
+/// left out otherwise.
+///
+/// Figures of completions have unknowns where points tell them apart (reading_of()). Looks take as
+/// many as the base's poll_batch says; where o_poll is kWithin, the platform's is 1. Throws
+/// InputError without points.
 Calibration calibrate(std::span<const MeasuredPoint> points, const machine::Platform& base);
 
 }  // namespace slackline::analysis

@@ -17,19 +17,29 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
   const auto bits_per_second = [](double bytes_per_s) {
     return sched::Rate{static_cast<std::uint64_t>(std::llround(std::max(8 * bytes_per_s, 1.0)))};
   };
+  const auto measured = [&](CalibratedFigure figure) {
+    return figures[static_cast<std::size_t>(figure)].verdict == Verdict::kMeasured;
+  };
   for (const FigureFit& figure : figures) {
+    if (figure.verdict == Verdict::kWithin) {
+      // Until it was seen, whatever that took. Where no signal is known, a post has it.
+      if (figure.figure == CalibratedFigure::kSignal && measured(CalibratedFigure::kPost)) {
+        platform.o_signal = {};
+      }
+      if (!measured(CalibratedFigure::kComplete)) continue;
+      if (figure.figure == CalibratedFigure::kMatch) platform.o_match = {};
+      if (figure.figure == CalibratedFigure::kPoll) {
+        platform.o_poll = {};
+        platform.poll_batch = 1;
+      }
+    }
     if (figure.verdict != Verdict::kMeasured) continue;
     switch (figure.figure) {
       case CalibratedFigure::kPost:
-        // Whatever a signal takes of it.
         platform.o_post = time(figure.value);
-        platform.o_signal = {};
         break;
       case CalibratedFigure::kComplete:
-        // Until it was seen, whatever that took.
         platform.o_complete = time(figure.value);
-        platform.o_poll = platform.o_match = {};
-        platform.poll_batch = 1;
         break;
       case CalibratedFigure::kGap:
         platform.gap = time(figure.value);
@@ -49,6 +59,18 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         platform.copy_rate = bits_per_second(figure.value);
         break;
       case CalibratedFigure::kCopyStart:
+        break;
+      case CalibratedFigure::kPostRecv:
+        platform.o_post_recv = time(figure.value);
+        break;
+      case CalibratedFigure::kSignal:
+        platform.o_signal = time(figure.value);
+        break;
+      case CalibratedFigure::kPoll:
+        platform.o_poll = time(figure.value);
+        break;
+      case CalibratedFigure::kMatch:
+        platform.o_match = time(figure.value);
         break;
       case CalibratedFigure::kInterleave:
         platform.interleave_bytes = static_cast<std::uint64_t>(figure.value);

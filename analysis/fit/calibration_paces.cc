@@ -51,12 +51,13 @@ struct Turn {
   Paces next;  // that its figures lead to
 };
 
-Turn fit_under(const Medians& medians, const Paces& paces, std::span<const std::uint64_t> sizes) {
+Turn fit_under(const Medians& medians, const Paces& paces, std::span<const std::uint64_t> sizes,
+               const Reading& reading) {
   Turn turn;
   turn.fit.paces = paces;
-  turn.fit.x = least_absolute_fit(equations_of(medians.points, paces), medians.times);
+  turn.fit.x = least_absolute_fit(equations_of(medians.points, paces, reading), medians.times);
   turn.next = paces_under(figures_of(turn.fit.x), paces.posting, sizes);
-  const LinearModel met = equations_of(medians.points, turn.next);
+  const LinearModel met = equations_of(medians.points, turn.next, reading);
   for (std::size_t i = 0; i < met.rows(); ++i) {
     turn.fit.loss += medians.times[i] * std::abs(1 - dot(met.row(i), turn.fit.x) / met.observed[i]);
   }
@@ -71,11 +72,12 @@ Pace Paces::of(const MeasuredPoint& point) const {
   return stream && posting ? Pace::kPost : Pace::kGap;
 }
 
-LinearModel equations_of(std::span<const MeasuredPoint> points, const Paces& paces) {
+LinearModel equations_of(std::span<const MeasuredPoint> points, const Paces& paces,
+                         const Reading& reading) {
   LinearModel model;
   model.columns = kUnknowns;
   for (const MeasuredPoint& point : points) {
-    const Unknowns row = row_of(point, paces.of(point));
+    const Unknowns row = row_of(point, paces.of(point), reading);
     model.coefficients.insert(model.coefficients.end(), row.begin(), row.end());
     model.observed.push_back(point.seconds);
     model.group.push_back(static_cast<std::uint32_t>(point.kind));
@@ -107,7 +109,7 @@ Paces paces_under(const Unknowns& figures, bool posting, std::span<const std::ui
   return paces;
 }
 
-PacedFit find_paces(std::span<const MeasuredPoint> points, bool posting) {
+PacedFit find_paces(std::span<const MeasuredPoint> points, bool posting, const Reading& reading) {
   const Medians medians = medians_of(points);
   const std::vector<std::uint64_t> sizes = paced_sizes(medians.points);
   std::optional<PacedFit> best;
@@ -121,7 +123,7 @@ PacedFit find_paces(std::span<const MeasuredPoint> points, bool posting) {
     for (int turn = 0; turn < kTurns; ++turn) {
       if (std::find(seen.begin(), seen.end(), paces) != seen.end()) break;
       seen.push_back(paces);
-      Turn result = fit_under(medians, paces, sizes);
+      Turn result = fit_under(medians, paces, sizes, reading);
       paces = result.next;
       if (!best || result.fit.loss < best->loss * (1 - 1e-9)) best = std::move(result.fit);
     }

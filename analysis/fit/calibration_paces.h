@@ -27,7 +27,8 @@ struct Paces {
 
 /// The equations of the points under those paces; a group per kind. None of kBehind, which has
 /// no equation.
-LinearModel equations_of(std::span<const MeasuredPoint> points, const Paces& paces);
+LinearModel equations_of(std::span<const MeasuredPoint> points, const Paces& paces,
+                         const Reading& reading = {});
 
 /// The sizes of those points whose equation depends on a pace, each once, ascending.
 std::vector<std::uint64_t> paced_sizes(std::span<const MeasuredPoint> points);
@@ -45,6 +46,7 @@ struct PacedFit {
 /// The paces, with `posting` as given, under which the points are met best: from several starts,
 /// fit and assign anew until nothing changes. Points of one kind, size and number enter by their
 /// median; of some thousands of such settings, some thousands do. None of kBehind.
-PacedFit find_paces(std::span<const MeasuredPoint> points, bool posting);
+PacedFit find_paces(std::span<const MeasuredPoint> points, bool posting,
+                    const Reading& reading = {});
 
 }  // namespace slackline::analysis

@@ -21,7 +21,8 @@ namespace {
 constexpr std::string_view kHead = "kind,bytes,messages,seconds";
 constexpr std::size_t kFields = 4;
 constexpr base::EnumNames<PointKind, kPointKinds> kNames = {
-    "post", "pingpong", "send", "get", "atomic", "stream", "burst", "copy", "behind"};
+    "post", "pingpong", "send",      "get",      "atomic", "stream",    "burst",
+    "copy", "behind",   "post_recv", "signaled", "drain",  "drain_recv"};
 
 std::vector<std::string_view> fields_of(std::string_view line, std::string_view where) {
   std::vector<std::string_view> fields = base::split(line);

@@ -27,10 +27,28 @@ bool in_turn(PointKind kind) {
 bool one_sided(PointKind kind) {
   return kind == PointKind::kGet || kind == PointKind::kAtomic || kind == PointKind::kCopy;
 }
+// All its messages come back, once rank 0 has posted its receives.
+bool comes_back(PointKind kind) {
+  return kind == PointKind::kPostRecv || kind == PointKind::kDrainRecv;
+}
+// The lane is kept busy until all completions are there.
+bool drains(PointKind kind) { return kind == PointKind::kDrain || kind == PointKind::kDrainRecv; }
+bool ends_with_a_post(PointKind kind) {
+  return kind == PointKind::kPost || kind == PointKind::kPostRecv || kind == PointKind::kSignaled;
+}
+// Whether the program waits for each of its messages, and not just for the last on a channel.
+bool waits_for_all(PointKind kind) {
+  return kind != PointKind::kPost && kind != PointKind::kStream && kind != PointKind::kBehind;
+}
 // Messages of `bytes` that rank 0 initiates: those back, and those ahead, are not among them.
 std::uint64_t forth(const Measurement& m) {
   if (m.kind == PointKind::kBehind) return 1;
+  if (comes_back(m.kind)) return 0;
   return m.kind == PointKind::kPingpong ? (m.messages + 1) / 2 : m.messages;
+}
+std::uint64_t back(const Measurement& m) {
+  if (comes_back(m.kind)) return m.messages;
+  return m.kind == PointKind::kPingpong ? m.messages / 2 : 0;
 }
 std::uint64_t ahead(const Measurement& m) { return m.kind == PointKind::kBehind ? m.messages : 0; }
 std::uint64_t memory_of(const Measurement& m) {
@@ -64,9 +82,10 @@ class Maker {
   MeasuringSchedule make() {
     // Ranks in order, so that what add() answers is the number in the schedule.
     for (const Measurement& m : measurements_) origin(m);
+    end(0);
     at_ = 0;
-    own_.clear();
     for (std::size_t i = 0; i < measurements_.size(); ++i) target(measurements_[i], places_[i]);
+    end(1);
     return {builder_.build(), std::move(places_)};
   }
 
@@ -109,11 +128,27 @@ class Maker {
     return add(builder_.channel(on).dst.value, OpKind::kRecv, on, {}, slice(to, offset, bytes));
   }
 
+  // Nothing waits for its end, so that its post asks for no completion.
+  OpId unawaited(OpId op) {
+    own_.pop_back();
+    posted_.push_back(op);
+    return op;
+  }
+  // The lane's, until what was posted has completed: for a millisecond, and at 1 Gb/s.
+  OpId busy(const Measurement& m) {
+    const double bytes = static_cast<double>(m.bytes) * static_cast<double>(m.messages);
+    const sched::Time duration{static_cast<std::int64_t>(std::min(1e9 + 8e3 * bytes, 9e18))};
+    own_.push_back(builder_.calc({RankId(0), step_, 0}, duration));
+    return own_.back();
+  }
+
   OpId after_own(OpId op) {
     for (const OpId before : own_) {
       if (before != op) builder_.add_edge(before, op);
     }
+    for (const OpId before : posted_) builder_.add_edge(before, op, sched::On::kIssued);
     own_.clear();
+    posted_.clear();
     own_.push_back(op);
     return op;
   }
@@ -123,6 +158,12 @@ class Maker {
   void begin(std::uint32_t rank) {
     if (rank == 0 && begin_.valid()) after_own(send(over_, from_[0], 0, 0));
     begin_ = after_own(add(rank, OpKind::kJoin, ChannelId::none()));
+    own_.clear();
+  }
+
+  // Somebody waits for the completions of the last, too.
+  void end(std::uint32_t rank) {
+    after_own(add(rank, OpKind::kJoin, ChannelId::none()));
     own_.clear();
   }
 
@@ -147,7 +188,7 @@ class Maker {
       if (!first.valid()) first = op;
     };
     for (std::uint64_t i = 0; i < ahead(m); ++i) {
-      started(send(ahead_, from_[0], i * kAheadBytes, kAheadBytes));
+      started(unawaited(send(ahead_, from_[0], i * kAheadBytes, kAheadBytes)));
     }
     OpId last = OpId::none();
     for (std::uint64_t i = 0; i < forth(m); ++i) {
@@ -155,11 +196,33 @@ class Maker {
       started(op);
       if (in_turn(m.kind) && i > 0) builder_.add_edge(last, op);
       if (m.kind == PointKind::kPingpong && i > 0) builder_.add_edge(replies[i - 1], op);
+      if (!waits_for_all(m.kind) && (i + 1 < forth(m) || m.kind == PointKind::kPost)) unawaited(op);
       last = op;
+    }
+    if (comes_back(m.kind)) {
+      for (std::uint64_t i = 0; i < back(m); ++i) {
+        last = recv(back_, to_[0], i * m.bytes, m.bytes);
+        started(last);
+        replies.push_back(last);
+      }
+      const OpId word = unawaited(send(ahead_, from_[0], 0, 0));
+      for (const OpId reply : replies) builder_.add_edge(reply, word, sched::On::kIssued);
+      if (drains(m.kind)) first = after_calculation(m, word);
+    } else if (drains(m.kind)) {
+      first = after_calculation(m, last);
     }
     // An odd last message of a ping-pong ends at rank 1: target() says where.
     if (!replies.empty()) last = replies.back();
     places_.push_back({m, first, last});
+  }
+
+  // When the lane is free again, which a calculation keeps from the issue of `posted` on.
+  OpId after_calculation(const Measurement& m, OpId posted) {
+    const OpId calc = busy(m);
+    builder_.add_edge(posted, calc, sched::On::kIssued);
+    const OpId free = add(0, OpKind::kJoin, ChannelId::none());
+    builder_.add_edge(calc, free);
+    return free;
   }
 
   OpId operation(const Measurement& m, std::uint64_t i) {
@@ -195,6 +258,7 @@ class Maker {
     for (std::uint64_t i = 0; i < ahead(m); ++i) {
       posted.push_back(recv(ahead_, to_[1], i * kAheadBytes, kAheadBytes));
     }
+    if (comes_back(m.kind)) posted.push_back(recv(ahead_, to_[1], 0, 0));
     if (&place != &places_.back()) posted.push_back(recv(over_, to_[1], 0, 0));
     const OpId ready = send(control_, from_[1], 0, 0);
     builder_.add_edge(begin_, ready);
@@ -202,11 +266,11 @@ class Maker {
       builder_.add_edge(begin_, op);
       builder_.add_edge(op, ready, sched::On::kIssued);
     }
-    if (m.kind != PointKind::kPingpong) return;
-    for (std::uint64_t i = 0; i < m.messages / 2; ++i) {
-      builder_.add_edge(posted[i], send(back_, from_[1], i * m.bytes, m.bytes));
+    for (std::uint64_t i = 0; i < back(m); ++i) {
+      const OpId cause = comes_back(m.kind) ? posted.front() : posted[i];
+      builder_.add_edge(cause, send(back_, from_[1], i * m.bytes, m.bytes));
     }
-    if (m.messages % 2 == 1) place.last = posted[forth(m) - 1];
+    if (m.kind == PointKind::kPingpong && m.messages % 2 == 1) place.last = posted[forth(m) - 1];
   }
 
   std::span<const Measurement> measurements_;
@@ -222,7 +286,8 @@ class Maker {
   std::uint64_t at_ = 0;  // where the memory is not yet used
   std::uint64_t begin_at_ = 0;
   OpId begin_;
-  std::vector<OpId> own_;
+  std::vector<OpId> own_;     // of which the next join waits for the end,
+  std::vector<OpId> posted_;  // or for the post alone
 };
 
 }  // namespace
@@ -239,8 +304,10 @@ std::vector<MeasuredPoint> points_of(const MeasuringSchedule& measuring,
   for (const MeasuringSchedule::Place& place : measuring.places) {
     const Measurement& m = place.measurement;
     const sched::OpTimes& last = trace.ops[place.last.value];
-    const double end_s = m.kind == PointKind::kPost ? last.issued_s : last.done_s;
-    const double seconds = end_s - trace.ops[place.first.value].ready_s;
+    const double end_s = ends_with_a_post(m.kind) ? last.issued_s : last.done_s;
+    double seconds = end_s - trace.ops[place.first.value].ready_s;
+    // Where seeing completions takes no lane, all were seen while it was kept busy.
+    if (drains(m.kind)) seconds = std::max(seconds, 0.0);
     if (!std::isfinite(seconds)) {
       throw InputError(fmt::format("the run did not come to the end of {} times {} bytes of {}",
                                    m.messages, m.bytes, name(m.kind)));

@@ -24,7 +24,7 @@ struct Measurement {
 
 struct MeasuringSchedule {
   /// Where a measurement stands in the schedule: its clock runs from ready(first) to done(last), or
-  /// to issued(last) of kPost.
+  /// to issued(last) of those that end with a post.
   struct Place {
     Measurement measurement;
     sched::OpId first;

@@ -81,18 +81,26 @@ void require_own_service(const machine::Setting& setting) {
 }
 
 // What a run's order does not tell: which completions one look took, and, of those that waited for
-// their look, when they came. Signals are not in the times of posts here.
+// their look, when they came. Signals are not in the times of posts here. Which receive is the last
+// of its message, and has the callback, a delay changes.
 void require_plain_completions(const machine::Setting& setting) {
   const machine::Platform& platform = setting.platform;
+  if (platform.ack_bytes != 0) {
+    throw Unsupported(
+        "slack takes acknowledgements that use no port, of which a run tells the times: expected a "
+        "platform without ack");
+  }
   if (!machine::completions_cost(platform)) return;
   const bool sleeps = platform.poll_for && platform.interrupt_cost.count() > 0;
-  if (sleeps || platform.o_signal.count() > 0 || platform.poll_batch > 1) {
+  if (sleeps || platform.o_signal.count() > 0 || platform.poll_batch > 1 ||
+      platform.o_callback.count() > 0) {
     throw Unsupported(fmt::format(
         "slack takes completions that are seen one by one and at once, and posts that take one "
         "time: expected a platform without {}",
-        sleeps                    ? "poll_for"
-        : platform.poll_batch > 1 ? "poll_batch"
-                                  : "o_signal"));
+        sleeps                            ? "poll_for"
+        : platform.poll_batch > 1         ? "poll_batch"
+        : platform.o_callback.count() > 0 ? "o_callback"
+                                          : "o_signal"));
   }
   const sched::Schedule& schedule = setting.schedule;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {

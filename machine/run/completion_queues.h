@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "sched/ids.h"
@@ -13,7 +14,9 @@ namespace slackline::machine {
 
 class CompletionQueues {
  public:
-  explicit CompletionQueues(std::uint32_t lanes) : lanes_(lanes) {}
+  /// `receives` says of each message how many receives bring it; empty if nobody asks.
+  CompletionQueues(std::uint32_t lanes, std::vector<std::uint32_t> receives)
+      : lanes_(lanes), left_(std::move(receives)) {}
 
   /// The operation's is there.
   void add(std::uint32_t lane, sched::OpId op) { lanes_[lane].waiting.push_back(op); }
@@ -36,6 +39,9 @@ class CompletionQueues {
   void end_watching(std::uint32_t lane) { --lanes_[lane].polls; }
   bool watches(std::uint32_t lane) const { return lanes_[lane].polls != 0; }
 
+  /// A receive of the message's is seen; whether it was the last.
+  bool completes(std::uint32_t message) { return --left_[message] == 0; }
+
   friend bool operator==(const CompletionQueues&, const CompletionQueues&) = default;
 
  private:
@@ -46,6 +52,7 @@ class CompletionQueues {
     friend bool operator==(const Lane&, const Lane&) = default;
   };
   std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> left_;  // of each message: receives that were not seen
 };
 
 }  // namespace slackline::machine

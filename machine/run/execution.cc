@@ -1,9 +1,12 @@
 #include "machine/run/execution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "base/error.h"
 #include "machine/run/executable.h"
 
 namespace slackline::machine {
@@ -34,6 +37,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       paths_(paths),
       clock_(clock),
       watch_(setting.watch),
+      uses_(setting.uses),
       o_post_s_(sched::seconds(setting.platform.o_post)),
       o_complete_s_(sched::seconds(setting.platform.o_complete)),
       gap_s_(sched::seconds(setting.platform.gap)),
@@ -52,10 +56,17 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       completions_(schedule_, platform_, setting.order),
       sees_(completions_.any() && completions_.are_seen()),
       sleeps_(completions_.any() && completions_.programs_sleep()),
-      queues_(sees_ ? core_.lanes().count() : 0),
+      queues_(sees_ ? core_.lanes().count() : 0,
+              sees_ ? completions_.receives_of_messages() : std::vector<std::uint32_t>{}),
       bundles_(schedule_),
       bundled_(bundles_.any()),
+      unacknowledged_(bundled_ && sees_ ? schedule_.op_count() : 0, 0),
+      first_received_(unacknowledged_.size()),
+      last_received_(unacknowledged_.size()),
+      bundle_of_receive_(unacknowledged_.size()),
+      next_received_(unacknowledged_.size()),
       replying_(schedule_.op_count(), 0),
+      ack_start_s_(platform_.ack_bytes != 0 ? schedule_.op_count() : 0, 0),
       large_(paths.nic_count()),
       small_(paths.nic_count()),
       large_out_(serial_ ? 0 : paths.nic_count(), 0),
@@ -64,6 +75,14 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       operands_(schedule_, graph_.range(), record.times, record.results),
       memory_(schedule_, kept_, operands_, record.memory),
       service_(schedule_, platform_, paths) {
+  for (std::size_t c = 0; bundled_ && platform_.ack_bytes != 0 && c < schedule_.channels().size();
+       ++c) {
+    if (schedule_.channels()[c].bundle == sched::Bundle::kNone) continue;
+    throw Unsupported(fmt::format(
+        "channel {} gathers messages, which share an acknowledgement; expected none on a platform "
+        "with ack",
+        c));
+  }
   core_.reset();
 }
 
@@ -135,7 +154,7 @@ void Execution::handle(const Event& event) {
       large_.free_out(now_s_, way_of(id, false).src_nic);
       break;
     case Kind::kReplyOutFree:
-      ports_of(message_bytes(id, true)).free_out(now_s_, way_of(id, true).src_nic);
+      ports_of(id, true, message_bytes(id, true)).free_out(now_s_, way_of(id, true).src_nic);
       break;
     case Kind::kSent:
       sent(id);
@@ -149,6 +168,9 @@ void Execution::handle(const Event& event) {
       break;
     case Kind::kServed:
       served(id);
+      break;
+    case Kind::kAcknowledged:
+      send_ack(id);
       break;
     case Kind::kDone:
       done(id);
@@ -175,6 +197,7 @@ void Execution::serve(std::uint32_t lane) {
   const OpId id(turn->op);
   double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
   if (completions_.any()) hold_s += completions_.signal_s(id);
+  if (adds_up()) add_turn(id, hold_s);
   if (!is_posted(op(id).kind)) issue(id);
   lanes.hold(id.value, hold_s > 0);
   if (hold_s > 0) {
@@ -194,6 +217,7 @@ void Execution::issue(OpId id) {
       if (sleeps_ && o.kind == OpKind::kPoll) {
         queues_.begin_watching(core_.lanes().lane_of(id.value));
       }
+      if (adds_up() && o.kind == OpKind::kPoll) add_watching(id, true);
       if (meetings_.holds(id)) {
         if (const auto met = meetings_.posted(id)) {
           t.wire_s = met->arrival_s;
@@ -239,7 +263,29 @@ void Execution::done(OpId id) {
   const OpKind kind = op(id).kind;
   if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
   if (sleeps_ && kind == OpKind::kPoll) queues_.end_watching(core_.lanes().lane_of(id.value));
+  if (adds_up() && kind == OpKind::kPoll) add_watching(id, false);
   core_.done(id.value);
+}
+
+// What an operation's turn takes of its lane, which it begins now.
+void Execution::add_turn(OpId id, double hold_s) {
+  const std::uint32_t lane = core_.lanes().lane_of(id.value);
+  const double delay_s = delays_.lane_delay_s(id);
+  if (is_posted(op(id).kind)) return add_post(lane, hold_s, delay_s);
+  uses_[lane].hold(now_s_, hold_s, poll_for_s());
+  uses_[lane].work_s += hold_s - delay_s;
+  uses_[lane].delay_s += delay_s;
+}
+
+void Execution::add_post(std::uint32_t lane, double hold_s, double delay_s) {
+  uses_[lane].hold(now_s_, hold_s, poll_for_s());
+  uses_[lane].post_s += hold_s - delay_s;
+  uses_[lane].delay_s += delay_s;
+}
+
+void Execution::add_watching(OpId id, bool begins) {
+  LaneUse& use = uses_[core_.lanes().lane_of(id.value)];
+  begins ? use.begin_watching(now_s_, poll_for_s()) : use.end_watching(now_s_, poll_for_s());
 }
 
 // What nothing waits for needs no event.
@@ -247,7 +293,7 @@ void Execution::done_at(OpId id, double time_s) {
   if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
   if (sees_ && completions_.makes_one(id)) return end_at(time_s, {id, Kind::kCompleted});
   const bool told = core_.is_awaited(id.value) || (bundled_ && bundles_.counts(op(id))) ||
-                    (sleeps_ && op(id).kind == OpKind::kPoll);
+                    ((sleeps_ || adds_up()) && op(id).kind == OpKind::kPoll);
   if (!told) {
     times(id).done_s = time_s;
   } else {

@@ -26,6 +26,7 @@
 #include "machine/event_order.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
+#include "machine/lane_use.h"
 #include "machine/meetings.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
@@ -151,6 +152,16 @@ class Execution final : public DrivenRun {
   void all_ended() {}
 
   void serve(std::uint32_t lane);
+  // Nobody asks, mostly: who does is told from here on.
+  bool adds_up() const { return !uses_.empty(); }
+  double poll_for_s() const {
+    return platform_.poll_for ? sched::seconds(*platform_.poll_for)
+                              : std::numeric_limits<double>::infinity();
+  }
+  void add_turn(OpId id, double hold_s);
+  void add_post(std::uint32_t lane, double hold_s, double delay_s);
+  void add_look(std::uint32_t lane, double interrupt_s, double look_s, double block_s);
+  void add_watching(OpId id, bool begins);
   void issue(OpId id);
   void done(OpId id);
   void done_at(OpId id, double time_s);
@@ -159,6 +170,8 @@ class Execution final : public DrivenRun {
   // execution_bundles.cc
   bool serve_bundle(const Lanes::Waiting& turn);
   void post_bundle(OpId oldest, double wait_s);
+  double bundle_post_s(OpId oldest) const;
+  void count_completions(OpId oldest);
   void bundle_posted(OpId oldest);
   void gather_or_send(OpId id);
   void bundle_due(sched::ChannelId channel);
@@ -170,8 +183,20 @@ class Execution final : public DrivenRun {
 
   // execution_completions.cc
   void completed(OpId id);
+  void completed_in_bundle(OpId id);
+  bool makes_completion(OpId id) const { return completions_.makes_one(id); }
+  // All operations whose completion it is that waits by the name of `id`.
+  template <class Visit>
+  void each_in_completion(OpId id, const Visit& visit) const {
+    if (!bundled_) return visit(id);
+    const bool received = op(id).kind == OpKind::kRecv;
+    for (OpId m = id; m.valid(); m = received ? next_received_[m.value] : behind(m)) {
+      if (makes_completion(m)) visit(m);
+    }
+  }
   bool serve_completions(std::uint32_t lane);
   bool is_asleep(std::uint32_t lane) const;
+  double callbacks_s(const std::vector<OpId>& batch);
   void seen(OpId first);
 
   // execution_messages.cc
@@ -187,6 +212,7 @@ class Execution final : public DrivenRun {
   void leave_ports(OpId id, bool reply);
   void count_large(NicId src, NicId dst);
   void acknowledge(OpId id, double landed_s);
+  void send_ack(OpId id);
   void meet(OpId id, double arrival_s);
   void land(OpId receive, OpId source);
   void arrived(OpId id);
@@ -199,9 +225,18 @@ class Execution final : public DrivenRun {
     if (sched::has_reply(o.kind)) {
       return reply ? schedule_.payload_bytes(o) : 0;
     }
+    if (reply) return platform_.ack_bytes;
     return bundled_ ? bundles_.bytes(id) : schedule_.payload_bytes(o);
   }
-  PortArbiter& ports_of(std::uint64_t bytes) { return is_large(bytes) ? large_ : small_; }
+  // The other half of a message that is no get or atomic, where the platform has it use ports. It
+  // interleaves, whatever its size.
+  bool is_ack(OpId id, bool reply) const { return reply && !sched::has_reply(op(id).kind); }
+  bool is_large(OpId id, bool reply, std::uint64_t bytes) const {
+    return is_large(bytes) && !is_ack(id, reply);
+  }
+  PortArbiter& ports_of(OpId id, bool reply, std::uint64_t bytes) {
+    return is_large(id, reply, bytes) ? large_ : small_;
+  }
   // In one bundle; they travel as one.
   OpId behind(OpId id) const { return bundled_ ? bundles_.next(id) : OpId::none(); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
@@ -219,6 +254,7 @@ class Execution final : public DrivenRun {
   const Paths& paths_;
   DrivenClock& clock_;
   const RunWatch* const watch_;
+  const std::span<LaneUse> uses_;  // of every lane; empty if nobody asks
 
   // The platform's times, in seconds.
   const double o_post_s_;
@@ -241,7 +277,16 @@ class Execution final : public DrivenRun {
   CompletionQueues queues_;
   GatheredMessages bundles_;
   const bool bundled_;
-  std::vector<char> replying_;  // get, atomics: the answer is under way
+  // Of bundles that are seen, by operation: of a bundle's oldest, how many of its completions are
+  // still to come, and the first and the last receive of one that waits for a look; of a receive,
+  // its bundle's oldest, and the next that is seen with it.
+  std::vector<std::uint32_t> unacknowledged_;
+  std::vector<OpId> first_received_;
+  std::vector<OpId> last_received_;
+  std::vector<OpId> bundle_of_receive_;
+  std::vector<OpId> next_received_;
+  std::vector<char> replying_;       // get, atomics: the answer is under way; others: the ack
+  std::vector<double> ack_start_s_;  // of every operation; empty if acks use no ports
   PortArbiter large_;
   PortArbiter small_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port

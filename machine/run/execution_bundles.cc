@@ -1,9 +1,10 @@
 // The part of machine/run/execution.h that gathers messages into bundles and posts them.
 //
 // A send or put is gathered by holding its lane for the copy, and is issued then. The bundle is
-// posted, for o_post, by whoever fills it, as the rest of its own turn; by a flush; before a get or
-// an atomic, by that; and, when it is old enough or the window has room, by the lane of its oldest
-// message, in that message's place among what waits for the lane.
+// posted, for o_post and one signal if it has a completion, by whoever fills it, as the rest of its
+// own turn; by a flush; before a get or an atomic, by that; and, when it is old enough or the
+// window has room, by the lane of its oldest message, in that message's place among what waits for
+// the lane.
 #include "machine/run/execution.h"
 
 namespace slackline::machine {
@@ -14,8 +15,10 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
   const Op& o = op(id);
   Lanes& lanes = core_.lanes();
   if (turn.bundle != 0) {
+    const OpId oldest = bundles_.take(o.channel, lanes.lane_of(id.value));
+    if (adds_up()) add_post(lanes.lane_of(id.value), bundle_post_s(oldest), 0);
     lanes.hold(id.value, true);
-    post_bundle(bundles_.take(o.channel, lanes.lane_of(id.value)), 0);
+    post_bundle(oldest, 0);
     return true;
   }
   if (!bundles_.concern(o)) return false;
@@ -25,15 +28,17 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
   } else if (o.kind == OpKind::kFlush) {
     const OpId taken = bundles_.take(o.channel, GatheredMessages::kNone);
     bundles_.keep(id, taken);
-    if (taken.valid()) hold_s += o_post_s_;
+    if (taken.valid()) hold_s += bundle_post_s(taken);
   } else {
     const OpId ahead = bundles_.take(o.channel, GatheredMessages::kNone);
     if (ahead.valid()) {
       post_bundle(ahead, hold_s);
-      hold_s += o_post_s_;
+      hold_s += bundle_post_s(ahead);
     }
     hold_s += o_post_s_;
+    if (completions_.any()) hold_s += completions_.signal_s(id);
   }
+  if (adds_up()) add_post(lanes.lane_of(id.value), hold_s, delays_.lane_delay_s(id));
   lanes.hold(id.value, hold_s > 0);
   end_at(now_s_ + hold_s, {id, Kind::kLaneEnd});
   return true;
@@ -41,13 +46,30 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
 
 // It is with the NIC when the lane has posted it, from `wait_s` on.
 void Execution::post_bundle(OpId oldest, double wait_s) {
-  end_at(now_s_ + wait_s + o_post_s_, {oldest, Kind::kBundlePosted});
+  end_at(now_s_ + wait_s + bundle_post_s(oldest), {oldest, Kind::kBundlePosted});
+}
+
+// One signal for all of it, if somebody waits for any of it.
+double Execution::bundle_post_s(OpId oldest) const {
+  if (!completions_.any()) return o_post_s_;
+  for (OpId m = oldest; m.valid(); m = behind(m)) {
+    if (makes_completion(m)) return o_post_s_ + completions_.signal_s(m);
+  }
+  return o_post_s_;
+}
+
+// How many completions its own waits for.
+void Execution::count_completions(OpId oldest) {
+  std::uint32_t& left = unacknowledged_[oldest.value];
+  left = 0;
+  for (OpId m = oldest; m.valid(); m = behind(m)) left += makes_completion(m) ? 1 : 0;
 }
 
 void Execution::bundle_posted(OpId oldest) {
   const std::uint32_t lane = bundles_.held_lane(oldest);
   if (lane != GatheredMessages::kNone) core_.lanes().release(lane, now_s_);
   bundles_.under_way(oldest);
+  if (sees_) count_completions(oldest);
   queue_message(oldest);
 }
 
@@ -55,6 +77,7 @@ void Execution::bundle_posted(OpId oldest) {
 void Execution::gather_or_send(OpId id) {
   if (!bundles_.is_gathered(id)) {
     bundles_.alone(id);
+    if (sees_) count_completions(id);
     queue_message(id);
     return;
   }
@@ -63,8 +86,11 @@ void Execution::gather_or_send(OpId id) {
   const BundleLine& rule = bundles_.rule(channel);
   if (rule.is_full()) {
     Lanes& lanes = core_.lanes();
-    lanes.hold(id.value, o_post_s_ > 0);  // still
-    post_bundle(bundles_.take(channel, lanes.lane_of(id.value)), 0);
+    const OpId oldest = bundles_.take(channel, lanes.lane_of(id.value));
+    const double post_s = bundle_post_s(oldest);
+    if (adds_up()) add_post(lanes.lane_of(id.value), post_s, 0);
+    lanes.hold(id.value, post_s > 0);  // still
+    post_bundle(oldest, 0);
   } else if (rule.is_free_to_leave()) {
     bundle_due(channel);
   } else if (bundles_.open(channel).oldest == id && std::isfinite(rule.due_s())) {

@@ -9,7 +9,7 @@ void Execution::queue_message(OpId id) {
   const Path& way = way_of(id, reply);
   if (way.local) return copy_message(id, reply);
   const std::uint64_t bytes = message_bytes(id, reply);
-  ports_of(bytes).join(now_s_, id, way.src_nic, way.dst_nic, bytes == 0);
+  ports_of(id, reply, bytes).join(now_s_, id, way.src_nic, way.dst_nic, bytes == 0);
 }
 
 // Within a machine, through its memory: past the NIC, and at once.
@@ -37,8 +37,12 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   sched::OpTimes& t = times(id);
   // What is in a bundle was issued earlier than what it may be behind: that would go in circles.
   if (!reply && !bundled_ && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;
-  t.wire_s = now_s_;
-  for (OpId m = behind(id); m.valid(); m = behind(m)) times(m).wire_s = now_s_;
+  if (is_ack(id, reply)) {
+    ack_start_s_[id.value] = now_s_;
+  } else {
+    t.wire_s = now_s_;
+    for (OpId m = behind(id); m.valid(); m = behind(m)) times(m).wire_s = now_s_;
+  }
   if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
   const bool held_to_the_end = serial_ && bytes != 0;
   if (!held_to_the_end) {
@@ -79,7 +83,8 @@ void Execution::count_large(NicId src, NicId dst) {
 
 // The out-port is held for the gap at least, counted from the message's start.
 void Execution::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, NicId src) {
-  const double free_s = times(id).wire_s + gap_s_;
+  const double start_s = is_ack(id, reply) ? ack_start_s_[id.value] : times(id).wire_s;
+  const double free_s = start_s + gap_s_;
   if (free_s < now_s_ + kInstant_s) {
     ports.free_out(now_s_, src);
   } else {
@@ -94,10 +99,10 @@ void Execution::leave_ports(OpId id, bool reply) {
   if (bundled_ && !bundles_.stands_for_all(id)) return;
   const std::uint64_t bytes = message_bytes(id, reply);
   if (serial_ && bytes != 0) {
-    PortArbiter& ports = ports_of(bytes);
+    PortArbiter& ports = ports_of(id, reply, bytes);
     ports.free_in(way.dst_nic);
     free_out_after_gap(id, reply, ports, way.src_nic);
-  } else if (!serial_ && is_large(bytes)) {
+  } else if (!serial_ && is_large(id, reply, bytes)) {
     --large_out_[way.src_nic.value];
     --large_in_[way.dst_nic.value];
   }
@@ -143,9 +148,19 @@ void Execution::meet(OpId id, double arrival_s) {
 
 // The source learns of it, unless the way back is cut before the acknowledgement leaves.
 void Execution::acknowledge(OpId id, double landed_s) {
+  if (platform_.ack_bytes != 0 && !way_of(id, true).local) {
+    return end_at(landed_s, {id, Kind::kAcknowledged});
+  }
   const Path& back = paths_[path_of(id, true)];
   if (landed_s + kInstant_s > back.cut_s) return;
   done_at(id, landed_s + back.latency_s + o_complete_s_);
+}
+
+// The receiver's NIC sends the acknowledgement, a message like others.
+void Execution::send_ack(OpId id) {
+  if (paths_.may_fail() && has_failed(ends(id, true).first)) return;
+  replying_[id.value] = 1;
+  queue_message(id);
 }
 
 // A message and its receive, or its poll, have met: the later of arrival and posting decides.
@@ -155,6 +170,10 @@ void Execution::land(OpId receive, OpId source_id) {
   const bool message_last = t.wire_s >= t.issued_s;
   const double landed_s = message_last ? t.wire_s : t.issued_s;
   if (message_last) t.cause = source_id;
+  if (bundled_ && sees_ && o.kind == OpKind::kRecv) {
+    const bool in_bundle = message_last && bundles_.concern(op(source_id));
+    bundle_of_receive_[receive.value] = in_bundle ? bundles_.oldest_with(source_id) : OpId::none();
+  }
   done_at(receive, landed_s + o_complete_s_);
   const Op& source = op(source_id);
   if (source.kind == OpKind::kSend && memory_.moves(source_id)) {

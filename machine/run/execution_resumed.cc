@@ -12,6 +12,7 @@ void Execution::resume(const Execution& other) {
   now_s_ = other.now_s_;
   core_.resume(other.core_);
   replying_ = other.replying_;
+  ack_start_s_ = other.ack_start_s_;
   queues_ = other.queues_;
   large_ = other.large_;
   small_ = other.small_;
@@ -44,6 +45,11 @@ bool Execution::goes_on_as(const Execution& other) const {
     const double its_s = other.core_.times(i).wire_s;
     const bool over = mine_s + gap_s_ <= now_s_ && its_s + gap_s_ <= now_s_;
     if (!over && mine_s != its_s) return false;
+    if (ack_start_s_.empty()) continue;
+    const double my_ack_s = ack_start_s_[i];
+    const double its_ack_s = other.ack_start_s_[i];
+    const bool ack_over = my_ack_s + gap_s_ <= now_s_ && its_ack_s + gap_s_ <= now_s_;
+    if (!ack_over && my_ack_s != its_ack_s) return false;
   }
   return true;
 }

@@ -63,6 +63,7 @@ class GatheredMessages {
   std::uint64_t bytes(sched::OpId oldest) const { return bytes_[oldest.value]; }
   sched::OpId next(sched::OpId op) const { return next_[op.value]; }
   bool stands_for_all(sched::OpId op) const { return head_[op.value] == op; }
+  sched::OpId oldest_with(sched::OpId op) const { return head_[op.value]; }
 
   /// Whether done() must be told at the time.
   bool counts(const sched::Op& op) const {

@@ -259,8 +259,8 @@ constexpr auto kSizesOptions = option_list(kRanksOption,
                                                   "alltoallv, scatterv, gatherv: of the pieces",
                                                   read_sizes_option<of_all>, write_sizes},
                                            kBlockOption);
-constexpr auto kSizedLoweringOptions =
-    option_list(kInFlightOption, kReadyOption, kStartOption, kWindowOption, kMessagesOption);
+constexpr auto kSizedLoweringOptions = option_list(kInFlightOption, kReadyOption, kStartOption,
+                                                   kWindowOption, kMessagesOption, kStripesOption);
 constexpr auto kAlltoallvOptions = option_list(kSizesOptions<true>, kSizedLoweringOptions);
 constexpr auto kRootedOptions =
     option_list(kSizesOptions<false>, kRootOption, kSizedLoweringOptions);

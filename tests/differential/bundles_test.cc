@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "base/error.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
@@ -41,6 +42,46 @@ TEST(Simgrid, AgreesWithEventsOnBundles) {
     testing::expect_equal(sim::run_simgrid({schedule, platform, plan}), events, what);
   }
   EXPECT_GT(ran, 200u);
+}
+
+// What completions of bundles cost, all three engines agree on.
+TEST(Simgrid, AgreesWithEventsOnBundlesWhoseCompletionsCost) {
+  std::uint32_t ran = 0;
+  for (std::uint32_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+    Dice dice(7'000 + seed);
+    const bool regions = seed % 4 == 3;
+    sched::Schedule schedule = testing::random_bundles(dice, seed % 3 == 0);
+    if (regions) {
+      testing::RandomDynamic random(dice, 1 + dice.below(4), 1 + dice.below(8), seed % 2 == 0);
+      random.gather();
+      schedule = random.build();
+    }
+    machine::Platform platform = testing::random_platform(dice, NicDiscipline::kSerial);
+    platform.o_poll = sched::Time{dice.pick({0, 90'000, 800'000})};
+    platform.o_match = sched::Time{dice.pick({0, 70'000})};
+    platform.o_signal = sched::Time{dice.pick({0, 60'000})};
+    platform.poll_batch = dice.pick({1u, 2u, 16u});
+    if (!regions && dice.one_in(3)) platform.o_block = sched::Time{130'000};
+    if (!regions && dice.one_in(3)) platform.o_callback = sched::Time{1'700'000};
+    if (dice.one_in(3)) {
+      platform.poll_for = sched::Time{dice.pick({0, 1'000'000})};
+      platform.interrupt_cost = sched::Time{2'300'000};
+    }
+    machine::DelayPlan plan = testing::random_delays(dice, schedule);
+    plan.seed = seed;
+    const std::string what = "seed " + std::to_string(seed) + " on " + platform.spec();
+    Trace events;
+    try {
+      events = analysis::run_events({schedule, platform, plan});
+    } catch (const InputError&) {
+      EXPECT_THROW(sim::run_simgrid({schedule, platform, plan}), InputError) << what;
+      continue;
+    }
+    ++ran;
+    testing::expect_equal(sim::run_simgrid({schedule, platform, plan}), events, what);
+    testing::expect_equal(analysis::run_flows({schedule, platform, plan}), events, what);
+  }
+  EXPECT_GT(ran, 150u);
 }
 
 TEST(Simgrid, AgreesWithEventsOnBundlesInRegions) {

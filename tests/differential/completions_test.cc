@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ Platform costly_platform(Dice& dice, NicDiscipline nic) {
   Platform p = testing::random_platform(dice, nic);
   p.o_poll = sched::Time{dice.pick({0, 90'000, 800'000})};
   p.o_match = sched::Time{dice.pick({0, 70'000})};
+  if (dice.one_in(3)) p.o_block = sched::Time{130'000};
   if (dice.one_in(2)) p.o_signal = sched::Time{60'000};
   if (dice.one_in(2)) p.o_post_recv = sched::Time{dice.pick({0, 110'000})};
   p.poll_batch = dice.pick({1u, 1u, 2u, 16u});
@@ -49,6 +51,11 @@ Platform costly_platform(Dice& dice, NicDiscipline nic) {
     p.interrupt_cost = sched::Time{2'300'000};
   }
   return p;
+}
+
+// Where receives do not come again.
+void add_callback(Platform& platform, Dice& dice, const Schedule& schedule) {
+  if (schedule.is_static() && dice.one_in(3)) platform.o_callback = sched::Time{1'700'000};
 }
 
 Schedule random_schedule(Dice& dice, std::uint32_t seed) {
@@ -109,6 +116,7 @@ void check(const Schedule& schedule, const Platform& platform, const Trace& trac
   std::vector<std::vector<Turn>> turns(lanes.count());
   std::vector<std::vector<Look>> looks(lanes.count());
   std::vector<std::map<double, double>> looked(lanes.count());  // end: what the look took
+  std::map<std::uint32_t, double> last_s;                       // of each message, its last receive
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const OpId id(i);
     const sched::Op& op = schedule.op(id);
@@ -123,9 +131,24 @@ void check(const Schedule& schedule, const Platform& platform, const Trace& trac
     if (!completions.makes_one(id)) continue;
     double& took_s = looked[lane].try_emplace(t.done_s, completions.look_s()).first->second;
     took_s += completions.match_s(id);
+    if (completions.callback_s() > 0 && op.kind == OpKind::kRecv &&
+        completions.message_of(id) != machine::Completions::kNone) {
+      double& last = last_s.try_emplace(completions.message_of(id), t.done_s).first->second;
+      last = std::max(last, t.done_s);
+    }
     if (op.kind != OpKind::kRecv) continue;
     const double there_s = std::max(t.wire_s, t.issued_s) + sched::seconds(platform.o_complete);
     looks[lane].push_back({there_s, t.done_s, id});
+  }
+  // Each message's callback is in the look that took its last receive.
+  std::set<std::uint32_t> called;
+  for (std::uint32_t i = 0; completions.callback_s() > 0 && i < schedule.op_count(); ++i) {
+    const OpId id(i);
+    if (schedule.op(id).kind != OpKind::kRecv) continue;
+    const std::uint32_t message = completions.message_of(id);
+    if (message == machine::Completions::kNone || trace.ops[i].done_s != last_s[message]) continue;
+    if (!called.insert(message).second) continue;
+    looked[lanes.of(i, schedule.op(id))][trace.ops[i].done_s] += completions.callback_s();
   }
   for (std::uint32_t lane = 0; lane < lanes.count(); ++lane) {
     for (const auto& [end_s, took_s] : looked[lane]) {
@@ -143,8 +166,9 @@ TEST(Completions, AreTheSameOnAllSimulatorsAndKeepTheRules) {
   for (std::uint32_t seed = 0; seed < 300 && !::testing::Test::HasFatalFailure(); ++seed) {
     Dice dice(seed);
     const Schedule schedule = random_schedule(dice, seed);
-    const Platform platform =
+    Platform platform =
         costly_platform(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
+    add_callback(platform, dice, schedule);
     const machine::DelayPlan plan =
         dice.one_in(2) ? testing::random_delays(dice, schedule) : machine::DelayPlan{};
     const std::string what =

@@ -34,7 +34,7 @@ class Values(PackageCase):
                     self.assertEqual(r.contended, said["contended"])
 
     def test_figures_are_all_that_a_platform_is(self):
-        of_completions = ("star:o_post_recv=1us,o_signal=50ns,o_poll=70ns,o_match=20ns,"
+        of_completions = ("star:o_post_recv=1us,o_signal=50ns,o_poll=70ns,o_match=20ns,o_block=30ns,o_callback=2us,"
                           "poll_batch=4,poll_for=50ms,mtu=4KiB,packet_overhead=58")
         for text in (*PLATFORMS, *slackline.platforms(), of_completions):
             platform = slackline.Platform(text)

@@ -70,8 +70,10 @@ TEST(CalibrateReport, IsOfThePointsThatAreNoOutliers) {
     EXPECT_EQ(std::abs(found.points[found.worst].relative), found.worst_relative);
     EXPECT_NE(found.points[found.worst].weight, 0);
 
-    ASSERT_EQ(found.kinds.size(), static_cast<std::size_t>(kPointKinds));
-    for (int k = 0; k < kPointKinds; ++k) {
+    // The standard measurements have no kind that is of completions.
+    constexpr int kStandardKinds = static_cast<int>(PointKind::kBehind) + 1;
+    ASSERT_EQ(found.kinds.size(), static_cast<std::size_t>(kStandardKinds));
+    for (int k = 0; k < kStandardKinds; ++k) {
       const KindFit& kind = found.kinds[static_cast<std::size_t>(k)];
       EXPECT_EQ(kind.kind, static_cast<PointKind>(k));
       std::size_t count = 0;

@@ -44,6 +44,37 @@ TEST(CalibrationModel, SaysWhatTheEventEngineSays) {
   }
 }
 
+// Posts are over before the first completion comes, and a stream's last post before its turn.
+TEST(CalibrationModel, SaysWhatCompletionsCost) {
+  for (const char* spec :
+       {"star:rate=100Gbps,latency=600ns,o_post=90ns,o_complete=150ns,gap=20ns,atomic_service="
+        "250ns,"
+        "copy_rate=64Gbps,o_post_recv=70ns,o_signal=30ns,o_poll=110ns,o_match=45ns",
+        "star:rate=25Gbps,latency=1.7us,o_post=70ns,o_complete=31ns,gap=500ns,o_signal=10ns,"
+        "o_poll=600ns,poll_batch=4",
+        "star:rate=8Gbps,latency=3us,o_post=0,o_complete=0,gap=100ns,interleave=0,o_match=2us",
+        "star:rate=40Gbps,latency=10ns,o_post=1us,o_complete=1us,gap=0,o_signal=300ns,o_match=1us,"
+        "o_poll=2us,poll_batch=1000"}) {
+    const machine::Platform platform = machine::parse_platform_spec(spec);
+    for (int k = 0; k < analysis::kPointKinds; ++k) {
+      const auto kind = static_cast<PointKind>(k);
+      if (kind == PointKind::kBehind) continue;
+      const bool held = kind == PointKind::kSignaled || kind == PointKind::kDrain;
+      for (const std::uint64_t bytes : {8u, 1000u, 5000u, 1'000'000u}) {
+        if (kind == PointKind::kAtomic && bytes != 8) continue;
+        if (held && bytes < 1'000'000) continue;
+        for (const std::uint64_t messages : {1u, 2u, 3u, 10u, 33u}) {
+          const MeasuredPoint point = measured(kind, bytes, messages, platform);
+          EXPECT_NEAR(predicted_s(point, unknowns_of(platform), platform.poll_batch), point.seconds,
+                      1e-9 * point.seconds + 1e-15)
+              << name(kind) << ' ' << bytes << " bytes " << messages << " times on "
+              << platform.spec();
+        }
+      }
+    }
+  }
+}
+
 using analysis::index_of;
 using analysis::is_paced;
 using analysis::Pace;
@@ -102,6 +133,40 @@ TEST(CalibrationModel, HasARowOfEachKind) {
   }
   EXPECT_EQ(row(PointKind::kCopy, Pace::kGap), (Row{0, 0, 0, 0, 0, 0, 30, 3}));
   EXPECT_EQ(row(PointKind::kBehind, Pace::kGap), (Row{0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+// The same of completions: post of a receive, signal, poll, match.
+TEST(CalibrationModel, HasWhatCompletionsCostInEachRow) {
+  const auto row = [](PointKind kind, Pace pace, std::uint64_t messages = 3,
+                      const analysis::Reading& reading = {}) {
+    const Unknowns found = analysis::row_of({kind, 10, messages, 1, 0}, pace, reading);
+    return std::vector<double>{found[index_of(Unknown::kPost)], found[index_of(Unknown::kPostRecv)],
+                               found[index_of(Unknown::kSignal)], found[index_of(Unknown::kPoll)],
+                               found[index_of(Unknown::kMatch)]};
+  };
+  using Row = std::vector<double>;
+  EXPECT_EQ(row(PointKind::kPost, Pace::kGap), (Row{3, 0, 0, 0, 0}));
+  EXPECT_EQ(row(PointKind::kPingpong, Pace::kGap), (Row{3, 0, 3, 3, 3}));
+  EXPECT_EQ(row(PointKind::kSend, Pace::kGap), (Row{3, 0, 3, 3, 0}));
+  EXPECT_EQ(row(PointKind::kGet, Pace::kGap), (Row{3, 0, 3, 3, 0}));
+  EXPECT_EQ(row(PointKind::kAtomic, Pace::kGap), (Row{3, 0, 3, 3, 0}));
+  EXPECT_EQ(row(PointKind::kStream, Pace::kGap), (Row{1, 0, 0, 1, 0}));
+  EXPECT_EQ(row(PointKind::kStream, Pace::kWire), (Row{1, 0, 0, 1, 0}));
+  EXPECT_EQ(row(PointKind::kStream, Pace::kPost), (Row{3, 0, 1, 1, 0}));
+  EXPECT_EQ(row(PointKind::kStream, Pace::kGap, 1), (Row{1, 0, 1, 1, 0}));
+  EXPECT_EQ(row(PointKind::kBurst, Pace::kGap), (Row{1, 0, 1, 1, 0}));
+  EXPECT_EQ(row(PointKind::kCopy, Pace::kGap), (Row{0, 0, 0, 0, 0}));
+  EXPECT_EQ(row(PointKind::kPostRecv, Pace::kGap), (Row{0, 3, 0, 0, 0}));
+  EXPECT_EQ(row(PointKind::kSignaled, Pace::kGap), (Row{3, 0, 3, 0, 0}));
+  EXPECT_EQ(row(PointKind::kDrain, Pace::kGap), (Row{0, 0, 0, 3, 0}));
+  EXPECT_EQ(row(PointKind::kDrainRecv, Pace::kGap), (Row{0, 0, 0, 3, 3}));
+  EXPECT_EQ(row(PointKind::kDrainRecv, Pace::kGap, 8, {4, {}}), (Row{0, 0, 0, 2, 8}));
+  EXPECT_EQ(row(PointKind::kDrainRecv, Pace::kGap, 9, {4, {}}), (Row{0, 0, 0, 3, 9}));
+  // What is within another figure has no place of its own.
+  analysis::Reading within;
+  within.within.set(index_of(Unknown::kSignal)).set(index_of(Unknown::kMatch));
+  EXPECT_EQ(row(PointKind::kPingpong, Pace::kGap, 3, within), (Row{3, 0, 0, 3, 0}));
+  EXPECT_EQ(row(PointKind::kStream, Pace::kGap, 3, within), (Row{1, 0, 0, 1, 0}));
 }
 
 }  // namespace

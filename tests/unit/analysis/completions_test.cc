@@ -80,6 +80,55 @@ TEST(Completions, OneLookTakesABatch) {
                 {m.receives[3], 4, 8, 21}}});
 }
 
+// Two messages of two blocks, each into a buffer of its own, and a credit.
+TEST(Completions, HaveTheirBlocksProcessedAndTheirMessagesCalledBackFor) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 4000\nbuffer 1 rank 1 bytes 2000\n"
+      "buffer 2 rank 1 bytes 2000\nchannel 0 from 0 to 1\n"
+      "pre 0[0+4000] value 0\n"
+      "rank 0\n"
+      "  0 send on 0 reads 0[0+1000]\n"
+      "  1 send on 0\n"
+      "  2 put on 0 reads 0[1000+1000] writes 1[1000+1000] imm\n"
+      "  3 send on 0 reads 0[2000+1000]\n"
+      "  4 send on 0 reads 0[3000+1000]\n"
+      "rank 1\n"
+      "  5 recv on 0 writes 1[0+1000]\n"
+      "  6 recv on 0\n"
+      "  7 recv on 0\n"
+      "  8 recv on 0 writes 2[0+1000]\n"
+      "  9 recv on 0 writes 2[1000+1000]\n");
+  Platform platform = testing::round_platform();
+  platform.o_block = us(2);
+  platform.o_callback = us(20);
+  // There at 7, 7 (a credit takes no wire), 9, 10 and 11. A block takes 2, the credit nothing.
+  const auto done = [&](const Platform& p) {
+    const sched::Trace trace = analysis::run_events({schedule, p});
+    std::vector<double> all;
+    for (std::uint32_t i = 5; i < 10; ++i)
+      all.push_back(std::round(trace.ops[i].done_s * 1e9) / 1e3);
+    return all;
+  };
+  // The put's block is the last of the first message, seen from 9 to 31; the second message's
+  // second block ends at 31 + 2 + 22.
+  EXPECT_EQ(done(platform), (std::vector<double>{9, 9, 31, 33, 55}));
+  platform.o_callback = us(0);
+  EXPECT_EQ(done(platform), (std::vector<double>{9, 9, 11, 13, 15}));
+}
+
+TEST(Completions, RefuseCallbacksWhereReceivesComeAgain) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 8\nbuffer 1 rank 1 bytes 8\n"
+      "channel 0 from 0 to 1\npre 0[0+8] value 0\nrank 0\n  0 send on 0 reads 0[0+8]\n"
+      "rank 1\n  1 recv on 0 writes 1[0+8]\n"
+      "region repeat entry 0 count 1 attempts 2\nregion repeat entry 1 count 1 attempts 2\n");
+  Platform platform = testing::round_platform();
+  platform.o_block = us(1);
+  EXPECT_NO_THROW(analysis::run_events({schedule, platform}));
+  platform.o_callback = us(1);
+  EXPECT_THROW(analysis::run_events({schedule, platform}), Unsupported);
+}
+
 TEST(Completions, WaitForWhatHoldsTheLaneAndGoBeforeWhatWaitsForIt) {
   Program p(2);
   const ChannelId c = p.channel(0, 1);
@@ -234,13 +283,16 @@ TEST(Completions, AreLeftToTheEventEngine) {
     set(p);
     return p;
   };
-  const std::vector<Platform> costly = {
-      with([](Platform& p) { p.o_poll = us(1); }), with([](Platform& p) { p.o_match = us(1); }),
-      with([](Platform& p) { p.o_signal = us(1); }), with([](Platform& p) {
-        p.poll_for = us(1);
-        p.interrupt_cost = us(1);
-      }),
-      with([](Platform& p) { p.o_post_recv = us(2); })};
+  const std::vector<Platform> costly = {with([](Platform& p) { p.o_poll = us(1); }),
+                                        with([](Platform& p) { p.o_match = us(1); }),
+                                        with([](Platform& p) { p.o_block = us(1); }),
+                                        with([](Platform& p) { p.o_callback = us(1); }),
+                                        with([](Platform& p) { p.o_signal = us(1); }),
+                                        with([](Platform& p) {
+                                          p.poll_for = us(1);
+                                          p.interrupt_cost = us(1);
+                                        }),
+                                        with([](Platform& p) { p.o_post_recv = us(2); })};
   const sched::Spec spec = sched::parse_spec("chain:ranks=3,bytes=1MB,block=100KB");
   EXPECT_FALSE(analysis::why_not_streamed(spec, platform, {}).has_value());
   for (const Platform& p : costly) {
@@ -249,15 +301,99 @@ TEST(Completions, AreLeftToTheEventEngine) {
   }
 }
 
-TEST(Completions, OfBundlesAreRefused) {
-  const sched::Schedule schedule = sched::read_text(
-      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 64\nbuffer 1 rank 1 bytes 64\n"
-      "channel 0 from 0 to 1 bundle trad bundle_bytes 24\nrank 0\n"
-      "0 put on 0 reads 0[0+8] writes 1[0+8]\n1 flush on 0\n");
+// Three sends of 1000 bytes, in one bundle, which takes 1.5 us to gather and leaves at 2.5.
+struct Gathered {
+  Program program{2};
+  std::vector<OpId> sends, receives;
+  OpId after;  // that waits for the second, if `awaited`
+
+  explicit Gathered(bool awaited) {
+    const ChannelId c = program.channel(0, 1);
+    program.builder().channel(c).bundle = sched::Bundle::kTraditional;
+    program.builder().channel(c).bundle_bytes = 3'000;
+    for (int i = 0; i < 3; ++i) sends.push_back(program.send(c, 1'000));
+    if (awaited) {
+      after = program.calc(0, us(1));
+      program.after({sends[1]}, after);
+    }
+    for (int i = 0; i < 3; ++i) receives.push_back(program.recv(c, 1'000));
+  }
+};
+
+TEST(Completions, OfABundleAreOne) {
   Platform platform = testing::round_platform();
-  EXPECT_NO_THROW(analysis::run_events({schedule, platform}));
-  platform.o_poll = us(1);
-  EXPECT_THROW(analysis::run_events({schedule, platform}), Unsupported);
+  platform.o_poll = us(4);
+  platform.o_match = us(0.5);
+  // Three microseconds on the wire: there at 8.5, and its completion at 10.5. One look takes 5.5.
+  Gathered quiet(false);
+  expect_case({"a bundle",
+               quiet.program.build(),
+               platform,
+               {{quiet.sends[0], 0.5, 2.5, 13.5},
+                {quiet.sends[2], 1.5, 2.5, 13.5},
+                {quiet.receives[0], 1, 8.5, 16},
+                {quiet.receives[1], 2, 8.5, 16},
+                {quiet.receives[2], 3, 8.5, 16}}});
+  // Somebody waits for the second: its post takes a signal, once, and it is seen, there at 13.75.
+  platform.o_signal = us(0.25);
+  Gathered awaited(true);
+  expect_case({"a bundle that is waited for",
+               awaited.program.build(),
+               platform,
+               {{awaited.sends[0], 0.5, 2.75, 13.75},
+                {awaited.sends[1], 1, 2.75, 17.75},
+                {awaited.after, 17.75, kAny, 18.75},
+                {awaited.receives[2], 3, 8.75, 16.25}}});
+}
+
+// What all of them are waited for, and one receive that comes late.
+TEST(Completions, OfABundleWaitForTheLastOfIt) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kTraditional;
+  p.builder().channel(c).bundle_bytes = 2'000;
+  const OpId first = p.send(c, 1'000);
+  const OpId second = p.send(c, 1'000);
+  const OpId after = p.calc(0, us(1));
+  p.after({first, second}, after);
+  const OpId early = p.recv(c, 1'000);
+  const OpId wait = p.delay(1, us(19));
+  const OpId late = p.recv(c, 1'000);
+  p.after({wait}, late);
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  // Posted at 2, on the wire until 4, there at 7. The early receive is seen at 9 + 4, the late one,
+  // posted at 20, at 22 + 4. The acknowledgements are there at 12 and at 25: the bundle's
+  // completion is, then.
+  expect_case({"a late receive",
+               p.build(),
+               platform,
+               {{early, 1, 7, 13},
+                {late, 20, 7, 26},
+                {first, 0.5, 2, 29},
+                {second, 1, 2, 29},
+                {after, 29, kAny, 30}}});
+}
+
+// A full window is seen to have room by a look, and with it leaves what was gathered.
+TEST(Completions, MakeRoomForWhatIsGathered) {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kOverflow;
+  p.builder().channel(c).bundle_bytes = 1'000'000;
+  p.builder().channel(c).window = 1;
+  const OpId alone = p.put(c, 1'000);
+  const OpId two = p.put(c, 1'000);
+  const OpId three = p.put(c, 1'000);
+  Platform platform = testing::round_platform();
+  platform.o_poll = us(4);
+  platform.o_signal = us(0.25);
+  // Posted at 1.25, there at 5.25, acknowledged at 8.25, there for the program at 10.25 and seen at
+  // 14.25. The bundle is posted until 15.5, on the wire until 17.5, and seen 4 us after 25.5.
+  expect_case({"a window",
+               p.build(),
+               platform,
+               {{alone, 1.25, 1.25, 14.25}, {two, 1.75, 15.5, 29.5}, {three, 2.25, 15.5, 29.5}}});
 }
 
 TEST(Completions, SlackSaysWhatItDoesNotKnow) {
@@ -281,16 +417,24 @@ TEST(Completions, SlackSaysWhatItDoesNotKnow) {
   Platform signals = platform;
   signals.o_signal = us(1);
   EXPECT_THROW(slack(signals), Unsupported);
+  Platform blocks = platform;
+  blocks.o_block = us(3);
+  EXPECT_NO_THROW(slack(blocks));
+  blocks.o_callback = us(3);
+  EXPECT_THROW(slack(blocks), Unsupported);
 }
 
 TEST(Completions, AreFiguresOfPlatforms) {
   const std::string text =
-      "star:o_post_recv=50ns,o_signal=20ns,o_poll=80ns,o_match=40ns,poll_batch=16,poll_for=50ms";
+      "star:o_post_recv=50ns,o_signal=20ns,o_poll=80ns,o_match=40ns,"
+      "o_block=30ns,o_callback=1us,poll_batch=16,poll_for=50ms";
   const Platform p = machine::parse_platform_spec(text);
   EXPECT_EQ(p.o_post_recv, sched::Time{50'000});
   EXPECT_EQ(p.o_signal, sched::Time{20'000});
   EXPECT_EQ(p.o_poll, sched::Time{80'000});
   EXPECT_EQ(p.o_match, sched::Time{40'000});
+  EXPECT_EQ(p.o_block, sched::Time{30'000});
+  EXPECT_EQ(p.o_callback, sched::Time{1'000'000});
   EXPECT_EQ(p.poll_batch, 16u);
   EXPECT_EQ(p.poll_for, sched::Time{50'000'000'000});
   EXPECT_EQ(machine::parse_platform_spec(p.spec()).spec(), p.spec());
