@@ -12,8 +12,10 @@
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
 #include "cli/share_option.h"
+#include "cli/simulators_report.h"
 #include "cli/trace_page.h"
 #include "cli/traced_schedule.h"
+#include "machine/platform.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/file.h"
 #include "sched/trace_file.h"
@@ -24,8 +26,16 @@ namespace {
 class Compare : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("FIRST", first_, "a trace, as `simulate --trace` writes");
-    arguments.positional("SECOND", second_, "another of the same schedule");
+    arguments.positional("FIRST", first_,
+                         "a trace, as `simulate --trace` writes; with --with a schedule");
+    arguments.positional("SECOND", second_, "another trace of the same schedule", false);
+    arguments.option("--with", "NAME,…|all", with_,
+                     "run the schedule on each of these engines, and on loggopsim");
+    arguments.option(
+        "-p,--platform", "PLATFORM", platform_,
+        fmt::format("with --with: a preset's name, a TOML file, or TOPOLOGY:key=value,… "
+                    "(default: {})",
+                    machine::kDefaultPlatform));
     arguments.option("-s,--schedule", "SCHEDULE", schedule_,
                      "the schedule that ran (default: what the first says it was made from)");
     arguments.option("--ops", "N|all", ops_,
@@ -37,10 +47,45 @@ class Compare : public Command {
     arguments.flag("--all", reader_.all, "every rank");
     memory_.declare(arguments);
     arguments.flag("--json", reader_.json, "print one JSON document");
+    arguments.excludes({"--with"}, {"--schedule", "--ops", "--chrome", "--report", "--all"},
+                       "that is of two traces");
     arguments.example("predicted.trace measured.trace --within 10% --chrome both.json");
+    arguments.example("chain:ranks=8,bytes=16MiB --with all -p apt");
   }
 
   int run(Console& console) override {
+    if (with_) return run_simulators(console);
+    if (second_.empty()) {
+      throw InputError("SECOND: none; expected another trace, or --with and what to ask");
+    }
+    if (platform_) {
+      throw InputError("--platform without --with: traces know theirs; expected both");
+    }
+    return run_traces(console);
+  }
+
+ private:
+  int run_simulators(Console& console) {
+    if (!second_.empty()) {
+      throw InputError(
+          fmt::format("{}: beside --with nothing is read but a schedule; expected one", second_));
+    }
+    const std::vector<std::string> names = simulator_names(*with_);
+    std::optional<double> within;
+    if (within_) within = parse_share(*within_, "--within", "the first makespan");
+    const machine::Platform platform =
+        machine::load_platform(platform_ ? *platform_ : std::string(machine::kDefaultPlatform));
+    ScheduleSource source;
+    source.require(first_, memory_);
+    const LoadedSchedule loaded = source.load_proved(console);
+    const std::vector<SimulatorMakespan> said = ask_simulators(names, loaded, platform, console);
+    Answer answer(reader_, subject_of(loaded));
+    answer_simulators(answer, platform, said, within);
+    console.print(answer.text());
+    return !within || agree_within(said, *within) ? 0 : 1;
+  }
+
+  int run_traces(Console& console) {
     ComparisonReport::Options options;
     if (ops_ == "all") {
       options.ops_shown = std::numeric_limits<std::uint64_t>::max();
@@ -76,10 +121,9 @@ class Compare : public Command {
     return report.ok() ? 0 : 1;
   }
 
- private:
   std::string first_, second_;
   MemoryOption memory_;
-  std::optional<std::string> schedule_, ops_, within_, chrome_file_, report_file_;
+  std::optional<std::string> with_, platform_, schedule_, ops_, within_, chrome_file_, report_file_;
   Reader reader_;
 };
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "hw/executor/local_work.h"
 #include "machine/lane.h"
+#include "machine/run/signals.h"
 
 namespace slackline::hw {
 namespace {
@@ -42,6 +43,10 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
                options_.number),
       core_(*this, program_.graph(), times_, options_.order, options_.interleave_bytes,
             options_.seed),
+      signalled_(transport.completes_in_order()
+                     ? machine::signalled_operations(schedule, program_.graph().tree(),
+                                                     options_.order, options_.interleave_bytes)
+                     : std::vector<bool>(program_.size(), true)),
       completions_left_(program_.size(), 0),
       silent_(program_.size(), false),
       done_before_(program_.size(), false) {
@@ -320,10 +325,7 @@ void Executor::post(std::uint32_t i) {
     post_queued();
     return;
   }
-  const bool silent = transport_.completes_in_order() && sched::is_initiator(program_.op(i).kind) &&
-                      !sched::is_atomic(program_.op(i).kind) && !program_.is_waited_for(i) &&
-                      !core_.lanes().is_bounded(i);
-  const std::optional<std::uint32_t> completions = maker_.make(i, !silent, queue_);
+  const std::optional<std::uint32_t> completions = maker_.make(i, signalled_[i], queue_);
   if (!completions) {
     event();
     issued(i);

@@ -226,7 +226,8 @@ class Executor {
   double finish_s_ = std::numeric_limits<double>::infinity();
   std::uint64_t clock_reads_ = 0;
   bool abandoned_ = false;
-  std::vector<std::uint32_t> again_;  // regions whose next attempt begins with the next round
+  std::vector<std::uint32_t> again_;   // regions whose next attempt begins with the next round
+  const std::vector<bool> signalled_;  // makes a completion of its own
   std::vector<std::uint32_t> completions_left_;
   std::vector<bool> silent_;  // posted without a signal, and not known to be done
   std::vector<bool> done_before_;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "machine/run/signals.h"
 
 namespace slackline::machine {
 
-using sched::On;
 using sched::Op;
 using sched::OpId;
 using sched::OpKind;
@@ -36,21 +36,8 @@ Completions::Completions(const sched::Schedule& schedule, const Platform& platfo
       batch_(platform.poll_batch),
       any_(completions_cost(platform)) {
   if (!any_) return;
-  const bool all = !schedule.regions().empty() || order.sends_in_flight != 0;
-  makes_.resize(schedule.op_count(), 0);
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const Op& op = schedule.ops()[i];
-    const bool initiator = sched::is_initiator(op.kind);
-    // A channel that gathers while its window is full must see what makes room there.
-    const bool windowed = initiator && schedule.channel(op.channel).window != 0 &&
-                          schedule.channel(op.channel).bundle == sched::Bundle::kOverflow;
-    if (op.kind == OpKind::kRecv || (all && initiator) || windowed) makes_[i] = 1;
-    for (const sched::Edge& edge : schedule.edges_into(OpId(i))) {
-      if (edge.on == On::kDone && sched::is_initiator(schedule.op(edge.pred).kind)) {
-        makes_[edge.pred.value] = 1;
-      }
-    }
-  }
+  makes_ =
+      signalled_operations(schedule, sched::RegionTree(schedule), order, platform.interleave_bytes);
   if (block_s_ > 0 || callback_s_ > 0) find_messages();
 }
 

@@ -45,9 +45,8 @@ class Completions {
   /// May be called, as see_s(), if nothing costs anything.
   bool is_looked_at(sched::OpId op) const { return any_ && are_seen() && makes_one(op); }
 
-  /// Every receive, and initiators that something waits for, also the window of a channel that
-  /// gathers messages: others are posted without a signal. Those of one bundle have one together.
-  bool makes_one(sched::OpId op) const { return makes_[op.value] != 0; }
+  /// As signalled_operations() says. Those of one bundle have one together.
+  bool makes_one(sched::OpId op) const { return makes_[op.value]; }
   /// What an initiator's post takes more.
   double signal_s(sched::OpId op) const {
     return makes_one(op) && sched::is_initiator(schedule_.op(op).kind) ? signal_s_ : 0;
@@ -88,7 +87,7 @@ class Completions {
   const double interrupt_s_;  // 0 if programs never sleep
   const std::uint32_t batch_;
   const bool any_;
-  std::vector<char> makes_;                // of every operation; empty if nothing costs anything
+  std::vector<bool> makes_;                // of every operation; empty if nothing costs anything
   std::vector<std::uint32_t> message_of_;  // of every operation; empty without block and callback
   std::vector<std::uint32_t> receives_;    // of every buffer; likewise
 };

@@ -12,6 +12,7 @@
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/scatter_allgather.h"
 #include "sched/pattern/sequential.h"
+#include "sched/pattern/sized_pieces.h"
 #include "sched/workloads/calls/call.h"
 #include "sched/workloads/calls/component_access.h"
 #include "sched/workloads/calls/ring_buffer.h"
@@ -46,6 +47,9 @@ std::span<const PatternEntry> patterns() {
       kScatterPattern,
       kGatherPattern,
       kAlltoallPattern,
+      kAlltoallvPattern,
+      kScattervPattern,
+      kGathervPattern,
       kBarrierPattern,
       kCallPattern,
       kCallBufferPattern,

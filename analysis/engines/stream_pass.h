@@ -42,12 +42,13 @@ class StreamPass {
         noise_(noise),
         channels_(source.channels()),
         kept_(std::bit_ceil(source.blocks_kept() + 1)),
+        kept_shift_(std::countr_zero(kept_)),
         relays_whole_(source.relays_whole_message()),
         ranks_(figures.ranks),
         counts_(figures.ranks),
         notices_(std::size_t{figures.ranks} * channels_),
         held_(relays_whole_ ? 0 : std::size_t{figures.ranks} * kept_),
-        held_turn_(held_.size(), 0) {}
+        held_turn_(held_.size(), kNoTurn) {}
 
   /// `progress` may be empty; it is told now and then how many steps are done.
   void run(const std::function<void(std::uint32_t done)>& progress = {}) {
@@ -119,6 +120,11 @@ class StreamPass {
     Times whole;           // all blocks are there, where only whole messages are relayed
     Times finish;
   };
+  // Tells the blocks of one cell apart, as each comes after the one before it: 256 turns of the
+  // cells are more than enough. (No character type, whose stores might change anything.)
+  enum class Turn : std::uint8_t {};
+  static constexpr Turn kNoTurn{0xff};  // before the first
+
   // A channel's receives of credits: when those of its next message and of the one after were
   // posted.
   struct Notices {
@@ -132,6 +138,15 @@ class StreamPass {
   };
 
   static double later(double a, double b) { return a < b ? b : a; }
+
+  // A run in which that is so is out of order.
+  void mark(bool so, std::size_t i) {
+    if constexpr (kRuns == 1) {
+      if (so) out_of_order_.at[i] = -1;
+    } else {
+      out_of_order_.at[i] |= so ? -1 : 0;
+    }
+  }
 
   double hold_s(Hold hold) const {
     return hold == Hold::kPost ? f_.o_post_s : hold == Hold::kCopy ? f_.copy_s : f_.last_copy_s;
@@ -147,6 +162,19 @@ class StreamPass {
   // One run's operation takes the lane, in program order but for what fits between others; when it
   // leaves it.
   double take_lane(Rank& r, std::size_t i, double ready, double hold, const Delay& delay) {
+    if constexpr (kRuns == 1 && Noise::kNone) {
+      // Most are offered behind all that the lane has had: the same as below, without the rest.
+      const double free = r.lane_free.at[0];
+      if (!(ready < free + machine::kInstant_s)) {
+        r.before_since = r.busy_since;
+        r.before_free = r.lane_free;
+        r.busy_since.at[0] = ready;
+        return r.lane_free.at[0] = ready + hold;
+      }
+      if (!(ready + machine::kInstant_s < r.busy_since.at[0])) {
+        return r.lane_free.at[0] = later(ready, free) + hold;
+      }
+    }
     double offered = ready;
     if constexpr (!Noise::kNone) {
       offered = ready + delay.post.at[i];
@@ -163,7 +191,7 @@ class StreamPass {
     const bool earlier = offered < before_since;
     const double end_before = (earlier ? offered : later(offered, before_free)) + hold;
     const bool met = busy_since < end_before + machine::kInstant_s;
-    out_of_order_.at[i] |= before & (met | earlier) ? -1 : 0;
+    mark(before & (met | earlier), i);
     const double pushed = free + later(0, end_before - busy_since);
     const bool alone = !before & !(offered < free + machine::kInstant_s);
     const bool alone_before = before & !(offered < before_free + machine::kInstant_s);
@@ -237,15 +265,14 @@ class StreamPass {
     const bool serial = f_.serial;
     SLACKLINE_SIDE_BY_SIDE
     for (std::size_t i = 0; i < kRuns; ++i) {
-      const double credit_landed = later(notices.next.at[i], d.credit_at.at[i]);
-      const double credit_seen = credit_landed + f_.o_complete_s;
-      const double credited = credit_landed + f_.latency_s + f_.o_complete_s;
+      // The credit is seen here before its send is done there, and both before the block has come.
+      const double credit_seen = later(notices.next.at[i], d.credit_at.at[i]) + f_.o_complete_s;
       double ready = later(credit_seen, held.at[i]);
       ready = one_in_flight ? later(ready, s.sent.at[i]) : ready;
       ready = later(ready, notices.after.at[i]);
       const double issued = take_lane(s, i, ready, f_.o_post_s, block);
       // With one in flight each comes after the one before it.
-      out_of_order_.at[i] |= issued < s.posted.at[i] ? -1 : 0;
+      mark(issued < s.posted.at[i], i);
       s.posted.at[i] = issued;
       const double wire = later(issued, s.out_free.at[i]);
       const double end = wire + wire_s;
@@ -254,9 +281,9 @@ class StreamPass {
       const double sent = landed + f_.latency_s + f_.o_complete_s;
       const double received = landed + f_.o_complete_s;
       s.sent.at[i] = sent;
-      s.finish.at[i] = later(s.finish.at[i], later(credit_seen, sent));
+      s.finish.at[i] = later(s.finish.at[i], sent);
       d.received.at[i] = received;
-      d.finish.at[i] = later(later(d.finish.at[i], credited), received);
+      d.finish.at[i] = later(d.finish.at[i], received);
     }
     notices.next = notices.after;
     if (hop.later > 1) post_notice(src, s.posted, notices.after);
@@ -297,10 +324,7 @@ class StreamPass {
   std::size_t cell_of(std::uint32_t rank, std::uint32_t block) const {
     return std::size_t{rank} * kept_ + (block & (kept_ - 1));
   }
-  // Tells blocks in one cell apart; never 0.
-  std::uint8_t turn_of(std::uint32_t block) const {
-    return static_cast<std::uint8_t>(block / kept_ % 255 + 1);
-  }
+  Turn turn_of(std::uint32_t block) const { return static_cast<Turn>(block >> kept_shift_ & 0xff); }
 
   // When the source of a hop had its block.
   const Times& held_by(const sched::Hop& hop) const {
@@ -318,6 +342,7 @@ class StreamPass {
   const Noise& noise_;
   const std::uint32_t channels_;
   const std::uint32_t kept_;  // blocks that are remembered of every rank: a power of two
+  const int kept_shift_;      // of it
   const bool relays_whole_;
   const Times from_the_start_;
   Marks out_of_order_;
@@ -326,7 +351,7 @@ class StreamPass {
   std::vector<Counts> counts_;
   std::vector<Notices> notices_;  // by channel
   std::vector<Times> held_;       // when each rank had its latest blocks
-  std::vector<std::uint8_t> held_turn_;
+  std::vector<Turn> held_turn_;
 };
 
 }  // namespace slackline::analysis

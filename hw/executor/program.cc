@@ -21,14 +21,12 @@ RankProgram::RankProgram(const sched::Schedule& schedule, sched::RankId rank)
       rank_(rank),
       graph_(schedule, sched::OpRange::of_rank(schedule, rank)),
       previous_(size(), kNoOp),
-      waited_for_(size(), false),
       message_(size(), 0),
       clears_flag_(size(), false),
       expects_put_(size(), false) {
   require_supported();
   if (!schedule.regions().empty()) machine::require_executable(schedule);
   follow_channels();
-  mark_waited_for();
   mark_flags();
   mark_puts();
 }
@@ -76,7 +74,6 @@ void RankProgram::follow_channels() {
     if (!receives && !sched::is_initiator(o.kind) && !(bundled && o.kind == OpKind::kFlush)) {
       continue;
     }
-    if (bundled) waited_for_[i] = true;
     const auto [side, fresh] = sides.try_emplace({o.channel.value, !receives});
     if (!fresh) previous_[i] = side->second.last;
     side->second.last = i;
@@ -85,7 +82,6 @@ void RankProgram::follow_channels() {
   }
   const std::vector<bool> small = small_channels(schedule_);
   for (const auto& [key, side] : sides) {
-    waited_for_[side.last] = true;
     const sched::Channel& channel = schedule_.channel(sched::ChannelId(key.first));
     const sched::RankId peer = key.second ? channel.dst : channel.src;
     // How often a region repeats is not known, nor what may come of it.
@@ -99,23 +95,6 @@ void RankProgram::follow_channels() {
     if (channel.dst == rank_ && !sides.contains({c, false})) {
       ends_.push_back({c, channel.src.value, false, 1, small[c]});
     }
-  }
-}
-
-// The end of a region tells when its operations are done. And before an operation that may be left
-// out, or that has nothing to post, the chain of those that complete in silence must end.
-void RankProgram::mark_waited_for() {
-  for (std::uint32_t i = 0; i < size(); ++i) {
-    const bool in_region = is_in_region(i);
-    const auto arcs = graph_.out(i);
-    const bool awaited =
-        std::any_of(arcs.begin(), arcs.end(), [](auto arc) { return arc.on_done; });
-    if (in_region || awaited) waited_for_[i] = true;
-    if (previous_[i] == kNoOp) continue;
-    const bool one_sided = op(i).kind == OpKind::kPut || op(i).kind == OpKind::kGet;
-    const bool empty =
-        one_sided && op(i).notify != sched::Notify::kImm && schedule_.payload_bytes(op(i)) == 0;
-    if (in_region || empty) waited_for_[previous_[i]] = true;
   }
 }
 

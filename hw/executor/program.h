@@ -35,10 +35,6 @@ class RankProgram {
   /// none.
   std::uint32_t previous(std::uint32_t op) const { return previous_[op]; }
 
-  /// Whether somebody here needs to know when it is done, or nothing that completes later on its
-  /// side of its channel would tell. If not, it may complete in silence.
-  bool is_waited_for(std::uint32_t op) const { return waited_for_[op]; }
-
   /// A send's or notifying put's number on its channel, and that of the message a receive waits
   /// for, modulo 2^32: the immediate that the message carries. Of a rank with regions: what it
   /// would be without them.
@@ -58,7 +54,6 @@ class RankProgram {
  private:
   void require_supported() const;
   void follow_channels();
-  void mark_waited_for();
   void mark_flags();
   void mark_puts();
   bool is_in_region(std::uint32_t op) const {
@@ -69,7 +64,6 @@ class RankProgram {
   sched::RankId rank_;
   machine::RunGraph graph_;
   std::vector<std::uint32_t> previous_;
-  std::vector<bool> waited_for_;
   std::vector<std::uint32_t> message_;
   std::vector<bool> clears_flag_;
   std::vector<bool> expects_put_;

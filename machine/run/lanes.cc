@@ -55,10 +55,11 @@ Lanes::Lanes(const sched::Schedule& schedule, sched::OpRange range, const IssueO
   bounds_.resize(schedule.op(range.id(range.count - 1)).rank.value - first_rank_ + 1);
 }
 
-bool Lanes::counts(const Op& op) const {
-  return (op.kind == OpKind::kSend || op.kind == OpKind::kPut) &&
-         schedule_.payload_bytes(op) > small_bytes_ &&
-         schedule_.channel(op.channel).bundle == sched::Bundle::kNone;
+bool counts_in_flight(const sched::Schedule& schedule, const Op& op, const IssueOrder& order,
+                      std::uint64_t small_bytes) {
+  return order.sends_in_flight != 0 && (op.kind == OpKind::kSend || op.kind == OpKind::kPut) &&
+         schedule.payload_bytes(op) > small_bytes &&
+         schedule.channel(op.channel).bundle == sched::Bundle::kNone;
 }
 
 bool Lanes::bounded_waits(const Waiting& waiting) {

@@ -33,14 +33,18 @@ class LaneIndex {
   std::vector<std::uint32_t> of_op_;  // empty if every operation is on lane 0 of its rank
 };
 
+/// Whether an operation counts for IssueOrder::sends_in_flight: a message of more than
+/// `small_bytes` that no channel gathers. False where there is no bound.
+bool counts_in_flight(const sched::Schedule& schedule, const sched::Op& op, const IssueOrder& order,
+                      std::uint64_t small_bytes);
+
 /// Operations go by their place in the range. A *moment* is a number that never falls: simulated
 /// seconds, or the number of the event at hand. What comes at one moment is equally old.
 class Lanes {
  public:
   static constexpr std::uint32_t kNoOp = 0xffffffffu;
 
-  /// IssueOrder::sends_in_flight counts messages of more than `small_bytes` that no channel
-  /// gathers. The schedule must outlive this.
+  /// `small_bytes` as for counts_in_flight(). The schedule must outlive this.
   Lanes(const sched::Schedule& schedule, sched::OpRange range, const IssueOrder& order,
         std::uint64_t small_bytes);
 
@@ -101,7 +105,8 @@ class Lanes {
   }
   /// Whether it counts for the bound: whoever carries it out must say when it is done.
   bool is_bounded(std::uint32_t op) const {
-    return order_.sends_in_flight != 0 && counts(schedule_.op(range_.id(op)));
+    return order_.sends_in_flight != 0 &&
+           counts_in_flight(schedule_, schedule_.op(range_.id(op)), order_, small_bytes_);
   }
 
   std::uint32_t lane_of(std::uint32_t op) const {
@@ -158,7 +163,6 @@ class Lanes {
   bool put_aside(const Waiting& waiting) {
     return is_bounded(waiting.op) && bounded_waits(waiting);
   }
-  bool counts(const sched::Op& op) const;
   bool bounded_waits(const Waiting& waiting);
   std::uint32_t bounded_done(std::uint32_t op, double moment);
   Bound& bound_of(std::uint32_t op) {

@@ -13,8 +13,8 @@ namespace {
 
 class Writer {
  public:
-  explicit Writer(const Schedule& schedule)
-      : schedule_(schedule), operations_(schedule, "goal-bin") {}
+  Writer(const Schedule& schedule, std::uint32_t ticks_per_ns)
+      : schedule_(schedule), operations_(schedule, "goal-bin", ticks_per_ns) {}
 
   std::string write() {
     const std::uint32_t ranks = schedule_.rank_count();
@@ -97,6 +97,10 @@ class Writer {
 
 }  // namespace
 
-std::string write_goal_binary(const Schedule& schedule) { return Writer(schedule).write(); }
+std::string write_goal_binary(const Schedule& schedule) { return write_goal_binary(schedule, 1); }
+
+std::string write_goal_binary(const Schedule& schedule, std::uint32_t ticks_per_ns) {
+  return Writer(schedule, ticks_per_ns).write();
+}
 
 }  // namespace slackline::sched

@@ -27,5 +27,8 @@ inline constexpr std::uint64_t kGoalNodeBytes = 39;
 /// The program that write_goal() writes, byte for byte as txt2bin would make it. Throws as that
 /// does.
 std::string write_goal_binary(const Schedule& schedule);
+/// The same with times in another unit, of which so many (1 to 10^6) are a nanosecond: for whoever
+/// gives a simulator its figures in that unit, too.
+std::string write_goal_binary(const Schedule& schedule, std::uint32_t ticks_per_ns);
 
 }  // namespace slackline::sched

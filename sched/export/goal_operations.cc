@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -24,10 +25,14 @@ std::vector<std::uint32_t> message_tags(const Schedule& schedule) {
 }
 
 // To the nearest, but never beyond what a time can hold.
-std::uint64_t whole_nanoseconds(Time duration) {
+std::uint64_t whole_ticks(Time duration, std::uint32_t ticks_per_ns) {
   const std::int64_t ps = duration.count();
-  const bool up = ps % 1000 >= 500 && ps < kForever.count() - 1000;
-  return static_cast<std::uint64_t>(ps / 1000 + (up ? 1 : 0));
+  if (ticks_per_ns == 1) {
+    const bool up = ps % 1000 >= 500 && ps < kForever.count() - 1000;
+    return static_cast<std::uint64_t>(ps / 1000 + (up ? 1 : 0));
+  }
+  const auto ticks = (static_cast<unsigned __int128>(ps) * ticks_per_ns + 500) / 1000;
+  return static_cast<std::uint64_t>(std::min<unsigned __int128>(ticks, kForever.count()));
 }
 
 // GOAL's readers keep a cpu in 8 bits.
@@ -35,8 +40,9 @@ constexpr std::uint16_t kMaxCpu = 255;
 
 }  // namespace
 
-GoalOperations::GoalOperations(const Schedule& schedule, std::string_view format)
-    : schedule_(schedule), format_(format) {
+GoalOperations::GoalOperations(const Schedule& schedule, std::string_view format,
+                               std::uint32_t ticks_per_ns)
+    : schedule_(schedule), format_(format), ticks_per_ns_(ticks_per_ns) {
   require_static(schedule, format);
   order_ = channel_order(schedule);
   tags_ = message_tags(schedule);
@@ -81,7 +87,7 @@ GoalOperation GoalOperations::of(OpId id) const {
       refuse(id, "has no counterpart in GOAL");
     case OpKind::kCalc:
     case OpKind::kDelay:
-      out.amount = whole_nanoseconds(schedule_.arguments(op).duration);
+      out.amount = whole_ticks(schedule_.arguments(op).duration, ticks_per_ns_);
       return out;
     case OpKind::kCopy:
     case OpKind::kReduce:

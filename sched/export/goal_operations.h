@@ -15,14 +15,14 @@ struct GoalOperation {
   std::uint8_t cpu = 0;
   std::uint32_t peer = 0;    // send, recv
   std::uint32_t tag = 0;     // send, recv
-  std::uint64_t amount = 0;  // bytes, or nanoseconds
+  std::uint64_t amount = 0;  // bytes, or ticks of time
 };
 
 class GoalOperations {
  public:
-  /// `format` is what errors name. Throws Unsupported if the schedule is not static. The schedule
-  /// must outlive this.
-  GoalOperations(const Schedule& schedule, std::string_view format);
+  /// `format` is what errors name. A tick is a nanosecond, unless there are more in one (1 to
+  /// 10^6). Throws Unsupported if the schedule is not static. The schedule must outlive this.
+  GoalOperations(const Schedule& schedule, std::string_view format, std::uint32_t ticks_per_ns = 1);
 
   /// Throws Unsupported, naming the operation, as write_goal() says.
   GoalOperation of(OpId id) const;
@@ -46,6 +46,7 @@ class GoalOperations {
 
   const Schedule& schedule_;
   std::string_view format_;
+  std::uint32_t ticks_per_ns_;
   ChannelOrder order_;
   std::vector<std::uint32_t> tags_;
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -82,44 +82,61 @@ void add_forwards(const Plan& plan, CollectivePlan& out) {
   out.steps += plan.steps;
 }
 
-// The transfers of all ranks' multicasts: `block` counts the units of the whole.
-std::vector<Transfer> of_all_roots(const Plan& plan) {
-  if (plan.transfers.size() > kMaxTransfers / plan.ranks ||
-      plan.blocks > kMaxTransfers / plan.ranks) {
+// A unit goes into the message at hand, or begins the next one.
+void pack(CollectivePlan& out, std::uint32_t first, const Transfer& t) {
+  if (out.messages.size() > first) {
+    Message& message = out.messages.back();
+    Piece& last = out.pieces.back();
+    if (last.first + last.count == t.block) {
+      ++last.count;
+      return;
+    }
+    if (message.pieces < kMostPieces) {
+      ++message.pieces;
+      out.pieces.push_back({t.block, 1, t.block});
+      return;
+    }
+  }
+  add(out, t, false);
+}
+
+// The multicasts of all ranks over each other: root r's is that of rank 0 with r added to its
+// ranks, and its blocks are units r · blocks and on. In a step, what goes from one rank to another
+// comes of all transfers of rank 0's plan that lead as far; so no list is made of what all roots
+// send, which has n times as many.
+void add_all_roots(const Plan& plan, CollectivePlan& out) {
+  const std::uint32_t n = plan.ranks;
+  if (plan.transfers.size() > kMaxTransfers / n || plan.blocks > kMaxTransfers / n) {
     throw InputError(
         fmt::format("block: {} ranks send {} blocks each to all; expected at most {} "
                     "transfers together; use larger blocks",
-                    plan.ranks, plan.blocks, kMaxTransfers));
+                    n, plan.blocks, kMaxTransfers));
   }
-  std::vector<Transfer> all;
-  all.reserve(plan.transfers.size() * plan.ranks);
-  for (std::uint32_t root = 0; root < plan.ranks; ++root) {
-    const auto rank = [&](RankId of) { return RankId((of.value + root) % plan.ranks); };
-    for (const Transfer& t : plan.transfers) {
-      all.push_back({t.step, rank(t.src), rank(t.dst), root * plan.blocks + t.block});
+  std::vector<std::uint32_t> units;
+  for (auto begin = plan.transfers.begin(); begin != plan.transfers.end();) {
+    const std::uint32_t step = begin->step;
+    const auto end = std::find_if(begin, plan.transfers.end(),
+                                  [&](const Transfer& t) { return t.step != step; });
+    std::map<std::uint32_t, std::vector<const Transfer*>> as_far;
+    for (auto t = begin; t != end; ++t) {
+      as_far[(t->dst.value + n - t->src.value) % n].push_back(&*t);
     }
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-void pack(const std::vector<Transfer>& transfers, CollectivePlan& out) {
-  const auto way = [](const auto& m) { return std::tuple(m.step, m.src, m.dst); };
-  for (const Transfer& t : transfers) {
-    if (!out.messages.empty() && way(out.messages.back()) == way(t)) {
-      Message& message = out.messages.back();
-      Piece& last = out.pieces.back();
-      if (last.first + last.count == t.block) {
-        ++last.count;
-        continue;
-      }
-      if (message.pieces < kMostPieces) {
-        ++message.pieces;
-        out.pieces.push_back({t.block, 1, t.block});
-        continue;
+    for (std::uint32_t src = 0; src < n; ++src) {
+      std::map<std::uint32_t, const std::vector<const Transfer*>*> to;
+      for (const auto& [distance, transfers] : as_far) to[(src + distance) % n] = &transfers;
+      for (const auto& [dst, transfers] : to) {
+        units.clear();
+        for (const Transfer* t : *transfers) {
+          units.push_back((src + n - t->src.value) % n * plan.blocks + t->block);
+        }
+        std::sort(units.begin(), units.end());
+        const auto first = static_cast<std::uint32_t>(out.messages.size());
+        for (const std::uint32_t unit : units) {
+          pack(out, first, {step, RankId(src), RankId(dst), unit});
+        }
       }
     }
-    add(out, t, false);
+    begin = end;
   }
 }
 
@@ -165,7 +182,7 @@ CollectivePlan allgather_plan(const MulticastOptions& options, const std::string
   bytes_of_all(plan.bytes, plan.ranks);
   CollectivePlan out = empty_collective(plan);
   cut_into_blocks(plan, plan.ranks, out);
-  pack(of_all_roots(plan), out);
+  add_all_roots(plan, out);
   out.steps = plan.steps;
   out.promise_allgather();
   return out;

@@ -8,6 +8,7 @@
 #include "sched/pattern/alltoall.h"
 #include "sched/pattern/bruck.h"
 #include "sched/pattern/halving_doubling.h"
+#include "sched/pattern/hierarchical.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/ring.h"
 
@@ -23,6 +24,8 @@ std::uint32_t levels(std::uint32_t ranks) { return floor_log2(ranks) + 2; }
 std::uint32_t two_ways(std::uint32_t ranks) { return 2 * floor_log2(ranks) + 3; }
 // Half of the buffer each in the first two steps, the buffer in the last.
 std::uint32_t two_ways_folded(std::uint32_t) { return 4; }
+// Where what a rank sends another in a step is not one run: by shares.
+std::uint32_t by_shares(std::uint32_t ranks) { return ranks; }
 // Half of the pieces on each level.
 std::uint32_t half_levels(std::uint32_t ranks) { return levels(ranks) / 2; }
 
@@ -30,19 +33,23 @@ constexpr CollectiveAlgorithm kAllreduce[] = {
     {"ring", ring_allreduce, two_rounds, twice},
     {"recursive-doubling", recursive_doubling_allreduce, levels, levels},
     {"rabenseifner", rabenseifner_allreduce, two_ways, two_ways_folded},
+    {"hierarchical", hierarchical_allreduce, two_rounds, twice},
 };
 constexpr CollectiveAlgorithm kAllgather[] = {
     {"ring", ring_allgather, round, once},
     {"recursive-doubling", recursive_doubling_allgather, levels, twice},
     {"bruck", bruck_allgather, levels, once},
+    {"hierarchical", hierarchical_allgather, by_shares, once},
 };
 constexpr CollectiveAlgorithm kReduceScatter[] = {
     {"ring", ring_reduce_scatter, round, once},
     {"recursive-halving", recursive_halving_reduce_scatter, levels, twice},
+    {"hierarchical", hierarchical_reduce_scatter, by_shares, once},
 };
 constexpr CollectiveAlgorithm kAlltoall[] = {
     {"pairwise", pairwise_alltoall, round, once},
     {"bruck", bruck_alltoall, levels, half_levels},
+    {"hierarchical", hierarchical_alltoall, by_shares, twice},
 };
 
 }  // namespace

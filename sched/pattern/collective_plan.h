@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -84,8 +83,8 @@ class ShareWriter {
   ShareWriter(const MulticastOptions& options, std::uint64_t bytes, std::uint32_t shares);
 
   /// The runs take the places they go to. Runs of no shares are left out.
-  void move(std::uint32_t step, RankId src, RankId dst, std::initializer_list<Run> runs) {
-    send({step, src, dst}, {runs.begin(), runs.end()});
+  void move(std::uint32_t step, RankId src, RankId dst, const std::vector<Run>& runs) {
+    send({step, src, dst}, runs);
   }
   /// Shares [first, first + count) are added to those that stand at dst: `late` if dst sends them
   /// as they were in that step.

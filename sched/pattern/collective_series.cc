@@ -1,11 +1,15 @@
 #include "sched/pattern/collective_series.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/error.h"
 #include "sched/pass/lower_collective.h"
 #include "sched/pattern/binomial_shares.h"
 #include "sched/pattern/collective.h"
 #include "sched/pattern/collective_algorithms.h"
+#include "sched/pattern/hierarchical.h"
 #include "sched/pattern/shared_options.h"
 
 namespace slackline::sched {
@@ -38,6 +42,16 @@ const CollectiveAlgorithm& reduce_scatter_algorithm(const Spec& spec) {
 }
 const CollectiveAlgorithm& alltoall_algorithm(const Spec& spec) {
   return algorithm_named(alltoall_algorithms(), spec.own<AlltoallOptions>().by);
+}
+
+// Throws InputError for nodes of what has none.
+const MulticastOptions& checked(const Spec& spec, const std::string& by) {
+  const std::uint32_t per_node = spec.own<NodeOptions>().per_node;
+  if (per_node != 0 && by != "hierarchical") {
+    throw InputError(
+        fmt::format("per-node: {}; expected none, as by={} knows no nodes", per_node, by));
+  }
+  return checked(spec);
 }
 
 Schedule lower(CollectivePlan plan, const Spec& spec) {
@@ -79,15 +93,17 @@ std::uint64_t of_shares(const Spec& spec) {
 Schedule reduce(const Spec& spec) { return lower(reduce_plan(checked(spec), by(spec)), spec); }
 
 Schedule allreduce(const Spec& spec) {
-  return lower(allreduce_plan(checked(spec), by(spec)), spec);
+  return lower(allreduce_plan(checked(spec, by(spec)), by(spec)), spec);
 }
 
 Schedule allgather(const Spec& spec) {
-  return lower(allgather_plan(checked(spec), by(spec)), spec);
+  return lower(allgather_plan(checked(spec, by(spec)), by(spec)), spec);
 }
 
 Schedule reduce_scatter(const Spec& spec) {
-  return lower(reduce_scatter_algorithm(spec).plan(checked(spec)), spec);
+  return lower(
+      reduce_scatter_algorithm(spec).plan(checked(spec, spec.own<ReduceScatterOptions>().by)),
+      spec);
 }
 
 Schedule scatter(const Spec& spec) { return lower(binomial_scatter(checked(spec)), spec); }
@@ -95,7 +111,7 @@ Schedule scatter(const Spec& spec) { return lower(binomial_scatter(checked(spec)
 Schedule gather(const Spec& spec) { return lower(binomial_gather(checked(spec)), spec); }
 
 Schedule alltoall(const Spec& spec) {
-  return lower(alltoall_algorithm(spec).plan(checked(spec)), spec);
+  return lower(alltoall_algorithm(spec).plan(checked(spec, spec.own<AlltoallOptions>().by)), spec);
 }
 
 Schedule barrier(const Spec& spec) { return lower(barrier_plan(checked(spec), by(spec)), spec); }
@@ -148,23 +164,30 @@ constexpr Option kByOption = text_option<&CollectiveOptions::by>(
 // that a rank cannot post the first of every channel at once.
 constexpr Option kAddersOption = count_option<&AdderOptions::adders>(
     "adders", "0 to 1024", "sums: CPU lanes that add, 0: the one that posts", 0, 1024);
+constexpr Option kPerNodeOption =
+    count_option<&NodeOptions::per_node>("per-node", "a divisor of ranks",
+                                         "by=hierarchical: ranks of a node, in order")
+        .or_else("near the root of ranks");
 constexpr auto kReduceOptions =
     option_list(kPlanOptions, kInFlightOption, kReadyOption, kWindowOption, kMessagesOption,
                 kSlotsOption, kByOption, kAddersOption);
+constexpr auto kAllreduceOptions = option_list(kReduceOptions, kPerNodeOption);
 constexpr auto kAllgatherOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
-                kStartOption, kWindowOption, kMessagesOption, kByOption);
+                kStartOption, kWindowOption, kMessagesOption, kByOption, kPerNodeOption);
 // Receives of what comes on the way wait for what was there to be copied out.
-constexpr auto kAlltoallOptions = option_list(
-    kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption, kWindowOption,
-    kMessagesOption,
-    text_option<&AlltoallOptions::by>("by", "pairwise|bruck", "alltoall: the algorithm"));
+constexpr auto kAlltoallOptions =
+    option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
+                kWindowOption, kMessagesOption,
+                text_option<&AlltoallOptions::by>("by", "pairwise|bruck|hierarchical",
+                                                  "alltoall: the algorithm"),
+                kPerNodeOption);
 constexpr auto kReduceScatterOptions =
     option_list(kRanksOption, kBytesOption, kBlockOption, kInFlightOption, kReadyOption,
                 kWindowOption, kMessagesOption, kSlotsOption,
-                text_option<&ReduceScatterOptions::by>("by", "ring|recursive-halving",
+                text_option<&ReduceScatterOptions::by>("by", "ring|recursive-halving|hierarchical",
                                                        "reduce-scatter: the algorithm"),
-                kAddersOption);
+                kAddersOption, kPerNodeOption);
 constexpr auto kTreeSharesOptions = option_list(kPlanOptions, kInFlightOption, kReadyOption,
                                                 kStartOption, kWindowOption, kMessagesOption);
 constexpr auto kBarrierOptions =
@@ -186,7 +209,7 @@ constinit const PatternEntry kReducePattern = {
 constinit const PatternEntry kAllreducePattern = {
     .name = "allreduce",
     .summary = "the sum of all ranks' values at every rank",
-    .options = kReduceOptions,
+    .options = kAllreduceOptions,
     .schedule = allreduce,
     .op_count = allreduce_ops,
     .one_message = true,
@@ -230,7 +253,7 @@ constinit const PatternEntry kGatherPattern = {
 
 constinit const PatternEntry kAlltoallPattern = {
     .name = "alltoall",
-    .summary = "every rank's piece for every rank, in pairs or by Bruck's algorithm",
+    .summary = "every rank's piece for every rank, in pairs, by Bruck or by nodes",
     .options = kAlltoallOptions,
     .schedule = alltoall,
     .op_count = alltoall_ops,
@@ -243,7 +266,7 @@ constinit const PatternEntry kBarrierPattern = {
     .options = kBarrierOptions,
     .schedule = barrier,
     .op_count = barrier_ops,
-    .op_memory = 1200,  // of 4,096 ranks, who have that many transfers each in its plan
+    .op_memory = 400,
     .one_message = true};
 
 }  // namespace slackline::sched

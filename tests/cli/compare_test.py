@@ -1,6 +1,7 @@
 """slackline compare"""
 
 import json
+import os
 
 from program_case import CHAIN, PIPELINE, ProgramCase, main
 
@@ -102,6 +103,62 @@ class Compare(ProgramCase):
     def engine(self, name):
         return json.loads(self.read(name))["engine"]
 
+    def test_what_simulators_say_of_a_schedule(self):
+        racks = "two-level:racks=2,hosts=8,oversubscription=4"
+        document = self.document("compare", PIPELINE, "--with", "flow,analytic,event", "-p", racks)
+        said = {one["simulator"]: one for one in document["simulators"]}
+        self.assertEqual(list(said), ["flow", "analytic", "event"])
+        for name, one in said.items():
+            alone = self.document("simulate", PIPELINE, "-e", name, "-p", racks)
+            self.assertEqual(one["makespan_s"], alone["makespan_s"], name)
+            self.assertAlmostEqual(one["against_first"],
+                                   one["makespan_s"] / said["flow"]["makespan_s"] - 1, 12)
+        self.assertEqual(said["event"]["remark"], "messages do not share links, as rack-0.up")
+        self.assertRegex(self.run_well("compare", PIPELINE, "--with", "flow,event", "-p", racks,
+                                       "--within", "1%", code=1), r"within +1 %: no")
+        text = self.good("compare", PIPELINE, "--with", "event,flow", "--within", "0.001%")
+        self.assertRegex(text, r"within +0.001 %: yes")
+        self.assertRegex(text, r"flow +\S+ us +the same")
+        every = self.document("compare", PIPELINE, "--with", "all")["simulators"]
+        self.assertTrue({"flow", "analytic", "event"} <= {one["simulator"] for one in every})
+
+    def test_what_one_of_them_refuses(self):
+        document = self.document("compare", "hash-table:ranks=3", "--with", "event,loggopsim")
+        self.assertEqual(document["simulators"][1]["makespan_s"], None)
+        self.assertIn("refused: goal-bin takes static schedules only",
+                      document["simulators"][1]["remark"])
+
+    # A program in LogGOPSim's place, which tells what it was given.
+    def test_how_loggopsim_is_asked(self):
+        stand_in = self.folder / "bin" / "LogGOPSim"
+        stand_in.parent.mkdir()
+
+        def ask(answer, platform, code=0):
+            stand_in.write_text(f"#!/bin/sh\necho \"$@\" > {self.folder}/asked\n"
+                                f"cp \"$3\" {self.folder}/asked.bin\n{answer}\n")
+            stand_in.chmod(0o755)
+            done = self.run_program(
+                "compare", CHAIN, "--with", "loggopsim", "-p", platform, "--json",
+                environment=dict(os.environ, PATH=f"{stand_in.parent}:{os.environ['PATH']}"))
+            self.assertEqual(done.code, code, done)
+            return done
+
+        finished = "echo 'Maximum finishing time at host 3: 2500000 (0.0025 s)'"
+        # In femtoseconds: 80 a byte at 100 Gb/s, which is more than the gap.
+        done = ask(finished, "star:rate=100Gbps,latency=600ns,o_post=200ns")
+        self.assertEqual(json.loads(done.out)["simulators"][0]["makespan_s"], 2.5e-9)
+        self.assertRegex(self.read("asked"), r"^-b -f \S+ -L 600000000 -o 200000000 -g 80000 "
+                                             r"-G 80000 -O 0 -S 1000000000$")
+        # What 31 bits do not hold is told in a coarser unit.
+        done = ask(finished, "star:rate=1Gbps,latency=50ms,gap=20ns")
+        self.assertEqual(json.loads(done.out)["simulators"][0]["makespan_s"], 2.5e-4)
+        self.assertIn("-L 500000000 -o 0 -g 200 -G 80 ", self.read("asked"))
+        self.assertIn("LogGOPSim did not say when", ask("echo hello", "star", code=3).err)
+        self.assertIn("put LogGOPSim", ask("exit 7", "star", code=3).err)
+        program = (self.folder / "asked.bin").read_bytes()
+        self.good("export", CHAIN, "--to", "goal-bin", "-o", "exported.bin")
+        self.assertEqual(program, (self.folder / "exported.bin").read_bytes())
+
     def test_bad_input(self):
         first = self.trace("a", CHAIN)
         other = self.trace("b", PIPELINE)
@@ -115,7 +172,14 @@ class Compare(ProgramCase):
                                            if key != "title"}))
         self.write("cut", self.read("a")[:100])
         for arguments, part in (
-                (["a"], "SECOND is required"),
+                (["a"], "SECOND: none; expected another trace, or --with"),
+                (["a", "b", "--with", "flow"], "b: beside --with nothing is read but a schedule"),
+                (["a", "b", "--platform", "apt"], "--platform without --with"),
+                ([CHAIN, "--with", "flow", "--ops", "3"], "--ops beside --with"),
+                ([CHAIN, "--with", "flow,astra"], "--with: 'astra'; expected a list of simgrid,"),
+                ([CHAIN, "--with", "flow,flow"], "--with: flow twice"),
+                ([CHAIN, "--with", "flow", "-p", "nowhere"], "no such preset or file"),
+                (["nowhere.sched", "--with", "flow"], "nowhere.sched: "),
                 (["a", "short"], "operations"),
                 (["a", "cut"], "cut: "),
                 (["nowhere", "a"], "nowhere: "),

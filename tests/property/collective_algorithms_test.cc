@@ -16,6 +16,7 @@
 #include "sched/pattern/binomial_shares.h"
 #include "sched/pattern/bruck.h"
 #include "sched/pattern/halving_doubling.h"
+#include "sched/pattern/hierarchical.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/ring.h"
 #include "sched/verify.h"
@@ -35,15 +36,19 @@ constexpr Algorithm kAlgorithms[] = {
     {"allreduce:by=ring", ring_allreduce},
     {"allreduce:by=recursive-doubling", recursive_doubling_allreduce},
     {"allreduce:by=rabenseifner", rabenseifner_allreduce},
+    {"allreduce:by=hierarchical", hierarchical_allreduce},
     {"reduce-scatter:by=ring", ring_reduce_scatter},
     {"reduce-scatter:by=recursive-halving", recursive_halving_reduce_scatter},
+    {"reduce-scatter:by=hierarchical", hierarchical_reduce_scatter},
     {"allgather:by=ring", ring_allgather},
     {"allgather:by=recursive-doubling", recursive_doubling_allgather},
     {"allgather:by=bruck", bruck_allgather},
+    {"allgather:by=hierarchical", hierarchical_allgather},
     {"scatter:root=0", binomial_scatter},
     {"gather:root=0", binomial_gather},
     {"alltoall:by=pairwise", pairwise_alltoall},
     {"alltoall:by=bruck", bruck_alltoall},
+    {"alltoall:by=hierarchical", hierarchical_alltoall},
 };
 
 std::string defect(const std::string& text) {
@@ -218,11 +223,67 @@ TEST(CollectiveAlgorithmCosts, AreTheSameForSharesOfUnequalSize) {
   }
 }
 
+// What leaves its node, and what does not, of every rank; of nodes of all sizes.
+TEST(CollectiveAlgorithmCosts, OfNodesAreAsStated) {
+  using ::testing::Each;
+  for (std::uint32_t n = 1; n <= 70; ++n) {
+    for (std::uint32_t k = 1; k <= n; ++k) {
+      if (n % k != 0) continue;
+      SCOPED_TRACE(fmt::format("{} nodes of {}", n / k, k));
+      const std::uint64_t share = 10;
+      const std::uint32_t nodes = n / k;
+      const auto options = [&](std::uint64_t bytes) {
+        MulticastOptions all = options_of(n, bytes);
+        all.own.edit<NodeOptions>().per_node = k;
+        return all;
+      };
+      const auto expect = [&](const CollectivePlan& plan, std::uint32_t steps, std::uint64_t within,
+                              std::uint64_t among) {
+        EXPECT_EQ(plan.steps, steps);
+        std::vector<std::uint64_t> inside(n);
+        std::vector<std::uint64_t> outside(n);
+        for (const CollectivePlan::Message& m : plan.messages) {
+          if (m.src == m.dst) continue;
+          EXPECT_LT(m.step, steps);
+          auto& sent = m.src.value / k == m.dst.value / k ? inside : outside;
+          for (std::uint32_t p = m.first_piece; p < m.first_piece + m.pieces; ++p) {
+            const CollectivePlan::Piece& piece = plan.pieces[p];
+            sent[m.src.value] += plan.begin[piece.first + piece.count] - plan.begin[piece.first];
+          }
+        }
+        EXPECT_THAT(inside, Each(within));
+        EXPECT_THAT(outside, Each(among));
+      };
+      const std::uint32_t one_way = k - 1 + nodes - 1;
+      expect(hierarchical_allreduce(options(n * share)), 2 * one_way, 2 * (k - 1) * nodes * share,
+             2 * (nodes - 1) * share);
+      expect(hierarchical_reduce_scatter(options(n * share)), one_way, (k - 1) * nodes * share,
+             (nodes - 1) * share);
+      expect(hierarchical_allgather(options(share)), one_way, (k - 1) * nodes * share,
+             (nodes - 1) * share);
+      expect(hierarchical_alltoall(options(share)), one_way, (k - 1) * nodes * share,
+             (nodes - 1) * k * share);
+    }
+  }
+}
+
 TEST(CollectiveAlgorithmCosts, StepsAreThoseOfTheSchedule) {
   EXPECT_EQ(compile(parse_spec("allreduce:ranks=9,bytes=50,by=ring")).step_count(), 16u);
   EXPECT_EQ(compile(parse_spec("allreduce:ranks=9,bytes=50,by=rabenseifner")).step_count(), 9u);
   EXPECT_EQ(compile(parse_spec("alltoall:ranks=9,bytes=50,by=bruck")).step_count(), 4u);
   EXPECT_EQ(compile(parse_spec("barrier:ranks=8,by=recursive-doubling")).step_count(), 3u);
+}
+
+TEST(CollectiveAlgorithmSpec, NodesAreProvedOfAllSizes) {
+  for (const char* pattern : {"allreduce", "reduce-scatter", "allgather", "alltoall"}) {
+    for (const std::uint32_t k : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 24u}) {
+      for (const std::uint32_t bytes : {0u, 5u, 101u}) {
+        ASSERT_EQ(defect(fmt::format("{}:ranks=24,bytes={},block=3,by=hierarchical,per-node={}",
+                                     pattern, bytes, k)),
+                  "");
+      }
+    }
+  }
 }
 
 TEST(CollectiveAlgorithmMemory, IsAsStated) {
@@ -295,6 +356,12 @@ TEST(CollectiveAlgorithmSpec, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(
       spec_error("allgather:ranks=8,bytes=2305843009213693952,block=2305843009213693952,by=bruck"),
       HasSubstr("at most 2^62 together"));
+  EXPECT_EQ(spec_error("alltoall:ranks=9,bytes=8,by=hierarchical,per-node=2"),
+            "per-node: 2 ranks a node; expected a divisor of 9 ranks");
+  EXPECT_EQ(spec_error("allreduce:ranks=4,bytes=8,by=ring,per-node=2"),
+            "per-node: 2; expected none, as by=ring knows no nodes");
+  EXPECT_THAT(spec_error("allgather:ranks=4,bytes=8,by=hierarchical,per-node=0"),
+              HasSubstr("per-node: "));
   for (const char* text : {"allreduce:ranks=4,bytes=8,by=x", "alltoall:ranks=4,bytes=8,by=x"}) {
     EXPECT_EQ(spec_error(text).find('\n'), std::string::npos);
   }

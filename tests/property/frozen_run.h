@@ -38,6 +38,9 @@ class FrozenRun {
     for (const sched::Edge& edge : schedule.edges()) {
       if (edge.on == sched::On::kDone) awaited_[edge.pred.value] = true;
     }
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      if (sched::is_initiator(op(i).kind) && !speaks_for(i)) awaited_[i] = true;
+    }
     for (std::uint32_t i = 0; i < schedule.op_count(); ++i) add_operation(i);
     add_channels();
     add_lanes();
@@ -100,6 +103,17 @@ class FrozenRun {
   static bool posted(Kind kind) { return sched::is_initiator(kind) || kind == Kind::kRecv; }
   static bool computes(Kind kind) {
     return kind == Kind::kCalc || kind == Kind::kCopy || kind == Kind::kReduce;
+  }
+
+  // Whether the next operation of its channel makes a completion that may speak for it.
+  bool speaks_for(std::uint32_t i) const {
+    for (std::uint32_t n = i + 1; n < schedule_.op_count(); ++n) {
+      if (op(n).rank != op(i).rank) return false;
+      if (!sched::is_initiator(op(n).kind) || op(n).channel != op(i).channel) continue;
+      const bool message = op(n).kind == Kind::kSend || op(n).notify == sched::Notify::kImm;
+      return message || sched::is_atomic(op(n).kind) || schedule_.payload_bytes(op(n)) != 0;
+    }
+    return false;
   }
 
   double hold_s(std::uint32_t i) const {

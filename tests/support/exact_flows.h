@@ -3,15 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/multiprecision/cpp_int.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace slackline::testing {
+#include "tests/exact/rational.h"
 
-using Rational = boost::multiprecision::cpp_rational;
+namespace slackline::testing {
 
 /// It begins `delay` seconds after the last of those before it has ended; those before it have
 /// lower numbers.

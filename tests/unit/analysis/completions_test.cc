@@ -51,7 +51,8 @@ TEST(Completions, AreSeenOneAfterTheOther) {
   platform.o_poll = us(4);
   platform.o_match = us(0.5);
   // Issued at 1, 2 and 3, there at 5, 6 and 7, and in the queue 2 us later. Looks take 4.5 each. Of
-  // the sends nothing is seen: they are done when their acknowledgement is back.
+  // the sends the last alone is seen, whose completion is there at 12. The others are done when
+  // their acknowledgement is back.
   expect_case({"looks",
                m.program.build(),
                platform,
@@ -59,7 +60,7 @@ TEST(Completions, AreSeenOneAfterTheOther) {
                 {m.receives[1], 2, 6, 16},
                 {m.receives[2], 3, 7, 20.5},
                 {m.sends[0], 1, 1, 10},
-                {m.sends[2], 3, 3, 12}}});
+                {m.sends[2], 3, 3, 16}}});
 }
 
 TEST(Completions, OneLookTakesABatch) {
@@ -324,12 +325,13 @@ TEST(Completions, OfABundleAreOne) {
   platform.o_poll = us(4);
   platform.o_match = us(0.5);
   // Three microseconds on the wire: there at 8.5, and its completion at 10.5. One look takes 5.5.
+  // The sender's is there at 13.5, and its look takes 4.
   Gathered quiet(false);
   expect_case({"a bundle",
                quiet.program.build(),
                platform,
-               {{quiet.sends[0], 0.5, 2.5, 13.5},
-                {quiet.sends[2], 1.5, 2.5, 13.5},
+               {{quiet.sends[0], 0.5, 2.5, 17.5},
+                {quiet.sends[2], 1.5, 2.5, 17.5},
                 {quiet.receives[0], 1, 8.5, 16},
                 {quiet.receives[1], 2, 8.5, 16},
                 {quiet.receives[2], 3, 8.5, 16}}});
@@ -339,7 +341,7 @@ TEST(Completions, OfABundleAreOne) {
   expect_case({"a bundle that is waited for",
                awaited.program.build(),
                platform,
-               {{awaited.sends[0], 0.5, 2.75, 13.75},
+               {{awaited.sends[0], 0.5, 2.75, 17.75},
                 {awaited.sends[1], 1, 2.75, 17.75},
                 {awaited.after, 17.75, kAny, 18.75},
                 {awaited.receives[2], 3, 8.75, 16.25}}});

@@ -13,6 +13,7 @@
 #include "analysis/engines/analytic.h"
 #include "analysis/slack/timed_slack.h"
 #include "sched/compile.h"
+#include "tests/exact/exact_run.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/asked_count.h"
 #include "tests/support/exact_flows.h"
@@ -192,6 +193,25 @@ TEST(DelaySlopes, AreTheExactOnes) {
   }
   EXPECT_GT(below_0, compared / 20);
   EXPECT_GT(above_1, 0);
+}
+
+// The two know nothing of each other.
+TEST(DelaySlopes, AreOfRunsThatExactOnesAreToo) {
+  const Platform platform = only_bytes_take_time();
+  for (std::uint32_t seed = 0; seed < testing::cases(100u); ++seed) {
+    Dice dice(seed);
+    const Flows flows = random_flows(dice, seed % 2 == 0);
+    const Made made = schedule_of(flows);
+    const Wiring wiring = wiring_of(flows);
+    const sched::Trace run = testing::run_exactly({made.schedule, platform, wiring, {}});
+    const std::vector<Rational> ends = exact(flows).ends(0, 0);
+    for (std::size_t f = 0; f < ends.size(); ++f) {
+      for (const OpId op : {made.sends[f], made.recvs[f]}) {
+        ASSERT_DOUBLE_EQ(run.ops[op.value].done_s, ends[f].convert_to<double>())
+            << "seed " << seed << ", flow " << f;
+      }
+    }
+  }
 }
 
 TEST(DelaySlopes, Are0Or1WhereNothingIsSharedAndTheOrderIsFixed) {
