@@ -45,7 +45,7 @@ class Completions {
   /// May be called, as see_s(), if nothing costs anything.
   bool is_looked_at(sched::OpId op) const { return any_ && are_seen() && makes_one(op); }
 
-  /// As signalled_operations() says. The operations of one bundle have one together.
+  /// As signalled_operations() says. Those of one bundle have one together.
   bool makes_one(sched::OpId op) const { return makes_[op.value]; }
   /// What an initiator's post takes more.
   double signal_s(sched::OpId op) const {

@@ -161,9 +161,14 @@ class Maker {
     own_.clear();
   }
 
-  // Somebody waits for the completions of the last, too.
+  // Somebody waits for the completions of the last measurement, too. Then comes one more message on
+  // the channels whose posts may go without: the last of a channel cannot.
   void end(std::uint32_t rank) {
-    after_own(add(rank, OpKind::kJoin, ChannelId::none()));
+    const OpId join = after_own(add(rank, OpKind::kJoin, ChannelId::none()));
+    for (const ChannelId channel : {out_[0], ahead_}) {
+      const OpKind kind = rank == 0 ? OpKind::kSend : OpKind::kRecv;
+      builder_.add_edge(join, add(rank, kind, channel));
+    }
     own_.clear();
   }
 

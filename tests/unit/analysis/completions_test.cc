@@ -325,12 +325,13 @@ TEST(Completions, OfABundleAreOne) {
   platform.o_poll = us(4);
   platform.o_match = us(0.5);
   // Three microseconds on the wire: there at 8.5, and its completion at 10.5. One look takes 5.5.
+  // The sender's is there at 13.5, and its look takes 4.
   Gathered quiet(false);
   expect_case({"a bundle",
                quiet.program.build(),
                platform,
-               {{quiet.sends[0], 0.5, 2.5, 13.5},
-                {quiet.sends[2], 1.5, 2.5, 13.5},
+               {{quiet.sends[0], 0.5, 2.5, 17.5},
+                {quiet.sends[2], 1.5, 2.5, 17.5},
                 {quiet.receives[0], 1, 8.5, 16},
                 {quiet.receives[1], 2, 8.5, 16},
                 {quiet.receives[2], 3, 8.5, 16}}});
@@ -340,7 +341,7 @@ TEST(Completions, OfABundleAreOne) {
   expect_case({"a bundle that is waited for",
                awaited.program.build(),
                platform,
-               {{awaited.sends[0], 0.5, 2.75, 13.75},
+               {{awaited.sends[0], 0.5, 2.75, 17.75},
                 {awaited.sends[1], 1, 2.75, 17.75},
                 {awaited.after, 17.75, kAny, 18.75},
                 {awaited.receives[2], 3, 8.75, 16.25}}});
