@@ -8,6 +8,7 @@ namespace slackline::analysis {
 void MaxMin::begin() {
   links_.clear();
   flows_.clear();
+  flow_count_ = 0;
   ascending_ = true;
   passage_count_ = 0;
 }
@@ -26,23 +27,40 @@ void MaxMin::restart() {
     link.growing = link.times;
     link.most = 0;
     link.held = 0;
-    if (may_fill(link)) levels_.push({level(link), link.key, l});
+    if (link.expected && may_fill(link)) levels_.push({level(link), link.key, l});
   }
   for (Flow& flow : flows_) flow.rate = 0;
   if (ascending_) return;
-  by_bound_.resize(flows_.size());
+  by_bound_.resize(flow_count_);
   std::iota(by_bound_.begin(), by_bound_.end(), 0u);
   std::sort(by_bound_.begin(), by_bound_.end(),
             [&](std::uint32_t a, std::uint32_t b) { return flows_[a].bound < flows_[b].bound; });
 }
 
 void MaxMin::solve() {
-  restart();
+  do {
+    restart();
+    fill_all();
+  } while (expects_more());
+}
+
+// Whether a link may have filled that was not expected to.
+bool MaxMin::expects_more() {
+  bool more = false;
+  for (Link& link : links_) {
+    if (link.expected || link.left >= link.times || !may_fill(link)) continue;
+    link.expected = true;
+    more = true;
+  }
+  return more;
+}
+
+void MaxMin::fill_all() {
   const auto by_bound = [&](std::size_t n) {
     return ascending_ ? static_cast<std::uint32_t>(n) : by_bound_[n];
   };
   std::size_t next = 0;
-  growing_ = flows_.size();
+  growing_ = flow_count_;
   while (growing_ != 0 && !levels_.empty()) {
     const Level least = levels_.top();
     Link& link = links_[least.link];
@@ -57,7 +75,7 @@ void MaxMin::solve() {
     }
     // Whoever is bounded below that has stopped before.
     bool stopped = false;
-    while (next < flows_.size() && flows_[by_bound(next)].bound <= now) {
+    while (next < flow_count_ && flows_[by_bound(next)].bound <= now) {
       const std::uint32_t flow = by_bound(next++);
       if (flows_[flow].rate != 0) continue;
       stop(flow, flows_[flow].bound, kNoLink);
@@ -71,17 +89,17 @@ void MaxMin::solve() {
     fill(least.link, std::max<Rate>(now, 1));
   }
   levels_.clear();
-  for (; next < flows_.size(); ++next) {
+  for (; next < flow_count_; ++next) {
     const std::uint32_t flow = by_bound(next);
     if (flows_[flow].rate == 0) stop(flow, flows_[flow].bound, kNoLink);
   }
 }
 
 void MaxMin::fill(std::uint32_t number, Rate rate) {
-  const Link& link = links_[number];
-  links_[number].held = link.growing;
-  for (std::uint32_t p = link.last; p != kNoLink; p = passages_[p].before) {
-    const std::uint32_t flow = passages_[p].flow;
+  links_[number].held = links_[number].growing;
+  const Passage* const passages = passages_.data();
+  for (std::uint32_t p = links_[number].last; p != kNoLink; p = passages[p].before) {
+    const std::uint32_t flow = passages[p].flow;
     if (flows_[flow].rate == 0) stop(flow, rate, number);
   }
 }
@@ -91,12 +109,14 @@ void MaxMin::stop(std::uint32_t flow, Rate rate, std::uint32_t bottleneck) {
   f.rate = rate;
   f.bottleneck = bottleneck;
   --growing_;
-  const std::uint32_t end = flow + 1 < flows_.size() ? flows_[flow + 1].first : passage_count_;
-  for (std::uint32_t p = f.first; p < end; ++p) {
-    const Passage& passage = passages_[p];
-    Link& link = links_[passage.link];
-    link.left -= passage.times * rate;
-    link.growing -= passage.times;
+  const Passage* passage = passages_.data() + f.first;
+  const Passage* const end =
+      passages_.data() + (flow + 1 < flow_count_ ? flows_[flow + 1].first : passage_count_);
+  Link* const links = links_.data();
+  for (; passage != end; ++passage) {
+    Link& link = links[passage->link];
+    link.left -= passage->times * rate;
+    link.growing -= passage->times;
     link.most = rate;  // rates come in order
   }
 }

@@ -10,12 +10,19 @@
 // takes O(e log e). A link with a single flow, which has enough for that flow's bound, never fills,
 // and stands in no heap: where every NIC has one message under way most links are of that kind.
 //
+// Neither does a link stand there that is not expected to fill. If each passage of it could still
+// have one unit more when all is filled, its level was always above that of whoever filled: with
+// g passages growing at rates of r or more, it has left for them what they get and g at least, a
+// level of r + 1 or more. Then it would not have filled, and all is as with it in the heap. If not,
+// it is expected after all, and everything is filled again.
+//
 // Rates are whole numbers of a unit, and levels are rounded down to one. So sums have no rounding
 // errors, and rates do not depend on the order in which links and flows are told. Where two links
 // fill at one level, what rounding leaves over goes to the flows of the one that fills later: it is
 // the one with the higher key.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -34,25 +41,30 @@ class MaxMin {
   /// Forgets the problem before.
   void begin();
   /// Answers the link's number; links count from 0. No two have one `key`. `left`, which may be
-  /// below zero, is what it has for the flows to be told.
-  std::uint32_t add_link(Rate left, std::uint32_t key) {
-    links_.push_back({.given = left, .key = key});
+  /// below zero, is what it has for the flows to be told. What is `expected` to fill matters to how
+  /// long filling takes alone.
+  std::uint32_t add_link(Rate left, std::uint32_t key, bool expected = true) {
+    links_.push_back({.given = left, .key = key, .expected = expected});
     return static_cast<std::uint32_t>(links_.size() - 1);
   }
-  /// Flows count from 0. `bound` > 0: it never has more.
-  void add_flow(Rate bound) {
-    ascending_ = ascending_ && (flows_.empty() || flows_.back().bound <= bound);
-    flows_.push_back({bound, 0, passage_count_, kNoLink});
+  /// Flows count from 0. `bound` > 0: it never has more. `passages`: as often pass() may be called
+  /// for it.
+  void add_flow(Rate bound, std::uint32_t passages) {
+    ascending_ = ascending_ && (flow_count_ == 0 || flows_.back().bound <= bound);
+    flows_.push_back({bound, 0, static_cast<std::uint32_t>(passage_count_), kNoLink});
+    ++flow_count_;
+    if (passage_count_ + passages > passages_.size()) {
+      passages_.resize(2 * (passages_.size() + passages));
+    }
   }
   /// The flow that was added last passes the link, `times` times, which has so much `more` for it.
   void pass(std::uint32_t number, std::uint32_t times, Rate more = 0) {
-    if (passage_count_ == passages_.size()) passages_.resize(2 * passages_.size() + 64);
     Link& link = links_[number];
     link.given += more;
     link.times += times;
-    passages_[passage_count_] = {number, times, static_cast<std::uint32_t>(flows_.size() - 1),
+    passages_[passage_count_] = {number, times, static_cast<std::uint32_t>(flow_count_ - 1),
                                  link.last};
-    link.last = passage_count_++;
+    link.last = static_cast<std::uint32_t>(passage_count_++);
   }
 
   void solve();
@@ -66,6 +78,8 @@ class MaxMin {
   Rate most(std::uint32_t link) const { return links_[link].most; }
   /// How often those flows pass it whose bottleneck it is; they have most().
   std::uint32_t held(std::uint32_t link) const { return links_[link].held; }
+  /// Whether not each of its passages could have one unit more.
+  bool is_full(std::uint32_t link) const { return links_[link].left < links_[link].times; }
 
  private:
   struct Link {
@@ -73,6 +87,7 @@ class MaxMin {
     std::uint32_t key;
     std::uint32_t times = 0;       // passages of all flows
     std::uint32_t last = kNoLink;  // passage, which knows the one before it
+    bool expected;                 // to fill
 
     // While it is filled.
     std::uint32_t growing = 0;  // passages of flows that have no rate yet
@@ -105,6 +120,8 @@ class MaxMin {
 
   bool may_fill(const Link& link) const;
   void restart();
+  void fill_all();
+  bool expects_more();
   void fill(std::uint32_t link, Rate rate);
   void stop(std::uint32_t flow, Rate rate, std::uint32_t bottleneck);
   // In a negative number, division rounds upwards; no rate is below 1.
@@ -113,9 +130,10 @@ class MaxMin {
   std::size_t growing_ = 0;  // flows
   std::vector<Link> links_;
   std::vector<Flow> flows_;
+  std::size_t flow_count_ = 0;
   bool ascending_ = true;  // flows stand in the order of their bounds
   std::vector<Passage> passages_;
-  std::uint32_t passage_count_ = 0;      // more stand there, of problems before
+  std::size_t passage_count_ = 0;        // more stand there, of problems before
   std::vector<std::uint32_t> by_bound_;  // flows, the least bound first, unless they are ascending
   machine::Heap<Level, Lower> levels_;
 };

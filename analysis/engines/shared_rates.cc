@@ -187,27 +187,21 @@ void SharedRates::find_rates() {
   keep();
 }
 
-// Into the region.
-void SharedRates::take(std::uint32_t slot) {
-  Flow& flow = flows_[slot];
-  if (flow.region == region_) return;
-  flow.region = region_;
-  inside_.push_back(slot);
-}
-
 // The flow of the region comes into its filling. Those held back where it passes are most likely to
 // get another rate, too.
 void SharedRates::join(std::uint32_t slot) {
   const Flow& flow = flows_[slot];
   const Rate rate = flow.rate;
   const std::uint32_t bottleneck = flow.bottleneck;
-  filling_.add_flow(flow.bound);
-  for (const Hop& hop : hops(flow)) {
-    Link& link = links_[hop.link];
+  const std::span<const Hop> way = hops(flow);
+  filling_.add_flow(flow.bound, static_cast<std::uint32_t>(way.size()));
+  Link* const links = links_.data();
+  for (const Hop& hop : way) {
+    Link& link = links[hop.link];
     if (!link.shared) continue;
     if (link.region != region_) {
       link.region = region_;
-      link.number = filling_.add_link(link.capacity - link.used, hop.link);
+      link.number = filling_.add_link(link.capacity - link.used, hop.link, link.full);
       passed_.push_back({hop.link});
       for (const User& user : link.held) take(user.slot);
     }
@@ -278,6 +272,7 @@ void SharedRates::keep() {
   for (const Passed& passed : passed_) {
     Link& link = links_[passed.link];
     link.used = link.capacity - filling_.left(link.number);
+    link.full = filling_.is_full(link.number);
     if (filling_.held(link.number) == 0) continue;
     link.level = filling_.most(link.number);
     link.told = static_cast<double>(link.level) * unit_;

@@ -83,6 +83,7 @@ class SharedRates {
     MaxMin::Rate capacity;
     bool shared;
     bool changed = false;           // what it gives to those that it holds back
+    bool full = false;              // when it was filled last
     MaxMin::Rate used = 0;          // by all users, if it is shared
     MaxMin::Rate level = kNoLevel;  // what those have that it holds back
     double told = 0;                // the same, in bytes per second
@@ -118,7 +119,13 @@ class SharedRates {
   void find_bound(Way& way) const;
   void change(std::uint32_t link);
   void use(const Flow& flow, MaxMin::Rate more);
-  void take(std::uint32_t slot);
+  // Into the region.
+  void take(std::uint32_t slot) {
+    Flow& flow = flows_[slot];
+    if (flow.region == region_) return;
+    flow.region = region_;
+    inside_.push_back(slot);
+  }
   void join(std::uint32_t slot);
   bool fits_alone(std::uint32_t slot);
   void find_rates();

@@ -143,7 +143,8 @@ class AnewShares {
       filling_.add_link(units(links_[l].capacity), l);
     }
     for (const Flow& flow : flows_) {
-      filling_.add_flow(units(bound(flow)));
+      filling_.add_flow(units(bound(flow)),
+                        static_cast<std::uint32_t>(paths_.links(flow.path).size()));
       for (const LinkId link : paths_.links(flow.path)) {
         if (links_[link.value].shared) filling_.pass(link.value, 1);
       }

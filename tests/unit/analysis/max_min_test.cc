@@ -48,15 +48,19 @@ Problem random_problem(Dice& dice, bool twice, bool small) {
   return problem;
 }
 
-// Links and flows are told in the order that `links` and `flows` number them in.
+// Links and flows are told in the order that `links` and `flows` number them in. Links of the bits
+// in `unexpected` are not expected to fill.
 std::vector<MaxMin::Rate> solved(MaxMin& filling, const Problem& problem,
                                  const std::vector<std::uint32_t>& links,
-                                 const std::vector<std::uint32_t>& flows) {
+                                 const std::vector<std::uint32_t>& flows,
+                                 std::uint32_t unexpected = 0) {
   filling.begin();
   std::vector<std::uint32_t> number(links.size());
-  for (const std::uint32_t l : links) number[l] = filling.add_link(problem.capacities[l], l);
+  for (const std::uint32_t l : links) {
+    number[l] = filling.add_link(problem.capacities[l], l, (unexpected >> l & 1) == 0);
+  }
   for (const std::uint32_t f : flows) {
-    filling.add_flow(problem.bounds[f]);
+    filling.add_flow(problem.bounds[f], static_cast<std::uint32_t>(problem.passed[f].size()));
     for (const Passage& p : problem.passed[f]) filling.pass(number[p.link], p.times);
   }
   filling.solve();
@@ -124,9 +128,9 @@ TEST(MaxMin, LeavesAFlowOneUnitWhereALinkHasNothing) {
   MaxMin filling;
   filling.begin();
   const std::uint32_t empty = filling.add_link(-3, 0);
-  filling.add_flow(10);
+  filling.add_flow(10, 1);
   filling.pass(empty, 1);
-  filling.add_flow(10);
+  filling.add_flow(10, 1);
   filling.pass(empty, 2);
   filling.solve();
   for (const std::uint32_t flow : {0u, 1u}) {
@@ -150,6 +154,32 @@ TEST(MaxMin, DoesNotDependOnTheOrderOfLinksAndFlows) {
       shuffle(dice, links);
       shuffle(dice, flows);
       EXPECT_TRUE(solved(filling, problem, links, flows) == rates) << "seed " << seed;
+    }
+  }
+}
+
+// What fills is found out, bit by bit as if it had been known.
+TEST(MaxMin, DoesNotDependOnWhatIsExpected) {
+  MaxMin filling;
+  for (std::uint32_t seed = 0; seed < 6'000 && !HasFailure(); ++seed) {
+    Dice dice(seed);
+    const Problem problem = random_problem(dice, seed % 2 == 0, seed % 3 == 0);
+    const std::vector<std::uint32_t> links = first_numbers(problem.capacities.size());
+    const std::vector<std::uint32_t> flows = first_numbers(problem.bounds.size());
+    ASSERT_LT(links.size(), 32u);
+    const auto told = [&](std::uint32_t unexpected) {
+      std::vector<MaxMin::Rate> all = solved(filling, problem, links, flows, unexpected);
+      for (const std::uint32_t f : flows) all.emplace_back(filling.bottleneck(f));
+      for (const std::uint32_t l : links) {
+        all.push_back(filling.left(l));
+        all.push_back(filling.most(l));
+        all.emplace_back(filling.held(l));
+      }
+      return all;
+    };
+    const std::vector<MaxMin::Rate> expected = told(0);
+    for (const std::uint32_t unexpected : {~0u, dice.below(~0u), dice.below(~0u)}) {
+      EXPECT_TRUE(told(unexpected) == expected) << "seed " << seed;
     }
   }
 }
