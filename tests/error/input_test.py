@@ -191,6 +191,7 @@ COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rat
           "o_poll, o_match, o_block, o_callback, poll_batch, poll_for, ack, mtu, packet_overhead, coding, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
           "cpu_atomic_sharer, placement")
+ON_A_STAR = COMMON.replace("placement", "rails, rail, placement")
 COUNT = "is not a whole number from 1 to 1048576"
 RATE = ("is not a rate: expected a number above 0 with bps, Kbps, Mbps, Gbps, Tbps, KBps, MBps or "
         "GBps, up to 9e9Gbps, such as 100Gbps")
@@ -234,7 +235,7 @@ PLATFORMS = (
      "down is missing; expected down and up such as 4x4 and 1x2, or arity"),
     ("fat-tree:down=4x4,up=1",
      "up has 1 numbers and down has 2; expected one for each level of switches"),
-    ("fat-tree:down=4x4,up=2x2", "up begins with 2; expected 1, as a host has one NIC"),
+    ("fat-tree:down=4x4,up=2x2", "up begins with 2; expected 1, as a NIC has one cable"),
     ("fat-tree:down=4x4,up=1x0", f"up: '0' {COUNT}"),
     ("fat-tree:down=4096x4096,up=1x1", FEW),
     ("fat-tree:down=1024x1024,up=1x1048576", LINKS),
@@ -253,8 +254,8 @@ PLATFORMS = (
     ("torus:dims=1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x9",
      "dims: too many numbers; expected at most 20"),
     # Keys.
-    ("star:colour=1us", f"unknown key 'colour'; expected one of {COMMON}"),
-    ("star:racks=2", f"star takes no key 'racks'; expected one of {COMMON}"),
+    ("star:colour=1us", f"unknown key 'colour'; expected one of {ON_A_STAR}"),
+    ("star:racks=2", f"star takes no key 'racks'; expected one of {ON_A_STAR}"),
     ("torus:dims=3,dims=3", "dims stands twice; expected it once"),
     ("two-level:racks=2,hosts=2,oversubscription=2,uplink=1Gbps",
      "uplink and oversubscription both stand here; expected one of them"),
