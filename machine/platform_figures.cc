@@ -134,7 +134,7 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
           FigureForm::kWhole};
 }
 
-constexpr std::array<PlatformFigure, 33> kFigures = {{
+constexpr auto kFigures = std::to_array<PlatformFigure>({
     {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
     rate_figure<&Platform::rate>("rate", "nic"),
     time_figure<&Platform::latency>("latency", "network"),
@@ -245,7 +245,7 @@ constexpr std::array<PlatformFigure, 33> kFigures = {{
      [](const Platform& platform) {
        return platform.placement == Placement{} ? "" : format_placement(platform.placement);
      }},
-}};
+});
 
 std::string known_keys(const Topology& topology) {
   std::string keys;
