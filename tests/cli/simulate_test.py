@@ -30,6 +30,20 @@ class Simulate(ProgramCase):
                                     document[f"nic_{way}_utilisation"]):
                 self.assertAlmostEqual(share, bytes / 1e10 / document["makespan_s"], delta=1e-12)
 
+    def test_the_processors_time_is_told(self):
+        parts = ("posts_s", "work_s", "looks_s", "blocks_s", "interrupts_s", "delays_s", "polling_s", "asleep_s")
+        for poll_for, asleep in (("", False), (":poll_for=0", True)):
+            document = self.simulate(CHAIN, "-p", "fractus" + poll_for, "-e", "event", "--cpu")
+            self.assertEqual([rank["rank"] for rank in document["cpu"]], [0, 1, 2])
+            for rank in document["cpu"]:
+                self.assertAlmostEqual(sum(rank[part] for part in parts), document["makespan_s"], delta=1e-12)
+                self.assertAlmostEqual(rank["busy"], 1 - rank["asleep_s"] / document["makespan_s"], delta=1e-9)
+                self.assertEqual(rank["asleep_s"] > 0, asleep)
+                self.assertGreater(rank["posts_s"], 0)
+        self.assertNotIn("cpu", self.simulate(CHAIN, "-e", "event"))
+        self.assertIn("--samples 3 with --cpu", self.bad("simulate", CHAIN, "--noise", "exponential,mean=1us",
+                                                         "--samples", "3", "--cpu"))
+
     def test_a_stream_is_the_schedule(self):
         for spec in (PIPELINE, CHAIN, "double-tree:ranks=2,bytes=3MB,block=100KB",
                      "binomial-tree:ranks=7,bytes=3MB,block=100KB,first-block=copy"):
