@@ -85,6 +85,7 @@ class Calibrate : public Command {
     if (memory < kLeastMemory || memory > kMostMemory) {
       throw InputError(fmt::format("--memory: '{}'; expected a size from 4MiB to 64GiB", *memory_));
     }
+    joining_.check_rails({});
     joining_.check(kRanks);
     return joining_.run_ranks(kRanks, console, [&](const hw::MeshOptions& place, Console& seen) {
       const JoinedRank joined = joining_.join(place, {"command: calibrate"}, seen);

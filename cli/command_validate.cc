@@ -271,6 +271,10 @@ class Validate : public Command {
   int run_here(const Wanted& wanted, const RunSetting& setting, const LoadedSchedule& loaded,
                Console& console) const {
     const std::uint32_t ranks = loaded.schedule.rank_count();
+    if (setting.platform.node.rails.are_several()) {
+      throw Unsupported("validate by real runs: hosts of several NICs; expected rails=1");
+    }
+    joining_.check_rails(setting.platform.node.rails);
     joining_.check(ranks, source_.is_standard_input());
     return joining_.run_ranks(ranks, console, [&](const hw::MeshOptions& place, Console& seen) {
       const JoinedRank joined = joining_.join(place, {"command: validate"}, seen);

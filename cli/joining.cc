@@ -4,16 +4,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
+#include "base/split.h"
 #include "base/units.h"
 #include "cli/program.h"
 #include "hw/descriptor.h"
+#include "hw/interface_address.h"
 #include "hw/local_address.h"
 #include "hw/local_port.h"
 #include "hw/mesh/root_address.h"
 #include "hw/place.h"
+#include "hw/rails_transport.h"
 #include "hw/rank_limits.h"
 #include "hw/shm_cleanup.h"
 #include "hw/transport_choice.h"
@@ -73,6 +77,10 @@ void Joining::declare(Arguments& arguments) {
   verbs_.declare(arguments);
   arguments.option("--host", "ADDRESS", host_,
                    "where the other ranks reach this one (default: the way to the root)");
+  arguments.option("--interface", "NAME,…", interface_,
+                   "the same by the names of this host's network interfaces; several: one for each "
+                   "of the platform's rails");
+  arguments.excludes({"--host"}, {"--interface"});
   arguments.option("--rank", "R", rank_, "this process is rank R (default: all ranks start here)");
   arguments.option("--ranks", "N", ranks_, "with --rank: of how many");
   arguments.option("--root", "HOST:PORT", root_, "with --rank: where rank 0 is asked for");
@@ -93,14 +101,44 @@ void Joining::declare(Arguments& arguments) {
 std::string_view Joining::given() const {
   for (const auto& [option, value] :
        {std::pair{"--transport", &transport_}, std::pair{"--host", &host_},
-        std::pair{"--rank", &rank_}, std::pair{"--ranks", &ranks_}, std::pair{"--root", &root_},
-        std::pair{"--secret", &secret_}, std::pair{"--join-timeout", &join_timeout_},
+        std::pair{"--interface", &interface_}, std::pair{"--rank", &rank_},
+        std::pair{"--ranks", &ranks_}, std::pair{"--root", &root_}, std::pair{"--secret", &secret_},
+        std::pair{"--join-timeout", &join_timeout_},
         std::pair{"--failure-timeout", &failure_timeout_}, std::pair{"--bind", &bind_}}) {
     if (*value) return option;
   }
   if (completion_.given()) return "--completion";
   if (const std::string_view option = verbs_.given(); !option.empty()) return option;
   return hosts_.given();
+}
+
+std::vector<std::string> Joining::interfaces() const {
+  std::vector<std::string> names;
+  if (!interface_) return names;
+  for (const std::string_view name : base::split(*interface_)) {
+    if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) {
+      throw InputError(fmt::format("--interface: '{}'; expected names such as eth0,eth1, each once",
+                                   *interface_));
+    }
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+void Joining::check_rails(const machine::Rails& rails) const {
+  const std::size_t named = interfaces().size();
+  if (std::max<std::size_t>(named, 1) != rails.count) {
+    throw InputError(
+        fmt::format("--interface: {} of them, and rails={} of --platform; expected as "
+                    "many of one as of the other",
+                    named, rails.count));
+  }
+  if (named > 1 && (transport() == "shm" || transport() == "verbs")) {
+    throw InputError(
+        fmt::format("--interface: several with transport {}; expected tcp, net or "
+                    "tcp;ofi_rxm",
+                    transport()));
+  }
 }
 
 std::chrono::milliseconds Joining::failure_timeout() const {
@@ -266,7 +304,7 @@ std::unique_ptr<hw::ShmWarden> Joining::start_warden() const {
 }
 
 JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
-                         const sched::Schedule* schedule) const {
+                         const sched::Schedule* schedule, const machine::Rails& rails) const {
   const std::string asked = transport();
   options.on_join = [&](std::uint32_t joined) {
     console.progress("joining", joined, options.ranks);
@@ -277,6 +315,10 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
   const hw::Binding bound = binding();
   if (bound != hw::Binding::kNone) {
     options.agreed.push_back(fmt::format("bind: {}", hw::name(bound)));
+  }
+  if (rails.are_several()) {
+    options.agreed.push_back(
+        fmt::format("rails: {} by {}", rails.count, machine::name(rails.rule)));
   }
   JoinedRank joined;
   joined.mesh = std::make_unique<hw::Mesh>(options);
@@ -293,7 +335,7 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
   with.verbs.failure_timeout = options.failure_timeout;
   if (chosen == "verbs") hw::set_places(with.verbs, *joined.mesh);
   if (const std::string note = verbs_.note(); !note.empty()) console.note(note);
-  joined.transport = hw::make_transport(chosen, with);
+  joined.transport = make_transports(chosen, with, *joined.mesh, rails);
   // Of the transports, only shm has ranks wait for locks of others.
   if (chosen == "shm") {
     joined.transport = hw::watch_calls(
@@ -306,6 +348,33 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
     }
   }
   return joined;
+}
+
+// By the rule of the rank's own it has one, by its place among the ranks of its host.
+std::unique_ptr<hw::Transport> Joining::make_transports(std::string_view chosen,
+                                                        const hw::TransportOptions& with,
+                                                        const hw::Mesh& mesh,
+                                                        const machine::Rails& rails) const {
+  std::vector<std::string> names = interfaces();
+  if (names.empty()) return hw::make_transport(chosen, with);
+  if (names.size() > 1 && (chosen == "shm" || chosen == "verbs")) {
+    throw InputError(
+        fmt::format("--interface: several with transport {}; expected tcp, net or "
+                    "tcp;ofi_rxm",
+                    chosen));
+  }
+  if (names.size() > 1 && rails.rule == machine::RailRule::kRank) {
+    const std::vector<std::uint32_t> here = mesh.ranks_on_this_host();
+    const auto place = std::find(here.begin(), here.end(), mesh.rank()) - here.begin();
+    names = {names[static_cast<std::size_t>(place) % names.size()]};
+  }
+  std::vector<std::unique_ptr<hw::Transport>> each;
+  for (const std::string& name : names) {
+    hw::TransportOptions own = with;
+    own.host = hw::address_of_interface(name);
+    each.push_back(hw::make_transport(chosen, own));
+  }
+  return hw::join_rails(std::move(each));
 }
 
 }  // namespace slackline::cli

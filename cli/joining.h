@@ -26,6 +26,8 @@
 #include "hw/rank_processes.h"
 #include "hw/shm_warden.h"
 #include "hw/transport.h"
+#include "hw/transports.h"
+#include "machine/rails.h"
 #include "sched/schedule.h"
 
 namespace slackline::cli {
@@ -62,8 +64,14 @@ class Joining {
   /// where --bind asks for it. Once one is lost, the process
   /// ends, as with the PeerLost that it cannot throw, if a call of the transport does not come
   /// back. The transport is the one for `schedule`, where one is given.
+  /// Of several interfaces each has a transport, and `rails` says which channels take which.
   JoinedRank join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
-                  const sched::Schedule* schedule = nullptr) const;
+                  const sched::Schedule* schedule = nullptr,
+                  const machine::Rails& rails = {}) const;
+
+  /// Throws InputError unless as many interfaces were named as the platform has rails. Called
+  /// before check() by those who let a schedule's channels be dealt to them.
+  void check_rails(const machine::Rails& rails) const;
 
   /// The first of these options that was given, as in "--transport"; empty if none was.
   std::string_view given() const;
@@ -101,6 +109,11 @@ class Joining {
       const hw::MeshOptions& options, const Forks& forks, const hw::EndSignals& signals,
       int nowhere, const std::function<int(const hw::MeshOptions&, Console&)>& body) const;
   std::unique_ptr<hw::ShmWarden> start_warden() const;
+  std::vector<std::string> interfaces() const;
+  std::unique_ptr<hw::Transport> make_transports(std::string_view chosen,
+                                                 const hw::TransportOptions& with,
+                                                 const hw::Mesh& mesh,
+                                                 const machine::Rails& rails) const;
   void check_beside_hosts(std::uint32_t ranks, bool by_standard_input) const;
   // On other hosts, and on this one for a process on another one.
   int run_elsewhere(std::uint32_t ranks, Console& console) const;
@@ -114,8 +127,8 @@ class Joining {
   VerbsArguments verbs_;
   HostsOptions hosts_;
   CompletionOption completion_;
-  std::optional<std::string> transport_, host_, rank_, ranks_, root_, secret_, join_timeout_,
-      failure_timeout_, bind_;
+  std::optional<std::string> transport_, host_, interface_, rank_, ranks_, root_, secret_,
+      join_timeout_, failure_timeout_, bind_;
 };
 
 }  // namespace slackline::cli

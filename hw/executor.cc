@@ -77,7 +77,14 @@ Executor::~Executor() {
 
 std::vector<ChannelEnd> Executor::ends() const {
   std::vector<ChannelEnd> ends(program_.ends().begin(), program_.ends().end());
-  for (ChannelEnd& end : ends) end.channel = channels_.of(sched::ChannelId(end.channel));
+  const machine::Rails& rails = options_.rails;
+  const bool dealt = rails.are_several() && rails.rule != machine::RailRule::kRank;
+  const std::vector<std::uint32_t> numbers = machine::numbers_for_rails(schedule_, rails);
+  const sched::RankId own = program_.rank();
+  for (ChannelEnd& end : ends) {
+    if (dealt) end.rail = rails.of(0, own, sched::RankId(end.peer), numbers[end.channel]);
+    end.channel = channels_.of(sched::ChannelId(end.channel));
+  }
   ends.insert(ends.end(), bundles_.ends().begin(), bundles_.ends().end());
   return ends;
 }

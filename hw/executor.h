@@ -29,6 +29,7 @@
 #include "hw/transport.h"
 #include "machine/delays.h"
 #include "machine/issue_policy.h"
+#include "machine/rails.h"
 #include "machine/run/core.h"
 #include "machine/run/operands.h"
 #include "sched/trace.h"
@@ -55,6 +56,9 @@ struct ExecutorOptions {
   const machine::Delays* delays = nullptr;
   /// Of what sampled regions draw.
   std::uint64_t seed = 0;
+  /// How channels are dealt to the rails of the transport. By RailRule::kRank a rank has one: then
+  /// the transport is that one alone.
+  machine::Rails rails = {};
   /// false: the clock is read for timers only, and times() has no more than what is done: 0.
   bool timestamps = true;
 };

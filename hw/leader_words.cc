@@ -12,6 +12,8 @@ void write_platform(const machine::Platform& platform, ByteWriter& writer) {
   writer.add(platform.o_post.count());
   writer.add(platform.copy_rate.bits_per_second);
   writer.add(platform.interleave_bytes);
+  writer.add(platform.node.rails.count);
+  writer.add(platform.node.rails.rule);
 }
 
 machine::Platform read_platform(ByteReader& reader) {
@@ -21,6 +23,9 @@ machine::Platform read_platform(ByteReader& reader) {
   platform.copy_rate.bits_per_second = reader.get<std::uint64_t>();
   ByteReader::require(platform.copy_rate.bits_per_second != 0, "a rate of nothing");
   platform.interleave_bytes = reader.get<std::uint64_t>();
+  platform.node.rails.count = reader.get<std::uint32_t>();
+  ByteReader::require(platform.node.rails.count != 0, "no rails");
+  platform.node.rails.rule = reader.choice(machine::RailRule::kPair);
   return platform;
 }
 

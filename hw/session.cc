@@ -121,6 +121,7 @@ void Run::set_up(std::uint32_t first_channel, std::uint32_t first_clock_channel)
     options.interleave_bytes = options_.platform.interleave_bytes;
     options.delays = delays_.empty() ? nullptr : &delays_;
     options.seed = options_.delays.seed;
+    options.rails = options_.platform.node.rails;
     options.timestamps = options_.timestamps;
     executor_.emplace(schedule_, sched::RankId(mesh_.rank()), transport_, std::move(options));
   } catch (const Error& error) {

@@ -73,6 +73,8 @@ struct ChannelEnd {
   /// No request on it carries more than kSmallMessage bytes. Both ends say the same. A transport
   /// that carries several channels as one stream lets these not wait behind larger messages.
   bool small = false;
+  /// Of a transport of several rails (hw/rails_transport.h): which of them. Both ends say the same.
+  std::uint32_t rail = 0;
 };
 
 enum class RequestKind : std::uint8_t {

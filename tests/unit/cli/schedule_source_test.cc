@@ -143,6 +143,24 @@ TEST(LinkUse, RanksOfANodeShareItsNic) {
   EXPECT_EQ(framed.out_wire_bytes, (std::vector<double>{2'400, 0, 0, 0}));
 }
 
+TEST(LinkUse, EachOfSeveralNicsHasItsOwn) {
+  const sched::Schedule schedule =
+      schedule_of("sequential:ranks=2,bytes=1500,block=1500,ready=none,stripes=3");
+  const machine::Wiring wiring(machine::parse_platform_spec("star:rails=2,rail=channel,rate=8Gbps"),
+                               2);
+  const machine::Paths paths(schedule, wiring, {});
+  // Parts 0 and 2 of the message have the first rail.
+  const NicUse nics = nic_use(schedule, wiring, paths, nullptr, 2e-6);
+  EXPECT_EQ(nics.out_bytes, (std::vector<std::uint64_t>{1'000, 500, 0, 0}));
+  EXPECT_EQ(nics.in_bytes, (std::vector<std::uint64_t>{0, 0, 1'000, 500}));
+  EXPECT_EQ(nics.out_share, (std::vector<double>{0.5, 0.25, 0, 0}));
+  EXPECT_EQ(nics.in_share, (std::vector<double>{0, 0, 0.5, 0.25}));
+  // A rank's share is that of both together.
+  const LinkUse use = link_use(schedule, wiring.node());
+  EXPECT_EQ(utilisation(use.out_wire_bytes, false, wiring, paths, 2e-6),
+            (std::vector<double>{0.375, 0}));
+}
+
 TEST(RequireSound, NamesTheFirstErrorAndHowManyMore) {
   using sched::Code;
   using sched::Severity;
