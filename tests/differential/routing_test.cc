@@ -124,8 +124,8 @@ TEST(RoutedRuns, ChannelsTakeWaysOfTheirOwnWithEcmp) {
     const std::string spec =
         kTree + (",nic=fair,link_rate=40Gbps,routing=ecmp:" + std::to_string(seed));
     const Wiring wiring(machine::parse_platform_spec(spec), 20);
-    const bool same =
-        wiring.route(RankId(0), RankId(4), 0).links == wiring.route(RankId(0), RankId(4), 1).links;
+    const bool same = wiring.route(RankId(0), RankId(4), {0}).links ==
+                      wiring.route(RankId(0), RankId(4), {1}).links;
     ++(same ? together : apart);
     expect_more_s(spec, {{0, 4}, {0, 4}}, same ? 3 * kWire_s : kWire_s);
     // A pair's own rate is the pair's, whichever way.
