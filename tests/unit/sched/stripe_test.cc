@@ -89,8 +89,9 @@ TEST(Stripe, KeepsWhatIsProved) {
     for (const char* options :
          {"ready=send,window=1", "ready=write,window=2", "ready=none", "ready=send,window=3"}) {
       for (const std::uint32_t ranks : {2u, 5u, 8u}) {
+        const bool of_pieces = pattern.find_option("sizes") != nullptr;
         std::string spec = std::string(pattern.name) + ":ranks=" + std::to_string(ranks) +
-                           ",bytes=5000,block=700," + options;
+                           (of_pieces ? ",sizes=5000" : ",bytes=5000") + ",block=700," + options;
         if (pattern.find_option("start") != nullptr && proved % 2 == 0) spec += ",start=all";
         if (pattern.find_option("lower") != nullptr && proved % 3 == 0) spec += ",lower=put";
         for (const char* stripes : {"2", "3", "8"}) {
