@@ -41,13 +41,13 @@ TEST(CpuLoad, OfOneBlock) {
   EXPECT_NEAR(end_s, 17e-6, 1e-15);  // post 1, wire 10, latency 2, seen 4
   const std::vector<Work> copy = {{sched::RankId(1), end_s, end_s + 5e-6}};
   const auto awake = awake_shares(schedule, trace, polling, copy, end_s + 5e-6);
-  // The sender posts for 1 us, and is taken for awake for 4 us until 16 us. The receiver posts
-  // for 1 us, is awake from 13 to 17 us and copies for 5 us.
+  // The sender posts for 1 us, and is awake for 4 us until 19 us, when it has seen its last send
+  // done. The receiver posts for 1 us, is awake from 13 to 17 us and copies for 5 us.
   EXPECT_NEAR(awake[0], 5.0 / 22, 1e-9);
   EXPECT_NEAR(awake[1], 10.0 / 22, 1e-9);
   // Until the delivery alone, the copy is not seen.
   const auto earlier = awake_shares(schedule, trace, polling, copy, end_s);
-  EXPECT_NEAR(earlier[0], 5.0 / 17, 1e-9);
+  EXPECT_NEAR(earlier[0], 3.0 / 17, 1e-9);
   EXPECT_NEAR(earlier[1], 5.0 / 17, 1e-9);
 }
 
