@@ -138,7 +138,7 @@ class Run : public Command {
     options.delays = delays_.resolve();
     hw::require_applicable(options.delays);
     options.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
-    joining_.check_rails(options.platform.node.rails);
+    joining_.check_rails(options.platform.node);
     options.failure_timeout = joining_.failure_timeout();
     if (trace_file_) check_trace_file();
     return options;
@@ -202,7 +202,7 @@ class Run : public Command {
         [&](const hw::MeshOptions& place, Console& seen) {
           const JoinedRank joined =
               joining_.join(place, agreed_of(sizes), seen, &deciding_schedule(sizes),
-                            subject.options.platform.node.rails);
+                            subject.options.platform.node);
           SweepReport report(subject);
           return run_sweep(sizes, joined, report, seen);
         },
@@ -242,7 +242,7 @@ class Run : public Command {
                Console& console) const {
     const JoinedRank joined =
         joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))},
-                      console, &loaded.schedule, options.platform.node.rails);
+                      console, &loaded.schedule, options.platform.node);
     options.on_quiet = [&](const std::string& what, std::chrono::duration<double> waited,
                            std::chrono::duration<double> patience) {
       console.phase(fmt::format("waiting for {}: nothing for {:.0f} s, of {:.0f} s", what,

@@ -274,7 +274,7 @@ class Validate : public Command {
     if (setting.platform.node.rails.are_several()) {
       throw Unsupported("validate by real runs: hosts of several NICs; expected rails=1");
     }
-    joining_.check_rails(setting.platform.node.rails);
+    joining_.check_rails(setting.platform.node);
     joining_.check(ranks, source_.is_standard_input());
     return joining_.run_ranks(ranks, console, [&](const hw::MeshOptions& place, Console& seen) {
       const JoinedRank joined = joining_.join(place, {"command: validate"}, seen);

@@ -125,7 +125,8 @@ std::vector<std::string> Joining::interfaces() const {
   return names;
 }
 
-void Joining::check_rails(const machine::Rails& rails) const {
+void Joining::check_rails(const machine::Node& node) const {
+  const machine::Rails& rails = node.rails;
   const std::size_t named = interfaces().size();
   if (std::max<std::size_t>(named, 1) != rails.count) {
     throw InputError(
@@ -304,7 +305,7 @@ std::unique_ptr<hw::ShmWarden> Joining::start_warden() const {
 }
 
 JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
-                         const sched::Schedule* schedule, const machine::Rails& rails) const {
+                         const sched::Schedule* schedule, const machine::Node& node) const {
   const std::string asked = transport();
   options.on_join = [&](std::uint32_t joined) {
     console.progress("joining", joined, options.ranks);
@@ -316,9 +317,9 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
   if (bound != hw::Binding::kNone) {
     options.agreed.push_back(fmt::format("bind: {}", hw::name(bound)));
   }
-  if (rails.are_several()) {
-    options.agreed.push_back(
-        fmt::format("rails: {} by {}", rails.count, machine::name(rails.rule)));
+  if (node.rails.are_several()) {
+    options.agreed.push_back(fmt::format("rails: {} by {}, of {} ranks", node.rails.count,
+                                         machine::name(node.rails.rule), node.ranks));
   }
   JoinedRank joined;
   joined.mesh = std::make_unique<hw::Mesh>(options);
@@ -335,7 +336,7 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
   with.verbs.failure_timeout = options.failure_timeout;
   if (chosen == "verbs") hw::set_places(with.verbs, *joined.mesh);
   if (const std::string note = verbs_.note(); !note.empty()) console.note(note);
-  joined.transport = make_transports(chosen, with, *joined.mesh, rails);
+  joined.transport = make_transports(chosen, with, *joined.mesh, node);
   // Of the transports, only shm has ranks wait for locks of others.
   if (chosen == "shm") {
     joined.transport = hw::watch_calls(
@@ -350,11 +351,12 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
   return joined;
 }
 
-// By the rule of the rank's own it has one, by its place among the ranks of its host.
+// By the rule of the rank's own it has one, by its place among the ranks of its node, as the model
+// has it.
 std::unique_ptr<hw::Transport> Joining::make_transports(std::string_view chosen,
                                                         const hw::TransportOptions& with,
                                                         const hw::Mesh& mesh,
-                                                        const machine::Rails& rails) const {
+                                                        const machine::Node& node) const {
   std::vector<std::string> names = interfaces();
   if (names.empty()) return hw::make_transport(chosen, with);
   if (names.size() > 1 && (chosen == "shm" || chosen == "verbs")) {
@@ -363,10 +365,8 @@ std::unique_ptr<hw::Transport> Joining::make_transports(std::string_view chosen,
                     "tcp;ofi_rxm",
                     chosen));
   }
-  if (names.size() > 1 && rails.rule == machine::RailRule::kRank) {
-    const std::vector<std::uint32_t> here = mesh.ranks_on_this_host();
-    const auto place = std::find(here.begin(), here.end(), mesh.rank()) - here.begin();
-    names = {names[static_cast<std::size_t>(place) % names.size()]};
+  if (names.size() > 1 && node.rails.rule == machine::RailRule::kRank) {
+    names = {names[mesh.rank() % node.ranks % names.size()]};
   }
   std::vector<std::unique_ptr<hw::Transport>> each;
   for (const std::string& name : names) {

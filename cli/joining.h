@@ -27,7 +27,7 @@
 #include "hw/shm_warden.h"
 #include "hw/transport.h"
 #include "hw/transports.h"
-#include "machine/rails.h"
+#include "machine/node.h"
 #include "sched/schedule.h"
 
 namespace slackline::cli {
@@ -66,12 +66,11 @@ class Joining {
   /// back. The transport is the one for `schedule`, where one is given.
   /// Of several interfaces each has a transport, and `rails` says which channels take which.
   JoinedRank join(hw::MeshOptions options, std::vector<std::string> agreed, Console& console,
-                  const sched::Schedule* schedule = nullptr,
-                  const machine::Rails& rails = {}) const;
+                  const sched::Schedule* schedule = nullptr, const machine::Node& node = {}) const;
 
   /// Throws InputError unless as many interfaces were named as the platform has rails. Called
   /// before check() by those who let a schedule's channels be dealt to them.
-  void check_rails(const machine::Rails& rails) const;
+  void check_rails(const machine::Node& node) const;
 
   /// The first of these options that was given, as in "--transport"; empty if none was.
   std::string_view given() const;
@@ -113,7 +112,7 @@ class Joining {
   std::unique_ptr<hw::Transport> make_transports(std::string_view chosen,
                                                  const hw::TransportOptions& with,
                                                  const hw::Mesh& mesh,
-                                                 const machine::Rails& rails) const;
+                                                 const machine::Node& node) const;
   void check_beside_hosts(std::uint32_t ranks, bool by_standard_input) const;
   // On other hosts, and on this one for a process on another one.
   int run_elsewhere(std::uint32_t ranks, Console& console) const;

@@ -33,7 +33,7 @@ class Improver {
       : task_(task),
         platform_(platform),
         wiring_(wiring),
-        spreading_(spreading_of(task)),
+        spreading_(spreading_of(task, start.moves)),
         seed_(seed),
         best_(std::move(start)) {}
 

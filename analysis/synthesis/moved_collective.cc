@@ -150,6 +150,20 @@ Spreading spreading_of(const CollectiveTask& task) {
   return spreading;
 }
 
+Spreading spreading_of(const CollectiveTask& task, const CollectiveMoves& moves) {
+  Spreading spreading = spreading_of(task);
+  if (task.collective != Collective::kAllreduce) return spreading;
+  std::vector<bool> found(spreading.units(), false);
+  for (const Move& move : moves.spreading) {
+    for (const std::uint32_t unit : move.units) {
+      if (found[unit]) continue;
+      found[unit] = true;
+      spreading.owner[unit] = move.src;
+    }
+  }
+  return spreading;
+}
+
 std::uint64_t most_moves(const Spreading& spreading) {
   return std::uint64_t{spreading.ranks - 1} * spreading.units();
 }

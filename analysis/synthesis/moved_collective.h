@@ -39,6 +39,9 @@ bool has_spreading(Collective collective);
 
 /// What has to be spread, forwards or backwards. Throws InputError for too many units.
 Spreading spreading_of(const CollectiveTask& task);
+/// The same of these moves. Any rank may be the one at which a unit of an allreduce becomes whole,
+/// and from which it spreads: it is the one that they have.
+Spreading spreading_of(const CollectiveTask& task, const CollectiveMoves& moves);
 
 /// How many moves each of its two halves has at most.
 std::uint64_t most_moves(const Spreading& spreading);

@@ -69,10 +69,11 @@ std::optional<CollectiveMoves> named_moves(const CollectiveTask& task,
     moves = moves_of(plan);
   }
   if (!moves) return moves;
+  const Spreading theirs = spreading_of(task, *moves);
   const bool reduced =
-      has_reducing(task.collective) ? spreads(spreading, moves->reducing) : moves->reducing.empty();
-  const bool spread = has_spreading(task.collective) ? spreads(spreading, moves->spreading)
-                                                     : moves->spreading.empty();
+      has_reducing(task.collective) ? spreads(theirs, moves->reducing) : moves->reducing.empty();
+  const bool spread =
+      has_spreading(task.collective) ? spreads(theirs, moves->spreading) : moves->spreading.empty();
   return reduced && spread ? moves : std::nullopt;
 }
 

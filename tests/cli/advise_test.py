@@ -172,8 +172,7 @@ class Advise(ProgramCase):
                     self.assertAlmostEqual(run["makespan_s"], found["synthesized_makespan_s"],
                                            delta=1e-15)
                     self.assertEqual(run["digest"], found["synthesized_digest"])
-        self.assertLessEqual({(uneven[0], "multicast"), (uneven[1], "reduce-scatter"),
-                              (uneven[1], "allreduce")}, faster)
+        self.assertLessEqual({(uneven[0], "multicast"), (uneven[1], "reduce-scatter")}, faster)
 
     def test_what_it_synthesizes_runs_and_is_exported(self):
         found = self.synthesize("allreduce", "--out", "s.slackline")
@@ -192,7 +191,8 @@ class Advise(ProgramCase):
     def test_collectives_are_compared(self):
         found = self.advise("--collective", "reduce-scatter", "--ranks", "6", "--bytes", "600KB",
                             "--blocks", "64KiB", "--samples", "0", "--confirm", "all")
-        self.assertEqual({c["pattern"] for c in found["candidates"]}, {"ring", "recursive-halving"})
+        self.assertEqual({c["pattern"] for c in found["candidates"]},
+                         {"ring", "recursive-halving", "hierarchical"})
         run = self.document("simulate", found["best_schedule"], "-p", found["best_platform"])
         self.assertAlmostEqual(run["makespan_s"], found["best_makespan_s"], delta=1e-12)
         self.assertEqual(run["digest"], found["digest"])

@@ -176,7 +176,7 @@ TEST(LeaderWords, ComeWholeOrAreRefused) {
   const std::size_t behind = bytes.size() - 8 - std::strlen("a schedule");
   EXPECT_EQ(refused(behind - 8, std::int64_t{1} << 62), kNoTime);  // duration
   EXPECT_EQ(refused(behind - 25, std::uint8_t{9}), kNoFlag);       // timestamps
-  EXPECT_EQ(refused(behind - 26, std::uint8_t{9}), kNoChoice);  // which rail a channel takes
+  EXPECT_EQ(refused(behind - 26, std::uint8_t{9}), kNoChoice);     // which rail a channel takes
   EXPECT_THAT(refused(behind - 30, std::uint32_t{0}), HasSubstr("no rails"));
   EXPECT_THAT(refused(behind - 46, std::uint64_t{0}), HasSubstr("a rate of nothing"));
 }
