@@ -366,7 +366,8 @@ std::unique_ptr<hw::Transport> Joining::make_transports(std::string_view chosen,
                     chosen));
   }
   if (names.size() > 1 && node.rails.rule == machine::RailRule::kRank) {
-    names = {names[mesh.rank() % node.ranks % names.size()]};
+    const sched::RankId rank(mesh.rank());
+    names = {names[node.rails.of(rank.value % node.ranks, rank, rank, 0)]};
   }
   std::vector<std::unique_ptr<hw::Transport>> each;
   for (const std::string& name : names) {
