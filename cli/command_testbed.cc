@@ -76,6 +76,10 @@ class TestbedCommand : public Command {
   int run(Console& console) override {
     check_command();
     machine::Platform platform = machine::load_platform(platform_);
+    if (platform.ack_bytes != 0) {
+      throw Unsupported(
+          "ack: a testbed has acknowledgements of its own; expected a platform without it");
+    }
     const std::uint32_t hosts = host_count(platform);
     hw::SwitchTree tree = hw::switch_tree(engines::wiring_of_ranks(platform, hosts));
     if (scale_) scale(tree, platform);

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "base/error.h"
 #include "machine/atomic_service.h"
 
 namespace slackline::analysis {
@@ -72,6 +73,12 @@ ComponentCosts stated_costs() { return {3.0e-6, 3.7e-6, 3.8e-6, 3.9e-6, 3.8e-6, 
 
 ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
                           sched::RankId src, sched::RankId dst, sched::Time local) {
+  if (platform.ack_bytes != 0) {
+    throw Unsupported(
+        "costs of idle operations: acknowledgements that use the ports; expected a platform "
+        "without "
+        "ack");
+  }
   const Way way = way_between(wiring, src, dst);
   const double both_s = sched::seconds(platform.o_post) + way.there_s + way.back_s +
                         sched::seconds(platform.o_complete) + sched::seconds(platform.o_signal) +

@@ -27,8 +27,9 @@ struct ComponentCosts {
 /// has neither persistent nor single-variable costs: the plain ones stand for them. ℓ is 0.
 ComponentCosts stated_costs();
 
-/// Of messages of one word from `src` to `dst` that meet nobody: by the machine model, exactly. A
-/// swap succeeds at once. ℓ is `local` and the copy of a word.
+/// Of messages of one word from `src` to `dst` that meet nobody, on the first channel between them:
+/// by the machine model, exactly. A swap succeeds at once. ℓ is `local` and the copy of a word.
+/// Throws Unsupported where acknowledgements use the ports.
 ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
                           sched::RankId src, sched::RankId dst, sched::Time local = {});
 

@@ -83,6 +83,7 @@ class Plan(RankCase):
         for arguments, word in (
                 (("star:rate=1Gbps",), "expected --hosts N"),
                 (("torus:dims=4,rate=1Gbps",), "expected a tree of switches"),
+                ((STAR + ",ack=64", "--hosts", "2"), "ack: a testbed has acknowledgements of its own"),
                 ((STAR, "--hosts", "1"), "--hosts: '1'"),
                 ((STAR, "--hosts", "2", "--", "simulate", "x"), "'simulate' behind --"),
                 ((STAR, "--hosts", "2", "--", "each"), "expected a program behind it"),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
+#include "base/error.h"
 #include "sched/builder.h"
 #include "tests/support/am_rules.h"
 #include "tests/support/structure_case.h"
@@ -42,6 +43,12 @@ TEST(StructureCost, TableOneGivesThePapersPrices) {
   EXPECT_EQ(stated_us(StructureAccess::kPush, Promise::kLocal), 0);
   EXPECT_EQ(find_cost_row(StructureAccess::kPush, Promise::kChecksum), nullptr);
   EXPECT_EQ(analysis::cost_rows().size(), 10u);
+}
+
+TEST(StructureCost, OfIdleOperationsKnowsNoAcknowledgementsOnPorts) {
+  const machine::Platform platform = machine::parse_platform_spec("star:ack=64");
+  const machine::Wiring wiring(platform, 2);
+  EXPECT_THROW(analysis::idle_costs(platform, wiring, RankId(0), RankId(1)), Unsupported);
 }
 
 TEST(StructureCost, OnlyQueuesHaveSingleVariables) {
