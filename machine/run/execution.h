@@ -184,14 +184,13 @@ class Execution final : public DrivenRun {
   // execution_completions.cc
   void completed(OpId id);
   void completed_in_bundle(OpId id);
-  bool makes_completion(OpId id) const { return completions_.makes_one(id); }
   // All operations whose completion it is that waits by the name of `id`.
   template <class Visit>
   void each_in_completion(OpId id, const Visit& visit) const {
     if (!bundled_) return visit(id);
     const bool received = op(id).kind == OpKind::kRecv;
     for (OpId m = id; m.valid(); m = received ? next_received_[m.value] : behind(m)) {
-      if (makes_completion(m)) visit(m);
+      visit(m);
     }
   }
   bool serve_completions(std::uint32_t lane);

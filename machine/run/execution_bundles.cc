@@ -49,20 +49,16 @@ void Execution::post_bundle(OpId oldest, double wait_s) {
   end_at(now_s_ + wait_s + bundle_post_s(oldest), {oldest, Kind::kBundlePosted});
 }
 
-// One signal for all of it, if somebody waits for any of it.
+// One signal for all of it.
 double Execution::bundle_post_s(OpId oldest) const {
-  if (!completions_.any()) return o_post_s_;
-  for (OpId m = oldest; m.valid(); m = behind(m)) {
-    if (makes_completion(m)) return o_post_s_ + completions_.signal_s(m);
-  }
-  return o_post_s_;
+  return completions_.any() ? o_post_s_ + completions_.signal_s(oldest) : o_post_s_;
 }
 
 // How many completions its own waits for.
 void Execution::count_completions(OpId oldest) {
   std::uint32_t& left = unacknowledged_[oldest.value];
   left = 0;
-  for (OpId m = oldest; m.valid(); m = behind(m)) left += makes_completion(m) ? 1 : 0;
+  for (OpId m = oldest; m.valid(); m = behind(m)) ++left;
 }
 
 void Execution::bundle_posted(OpId oldest) {
