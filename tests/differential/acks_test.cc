@@ -9,6 +9,7 @@
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
+#include "tests/differential/drawn_schedules.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/random_dynamic.h"
 
@@ -21,22 +22,11 @@ using sched::Schedule;
 using sched::Trace;
 using testing::Dice;
 
-Schedule random_schedule(Dice& dice, std::uint32_t seed) {
-  if (seed % 5 == 4) {
-    return testing::RandomDynamic(dice, 2 + dice.below(6), 1 + dice.below(8), seed % 2 == 0)
-        .build();
-  }
-  if (seed % 2 == 1) return testing::RandomSchedule(dice, 8, 40).build();
-  const sched::PatternEntry& pattern =
-      sched::plan_patterns()[seed / 2 % sched::plan_patterns().size()];
-  return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 16, 8)));
-}
-
 TEST(Acks, AreTheSameOnAllSimulators) {
   int compared = 0;
   for (std::uint32_t seed = 0; seed < 250 && !::testing::Test::HasFatalFailure(); ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, seed);
+    const Schedule schedule = testing::small_schedule(dice, seed);
     Platform platform = testing::random_platform(
         dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
     platform.ack_bytes = dice.pick<std::uint64_t>({1, 20, 66, 5'000});

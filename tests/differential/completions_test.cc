@@ -24,6 +24,7 @@
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
+#include "tests/differential/drawn_schedules.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/random_dynamic.h"
 
@@ -56,18 +57,6 @@ Platform costly_platform(Dice& dice, NicDiscipline nic) {
 // Where receives do not come again.
 void add_callback(Platform& platform, Dice& dice, const Schedule& schedule) {
   if (schedule.is_static() && dice.one_in(3)) platform.o_callback = sched::Time{1'700'000};
-}
-
-Schedule random_schedule(Dice& dice, std::uint32_t seed) {
-  // With regions, in which every completion counts.
-  if (seed % 5 == 4) {
-    return testing::RandomDynamic(dice, 2 + dice.below(6), 1 + dice.below(8), seed % 2 == 0)
-        .build();
-  }
-  if (seed % 2 == 1) return testing::RandomSchedule(dice, 8, 40).build();
-  const sched::PatternEntry& pattern =
-      sched::plan_patterns()[seed / 2 % sched::plan_patterns().size()];
-  return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 16, 8)));
 }
 
 // What had a lane, and when.
@@ -165,7 +154,7 @@ TEST(Completions, AreTheSameOnAllSimulatorsAndKeepTheRules) {
   int compared = 0;
   for (std::uint32_t seed = 0; seed < 300 && !::testing::Test::HasFatalFailure(); ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, seed);
+    const Schedule schedule = testing::small_schedule(dice, seed);
     Platform platform =
         costly_platform(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
     add_callback(platform, dice, schedule);
@@ -191,7 +180,7 @@ TEST(Completions, SlackExplainsEveryRunAndForetellsDelays) {
   int foretold = 0;
   for (std::uint32_t seed = 0; seed < 500; ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, seed);
+    const Schedule schedule = testing::small_schedule(dice, seed);
     Platform platform = costly_platform(dice, NicDiscipline::kSerial);
     platform.o_signal = {};
     platform.poll_batch = 1;

@@ -20,6 +20,7 @@
 #include "sched/event_graph.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
+#include "tests/differential/drawn_schedules.h"
 #include "tests/property/random_runs.h"
 
 namespace slackline {
@@ -42,9 +43,7 @@ constexpr IssuePolicy kPolicies[] = {IssuePolicy::kInOrder, IssuePolicy::kReady,
 
 Schedule random_schedule(Dice& dice, std::uint32_t seed) {
   if (seed % 2 == 0) return testing::RandomSchedule(dice, 4, 60).build();
-  const sched::PatternEntry& pattern =
-      sched::plan_patterns()[seed / 2 % sched::plan_patterns().size()];
-  return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 12, 8)));
+  return testing::drawn_pattern(dice, seed / 2, 12);
 }
 
 double event_s(const Trace& trace, EventId event) {

@@ -9,6 +9,7 @@
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
+#include "tests/differential/drawn_schedules.h"
 #include "tests/support/random_dynamic.h"
 
 namespace slackline {
@@ -34,23 +35,12 @@ Platform random_nodes(Dice& dice, NicDiscipline nic) {
   return platform;
 }
 
-Schedule random_schedule(Dice& dice, std::uint32_t seed) {
-  if (seed % 3 == 0) {
-    return testing::RandomDynamic(dice, 2 + dice.below(8), 1 + dice.below(8), seed % 2 == 0)
-        .build();
-  }
-  if (seed % 3 == 1) return testing::RandomSchedule(dice, 12, 40).build();
-  const sched::PatternEntry& pattern =
-      sched::plan_patterns()[seed / 3 % sched::plan_patterns().size()];
-  return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 30, 8)));
-}
-
 TEST(Nodes, AreTheSameOnSimgridAndWithEvents) {
   int compared = 0;
   int shared = 0;
   for (std::uint32_t seed = 0; seed < 450 && !HasFatalFailure(); ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, seed);
+    const Schedule schedule = testing::wide_schedule(dice, seed);
     const Platform platform =
         random_nodes(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
     machine::DelayPlan plan =
@@ -73,7 +63,7 @@ TEST(Nodes, AreTheSameOnSimgridAndWithEvents) {
 TEST(Nodes, OfOneRankAreWhatRanksWere) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, seed);
+    const Schedule schedule = testing::wide_schedule(dice, seed);
     const Platform plain = testing::random_platform(dice, NicDiscipline::kSerial);
     Platform node = plain;
     node.node.zones = 2;
@@ -93,7 +83,7 @@ TEST(Nodes, HaveAFloorThatNoRunBeats) {
   int close = 0;
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, 1 + 3 * seed + seed % 2);
+    const Schedule schedule = testing::wide_schedule(dice, 1 + 3 * seed + seed % 2);
     const Platform platform = random_nodes(dice, NicDiscipline::kSerial);
     const machine::Wiring wiring(platform, schedule.rank_count());
     const double floor_s = analysis::makespan_floor_s({schedule, platform, wiring});

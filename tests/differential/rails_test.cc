@@ -11,6 +11,7 @@
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
+#include "tests/differential/drawn_schedules.h"
 #include "tests/support/random_dynamic.h"
 
 namespace slackline {
@@ -21,17 +22,6 @@ using machine::Platform;
 using sched::Schedule;
 using sched::Trace;
 using testing::Dice;
-
-Schedule random_schedule(Dice& dice, std::uint32_t seed) {
-  if (seed % 3 == 0) {
-    return testing::RandomDynamic(dice, 2 + dice.below(8), 1 + dice.below(8), seed % 2 == 0)
-        .build();
-  }
-  if (seed % 3 == 1) return testing::RandomSchedule(dice, 12, 40).build();
-  const sched::PatternEntry& pattern =
-      sched::plan_patterns()[seed / 3 % sched::plan_patterns().size()];
-  return compile(sched::parse_spec(testing::random_spec(dice, pattern.name, 30, 8)));
-}
 
 Platform random_platform(Dice& dice, NicDiscipline nic, bool may_share) {
   Platform platform = testing::random_platform(dice, nic);
@@ -53,7 +43,7 @@ TEST(Rails, AreTheSameOnAllSimulators) {
   int spread = 0;
   for (std::uint32_t seed = 0; seed < 450 && !HasFatalFailure(); ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, seed);
+    const Schedule schedule = testing::wide_schedule(dice, seed);
     const Platform platform = random_platform(
         dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial, seed % 2 == 0);
     machine::DelayPlan plan =
@@ -86,7 +76,7 @@ TEST(Rails, HaveAFloorThatNoRunBeats) {
   int close = 0;
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     Dice dice(seed);
-    const Schedule schedule = random_schedule(dice, 1 + 3 * seed + seed % 2);
+    const Schedule schedule = testing::wide_schedule(dice, 1 + 3 * seed + seed % 2);
     const Platform platform = random_platform(
         dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial, seed % 2 == 0);
     const machine::Wiring wiring(platform, schedule.rank_count());
