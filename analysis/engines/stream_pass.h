@@ -41,13 +41,12 @@ class StreamPass {
         f_(figures),
         noise_(noise),
         channels_(source.channels()),
-        kept_(std::bit_ceil(source.blocks_kept() + 1)),
-        kept_shift_(std::countr_zero(kept_)),
         relays_whole_(source.relays_whole_message()),
+        kept_shift_(std::countr_zero(cells_of(source))),
+        kept_mask_(cells_of(source) - 1),
         ranks_(figures.ranks),
-        counts_(figures.ranks),
         notices_(std::size_t{figures.ranks} * channels_),
-        held_(relays_whole_ ? 0 : std::size_t{figures.ranks} * kept_),
+        held_(std::size_t{figures.ranks} << kept_shift_),
         held_turn_(held_.size(), kNoTurn) {}
 
   /// `progress` may be empty; it is told now and then how many steps are done.
@@ -55,8 +54,8 @@ class StreamPass {
     source_.restart();
     const Times start{};
     for (std::uint32_t r = 0; r < f_.ranks; ++r) {
-      counts_[r].receives = source_.receives_of(sched::RankId(r));
-      if (counts_[r].receives > 0) post_receive(r, start);
+      ranks_[r].counts.receives = source_.receives_of(sched::RankId(r));
+      if (ranks_[r].counts.receives > 0) post_receive(r, start);
     }
     post_first_notices();
     source_.restart();
@@ -73,10 +72,8 @@ class StreamPass {
 
   /// What a pass over the source takes, in bytes, beside the source itself.
   static std::uint64_t bytes_for(const sched::StepSource& source, std::uint32_t ranks) {
-    const std::uint64_t kept = std::bit_ceil(source.blocks_kept() + 1);
-    const std::uint64_t held = source.relays_whole_message() ? 0 : kept * (sizeof(Times) + 1);
-    return ranks * (sizeof(Rank) + sizeof(Counts) + sizeof(sched::Hop) +
-                    source.channels() * (sizeof(Notices) + 1) + held);
+    return ranks * (sizeof(Rank) + sizeof(sched::Hop) + source.channels() * (sizeof(Notices) + 1) +
+                    std::uint64_t{cells_of(source)} * (sizeof(Times) + sizeof(Turn)));
   }
 
   /// A run in which a lane's operations would have got in each other's way in another order than
@@ -86,14 +83,14 @@ class StreamPass {
   double finish_s(std::uint32_t rank, std::size_t run) const { return ranks_[rank].finish.at[run]; }
 
   struct Counts {
-    std::uint32_t receives = 0;  // left
     std::uint64_t draws = 0;     // a rank has several for each block
+    std::uint32_t receives = 0;  // left
     std::uint32_t sent = 0;      // blocks
     std::uint32_t received = 0;
     std::uint32_t last_sent = 0;  // of those: the message's last block
     std::uint32_t last_received = 0;
   };
-  const Counts& counts(std::uint32_t rank) const { return counts_[rank]; }
+  const Counts& counts(std::uint32_t rank) const { return ranks_[rank].counts; }
 
  private:
   static constexpr std::size_t kToldAfter = 1u << 22;  // transfers: some tenths of a second
@@ -105,7 +102,8 @@ class StreamPass {
   using Times = Array<double>;
   using Marks = Array<std::int64_t>;  // −1 where it is so
 
-  struct Rank {
+  // Of one run: two lines of a cache.
+  struct alignas(std::max<std::size_t>(64, kAlignment)) Rank {
     Times busy_since;  // the lane's last busy period
     Times lane_free;
     Times before_since;  // and the one before it
@@ -117,8 +115,8 @@ class StreamPass {
     Times receive_issued;  // of the receive at hand
     Times credit_at;       // its credit is at the sender
     Times received;        // the last receive is done
-    Times whole;           // all blocks are there, where only whole messages are relayed
     Times finish;
+    Counts counts;
   };
   // Tells the blocks of one cell apart, as each comes after the one before it: 256 turns of the
   // cells are more than enough. (No character type, whose stores might change anything.)
@@ -154,7 +152,7 @@ class StreamPass {
 
   void draw(std::uint32_t rank, Hold hold, Delay& delay) {
     if constexpr (!Noise::kNone) {
-      noise_.draw(rank, counts_[rank].draws++, hold, delay.lane.at, delay.post.at,
+      noise_.draw(rank, ranks_[rank].counts.draws++, hold, delay.lane.at, delay.post.at,
                   out_of_order_.at);
     }
   }
@@ -287,14 +285,14 @@ class StreamPass {
     }
     notices.next = notices.after;
     if (hop.later > 1) post_notice(src, s.posted, notices.after);
-    ++counts_[src].sent;
-    counts_[src].last_sent += hop.block == f_.last_block ? 1 : 0;
+    ++s.counts.sent;
+    if (hop.block == f_.last_block) ++s.counts.last_sent;
   }
 
   void receive(const sched::Hop& hop) {
     const std::uint32_t rank = hop.dst.value;
     Rank& r = ranks_[rank];
-    Counts& counts = counts_[rank];
+    Counts& counts = r.counts;
     if (--counts.receives > 0) post_receive(rank, r.received);
     if (f_.copies_first_block && counts.received == 0) {
       const Hold hold = hop.block == f_.last_block ? Hold::kLastCopy : Hold::kCopy;
@@ -307,11 +305,12 @@ class StreamPass {
       }
     }
     ++counts.received;
-    counts.last_received += hop.block == f_.last_block ? 1 : 0;
+    if (hop.block == f_.last_block) ++counts.last_received;
     if (relays_whole_) {
+      Times& whole = held_[rank];
       SLACKLINE_SIDE_BY_SIDE
       for (std::size_t i = 0; i < kRuns; ++i) {
-        r.whole.at[i] = later(r.whole.at[i], r.received.at[i]);
+        whole.at[i] = later(whole.at[i], r.received.at[i]);
       }
       return;
     }
@@ -321,15 +320,19 @@ class StreamPass {
     held_[cell] = r.received;
   }
 
+  // Of each rank, in held_: a power of two.
+  static std::uint32_t cells_of(const sched::StepSource& source) {
+    return source.relays_whole_message() ? 1 : std::bit_ceil(source.blocks_kept() + 1);
+  }
   std::size_t cell_of(std::uint32_t rank, std::uint32_t block) const {
-    return std::size_t{rank} * kept_ + (block & (kept_ - 1));
+    return (std::size_t{rank} << kept_shift_) + (block & kept_mask_);
   }
   Turn turn_of(std::uint32_t block) const { return static_cast<Turn>(block >> kept_shift_ & 0xff); }
 
   // When the source of a hop had its block.
   const Times& held_by(const sched::Hop& hop) const {
     if (hop.src == f_.root) return from_the_start_;
-    if (relays_whole_) return ranks_[hop.src.value].whole;
+    if (relays_whole_) return held_[hop.src.value];
     const std::size_t cell = cell_of(hop.src.value, hop.block);
     if (held_turn_[cell] != turn_of(hop.block)) {
       throw InternalError("a rank sends a block that it does not have, or no longer");
@@ -341,16 +344,15 @@ class StreamPass {
   const StreamFigures f_;
   const Noise& noise_;
   const std::uint32_t channels_;
-  const std::uint32_t kept_;  // blocks that are remembered of every rank: a power of two
-  const int kept_shift_;      // of it
   const bool relays_whole_;
+  const int kept_shift_;           // for the blocks that are remembered of every rank
+  const std::uint32_t kept_mask_;  // likewise
   const Times from_the_start_;
   Marks out_of_order_;
   std::vector<sched::Hop> hops_;
   std::vector<Rank> ranks_;
-  std::vector<Counts> counts_;
   std::vector<Notices> notices_;  // by channel
-  std::vector<Times> held_;       // when each rank had its latest blocks
+  std::vector<Times> held_;       // when each rank had its latest blocks, or all of them
   std::vector<Turn> held_turn_;
 };
 

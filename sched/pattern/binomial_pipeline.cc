@@ -26,7 +26,7 @@ class Pipeline : public StepSource {
         twins_(ranks - vertices_),
         exchanges_(ranks == 1 ? 0 : blocks + dimensions_ - 1),
         steps_(exchanges_ + (twins_ != 0 ? 1 : 0)),
-        outgoing_(vertices_) {
+        outgoing_(twins_ == 0 ? 0 : vertices_) {
     restart();
   }
 
@@ -34,11 +34,7 @@ class Pipeline : public StepSource {
 
   bool next(std::vector<Hop>& hops) override {
     if (!make_step(hops)) return false;
-    if (step_ + 4 * dimensions_ + 1 >= steps_) {
-      count_later_uses(hops);
-    } else {
-      for (Hop& hop : hops) hop.later = 2;
-    }
+    if (step_ + 4 * dimensions_ + 1 >= steps_) count_later_uses(hops);
     if (root_ != RankId(0)) exchange_with_root(hops);
     ++step_;
     return true;
@@ -67,13 +63,17 @@ class Pipeline : public StepSource {
  private:
   // The hops of step_, by vertex.
   bool make_step(std::vector<Hop>& hops) {
-    hops.clear();
     if (step_ == steps_) return false;
+    turn_ = step_ % dimensions_;
+    // Only the vertices below 2^step hold a block so early.
+    const std::uint32_t holders = step_ < dimensions_ ? 1u << step_ : vertices_;
+    if (twins_ == 0) {
+      exchange(holders, hops);
+      return true;
+    }
+    hops.clear();
     upper_sends_.clear();
     if (step_ < exchanges_) {
-      turn_ = step_ % dimensions_;
-      // Only the vertices below 2^step hold a block so early.
-      const std::uint32_t holders = step_ < dimensions_ ? 1u << step_ : vertices_;
       choose_blocks(holders);
       send(holders, hops);
       receive(1u << turn_, holders);
@@ -107,15 +107,40 @@ class Pipeline : public StepSource {
     return uses_left_[std::size_t{hop.src.value} * channels() + hop.channel];
   }
 
-  void choose_blocks(std::uint32_t holders) {
-    const std::uint32_t last = blocks_ - 1;
-    outgoing_[0] = std::min(step_, last);
-    for (std::uint32_t vertex = 1; vertex < holders; ++vertex) {
-      const std::uint32_t rotated =
-          (vertex >> turn_ | vertex << (dimensions_ - turn_)) & (vertices_ - 1);
-      const auto zeros = static_cast<std::uint32_t>(std::countr_zero(rotated));
-      outgoing_[vertex] = rotated == 1 ? kNothing : std::min(step_ + zeros - dimensions_, last);
+  // Without twins each vertex that has something to send is one hop: all but the one across the
+  // step's dimension from vertex 0. Written over the last step's hops, since those who go through
+  // all steps do little more with a hop than it takes to make one.
+  void exchange(std::uint32_t holders, std::vector<Hop>& hops) const {
+    const std::uint32_t dimension = 1u << turn_;
+    hops.resize(dimension < holders ? holders - 1 : holders);
+    Hop* hop = hops.data();
+    *hop++ = hop_of(0, dimension, std::min(step_, blocks_ - 1), turn_);
+    for (std::uint32_t vertex = 1; vertex < dimension; ++vertex) {
+      *hop++ = hop_of(vertex, vertex ^ dimension, block_of(vertex), turn_);
     }
+    for (std::uint32_t vertex = dimension + 1; vertex < holders; ++vertex) {
+      *hop++ = hop_of(vertex, vertex ^ dimension, block_of(vertex), turn_);
+    }
+  }
+
+  void choose_blocks(std::uint32_t holders) {
+    outgoing_[0] = std::min(step_, blocks_ - 1);
+    for (std::uint32_t vertex = 1; vertex < holders; ++vertex) {
+      outgoing_[vertex] = vertex == 1u << turn_ ? kNothing : block_of(vertex);
+    }
+  }
+  // Of any vertex but 0 and that across the step's dimension from it.
+  std::uint32_t block_of(std::uint32_t vertex) const {
+    const std::uint32_t rotated =
+        (vertex >> turn_ | vertex << (dimensions_ - turn_)) & (vertices_ - 1);
+    const auto zeros = static_cast<std::uint32_t>(std::countr_zero(rotated));
+    return std::min(step_ + zeros - dimensions_, blocks_ - 1);
+  }
+
+  // Its channel is used twice again, until count_later_uses() says something else.
+  static Hop hop_of(std::uint32_t src, std::uint32_t dst, std::uint32_t block,
+                    std::uint32_t channel) {
+    return {RankId(src), RankId(dst), block, channel, 2};
   }
 
   bool has_twin(std::uint32_t vertex) const { return vertex - 1 < twins_; }
@@ -123,19 +148,12 @@ class Pipeline : public StepSource {
 
   void send(std::uint32_t holders, std::vector<Hop>& hops) {
     const std::uint32_t dimension = 1u << turn_;
-    if (twins_ == 0) {
-      for (std::uint32_t vertex = 0; vertex < holders; ++vertex) {
-        if (outgoing_[vertex] == kNothing) continue;
-        hops.push_back({RankId(vertex), RankId(vertex ^ dimension), outgoing_[vertex], turn_});
-      }
-      return;
-    }
     for (std::uint32_t vertex = 0; vertex < holders; ++vertex) {
       const std::uint32_t block = outgoing_[vertex];
       const std::uint32_t neighbour = vertex ^ dimension;
       const bool to_upper = has_twin(neighbour) && upper_receives_[neighbour] != 0;
-      const Hop out{RankId(vertex), RankId(to_upper ? upper(neighbour) : neighbour), block,
-                    turn_ + (to_upper ? dimensions_ : 0)};
+      const Hop out = hop_of(vertex, to_upper ? upper(neighbour) : neighbour, block,
+                             turn_ + (to_upper ? dimensions_ : 0));
       if (!has_twin(vertex)) {
         if (block != kNothing) hops.push_back(out);
       } else if (upper_receives_[vertex] != 0) {
@@ -143,7 +161,7 @@ class Pipeline : public StepSource {
         pass_down(vertex);
       } else {
         if (block != kNothing) {
-          upper_sends_.push_back({RankId(upper(vertex)), out.dst, block, out.channel});
+          upper_sends_.push_back(hop_of(upper(vertex), out.dst.value, block, out.channel));
         }
         pass_up(vertex, hops);
       }
@@ -162,13 +180,12 @@ class Pipeline : public StepSource {
 
   void pass_up(std::uint32_t vertex, std::vector<Hop>& hops) {
     if (upper_lacks_[vertex] == kNothing) return;
-    hops.push_back({RankId(vertex), RankId(upper(vertex)), upper_lacks_[vertex], 2 * dimensions_});
+    hops.push_back(hop_of(vertex, upper(vertex), upper_lacks_[vertex], 2 * dimensions_));
   }
 
   void pass_down(std::uint32_t vertex) {
     if (lower_lacks_[vertex] == kNothing) return;
-    upper_sends_.push_back(
-        {RankId(upper(vertex)), RankId(vertex), lower_lacks_[vertex], 2 * dimensions_});
+    upper_sends_.push_back(hop_of(upper(vertex), vertex, lower_lacks_[vertex], 2 * dimensions_));
   }
 
   // The last step of a single block: it comes along dimension 0, from the neighbour's member that
@@ -180,9 +197,9 @@ class Pipeline : public StepSource {
       const bool to_upper = upper_lacks_[neighbour] != kNothing;
       const bool from_upper = has_twin(vertex) && lower_lacks_[vertex] != kNothing;
       (from_upper ? upper_sends_ : hops)
-          .push_back({RankId(from_upper ? upper(vertex) : vertex),
-                      RankId(to_upper ? upper(neighbour) : neighbour), 0,
-                      to_upper ? dimensions_ : 0});
+          .push_back(hop_of(from_upper ? upper(vertex) : vertex,
+                            to_upper ? upper(neighbour) : neighbour, 0,
+                            to_upper ? dimensions_ : 0));
     }
   }
 
