@@ -121,27 +121,32 @@ void ScheduleBuilder::match_channels(Schedule& schedule) const {
 }
 
 void ScheduleBuilder::sort_edges(Schedule& schedule) {
+  // While edges are dealt out, begin[op] is where the next one into `op` goes. In the end that is
+  // where those of the operation after it begin.
   std::vector<std::uint32_t>& begin = schedule.edge_begin_;
   begin.assign(schedule.ops_.size() + 1, 0);
-  for (const Edge& edge : edges_) ++begin[edge.succ.value + 1];
-  for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+  for (const Edge& edge : edges_) ++begin[edge.succ.value];
+  std::uint32_t before = 0;
+  for (std::uint32_t& place : begin) before += std::exchange(place, before);
   std::vector<Edge> sorted(edges_.size());
-  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-  for (const Edge& edge : edges_) sorted[next[edge.succ.value]++] = edge;
+  for (const Edge& edge : edges_) sorted[begin[edge.succ.value]++] = edge;
   std::vector<Edge>().swap(edges_);
   // Few edges enter one operation, so each run is sorted by itself and closed up over repeats.
-  std::size_t kept = 0;
-  for (std::size_t op = 0; op + 1 < begin.size(); ++op) {
-    const auto first = sorted.begin() + begin[op];
-    const auto last = sorted.begin() + begin[op + 1];
-    if (last - first > 1) std::sort(first, last);
-    begin[op] = static_cast<std::uint32_t>(kept);
-    for (auto it = first; it != last; ++it) {
-      if (it != first && *it == *(it - 1)) continue;
-      sorted[kept++] = *it;
+  std::uint32_t kept = 0;
+  std::uint32_t first = 0;
+  for (std::uint32_t& place : begin) {
+    const std::uint32_t last = std::exchange(place, kept);
+    if (last - first == 2) {
+      if (sorted[first + 1] < sorted[first]) std::swap(sorted[first], sorted[first + 1]);
+    } else if (last - first > 2) {
+      std::sort(sorted.begin() + first, sorted.begin() + last);
     }
+    for (std::uint32_t e = first; e < last; ++e) {
+      if (e != first && sorted[e] == sorted[e - 1]) continue;
+      sorted[kept++] = sorted[e];
+    }
+    first = last;
   }
-  begin.back() = static_cast<std::uint32_t>(kept);
   sorted.resize(kept);
   if (sorted.capacity() > kept + kept / 16) sorted.shrink_to_fit();
   schedule.edges_ = std::move(sorted);

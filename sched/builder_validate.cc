@@ -104,42 +104,42 @@ class Validator {
   void check_op(std::size_t i) {
     const Op& op = ops_[i];
     const OpId id(static_cast<std::uint32_t>(i));
-    const std::string_view kind = name(op.kind);
+    const auto kind = [&] { return name(op.kind); };
     const auto outside = [&](SliceRange range) {
       return range.first > slices_.size() || range.count > slices_.size() - range.first;
     };
     if (op.rank.value >= ranks_) {
       return report(id, fmt::format("op {} ({}) belongs to rank {}, but there are {} ranks", i,
-                                    kind, op.rank.value, ranks_));
+                                    kind(), op.rank.value, ranks_));
     }
     if (op.step == kNoStep) {
-      return report(id, fmt::format("op {} ({}) has step {}; expected less", i, kind, op.step));
+      return report(id, fmt::format("op {} ({}) has step {}; expected less", i, kind(), op.step));
     }
     if (outside(op.reads) || outside(op.writes)) {
-      return report(id, fmt::format("op {} ({}) names slices that do not exist", i, kind));
+      return report(id, fmt::format("op {} ({}) names slices that do not exist", i, kind()));
     }
     if ((op.reads.count != 0 && !takes_reads(op.kind)) ||
         (op.writes.count != 0 && !takes_writes(op.kind))) {
-      return report(id, fmt::format("op {}: a {} {} nothing of memory", i, kind,
+      return report(id, fmt::format("op {}: a {} {} nothing of memory", i, kind(),
                                     takes_reads(op.kind) ? "writes" : "reads or writes"));
     }
     if (has_channel(op.kind)) {
       if (op.channel.value >= channels_.size()) {
-        return report(id, fmt::format("op {} ({}) needs a channel", i, kind));
+        return report(id, fmt::format("op {} ({}) needs a channel", i, kind()));
       }
       const Channel& channel = channels_[op.channel.value];
       const RankId home = op.kind == OpKind::kRecv ? channel.dst : channel.src;
       if (home != op.rank) {
         return report(
-            id, fmt::format("op {} ({}) of rank {} is on channel {}, whose {} is rank {}", i, kind,
+            id, fmt::format("op {} ({}) of rank {} is on channel {}, whose {} is rank {}", i, kind(),
                             op.rank.value, op.channel.value,
                             op.kind == OpKind::kRecv ? "destination" : "source", home.value));
       }
     } else if (op.channel.valid()) {
-      return report(id, fmt::format("op {}: a {} has no channel", i, kind));
+      return report(id, fmt::format("op {}: a {} has no channel", i, kind()));
     }
     if (op.notify != Notify::kNone && op.kind != OpKind::kPut) {
-      return report(id, fmt::format("op {}: only a put notifies, not a {}", i, kind));
+      return report(id, fmt::format("op {}: only a put notifies, not a {}", i, kind()));
     }
     check_places(i, op);
     check_bytes(id, op);
@@ -147,6 +147,7 @@ class Validator {
   }
 
   void check_bytes(OpId id, const Op& op) {
+    if ((op.reads.count | op.writes.count) == 0) return;
     const Wide reads = bytes_of(op.reads);
     const Wide writes = bytes_of(op.writes);
     if (std::max(reads, writes) > kMostBytes) {

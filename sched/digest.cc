@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -61,14 +63,7 @@ std::optional<Digest> digest_from(std::string_view text) {
 namespace {
 
 void add(DigestWriter& out, const Slice& slice) {
-  out.add_u32(slice.buffer.value);
-  out.add_u64(slice.offset);
-  out.add_u64(slice.bytes);
-}
-
-void add(DigestWriter& out, std::span<const Slice> slices) {
-  out.add_u32(static_cast<std::uint32_t>(slices.size()));
-  for (const Slice& slice : slices) add(out, slice);
+  out.add_all(slice.buffer.value, slice.offset, slice.bytes);
 }
 
 // What was added to the encoding of an operand is marked in its first byte.
@@ -148,13 +143,19 @@ Digest digest_of(const Schedule& schedule) {
   }
   out.add_u64(schedule.ops().size());
   for (const Op& op : schedule.ops()) {
-    out.add_bytes(&op, kOpHead);
-    out.add_u32(op.step);
-    add(out, schedule.slices(op.reads));
-    add(out, schedule.slices(op.writes));
-    const bool has_arguments = op.arguments != kNoArguments;
-    out.add_u8(has_arguments ? 1 : 0);
-    if (!has_arguments) continue;
+    std::array<std::byte, kOpHead> head;
+    std::memcpy(head.data(), &op, head.size());
+    const std::uint8_t has_arguments = op.arguments != kNoArguments ? 1 : 0;
+    if ((op.reads.count | op.writes.count) == 0) {
+      out.add_all(head, op.step, op.reads.count, op.writes.count, has_arguments);
+    } else {
+      out.add_all(head, op.step, op.reads.count);
+      for (const Slice& slice : schedule.slices(op.reads)) add(out, slice);
+      out.add_u32(op.writes.count);
+      for (const Slice& slice : schedule.slices(op.writes)) add(out, slice);
+      out.add_u8(has_arguments);
+    }
+    if (has_arguments == 0) continue;
     const OpArguments& arguments = schedule.arguments(op);
     out.add_u64(static_cast<std::uint64_t>(arguments.duration.count()));
     add(out, arguments.operand);
@@ -163,9 +164,7 @@ Digest digest_of(const Schedule& schedule) {
   }
   out.add_u64(schedule.edges().size());
   for (const Edge& edge : schedule.edges()) {
-    out.add_u32(edge.pred.value);
-    out.add_u32(edge.succ.value);
-    out.add_u8(static_cast<std::uint8_t>(edge.on));
+    out.add_all(edge.pred.value, edge.succ.value, static_cast<std::uint8_t>(edge.on));
   }
   out.add_u64(schedule.regions().size());
   for (const Region& region : schedule.regions()) {

@@ -43,6 +43,15 @@ class DigestWriter {
   void add_text(std::string_view text);  // length first
   Digest finish();
 
+  /// One after the other, as add_bytes() has each: a look at how much room is left for all of them.
+  template <class... Values>
+  void add_all(const Values&... values) {
+    constexpr std::size_t kCount = (sizeof(Values) + ...);
+    if (used_ + kCount > kBlock) flush();
+    unsigned char* at = block_.get() + used_;
+    ((std::memcpy(at, &values, sizeof values), at += sizeof values), ...);
+    used_ += kCount;
+  }
   /// At most kBlock bytes as they stand in memory: little-endian, without padding.
   void add_bytes(const void* bytes, std::size_t count) {
     if (used_ + count > kBlock) flush();

@@ -19,6 +19,7 @@ using sched::OpKind;
 using sched::RankId;
 
 constexpr std::uint64_t kMostLanes = 65536;
+constexpr std::uint64_t kSmallBytes = 256;  // a packet of so many is let past large ones, if any is
 
 bool in_turn(PointKind kind) {
   return kind == PointKind::kSend || kind == PointKind::kGet || kind == PointKind::kAtomic ||
@@ -38,7 +39,7 @@ bool ends_with_a_post(PointKind kind) {
 }
 // Whether the program waits for each of its messages, and not just for the last on a channel.
 bool waits_for_all(PointKind kind) {
-  return kind != PointKind::kPost && kind != PointKind::kStream && kind != PointKind::kBehind;
+  return kind != PointKind::kPost && kind != PointKind::kStream;
 }
 // Messages of `bytes` that rank 0 initiates: those back, and those ahead, are not among them.
 std::uint64_t forth(const Measurement& m) {
@@ -76,6 +77,7 @@ class Maker {
     control_ = channel(1, 0);
     over_ = channel(0, 1);
     ahead_ = channel(0, 1);
+    beside_ = channel(0, 1);
     for (std::uint64_t lane = 0; lane < lanes; ++lane) out_.push_back(channel(0, 1));
   }
 
@@ -243,11 +245,16 @@ class Maker {
       case PointKind::kCopy:
         return add(0, OpKind::kCopy, ChannelId::none(), slice(from_[0], offset, m.bytes),
                    slice(to_[0], offset, m.bytes));
-      case PointKind::kBurst:
-        return send(out_[i], from_[0], offset, m.bytes, i);
       default:
-        return send(out_[0], from_[0], offset, m.bytes);
+        return send(channel_of(m, i), from_[0], offset, m.bytes,
+                    m.kind == PointKind::kBurst ? i : 0);
     }
+  }
+  // Of the message i that rank 0 sends. A small one that is to be let past large ones has a channel
+  // that carries no large ones, as credits have: no network lets a message past those of its own.
+  ChannelId channel_of(const Measurement& m, std::uint64_t i) const {
+    if (m.kind == PointKind::kBehind && m.bytes <= kSmallBytes) return beside_;
+    return out_[m.kind == PointKind::kBurst ? i : 0];
   }
 
   // Rank 1: its receives, then word to rank 0, then its part of a ping-pong.
@@ -257,8 +264,8 @@ class Maker {
     begin(1);
     std::vector<OpId> posted;
     for (std::uint64_t i = 0; !one_sided(m.kind) && i < forth(m); ++i) {
-      posted.push_back(recv(out_[m.kind == PointKind::kBurst ? i : 0], to_[1],
-                            ahead(m) * kAheadBytes + i * m.bytes, m.bytes));
+      posted.push_back(
+          recv(channel_of(m, i), to_[1], ahead(m) * kAheadBytes + i * m.bytes, m.bytes));
     }
     for (std::uint64_t i = 0; i < ahead(m); ++i) {
       posted.push_back(recv(ahead_, to_[1], i * kAheadBytes, kAheadBytes));
@@ -282,7 +289,7 @@ class Maker {
   sched::ProgramWriter builder_;
   std::uint64_t memory_bytes_;
   BufferId from_[2], to_[2], word_;
-  ChannelId back_, control_, over_, ahead_;
+  ChannelId back_, control_, over_, ahead_, beside_;
   std::vector<ChannelId> out_;  // by lane
   std::vector<MeasuringSchedule::Place> places_;
 

@@ -51,4 +51,12 @@ std::vector<bool> small_channels(const sched::Schedule& schedule) {
   return small;
 }
 
+std::vector<bool> used_channels(const sched::Schedule& schedule) {
+  std::vector<bool> used(schedule.channels().size(), false);
+  for (const sched::Op& op : schedule.ops()) {
+    if (op.channel.valid()) used[op.channel.value] = true;
+  }
+  return used;
+}
+
 }  // namespace slackline::hw

@@ -89,10 +89,11 @@ void RankProgram::follow_channels() {
     ends_.push_back({key.first, peer.value, key.second, requests, small[key.first]});
   }
   // A channel that only carries polled puts has no operation at its target; its end is there all
-  // the same, for transports that connect channels one by one.
+  // the same, for transports that connect channels one by one. What no rank uses has no ends.
+  const std::vector<bool> used = used_channels(schedule_);
   for (std::uint32_t c = 0; c < schedule_.channels().size(); ++c) {
     const sched::Channel& channel = schedule_.channels()[c];
-    if (channel.dst == rank_ && !sides.contains({c, false})) {
+    if (used[c] && channel.dst == rank_ && !sides.contains({c, false})) {
       ends_.push_back({c, channel.src.value, false, 1, small[c]});
     }
   }

@@ -11,6 +11,7 @@ namespace slackline::hw {
 namespace {
 
 constexpr int kSmallBytes = 300;
+constexpr int kRocePort = 4791;
 constexpr std::uint64_t kSegmentsPerSecond = 1'500;
 // HTB's classes below 1:1, by their hexadecimal minor numbers: one for each queue, and one for the
 // small packets of each latency.
@@ -64,7 +65,10 @@ std::uint64_t segment_bytes(sched::Rate rate) {
   return std::clamp<std::uint64_t>(rate.bits_per_second / 8 / kSegmentsPerSecond, 4'096, 65'536);
 }
 
-// Small packets may always have a part of the rate, so that they never wait for others.
+// Small packets may always have a part of the rate, so that they never wait for others. But none
+// may overtake one of its own queue pair: RoCE takes that for a loss, and sends again what is under
+// way or waits for its timer. So those of a pair that has sent larger ones stay with them; a pair is
+// known by its port of UDP.
 std::string shaper(const ShapedPort& port) {
   const std::uint64_t rate = bits_on_the_wire(port);
   const std::vector<PortQueue> queues =
@@ -89,16 +93,23 @@ std::string shaper(const ShapedPort& port) {
                     "END\n"
                     "tool nft -f - <<END\n"
                     "table netdev slackline {{\n"
+                    "set long_{0} {{\n"
+                    "type ipv4_addr . ipv4_addr . inet_service;\n"
+                    "flags dynamic,timeout; timeout 60s; size 65535;\n"
+                    "}}\n"
                     "chain {0} {{\n"
                     "type filter hook egress device \"{0}\" priority 0;\n"
                     "{1}"
+                    "ip length >= {2} udp dport {4} update @long_{0} {{ {5} }}\n"
+                    "ip length < {2} udp dport {4} {5} @long_{0} accept\n"
                     "ip length < {2} {3}"
                     "}}\n"
                     "}}\n"
                     "END\n",
                     port.device, class_of_host(port, kFirstClass), kSmallBytes,
                     later ? class_of_host(port, kSmallClass)
-                          : fmt::format("meta priority set {}\n", priority_of(kSmallClass)));
+                          : fmt::format("meta priority set {}\n", priority_of(kSmallClass)),
+                    kRocePort, "ip saddr . ip daddr . udp sport");
 }
 
 }  // namespace slackline::hw

@@ -2,6 +2,7 @@
 //
 // A shaper counts whole packets, a platform's rate only what they carry. Packets below 300 bytes
 // (acknowledgements, credits) go before all others; they would wait as long as a full queue takes.
+// Those of a queue pair of RoCE that has sent larger ones in the last minute do not.
 // Queues are so long that nothing is lost. Cables between switches are shared by the hosts whose
 // packets they carry, each having as much as the others, as the engines have it. In one queue, what
 // came first would leave first.

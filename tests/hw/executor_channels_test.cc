@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "hw/executor/channels.h"
+#include "hw/executor/program.h"
 #include "sched/compile.h"
+#include "sched/program_writer.h"
 #include "tests/support/compiled.h"
 
 namespace slackline {
@@ -59,6 +61,33 @@ TEST(ExecutorChannels, SmallAreThoseWhoseMessagesAllAre) {
   const std::vector<bool> found = hw::small_channels(gathers);
   for (std::uint32_t c = 0; c < found.size(); ++c) {
     EXPECT_EQ(found[c], gathers.channels()[c].bundle == sched::Bundle::kNone) << c;
+  }
+}
+
+// So that a transport which connects channels one by one finds the other end of each.
+TEST(ExecutorChannels, BothRanksHaveAnEndOfWhatEitherUses) {
+  sched::ProgramWriter writer(2);
+  writer.connect(sched::RankId(0), sched::RankId(1));  // and never used
+  const ChannelId used = writer.connect(sched::RankId(1), sched::RankId(0));
+  writer.send({sched::RankId(1)}, used, {});
+  writer.receive({sched::RankId(0)}, used, {});
+  for (const auto& [schedule, unused] :
+       {std::pair{compiled("chain:ranks=3,bytes=1000,block=100"), 0u},
+        std::pair{compiled("chain:ranks=3,bytes=1000,block=100,ready=write"), 0u},
+        std::pair{writer.build(), 1u}}) {
+    std::set<std::pair<std::uint32_t, bool>> ends;
+    for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+      const hw::RankProgram program(schedule, sched::RankId(r));
+      for (const hw::ChannelEnd& end : program.ends()) {
+        const sched::Channel& channel = schedule.channels()[end.channel];
+        EXPECT_EQ(end.initiates ? channel.src.value : channel.dst.value, r);
+        EXPECT_TRUE(ends.insert({end.channel, end.initiates}).second);
+      }
+    }
+    EXPECT_EQ(ends.size(), 2 * (schedule.channels().size() - unused));
+    for (const auto& [channel, initiates] : ends) {
+      EXPECT_TRUE(ends.contains({channel, !initiates})) << channel;
+    }
   }
 }
 

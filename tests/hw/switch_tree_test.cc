@@ -322,6 +322,23 @@ TEST(TestbedScripts, LatencyIsByWhereAPacketGoes) {
             HasSubstr("ip length < 300 meta priority set ip daddr map { 10.77.0.1 : 69632, ")));
 }
 
+// A packet that overtakes one of its own queue pair is lost to RoCE.
+TEST(TestbedScripts, SmallPacketsStayBehindLargerOnesOfTheirQueuePair) {
+  const SwitchTree tree = tree_of("star:rate=400Mbps", 2);
+  const std::string script = host_script(tree, {TestbedLatency::kBare, TestbedHosts::kGuests}, 1);
+  const auto place = [&](const std::string& text) {
+    const std::size_t found = script.find(text);
+    EXPECT_NE(found, std::string::npos) << text << " in:\n" << script;
+    return found;
+  };
+  const std::string pair = "ip saddr . ip daddr . udp sport";
+  const std::size_t noted =
+      place("ip length >= 300 udp dport 4791 update @long_eth0 { " + pair + " }\n");
+  const std::size_t kept = place("ip length < 300 udp dport 4791 " + pair + " @long_eth0 accept\n");
+  EXPECT_LT(noted, kept);
+  EXPECT_LT(kept, place("ip length < 300 meta priority set"));
+}
+
 TEST(TestbedScripts, GuestsArePluggedInBehindTheSameShapers) {
   const SwitchTree tree = tree_of("star:rate=400Mbps,latency=1ms", 2);
   const TestbedKind kind{TestbedLatency::kBare, TestbedHosts::kGuests};

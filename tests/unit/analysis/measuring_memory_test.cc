@@ -133,14 +133,14 @@ TEST(MeasuringMemory, OnlyBurstsHaveLanesAndChannelsOfTheirOwn) {
   const Measurement all[] = {
       {PointKind::kBurst, 10, 3}, {PointKind::kBurst, 10, 5}, {PointKind::kStream, 10, 9}};
   const MeasuringSchedule made = measuring_schedule(all, kMemory);
-  EXPECT_EQ(made.schedule.channels().size(), 4u + 5u);
+  EXPECT_EQ(made.schedule.channels().size(), 5u + 5u);
   for (std::uint32_t step = 0; step < 3; ++step) {
     std::vector<std::uint32_t> lanes;
     std::vector<std::uint32_t> channels;
     for (const Op& op : made.schedule.ops()) {
       if (op.step != step || op.kind != OpKind::kSend || op.reads.count == 0) continue;
       lanes.push_back(op.lane);
-      channels.push_back(op.channel.value - 4);
+      channels.push_back(op.channel.value - 5);
     }
     std::vector<std::uint32_t> expected(all[step].messages, 0);
     if (all[step].kind == PointKind::kBurst) std::iota(expected.begin(), expected.end(), 0u);

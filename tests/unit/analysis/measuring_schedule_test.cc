@@ -65,6 +65,18 @@ TEST(MeasuringSchedule, OneAfterTheOtherIsAsEachAlone) {
   }
 }
 
+// What was sent ahead is still on its way when the small one that it was ahead of is done.
+TEST(MeasuringSchedule, WhatWasSentAheadIsInNoOtherMeasurement) {
+  const machine::Platform platform = slow();
+  const Measurement all[] = {{PointKind::kBehind, 8, 4}, {PointKind::kSend, 1 << 20, 1}};
+  const MeasuringSchedule measuring = measuring_schedule(all);
+  const std::vector<MeasuredPoint> points =
+      points_of(measuring, run_events({measuring.schedule, platform}));
+  const MeasuredPoint alone = testing::measured(PointKind::kSend, 1 << 20, 1, platform);
+  EXPECT_NEAR(points[1].seconds, alone.seconds, 1e-9 * alone.seconds);
+  EXPECT_LT(points[0].seconds, alone.seconds);
+}
+
 TEST(MeasuringSchedule, LargeMessagesTakeTurnsInMemory) {
   const std::vector<Measurement> all(5, {PointKind::kStream, 4 << 20, 5});
   const MeasuringSchedule measuring = measuring_schedule(all);
