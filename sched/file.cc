@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
+#include "sched/import/chakra_files.h"
 #include "sched/import/goal_binary.h"
 #include "sched/import/json.h"
 #include "sched/text.h"
@@ -15,14 +16,17 @@ namespace slackline::sched {
 namespace {
 
 constexpr std::uint64_t kMemoryOfJson = 12;
+// What nodes of a few bytes would take: their records, and operations.
+constexpr std::uint64_t kMemoryOfChakra = 60;
+
+enum class Kind { kOwn, kGoal, kMsccl, kChakra };
 
 struct Form {
   Schedule (*read)(std::string_view text, std::string_view file, const ImportOptions& options);
   // Bytes of memory that reading takes at its peak, for each of the file's: measured 2.7 to 3.6,
   // 11.4, and 5.1; of XML what elements of four characters would take.
   std::uint64_t memory_of_byte;
-  bool is_goal = false;
-  bool is_msccl = false;
+  Kind kind = Kind::kOwn;
 };
 
 constexpr Form kText{[](auto text, auto file, const auto&) { return read_text(text, file); }, 4};
@@ -30,14 +34,14 @@ constexpr Form kJson{[](auto text, auto file, const auto&) { return read_json(te
                      kMemoryOfJson};
 constexpr Form kGoal{
     [](auto text, auto file, const auto& options) { return read_goal(text, file, options.goal); },
-    6, true};
+    6, Kind::kGoal};
 constexpr Form kGoalBinary{[](auto text, auto file, const auto& options) {
                              return read_goal_binary(text, file, options.goal);
                            },
-                           6, true};
+                           6, Kind::kGoal};
 constexpr Form kMsccl{
     [](auto text, auto file, const auto& options) { return read_msccl(text, file, options.msccl); },
-    40, false, true};
+    40, Kind::kMsccl};
 
 std::optional<Form> form_of(std::string_view bytes) {
   if (looks_like_goal_binary(bytes)) return kGoalBinary;
@@ -50,15 +54,34 @@ std::optional<Form> form_of(std::string_view bytes) {
   return std::nullopt;
 }
 
-void require_for(const Form& form, const ImportOptions& options, std::string_view path) {
+void require_for(Kind kind, const ImportOptions& options, std::string_view path) {
   const auto require = [&](bool given, std::string_view option, bool fits, std::string_view what) {
     if (given && !fits) {
       throw InputError(fmt::format("{}: {} has another form; expected {}", option, path, what));
     }
   };
-  require(options.goal.eager_bytes.has_value(), "--eager", form.is_goal, "a GOAL program");
-  require(options.goal.one_nic, "--one-nic", form.is_goal, "a GOAL program");
-  require(options.msccl.chunk_bytes.has_value(), "--chunk", form.is_msccl, "an MSCCL algorithm");
+  require(options.goal.eager_bytes.has_value(), "--eager",
+          kind == Kind::kGoal || kind == Kind::kChakra, "a GOAL program or a Chakra trace");
+  require(options.goal.one_nic, "--one-nic", kind == Kind::kGoal, "a GOAL program");
+  require(options.msccl.chunk_bytes.has_value(), "--chunk", kind == Kind::kMsccl,
+          "an MSCCL algorithm");
+  require(options.chakra.control_dependencies, "--ctrl-deps", kind == Kind::kChakra,
+          "a Chakra trace");
+}
+
+Schedule load_chakra(const ChakraFiles& files, const MemoryLimit& memory,
+                     const ImportOptions& options) {
+  require_for(Kind::kChakra, options, files.of_rank(0));
+  std::vector<std::string> traces;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t r = 0; r < files.ranks; ++r) {
+    traces.push_back(read_file(files.of_rank(r), kMostFileBytes, memory));
+    bytes += traces.back().size();
+  }
+  require_to_read(memory, (kMemoryOfChakra - 1) * bytes, files.prefix, bytes);
+  ChakraOptions chakra = options.chakra;
+  chakra.eager_bytes = options.goal.eager_bytes;
+  return read_chakra(traces, files.prefix, chakra, memory);
 }
 
 }  // namespace
@@ -74,6 +97,7 @@ Trace load_trace(const std::string& path, const MemoryLimit& memory) {
 
 Schedule load_schedule(const std::string& path, const MemoryLimit& memory,
                        const ImportOptions& options) {
+  if (const auto files = chakra_files(path)) return load_chakra(*files, memory, options);
   FileReader reader(path);
   const std::optional<Form> form = form_of(reader.first_look());
   if (!form) {
@@ -81,11 +105,11 @@ Schedule load_schedule(const std::string& path, const MemoryLimit& memory,
     drop_mark(first, path);
     throw InputError(
         fmt::format("{}: not a schedule; expected Slackline's text ('slackline schedule 1'), its "
-                    "JSON, GOAL as text ('num_ranks') or as txt2bin's bytes, or MSCCL's XML "
-                    "('<algo')",
+                    "JSON, GOAL as text ('num_ranks') or as txt2bin's bytes, MSCCL's XML "
+                    "('<algo'), or Chakra's traces (NAME.RANK.et)",
                     path));
   }
-  require_for(*form, options, path);
+  require_for(form->kind, options, path);
   if (reader.size()) require_to_read(memory, form->memory_of_byte * *reader.size(), path);
   const std::string bytes =
       reader.all(kMostFileBytes, [&](std::uint64_t more) { require_to_read(memory, more, path); });
