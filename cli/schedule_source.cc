@@ -88,7 +88,7 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
   arguments.flag("--ctrl-deps", import_.chakra.control_dependencies,
                  "of a Chakra trace: ctrl_deps hold nodes back, too");
   arguments.option("--chunk", "SIZE", import_.msccl.chunk_bytes,
-                   "of an MSCCL algorithm: the bytes of a chunk (default: 4KiB)",
+                   "of an MSCCL algorithm or plan: the bytes of a chunk (default: 4KiB)",
                    [](std::string_view text, std::string_view what) {
                      const std::uint64_t bytes = sched::parse_bytes(text, what);
                      if (bytes > 0) return bytes;

@@ -9,6 +9,7 @@
 #include "sched/import/chakra_files.h"
 #include "sched/import/goal_binary.h"
 #include "sched/import/json.h"
+#include "sched/import/mscclpp.h"
 #include "sched/text.h"
 #include "sched/trace_file.h"
 
@@ -42,11 +43,16 @@ constexpr Form kGoalBinary{[](auto text, auto file, const auto& options) {
 constexpr Form kMsccl{
     [](auto text, auto file, const auto& options) { return read_msccl(text, file, options.msccl); },
     40, Kind::kMsccl};
+constexpr Form kMscclpp{[](auto text, auto file, const auto& options) {
+                          return read_mscclpp(text, file, options.msccl);
+                        },
+                        20, Kind::kMsccl};
 
 std::optional<Form> form_of(std::string_view bytes) {
   if (looks_like_goal_binary(bytes)) return kGoalBinary;
   if (bytes.starts_with(kUtf8Mark)) bytes.remove_prefix(kUtf8Mark.size());
   if (looks_like_text(bytes)) return kText;
+  if (looks_like_mscclpp(bytes)) return kMscclpp;
   const std::size_t start = bytes.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos && bytes[start] == '{') return kJson;
   if (looks_like_goal(bytes)) return kGoal;
@@ -64,7 +70,7 @@ void require_for(Kind kind, const ImportOptions& options, std::string_view path)
           kind == Kind::kGoal || kind == Kind::kChakra, "a GOAL program or a Chakra trace");
   require(options.goal.one_nic, "--one-nic", kind == Kind::kGoal, "a GOAL program");
   require(options.msccl.chunk_bytes.has_value(), "--chunk", kind == Kind::kMsccl,
-          "an MSCCL algorithm");
+          "an MSCCL algorithm or an MSCCL++ plan");
   require(options.chakra.control_dependencies, "--ctrl-deps", kind == Kind::kChakra,
           "a Chakra trace");
 }

@@ -24,11 +24,11 @@ struct ImportOptions {
 Trace load_trace(const std::string& path, const MemoryLimit& memory = {});
 
 /// Reads a schedule in whichever form the file has: Slackline's text, JSON, GOAL as text or bytes,
-/// or MSCCL's XML. The form is known from the first bytes, and no more is read of a file that has
-/// none. Chakra's traces are known by their names instead (sched/import/chakra_files.h), and those
-/// of all ranks are read. Throws InputError as the readers do, with the path for a name, and where
-/// an option is given that is of another form; EnvironmentError, before it is read, if memory will
-/// not hold it and what is made of it.
+/// MSCCL's XML or MSCCL++'s JSON. Forms are known from the first bytes, and no more is read of a
+/// file without. Chakra's traces are known by their names instead (sched/import/chakra_files.h),
+/// and those of all ranks are read. Throws InputError as the readers do, with the path for a name,
+/// and where an option is given that is of another form; EnvironmentError, before it is read, if
+/// memory will not hold it and what is made of it.
 Schedule load_schedule(const std::string& path, const MemoryLimit& memory = {},
                        const ImportOptions& options = {});
 

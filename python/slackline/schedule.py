@@ -255,7 +255,8 @@ def compile(spec: str) -> Schedule:
 
 
 def read(path: Path) -> Schedule:
-    """The schedule of a file: Slackline's text or JSON, GOAL, Chakra's traces, or an MSCCL algorithm."""
+    """The schedule of a file: Slackline's text or JSON, GOAL, Chakra's traces, an MSCCL algorithm
+    or an MSCCL++ plan."""
     return Schedule(_native.load_schedule(os.fspath(path)))
 
 

@@ -362,7 +362,7 @@ TEST(ChakraFiles, AreFoundByAnyOfTheirNames) {
   EXPECT_FALSE(chakra_files(folder + "/a/t.json"));
   EXPECT_FALSE(chakra_files(folder + "/a/t.2.et"));
   EXPECT_FALSE(chakra_files(folder + "/a/u"));
-  const auto error = [&](const char* path) -> std::string {
+  const auto error_at = [&](const char* path) -> std::string {
     try {
       chakra_files(folder + path);
     } catch (const InputError& error) {
@@ -370,15 +370,15 @@ TEST(ChakraFiles, AreFoundByAnyOfTheirNames) {
     }
     return "";
   };
-  EXPECT_EQ(error("/b/t.0.et"),
+  EXPECT_EQ(error_at("/b/t.0.et"),
             folder + "/b/t.1.et: it is missing, and " + folder +
                 "/b/t.2.et is there; expected the trace of each rank from 0 on");
-  EXPECT_EQ(error("/b"), folder +
-                             "/b: a folder with the traces of 2 programs, 't' and 'u' among "
-                             "them; expected one, or a trace's file");
-  EXPECT_EQ(error(""), folder +
-                           ": a folder without traces; expected a file, or a folder of Chakra "
-                           "traces NAME.RANK.et");
+  EXPECT_EQ(error_at("/b"), folder +
+                                "/b: a folder with the traces of 2 programs, 't' and 'u' among "
+                                "them; expected one, or a trace's file");
+  EXPECT_EQ(error_at(""), folder +
+                              ": a folder without traces; expected a file, or a folder of Chakra "
+                              "traces NAME.RANK.et");
   std::filesystem::remove_all(folder);
 }
 
