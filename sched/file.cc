@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <optional>
 
 #include "base/error.h"
@@ -75,13 +76,30 @@ void require_for(Kind kind, const ImportOptions& options, std::string_view path)
           "a Chakra trace");
 }
 
+// As they stand: bytes are no text, which may begin with a mark.
+std::string read_bytes(const std::string& path, const MemoryLimit& memory) {
+  const std::uint64_t size = FileReader(path).size().value_or(0);
+  if (size > kMostFileBytes) {
+    throw InputError(fmt::format("{}: the file is too long; expected at most {} MiB", path,
+                                 kMostFileBytes >> 20));
+  }
+  require_to_read(memory, size, path);
+  std::string bytes(size, '\0');
+  std::ifstream in(path, std::ios::binary);
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(size))) {
+    throw InputError(
+        fmt::format("{}: cannot read its {} bytes; expected a readable file", path, size));
+  }
+  return bytes;
+}
+
 Schedule load_chakra(const ChakraFiles& files, const MemoryLimit& memory,
                      const ImportOptions& options) {
   require_for(Kind::kChakra, options, files.of_rank(0));
   std::vector<std::string> traces;
   std::uint64_t bytes = 0;
   for (std::uint32_t r = 0; r < files.ranks; ++r) {
-    traces.push_back(read_file(files.of_rank(r), kMostFileBytes, memory));
+    traces.push_back(read_bytes(files.of_rank(r), memory));
     bytes += traces.back().size();
   }
   require_to_read(memory, (kMemoryOfChakra - 1) * bytes, files.prefix, bytes);

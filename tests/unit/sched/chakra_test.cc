@@ -17,6 +17,7 @@
 #include "base/write_file.h"
 #include "sched/compile.h"
 #include "sched/export/chakra_schema.h"
+#include "sched/file.h"
 #include "sched/import/chakra.h"
 #include "sched/import/chakra_files.h"
 #include "sched/import/goal.h"
@@ -380,6 +381,20 @@ TEST(ChakraFiles, AreFoundByAnyOfTheirNames) {
                               ": a folder without traces; expected a file, or a folder of Chakra "
                               "traces NAME.RANK.et");
   std::filesystem::remove_all(folder);
+}
+
+// A length of 32,639 bytes is the mark of UTF-16.
+TEST(ChakraFiles, AreNoText) {
+  std::string bytes;
+  {
+    pbf_writer out(bytes);
+    out.add_string(chakra::metadata_field::kVersion, std::string(32639 - 4, '1'));
+  }
+  ASSERT_EQ(bytes.size(), 32639u);
+  const std::string path = ::testing::TempDir() + "/chakra_mark.0.et";
+  write_file(path, with_length(bytes) + node(0, kComp, {}, {}, 1));
+  EXPECT_EQ(load_schedule(path).op_count(), 1u);
+  std::filesystem::remove(path);
 }
 
 }  // namespace
