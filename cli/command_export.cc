@@ -25,7 +25,8 @@ class Export : public Command {
     source_.declare_proof(arguments, Proof::kOnDemand);
     arguments.option("-t,--to", "FORMAT", format_,
                      fmt::format("one of {}", fmt::join(format_names(), ", ")));
-    arguments.output("-o,--output", output_, "where it goes (default: standard output)");
+    arguments.output("-o,--output", output_,
+                     "where it goes (default: standard output); of chakra, PREFIX.RANK.et");
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("chain:ranks=4,bytes=4MiB --to dot -o chain.dot");
   }
@@ -43,15 +44,37 @@ class Export : public Command {
       throw InputError(
           fmt::format("--json: {} is no text; expected a file, --output", exporter->name));
     }
+    if (exporter->write_ranks != nullptr && is_standard_output(output_)) {
+      throw InputError(
+          fmt::format("--to: {} is a file of each rank; expected the beginning of their names, "
+                      "--output PREFIX",
+                      exporter->name));
+    }
     source_.takes(exporter->memory_of_op);
     const LoadedSchedule loaded = source_.load_proved(console);
     console.phase("writing");
+    if (exporter->write_ranks != nullptr) {
+      write_ranks(*exporter, loaded, console);
+      return 0;
+    }
     const std::string contents = exporter->write(loaded.schedule);
     deliver_as(exporter->name, output_, contents, subject_of(loaded), json_, console);
     return 0;
   }
 
  private:
+  void write_ranks(const sched::ExporterEntry& exporter, const LoadedSchedule& loaded,
+                   Console& console) const {
+    const std::vector<std::string> contents = exporter.write_ranks(loaded.schedule);
+    std::size_t bytes = 0;
+    for (std::size_t r = 0; r < contents.size(); ++r) {
+      write_output_file(fmt::format("{}.{}{}", *output_, r, exporter.ending), contents[r]);
+      bytes += contents[r].size();
+    }
+    say_written(exporter.name, *output_, contents.size(), bytes, subject_of(loaded), json_,
+                console);
+  }
+
   ScheduleSource source_;
   std::optional<std::string> format_;
   std::optional<std::string> output_;

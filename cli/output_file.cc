@@ -77,4 +77,18 @@ void deliver_as(std::string_view format, const std::optional<std::string>& path,
   });
 }
 
+void say_written(std::string_view format, const std::string& prefix, std::size_t files,
+                 std::size_t bytes, Subject schedule, bool json, Console& console) {
+  const std::string name = std::exchange(
+      schedule.name,
+      fmt::format("{}: {} files, {} as {}", prefix, files, human_bytes(bytes), format));
+  Answer answer({json, false}, std::move(schedule));
+  answer.set("schedule", name);
+  answer.set("format", format);
+  answer.set("file_bytes", bytes);
+  answer.set("file", prefix);
+  answer.set("files", files);
+  console.print(answer.text());
+}
+
 }  // namespace slackline::cli

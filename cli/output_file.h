@@ -32,4 +32,8 @@ void deliver_as(std::string_view format, const std::optional<std::string>& path,
 void deliver_as(std::string_view format, const std::optional<std::string>& path,
                 const sched::Pieces& pieces, Subject schedule, bool json, Console& console);
 
+/// What is said of so many files, of so many bytes together, whose names begin with `prefix`.
+void say_written(std::string_view format, const std::string& prefix, std::size_t files,
+                 std::size_t bytes, Subject schedule, bool json, Console& console);
+
 }  // namespace slackline::cli

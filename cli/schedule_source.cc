@@ -81,12 +81,14 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
   arguments.flag("--lockstep", lockstep_, "a barrier among all ranks between steps");
   // What those say who run what other tools have made.
   arguments.option("--eager", "SIZE", import_.goal.eager_bytes,
-                   "of a GOAL program: sends of up to so many bytes are buffered",
+                   "of a GOAL program or Chakra trace: sends of up to so many bytes are buffered",
                    sched::parse_bytes);
   arguments.flag("--one-nic", import_.goal.one_nic,
                  "of a GOAL program: the NICs of a rank are its one NIC");
+  arguments.flag("--ctrl-deps", import_.chakra.control_dependencies,
+                 "of a Chakra trace: ctrl_deps hold nodes back, too");
   arguments.option("--chunk", "SIZE", import_.msccl.chunk_bytes,
-                   "of an MSCCL algorithm: the bytes of a chunk (default: 4KiB)",
+                   "of an MSCCL algorithm or plan: the bytes of a chunk (default: 4KiB)",
                    [](std::string_view text, std::string_view what) {
                      const std::uint64_t bytes = sched::parse_bytes(text, what);
                      if (bytes > 0) return bytes;
@@ -120,6 +122,7 @@ std::string ScheduleSource::import_option() const {
   if (import_.goal.eager_bytes) return "--eager";
   if (import_.goal.one_nic) return "--one-nic";
   if (import_.msccl.chunk_bytes) return "--chunk";
+  if (import_.chakra.control_dependencies) return "--ctrl-deps";
   return "";
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/split.h"
 #include "machine/input_text.h"
+#include "machine/nccl_topology.h"
 #include "machine/platform_figures.h"
 #include "machine/topology_entry.h"
 
@@ -65,6 +66,32 @@ const PresetEntry* find_preset(std::string_view name) {
   return entry == all.end() ? nullptr : &*entry;
 }
 
+// Whether figures in an inline text have that key.
+bool has_key(std::string_view figures, std::string_view key) {
+  const auto items = base::split(figures);
+  return std::any_of(items.begin(), items.end(), [&](std::string_view item) {
+    return is_key(item.substr(0, item.find('=')), key);
+  });
+}
+
+// NCCL's topology of a host, with figures of its own.
+Platform from_xml(const Halves& halves, std::string_view whole) {
+  const std::string path(halves.head);
+  const std::string xml = read_input_file(path, "platform", "a TOML file or NCCL's topology (XML)");
+  if (!looks_like_nccl_topology(xml)) {
+    throw InputError(fmt::format(
+        "{}: it is not NCCL's topology (<system>); expected that, or simgrid:file={} for "
+        "SimGrid's platforms",
+        path, path));
+  }
+  const NcclFigures figures{has_key(halves.figures, "rate"), has_key(halves.figures, "copy_rate")};
+  Platform platform = platform_from_nccl(xml, path, figures);
+  if (halves.has_figures) set_figures(platform, halves.figures, whole);
+  check_topology(platform, "platform " + in_quotes(whole));
+  platform.name = whole;
+  return platform;
+}
+
 std::string preset_names() {
   std::string names;
   for (const PresetEntry& entry : presets()) {
@@ -112,12 +139,13 @@ Platform load_platform(std::string_view text) {
     return platform;
   }
   if (find_topology(halves.head) != nullptr) return parse_platform_spec(text);
+  if (halves.head.ends_with(".xml")) return from_xml(halves, text);
   const std::string path(text);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored) && !path.ends_with(".toml")) {
     throw InputError(fmt::format(
         "platform {}: no such preset or file; expected {}, star:key=value,… or another topology "
-        "({}), or a TOML file's path",
+        "({}), or the path of a TOML file or of NCCL's topology (XML)",
         in_quotes(text), preset_names(), topology_names()));
   }
   return platform_from_toml(read_input_file(path, "platform"), path);

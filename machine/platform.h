@@ -94,8 +94,8 @@ Platform parse_platform_spec(std::string_view text);
 /// Throws InputError "file:line: …".
 Platform platform_from_toml(std::string_view text, std::string_view file);
 
-/// What `--platform` takes: a preset's name, an inline spec, a preset with figures of its own
-/// (`fractus:nic=fair,latency=2us`), or else a TOML file's path. Throws InputError.
+/// What `--platform` takes: a preset's name, an inline spec, a preset with figures of its own or so
+/// NCCL's topology (nccl_topology.h), or else a TOML file's path. Throws InputError.
 Platform load_platform(std::string_view text);
 
 /// A platform that comes with the library.

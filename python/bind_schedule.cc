@@ -72,7 +72,7 @@ std::vector<Finding> findings(const Schedule& schedule, std::size_t most) {
 
 std::string exported(const Schedule& schedule, const std::string& format) {
   if (const sched::ExporterEntry* entry = sched::find_exporter(format))
-    return entry->write(schedule);
+    return sched::written_whole(*entry, schedule);
   std::string known;
   for (const sched::ExporterEntry& entry : sched::exporters()) {
     known += (known.empty() ? "" : ", ") + std::string(entry.name);

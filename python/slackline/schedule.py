@@ -228,7 +228,8 @@ class Schedule:
 
     def export(self, format: str) -> str:
         """It in the format of another tool. `formats()` lists them. One that is no text, as goal-bin,
-        comes back as bytes by .encode("utf-8", "surrogateescape").
+        comes back as bytes by .encode("utf-8", "surrogateescape"). One with a file of each rank, as
+        chakra, only the program writes: it is refused.
 
         >>> compile("chain:ranks=2,bytes=1MiB").export("dot").splitlines()[0]
         'digraph G {'
@@ -254,7 +255,8 @@ def compile(spec: str) -> Schedule:
 
 
 def read(path: Path) -> Schedule:
-    """The schedule of a file: Slackline's text or JSON, GOAL, or an MSCCL algorithm."""
+    """The schedule of a file: Slackline's text or JSON, GOAL, Chakra's traces, an MSCCL algorithm
+    or an MSCCL++ plan."""
     return Schedule(_native.load_schedule(os.fspath(path)))
 
 

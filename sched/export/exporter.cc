@@ -1,8 +1,12 @@
 #include "sched/export/exporter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
+#include "sched/export/chakra.h"
 #include "sched/export/csv.h"
 #include "sched/export/events.h"
 #include "sched/export/goal.h"
@@ -32,11 +36,20 @@ constexpr std::array kExporters = {
                   write_goal_binary, 300, true},
     ExporterEntry{"csv", "one row per data message", write_csv, 300},
     ExporterEntry{"msccl-xml", "an algorithm for MSCCL's GPU runtime", write_msccl, 700},
+    ExporterEntry{"chakra", "a trace of each rank for astra-sim: PREFIX.RANK.et", nullptr, 600,
+                  true, write_chakra, ".et"},
 };
 
 }  // namespace
 
 std::span<const ExporterEntry> exporters() { return kExporters; }
+
+std::string written_whole(const ExporterEntry& exporter, const Schedule& schedule) {
+  if (exporter.write != nullptr) return exporter.write(schedule);
+  throw Unsupported(
+      fmt::format("{}: it is a file of each rank; expected `slackline export --to {} -o PREFIX`",
+                  exporter.name, exporter.name));
+}
 
 const ExporterEntry* find_exporter(std::string_view name) {
   const auto found = std::find_if(kExporters.begin(), kExporters.end(),

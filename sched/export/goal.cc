@@ -24,7 +24,8 @@ constexpr std::string_view kHeader =
 
 class Writer {
  public:
-  explicit Writer(const Schedule& schedule) : schedule_(schedule), operations_(schedule, "goal") {}
+  explicit Writer(const Schedule& schedule)
+      : schedule_(schedule), operations_(schedule, {"goal"}) {}
 
   std::string write() {
     out_ = kHeader;

@@ -14,7 +14,7 @@ namespace {
 class Writer {
  public:
   Writer(const Schedule& schedule, std::uint32_t ticks_per_ns)
-      : schedule_(schedule), operations_(schedule, "goal-bin", ticks_per_ns) {}
+      : schedule_(schedule), operations_(schedule, {"goal-bin", "GOAL", ticks_per_ns}) {}
 
   std::string write() {
     const std::uint32_t ranks = schedule_.rank_count();

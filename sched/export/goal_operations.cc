@@ -35,34 +35,32 @@ std::uint64_t whole_ticks(Time duration, std::uint32_t ticks_per_ns) {
   return static_cast<std::uint64_t>(std::min<unsigned __int128>(ticks, kForever.count()));
 }
 
-// GOAL's readers keep a cpu in 8 bits.
-constexpr std::uint16_t kMaxCpu = 255;
-
 }  // namespace
 
-GoalOperations::GoalOperations(const Schedule& schedule, std::string_view format,
-                               std::uint32_t ticks_per_ns)
-    : schedule_(schedule), format_(format), ticks_per_ns_(ticks_per_ns) {
-  require_static(schedule, format);
+GoalOperations::GoalOperations(const Schedule& schedule, const GoalDialect& dialect)
+    : schedule_(schedule), dialect_(dialect) {
+  require_static(schedule, dialect.format);
   order_ = channel_order(schedule);
   tags_ = message_tags(schedule);
 }
 
 void GoalOperations::refuse(OpId id, std::string_view why) const {
-  throw Unsupported(fmt::format("{}: {} {}", format_, describe(schedule_, id), why));
+  throw Unsupported(fmt::format("{}: {} {}", dialect_.format, describe(schedule_, id), why));
 }
 
 GoalOperation GoalOperations::of(OpId id) const {
   const Op& op = schedule_.op(id);
-  if (op.lane > kMaxCpu) {
-    refuse(id, fmt::format("is on lane {}; GOAL's cpus are 0 to {}", op.lane, kMaxCpu));
+  if (op.lane > dialect_.most_lane) {
+    refuse(id, fmt::format("is on lane {}; {}'s cpus are 0 to {}", op.lane, dialect_.tool,
+                           dialect_.most_lane));
   }
   GoalOperation out;
   out.cpu = static_cast<std::uint8_t>(op.lane);
   switch (op.kind) {
     case OpKind::kPut:
       if (op.notify != Notify::kImm) {
-        refuse(id, "has no counterpart in GOAL; only puts with immediate have");
+        refuse(id, fmt::format("has no counterpart in {}; only puts with immediate have",
+                               dialect_.tool));
       }
       [[fallthrough]];
     case OpKind::kSend:
@@ -84,10 +82,10 @@ GoalOperation GoalOperations::of(OpId id) const {
     case OpKind::kFetchXor:
     case OpKind::kCompareSwap:
     case OpKind::kPoll:
-      refuse(id, "has no counterpart in GOAL");
+      refuse(id, fmt::format("has no counterpart in {}", dialect_.tool));
     case OpKind::kCalc:
     case OpKind::kDelay:
-      out.amount = whole_ticks(schedule_.arguments(op).duration, ticks_per_ns_);
+      out.amount = whole_ticks(schedule_.arguments(op).duration, dialect_.ticks_per_ns);
       return out;
     case OpKind::kCopy:
     case OpKind::kReduce:

@@ -18,11 +18,18 @@ struct GoalOperation {
   std::uint64_t amount = 0;  // bytes, or ticks of time
 };
 
+/// What else is written so: programs of messages and computation that say nothing of memory.
+struct GoalDialect {
+  std::string_view format;         // what errors begin with
+  std::string_view tool = "GOAL";  // what has no counterpart
+  std::uint32_t ticks_per_ns = 1;  // 1 to 10^6: a tick is a nanosecond, or a part of one
+  std::uint16_t most_lane = 255;   // above 255 a GoalOperation does not say it
+};
+
 class GoalOperations {
  public:
-  /// `format` is what errors name. A tick is a nanosecond, unless there are more in one (1 to
-  /// 10^6). Throws Unsupported if the schedule is not static. The schedule must outlive this.
-  GoalOperations(const Schedule& schedule, std::string_view format, std::uint32_t ticks_per_ns = 1);
+  /// Throws Unsupported if the schedule is not static. The schedule must outlive this.
+  GoalOperations(const Schedule& schedule, const GoalDialect& dialect);
 
   /// Throws Unsupported, naming the operation, as write_goal() says.
   GoalOperation of(OpId id) const;
@@ -45,8 +52,7 @@ class GoalOperations {
   [[noreturn]] void refuse(OpId id, std::string_view why) const;
 
   const Schedule& schedule_;
-  std::string_view format_;
-  std::uint32_t ticks_per_ns_;
+  const GoalDialect dialect_;
   ChannelOrder order_;
   std::vector<std::uint32_t> tags_;
 };

@@ -478,8 +478,8 @@ TEST(LoadPlatform, SaysWhatIsWrong) {
       error_of([] { load_platform("fractur"); }),
       HasSubstr("'fractur': no such preset or file; expected apt, cori, fdr-4node, fractus, "
                 "local, sierra, stampede, tcp-wan, star:key=value,… or another topology "
-                "(star, two-level, fat-tree, dragonfly, torus or simgrid), or a TOML file's "
-                "path"));
+                "(star, two-level, fat-tree, dragonfly, torus or simgrid), or the path of a TOML "
+                "file or of NCCL's topology (XML)"));
   EXPECT_THAT(error_of([] { load_platform(""); }), HasSubstr("no such preset or file"));
   EXPECT_THAT(error_of([] { load_platform("fractus:"); }), HasSubstr("expected key=value"));
   EXPECT_THAT(error_of([] { load_platform("fractus:o_post=1"); }),

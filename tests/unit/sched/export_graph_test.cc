@@ -191,6 +191,11 @@ TEST(Exporters, RandomSchedulesAreWrittenOrRefusedByName) {
     const Schedule schedule = testing::random_schedule(seed, 10);
     for (const ExporterEntry& entry : exporters()) {
       try {
+        if (entry.write_ranks != nullptr) {
+          EXPECT_EQ(entry.write_ranks(schedule).size(), schedule.rank_count());
+          EXPECT_EQ(entry.write_ranks(schedule), entry.write_ranks(schedule));
+          continue;
+        }
         EXPECT_FALSE(entry.write(schedule).empty());
         EXPECT_EQ(entry.write(schedule), entry.write(schedule));
       } catch (const Unsupported& error) {
@@ -215,12 +220,24 @@ TEST(Exporters, DynamicSchedulesAreRefusedWhereTheyMeanNothing) {
   }
 }
 
+TEST(Exporters, AFileOfEachRankTakesStaticSchedulesOnly) {
+  try {
+    find_exporter("chakra")->write_ranks(testing::queue_push());
+    ADD_FAILURE();
+  } catch (const Unsupported& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith("chakra takes static schedules only: op 2 "));
+  }
+}
+
 TEST(Exporters, AreFoundByName) {
   for (const ExporterEntry& entry : exporters()) {
     ASSERT_NE(find_exporter(entry.name), nullptr);
     EXPECT_EQ(find_exporter(entry.name)->name, entry.name);
   }
   EXPECT_EQ(find_exporter("pdf"), nullptr);
+  EXPECT_EQ(written_whole(*find_exporter("text"), testing::small_chain()),
+            find_exporter("text")->write(testing::small_chain()));
+  EXPECT_THROW(written_whole(*find_exporter("chakra"), testing::small_chain()), Unsupported);
 }
 
 }  // namespace

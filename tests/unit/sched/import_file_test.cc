@@ -85,10 +85,12 @@ TEST_F(Files, SchedulesAreReadInWhateverFormTheyHave) {
   EXPECT_EQ(load_schedule(path("h")).digest(), load_schedule(path("c")).digest());
   for (const char* text : {"", "nonsense", "// only a comment", "/* open"}) {
     write_file(path("d"), text);
-    EXPECT_EQ(error_of([&] { load_schedule(path("d")); }),
-              path("d") +
-                  ": not a schedule; expected Slackline's text ('slackline schedule 1'), its JSON, "
-                  "GOAL as text ('num_ranks') or as txt2bin's bytes, or MSCCL's XML ('<algo')");
+    EXPECT_EQ(
+        error_of([&] { load_schedule(path("d")); }),
+        path("d") +
+            ": not a schedule; expected Slackline's text ('slackline schedule 1'), its JSON, "
+            "GOAL as text ('num_ranks') or as txt2bin's bytes, MSCCL's XML ('<algo'), or Chakra's "
+            "traces (NAME.RANK.et)");
   }
   write_file(path("e"), "slackline schedule 2");
   EXPECT_EQ(error_of([&] { load_schedule(path("e")); }),

@@ -1,0 +1,591 @@
+#include "sched/import/mscclpp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text_scan.h"
+#include "sched/event_graph.h"
+#include "sched/import/json_fields.h"
+#include "sched/program_writer.h"
+
+namespace slackline::sched {
+namespace {
+
+constexpr std::uint64_t kChunkBytes = 4096;
+constexpr std::uint64_t kAlignment = 16;  // bytes: parts of a chunk begin at multiples, as there
+constexpr std::uint32_t kMostGpus = 1024;
+constexpr std::uint32_t kMostChunks = 1u << 20;
+
+// Of a GPU, by the kind of channel ("memory", "port"): the peers of its channels.
+using Peers = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
+
+struct PlanGpu {
+  std::uint32_t input = 0;  // chunks
+  std::uint32_t output = 0;
+  std::uint32_t scratch = 0;
+  std::array<BufferId, 3> buffers;  // of them
+  Peers peers;
+};
+
+// The k-th signals of one GPU to another, over their j-th channel of a kind.
+struct Signals {
+  ChannelId channel;
+  std::vector<OpId> sent;
+  std::vector<OpId> received;
+};
+
+// A barrier of several thread blocks, the k-th time.
+struct Meeting {
+  std::vector<OpId> arrived;
+  std::vector<OpId> left;
+  std::uint32_t blocks = 0;
+};
+
+class PlanImporter {
+ public:
+  PlanImporter(const JsonPlace& root, const MscclOptions& options)
+      : root_(root),
+        count_(gpu_count(root)),
+        chunk_(options.chunk_bytes.value_or(kChunkBytes)),
+        builder_(count_) {}
+
+  Schedule import() {
+    refuse_what_is_not_there();
+    builder_.set_title(root_.at("name").text());
+    in_place_ = root_.at("inplace").boolean();
+    collective_ = root_.at("collective").text();
+    const JsonPlace gpus = root_.list("gpus");
+    for (std::uint32_t g = 0; g < count_; ++g) add_memory(g, gpus.entry(g));
+    add_contract();
+    for (std::uint32_t g = 0; g < count_; ++g) add_gpu(g, gpus.entry(g));
+    check_signals();
+    Schedule schedule = builder_.build();
+    if (const std::vector<OpId> cycle = find_cycle(schedule); !cycle.empty()) refuse(cycle);
+    return schedule;
+  }
+
+ private:
+  static std::uint32_t gpu_count(const JsonPlace& root) {
+    const JsonPlace gpus = root.list("gpus");
+    if (gpus.size() == 0 || gpus.size() > kMostGpus) {
+      gpus.fail(fmt::format("{} GPUs; expected 1 to {}", gpus.size(), kMostGpus));
+    }
+    return static_cast<std::uint32_t>(gpus.size());
+  }
+
+  void refuse_what_is_not_there() const {
+    const JsonPlace protocol = root_.at("protocol");
+    if (protocol.text() != "Simple") {
+      protocol.fail(
+          fmt::format("protocol {} is not supported; expected Simple", in_quotes(protocol.text())));
+    }
+    if (root_.has("reuse_resources") && root_.at("reuse_resources").boolean()) {
+      root_.at("reuse_resources")
+          .fail(
+              "scratch memory that is used again is not supported; "
+              "expected false");
+    }
+    if (chunk_ == 0 || chunk_ % kAlignment != 0) {
+      root_.fail(fmt::format("chunks of {} bytes; expected a multiple of {}", chunk_, kAlignment));
+    }
+  }
+
+  // The chunks of a GPU's own part of the whole.
+  std::uint32_t part() const {
+    return collective_ == "reducescatter" ? gpus_[0].output : gpus_[0].input;
+  }
+  bool in_parts() const { return collective_ == "allgather" || collective_ == "reducescatter"; }
+
+  void add_memory(std::uint32_t g, const JsonPlace& place) {
+    const JsonPlace id = place.at("id");
+    if (id.number() != g) id.fail(fmt::format("expected {}: GPUs stand in order", g));
+    PlanGpu& gpu = gpus_.emplace_back();
+    gpu.input = place.at("input_chunks").number32(kMostChunks);
+    gpu.output = place.at("output_chunks").number32(kMostChunks);
+    gpu.scratch = place.at("scratch_chunks").number32(kMostChunks);
+    if (gpu.input != gpus_[0].input || gpu.output != gpus_[0].output) {
+      place.fail(
+          fmt::format("{} chunks of input and {} of output, GPU 0 has {} and {}; expected "
+                      "the same",
+                      gpu.input, gpu.output, gpus_[0].input, gpus_[0].output));
+    }
+    const auto add = [&](std::uint64_t chunks) {
+      return chunks == 0 ? BufferId() : builder_.add_buffer(RankId(g), chunks * chunk_);
+    };
+    gpu.buffers[0] = add(in_place_ ? std::max(gpu.input, gpu.output) : gpu.input);
+    gpu.buffers[1] = in_place_ ? gpu.buffers[0] : add(gpu.output);
+    gpu.buffers[2] = add(gpu.scratch);
+    if (!place.has("channels")) return;
+    const JsonPlace channels = place.list("channels");
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const JsonPlace channel = channels.entry(c);
+      const std::string& kind = kind_of(channel.at("channel_type"));
+      const JsonPlace connected = channel.list("connected_to");
+      for (std::size_t i = 0; i < connected.size(); ++i) {
+        const JsonPlace peer = connected.entry(i);
+        gpu.peers[kind].push_back(peer.number32(count_ - 1));
+        if (gpu.peers[kind].back() == g) peer.fail("its own GPU; expected another one");
+      }
+    }
+  }
+
+  static const std::string& kind_of(const JsonPlace& place) {
+    const std::string& kind = place.text();
+    if (kind != "memory" && kind != "port") {
+      place.fail(
+          fmt::format("{} channels are not supported; expected memory or port", in_quotes(kind)));
+    }
+    return kind;
+  }
+
+  // Chunks of the input (0), the output (1) or the scratch memory (2) of a GPU.
+  Slice chunks(std::uint32_t g, std::uint32_t buffer, std::uint64_t first, std::uint64_t count,
+               const JsonPlace& place) const {
+    const PlanGpu& gpu = gpus_[g];
+    const std::uint32_t size = buffer == 0 ? gpu.input : buffer == 1 ? gpu.output : gpu.scratch;
+    const std::uint32_t inner = collective_ == "reducescatter" ? 1 : 0;
+    // In place, of the larger memory the smaller one is the GPU's own part; by either name all of
+    // the larger one may be meant.
+    const std::uint64_t shift =
+        in_place_ && in_parts() && buffer == inner ? std::uint64_t{g} * part() : 0;
+    if (count == 0 || first + count > size) {
+      place.fail(fmt::format("chunks {} to {} of {} of GPU {}; expected some of its {} chunks",
+                             first, std::int64_t(first + count) - 1,
+                             buffer == 0   ? "the input"
+                             : buffer == 1 ? "the output"
+                                           : "the scratch memory",
+                             g, size));
+    }
+    return {gpu.buffers[buffer], (first + shift) * chunk_, count * chunk_};
+  }
+
+  void add_contract() {
+    const PlanGpu& any = gpus_[0];
+    const std::uint64_t whole = std::max(any.input, any.output);
+    builder_.set_message_bytes(whole * chunk_);
+    const bool sums = collective_ == "allreduce" || collective_ == "reducescatter";
+    const JsonPlace place = root_.at("collective");
+    const auto need = [&](std::uint64_t input, std::uint64_t output) {
+      if (any.input == input && any.output == output && whole != 0) return;
+      place.fail(
+          fmt::format("{} chunks of input and {} of output; expected {} and {}, as {} among {} "
+                      "GPUs has them",
+                      any.input, any.output, input, output, collective_, count_));
+    };
+    const std::uint64_t each = std::uint64_t{part()} * count_;
+    if (collective_ == "allreduce") {
+      need(any.input, any.input);
+    } else if (collective_ == "allgather") {
+      need(any.input, each);
+    } else if (collective_ == "reducescatter") {
+      need(each, any.output);
+    } else if (collective_ == "alltoall") {
+      need(any.input / count_ * count_, any.input);
+    } else {
+      place.fail(
+          fmt::format("{} is not supported; expected allreduce, allgather, reducescatter or "
+                      "alltoall",
+                      in_quotes(collective_)));
+    }
+    for (std::uint32_t g = 0; g < count_; ++g) {
+      builder_.add_pre({chunks(g, 0, 0, any.input, place), ValueId(g), 0});
+      if (sums) {
+        const std::uint64_t from = collective_ == "allreduce" ? 0 : g * part() * chunk_;
+        builder_.add_post({chunks(g, 1, 0, any.output, place), ValueId(0), from, count_});
+        continue;
+      }
+      const std::uint64_t share = any.output / count_;
+      for (std::uint32_t from = 0; from < count_; ++from) {
+        const std::uint64_t of_value = collective_ == "allgather" ? 0 : g * share * chunk_;
+        builder_.add_post({chunks(g, 1, from * share, share, place), ValueId(from), of_value});
+      }
+    }
+  }
+
+  // What an operation of a thread block is made in.
+  struct Block {
+    std::uint32_t gpu = 0;
+    std::uint32_t number = 0;
+    const JsonPlace* gpu_place = nullptr;
+    const JsonPlace* place = nullptr;
+    OpPlace at;
+    OpId sync;                // what all before the last nop or barrier have ended by
+    std::vector<OpId> since;  // ends that nothing waits for yet
+    OpId last;                // of the operation
+    std::map<std::uint32_t, std::uint32_t> barriers;  // how often it came to each
+  };
+
+  void add_gpu(std::uint32_t g, const JsonPlace& place) {
+    meetings_.clear();
+    const JsonPlace blocks = place.list("threadblocks");
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const JsonPlace block_place = blocks.entry(b);
+      const JsonPlace id = block_place.at("id");
+      if (id.number() != b || b > 0xffff) {
+        id.fail(fmt::format("expected {}: thread blocks stand in order, and are up to 65536", b));
+      }
+      Block block;
+      block.gpu = g;
+      block.number = static_cast<std::uint32_t>(b);
+      block.gpu_place = &place;
+      block.place = &block_place;
+      const JsonPlace ops = block_place.list("ops");
+      for (std::size_t s = 0; s < ops.size(); ++s) {
+        block.at = {RankId(g), static_cast<std::uint32_t>(s), static_cast<std::uint16_t>(b)};
+        block.last = block.sync;
+        add_operation(ops.entry(s), block);
+        while (origin_.size() < builder_.next_op().value) {
+          origin_.push_back({g, block.number, static_cast<std::uint32_t>(s)});
+        }
+      }
+    }
+    for (const auto& [key, meeting] : meetings_) {
+      if (meeting.arrived.size() != meeting.blocks) {
+        place.fail(fmt::format("barrier {}: {} thread blocks come to it, of {}; expected all",
+                               key.first, meeting.arrived.size(), meeting.blocks));
+      }
+      for (const OpId left : meeting.left) builder_.after(meeting.arrived, left);
+    }
+  }
+
+  void add_operation(const JsonPlace& op, Block& block) {
+    const std::string& name = op.at("name").text();
+    if (name == "nop" || name == "flush") return sync(block, builder_.join(block.at));
+    if (name == "barrier") return barrier(op, block);
+    if (name == "signal" || name == "rlxsignal") {
+      for_each_channel(
+          op, block, [&](Signals& all, const JsonPlace&) { signal(all, block); }, true);
+    } else if (name == "wait" || name == "rlxwait") {
+      for_each_channel(
+          op, block,
+          [&](Signals& all, const JsonPlace&) {
+            all.received.push_back(next(block, builder_.receive(block.at, all.channel, {})));
+            end(block);
+          },
+          false);
+    } else if (name == "copy" || name == "put" || name == "pws" || name == "pwsf" ||
+               name == "get") {
+      move(op, name, block);
+    } else if (name == "re" || name == "res" || name == "rre" || name == "rres") {
+      reduce(op, block);
+    } else {
+      op.at("name").fail(fmt::format(
+          "operation {} is not supported; expected nop, barrier, signal, rlxsignal, wait, rlxwait, "
+          "flush, put, pws, pwsf, get, copy, re, res, rre or rres",
+          in_quotes(name)));
+    }
+  }
+
+  // Behind the operation's last one, or behind what the thread block has waited for.
+  OpId next(Block& block, OpId op) {
+    builder_.after(block.last, op);
+    block.last = op;
+    return op;
+  }
+  // The next one is beside it.
+  void end(Block& block) {
+    block.since.push_back(block.last);
+    block.last = block.sync;
+  }
+
+  void sync(Block& block, OpId join) {
+    builder_.after(block.sync, join);
+    builder_.after(block.since, join);
+    block.since.clear();
+    block.sync = join;
+  }
+
+  void barrier(const JsonPlace& op, Block& block) {
+    const std::uint32_t id = op.at("barrier_id").number32();
+    const JsonPlace number = op.at("num_threadblocks");
+    Meeting& meeting = meetings_[{id, block.barriers[id]++}];
+    if (meeting.blocks == 0) meeting.blocks = number.number32();
+    if (meeting.blocks != number.number32()) {
+      number.fail(fmt::format("expected {}, as another thread block says of barrier {}",
+                              meeting.blocks, id));
+    }
+    sync(block, builder_.join(block.at));
+    meeting.arrived.push_back(block.sync);
+    sync(block, builder_.join(block.at));
+    meeting.left.push_back(block.sync);
+  }
+
+  // The number that `index` stands for: the index-th of those that the thread block lists for the
+  // kind.
+  static std::uint32_t listed(const Block& block, std::string_view list, std::string_view kind_key,
+                              std::string_view ids_key, std::string_view kind,
+                              const JsonPlace& index) {
+    std::uint64_t left = index.number();
+    if (block.place->has(list)) {
+      const JsonPlace entries = block.place->list(list);
+      for (std::size_t e = 0; e < entries.size(); ++e) {
+        const JsonPlace entry = entries.entry(e);
+        if (entry.at(kind_key).text() != kind) continue;
+        const JsonPlace ids = entry.list(ids_key);
+        if (left < ids.size()) return ids.entry(left).number32();
+        left -= ids.size();
+      }
+    }
+    index.fail(fmt::format("its thread block has no so many of kind {}; expected one that it has",
+                           in_quotes(kind)));
+  }
+
+  template <class Visit>
+  void for_each_channel(const JsonPlace& op, Block& block, Visit&& visit, bool sends) {
+    const std::string& kind = kind_of(op.at("channel_type"));
+    const JsonPlace ids = op.list("channel_ids");
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const JsonPlace id = ids.entry(i);
+      visit(signals_of(block, kind, id, sends), id);
+    }
+  }
+
+  // The channel to or from the peer that is the j-th to that peer, whose j-th to us is its other
+  // end.
+  Signals& signals_of(const Block& block, const std::string& kind, const JsonPlace& id,
+                      bool sends) {
+    const std::uint32_t number = listed(block, "channels", "channel_type", "channel_ids", kind, id);
+    const std::vector<std::uint32_t>& peers = gpus_[block.gpu].peers[kind];
+    if (number >= peers.size()) {
+      id.fail(fmt::format("channel {} of kind {}; expected one of the GPU's {}", number,
+                          in_quotes(kind), peers.size()));
+    }
+    const std::uint32_t peer = peers[number];
+    const auto j =
+        static_cast<std::uint32_t>(std::count(peers.begin(), peers.begin() + number, peer));
+    const RankId src(sends ? block.gpu : peer);
+    const RankId dst(sends ? peer : block.gpu);
+    Signals& all = signals_[{kind, src, dst, j}];
+    if (!all.channel.valid()) {
+      Channel channel;
+      channel.src = src;
+      channel.dst = dst;
+      channel.service = Service::kEager;
+      all.channel = builder_.add_channel(channel);
+    }
+    return all;
+  }
+
+  void signal(Signals& all, Block& block) {
+    all.sent.push_back(next(block, builder_.send(block.at, all.channel, {})));
+    end(block);
+  }
+
+  struct Side {
+    std::uint32_t gpu = 0;
+    Slice slice;
+  };
+
+  // Chunks of this GPU's memory, or of another's.
+  Side side(const JsonPlace& op, const JsonPlace& buffer, const Block& block) const {
+    const std::uint64_t first = buffer.at("index").number(kMostChunks);
+    const std::uint64_t count = buffer.at("size").number(kMostChunks);
+    Side out;
+    out.gpu = block.gpu;
+    if (buffer.has("type")) {
+      const JsonPlace type = buffer.at("type");
+      out.slice = chunks(block.gpu, number_of(type), first, count, buffer);
+    } else {
+      const JsonPlace id = buffer.at("buffer_id");
+      const std::uint32_t number = listed(block, "remote_buffer_refs", "access_channel_type",
+                                          "remote_buffer_ids", op.at("channel_type").text(), id);
+      const JsonPlace remote = block.gpu_place->list("remote_buffers");
+      if (number >= remote.size()) {
+        id.fail(
+            fmt::format("remote buffer {}; expected one of the GPU's {}", number, remote.size()));
+      }
+      const JsonPlace entry = remote.entry(number);
+      out.gpu = entry.at("rank").number32(count_ - 1);
+      const JsonPlace type = entry.at("type");
+      out.slice = chunks(out.gpu, number_of(type), first, count, buffer);
+    }
+    if (op.has("tbg_info")) take_part(op.at("tbg_info"), out.slice);
+    return out;
+  }
+
+  static std::uint32_t number_of(const JsonPlace& type) {
+    const std::string& name = type.text();
+    if (name == "i") return 0;
+    if (name == "o") return 1;
+    if (name == "s") return 2;
+    type.fail(fmt::format("buffer {}; expected i, o or s", in_quotes(name)));
+  }
+
+  // A thread block of a group does a part.
+  static void take_part(const JsonPlace& group, Slice& slice) {
+    const std::uint64_t size = group.at("tbg_size").number(0xffff);
+    const JsonPlace id = group.at("tb_id");
+    if (id.number() >= size) id.fail(fmt::format("expected less than tbg_size, {}", size));
+    const std::uint64_t units = slice.bytes / kAlignment;
+    const auto begin = [&](std::uint64_t k) {
+      return (k * (units / size) + std::min(k, units % size)) * kAlignment;
+    };
+    slice.offset += begin(id.number());
+    slice.bytes = begin(id.number() + 1) - begin(id.number());
+    if (slice.bytes == 0) id.fail("no bytes are left for it; expected larger chunks (--chunk)");
+  }
+
+  std::vector<Side> sides(const JsonPlace& op, std::string_view key, const Block& block) const {
+    const JsonPlace list = op.list(key);
+    std::vector<Side> out;
+    for (std::size_t i = 0; i < list.size(); ++i) out.push_back(side(op, list.entry(i), block));
+    return out;
+  }
+
+  // Each source to its target, of which the operation's name says whose may be another GPU's.
+  void move(const JsonPlace& op, const std::string& name, Block& block) {
+    const std::vector<Side> from = sides(op, "src_buff", block);
+    const std::vector<Side> to = sides(op, "dst_buff", block);
+    if (from.size() != to.size() || from.empty()) {
+      op.fail(fmt::format("{} sources and {} targets; expected as many", from.size(), to.size()));
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (from[i].slice.bytes != to[i].slice.bytes) {
+        op.fail(fmt::format("source {} has {} bytes, and its target {}; expected as many", i,
+                            from[i].slice.bytes, to[i].slice.bytes));
+      }
+      const bool local = from[i].gpu == block.gpu && to[i].gpu == block.gpu;
+      if (name == "copy"  ? !local
+          : name == "get" ? to[i].gpu != block.gpu
+                          : from[i].gpu != block.gpu) {
+        op.fail("memory of another GPU; expected that of its own");
+      }
+      if (local) {
+        next(block, builder_.copy(block.at, from[i].slice, to[i].slice));
+      } else if (name == "get") {
+        fetch(block, from[i], to[i].slice);
+      } else {
+        store(block, from[i].slice, to[i]);
+      }
+      if (name.starts_with("pws")) {
+        const JsonPlace ids = op.list("channel_ids");
+        if (i >= ids.size()) op.fail("fewer channels than targets; expected one for each");
+        const JsonPlace id = ids.entry(i);
+        Signals& all = signals_of(block, kind_of(op.at("channel_type")), id, true);
+        all.sent.push_back(next(block, builder_.send(block.at, all.channel, {})));
+      }
+      end(block);
+    }
+  }
+
+  ChannelId data_channel(std::uint32_t from, std::uint32_t to) {
+    return builder_.channel(RankId(from), RankId(to));
+  }
+  void fetch(Block& block, const Side& from, const Slice& to) {
+    next(block, builder_.get(block.at, data_channel(block.gpu, from.gpu), from.slice, to));
+  }
+  void store(Block& block, const Slice& from, const Side& to) {
+    next(block,
+         builder_.put(block.at, data_channel(block.gpu, to.gpu), from, to.slice, Notify::kNone));
+  }
+
+  // The first source and target are of its own; further sources are read, further targets written.
+  void reduce(const JsonPlace& op, Block& block) {
+    const std::vector<Side> from = sides(op, "src_buff", block);
+    const std::vector<Side> to = sides(op, "dst_buff", block);
+    if (from.size() < 2 || to.empty() || from[0].gpu != block.gpu || to[0].gpu != block.gpu) {
+      op.fail("expected two sources and a target or more, the first ones of its own GPU");
+    }
+    const std::uint64_t bytes = to[0].slice.bytes;
+    std::vector<Slice> operands;
+    std::vector<OpId> read;
+    for (const Side& source : from) {
+      if (source.slice.bytes != bytes) op.fail("operands of different sizes; expected one size");
+      if (source.gpu == block.gpu) {
+        operands.push_back(source.slice);
+        continue;
+      }
+      const Slice kept{builder_.add_buffer(RankId(block.gpu), bytes), 0, bytes};
+      fetch(block, source, kept);
+      read.push_back(block.last);
+      block.last = block.sync;
+      operands.push_back(kept);
+    }
+    const OpId sum = builder_.add(
+        builder_.op(OpKind::kReduce, block.at, {}, std::span<const Slice>(operands), to[0].slice));
+    builder_.after(read, sum);
+    builder_.after(block.sync, sum);
+    for (std::size_t i = 1; i < to.size(); ++i) {
+      if (to[i].slice.bytes != bytes) op.fail("targets of different sizes; expected one size");
+      block.last = sum;
+      if (to[i].gpu == block.gpu) {
+        next(block, builder_.copy(block.at, to[0].slice, to[i].slice));
+      } else {
+        store(block, to[0].slice, to[i]);
+      }
+      end(block);
+    }
+    block.last = sum;
+    end(block);
+  }
+
+  std::string called(OpId id) const {
+    const auto& [gpu, block, step] = origin_[id.value];
+    return fmt::format("operation {} of thread block {} of GPU {}", step, block, gpu);
+  }
+
+  void check_signals() const {
+    for (const auto& [ends, all] : signals_) {
+      if (all.sent.size() == all.received.size()) continue;
+      const bool sends = all.sent.size() > all.received.size();
+      const OpId one = sends ? all.sent[all.received.size()] : all.received[all.sent.size()];
+      root_.at("gpus").fail(fmt::format(
+          "{} {} signal {} from GPU {} to GPU {}, which none {}; expected as many waits as signals",
+          called(one), sends ? "sends" : "waits for",
+          std::min(all.sent.size(), all.received.size()), std::get<1>(ends).value,
+          std::get<2>(ends).value, sends ? "waits for" : "sends"));
+    }
+  }
+
+  [[noreturn]] void refuse(const std::vector<OpId>& cycle) const {
+    constexpr std::size_t kShown = 4;
+    std::string chain;
+    for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
+      chain += fmt::format("{}{}", i == 0 ? "" : ", ", called(cycle[i]));
+    }
+    root_.at("gpus").fail(
+        fmt::format("deadlock: {}{} wait for each other; expected an order in which all can end",
+                    chain, cycle.size() > kShown ? ", ..." : ""));
+  }
+
+  const JsonPlace& root_;
+  const std::uint32_t count_;
+  const std::uint64_t chunk_;
+  ProgramWriter builder_;
+  bool in_place_ = false;
+  std::string collective_;
+  std::vector<PlanGpu> gpus_;
+  std::map<std::tuple<std::string, RankId, RankId, std::uint32_t>, Signals> signals_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> meetings_;  // of a GPU: id, which time
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> origin_;  // of operations
+};
+
+}  // namespace
+
+Schedule read_mscclpp(std::string_view text, std::string_view file, const MscclOptions& options) {
+  const JsonDocument document(text, file);
+  const JsonPlace root = document.root();
+  return PlanImporter(root, options).import();
+}
+
+bool looks_like_mscclpp(std::string_view text) {
+  const auto skip = [&] {
+    const std::size_t start = text.find_first_not_of(" \t\r\n");
+    text.remove_prefix(start == std::string_view::npos ? text.size() : start);
+  };
+  skip();
+  if (!text.starts_with('{')) return false;
+  text.remove_prefix(1);
+  skip();
+  return text.starts_with("\"name\"") || text.starts_with("\"collective\"");
+}
+
+}  // namespace slackline::sched
