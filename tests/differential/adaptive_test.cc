@@ -87,6 +87,13 @@ TEST(AdaptiveRuns, TheFullestLinkOfAWayCounts) {
 TEST(AdaptiveRuns, WhatHasLeftCountsNoMore) {
   expect_makespan(tree(1, "adaptive"), {{0, 4}, {0, 8}}, 2 * kWire_s);
   expect_makespan(tree(2, "adaptive"), {{0, 4}, {1, 8}, {0, 12}, {1, 16}}, 2 * kWire_s);
+  // Host 1's message is slow. Host 0's second one has the other port to itself when the first is
+  // gone; by d-mod-k one of these two would share.
+  DelayPlan slow;
+  slow.pairs.push_back({sched::RankId(1), sched::RankId(8), sched::Rate{40'000'000'000}});
+  for (const std::uint32_t dst : {9, 12}) {
+    expect_makespan(tree(2, "adaptive"), {{0, 4}, {1, 8}, {0, dst}}, 2 * kWire_s, slow);
+  }
 }
 
 // The first message keeps its slow way: loads are counted in messages, not by what links can carry.

@@ -137,6 +137,29 @@ TEST(SwitchPatterns, CrossEachCableOnce) {
   }
 }
 
+// A member asks once a block has come that was not lost, or its timer has run out.
+TEST(SwitchPatterns, AskWhenTheyKnow) {
+  const Schedule schedule =
+      compile(parse_spec("switch-multicast:ranks=9,bytes=64KiB,block=1KiB,ready=none,loss=400000"));
+  std::size_t by_timer = 0;
+  std::size_t questions = 0;
+  for (const Edge& edge : schedule.edges()) {
+    const Op& asks = schedule.op(edge.succ);
+    if (asks.kind != OpKind::kSend || schedule.payload_bytes(asks) != 0) continue;
+    ++questions;
+    const Op& sees = schedule.op(edge.pred);
+    if (sees.kind == OpKind::kDelay) {
+      ++by_timer;
+    } else {
+      // Of a rank the message's buffer comes first.
+      EXPECT_EQ(schedule.slices(sees.writes).front().buffer, BufferId(sees.rank.value));
+    }
+  }
+  EXPECT_GT(questions, 100u);
+  EXPECT_GT(by_timer, 0u);
+  EXPECT_LT(by_timer, 40u);
+}
+
 TEST(SwitchPatterns, SayWhatTheyCannotBe) {
   const auto error = [](const std::string& spec) {
     return testing::error_of([&] { compile(parse_spec("switch-" + spec)); });
