@@ -14,7 +14,7 @@ namespace slackline::analysis {
 
 namespace {
 
-std::optional<std::string> why_not_alone(const machine::Setting& setting) {
+std::optional<std::string> why_refused(const machine::Setting& setting) {
   if (setting.platform.topology.routing.kind != machine::Routing::Kind::kAdaptive) {
     return std::nullopt;
   }
@@ -25,7 +25,7 @@ std::optional<std::string> why_not_alone(const machine::Setting& setting) {
 }  // namespace
 
 sched::Trace run_events(const machine::Setting& setting) {
-  if (const auto why = why_not_alone(setting)) throw Unsupported(*why);
+  if (const auto why = why_refused(setting)) throw Unsupported(*why);
   machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
@@ -45,7 +45,7 @@ const machine::Engine kEventEngine{
     .summary = "event by event; each message has its links to itself",
     .run_once = run_events,
     .run_plans = plans_in_threads<run_events>,
-    .refusal = why_not_alone,
+    .refusal = why_refused,
 };
 
 }  // namespace slackline::analysis
