@@ -35,7 +35,10 @@ std::string spec_text(const Shape& shape, const std::string& pattern, std::uint6
 }
 
 Schedule proved(const std::string& text) {
-  Schedule schedule = compile(parse_spec(text));
+  const Spec spec = parse_spec(text);
+  EXPECT_EQ(format_spec(parse_spec(format_spec(spec))), format_spec(spec));
+  Schedule schedule = compile(spec);
+  EXPECT_LE(schedule.op_count(), most_ops(spec) + 4 * spec.multicast.ranks * spec.messages) << text;
   const Diagnostics findings = verify(schedule);
   EXPECT_TRUE(findings.empty()) << text << ": " << findings.front().message;
   return schedule;
