@@ -49,7 +49,7 @@ struct Wiring::Contents {
   bool adaptive = false;
   std::uint32_t ranks = 0;
   std::uint32_t host_ranks = 0;          // those before the switches
-  std::vector<std::uint32_t> switches;   // of the network, that the last ranks are
+  std::vector<std::uint32_t> switch_at;  // of the network, that the last ranks are
   std::vector<std::string> switch_name;  // of each
   std::vector<std::string> fixed_names;
   std::map<std::tuple<sched::RankId, sched::RankId, ChannelNumber>, Route> fixed;
@@ -68,7 +68,7 @@ struct Wiring::Contents {
 
   bool is_switch(sched::RankId rank) const { return rank.value >= host_ranks; }
   Network::Place place_of(sched::RankId rank) const {
-    if (is_switch(rank)) return {true, switches[rank.value - host_ranks]};
+    if (is_switch(rank)) return {true, switch_at[rank.value - host_ranks]};
     return {false, end_of(NicId(rank.value))};
   }
   void find_switches(const Platform& platform, std::string_view where);
@@ -107,7 +107,7 @@ void Wiring::Contents::find_switches(const Platform& platform, std::string_view 
       throw InputError(fmt::format("{}: {} is no switch of the network; expected {}", where,
                                    in_quotes(name), known));
     }
-    switches.push_back(*found);
+    switch_at.push_back(*found);
     switch_name.push_back(name);
   }
 }
