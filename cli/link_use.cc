@@ -78,6 +78,7 @@ std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
   for (std::size_t r = 0; r < wire_bytes.size(); ++r) of_machine[machine_of(r)] += wire_bytes[r];
   std::vector<double> shares(wire_bytes.size());
   for (std::size_t r = 0; r < wire_bytes.size(); ++r) {
+    if (wiring.is_switch(sched::RankId(static_cast<std::uint32_t>(r)))) continue;
     const std::uint32_t machine = machine_of(r);
     if (of_machine[machine] == 0 || makespan_s <= 0) continue;
     // NICs of one machine are alike; some may serve no way.

@@ -30,7 +30,7 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {}
 /// The share of `makespan_s` in which the NICs of each rank's machine, all together, move the
 /// `wire_bytes` of all of its ranks at their rate; 0 in no time. A NIC is the first link of the
 /// ways that begin at its rank, or the last of those that end there with `in`: the fastest of them,
-/// where a SimGrid file has several.
+/// where a SimGrid file has several. Of a switch, which has no NIC, 0.
 std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
                                 const machine::Wiring& wiring, const machine::Paths& paths,
                                 double makespan_s);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/human.h"
 #include "machine/node_count.h"
 
@@ -18,7 +20,8 @@ void add_platform_rows(Table& table, std::string_view shown, const machine::Plat
   table.add({"platform", std::string(shown)});
   table.add({"figures", platform.spec()});
   const auto nodes = machine::node_count(platform);
-  const std::uint32_t taken = platform.node.count_for(ranks);
+  const std::uint32_t taken =
+      platform.node.count_for(ranks - std::min(ranks, platform.switches.count()));
   if (!nodes || taken <= *nodes) return;
   table.add({"nodes", fmt::format("{}, but {} has {}: its switch is taken to have more ports",
                                   taken, platform.name, *nodes)});
@@ -28,7 +31,7 @@ void set_platform(JsonOutput& json, const machine::Platform& platform, std::uint
                   std::optional<std::string_view> spec) {
   json.set("platform", platform.name);
   json.set("platform_spec", spec ? *spec : platform.spec());
-  json.set("nodes", platform.node.count_for(ranks));
+  json.set("nodes", platform.node.count_for(ranks - std::min(ranks, platform.switches.count())));
   json.set("platform_nodes", machine::node_count(platform));
 }
 

@@ -139,6 +139,8 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
     }
   }
   if (setting.platform.topology.kind() == machine::TopologyKind::kStar) return result;
+  // Which links a message passed was known to the run alone.
+  if (paths.is_adaptive()) return result;
   result.link_loads = analysis::link_load(setting, paths, trace);
   for (const machine::Link& link : wiring.links()) {
     result.link_names.push_back(link.name);

@@ -18,9 +18,14 @@ constexpr bool holds_lane(sched::OpKind kind) {
 }
 
 /// How long an operation holds its lane if nothing delays it, in seconds; 0 if it holds none. What
-/// its completion costs (machine/completions.h) is not in it.
+/// its completion costs (machine/completions.h) is not in it. A switch posts and adds at the speed
+/// of its ports, so that only its calculations take time.
 inline double lane_time_s(const sched::Schedule& schedule, const Platform& platform,
                           const sched::Op& op) {
+  if (platform.switches.any() && op.kind != sched::OpKind::kCalc &&
+      platform.switches.holds(op.rank, schedule.rank_count())) {
+    return 0;
+  }
   if (op.kind == sched::OpKind::kRecv) return sched::seconds(platform.post_of_receive());
   if (is_posted(op.kind)) return sched::seconds(platform.o_post);
   if (op.kind == sched::OpKind::kCalc) return sched::seconds(schedule.arguments(op).duration);

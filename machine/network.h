@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/wiring.h"
@@ -9,6 +12,7 @@
 namespace slackline::machine {
 
 inline constexpr std::uint32_t kMaxSprayParts = 4096;
+inline constexpr std::uint32_t kMaxAdaptiveWays = 256;
 
 /// Hosts are numbered from 0. Link 2h is what host h's NIC sends over, 2h + 1 what it receives
 /// over; the inner links, from switch to switch, follow. A host has one NIC here: a machine of
@@ -29,10 +33,29 @@ class Network {
   struct Flow {
     std::uint32_t src;
     std::uint32_t dst;
-    std::uint32_t channel = 0;  // matters to Kind::kEcmp alone
+    // Matters to Kind::kEcmp alone; with kAdaptive it is the number of one of way_count() ways.
+    std::uint32_t channel = 0;
   };
   /// Appends the inner links of the flow's way, in order. Costs O(their number).
   virtual void append_way(Flow flow, std::vector<LinkId>& way) const = 0;
+
+  /// How many equally short ways there are between two hosts, at most kMaxAdaptiveWays: of
+  /// Kind::kAdaptive alone.
+  virtual std::uint32_t way_count(std::uint32_t, std::uint32_t) const { return 1; }
+
+  /// A switch that a rank can be, by its name; nothing if there is none of that name. Where a
+  /// network has such switches, they are numbered by it.
+  virtual std::optional<std::uint32_t> find_switch(std::string_view) const { return std::nullopt; }
+  /// "rack-0 … rack-3 or core", for errors; empty if no rank can be a switch.
+  virtual std::string switch_names() const { return {}; }
+  /// Where a way begins or ends.
+  struct Place {
+    bool is_switch = false;
+    std::uint32_t number = 0;
+  };
+  /// Appends all links of the way between two places, those of NICs included, in order. At least
+  /// one of them is a switch, and they are not the same. False if no way leads up and then down.
+  virtual bool append_switch_way(Place, Place, std::vector<LinkId>&) const { return false; }
 
   /// A message that is sprayed: of `parts` equal parts, each passes `hops` inner links.
   struct Spray {

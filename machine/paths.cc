@@ -41,14 +41,17 @@ std::vector<ChannelNumber> numbers_between_ranks(const sched::Schedule& schedule
 }
 
 Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan)
-    : framing_(wiring.framing()), nic_count_(wiring.node().nic_count_for(wiring.rank_count())) {
+    : framing_(wiring.framing()),
+      nic_count_(wiring.nic_count()),
+      adaptive_(wiring.is_adaptive()),
+      link_count_(wiring.links().size()) {
   read_changes(wiring, plan);
   read_failures(wiring, plan);
   // Channels come by the hundred thousand, pairs of ranks do not.
   std::map<std::tuple<sched::RankId, sched::RankId, ChannelNumber>, PathId> known;
   const auto path_of = [&](sched::RankId src, sched::RankId dst, ChannelNumber channel) {
     const auto [entry, fresh] = known.try_emplace({src, dst, channel});
-    if (fresh) entry->second = add(src, dst, channel, wiring, plan);
+    if (fresh) entry->second = add_ways(src, dst, channel, wiring, plan);
     return entry->second;
   };
   const std::vector<ChannelNumber> numbers = numbers_between_ranks(schedule, wiring);
@@ -96,6 +99,12 @@ void Paths::read_failures(const Wiring& wiring, const DelayPlan& plan) {
     may_fail_ = true;
     const double at_s = sched::seconds(failure.at);
     if (!failure.link.empty()) {
+      if (adaptive_) {
+        throw Unsupported(fmt::format(
+            "delay plan: failure of link {}: with routing=adaptive the messages would choose ways "
+            "round it, which is not modelled; expected another routing",
+            in_quotes(failure.link)));
+      }
       link_gone_s_.resize(wiring.links().size(), kNever);
       double& gone_s = link_gone_s_[link_named(wiring, failure.link).value];
       gone_s = std::min(gone_s, at_s);
@@ -113,14 +122,28 @@ void Paths::read_failures(const Wiring& wiring, const DelayPlan& plan) {
   }
 }
 
+// The first of the equal ways, with which the others stand.
+PathId Paths::add_ways(sched::RankId src, sched::RankId dst, ChannelNumber channel,
+                       const Wiring& wiring, const DelayPlan& plan) {
+  const PathId first = add(src, dst, channel, wiring, plan);
+  const std::uint32_t ways = wiring.way_count(src, dst, channel);
+  for (std::uint32_t way = 1; way < ways; ++way) {
+    add(src, dst, {way, channel.rail}, wiring, plan);
+  }
+  paths_[first.value].ways = ways;
+  return first;
+}
+
 PathId Paths::add(sched::RankId src, sched::RankId dst, ChannelNumber channel, const Wiring& wiring,
                   const DelayPlan& plan) {
   const Route route = wiring.route(src, dst, channel);
   Path path;
   path.src = src;
   path.dst = dst;
-  path.src_nic = wiring.node().nic(src, dst, channel.rail);
-  path.dst_nic = wiring.node().nic(dst, src, channel.rail);
+  path.src_nic = wiring.source_nic(src, dst, channel, route);
+  path.dst_nic = wiring.destination_nic(src, dst, channel, route);
+  path.from_switch = wiring.is_switch(src);
+  path.to_switch = wiring.is_switch(dst);
   path.local = route.local;
   path.latency_s = sched::seconds(route.latency);
   path.first_link = static_cast<std::uint32_t>(links_.size());

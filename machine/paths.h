@@ -30,6 +30,8 @@ struct Path {
   sched::RankId dst;
   NicId src_nic;
   NicId dst_nic;
+  bool from_switch = false;  // whose first link is its port, and no NIC's
+  bool to_switch = false;    // whose last link is
   bool local = false;  // through the memory of one machine: no links, and no port is asked for
   double latency_s = 0;
   double bytes_per_s = 0;       // of its slowest link, or of its memory, at first
@@ -40,6 +42,7 @@ struct Path {
   std::uint32_t first_link = 0;                            // in links(), …
   std::uint32_t link_count = 0;                            // …in the order they are passed
   std::uint32_t parts = 1;                                 // that a sprayed message has
+  std::uint32_t ways = 1;  // that a large message may take: this path, and so many − 1 after it
 };
 
 /// A pair of ranks by way of one NIC each: all that it has under way shares the rate that a delay
@@ -62,7 +65,8 @@ std::vector<ChannelNumber> numbers_between_ranks(const sched::Schedule& schedule
 class Paths {
  public:
   /// Throws InputError, naming which, for a link that the wiring does not have, a rate of 0, and a
-  /// failure of a rank that does not exist. Keeps no reference.
+  /// failure of a rank that does not exist; Unsupported for a failure of a link whose messages
+  /// would choose another way. Keeps no reference.
   Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan);
   explicit Paths(const Setting& setting);
 
@@ -121,6 +125,11 @@ class Paths {
     return rate;
   }
 
+  /// Whether paths have several ways, of which each message takes one by load.
+  bool is_adaptive() const { return adaptive_; }
+  /// Of the wiring's links.
+  std::size_t link_count() const { return link_count_; }
+
   bool may_fail() const { return may_fail_; }
   /// When the rank's host fails; infinity if it does not.
   double gone_s(sched::RankId rank) const {
@@ -141,6 +150,8 @@ class Paths {
   double sent_with_changes_s(double now_s, const Path& path, double wire_bytes) const;
   void read_changes(const Wiring& wiring, const DelayPlan& plan);
   void read_failures(const Wiring& wiring, const DelayPlan& plan);
+  PathId add_ways(sched::RankId src, sched::RankId dst, ChannelNumber channel, const Wiring& wiring,
+                  const DelayPlan& plan);
   PathId add(sched::RankId src, sched::RankId dst, ChannelNumber channel, const Wiring& wiring,
              const DelayPlan& plan);
   void add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s);
@@ -158,6 +169,8 @@ class Paths {
   std::vector<double> gone_s_;       // of every rank; empty if none fails
   std::vector<double> cuts_s_;
   bool may_fail_ = false;
+  bool adaptive_;
+  std::size_t link_count_;
 };
 
 }  // namespace slackline::machine

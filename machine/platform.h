@@ -12,6 +12,7 @@
 #include "machine/framing.h"
 #include "machine/node.h"
 #include "machine/placement.h"
+#include "machine/switches.h"
 #include "machine/topology.h"
 
 namespace slackline::machine {
@@ -56,11 +57,12 @@ struct Platform {
                                     // takes its way back alone
   Framing framing;                  // of packets and lines; `rate` is the line's
   Node node;
+  Switches switches;  // of the network, that the last ranks are
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
   /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the framing's
-  /// and the node's figures and, last, the placement stand there only if they are not what Platform
-  /// has. Same
+  /// and the node's figures, the switches and, last, the placement stand there only if they are not
+  /// what Platform has. Same
   /// platform, same text; parse_platform_spec() reads it back.
   std::string spec() const;
 

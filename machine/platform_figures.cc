@@ -238,6 +238,11 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
        const RailWiring wiring = platform.node.rails.wiring;
        return wiring == Rails{}.wiring ? std::string() : std::string(name(wiring));
      }},
+    {"switches", "network", "switches", "switches such as \"rack-0..3+core\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.switches = parse_switches(text, what);
+     },
+     [](const Platform& platform) { return format_switches(platform.switches); }},
     {"placement", "network", "placement", "a placement such as \"round-robin\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.placement = parse_placement(text, what);
@@ -296,6 +301,19 @@ void check_topology(const Platform& platform, std::string_view what) {
         fmt::format("{}: {} rails on {}, whose hosts have one NIC each; expected star, "
                     "two-level, fat-tree or dragonfly",
                     what, node.rails.count, entry_of(platform.topology).name));
+  }
+  if (!platform.switches.any()) return;
+  if (node.is_shared()) {
+    throw Unsupported(
+        fmt::format("{}: switches and {} ranks a node; expected ranks_per_node=1 where ranks are "
+                    "switches",
+                    what, node.ranks));
+  }
+  if (node.rails.are_several()) {
+    throw Unsupported(
+        fmt::format("{}: switches and {} rails; expected rails=1 where ranks are "
+                    "switches",
+                    what, node.rails.count));
   }
 }
 

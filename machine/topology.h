@@ -35,10 +35,11 @@ enum class TopologyKind : std::uint8_t {
 /// of one queue pair do, unless packets are sprayed.
 struct Routing {
   enum class Kind : std::uint8_t {
-    kOwn,      // the topology's own rule
-    kEcmp,     // of equally short ways one, by a hash of the two hosts
-    kValiant,  // by way of a third place, drawn for the two hosts (Valiant, 1982)
-    kSpray,    // over all equally short ways at once, as much over each
+    kOwn,       // the topology's own rule
+    kEcmp,      // of equally short ways one, by a hash of the two hosts
+    kValiant,   // by way of a third place, drawn for the two hosts (Valiant, 1982)
+    kSpray,     // over all equally short ways at once, as much over each
+    kAdaptive,  // of equally short ways the least loaded, when a message starts
   };
   Kind kind = Kind::kOwn;
   std::uint64_t seed = 0;  // of hash and draw

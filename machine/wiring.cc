@@ -46,7 +46,11 @@ struct Wiring::Contents {
   std::vector<std::uint32_t> host_of_node;
   bool sprayed = false;
   bool by_channel = false;
+  bool adaptive = false;
   std::uint32_t ranks = 0;
+  std::uint32_t host_ranks = 0;          // those before the switches
+  std::vector<std::uint32_t> switch_at;  // of the network, that the last ranks are
+  std::vector<std::string> switch_name;  // of each
   std::vector<std::string> fixed_names;
   std::map<std::tuple<sched::RankId, sched::RankId, ChannelNumber>, Route> fixed;
   std::vector<Link> links;
@@ -61,6 +65,14 @@ struct Wiring::Contents {
   std::uint32_t end_of(NicId nic) const {
     return ends.of(host_of_node[nic.value / ends.rails.count], nic.value % ends.rails.count);
   }
+
+  bool is_switch(sched::RankId rank) const { return rank.value >= host_ranks; }
+  Network::Place place_of(sched::RankId rank) const {
+    if (is_switch(rank)) return {true, switch_at[rank.value - host_ranks]};
+    return {false, end_of(NicId(rank.value))};
+  }
+  void find_switches(const Platform& platform, std::string_view where);
+  Route switch_route(sched::RankId src, sched::RankId dst) const;
 
   // Of a rack: all of its hosts, whose NICs are on one leaf switch or on one for each rail.
   std::uint32_t unit_hosts() const {
@@ -80,6 +92,48 @@ struct Wiring::Contents {
   }
 };
 
+void Wiring::Contents::find_switches(const Platform& platform, std::string_view where) {
+  if (!platform.switches.any()) return;
+  const std::string known = network->switch_names();
+  if (known.empty()) {
+    throw Unsupported(
+        fmt::format("{}: ranks that are switches of a {}; expected star, two-level or "
+                    "fat-tree",
+                    where, entry_of(platform.topology).name));
+  }
+  for (const std::string& name : platform.switches.names) {
+    const auto found = network->find_switch(name);
+    if (!found) {
+      throw InputError(fmt::format("{}: {} is no switch of the network; expected {}", where,
+                                   in_quotes(name), known));
+    }
+    switch_at.push_back(*found);
+    switch_name.push_back(name);
+  }
+}
+
+// A host is half a latency from its switch, so that what a switch passes on takes as long as what
+// passes it.
+Route Wiring::Contents::switch_route(sched::RankId src, sched::RankId dst) const {
+  const auto name = [&](sched::RankId rank) {
+    return is_switch(rank) ? switch_name[rank.value - host_ranks] : generated_name(host_of(rank));
+  };
+  Route route;
+  if (src == dst || !network->append_switch_way(place_of(src), place_of(dst), route.links)) {
+    throw InputError(
+        fmt::format("rank {} on {} to rank {} on {}: no way leads up to a switch and down again; "
+                    "expected channels between switches that are above or below each other",
+                    src.value, name(src), dst.value, name(dst)));
+  }
+  const bool between = is_switch(src) && is_switch(dst);
+  const std::size_t inner = route.links.size() - (between ? 0 : 1);
+  route.latency = way_latency(inner + 1) - latency;
+  if (between) return route;
+  const Time half = latency / 2;
+  route.latency += is_switch(src) ? latency - half : half;
+  return route;
+}
+
 namespace {
 
 // Their sum is the latency between zones.
@@ -98,15 +152,23 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   contents_->node = platform.node;
   contents_->copy_rate = platform.copy_rate;
   contents_->framing = platform.framing;
-  const std::uint32_t nodes = platform.node.count_for(ranks);
+  if (platform.switches.count() > ranks) {
+    throw InputError(
+        fmt::format("{}: {} switches for {} ranks; expected no more switches than ranks", where,
+                    platform.switches.count(), ranks));
+  }
+  contents_->host_ranks = ranks - platform.switches.count();
+  const std::uint32_t nodes = platform.node.count_for(contents_->host_ranks);
   const Rails& rails = platform.node.rails;
   require_few_nics(nodes, platform, where);
   contents_->network = entry_of(platform.topology).network(platform, nodes * rails.count);
   contents_->ends = {rails, contents_->network->leaf_hosts()};
   contents_->by_channel = platform.topology.routing.kind == Routing::Kind::kEcmp;
   contents_->sprayed = platform.topology.routing.kind == Routing::Kind::kSpray;
+  contents_->adaptive = platform.topology.routing.kind == Routing::Kind::kAdaptive;
   contents_->latency = platform.latency;
   contents_->hop_latency = platform.topology.hop_latency;
+  contents_->find_switches(platform, where);
   const std::uint32_t ends = contents_->network->host_count();
   const std::uint32_t hosts = ends / rails.count;
   HostSet set;
@@ -139,6 +201,7 @@ Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
   contents_->copy_rate = copy_rate;
   contents_->framing = framing;
   contents_->ranks = static_cast<std::uint32_t>(host_of_rank.size());
+  contents_->host_ranks = contents_->ranks;
   contents_->fixed_names = std::move(host_of_rank);
   contents_->links = std::move(links);
   for (FixedRoute& fixed : routes) {
@@ -165,17 +228,44 @@ const Node& Wiring::node() const { return contents_->node; }
 
 const Framing& Wiring::framing() const { return contents_->framing; }
 
+bool Wiring::has_switches() const { return contents_->host_ranks != contents_->ranks; }
+
+bool Wiring::is_switch(sched::RankId rank) const { return contents_->is_switch(rank); }
+
+std::uint32_t Wiring::nic_count() const {
+  const std::uint32_t nics = contents_->node.nic_count_for(contents_->host_ranks);
+  return has_switches() ? nics + static_cast<std::uint32_t>(links().size()) : nics;
+}
+
+NicId Wiring::source_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
+                         const Route& route) const {
+  if (contents_->is_switch(src)) return NicId(contents_->host_ranks + route.links.front().value);
+  return contents_->node.nic(src, dst, channel.rail);
+}
+
+NicId Wiring::destination_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
+                              const Route& route) const {
+  if (contents_->is_switch(dst)) return NicId(contents_->host_ranks + route.links.back().value);
+  return contents_->node.nic(dst, src, channel.rail);
+}
+
+bool Wiring::is_switch_port(NicId nic) const {
+  return has_switches() && nic.value >= contents_->host_ranks;
+}
+
 std::string Wiring::host_name(sched::RankId rank) const {
+  if (contents_->is_switch(rank)) return contents_->switch_name[rank.value - contents_->host_ranks];
   return contents_->network ? generated_name(contents_->host_of(rank))
                             : contents_->fixed_names[rank.value];
 }
 
 std::uint32_t Wiring::rack(sched::RankId rank) const {
-  if (!contents_->network) return 0;
+  if (!contents_->network || contents_->is_switch(rank)) return 0;
   return contents_->host_of(rank) / contents_->unit_hosts();
 }
 
 std::string Wiring::nic_name(NicId nic) const {
+  if (is_switch_port(nic)) return links()[nic.value - contents_->host_ranks].name;
   const Node& node = contents_->node;
   const std::uint32_t machine = nic.value / node.rails.count;
   return host_name(sched::RankId(machine * node.ranks)) +
@@ -183,6 +273,15 @@ std::string Wiring::nic_name(NicId nic) const {
 }
 
 bool Wiring::is_by_channel() const { return contents_->by_channel; }
+
+bool Wiring::is_adaptive() const { return contents_->adaptive; }
+
+std::uint32_t Wiring::way_count(sched::RankId src, sched::RankId dst, ChannelNumber channel) const {
+  const Node& node = contents_->node;
+  if (!is_adaptive() || is_switch(src) || is_switch(dst) || node.is_local(src, dst)) return 1;
+  return contents_->network->way_count(contents_->end_of(node.nic(src, dst, channel.rail)),
+                                       contents_->end_of(node.nic(dst, src, channel.rail)));
+}
 
 std::span<const Link> Wiring::links() const { return contents_->links; }
 
@@ -197,6 +296,9 @@ std::optional<LinkId> Wiring::find_link(std::string_view name) const {
 }
 
 Route Wiring::route(sched::RankId src, sched::RankId dst, ChannelNumber channel) const {
+  if (contents_->is_switch(src) || contents_->is_switch(dst)) {
+    return contents_->switch_route(src, dst);
+  }
   const Node& node = contents_->node;
   if (node.is_local(src, dst)) return {{}, node.latency(src, dst), true, contents_->copy_rate};
   if (contents_->network) {

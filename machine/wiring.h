@@ -36,7 +36,7 @@ struct Route {
 
 /// Which of the channels from one rank to another, so far as it matters to their ways.
 struct ChannelNumber {
-  std::uint32_t way = 0;   // counted from 0, if the wiring is by channel, else 0
+  std::uint32_t way = 0;   // counted from 0, if the wiring is by channel or adaptive, else 0
   std::uint32_t rail = 0;  // of numbers_for_rails()
   friend auto operator<=>(const ChannelNumber&, const ChannelNumber&) = default;
 };
@@ -52,6 +52,10 @@ class Wiring {
   /// its hop latency for each switch after the first. Throws InputError if the
   /// ranks cannot be placed (more than hosts, or a bad placement file) or the topology's figures
   /// make no network, Unsupported for a topology that only SimGrid can read.
+  /// The last ranks are switches, if the platform says so (machine/switches.h); the others fill the
+  /// hosts. A way from a host to a switch, or back, has half of the latency, and any way the hop
+  /// latency for each link that lies between two switches. Throws Unsupported for switches that the
+  /// topology has no names for, InputError for a name that it does not have.
   Wiring(const Platform& platform, std::uint32_t ranks);
   /// Links and routes that somebody else found out. `routes` holds those that will be asked for.
   struct FixedRoute {
@@ -72,23 +76,40 @@ class Wiring {
 
   std::uint32_t rank_count() const;
   const Node& node() const;
+  /// Whether some ranks are switches, and whether that one is.
+  bool has_switches() const;
+  bool is_switch(sched::RankId rank) const;
+  /// The NICs that ranks' channels take, and the ports of switches: each link that a switch sends
+  /// or receives over is a port of its own, numbered after the NICs. Of the ends of a route.
+  std::uint32_t nic_count() const;
+  NicId source_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
+                   const Route& route) const;
+  NicId destination_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
+                        const Route& route) const;
+  /// A port of a switch, which keeps no gap.
+  bool is_switch_port(NicId nic) const;
   /// Of every link.
   const Framing& framing() const;
-  /// The name of the host that a rank is on.
+  /// The name of the host that a rank is on, or of the switch that it is.
   std::string host_name(sched::RankId rank) const;
   /// The rack, leaf switch or group that a rank's host is in, as the topology numbers them; 0 where
-  /// nobody said.
+  /// nobody said, and of a switch.
   std::uint32_t rack(sched::RankId rank) const;
   std::span<const Link> links() const;
-  /// "host-3", or "host-3.nic-1" where hosts have several.
+  /// "host-3", or "host-3.nic-1" where hosts have several; of a switch's port, the link's.
   std::string nic_name(NicId nic) const;
   /// Nothing if no link has that name.
   std::optional<LinkId> find_link(std::string_view name) const;
   /// Whether two channels from one rank to another may have different ways, as with ECMP.
   bool is_by_channel() const;
+  /// Whether a message takes one of several equally short ways when it starts, and how many there
+  /// are over that channel: ChannelNumber::way is one's number then.
+  bool is_adaptive() const;
+  std::uint32_t way_count(sched::RankId src, sched::RankId dst, ChannelNumber channel) const;
   /// The way of a message from src to dst over that channel. A rank's way to itself passes its own
   /// NIC, out and in, unless the rank shares its machine. Throws InternalError for a fixed wiring
-  /// that was not told this route.
+  /// that was not told this route, and InputError for a way from a switch to itself, or between
+  /// switches that no way up and then down joins.
   Route route(sched::RankId src, sched::RankId dst, ChannelNumber channel = {}) const;
 
  private:

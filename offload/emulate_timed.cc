@@ -15,6 +15,7 @@
 #include "machine/event_queue.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
+#include "machine/run/adaptive_ways.h"
 #include "offload/packed_run.h"
 
 namespace slackline::offload {
@@ -344,6 +345,8 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
   if (platform.node.rails.are_several()) {
     throw Unsupported("offload: hosts of several NICs; expected rails=1");
   }
+  machine::require_no_switches(platform, "offload");
+  machine::require_fixed_ways(platform, "offload");
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "offload: acknowledgements that use the ports; expected a platform without ack");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "machine/paths.h"
+#include "machine/run/adaptive_ways.h"
 #include "report/document.h"
 #include "report/sections.h"
 #include "report/tracks.h"
@@ -50,6 +51,7 @@ void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::si
     add_of_real_run(schedule, prefix, links, document.columns);
     return;
   }
+  machine::require_fixed_ways(run.setting.platform, "report");
   const machine::Paths paths(schedule, run.setting.wiring, run.setting.delays);
   for (const machine::Link& link : run.setting.wiring.links()) {
     links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});

@@ -13,6 +13,8 @@
 #include "sched/pattern/scatter_allgather.h"
 #include "sched/pattern/sequential.h"
 #include "sched/pattern/sized_pieces.h"
+#include "sched/pattern/switch_multicast.h"
+#include "sched/pattern/switch_sums.h"
 #include "sched/workloads/calls/call.h"
 #include "sched/workloads/calls/component_access.h"
 #include "sched/workloads/calls/ring_buffer.h"
@@ -51,6 +53,9 @@ std::span<const PatternEntry> patterns() {
       kScattervPattern,
       kGathervPattern,
       kBarrierPattern,
+      kSwitchMulticastPattern,
+      kSwitchAllreducePattern,
+      kSwitchReducePattern,
       kCallPattern,
       kCallBufferPattern,
       kCallBufferWritePattern,

@@ -36,7 +36,7 @@ void require_few_parts(const machine::Paths& paths) {
 Zones::Zones(const machine::Platform& platform, const machine::Wiring& wiring,
              const machine::Paths& paths, double grains_per_byte)
     : grains_per_byte_(grains_per_byte), parts_(paths.common_parts()) {
-  if (platform.topology.kind() == machine::TopologyKind::kStar) {
+  if (platform.topology.kind() == machine::TopologyKind::kStar && !wiring.has_switches()) {
     make_star(wiring, paths);
   } else {
     make_full(wiring, paths);

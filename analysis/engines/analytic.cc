@@ -12,6 +12,7 @@ namespace slackline::analysis {
 namespace {
 
 std::optional<std::string> why_refused(const machine::Setting& setting) {
+  if (auto why = kEventEngine.refusal(setting)) return why;
   const bool by_slack = setting.order.policy == machine::IssuePolicy::kLeastSlack;
   if (setting.schedule.regions().empty() || (setting.delays.empty() && !by_slack)) {
     return std::nullopt;

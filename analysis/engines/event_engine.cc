@@ -1,14 +1,31 @@
 #include "analysis/engines/event_engine.h"
 
+#include <optional>
+#include <string>
+
 #include "analysis/engines/link_load.h"
 #include "analysis/engines/plan_runs.h"
+#include "base/error.h"
 #include "machine/run/alone_clock.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 
 namespace slackline::analysis {
 
+namespace {
+
+std::optional<std::string> why_refused(const machine::Setting& setting) {
+  if (setting.platform.topology.routing.kind != machine::Routing::Kind::kAdaptive) {
+    return std::nullopt;
+  }
+  return "routing=adaptive goes by what shares the links, which this engine leaves out; expected "
+         "--engine flow or simgrid";
+}
+
+}  // namespace
+
 sched::Trace run_events(const machine::Setting& setting) {
+  if (const auto why = why_refused(setting)) throw Unsupported(*why);
   machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
@@ -28,6 +45,7 @@ const machine::Engine kEventEngine{
     .summary = "event by event; each message has its links to itself",
     .run_once = run_events,
     .run_plans = plans_in_threads<run_events>,
+    .refusal = why_refused,
 };
 
 }  // namespace slackline::analysis

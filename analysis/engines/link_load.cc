@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "machine/event_queue.h"
+#include "machine/run/adaptive_ways.h"
 
 namespace slackline::analysis {
 namespace {
@@ -31,6 +32,7 @@ double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
 
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
                                 const sched::Trace& trace) {
+  machine::require_fixed_ways(setting.platform, "loads of links");
   const sched::Schedule& schedule = setting.schedule;
   std::vector<LinkLoad> loads(setting.wiring.links().size());
   std::vector<std::vector<std::pair<double, double>>> busy(loads.size());
@@ -67,8 +69,8 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
   const sched::Schedule& schedule = setting.schedule;
   const machine::Wiring& wiring = setting.wiring;
   const machine::TopologyKind kind = setting.platform.topology.kind();
-  const std::size_t nics = kind == machine::TopologyKind::kSimgridFile ? 0 : 1;
-  if (nics != 0 && ports_shared) return true;
+  const bool has_nics = kind != machine::TopologyKind::kSimgridFile;
+  if (has_nics && ports_shared) return true;
   if (kind == machine::TopologyKind::kStar) return false;
   std::vector<std::vector<Interval>> under_way(wiring.links().size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
@@ -80,7 +82,10 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     const double begin_s = trace.ops[i].wire_s;
     const double end_s = paths.sent_s(begin_s, path, bytes);
     const auto links = paths.links(path);
-    for (std::size_t l = nics; l + nics < links.size(); ++l) {
+    // A NIC's link is its port; that of a switch carries what others send through the switch, too.
+    const std::size_t first = has_nics && !paths[path].from_switch ? 1 : 0;
+    const std::size_t last = has_nics && !paths[path].to_switch ? 1 : 0;
+    for (std::size_t l = first; l + last < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
       under_way[links[l].value].push_back(
           {begin_s, end_s,

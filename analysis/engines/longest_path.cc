@@ -409,7 +409,8 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   if (paths.may_fail() || setting.platform.node.is_shared() ||
-      setting.platform.node.rails.are_several()) {
+      setting.platform.node.rails.are_several() || setting.platform.switches.any() ||
+      paths.is_adaptive()) {
     return std::nullopt;
   }
   if (!setting.uses.empty() || setting.platform.ack_bytes != 0 ||

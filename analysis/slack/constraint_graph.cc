@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "machine/atomic_service.h"
 #include "machine/lane.h"
+#include "machine/run/adaptive_ways.h"
 #include "machine/run/lanes.h"
 #include "sched/event_graph.h"
 
@@ -145,6 +146,8 @@ ConstraintGraph::ConstraintGraph(const machine::Setting& setting, const machine:
                                  const machine::Paths& paths, const sched::Trace& trace,
                                  WireTimes wire, KeptOrder kept)
     : ops_(countable_ops(setting.schedule)), source_s_(node_count(), 0) {
+  machine::require_no_switches(setting.platform, "slack");
+  machine::require_fixed_ways(setting.platform, "slack");
   require_own_service(setting);
   require_plain_completions(setting);
   const machine::Completions completions(setting.schedule, setting.platform, setting.order);

@@ -232,6 +232,11 @@ SwitchTree switch_tree(const Wiring& wiring) {
     throw Unsupported(
         "rails: the hosts of a testbed have one interface each; expected a platform with rails=1");
   }
+  if (wiring.has_switches()) {
+    throw Unsupported(
+        "switches: those of a testbed forward and nothing else; expected a platform without the "
+        "figure switches");
+  }
   if (wiring.is_by_channel()) {
     throw Unsupported(
         "routing=ecmp: a testbed is a tree of switches, with one way between two hosts; expected "

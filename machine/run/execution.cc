@@ -42,6 +42,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       o_complete_s_(sched::seconds(setting.platform.o_complete)),
       gap_s_(sched::seconds(setting.platform.gap)),
       read_s_(read_s(setting.platform, false)),
+      first_switch_(schedule_.rank_count() - platform_.switches.count()),
       serial_(setting.platform.nic == NicDiscipline::kSerial),
       acknowledged_(std::ranges::all_of(
           schedule_.channels(),
@@ -74,7 +75,10 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       kept_(record.kept),
       operands_(schedule_, graph_.range(), record.times, record.results),
       memory_(schedule_, kept_, operands_, record.memory),
-      service_(schedule_, platform_, paths) {
+      service_(schedule_, platform_, paths),
+      adaptive_(paths.is_adaptive()),
+      ways_(paths, adaptive_ ? schedule_.op_count() : 0) {
+  if (bundled_) require_no_switches(platform_, "a channel that gathers messages");
   for (std::size_t c = 0; bundled_ && platform_.ack_bytes != 0 && c < schedule_.channels().size();
        ++c) {
     if (schedule_.channels()[c].bundle == sched::Bundle::kNone) continue;
@@ -196,7 +200,7 @@ void Execution::serve(std::uint32_t lane) {
   if (!turn || (bundled_ && serve_bundle(*turn))) return;
   const OpId id(turn->op);
   double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
-  if (completions_.any()) hold_s += completions_.signal_s(id);
+  if (completions_.any() && !is_switch(op(id).rank)) hold_s += completions_.signal_s(id);
   if (adds_up()) add_turn(id, hold_s);
   if (!is_posted(op(id).kind)) issue(id);
   lanes.hold(id.value, hold_s > 0);
@@ -291,7 +295,9 @@ void Execution::add_watching(OpId id, bool begins) {
 // What nothing waits for needs no event.
 void Execution::done_at(OpId id, double time_s) {
   if (paths_.may_fail() && time_s + kInstant_s > paths_.gone_s(op(id).rank)) return;
-  if (sees_ && completions_.makes_one(id)) return end_at(time_s, {id, Kind::kCompleted});
+  if (sees_ && completions_.makes_one(id) && !is_switch(op(id).rank)) {
+    return end_at(time_s, {id, Kind::kCompleted});
+  }
   const bool told = core_.is_awaited(id.value) || (bundled_ && bundles_.counts(op(id))) ||
                     ((sleeps_ || adds_up()) && op(id).kind == OpKind::kPoll);
   if (!told) {

@@ -30,6 +30,7 @@
 #include "machine/meetings.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
+#include "machine/run/adaptive_ways.h"
 #include "machine/run/completion_queues.h"
 #include "machine/run/core.h"
 #include "machine/run/gathered_messages.h"
@@ -247,6 +248,11 @@ class Execution final : public DrivenRun {
     return reply ? std::pair{channel.dst, channel.src} : std::pair{channel.src, channel.dst};
   }
 
+  // Of switches, which neither keep gaps nor take time to see what has come.
+  bool is_switch(RankId rank) const { return rank.value >= first_switch_; }
+  double complete_s(OpId id) const { return is_switch(op(id).rank) ? 0 : o_complete_s_; }
+  double gap_s(const Path& way) const { return way.from_switch ? 0 : gap_s_; }
+
   const sched::Schedule& schedule_;
   const Platform& platform_;
   const Delays& delays_;
@@ -260,6 +266,7 @@ class Execution final : public DrivenRun {
   const double o_complete_s_;
   const double gap_s_;
   const double read_s_;
+  const std::uint32_t first_switch_;  // of the ranks; beyond them if none is
   const bool serial_;
   const bool acknowledged_;  // every channel is
 
@@ -295,6 +302,8 @@ class Execution final : public DrivenRun {
   RunMemory memory_;
   WordQueues words_;
   AtomicService service_;
+  const bool adaptive_;  // ways go by load
+  AdaptiveWays ways_;
   std::vector<Event> ended_now_;
   std::vector<Event> batch_;
   EventOrder order_;

@@ -47,7 +47,7 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   const bool held_to_the_end = serial_ && bytes != 0;
   if (!held_to_the_end) {
     ports.free_in(start.dst);
-    const double free_s = now_s_ + gap_s_;
+    const double free_s = now_s_ + gap_s(way_of(id, reply));
     if (free_s > now_s_ || ports.has_queued(start.src)) {
       end_at(free_s, {id, out_free(reply, large)});
     } else {
@@ -59,7 +59,8 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
     ended_now_.push_back({id, cut ? Kind::kLost : Kind::kSent});
     return;
   }
-  const PathId path = path_of(id, reply);
+  PathId path = path_of(id, reply);
+  if (adaptive_ && large) path = ways_.begin(id, path);
   if (paths_.may_fail() && now_s_ + kInstant_s > paths_[path].cut_s) {
     if (large && !serial_) count_large(start.src, start.dst);
     ended_now_.push_back({id, Kind::kLost});
@@ -84,7 +85,7 @@ void Execution::count_large(NicId src, NicId dst) {
 // The out-port is held for the gap at least, counted from the message's start.
 void Execution::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, NicId src) {
   const double start_s = is_ack(id, reply) ? ack_start_s_[id.value] : times(id).wire_s;
-  const double free_s = start_s + gap_s_;
+  const double free_s = start_s + gap_s(way_of(id, reply));
   if (free_s < now_s_ + kInstant_s) {
     ports.free_out(now_s_, src);
   } else {
@@ -98,6 +99,7 @@ void Execution::leave_ports(OpId id, bool reply) {
   if (way.local) return;
   if (bundled_ && !bundles_.stands_for_all(id)) return;
   const std::uint64_t bytes = message_bytes(id, reply);
+  if (adaptive_ && is_large(id, reply, bytes)) ways_.end(id);
   if (serial_ && bytes != 0) {
     PortArbiter& ports = ports_of(id, reply, bytes);
     ports.free_in(way.dst_nic);
@@ -117,7 +119,7 @@ void Execution::sent(OpId id) {
   leave_ports(id, reply);
   const double arrival_s = now_s_ + latency_s(id, reply);
   if (reply) {
-    done_at(id, arrival_s + o_complete_s_);
+    done_at(id, arrival_s + complete_s(id));
     return;
   }
   if (sched::has_reply(o.kind)) {
@@ -125,7 +127,7 @@ void Execution::sent(OpId id) {
     return;
   }
   if (!is_acknowledged(o.channel)) {
-    done_at(id, now_s_ + o_complete_s_);
+    done_at(id, now_s_ + complete_s(id));
   } else if (!sched::is_fifo_source(o)) {
     acknowledge(id, arrival_s);
   }
@@ -153,7 +155,7 @@ void Execution::acknowledge(OpId id, double landed_s) {
   }
   const Path& back = paths_[path_of(id, true)];
   if (landed_s + kInstant_s > back.cut_s) return;
-  done_at(id, landed_s + back.latency_s + o_complete_s_);
+  done_at(id, landed_s + back.latency_s + complete_s(id));
 }
 
 // The receiver's NIC sends the acknowledgement, a message like others.
@@ -174,7 +176,7 @@ void Execution::land(OpId receive, OpId source_id) {
     const bool in_bundle = message_last && bundles_.concern(op(source_id));
     bundle_of_receive_[receive.value] = in_bundle ? bundles_.oldest_with(source_id) : OpId::none();
   }
-  done_at(receive, landed_s + o_complete_s_);
+  done_at(receive, landed_s + complete_s(receive));
   const Op& source = op(source_id);
   if (source.kind == OpKind::kSend && memory_.moves(source_id)) {
     memory_.receive(source_id, receive);

@@ -21,6 +21,7 @@ void Execution::resume(const Execution& other) {
   operands_.resume(other.operands_);
   words_ = other.words_;
   service_.resume(other.service_);
+  ways_.resume(other.ways_);
   shared_ = other.shared_;
 }
 
@@ -30,7 +31,7 @@ bool Execution::goes_on_as(const Execution& other) const {
       !small_.goes_on_as(other.small_) || !core_.goes_on_as(other.core_) ||
       replying_ != other.replying_ || queues_ != other.queues_ ||
       !service_.goes_on_as(other.service_) || !operands_.goes_on_as(other.operands_) ||
-      !memory_.goes_on_as(other.memory_)) {
+      !memory_.goes_on_as(other.memory_) || !ways_.goes_on_as(other.ways_)) {
     return false;
   }
   // How long a lane has been idle says whether its program sleeps.

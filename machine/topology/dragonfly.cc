@@ -234,7 +234,7 @@ constexpr std::array<PlatformFigure, 13> kFigures = {{
     routing_figure<OwnRouting::kMinimal>(),
 }};
 
-constexpr std::array<std::string_view, 1> kWithout = {"rail_wiring"};
+constexpr std::array<std::string_view, 2> kWithout = {"rail_wiring", "switches"};
 
 }  // namespace
 

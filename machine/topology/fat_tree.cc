@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "machine/topology/checks.h"
 #include "machine/topology/figures.h"
 #include "machine/topology/routing.h"
@@ -47,6 +48,7 @@ class FatTreeNetwork final : public Network {
       switches *= tree.up[l];
     }
     link_count_ = links;
+    last_switches_ = switches;
     leaf_hosts_ = tree.down[0];
   }
   std::uint32_t host_count() const override { return hosts_; }
@@ -71,6 +73,7 @@ class FatTreeNetwork final : public Network {
   // down is that by which the destination's other messages come. So the shifts of all hosts by one
   // distance never meet in a tree of full bisection. (Without parallel cables, these are the ways
   // of SimGrid. Of such cables SimGrid takes others, with which shifts do meet.)
+  // Adaptive ways are numbered from that one on: their ports up are so many further at each level.
   // ECMP hashes the two hosts at every level instead. So does Valiant's, but up to the last level:
   // by way of one of its switches, unless both hosts are at one leaf.
   void append_way(Flow flow, std::vector<LinkId>& way) const override {
@@ -80,17 +83,76 @@ class FatTreeNetwork final : public Network {
     if (routing_.kind == Routing::Kind::kValiant && top > 1) top = levels_.size();
     const std::size_t first = way.size();
     way.resize(first + 2 * (top - 1));
-    std::uint32_t label = 0;  // the digits below the level
+    std::uint32_t label = 0;                  // the digits below the level
+    std::uint32_t way_number = flow.channel;  // of what is still to be chosen
     for (std::size_t l = 1; l < top; ++l) {
       const Level& level = levels_[l];
-      const std::uint32_t port = routing_.kind == Routing::Kind::kOwn
-                                     ? dst / level.switches % level.ports
-                                     : hashed_choice(routing_, flow, l, level.ports);
+      const std::uint32_t port = port_up(flow, l, way_number);
       way[first + l - 1] = link(level, label + src / level.hosts * level.switches, port, false);
       way[first + 2 * (top - 1) - l] =
           link(level, label + dst / level.hosts * level.switches, port, true);
       label += port % level.up * level.switches;
     }
+  }
+
+  // By level, from the leaf switches on, and within a level by number.
+  std::optional<std::uint32_t> find_switch(std::string_view name) const override {
+    if (!name.starts_with(kSwitch)) return std::nullopt;
+    const std::string_view rest = name.substr(kSwitch.size());
+    const std::size_t dash = std::min(rest.find('-'), rest.size());
+    const auto level = base::whole_number<std::uint32_t>(rest.substr(0, dash));
+    const auto node =
+        base::whole_number<std::uint32_t>(rest.substr(std::min(dash + 1, rest.size())));
+    if (!level || !node || *level == 0 || *level > levels_.size() || *node >= nodes_at(*level) ||
+        name != fmt::format("{}{}-{}", kSwitch, *level, *node)) {
+      return std::nullopt;
+    }
+    std::uint32_t before = 0;
+    for (std::size_t l = 1; l < *level; ++l) before += nodes_at(l);
+    return before + *node;
+  }
+  std::string switch_names() const override {
+    return fmt::format("{0}1-0 … {0}{1}-{2}", kSwitch, levels_.size(),
+                       nodes_at(levels_.size()) - 1);
+  }
+
+  // Up to the lowest level at which a switch has both places under it, and down. What the places
+  // leave open of the way, the destination's first host decides by d-mod-k, whatever the routing.
+  bool append_switch_way(Place from, Place to, std::vector<LinkId>& way) const override {
+    const Vertex src = vertex_of(from);
+    const Vertex dst = vertex_of(to);
+    const std::size_t least = std::min(src.level, dst.level);
+    if (src.label % switches_at(least) != dst.label % switches_at(least)) return false;
+    std::size_t top = std::max(src.level, dst.level);
+    while (src.first_host / hosts_under(top) != dst.first_host / hosts_under(top)) ++top;
+    std::vector<std::uint32_t> ports(top);
+    std::uint32_t label = src.label % switches_at(least);  // of the way's switch at `top`
+    for (std::size_t l = least; l < top; ++l) {
+      const Level& level = levels_[l];
+      const std::uint32_t choice = dst.first_host / level.switches;
+      const std::uint32_t digit = (l < src.level   ? src.label / level.switches
+                                   : l < dst.level ? dst.label / level.switches
+                                                   : choice) %
+                                  level.up;
+      ports[l] = digit + choice / level.up % (level.ports / level.up) * level.up;
+      label += digit * level.switches;
+    }
+    const auto pass = [&](std::size_t l, std::uint32_t host, bool down) {
+      const Level& level = levels_[l];
+      way.push_back(l == 0
+                        ? LinkId(2 * host + (down ? 1 : 0))
+                        : link(level, label % level.switches + host / level.hosts * level.switches,
+                               ports[l], down));
+    };
+    for (std::size_t l = src.level; l < top; ++l) pass(l, src.first_host, false);
+    for (std::size_t l = top; l-- > dst.level;) pass(l, dst.first_host, true);
+    return true;
+  }
+
+  std::uint32_t way_count(std::uint32_t src, std::uint32_t dst) const override {
+    std::uint32_t ways = 1;
+    for (std::size_t l = 1; l < level_above(src, dst); ++l) ways *= levels_[l].ports;
+    return ways;
   }
 
   // Every switch that a part reaches on its way up spreads it over all its ports, and it comes down
@@ -124,6 +186,44 @@ class FatTreeNetwork final : public Network {
     std::uint32_t first_link;
   };
 
+  // `way_number` says which port of each level, where ways are numbered; takes what it uses of it.
+  std::uint32_t port_up(const Flow& flow, std::size_t l, std::uint32_t& way_number) const {
+    const Level& level = levels_[l];
+    const std::uint32_t own = flow.dst / level.switches % level.ports;
+    if (routing_.kind == Routing::Kind::kOwn) return own;
+    if (routing_.kind != Routing::Kind::kAdaptive) {
+      return hashed_choice(routing_, flow, l, level.ports);
+    }
+    const std::uint32_t further = way_number % level.ports;
+    way_number /= level.ports;
+    return (own + further) % level.ports;
+  }
+
+  static constexpr std::string_view kSwitch = "switch-";
+
+  struct Vertex {
+    std::size_t level;
+    std::uint32_t label;  // of its digits below the level
+    std::uint32_t first_host;
+  };
+  Vertex vertex_of(Place place) const {
+    if (!place.is_switch) return {0, 0, place.number};
+    std::size_t level = 1;
+    std::uint32_t number = place.number;
+    for (; number >= nodes_at(level); ++level) number -= nodes_at(level);
+    return {level, number % switches_at(level), number / switches_at(level) * hosts_under(level)};
+  }
+  // Up to the last level, from which no port leads up.
+  std::uint32_t hosts_under(std::size_t level) const {
+    return level < levels_.size() ? levels_[level].hosts : hosts_;
+  }
+  std::uint32_t switches_at(std::size_t level) const {
+    return level < levels_.size() ? levels_[level].switches : last_switches_;
+  }
+  std::uint32_t nodes_at(std::size_t level) const {
+    return hosts_ / hosts_under(level) * switches_at(level);
+  }
+
   // The lowest level at which a switch has both hosts under it.
   std::size_t level_above(std::uint32_t src, std::uint32_t dst) const {
     std::size_t level = 1;
@@ -141,16 +241,23 @@ class FatTreeNetwork final : public Network {
   Routing routing_;
   std::uint32_t hosts_;
   std::uint32_t leaf_hosts_;
+  std::uint32_t last_switches_;  // of the last level
   std::uint32_t link_count_;
   std::vector<Level> levels_;
 };
 
-void check_spray(const Platform& platform, std::string_view what) {
-  if (platform.topology.routing.kind != Routing::Kind::kSpray) return;
+void check_ways(const Platform& platform, std::string_view what) {
+  const Routing::Kind kind = platform.topology.routing.kind;
+  if (kind != Routing::Kind::kSpray && kind != Routing::Kind::kAdaptive) return;
   const auto& tree = shape_of<FatTree>(platform);
   double ways = 1;
   for (std::size_t l = 1; l < tree.up.size(); ++l)
     ways *= static_cast<double>(tree.up[l]) * cables(tree, l);
+  if (kind == Routing::Kind::kAdaptive) {
+    if (ways <= kMaxAdaptiveWays) return;
+    throw InputError(fmt::format("{}: a choice of {:.0f} ways; expected at most {}", what, ways,
+                                 kMaxAdaptiveWays));
+  }
   if (ways <= kMaxSprayParts) return;
   throw InputError(fmt::format("{}: spraying over {:.0f} ways; expected at most {}", what, ways,
                                kMaxSprayParts));
@@ -209,7 +316,7 @@ void check(const Platform& platform, std::string_view what) {
     require_few_links(links, what);
     nodes = nodes / tree.down[l] * up;
   }
-  check_spray(platform, what);
+  check_ways(platform, what);
   check_rails(platform, what);
 }
 

@@ -14,7 +14,7 @@ struct TopologyEntry;
 /// `down` nodes below each switch of l, `up` switches of l above each node of l − 1, and `parallel`
 /// cables between the two. A NIC has one cable: up and parallel begin with 1. The cable c from the
 /// switch p of level l to its parent i is port i + c·up: links "switch-l-p.up-PORT" and
-/// "switch-l-p.down-PORT".
+/// "switch-l-p.down-PORT". The switches that ranks can be are "switch-l-p".
 struct FatTree {
   std::vector<std::uint32_t> down;
   std::vector<std::uint32_t> up;

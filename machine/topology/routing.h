@@ -13,8 +13,8 @@ namespace slackline::machine {
 /// What a topology that has several ways between two hosts does unless it is told.
 enum class OwnRouting : std::uint8_t { kDModK, kMinimal };
 
-/// "ecmp", "ecmp:SEED", "valiant", "valiant:SEED" or "spray"; or the name of the topology's own
-/// rule. Throws InputError.
+/// "ecmp", "ecmp:SEED", "valiant", "valiant:SEED" or "spray"; "adaptive" where the topology's own
+/// rule is d-mod-k; or the name of that rule. Throws InputError.
 Routing parse_routing(std::string_view text, std::string_view what, OwnRouting own);
 /// Which of `count` ways all messages of a flow take at a place, by a hash.
 std::uint32_t hashed_choice(const Routing& routing, const Network::Flow& flow, std::uint64_t place,
@@ -27,7 +27,7 @@ PlatformFigure constexpr routing_figure() {
   return {"routing",
           "network",
           "routing",
-          own == OwnRouting::kDModK ? "d-mod-k, ecmp:SEED, valiant:SEED or spray"
+          own == OwnRouting::kDModK ? "d-mod-k, ecmp:SEED, valiant:SEED, spray or adaptive"
                                     : "minimal, ecmp:SEED, valiant:SEED or spray",
           [](Platform& platform, std::string_view text, std::string_view what) {
             platform.topology.routing = parse_routing(text, what, own);

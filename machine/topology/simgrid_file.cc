@@ -14,8 +14,8 @@ namespace slackline::machine {
 namespace {
 
 // The file has the rates and latencies.
-constexpr std::array<std::string_view, 5> kWithout = {"rate", "latency", "rails", "rail",
-                                                      "rail_wiring"};
+constexpr std::array<std::string_view, 6> kWithout = {"rate", "latency",     "rails",
+                                                      "rail", "rail_wiring", "switches"};
 
 constexpr std::array<PlatformFigure, 1> kFigures = {{
     {"file", "network", "file", "the path of a SimGrid platform file in quotes",

@@ -16,6 +16,14 @@ class StarNetwork final : public Network {
   std::uint32_t unit_hosts() const override { return hosts_; }
   std::vector<Link> inner_links() const override { return {}; }
   void append_way(Flow, std::vector<LinkId>&) const override {}
+  std::optional<std::uint32_t> find_switch(std::string_view name) const override {
+    return name == "switch" ? std::optional(0u) : std::nullopt;
+  }
+  std::string switch_names() const override { return "switch"; }
+  bool append_switch_way(Place src, Place dst, std::vector<LinkId>& way) const override {
+    way.emplace_back(src.is_switch ? 2 * dst.number + 1 : 2 * src.number);
+    return true;
+  }
 
  private:
   std::uint32_t hosts_;

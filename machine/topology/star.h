@@ -5,7 +5,7 @@ namespace slackline::machine {
 
 struct TopologyEntry;
 
-/// As many hosts as there are ranks.
+/// As many hosts as there are ranks, but for one that is the switch, "switch".
 struct Star {
   friend bool operator==(const Star&, const Star&) = default;
 };

@@ -146,7 +146,7 @@ void check(const Platform& platform, std::string_view what) {
   require_few_links(links * host_product(dims, what), what);
 }
 
-constexpr std::array<std::string_view, 3> kWithout = {"rails", "rail", "rail_wiring"};
+constexpr std::array<std::string_view, 4> kWithout = {"rails", "rail", "rail_wiring", "switches"};
 
 constexpr std::array<PlatformFigure, 4> kFigures = {{
     counts_figure<Torus, &Torus::dims>("dims"),

@@ -69,8 +69,31 @@ class TwoLevelNetwork final : public Network {
     way.push_back(inner(2 * from));
     way.push_back(inner(2 * to + 1));
   }
+  // Leaf switches by their number, then the core.
+  std::optional<std::uint32_t> find_switch(std::string_view name) const override {
+    if (name == "core") return core();
+    if (leaves_ != 1 || !name.starts_with(kRack)) return std::nullopt;
+    const auto rack = base::whole_number<std::uint32_t>(name.substr(kRack.size()));
+    if (!rack || *rack >= racks_ || name != fmt::format("{}{}", kRack, *rack)) return std::nullopt;
+    return rack;
+  }
+  std::string switch_names() const override {
+    return fmt::format("{0}0 … {0}{1} or core", kRack, racks_ - 1);
+  }
+  bool append_switch_way(Place src, Place dst, std::vector<LinkId>& way) const override {
+    const std::uint32_t from = src.is_switch ? src.number : src.number / nics_;
+    const std::uint32_t to = dst.is_switch ? dst.number : dst.number / nics_;
+    if (!src.is_switch) way.emplace_back(2 * src.number);
+    if (from != to && from != core()) way.push_back(inner(2 * from));
+    if (from != to && to != core()) way.push_back(inner(2 * to + 1));
+    if (!dst.is_switch) way.emplace_back(2 * dst.number + 1);
+    return true;
+  }
 
  private:
+  static constexpr std::string_view kRack = "rack-";
+  std::uint32_t core() const { return racks_ * leaves_; }
+
   std::uint32_t racks_;
   std::uint32_t leaves_;  // of a rack
   std::uint32_t nics_;    // on a leaf

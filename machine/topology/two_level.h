@@ -11,7 +11,8 @@ namespace slackline::machine {
 struct TopologyEntry;
 
 /// Host h is in rack h / hosts. Links "rack-R.up" and "rack-R.down". Where rails are optimized, a
-/// rack has a switch for each: "rack-R.rail-S.up".
+/// rack has a switch for each: "rack-R.rail-S.up". The switches that ranks can be are "rack-R" and
+/// "core".
 struct TwoLevel {
   std::uint32_t racks = 0;
   std::uint32_t hosts = 0;      // of one rack

@@ -204,7 +204,8 @@ class LoweredCollective {
     const OpId send = builder_.send({message.src, message.step}, channel_[m],
                                     memory_of(message.src, message, End::kFrom), {came_});
     reads(message, send);
-    if (options_.in_flight != 0 && sent_.size() >= options_.in_flight) {
+    if (message.src.value < options_.unbounded_from && options_.in_flight != 0 &&
+        sent_.size() >= options_.in_flight) {
       builder_.add_edge(sent_[sent_.size() - options_.in_flight], send);
     }
     sent_.push_back(send);

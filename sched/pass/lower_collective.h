@@ -12,6 +12,8 @@ struct CollectiveLowering {
   std::uint32_t in_flight = 1;  // messages that a rank has under way at once; 0: no bound
   std::uint32_t slots = 16;     // where operands land at each rank until they are added, ≥ 1
   std::uint32_t adders = 0;     // CPU lanes 1 … adders add them in turn; 0: the one that posts
+  /// Ranks from this one on have no bound of messages: switches, which send to all their ports.
+  std::uint32_t unbounded_from = 0xffffffffu;
 };
 
 /// A draft (ScheduleBuilder::build_draft), for the next pass. One channel per ordered pair of

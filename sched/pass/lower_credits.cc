@@ -148,7 +148,7 @@ class CreditLowering {
     for (std::uint32_t i = in_.first_op(rank).value; i < end; ++i) {
       if (is_credited_end(OpId(i)) && is_receive(OpId(i))) queue.push_back(messages_.of_op[i]);
     }
-    if (options_.start == Start::kAll) {
+    if (options_.start == Start::kAll || rank.value >= options_.own_windows_from) {
       for (const std::uint32_t message : queue) {
         const ChannelId channel = in_.op(messages_.receive[message]).channel;
         next_receive_[message] = follower(message, channel, options_.window);

@@ -27,6 +27,9 @@ struct CreditOptions {
   Ready ready = Ready::kSend;
   Start start = Start::kPairwise;
   std::uint32_t window = 1;  // receives posted ahead, by rank or (kAll) by channel, ≥ 1
+  /// Ranks from this one on keep a window for each channel with kPairwise, too: switches, of which
+  /// each port has its own.
+  std::uint32_t own_windows_from = 0xffffffffu;
 };
 
 /// Gives every channel that carries messages a window and a credit channel back. A receive is

@@ -191,7 +191,7 @@ COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rat
           "o_poll, o_match, o_block, o_callback, poll_batch, poll_for, ack, mtu, packet_overhead, coding, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
           "cpu_atomic_sharer, placement")
-ON_A_STAR = COMMON.replace("placement", "rails, rail, placement")
+ON_A_STAR = COMMON.replace("placement", "rails, rail, switches, placement")
 COUNT = "is not a whole number from 1 to 1048576"
 RATE = ("is not a rate: expected a number above 0 with bps, Kbps, Mbps, Gbps, Tbps, KBps, MBps or "
         "GBps, up to 9e9Gbps, such as 100Gbps")
