@@ -13,7 +13,6 @@
 #include "hw/group/create.h"
 #include "hw/group/engine.h"
 #include "hw/group/member.h"
-#include "hw/group/plan.h"
 #include "hw/transport_choice.h"
 
 namespace slackline::hw {

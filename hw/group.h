@@ -17,7 +17,7 @@
 //
 // Atomic delivery (section 4.6). `completion` is called only once every member is known to have the
 // message. When the group fails, the survivors settle which messages all of them have (see
-// hw/group/settlement.h) and complete just these, before `failure`: a message completes at all
+// machine/group/settlement.h) and complete just these, before `failure`: a message completes at all
 // survivors, or at none. What a member had completed before it was lost, all survivors complete.
 // (A member that others take for lost, though it lives, is no survivor: its own `failure` is
 // called, and what it completed before is a part of what survivors complete.)
@@ -60,7 +60,7 @@ struct GroupCallbacks {
 
 /// All members give the same.
 struct GroupOptions {
-  /// One of group_patterns(), in hw/group/plan.h.
+  /// One of group_patterns(), in machine/group/plan.h.
   std::string pattern = "binomial-pipeline";
   std::uint64_t block_bytes = 1 << 20;
   /// Blocks a member has under way at once, as RDMC; 0: no bound.
