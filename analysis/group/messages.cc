@@ -21,8 +21,7 @@ using sched::RankId;
 class PostedAhead {
  public:
   PostedAhead(const GroupPlan& plan, const GroupMessage& message)
-      : plan_(plan),
-        message_(message),
+      : message_(message),
         is_ahead_(message.schedule.op_count(), false),
         first_receive_(plan.shape().members) {
     for (std::uint32_t m = 0; m < plan.shape().members; ++m) {
@@ -55,7 +54,6 @@ class PostedAhead {
     return OpId::none();
   }
 
-  const GroupPlan& plan_;
   const GroupMessage& message_;
   std::vector<bool> is_ahead_;
   std::vector<OpId> first_receive_;
