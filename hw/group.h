@@ -71,7 +71,17 @@ struct GroupOptions {
   /// Receives posted ahead.
   std::uint32_t window = 1;
   bool atomic_delivery = false;
+  /// Messages of at most so many bytes do not go in blocks along the pattern: the root writes them
+  /// into a ring of `small_slots` slots at every member, as Derecho does up to 10,240 bytes
+  /// (hw/group/small_messages.h). The order of messages is kept across both ways. 0: none go so.
+  /// At most kMostSmallBytes. Members of such a group look at their memory all the time.
+  std::uint64_t small_bytes = 0;
+  /// 1 to 65536.
+  std::uint32_t small_slots = 16;
 };
+
+/// The largest GroupOptions::small_bytes.
+inline constexpr std::uint64_t kMostSmallBytes = 1 << 20;
 
 /// How a group ended.
 struct GroupClosing {

@@ -12,6 +12,7 @@ namespace slackline::hw {
 namespace {
 
 constexpr std::size_t kBatch = 64;
+constexpr std::uint64_t kSmallTags = 2 * GroupPort::kOtherTags;
 
 machine::GroupCoreOptions core_options(const GroupSetup& setup) {
   return {setup.ranks, setup.self, setup.atomic_delivery,
@@ -36,11 +37,24 @@ GroupMember::GroupMember(std::unique_ptr<Transport> transport, GroupSetup setup,
     table_ = std::make_unique<StatusTable>(*transport_, setup_.self, std::move(channels),
                                            GroupPort::kOtherTags);
   }
+  if (setup_.small.bytes != 0) {
+    std::vector<std::uint32_t> channels;
+    for (std::uint32_t m = 0; m < (is_root() ? size() : 1); ++m) {
+      channels.push_back(small_channel(is_root() ? m : setup_.self, is_root()));
+    }
+    small_ = std::make_unique<SmallMessages>(*transport_, setup_.small, size(), setup_.self,
+                                             std::move(channels), kSmallTags);
+  }
 }
 
 std::uint32_t GroupMember::table_channel(std::uint32_t from, std::uint32_t to) const {
   const auto lines = static_cast<std::uint32_t>(setup_.plan->lines().size());
   return lines + from * size() + to;
+}
+
+// Between the root and another.
+std::uint32_t GroupMember::small_channel(std::uint32_t other, bool to_other) const {
+  return table_channel(size(), 0) + (to_other ? 0 : size()) + other;
 }
 
 std::vector<ChannelEnd> GroupMember::ends() const {
@@ -50,23 +64,32 @@ std::vector<ChannelEnd> GroupMember::ends() const {
     ends.push_back({table_channel(setup_.self, m), setup_.ranks[m], true});
     ends.push_back({table_channel(m, setup_.self), setup_.ranks[m], false});
   }
+  const auto add_small = [&](std::uint32_t other, std::uint32_t peer) {
+    ends.push_back({small_channel(other, true), setup_.ranks[peer], is_root()});
+    ends.push_back({small_channel(other, false), setup_.ranks[peer], !is_root()});
+  };
+  if (small_ && !is_root()) add_small(setup_.self, 0);
+  for (std::uint32_t m = 1; small_ && is_root() && m < size(); ++m) add_small(m, m);
   return ends;
 }
 
 GroupAddress GroupMember::open() {
-  return {transport_->open(ends()), table_ ? table_->memory() : RemoteMemory{}};
+  return {transport_->open(ends()), table_ ? table_->memory() : RemoteMemory{},
+          small_ ? small_->memory() : RemoteMemory{}};
 }
 
 void GroupMember::connect(std::span<const GroupAddress> addresses, std::uint32_t ranks) {
   if (!core_.is_open()) return;
   std::vector<Address> by_rank(ranks);
-  std::vector<RemoteMemory> tables;
+  std::vector<RemoteMemory> tables, small;
   for (std::uint32_t m = 0; m < size(); ++m) {
     by_rank[setup_.ranks[m]] = addresses[m].address;
     tables.push_back(addresses[m].table);
+    small.push_back(addresses[m].small);
   }
   transport_->connect(by_rank);
   if (table_) table_->connect(std::move(tables));
+  if (small_) small_->connect(std::move(small));
 }
 
 void GroupMember::start() {
@@ -121,7 +144,9 @@ bool GroupMember::dispatch() {
 }
 
 void GroupMember::take(const Completion& completion) {
-  if (completion.tag >= GroupPort::kOtherTags) {
+  if (completion.tag >= kSmallTags) {
+    small_->take(completion);
+  } else if (completion.tag >= GroupPort::kOtherTags) {
     table_->take(completion);
   } else {
     port_->take(completion);
@@ -161,6 +186,7 @@ bool GroupMember::progress_open() {
   } else {
     port_->flush();
   }
+  if (small_) moved = small_->progress() || moved;
   if (table_) {
     moved = table_->progress() || moved;
     if (!waiting_.empty()) moved = core_.deliver(table_->least()) || moved;
@@ -170,25 +196,53 @@ bool GroupMember::progress_open() {
 
 bool GroupMember::begin_next() {
   if (current_) return false;
-  if (is_root()) {
-    if (queue_.empty()) return false;
-    Outgoing next = std::move(queue_.front());
-    queue_.pop_front();
-    begin(next.message, std::move(next.how));
-    return true;
-  }
+  if (is_root()) return begin_at_root();
+  // What came before a large message's first block is there when that is.
+  if (small_ && take_small()) return true;
   const std::optional<std::uint32_t> bytes = port_->arrived();
   if (!bytes) return false;
   std::shared_ptr<const GroupMessage> how = setup_.plan->message(*bytes);
-  std::span<std::byte> message;
-  if (setup_.callbacks.incoming) message = setup_.callbacks.incoming(*bytes);
-  if (message.size() < *bytes) {
-    leave(fmt::format("rank {}: incoming() gave {} bytes for a message of {}",
-                      setup_.ranks[setup_.self], message.size(), *bytes));
-    return true;
-  }
-  begin(message.first(*bytes), std::move(how));
+  if (const auto message = memory_for(*bytes)) begin(*message, std::move(how));
   return true;
+}
+
+bool GroupMember::begin_at_root() {
+  if (queue_.empty()) return false;
+  const bool small = is_small(queue_.front().message.size());
+  // The two ways have no order between them: a large message leaves when all small ones before it
+  // stand at every member.
+  if (small_ && !(small ? small_->has_room() : small_->settled())) return false;
+  Outgoing next = std::move(queue_.front());
+  queue_.pop_front();
+  if (small) {
+    small_->send(next.message, core_.finished());
+    finish(next.message);
+  } else {
+    begin(next.message, std::move(next.how));
+  }
+  return true;
+}
+
+bool GroupMember::take_small() {
+  const auto bytes = small_->arrived(core_.finished());
+  if (!bytes) return false;
+  core_.notice_sign();
+  const auto message = memory_for(bytes->size());
+  if (!message) return true;
+  std::ranges::copy(*bytes, message->begin());
+  small_->took();
+  finish(*message);
+  return true;
+}
+
+// From the application; without enough of it this member leaves.
+std::optional<std::span<std::byte>> GroupMember::memory_for(std::uint64_t bytes) {
+  std::span<std::byte> memory;
+  if (setup_.callbacks.incoming) memory = setup_.callbacks.incoming(bytes);
+  if (memory.size() >= bytes) return memory.first(bytes);
+  leave(fmt::format("rank {}: incoming() gave {} bytes for a message of {}",
+                    setup_.ranks[setup_.self], memory.size(), bytes));
+  return std::nullopt;
 }
 
 void GroupMember::begin(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how) {
@@ -219,9 +273,14 @@ void GroupMember::begin(std::span<std::byte> message, std::shared_ptr<const Grou
 void GroupMember::finish_current() {
   port_->end();
   if (current_->registered) transport_->unregister_memory(*current_->registered);
-  waiting_.push_back(current_->message);
+  const std::span<std::byte> message = current_->message;
   current_.reset();
   port_->post_ahead();
+  finish(message);
+}
+
+void GroupMember::finish(std::span<std::byte> message) {
+  waiting_.push_back(message);
   core_.finish();
   if (table_) table_->publish(core_.finished());
 }
@@ -258,7 +317,10 @@ void GroupMember::end() {
   if (!outcome.delivered) {
     closing_->rank = setup_.ranks[*outcome.member];
     closing_->why = outcome.why;
-    if (table_) leftover_ = table_->rows();
+    if (table_ || small_) {
+      leftover_ = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+          table_ ? table_->rows() : nullptr, small_ ? small_->kept() : nullptr);
+    }
   }
   // All that was posted is done, but for receives into this group's own memory.
   if (outcome.delivered && !trouble_) transport_->close(ends());
@@ -266,6 +328,7 @@ void GroupMember::end() {
   current_.reset();
   port_.reset();
   table_.reset();
+  small_.reset();
   transport_.reset();
 }
 

@@ -22,6 +22,7 @@
 #include "hw/group.h"
 #include "hw/group/control.h"
 #include "hw/group/port.h"
+#include "hw/group/small_messages.h"
 #include "hw/group/status_table.h"
 #include "machine/group/core.h"
 
@@ -33,6 +34,7 @@ struct GroupSetup {
   std::uint32_t self = 0;            // this rank's place
   std::shared_ptr<GroupPlan> plan;
   bool atomic_delivery = false;
+  SmallShape small;
   GroupCallbacks callbacks;
   std::uint32_t name = 0;  // agreed on; no other group ever has it
   std::chrono::milliseconds timeout{30'000};
@@ -43,6 +45,7 @@ struct GroupSetup {
 struct GroupAddress {
   Address address;
   RemoteMemory table;
+  RemoteMemory small;
 };
 
 class GroupMember final : private machine::GroupHost {
@@ -68,7 +71,11 @@ class GroupMember final : private machine::GroupHost {
   /// The place of a rank among the members, if it is one.
   std::optional<std::uint32_t> member(std::uint32_t rank) const;
 
-  /// At the root.
+  /// Whether a message of so many bytes goes without blocks.
+  bool is_small(std::uint64_t bytes) const {
+    return setup_.small.bytes != 0 && bytes <= setup_.small.bytes;
+  }
+  /// At the root. `how` may be null of a small message.
   void send(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how);
   /// The application wants to close. closing() answers once that has come to an end.
   void close() { core_.close(); }
@@ -97,7 +104,7 @@ class GroupMember final : private machine::GroupHost {
   /// throw.
   bool progress();
   /// Whether it waits for what nobody will wake it for: writes of peers, and words over the mesh.
-  bool watches() const { return core_.waits_for_others(); }
+  bool watches() const { return core_.waits_for_others() || small_ != nullptr; }
 
   /// The transport, to sleep on; null once the group has ended.
   Transport* transport() { return transport_.get(); }
@@ -122,20 +129,27 @@ class GroupMember final : private machine::GroupHost {
   std::uint32_t size() const { return static_cast<std::uint32_t>(setup_.ranks.size()); }
   std::vector<ChannelEnd> ends() const;
   std::uint32_t table_channel(std::uint32_t from, std::uint32_t to) const;
+  std::uint32_t small_channel(std::uint32_t other, bool to_other) const;
 
   bool dispatch();
   void take(const Completion& completion);
   void trouble(const Error& error);
   bool progress_open();
   bool begin_next();
+  bool begin_at_root();
+  bool take_small();
+  std::optional<std::span<std::byte>> memory_for(std::uint64_t bytes);
   void begin(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how);
   void finish_current();
+  void finish(std::span<std::byte> message);
 
   // What the core asks.
   double now_s() const override;
   void tell(std::uint32_t member, const GroupSaying& saying) override;
   bool is_idle() const override { return queue_.empty() && !current_; }
-  bool is_written_everywhere() const override { return !table_ || table_->settled(); }
+  bool is_written_everywhere() const override {
+    return (!table_ || table_->settled()) && (!small_ || small_->settled());
+  }
   void complete() override;
   void stop() override;
   void report_failure(std::uint32_t member) override;
@@ -149,6 +163,7 @@ class GroupMember final : private machine::GroupHost {
   LocalMemory bounce_memory_;
   std::unique_ptr<GroupPort> port_;
   std::unique_ptr<StatusTable> table_;
+  std::unique_ptr<SmallMessages> small_;
 
   std::deque<Completion> completions_;
   std::optional<std::string> trouble_;  // the transport is of no use any more
