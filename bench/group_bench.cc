@@ -3,8 +3,8 @@
 // usage: group_bench TRANSPORT [RANKS [MESSAGES]]
 //
 // For each size: the time from send() to the last receiver's completion(), one message at a time,
-// plain and atomic by turns, the least and the median; and messages a second when they are sent one
-// behind the other, the median of five series.
+// by turns plain and atomic, and of small messages also by the ring of slots; the least and the
+// median; and messages a second when they are sent one behind the other, the median of five series.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -31,6 +31,17 @@ namespace {
 using namespace slackline;
 
 constexpr std::uint32_t kMostRanks = 64;
+constexpr std::uint64_t kSmall = 10'240;  // Derecho's
+
+struct Way {
+  const char* name;
+  bool atomic;
+  bool small;
+};
+constexpr Way kWays[] = {{"plain", false, false},
+                         {"atomic", true, false},
+                         {"small", false, true},
+                         {"small atomic", true, true}};
 
 // Seen by all processes: messages completed, and when the latest was, by rank, on a cache line
 // each.
@@ -56,24 +67,23 @@ class Bench {
 
   void run() {
     if (mesh_.rank() == 0) {
-      fmt::print("{:>9} {:>8} {:>10} {:>10} {:>12}\n", "bytes", "delivery", "least us", "median us",
-                 "messages/s");
+      fmt::print("{:>9} {:>12} {:>10} {:>10} {:>12}\n", "bytes", "delivery", "least us",
+                 "median us", "messages/s");
     }
     for (const std::size_t bytes :
-         {std::size_t{1} << 10, std::size_t{64} << 10, std::size_t{8} << 20}) {
+         {std::size_t{1} << 10, std::size_t{kSmall}, std::size_t{64} << 10, std::size_t{8} << 20}) {
       memory_.assign(bytes, std::byte{1});
-      create(0, false);
-      create(1, true);
+      const auto ways = static_cast<std::uint32_t>(bytes > kSmall ? 2 : std::size(kWays));
+      for (std::uint32_t g = 0; g < ways; ++g) create(g, kWays[g]);
       const std::size_t messages =
           bytes < (1 << 20) ? messages_ : std::max<std::size_t>(messages_ / 10, 10);
-      if (mesh_.rank() == 0) measure(bytes, messages);
-      groups_.destroy_group(0);
-      groups_.destroy_group(1);
+      if (mesh_.rank() == 0) measure(bytes, messages, ways);
+      for (std::uint32_t g = 0; g < ways; ++g) groups_.destroy_group(g);
     }
   }
 
  private:
-  void create(std::uint32_t id, bool atomic) {
+  void create(std::uint32_t id, const Way& way) {
     std::vector<std::uint32_t> members;
     for (std::uint32_t r = 0; r < mesh_.ranks(); ++r) members.push_back(r);
     hw::GroupCallbacks callbacks;
@@ -83,7 +93,8 @@ class Bench {
       counts_[mesh_.rank()].at_ns.store(now_ns(), std::memory_order_relaxed);
       counts_[mesh_.rank()].completed.fetch_add(1, std::memory_order_release);
     };
-    groups_.create_group(id, members, callbacks, {.atomic_delivery = atomic});
+    groups_.create_group(id, members, callbacks,
+                         {.atomic_delivery = way.atomic, .small_bytes = way.small ? kSmall : 0});
   }
 
   // When the last rank had completed so many messages. Who waits sleeps: cores are for the ranks.
@@ -112,24 +123,24 @@ class Bench {
     return values[values.size() / 2];
   }
 
-  void measure(std::size_t bytes, std::size_t messages) {
-    std::vector<double> latency[2];
-    std::vector<double> rate[2];
+  void measure(std::size_t bytes, std::size_t messages, std::uint32_t ways) {
+    std::vector<double> latency[std::size(kWays)];
+    std::vector<double> rate[std::size(kWays)];
     for (std::size_t m = 0; m < messages + 10; ++m) {
-      for (std::uint32_t g = 0; g < 2; ++g) {
+      for (std::uint32_t g = 0; g < ways; ++g) {
         const double ns = series(g, 1);
         if (m >= 10) latency[g].push_back(ns);  // the first warm up
       }
     }
     for (int again = 0; again < 5; ++again) {
-      for (std::uint32_t g = 0; g < 2; ++g) {
+      for (std::uint32_t g = 0; g < ways; ++g) {
         rate[g].push_back(static_cast<double>(messages) / (series(g, messages) * 1e-9));
       }
     }
-    for (std::uint32_t g = 0; g < 2; ++g) {
+    for (std::uint32_t g = 0; g < ways; ++g) {
       const double least = *std::ranges::min_element(latency[g]);
-      fmt::print("{:>9} {:>8} {:>10.1f} {:>10.1f} {:>12.0f}\n", bytes, g == 0 ? "plain" : "atomic",
-                 least * 1e-3, median(latency[g]) * 1e-3, median(rate[g]));
+      fmt::print("{:>9} {:>12} {:>10.1f} {:>10.1f} {:>12.0f}\n", bytes, kWays[g].name, least * 1e-3,
+                 median(latency[g]) * 1e-3, median(rate[g]));
     }
     std::fflush(stdout);
   }

@@ -15,6 +15,7 @@ constexpr std::array kCommands = {
     CommandEntry{"simulate", "how long it takes on a platform, and what is busy", make_simulate},
     CommandEntry{"run", "carry it out for real, and prove its bytes", make_run},
     CommandEntry{"testbed", "a platform's network on this machine, and a run on it", make_testbed},
+    CommandEntry{"group", "what survivors of a group do when a member fails", make_group},
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
     CommandEntry{"offload", "queues that NICs work off alone, proved and emulated", make_offload},

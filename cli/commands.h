@@ -16,6 +16,7 @@ std::unique_ptr<Command> make_compare();
 std::unique_ptr<Command> make_compile();
 std::unique_ptr<Command> make_convert();
 std::unique_ptr<Command> make_export();
+std::unique_ptr<Command> make_group();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_offload();
 std::unique_ptr<Command> make_report();

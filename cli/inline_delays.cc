@@ -167,6 +167,31 @@ void add_failure(machine::DelayPlan& plan, std::string_view text) {
   plan.failures.push_back(std::move(failure));
 }
 
+analysis::GroupKill parse_group_kill(std::string_view text) {
+  constexpr std::string_view kKeys[] = {"rank", "at", "after", "detect", "seen-by"};
+  const Items items(fmt::format("--kill {}", text), text, kKeys);
+  if (items.find("at").has_value() == items.find("after").has_value()) {
+    throw InputError(fmt::format("{}: expected either at=… or after=…", items.where()));
+  }
+  analysis::GroupKill kill;
+  kill.member = items.index("rank");
+  if (items.find("at")) kill.at = items.time("at");
+  if (const auto after = items.find("after")) {
+    kill.after = sched::parse_count(*after, items.place("after"), 1,
+                                    std::numeric_limits<std::uint64_t>::max());
+  }
+  kill.detection = items.time("detect");
+  const auto seen_by = items.find("seen-by");
+  if (!seen_by || *seen_by == "all") return kill;
+  kill.seen_by.emplace();
+  if (*seen_by == "nobody") return kill;
+  for (const std::string_view rank : base::split(*seen_by, '+')) {
+    kill.seen_by->push_back(
+        static_cast<std::uint32_t>(sched::parse_count(rank, items.place("seen-by"), 0, kMaxIndex)));
+  }
+  return kill;
+}
+
 PropagatedDelay parse_propagated(std::string_view text) {
   constexpr std::string_view kKeys[] = {"op", "by", "of"};
   const Items items(fmt::format("--propagate {}", text), text, kKeys);

@@ -13,17 +13,18 @@
 #include "hw/group/create.h"
 #include "hw/group/engine.h"
 #include "hw/group/member.h"
-#include "hw/group/plan.h"
 #include "hw/transport_choice.h"
 
 namespace slackline::hw {
 namespace {
 
 constexpr std::uint32_t kMostIds = 1u << 24;
+constexpr std::uint32_t kMostSlots = 1u << 16;
 
 Bytes pack(const GroupAddress& address) {
   ByteWriter writer;
   writer.add(address.table);
+  writer.add(address.small);
   writer.add_list(std::span<const std::byte>(address.address));
   return writer.take();
 }
@@ -31,6 +32,7 @@ Bytes pack(const GroupAddress& address) {
 GroupAddress read_address(ByteReader& reader) {
   GroupAddress address;
   address.table = reader.get<RemoteMemory>();
+  address.small = reader.get<RemoteMemory>();
   address.address = reader.list<std::byte>();
   return address;
 }
@@ -56,13 +58,19 @@ class Groups::Impl {
     setup.self =
         static_cast<std::uint32_t>(std::ranges::find(members, mesh_.rank()) - members.begin());
     setup.atomic_delivery = options.atomic_delivery;
+    check_small(options);
+    setup.small = {options.small_bytes, options.small_slots};
     setup.callbacks = std::move(callbacks);
     setup.timeout = options_.timeout;
     setup.failure_timeout = options_.failure_timeout;
     GroupShape shape{options.pattern,   setup_size(setup), options.block_bytes,
                      options.in_flight, options.ready,     options.window};
-    const std::string words =
-        shape.spec(0) + (options.atomic_delivery ? " with atomic delivery" : "");
+    std::string words = shape.spec(0);
+    if (options.atomic_delivery) words += " with atomic delivery";
+    if (options.small_bytes != 0) {
+      words += fmt::format(" with {} slots for messages up to {} bytes", options.small_slots,
+                           options.small_bytes);
+    }
     const std::lock_guard creating(creating_);
     setup.plan = plan_of(shape, words);
     GroupMeeting meeting(mesh_, {id, setup.ranks, words}, options_.timeout);
@@ -94,7 +102,8 @@ class Groups::Impl {
       throw InputError(fmt::format("send: rank {} is not the root of group {}; rank {} is",
                                    mesh_.rank(), id, setup.ranks[0]));
     }
-    std::shared_ptr<const GroupMessage> how = setup.plan->message(message.size());
+    std::shared_ptr<const GroupMessage> how;
+    if (!group->is_small(message.size())) how = setup.plan->message(message.size());
     if (const std::optional<std::uint32_t> failed = group->failure()) {
       throw PeerLost(*failed,
                      fmt::format("send: group {} has failed: rank {} was lost", id, *failed));
@@ -115,6 +124,17 @@ class Groups::Impl {
  private:
   static std::uint32_t setup_size(const GroupSetup& setup) {
     return static_cast<std::uint32_t>(setup.ranks.size());
+  }
+
+  static void check_small(const GroupOptions& options) {
+    if (options.small_bytes > kMostSmallBytes) {
+      throw InputError(fmt::format("small_bytes: {} is out of range; expected 0 to {}",
+                                   options.small_bytes, kMostSmallBytes));
+    }
+    if (options.small_slots == 0 || options.small_slots > kMostSlots) {
+      throw InputError(fmt::format("small_slots: {} is out of range; expected 1 to {}",
+                                   options.small_slots, kMostSlots));
+    }
   }
 
   InputError no_group(std::uint32_t id, std::string_view what) const {

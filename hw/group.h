@@ -17,7 +17,7 @@
 //
 // Atomic delivery (section 4.6). `completion` is called only once every member is known to have the
 // message. When the group fails, the survivors settle which messages all of them have (see
-// hw/group/settlement.h) and complete just these, before `failure`: a message completes at all
+// machine/group/settlement.h) and complete just these, before `failure`: a message completes at all
 // survivors, or at none. What a member had completed before it was lost, all survivors complete.
 // (A member that others take for lost, though it lives, is no survivor: its own `failure` is
 // called, and what it completed before is a part of what survivors complete.)
@@ -60,7 +60,7 @@ struct GroupCallbacks {
 
 /// All members give the same.
 struct GroupOptions {
-  /// One of group_patterns(), in hw/group/plan.h.
+  /// One of group_patterns(), in machine/group/plan.h.
   std::string pattern = "binomial-pipeline";
   std::uint64_t block_bytes = 1 << 20;
   /// Blocks a member has under way at once, as RDMC; 0: no bound.
@@ -71,7 +71,17 @@ struct GroupOptions {
   /// Receives posted ahead.
   std::uint32_t window = 1;
   bool atomic_delivery = false;
+  /// Messages of at most so many bytes do not go in blocks along the pattern: the root writes them
+  /// into a ring of `small_slots` slots at every member, as Derecho does up to 10,240 bytes
+  /// (hw/group/small_messages.h). The order of messages is kept across both ways. 0: none go so.
+  /// At most kMostSmallBytes. Members of such a group look at their memory all the time.
+  std::uint64_t small_bytes = 0;
+  /// 1 to 65536.
+  std::uint32_t small_slots = 16;
 };
+
+/// The largest GroupOptions::small_bytes.
+inline constexpr std::uint64_t kMostSmallBytes = 1 << 20;
 
 /// How a group ended.
 struct GroupClosing {

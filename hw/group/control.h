@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "hw/group/settlement.h"
 #include "hw/mesh.h"
+#include "machine/group/words.h"
 
 namespace slackline::hw {
 
@@ -14,22 +14,13 @@ namespace slackline::hw {
 inline constexpr std::uint32_t kGroupControl = 0x48000000u;
 inline constexpr std::uint32_t kGroupHello = 0x47000000u;
 
-enum class GroupWord : std::uint8_t {
-  kClose = 1,  // the root wants to close, after `number` messages
-  kDone,       // this member has all messages, and wants to close
-  kSettle,     // the group has failed: `notice`
-  kGone,       // this rank has no such group any more
-  kStill,      // nothing happens: is this member there?
-  kHere,       // it is; `number`: 1 if it wants to close
-  kPing,       // is this rank still taken for alive?
-  kPong,       // the answer, with the same number
-};
+// What they tell is what simulations of groups know, too.
+using machine::GroupSaying;
+using machine::GroupWord;
+using machine::SettlementNotice;
 
-struct GroupControl {
-  GroupWord word = GroupWord::kPing;
+struct GroupControl : GroupSaying {
   std::uint32_t group = 0;  // its name, which no other group ever has
-  std::uint64_t number = 0;
-  SettlementNotice notice;
 };
 
 Bytes encode(const GroupControl& control);

@@ -237,9 +237,8 @@ void GroupEngine::hear(std::uint32_t from, const GroupControl& control) {
     if (member) guarded(*served, [&] { served->group->hear(*member, control); });
     return;
   }
-  if (control.word != GroupWord::kSettle) return;
-  answer.word = GroupWord::kGone;
-  tell()(from, answer);
+  const std::optional<GroupSaying> gone = machine::answer_without_group(control.word);
+  if (gone) tell()(from, {*gone, control.group});
 }
 
 void GroupEngine::see_losses(const std::vector<Loss>& lost) {

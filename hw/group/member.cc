@@ -1,4 +1,3 @@
-// Messages, one after the other, and the close that all agree on; failing.cc has the rest.
 #include "hw/group/member.h"
 
 #include <fmt/format.h>
@@ -13,17 +12,20 @@ namespace slackline::hw {
 namespace {
 
 constexpr std::size_t kBatch = 64;
+constexpr std::uint64_t kSmallTags = 2 * GroupPort::kOtherTags;
+
+machine::GroupCoreOptions core_options(const GroupSetup& setup) {
+  return {setup.ranks, setup.self, setup.atomic_delivery,
+          std::chrono::duration<double>(setup.timeout).count()};
+}
 
 }  // namespace
 
 GroupMember::GroupMember(std::unique_ptr<Transport> transport, GroupSetup setup, Tell tell)
     : setup_(std::move(setup)),
       tell_(std::move(tell)),
-      transport_(std::move(transport)),
-      signs_(setup_.ranks.size(), Sign::kNone),
-      done_(setup_.ranks.size(), false),
-      reachable_(setup_.ranks.size(), true),
-      knows_(setup_.ranks.size(), false) {
+      core_(*this, core_options(setup_)),
+      transport_(std::move(transport)) {
   const auto block = static_cast<std::size_t>(setup_.plan->shape().block_bytes);
   bounce_ = std::make_unique_for_overwrite<std::byte[]>(block);
   bounce_memory_ = transport_->register_memory({bounce_.get(), block});
@@ -35,11 +37,24 @@ GroupMember::GroupMember(std::unique_ptr<Transport> transport, GroupSetup setup,
     table_ = std::make_unique<StatusTable>(*transport_, setup_.self, std::move(channels),
                                            GroupPort::kOtherTags);
   }
+  if (setup_.small.bytes != 0) {
+    std::vector<std::uint32_t> channels;
+    for (std::uint32_t m = 0; m < (is_root() ? size() : 1); ++m) {
+      channels.push_back(small_channel(is_root() ? m : setup_.self, is_root()));
+    }
+    small_ = std::make_unique<SmallMessages>(*transport_, setup_.small, size(), setup_.self,
+                                             std::move(channels), kSmallTags);
+  }
 }
 
 std::uint32_t GroupMember::table_channel(std::uint32_t from, std::uint32_t to) const {
   const auto lines = static_cast<std::uint32_t>(setup_.plan->lines().size());
   return lines + from * size() + to;
+}
+
+// Between the root and another.
+std::uint32_t GroupMember::small_channel(std::uint32_t other, bool to_other) const {
+  return table_channel(size(), 0) + (to_other ? 0 : size()) + other;
 }
 
 std::vector<ChannelEnd> GroupMember::ends() const {
@@ -49,28 +64,37 @@ std::vector<ChannelEnd> GroupMember::ends() const {
     ends.push_back({table_channel(setup_.self, m), setup_.ranks[m], true});
     ends.push_back({table_channel(m, setup_.self), setup_.ranks[m], false});
   }
+  const auto add_small = [&](std::uint32_t other, std::uint32_t peer) {
+    ends.push_back({small_channel(other, true), setup_.ranks[peer], is_root()});
+    ends.push_back({small_channel(other, false), setup_.ranks[peer], !is_root()});
+  };
+  if (small_ && !is_root()) add_small(setup_.self, 0);
+  for (std::uint32_t m = 1; small_ && is_root() && m < size(); ++m) add_small(m, m);
   return ends;
 }
 
 GroupAddress GroupMember::open() {
-  return {transport_->open(ends()), table_ ? table_->memory() : RemoteMemory{}};
+  return {transport_->open(ends()), table_ ? table_->memory() : RemoteMemory{},
+          small_ ? small_->memory() : RemoteMemory{}};
 }
 
 void GroupMember::connect(std::span<const GroupAddress> addresses, std::uint32_t ranks) {
-  if (state_ != State::kOpen) return;
+  if (!core_.is_open()) return;
   std::vector<Address> by_rank(ranks);
-  std::vector<RemoteMemory> tables;
+  std::vector<RemoteMemory> tables, small;
   for (std::uint32_t m = 0; m < size(); ++m) {
     by_rank[setup_.ranks[m]] = addresses[m].address;
     tables.push_back(addresses[m].table);
+    small.push_back(addresses[m].small);
   }
   transport_->connect(by_rank);
   if (table_) table_->connect(std::move(tables));
+  if (small_) small_->connect(std::move(small));
 }
 
 void GroupMember::start() {
-  if (state_ != State::kOpen) return;
-  active_ = Clock::now();
+  if (!core_.is_open()) return;
+  core_.notice_sign();
   port_->post_ahead();
 }
 
@@ -84,13 +108,8 @@ void GroupMember::send(std::span<std::byte> message, std::shared_ptr<const Group
   queue_.push_back({message, std::move(how)});
 }
 
-void GroupMember::close() {
-  wants_close_ = true;
-  active_ = Clock::now();
-}
-
 bool GroupMember::poll() {
-  if (state_ != State::kOpen || trouble_) return false;
+  if (!core_.is_open() || trouble_) return false;
   std::array<Completion, kBatch> completions;
   try {
     const std::size_t count = transport_->poll(completions);
@@ -107,7 +126,7 @@ void GroupMember::trouble(const Error& error) {
   trouble_ = error.what();
   trouble_since_ = Clock::now();
   // Whoever has all messages may see others take their leave.
-  if (told_done_) return;
+  if (core_.has_told_done()) return;
   if (const auto* lost = dynamic_cast<const PeerLost*>(&error)) {
     if (const auto lost_member = member(lost->rank())) lose(*lost_member, lost->what(), false);
   }
@@ -115,11 +134,8 @@ void GroupMember::trouble(const Error& error) {
 
 bool GroupMember::dispatch() {
   const bool any = !completions_.empty();
-  if (any) {
-    active_ = Clock::now();
-    asked_ = false;
-  }
-  while (!completions_.empty() && state_ == State::kOpen) {
+  if (any) core_.notice_sign();
+  while (!completions_.empty() && core_.is_open()) {
     const Completion completion = completions_.front();
     completions_.pop_front();
     take(completion);
@@ -128,7 +144,9 @@ bool GroupMember::dispatch() {
 }
 
 void GroupMember::take(const Completion& completion) {
-  if (completion.tag >= GroupPort::kOtherTags) {
+  if (completion.tag >= kSmallTags) {
+    small_->take(completion);
+  } else if (completion.tag >= GroupPort::kOtherTags) {
     table_->take(completion);
   } else {
     port_->take(completion);
@@ -136,15 +154,14 @@ void GroupMember::take(const Completion& completion) {
 }
 
 bool GroupMember::progress() {
-  if (state_ == State::kEnded) return false;
-  if (state_ == State::kFailing) return progress_failing();
+  if (!core_.is_open()) return core_.progress();
   try {
     bool moved = dispatch();
-    if (state_ == State::kOpen && !trouble_) moved = progress_open() || moved;
-    if (state_ == State::kOpen && wants_close_) moved = progress_close() || moved;
-    if (state_ == State::kOpen && trouble_ && !told_done_ &&
+    if (core_.is_open() && !trouble_) moved = progress_open() || moved;
+    if (core_.is_open()) moved = core_.progress() || moved;
+    if (core_.is_open() && trouble_ && !core_.has_told_done() &&
         Clock::now() - trouble_since_ > setup_.failure_timeout) {
-      fail(setup_.self, *trouble_);
+      leave(*trouble_);
       moved = true;
     }
     return moved;
@@ -157,50 +174,75 @@ bool GroupMember::progress() {
   return true;
 }
 
-bool GroupMember::watches() const {
-  return state_ == State::kFailing || wants_close_ || (table_ && completed_ != finished_);
-}
-
 bool GroupMember::progress_open() {
   bool moved = begin_next();
-  if (state_ != State::kOpen) return true;
+  if (!core_.is_open()) return true;
   if (current_) {
     while (port_->progress()) moved = true;
     if (current_->executor->finished()) {
-      finish();
+      finish_current();
       moved = true;
     }
   } else {
     port_->flush();
   }
+  if (small_) moved = small_->progress() || moved;
   if (table_) {
     moved = table_->progress() || moved;
-    if (completed_ != finished_) moved = deliver(table_->least()) || moved;
+    if (!waiting_.empty()) moved = core_.deliver(table_->least()) || moved;
   }
   return moved;
 }
 
 bool GroupMember::begin_next() {
   if (current_) return false;
-  if (is_root()) {
-    if (queue_.empty()) return false;
-    Outgoing next = std::move(queue_.front());
-    queue_.pop_front();
-    begin(next.message, std::move(next.how));
-    return true;
-  }
+  if (is_root()) return begin_at_root();
+  // What came before a large message's first block is there when that is.
+  if (small_ && take_small()) return true;
   const std::optional<std::uint32_t> bytes = port_->arrived();
   if (!bytes) return false;
   std::shared_ptr<const GroupMessage> how = setup_.plan->message(*bytes);
-  std::span<std::byte> message;
-  if (setup_.callbacks.incoming) message = setup_.callbacks.incoming(*bytes);
-  if (message.size() < *bytes) {
-    fail(setup_.self, fmt::format("rank {}: incoming() gave {} bytes for a message of {}",
-                                  setup_.ranks[setup_.self], message.size(), *bytes));
-    return true;
-  }
-  begin(message.first(*bytes), std::move(how));
+  if (const auto message = memory_for(*bytes)) begin(*message, std::move(how));
   return true;
+}
+
+bool GroupMember::begin_at_root() {
+  if (queue_.empty()) return false;
+  const bool small = is_small(queue_.front().message.size());
+  // The two ways have no order between them: a large message leaves when all small ones before it
+  // stand at every member.
+  if (small_ && !(small ? small_->has_room() : small_->settled())) return false;
+  Outgoing next = std::move(queue_.front());
+  queue_.pop_front();
+  if (small) {
+    small_->send(next.message, core_.finished());
+    finish(next.message);
+  } else {
+    begin(next.message, std::move(next.how));
+  }
+  return true;
+}
+
+bool GroupMember::take_small() {
+  const auto bytes = small_->arrived(core_.finished());
+  if (!bytes) return false;
+  core_.notice_sign();
+  const auto message = memory_for(bytes->size());
+  if (!message) return true;
+  std::ranges::copy(*bytes, message->begin());
+  small_->took();
+  finish(*message);
+  return true;
+}
+
+// From the application; without enough of it this member leaves.
+std::optional<std::span<std::byte>> GroupMember::memory_for(std::uint64_t bytes) {
+  std::span<std::byte> memory;
+  if (setup_.callbacks.incoming) memory = setup_.callbacks.incoming(bytes);
+  if (memory.size() >= bytes) return memory.first(bytes);
+  leave(fmt::format("rank {}: incoming() gave {} bytes for a message of {}",
+                    setup_.ranks[setup_.self], memory.size(), bytes));
+  return std::nullopt;
 }
 
 void GroupMember::begin(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how) {
@@ -228,63 +270,66 @@ void GroupMember::begin(std::span<std::byte> message, std::shared_ptr<const Grou
   current.executor->begin();
 }
 
-void GroupMember::finish() {
+void GroupMember::finish_current() {
   port_->end();
   if (current_->registered) transport_->unregister_memory(*current_->registered);
-  waiting_.push_back(current_->message);
+  const std::span<std::byte> message = current_->message;
   current_.reset();
-  ++finished_;
   port_->post_ahead();
-  if (table_) {
-    table_->publish(finished_);
-  } else {
-    deliver(finished_);
-  }
+  finish(message);
 }
 
-// Completes the messages before `up_to` that stand here.
-bool GroupMember::deliver(std::uint64_t up_to) {
-  bool moved = false;
-  while (completed_ < std::min(up_to, finished_)) {
-    const std::span<std::byte> message = waiting_.front();
-    waiting_.pop_front();
-    ++completed_;
-    moved = true;
-    if (setup_.callbacks.completion) setup_.callbacks.completion(message);
-  }
-  return moved;
+void GroupMember::finish(std::span<std::byte> message) {
+  waiting_.push_back(message);
+  core_.finish();
+  if (table_) table_->publish(core_.finished());
 }
 
-void GroupMember::tell_all(const GroupControl& control) {
-  for (std::uint32_t m = 0; m < size(); ++m) {
-    if (m != setup_.self && reachable_[m]) tell_(setup_.ranks[m], control);
-  }
+double GroupMember::now_s() const {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-// The root tells how many messages there were; each member that has completed them tells all
-// others; who has heard that from everyone knows that all was delivered.
-bool GroupMember::progress_close() {
-  GroupControl control;
-  control.group = setup_.name;
-  if (is_root() && !told_close_ && queue_.empty() && !current_) {
-    told_close_ = true;
-    total_ = finished_;
-    control.word = GroupWord::kClose;
-    control.number = finished_;
-    tell_all(control);
+void GroupMember::tell(std::uint32_t member, const GroupSaying& saying) {
+  tell_(setup_.ranks[member], {saying, setup_.name});
+}
+
+void GroupMember::complete() {
+  const std::span<std::byte> message = waiting_.front();
+  waiting_.pop_front();
+  if (setup_.callbacks.completion) setup_.callbacks.completion(message);
+}
+
+void GroupMember::stop() {
+  failed_ = *core_.failed();
+  queue_.clear();
+  completions_.clear();
+}
+
+void GroupMember::report_failure(std::uint32_t member) {
+  if (setup_.callbacks.failure) setup_.callbacks.failure(setup_.ranks[member]);
+}
+
+void GroupMember::end() {
+  const machine::GroupOutcome& outcome = *core_.outcome();
+  closing_.emplace();
+  closing_->delivered = outcome.delivered;
+  closing_->messages = outcome.messages;
+  if (!outcome.delivered) {
+    closing_->rank = setup_.ranks[*outcome.member];
+    closing_->why = outcome.why;
+    if (table_ || small_) {
+      leftover_ = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+          table_ ? table_->rows() : nullptr, small_ ? small_->kept() : nullptr);
+    }
   }
-  if (!told_done_ && total_ == completed_ && !current_ && (!table_ || table_->settled())) {
-    told_done_ = true;
-    done_[setup_.self] = true;
-    control.word = GroupWord::kDone;
-    tell_all(control);
-  }
-  if (!told_done_ || std::ranges::find(done_, false) != done_.end()) {
-    give_up_on_silent();
-    return false;
-  }
-  end(true);
-  return true;
+  // All that was posted is done, but for receives into this group's own memory.
+  if (outcome.delivered && !trouble_) transport_->close(ends());
+  // From here on nobody touches the application's memory.
+  current_.reset();
+  port_.reset();
+  table_.reset();
+  small_.reset();
+  transport_.reset();
 }
 
 }  // namespace slackline::hw

@@ -1,5 +1,6 @@
 // One group at one member: messages one after the other, then a close that all agree on, or a
-// failure that the survivors settle. Used by the completion thread alone; never waits.
+// failure that the survivors settle. What it decides is machine/group/core.h's; here are the
+// transport and the bytes. Used by the completion thread alone; never waits.
 //
 // A group has a transport of its own, which ends with it. So what is under way in a group that
 // fails never holds up another, nor outlives it.
@@ -20,10 +21,10 @@
 #include "hw/executor.h"
 #include "hw/group.h"
 #include "hw/group/control.h"
-#include "hw/group/plan.h"
 #include "hw/group/port.h"
-#include "hw/group/settlement.h"
+#include "hw/group/small_messages.h"
 #include "hw/group/status_table.h"
+#include "machine/group/core.h"
 
 namespace slackline::hw {
 
@@ -33,6 +34,7 @@ struct GroupSetup {
   std::uint32_t self = 0;            // this rank's place
   std::shared_ptr<GroupPlan> plan;
   bool atomic_delivery = false;
+  SmallShape small;
   GroupCallbacks callbacks;
   std::uint32_t name = 0;  // agreed on; no other group ever has it
   std::chrono::milliseconds timeout{30'000};
@@ -43,9 +45,10 @@ struct GroupSetup {
 struct GroupAddress {
   Address address;
   RemoteMemory table;
+  RemoteMemory small;
 };
 
-class GroupMember {
+class GroupMember final : private machine::GroupHost {
  public:
   using Clock = std::chrono::steady_clock;
   /// Tells a rank something over the mesh; it need not arrive.
@@ -68,10 +71,14 @@ class GroupMember {
   /// The place of a rank among the members, if it is one.
   std::optional<std::uint32_t> member(std::uint32_t rank) const;
 
-  /// At the root.
+  /// Whether a message of so many bytes goes without blocks.
+  bool is_small(std::uint64_t bytes) const {
+    return setup_.small.bytes != 0 && bytes <= setup_.small.bytes;
+  }
+  /// At the root. `how` may be null of a small message.
   void send(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how);
   /// The application wants to close. closing() answers once that has come to an end.
-  void close();
+  void close() { core_.close(); }
   const std::optional<GroupClosing>& closing() const { return closing_; }
   /// Any thread: the rank whose fault it is that the group has failed, if it has.
   std::optional<std::uint32_t> failure() const {
@@ -82,20 +89,22 @@ class GroupMember {
 
   /// Sees what has completed. Answers whether anything has.
   bool poll();
-  void hear(std::uint32_t member, const GroupControl& control);
+  void hear(std::uint32_t member, const GroupControl& control) { core_.hear(member, control); }
   /// A member is lost. `reachable`: it lives all the same, and has something to say.
-  void lose(std::uint32_t member, const std::string& how, bool reachable);
+  void lose(std::uint32_t member, const std::string& how, bool reachable) {
+    core_.lose(member, how, reachable);
+  }
   /// This member leaves the group, which fails.
-  void leave(const std::string& why);
+  void leave(const std::string& why) { core_.leave(why); }
   /// …and nobody can be heard or reached any more.
-  void cut_off(const std::string& why);
+  void cut_off(const std::string& why) { core_.cut_off(why); }
   /// No callbacks from now on.
   void silence() { setup_.callbacks = {}; }
   /// Goes on from what poll() has seen. Answers whether anything happened. Throws what callbacks
   /// throw.
   bool progress();
   /// Whether it waits for what nobody will wake it for: writes of peers, and words over the mesh.
-  bool watches() const;
+  bool watches() const { return core_.waits_for_others() || small_ != nullptr; }
 
   /// The transport, to sleep on; null once the group has ended.
   Transport* transport() { return transport_.get(); }
@@ -104,8 +113,6 @@ class GroupMember {
 
  private:
   static constexpr std::uint32_t kNobody = 0xffffffffu;
-  enum class Sign : std::uint8_t { kNone, kLives, kCloses };
-  enum class State : std::uint8_t { kOpen, kFailing, kEnded };
   struct Outgoing {
     std::span<std::byte> message;
     std::shared_ptr<const GroupMessage> how;
@@ -122,34 +129,41 @@ class GroupMember {
   std::uint32_t size() const { return static_cast<std::uint32_t>(setup_.ranks.size()); }
   std::vector<ChannelEnd> ends() const;
   std::uint32_t table_channel(std::uint32_t from, std::uint32_t to) const;
+  std::uint32_t small_channel(std::uint32_t other, bool to_other) const;
 
   bool dispatch();
   void take(const Completion& completion);
   void trouble(const Error& error);
   bool progress_open();
   bool begin_next();
+  bool begin_at_root();
+  bool take_small();
+  std::optional<std::span<std::byte>> memory_for(std::uint64_t bytes);
   void begin(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how);
-  void finish();
-  bool deliver(std::uint64_t up_to);
-  bool progress_close();
-  void tell_all(const GroupControl& control);
+  void finish_current();
+  void finish(std::span<std::byte> message);
 
-  void fail(std::uint32_t member, const std::string& why);
-  void tell_settlement();
-  bool progress_failing();
-  bool is_known_to_all() const;
-  void call_failure();
-  void end(bool delivered);
-  void give_up_on_silent();
+  // What the core asks.
+  double now_s() const override;
+  void tell(std::uint32_t member, const GroupSaying& saying) override;
+  bool is_idle() const override { return queue_.empty() && !current_; }
+  bool is_written_everywhere() const override {
+    return (!table_ || table_->settled()) && (!small_ || small_->settled());
+  }
+  void complete() override;
+  void stop() override;
+  void report_failure(std::uint32_t member) override;
+  void end() override;
 
   GroupSetup setup_;
   Tell tell_;
-  State state_ = State::kOpen;
+  machine::GroupCore core_;
   std::unique_ptr<std::byte[]> bounce_;
   std::unique_ptr<Transport> transport_;
   LocalMemory bounce_memory_;
   std::unique_ptr<GroupPort> port_;
   std::unique_ptr<StatusTable> table_;
+  std::unique_ptr<SmallMessages> small_;
 
   std::deque<Completion> completions_;
   std::optional<std::string> trouble_;  // the transport is of no use any more
@@ -157,25 +171,8 @@ class GroupMember {
 
   std::deque<Outgoing> queue_;  // root
   std::optional<Current> current_;
-  std::uint64_t finished_ = 0;                // messages that stand here
-  std::uint64_t completed_ = 0;               // …and were completed
-  std::deque<std::span<std::byte>> waiting_;  // …and not yet: [completed_, finished_)
-  Clock::time_point active_ = Clock::now();   // when something last happened
-
-  bool asked_ = false;       // for a sign, since then
-  std::vector<Sign> signs_;  // by member
-  bool wants_close_ = false;
-  bool told_close_ = false;  // root
-  bool told_done_ = false;
-  std::optional<std::uint64_t> total_;  // messages of the group, once the root has told
-  std::vector<bool> done_;              // by member
-
-  std::optional<Settlement> settlement_;
-  std::vector<bool> reachable_;                 // by member
-  std::vector<bool> knows_;                     // by member: that the group has failed
+  std::deque<std::span<std::byte>> waiting_;    // messages that stand here and are not complete
   std::atomic<std::uint32_t> failed_{kNobody};  // the member whose fault it is
-  std::string why_;
-  bool called_failure_ = false;
   std::optional<GroupClosing> closing_;
   std::shared_ptr<void> leftover_;
 };

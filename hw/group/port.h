@@ -15,10 +15,16 @@
 #include <vector>
 
 #include "hw/executor.h"
-#include "hw/group/plan.h"
 #include "hw/transport.h"
+#include "machine/group/plan.h"
 
 namespace slackline::hw {
+
+using machine::GroupLine;
+using machine::GroupMessage;
+using machine::GroupPlan;
+using machine::GroupShape;
+using machine::kNoLine;
 
 class GroupPort final : public Transport {
  public:

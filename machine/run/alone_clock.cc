@@ -1,5 +1,7 @@
 #include "machine/run/alone_clock.h"
 
+#include <limits>
+
 namespace slackline::machine {
 
 void AloneClock::transmit(double now_s, PathId path, std::uint64_t bytes, sched::OpId op) {
@@ -11,11 +13,16 @@ void AloneClock::transmit(double now_s, PathId path, std::uint64_t bytes, sched:
 
 void AloneClock::drive(DrivenRun& run) {
   run.start();
-  std::vector<ExecutionEvent> now;
-  while (!events_.empty()) {
-    const double now_s = events_.pop_instant(now);
-    run.instant(now_s, now);
-  }
+  while (!events_.empty()) step(run);
+}
+
+double AloneClock::next_s() const {
+  return events_.empty() ? std::numeric_limits<double>::infinity() : events_.next_s();
+}
+
+void AloneClock::step(DrivenRun& run) {
+  const double now_s = events_.pop_instant(now_);
+  run.instant(now_s, now_);
 }
 
 std::string drive_alone(const Paths& paths, const MakeRun& make) {

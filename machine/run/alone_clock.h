@@ -21,9 +21,17 @@ class AloneClock final : public DrivenClock {
   /// From time zero until nothing can happen any more.
   void drive(DrivenRun& run);
 
+  // The same step by step, for who has events of its own beside: after run.start().
+
+  /// When the next instant is; infinity if there is none.
+  double next_s() const;
+  /// Delivers the next instant; there must be one.
+  void step(DrivenRun& run);
+
  private:
   const Paths& paths_;
   EventQueue events_;
+  std::vector<ExecutionEvent> now_;
 };
 
 }  // namespace slackline::machine

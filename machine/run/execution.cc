@@ -47,6 +47,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       acknowledged_(std::ranges::all_of(
           schedule_.channels(),
           [](const sched::Channel& channel) { return sched::is_acknowledged(channel.service); })),
+      may_be_gone_(paths.may_fail()),
       request_s_(record.request_s),
       own_graph_(shared != nullptr ? nullptr
                                    : std::make_unique<const RunGraph>(
@@ -93,6 +94,12 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
 void Execution::start() {
   core_.start();
   settle();
+}
+
+void Execution::stop(RankId rank) {
+  stopped_.resize(schedule_.rank_count(), 0);
+  stopped_[rank.value] = 1;
+  may_be_gone_ = true;
 }
 
 void Execution::instant(double now_s, std::vector<Event>& events) {

@@ -87,6 +87,10 @@ class Execution final : public DrivenRun {
   /// bit by bit, if the same is pending at the clocks. May say no where it does.
   bool goes_on_as(const Execution& other) const;
 
+  /// Between two instants, or before the first: from now on the rank posts nothing more. What its
+  /// NIC was given is carried out, and its posted receives take what comes.
+  void stop(sched::RankId rank);
+
   /// Fair NICs: some port carried two large messages at once.
   bool shared() const { return shared_; }
 
@@ -130,7 +134,12 @@ class Execution final : public DrivenRun {
   friend class RunCore<Execution>;
   double now_s() const { return now_s_; }
   double moment() const { return now_s_; }
-  bool is_gone(std::uint32_t o) const { return paths_.may_fail() && has_failed(op(OpId(o)).rank); }
+  bool is_gone(std::uint32_t o) const {
+    return may_be_gone_ && is_gone_or_stopped(op(OpId(o)).rank);
+  }
+  bool is_gone_or_stopped(RankId rank) const {
+    return has_failed(rank) || (!stopped_.empty() && stopped_[rank.value] != 0);
+  }
   double post_delay_s(std::uint32_t o) const { return delays_.post_delay_s(OpId(o)); }
   void hold_back(std::uint32_t o, double wait_s) {
     clock_.at(now_s_ + wait_s, {OpId(o), Kind::kHeldBack});
@@ -271,6 +280,8 @@ class Execution final : public DrivenRun {
   const bool acknowledged_;  // every channel is
 
   double now_s_ = 0;
+  bool may_be_gone_;            // some rank: it fails sometime, or has stopped
+  std::vector<char> stopped_;   // of every rank; empty if none has
   std::uint32_t instants_ = 0;  // that were watched, modulo 2^32
   std::span<double> request_s_;
   const std::unique_ptr<const RunGraph> own_graph_;

@@ -64,7 +64,7 @@ class GroupMember : public ::testing::Test {
     said.clear();
     ones = std::vector<One>(kSize);
     loop = {};
-    const auto plan = std::make_shared<hw::GroupPlan>(hw::GroupShape{
+    const auto plan = std::make_shared<machine::GroupPlan>(machine::GroupShape{
         .pattern = "sequential", .members = kSize, .block_bytes = 1024, .window = 1});
     std::vector<hw::GroupAddress> addresses;
     for (std::uint32_t m = 0; m < kSize; ++m) {
@@ -101,7 +101,7 @@ class GroupMember : public ::testing::Test {
       member(0).send(messages.back(), plan().message(2500));
     }
   }
-  hw::GroupPlan& plan() { return *member(0).setup().plan; }
+  machine::GroupPlan& plan() { return *member(0).setup().plan; }
 
   // Until nothing moves any more. What they say is heard, and kept in `said` alone of the others.
   void run(Members live) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "hw/fabric/transport.h"
-#include "hw/group/plan.h"
+#include "machine/group/plan.h"
 #include "tests/hw/group_ranks.h"
 
 namespace slackline {
@@ -91,7 +91,7 @@ TEST_P(Group, EverySizeComesToEveryoneInOrder) {
 }
 
 TEST_P(Group, EveryPatternAndReadinessDoes) {
-  for (const std::string_view pattern : hw::group_patterns()) {
+  for (const std::string_view pattern : machine::group_patterns()) {
     for (const bool atomic : {false, true}) {
       hw::GroupOptions options;
       options.pattern = pattern;

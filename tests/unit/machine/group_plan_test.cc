@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "base/error.h"
-#include "hw/group/plan.h"
+#include "machine/group/plan.h"
 #include "sched/compile.h"
 #include "sched/verify.h"
 
 namespace slackline {
 namespace {
 
-using hw::GroupLine;
-using hw::GroupPlan;
-using hw::GroupShape;
+using machine::GroupLine;
+using machine::GroupPlan;
+using machine::GroupShape;
 
 GroupShape shape_of(std::string_view pattern, std::uint32_t members) {
   GroupShape shape;
@@ -51,7 +51,7 @@ void expect_structure(std::string_view pattern, std::uint32_t ranks, std::uint32
   const sched::Plan plan = plan_of(pattern, ranks, blocks);
   for (const auto& channel : channels_of(plan)) EXPECT_TRUE(opened.contains(channel));
   if (blocks == 1) return;
-  const std::vector<sched::RankId> sources = hw::first_sources(plan);
+  const std::vector<sched::RankId> sources = machine::first_sources(plan);
   for (std::uint32_t r = 1; r < ranks; ++r) {
     const GroupLine& first = group.lines()[group.first_line(r)];
     EXPECT_EQ(sources[r].value, first.src) << "rank " << r;
@@ -60,7 +60,7 @@ void expect_structure(std::string_view pattern, std::uint32_t ranks, std::uint32
 }
 
 TEST(GroupPlan, FirstBlocksComeFromTheSameSourceWhateverTheirNumber) {
-  for (const std::string_view pattern : hw::group_patterns()) {
+  for (const std::string_view pattern : machine::group_patterns()) {
     for (std::uint32_t ranks = 1; ranks <= 16; ++ranks) {
       for (std::uint32_t blocks = 1; blocks <= 40; ++blocks) {
         expect_structure(pattern, ranks, blocks);
@@ -80,8 +80,8 @@ TEST(GroupPlan, RefusedPatternsHaveNoFixedFirstSource) {
     bool differs = false;
     for (std::uint32_t ranks = 2; ranks <= 64; ++ranks) {
       for (std::uint32_t blocks = 3; blocks <= 40; ++blocks) {
-        differs = differs || hw::first_sources(plan_of(pattern, ranks, 2)) !=
-                                 hw::first_sources(plan_of(pattern, ranks, blocks));
+        differs = differs || machine::first_sources(plan_of(pattern, ranks, 2)) !=
+                                 machine::first_sources(plan_of(pattern, ranks, blocks));
       }
     }
     EXPECT_TRUE(differs) << pattern;
@@ -97,7 +97,7 @@ TEST(GroupPlan, RefusedPatternsHaveNoFixedFirstSource) {
 // Every schedule a group runs: proved; each member's first receive is the first message on its
 // first line, lands in a buffer of its own, and is the schedule's first data receive of the rank.
 TEST(GroupPlan, EveryMessageIsProvedAndBeginsOnTheFirstLine) {
-  for (const std::string_view pattern : hw::group_patterns()) {
+  for (const std::string_view pattern : machine::group_patterns()) {
     for (const std::uint32_t ranks : {1, 2, 3, 4, 5, 6, 7, 8, 11, 16}) {
       for (const sched::Ready ready : {sched::Ready::kSend, sched::Ready::kNone}) {
         GroupShape shape = shape_of(pattern, ranks);
@@ -137,10 +137,10 @@ TEST(GroupPlan, SingleBlocksOfThePipelineTakeAsManySteps) {
   for (std::uint32_t ranks = 1; ranks <= 64; ++ranks) {
     const sched::Plan own = plan_of("binomial-pipeline", ranks, 1);
     const sched::Plan longer = plan_of("binomial-pipeline", ranks, 2);
-    const sched::Plan tree = hw::tree_of_first_blocks(longer, 1);
+    const sched::Plan tree = machine::tree_of_first_blocks(longer, 1);
     EXPECT_EQ(tree.steps, own.steps) << ranks;
     EXPECT_EQ(tree.transfers.size(), ranks - 1);
-    EXPECT_EQ(hw::first_sources(own), hw::first_sources(longer)) << ranks;
+    EXPECT_EQ(machine::first_sources(own), machine::first_sources(longer)) << ranks;
     EXPECT_EQ(tree.transfers, own.transfers) << ranks;
   }
 }
@@ -179,7 +179,7 @@ TEST(GroupPlan, WhatCannotBeIsRefused) {
   shape.block_bytes = 0;
   EXPECT_THAT(refusal(shape), ::testing::HasSubstr("block"));
   GroupPlan group(shape_of("chain", 2));
-  EXPECT_THROW(group.message(hw::kMostGroupBytes + 1), InputError);
+  EXPECT_THROW(group.message(machine::kMostGroupBytes + 1), InputError);
 }
 
 }  // namespace

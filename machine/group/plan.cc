@@ -1,4 +1,4 @@
-#include "hw/group/plan.h"
+#include "machine/group/plan.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-namespace slackline::hw {
+namespace slackline::machine {
 namespace {
 
 constexpr std::array<std::string_view, 7> kPatterns = {
@@ -176,4 +176,4 @@ std::shared_ptr<const GroupMessage> GroupPlan::make(std::uint64_t bytes) const {
   return made;
 }
 
-}  // namespace slackline::hw
+}  // namespace slackline::machine

@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
-#include "hw/group/settlement.h"
+#include "machine/group/settlement.h"
 
 namespace slackline {
 namespace {
 
-using hw::Settlement;
-using hw::SettlementNotice;
+using machine::Settlement;
+using machine::SettlementNotice;
 
 class Simulation {
  public:

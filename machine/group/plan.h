@@ -20,7 +20,7 @@
 #include "sched/compile.h"
 #include "sched/schedule.h"
 
-namespace slackline::hw {
+namespace slackline::machine {
 
 /// A one-way channel between two members, named by their places in the list of members.
 struct GroupLine {
@@ -104,4 +104,4 @@ std::vector<sched::RankId> first_sources(const sched::Plan& plan);
 /// One block along the tree that the first blocks of the longer message take.
 sched::Plan tree_of_first_blocks(const sched::Plan& longer, std::uint64_t bytes);
 
-}  // namespace slackline::hw
+}  // namespace slackline::machine

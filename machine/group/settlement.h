@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace slackline::hw {
+namespace slackline::machine {
 
 /// What a member tells another.
 struct SettlementNotice {
@@ -49,4 +49,4 @@ class Settlement {
   std::vector<std::optional<SettlementNotice>> heard_;
 };
 
-}  // namespace slackline::hw
+}  // namespace slackline::machine

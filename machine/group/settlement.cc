@@ -1,8 +1,8 @@
-#include "hw/group/settlement.h"
+#include "machine/group/settlement.h"
 
 #include <algorithm>
 
-namespace slackline::hw {
+namespace slackline::machine {
 
 Settlement::Settlement(std::uint32_t members, std::uint32_t self, std::uint64_t messages)
     : self_(self), heard_(members) {
@@ -51,4 +51,4 @@ bool Settlement::decide() {
   return true;
 }
 
-}  // namespace slackline::hw
+}  // namespace slackline::machine

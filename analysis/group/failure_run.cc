@@ -1,0 +1,513 @@
+#include "analysis/group/failure_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <queue>
+#include <utility>
+
+#include "analysis/group/messages.h"
+#include "base/error.h"
+#include "machine/paths.h"
+#include "machine/run/alone_clock.h"
+#include "machine/run/executable.h"
+#include "machine/run/execution.h"
+#include "machine/wiring.h"
+#include "sched/builder.h"
+
+namespace slackline::analysis {
+namespace {
+
+using machine::GroupSaying;
+using machine::GroupWord;
+using sched::OpId;
+using sched::RankId;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kRowBytes = 8;
+// The ways between all pairs are kept.
+constexpr std::uint32_t kMostMembers = 1024;
+// A group whose members only ask each other for signs comes to an end by their patience long
+// before.
+constexpr int kMostTicks = 100'000;
+
+std::uint64_t word_bytes(std::uint32_t members) { return 8 * (6 + std::uint64_t{members}); }
+
+void check(const GroupScenario& scenario, const machine::DelayPlan& delays) {
+  if (scenario.shape.members > kMostMembers) {
+    throw Unsupported(fmt::format("group: {} members; expected at most {} of one that is simulated",
+                                  scenario.shape.members, kMostMembers));
+  }
+  if (scenario.messages.empty()) throw InputError("group: no messages; expected at least one");
+  if (!delays.failures.empty()) {
+    throw Unsupported("group: a delay plan with failures; expected a kill, and no failure beside");
+  }
+  if (!scenario.kill) return;
+  const GroupKill& kill = *scenario.kill;
+  const std::uint32_t members = scenario.shape.members;
+  if (kill.member >= members) {
+    throw InputError(
+        fmt::format("kill: rank {} is no member; expected 0 to {}", kill.member, members - 1));
+  }
+  if (kill.at.has_value() == kill.after.has_value() || kill.after == 0u) {
+    throw InputError("kill: expected a time, or a number of operations from 1 on");
+  }
+  if (!kill.seen_by) return;
+  for (const std::uint32_t m : *kill.seen_by) {
+    if (m < members && m != kill.member) continue;
+    throw InputError(fmt::format(
+        "kill: rank {} cannot see that rank {} is gone; expected another member", m, kill.member));
+  }
+}
+
+// The ways between all members, for what goes beside the blocks.
+sched::Schedule all_ways(std::uint32_t members) {
+  sched::ScheduleBuilder builder(members);
+  for (std::uint32_t from = 0; from < members; ++from) {
+    for (std::uint32_t to = 0; to < members; ++to) {
+      sched::Channel channel;
+      channel.src = RankId(from);
+      channel.dst = RankId(to);
+      if (from != to) builder.add_channel(channel);
+    }
+  }
+  return builder.build();
+}
+
+class GroupSimulation;
+
+class SimulatedMember final : public machine::GroupHost {
+ public:
+  SimulatedMember(GroupSimulation& of, std::uint32_t place, const GroupScenario& scenario);
+
+  double now_s() const override;
+  void tell(std::uint32_t member, const GroupSaying& saying) override;
+  bool is_idle() const override;
+  bool is_written_everywhere() const override;
+  void complete() override;
+  void stop() override;
+  void report_failure(std::uint32_t) override {}
+  void end() override;
+
+  // Goes on as far as it can.
+  void progress();
+  void finish();
+  void publish();
+  void row_came(std::uint32_t from, std::uint64_t count);
+  void row_written(std::uint32_t to);
+
+  GroupSimulation& simulation;
+  const std::uint32_t self;
+  GroupMemberRun run;
+  bool alive = true;
+  bool knows_loss = false;             // its mesh does
+  std::uint32_t message = 0;           // of its blocks: the one under way
+  OpId next;                           // …of whose operations this is the first that is not done
+  double last_done_s = 0;              // …of those before it
+  double posts_from_s = 0;             // words and rows
+  std::vector<std::uint64_t> rows;     // as they stand here, by member
+  std::vector<std::uint64_t> written;  // the own row as it was last written to each
+  std::vector<bool> is_writing;        // …and is being written now
+  machine::GroupCore core;             // last: it asks for the time at once
+};
+
+class GroupSimulation {
+ public:
+  GroupSimulation(const GroupScenario& scenario, const machine::Platform& platform,
+                  const machine::DelayPlan& delays, const machine::IssueOrder& order)
+      : scenario_(scenario),
+        plan_(scenario.shape),
+        messages_(messages_of_group(plan_, scenario.messages)),
+        wiring_(platform, size()),
+        setting_(messages_.whole.schedule, platform, wiring_, delays, order),
+        delays_(setting_),
+        paths_(setting_),
+        ways_(all_ways(size()), wiring_, delays),
+        clock_(paths_),
+        o_post_s_(sched::seconds(platform.o_post)),
+        o_complete_s_(sched::seconds(platform.o_complete)) {
+    machine::require_executable(messages_.whole.schedule);
+    execution_ = std::make_unique<machine::Execution>(
+        setting_, delays_, paths_,
+        machine::record_in(trace_, messages_.whole.schedule, delays.seed), clock_);
+    for (std::uint32_t m = 0; m < size(); ++m) {
+      members_.push_back(std::make_unique<SimulatedMember>(*this, m, scenario));
+      members_.back()->next = parts().ops(0, RankId(m)).own;
+    }
+  }
+
+  GroupRun run() {
+    if (const auto& kill = scenario_.kill; kill && kill->at) {
+      push({sched::seconds(*kill->at), Kind::kKill, kill->member});
+    }
+    for (auto& member : members_) member->core.close();
+    execution_->start();
+    look();
+    for (int ticks = 0; ticks < kMostTicks;) {
+      const double clock_s = clock_.next_s();
+      const double event_s = events_.empty() ? kNever : events_.top().at_s;
+      const double next_s = std::min(clock_s, event_s);
+      if (next_s >= patience_s_) {
+        SimulatedMember* const impatient = most_impatient();
+        if (impatient == nullptr && next_s == kNever) return result();
+        if (impatient != nullptr && impatient->core.patience_ends_s() <= next_s) {
+          ++ticks;
+          now_s_ = std::max(now_s_, impatient->core.patience_ends_s());
+          impatient->progress();
+          continue;
+        }
+      }
+      now_s_ = next_s;
+      if (clock_s <= event_s) {
+        clock_.step(*execution_);
+        look();
+      } else {
+        const Event event = events_.top();
+        events_.pop();
+        handle(event);
+      }
+    }
+    throw InternalError("group: its members wait for each other and never end");
+  }
+
+  // What members ask.
+  double now_s() const { return now_s_; }
+  std::uint32_t size() const { return scenario_.shape.members; }
+  std::uint64_t message_count() const { return scenario_.messages.size(); }
+  void stop(std::uint32_t member) { execution_->stop(RankId(member)); }
+
+  void tell(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) {
+    if (!from.alive) return;
+    Event event{0, Kind::kWord, to, from.self, 0, saying};
+    send(from, to, word_bytes(size()), event);
+    if (is_victim(from.self)) ++cut_.words;
+    acted(from);
+  }
+  void write_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) {
+    if (!from.alive) return;
+    const double there_s = send(from, to, kRowBytes, {0, Kind::kRow, to, from.self, count, {}});
+    Event written{there_s + way(to, from.self).latency_s + o_complete_s_, Kind::kRowWritten,
+                  from.self, to};
+    written.left_s = there_s;
+    push(std::move(written));
+    if (is_victim(from.self)) cut_.rows[to] = count;
+    acted(from);
+  }
+
+ private:
+  enum class Kind : std::uint8_t {
+    kFinished,    // a message stands at the member
+    kRow,         // the row of `from` comes to it
+    kRowWritten,  // its row has come to `from`
+    kWord,        // of `from`
+    kLoss,        // its mesh learns who is lost
+    kKill,
+  };
+  struct Event {
+    double at_s = 0;
+    Kind kind = Kind::kFinished;
+    std::uint32_t member = 0;
+    std::uint32_t from = 0;
+    std::uint64_t count = 0;
+    GroupSaying saying = {};
+    double left_s = 0;         // of a word or a row: when `from` had posted it, or had it
+    std::uint64_t serial = 0;  // of the same time, the first that was foreseen is first
+    bool operator<(const Event& other) const {
+      return std::pair(at_s, serial) > std::pair(other.at_s, other.serial);
+    }
+  };
+
+  const sched::PartMap& parts() const { return messages_.whole.parts; }
+  bool is_victim(std::uint32_t member) const {
+    return scenario_.kill && scenario_.kill->member == member;
+  }
+  const machine::Path& way(std::uint32_t from, std::uint32_t to) const {
+    return ways_[way_id(from, to)];
+  }
+  machine::PathId way_id(std::uint32_t from, std::uint32_t to) const {
+    return ways_.of(sched::ChannelId(from * (size() - 1) + to - (to > from ? 1 : 0)), false);
+  }
+
+  void push(Event event) {
+    event.serial = ++serial_;
+    events_.push(std::move(event));
+  }
+
+  // Has a member post something small; answers when it is there.
+  double send(SimulatedMember& from, std::uint32_t to, std::uint64_t bytes, Event event) {
+    from.posts_from_s = std::max(now_s_, from.posts_from_s) + o_post_s_;
+    event.left_s = from.posts_from_s;
+    event.at_s = ways_.sent_s(from.posts_from_s, way_id(from.self, to), bytes) +
+                 way(from.self, to).latency_s + o_complete_s_;
+    const double there_s = event.at_s;
+    push(std::move(event));
+    return there_s;
+  }
+
+  // One thing more that a member did.
+  void acted(SimulatedMember& member) {
+    if (!is_victim(member.self) || !scenario_.kill->after) return;
+    if (++actions_ == *scenario_.kill->after) kill(member, std::max(now_s_, member.posts_from_s));
+  }
+
+  void kill(SimulatedMember& victim, double at_s) {
+    if (!victim.alive || victim.core.state() == machine::GroupCore::State::kEnded) return;
+    victim.alive = false;
+    killed_s_ = at_s;
+    stop(victim.self);
+    for (std::size_t k = 0; k < message_count(); ++k) {
+      const sched::PartRange& range = parts().ops(k, RankId(victim.self));
+      for (OpId id = range.own; id < range.end; ++id.value) {
+        cut_.issued[k].push_back(trace_.ops[id.value].issued_s < kNever);
+      }
+    }
+    const GroupKill& how = *scenario_.kill;
+    for (std::uint32_t m = 0; m < size(); ++m) {
+      const bool sees = !how.seen_by || std::ranges::find(*how.seen_by, m) != how.seen_by->end();
+      if (m == victim.self || !sees) continue;
+      push({at_s + sched::seconds(how.detection) + way(victim.self, m).latency_s, Kind::kLoss, m,
+            m});
+    }
+  }
+
+  // After an instant of the blocks: what has come of it.
+  void look() {
+    for (auto& each : members_) {
+      SimulatedMember& member = *each;
+      if (!member.alive || !member.core.is_open()) continue;
+      if (is_victim(member.self)) count_issued(member);
+      if (!member.alive || member.message == message_count()) continue;
+      const OpId before = member.next;
+      const OpId end = parts().ops(member.message, RankId(member.self)).end;
+      while (member.next < end && trace_.ops[member.next.value].done_s < kNever) {
+        member.last_done_s = std::max(member.last_done_s, trace_.ops[member.next.value].done_s);
+        ++member.next.value;
+      }
+      if (member.next != before) member.core.notice_sign();
+      if (member.next != end) continue;
+      push({std::max(now_s_, member.last_done_s), Kind::kFinished, member.self});
+      if (++member.message < message_count()) {
+        member.next = parts().ops(member.message, RankId(member.self)).own;
+      }
+    }
+  }
+
+  // The victim's operations that were issued in this instant.
+  void count_issued(SimulatedMember& victim) {
+    if (!scenario_.kill->after) return;
+    // All before its message are done. Of the next, some may be issued in the instant that ends it.
+    std::uint64_t issued = 0;
+    for (std::size_t k = 0; k < std::min<std::size_t>(victim.message + 2, message_count()); ++k) {
+      const sched::PartRange& range = parts().ops(k, RankId(victim.self));
+      if (k < victim.message) {
+        issued += range.end.value - range.own.value;
+        continue;
+      }
+      for (OpId id = range.own; id < range.end; ++id.value) {
+        issued += trace_.ops[id.value].issued_s < kNever ? 1 : 0;
+      }
+    }
+    const std::uint64_t more = issued - std::exchange(issued_, issued);
+    actions_ += more;
+    if (more != 0 && actions_ >= *scenario_.kill->after) kill(victim, now_s_);
+  }
+
+  void handle(const Event& event) {
+    SimulatedMember& member = *members_[event.member];
+    if (event.kind == Kind::kKill) return kill(member, now_s_);
+    if (!member.alive || !was_sent(event)) return;
+    switch (event.kind) {
+      case Kind::kFinished:
+        member.finish();
+        break;
+      case Kind::kRow:
+        member.row_came(event.from, event.count);
+        break;
+      case Kind::kRowWritten:
+        member.row_written(event.from);
+        break;
+      case Kind::kWord:
+        hear(member, event);
+        break;
+      case Kind::kLoss:
+        learn(member, event.from);
+        break;
+      case Kind::kKill:
+        break;
+    }
+    member.progress();
+  }
+
+  // What the victim had not posted when it ended never leaves, and what came later is not answered.
+  bool was_sent(const Event& event) const {
+    const bool of_peer =
+        event.kind == Kind::kWord || event.kind == Kind::kRow || event.kind == Kind::kRowWritten;
+    return !of_peer || !is_victim(event.from) || !killed_s_ || event.left_s <= *killed_s_;
+  }
+
+  void hear(SimulatedMember& member, const Event& event) {
+    if (member.core.state() != machine::GroupCore::State::kEnded) {
+      return member.core.hear(event.from, event.saying);
+    }
+    const auto answer = machine::answer_without_group(event.saying.word);
+    if (answer) tell(member, event.from, *answer);
+  }
+
+  // A mesh learns of the loss, itself or from another's, and passes it on.
+  void learn(SimulatedMember& member, std::uint32_t seen_by) {
+    if (std::exchange(member.knows_loss, true)) return;
+    const std::uint32_t lost = scenario_.kill->member;
+    for (std::uint32_t m = 0; m < size(); ++m) {
+      if (m == member.self || m == lost) continue;
+      send(member, m, word_bytes(size()), {0, Kind::kLoss, m, seen_by});
+    }
+    member.core.lose(
+        lost, fmt::format("rank {} was lost: its process ended, as rank {} saw", lost, seen_by),
+        false);
+  }
+
+  SimulatedMember* most_impatient() {
+    SimulatedMember* first = nullptr;
+    for (auto& member : members_) {
+      if (!member->alive || member->core.state() == machine::GroupCore::State::kEnded) continue;
+      if (first == nullptr || member->core.patience_ends_s() < first->core.patience_ends_s()) {
+        first = member.get();
+      }
+    }
+    patience_s_ = first == nullptr ? kNever : first->core.patience_ends_s();
+    return first;
+  }
+
+  GroupRun result() {
+    GroupRun result;
+    result.killed_s = killed_s_;
+    if (killed_s_) result.cut = std::move(cut_);
+    for (auto& member : members_) {
+      if (member->alive) member->run.outcome = member->core.outcome();
+      result.members.push_back(std::move(member->run));
+    }
+    return result;
+  }
+
+  const GroupScenario& scenario_;
+  machine::GroupPlan plan_;
+  const GroupMessages messages_;
+  const machine::Wiring wiring_;
+  const machine::Setting setting_;
+  const machine::Delays delays_;
+  const machine::Paths paths_;
+  const machine::Paths ways_;
+  machine::AloneClock clock_;
+  const double o_post_s_;
+  const double o_complete_s_;
+  sched::Trace trace_;
+  std::unique_ptr<machine::Execution> execution_;
+  std::vector<std::unique_ptr<SimulatedMember>> members_;
+  std::priority_queue<Event> events_;
+  std::uint64_t serial_ = 0;
+  double now_s_ = 0;
+  double patience_s_ = 0;  // no member's ends earlier
+
+  std::optional<double> killed_s_;
+  std::uint64_t actions_ = 0;  // of the victim
+  std::uint64_t issued_ = 0;   // …that are operations
+  GroupCut cut_{std::vector<std::vector<bool>>(message_count()),
+                std::vector<std::uint64_t>(size(), 0), 0};
+};
+
+SimulatedMember::SimulatedMember(GroupSimulation& of, std::uint32_t place,
+                                 const GroupScenario& scenario)
+    : simulation(of),
+      self(place),
+      run{std::vector<double>(scenario.messages.size(), kNever),
+          std::vector<double>(scenario.messages.size(), kNever),
+          kNever,
+          kNever,
+          kNever,
+          std::nullopt},
+      rows(scenario.shape.members, 0),
+      written(scenario.shape.members, 0),
+      is_writing(scenario.shape.members, false),
+      core(*this, [&] {
+        machine::GroupCoreOptions options;
+        for (std::uint32_t m = 0; m < scenario.shape.members; ++m) options.ranks.push_back(m);
+        options.self = place;
+        options.atomic_delivery = scenario.atomic_delivery;
+        options.timeout_s = sched::seconds(scenario.timeout);
+        return options;
+      }()) {}
+
+double SimulatedMember::now_s() const { return simulation.now_s(); }
+
+void SimulatedMember::tell(std::uint32_t member, const GroupSaying& saying) {
+  simulation.tell(*this, member, saying);
+}
+
+bool SimulatedMember::is_idle() const { return core.finished() == simulation.message_count(); }
+
+bool SimulatedMember::is_written_everywhere() const {
+  if (!core.is_atomic()) return true;
+  for (std::uint32_t m = 0; m < simulation.size(); ++m) {
+    if (m != self && (is_writing[m] || written[m] < rows[self])) return false;
+  }
+  return true;
+}
+
+void SimulatedMember::complete() { run.completed_s[core.completed() - 1] = now_s(); }
+
+void SimulatedMember::stop() {
+  run.knew_s = now_s();
+  simulation.stop(self);
+}
+
+void SimulatedMember::end() { run.closed_s = now_s(); }
+
+void SimulatedMember::progress() {
+  while (alive && core.progress()) {
+  }
+  const machine::Settlement* const settlement = core.settlement();
+  if (alive && settlement != nullptr && settlement->decided()) {
+    run.settled_s = std::min(run.settled_s, now_s());
+  }
+}
+
+void SimulatedMember::finish() {
+  if (!core.is_open()) return;
+  run.finished_s[core.finished()] = now_s();
+  core.finish();
+  rows[self] = core.finished();
+  publish();
+  row_came(self, rows[self]);
+}
+
+void SimulatedMember::publish() {
+  if (!core.is_open() || !core.is_atomic()) return;
+  for (std::uint32_t m = 0; m < simulation.size(); ++m) {
+    if (m == self || is_writing[m] || written[m] == rows[self]) continue;
+    written[m] = rows[self];
+    is_writing[m] = true;
+    simulation.write_row(*this, m, rows[self]);
+  }
+}
+
+void SimulatedMember::row_came(std::uint32_t from, std::uint64_t count) {
+  rows[from] = std::max(rows[from], count);
+  if (core.is_open() && core.is_atomic()) core.deliver(*std::ranges::min_element(rows));
+}
+
+void SimulatedMember::row_written(std::uint32_t to) {
+  is_writing[to] = false;
+  publish();
+}
+
+}  // namespace
+
+GroupRun run_group(const GroupScenario& scenario, const machine::Platform& platform,
+                   const machine::DelayPlan& delays, const machine::IssueOrder& order) {
+  check(scenario, delays);
+  return GroupSimulation(scenario, platform, delays, order).run();
+}
+
+}  // namespace slackline::analysis

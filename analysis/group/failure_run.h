@@ -1,0 +1,87 @@
+// A group in simulated time, with a member whose process ends: when each survivor knows, which
+// messages it has and completes, and when it closes.
+//
+// What members decide is machine/group/core.h, the same code as on a machine. Blocks go by the
+// event engine. Beside them, the simulation has for itself:
+// - Words over the mesh, and the rows of atomic delivery, are small messages. A member posts them
+//   one behind the other, o_post each. Each takes its way's latency, its bytes at the rate of that
+//   way, and o_complete. They wait for no port, and no block waits for them.
+// - The killed member posts nothing more. What its NIC was given is carried out.
+// - A member that watches sees the end of the process `detection` and a latency after it. The mesh
+//   of whoever learns of it passes that on to all, before the group hears of it (hw/mesh.h).
+// Every member wants to close from the beginning.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/units.h"
+#include "machine/delay_plan.h"
+#include "machine/group/core.h"
+#include "machine/group/plan.h"
+#include "machine/platform.h"
+#include "machine/setting.h"
+
+namespace slackline::analysis {
+
+/// The end of a member's process.
+struct GroupKill {
+  std::uint32_t member = 0;
+  /// At this time, ≥ 0; or…
+  std::optional<sched::Time> at;
+  /// …in the instant of the n-th thing that it does, n ≥ 1: an operation it issues, a row it writes
+  /// to a member, a word it tells one. Exactly one of the two is set.
+  std::optional<std::uint64_t> after;
+  /// How long those that watch take to see it, beside the latency from there; ≥ 0.
+  sched::Time detection{0};
+  /// Who sees it without being told, by member; nothing: all.
+  std::optional<std::vector<std::uint32_t>> seen_by;
+};
+
+struct GroupScenario {
+  machine::GroupShape shape;
+  /// The bytes of each message, all given to the root at time zero; at least one.
+  std::vector<std::uint64_t> messages;
+  bool atomic_delivery = false;
+  /// How long a member that lives and does nothing is waited for.
+  sched::Time timeout{30'000'000'000'000};
+  std::optional<GroupKill> kill;
+};
+
+/// What becomes of a member. Times are in seconds, and infinite where it never comes to that.
+struct GroupMemberRun {
+  std::vector<double> finished_s;   // by message: it stands here
+  std::vector<double> completed_s;  // by message
+  double knew_s = 0;                // that the group has failed
+  double settled_s = 0;             // atomic: which messages all survivors have
+  double closed_s = 0;
+  /// Nothing for the one that was killed before it closed.
+  std::optional<machine::GroupOutcome> outcome;
+};
+
+/// What the killed member had done by then.
+struct GroupCut {
+  /// By message, of the member's operations in the message's own schedule, in order: whether
+  /// issued.
+  std::vector<std::vector<bool>> issued;
+  std::vector<std::uint64_t> rows;  // by member: the highest count written to it
+  std::uint64_t words = 0;          // that it told
+};
+
+struct GroupRun {
+  /// Nothing if there was no kill, or the member had closed before.
+  std::optional<double> killed_s;
+  GroupCut cut;
+  std::vector<GroupMemberRun> members;
+};
+
+/// Ranks are members, at most 1,024. Throws InputError for a kill of no member, one with both
+/// moments or none, and a watcher that is none or the killed member; and as GroupPlan, Delays and
+/// Paths do. Unsupported for more members, and for a delay plan with failures: a kill says what
+/// fails.
+GroupRun run_group(const GroupScenario& scenario, const machine::Platform& platform,
+                   const machine::DelayPlan& delays = machine::kNoDelays,
+                   const machine::IssueOrder& order = {});
+
+}  // namespace slackline::analysis

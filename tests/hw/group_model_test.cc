@@ -1,0 +1,336 @@
+// A group that simulations make and one that carries bytes come to the same end when a member is
+// killed at the same point: who is named, which messages each survivor completes, and how each
+// closes. The machine's members are in one thread, over transports within the process, and hear of
+// the loss and of each other in an order that is drawn; the simulation's by its clock.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/group/failure_run.h"
+#include "analysis/group/messages.h"
+#include "hw/group/member.h"
+#include "hw/passing_transport.h"
+#include "machine/platform.h"
+#include "tests/hw/group_ranks.h"
+#include "tests/hw/loop_transport.h"
+
+namespace slackline {
+namespace {
+
+using analysis::GroupRun;
+using analysis::GroupScenario;
+using hw::GroupControl;
+
+// What a transport may still carry out, by line and kind, and by member the count in its row.
+struct Allowance {
+  std::map<std::pair<std::uint32_t, hw::RequestKind>, std::uint64_t> requests;
+  std::vector<std::uint64_t> rows;
+  std::uint64_t words = 0;
+};
+
+// Takes what is posted, and carries out no more than it may.
+class CutTransport final : public hw::PassingTransport {
+ public:
+  CutTransport(std::unique_ptr<hw::Transport> under, Allowance* allowance)
+      : PassingTransport(std::move(under)), allowance_(allowance) {}
+
+  std::size_t post(std::span<const hw::WorkRequest> requests) override {
+    if (allowance_ == nullptr) return PassingTransport::post(requests);
+    for (const hw::WorkRequest& request : requests) {
+      if (may(request) && PassingTransport::post({&request, 1}) == 0) ADD_FAILURE() << "no room";
+    }
+    return requests.size();
+  }
+
+ private:
+  bool may(const hw::WorkRequest& request) {
+    if (request.kind == hw::RequestKind::kWrite) {
+      std::uint64_t count = 0;
+      std::memcpy(&count, request.local.front().data, sizeof count);
+      return count <= allowance_->rows[request.tag - hw::GroupPort::kOtherTags];
+    }
+    std::uint64_t& left = allowance_->requests[{request.channel, request.kind}];
+    return left != 0 && left-- != 0;
+  }
+
+  Allowance* allowance_;
+};
+
+// A group of the machine's.
+class MachineGroup {
+ public:
+  MachineGroup(const GroupScenario& scenario, const GroupRun& simulated, std::uint64_t seed)
+      : scenario_(scenario), random_(seed), size_(scenario.shape.members), ones_(size_) {
+    const auto plan = std::make_shared<machine::GroupPlan>(scenario.shape);
+    if (simulated.killed_s) {
+      victim_ = scenario.kill->member;
+      allow(*plan, simulated.cut);
+    }
+    wires_.resize(size_ * size_);
+    std::vector<hw::GroupAddress> addresses;
+    for (std::uint32_t m = 0; m < size_; ++m) addresses.push_back(make(m, plan));
+    for (One& one : ones_) one.member->connect(addresses, size_);
+    for (One& one : ones_) one.member->start();
+    for (std::size_t k = 0; k < scenario.messages.size(); ++k) {
+      messages_.push_back(testing::make_message(k, scenario.messages[k]));
+      ones_[0].member->send(messages_.back(), plan->message(scenario.messages[k]));
+    }
+    for (One& one : ones_) one.member->close();
+  }
+
+  void run() {
+    run_until_quiet();
+    if (!victim_) return;
+    ones_[*victim_].alive = false;
+    for (std::uint32_t m = 0; m < size_; ++m) {
+      if (m != *victim_) unaware_.push_back(m);
+    }
+    std::ranges::shuffle(unaware_, random_);
+    run_until_quiet();
+  }
+
+  // "failed 2 by 1, 2 right, told of 1", as it is seen from outside.
+  std::string end_of(std::uint32_t m) {
+    One& one = ones_[m];
+    if (victim_ == m) return "killed";
+    if (!one.member->closing()) return "never";
+    const hw::GroupClosing& closing = *one.member->closing();
+    return fmt::format("{} {} by {}, {} {}, told of {}", closing.delivered ? "delivered" : "failed",
+                       closing.messages, closing.rank ? fmt::format("{}", *closing.rank) : "none",
+                       one.receiver.messages(), one.receiver.all_right() ? "right" : "WRONG",
+                       fmt::join(one.receiver.failures(), " "));
+  }
+
+ private:
+  struct One {
+    testing::Receiver receiver{0};
+    std::unique_ptr<hw::GroupMember> member;
+    bool alive = true;
+  };
+
+  std::size_t pick(std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random_);
+  }
+
+  // Of each kind and line, as many requests as the simulation's member had issued: on a channel
+  // they go in the order of the program.
+  void allow(machine::GroupPlan& plan, const analysis::GroupCut& cut) {
+    allowance_.rows = cut.rows;
+    allowance_.words = cut.words;
+    for (std::size_t k = 0; k < cut.issued.size(); ++k) {
+      const auto message = plan.message(scenario_.messages[k]);
+      const sched::Schedule& schedule = message->schedule;
+      const std::uint32_t first = schedule.first_op(sched::RankId(*victim_)).value;
+      for (std::uint32_t i = 0; i < cut.issued[k].size(); ++i) {
+        const sched::Op& op = schedule.ops()[first + i];
+        if (!cut.issued[k][i] || !sched::has_channel(op.kind)) continue;
+        const auto kind =
+            op.kind == sched::OpKind::kRecv ? hw::RequestKind::kRecv : hw::RequestKind::kSend;
+        ++allowance_.requests[{message->line_of_channel[op.channel.value], kind}];
+      }
+    }
+  }
+
+  hw::GroupAddress make(std::uint32_t m, const std::shared_ptr<machine::GroupPlan>& plan) {
+    hw::GroupSetup setup;
+    for (std::uint32_t each = 0; each < size_; ++each) setup.ranks.push_back(each);
+    setup.self = m;
+    setup.plan = plan;
+    setup.atomic_delivery = scenario_.atomic_delivery;
+    setup.callbacks = ones_[m].receiver.callbacks();
+    setup.timeout = std::chrono::hours(1);
+    setup.failure_timeout = std::chrono::hours(1);
+    auto transport = std::make_unique<CutTransport>(std::make_unique<testing::LoopTransport>(loop_),
+                                                    victim_ == m ? &allowance_ : nullptr);
+    ones_[m].member = std::make_unique<hw::GroupMember>(
+        std::move(transport), std::move(setup),
+        [this, m](std::uint32_t to, const GroupControl& control) { say(m, to, control); });
+    return ones_[m].member->open();
+  }
+
+  void say(std::uint32_t from, std::uint32_t to, const GroupControl& control) {
+    if (!ones_[from].alive) return;
+    if (victim_ == from && (allowance_.words == 0 || allowance_.words-- == 0)) return;
+    wires_[from * size_ + to].push_back(control);
+  }
+
+  // One thing after another, until nothing is left: a member's turn, a word, a loss that is seen.
+  void run_until_quiet() {
+    for (int quiet = 0; quiet < 3;) {
+      bool moved = false;
+      for (std::uint32_t turn = 0; turn < size_; ++turn) {
+        One& one = ones_[pick(size_)];
+        if (!one.alive) continue;
+        moved = one.member->poll() || moved;
+        moved = one.member->progress() || moved;
+      }
+      moved = deliver() || moved;
+      if (!unaware_.empty() && pick(3) == 0) {
+        see(unaware_.back());
+        unaware_.pop_back();
+        moved = true;
+      }
+      if (moved || !unaware_.empty()) {
+        quiet = 0;
+        continue;
+      }
+      // Nobody's turn is left out.
+      for (One& one : ones_) {
+        if (!one.alive) continue;
+        moved = one.member->poll() || moved;
+        moved = one.member->progress() || moved;
+      }
+      quiet = moved ? 0 : quiet + 1;
+    }
+  }
+
+  bool deliver() {
+    std::vector<std::size_t> full;
+    for (std::size_t w = 0; w < wires_.size(); ++w) {
+      if (!wires_[w].empty()) full.push_back(w);
+    }
+    if (full.empty()) return false;
+    const std::size_t w = full[pick(full.size())];
+    const GroupControl control = wires_[w].front();
+    wires_[w].pop_front();
+    const auto from = static_cast<std::uint32_t>(w / size_);
+    const auto to = static_cast<std::uint32_t>(w % size_);
+    if (!ones_[to].alive) return true;
+    if (!ones_[to].member->closing()) {
+      ones_[to].member->hear(from, control);
+    } else if (const auto answer = machine::answer_without_group(control.word)) {
+      say(to, from, {*answer, control.group});
+    }
+    return true;
+  }
+
+  void see(std::uint32_t m) {
+    if (!ones_[m].member->closing()) ones_[m].member->lose(*victim_, "it is gone", false);
+  }
+
+  const GroupScenario& scenario_;
+  std::mt19937_64 random_;
+  const std::uint32_t size_;
+  std::optional<std::uint32_t> victim_;
+  Allowance allowance_;
+  testing::Loop loop_;
+  std::vector<One> ones_;
+  std::deque<std::vector<std::byte>> messages_;
+  std::vector<std::deque<GroupControl>> wires_;  // from · members + to
+  std::vector<std::uint32_t> unaware_;
+};
+
+std::string end_of(const GroupRun& run, std::uint32_t m) {
+  const auto& outcome = run.members[m].outcome;
+  if (!outcome) return "killed";
+  const auto completed = std::ranges::count_if(run.members[m].completed_s,
+                                               [](double time_s) { return std::isfinite(time_s); });
+  const std::string named = outcome->member ? fmt::format("{}", *outcome->member) : "";
+  return fmt::format("{} {} by {}, {} right, told of {}",
+                     outcome->delivered ? "delivered" : "failed", outcome->messages,
+                     outcome->member ? named : "none", completed, named);
+}
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : random_(seed) {}
+  std::uint64_t operator()(std::uint64_t low, std::uint64_t high) {
+    return std::uniform_int_distribution<std::uint64_t>(low, high)(random_);
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+GroupScenario scenario_of(std::uint64_t seed) {
+  Draw draw(seed);
+  GroupScenario scenario;
+  const auto patterns = machine::group_patterns();
+  scenario.shape.pattern = patterns[draw(0, patterns.size() - 1)];
+  scenario.shape.members = static_cast<std::uint32_t>(draw(2, 7));
+  scenario.shape.block_bytes = 256;
+  scenario.shape.in_flight = static_cast<std::uint32_t>(draw(0, 2));
+  scenario.shape.ready = draw(0, 3) == 0 ? sched::Ready::kNone : sched::Ready::kSend;
+  scenario.shape.window =
+      scenario.shape.ready == sched::Ready::kNone ? 1 : static_cast<std::uint32_t>(draw(1, 3));
+  for (std::uint64_t left = draw(1, 3); left != 0; --left) {
+    scenario.messages.push_back(draw(0, 6 * 256));
+  }
+  scenario.atomic_delivery = draw(0, 1) == 0;
+  analysis::GroupKill kill;
+  kill.member = static_cast<std::uint32_t>(draw(0, scenario.shape.members - 1));
+  kill.detection = sched::Time(1'000'000'000'000);  // when all that can still come has come
+  if (draw(0, 1) == 0) {
+    const auto self = kill.member;
+    kill.seen_by.emplace();
+    for (std::uint32_t m = 0; m < scenario.shape.members; ++m) {
+      if (m != self && draw(0, 1) == 0) kill.seen_by->push_back(m);
+    }
+    if (kill.seen_by->empty()) kill.seen_by.reset();
+  }
+  // Some are killed after all blocks, while they write rows or agree to close.
+  machine::GroupPlan plan(scenario.shape);
+  const auto messages = analysis::messages_of_group(plan, scenario.messages);
+  std::uint64_t things = 2 * (scenario.shape.members - 1);
+  for (std::size_t k = 0; k < scenario.messages.size(); ++k) {
+    const auto& range = messages.whole.parts.ops(k, sched::RankId(kill.member));
+    things += range.end.value - range.own.value;
+    if (scenario.atomic_delivery) things += scenario.shape.members - 1;
+  }
+  kill.after = draw(1, things);
+  scenario.kill = kill;
+  return scenario;
+}
+
+// SLACKLINE_GROUP_FAILURES says how many.
+std::uint64_t failures() {
+  const char* const said = std::getenv("SLACKLINE_GROUP_FAILURES");
+  return said == nullptr ? 1000 : std::strtoull(said, nullptr, 10);
+}
+
+TEST(GroupModel, EndsAsTheMachinesGroupDoes) {
+  std::uint64_t killed = 0, partly = 0, delivered = 0;
+  for (std::uint64_t seed = 0; seed < failures(); ++seed) {
+    const GroupScenario scenario = scenario_of(seed);
+    SCOPED_TRACE(fmt::format(
+        "seed {}: {} of {} members, window {}, in flight {}, {} messages{}, rank {} after {}", seed,
+        scenario.shape.pattern, scenario.shape.members, scenario.shape.window,
+        scenario.shape.in_flight, scenario.messages.size(),
+        scenario.atomic_delivery ? ", atomic" : "", scenario.kill->member, *scenario.kill->after));
+    const auto platform = machine::parse_platform_spec(
+        seed % 2 == 0 ? "star:rate=8Gbps,latency=1us,o_post=100ns,o_complete=50ns"
+                      : "star:rate=100Gbps,latency=5us,o_post=1us");
+    const GroupRun simulated = analysis::run_group(scenario, platform);
+    MachineGroup machine(scenario, simulated, seed);
+    machine.run();
+    bool some = false, all = true;
+    for (std::uint32_t m = 0; m < scenario.shape.members; ++m) {
+      ASSERT_EQ(end_of(simulated, m), machine.end_of(m)) << "member " << m;
+      const auto& outcome = simulated.members[m].outcome;
+      if (!outcome) continue;
+      some = some || outcome->delivered;
+      all = all && outcome->delivered;
+    }
+    killed += simulated.killed_s ? 1 : 0;
+    delivered += some ? 1 : 0;
+    partly += some && !all ? 1 : 0;
+  }
+  // What was drawn has all there is.
+  if (failures() < 1000) return;
+  EXPECT_GT(killed, failures() * 4 / 5);
+  EXPECT_GT(delivered, failures() / 10);
+  EXPECT_GT(partly, failures() / 200);
+}
+
+}  // namespace
+}  // namespace slackline

@@ -1,0 +1,321 @@
+// Small messages of groups, which the root writes into a ring at every member: they come whole and
+// in order with those that go in blocks, whatever the order in which writes come about; so many
+// requests are posted and no more; and members that are lost leave survivors of one mind.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hw/fabric/transport.h"
+#include "hw/group/member.h"
+#include "hw/passing_transport.h"
+#include "tests/hw/group_ranks.h"
+#include "tests/hw/loop_transport.h"
+
+namespace slackline {
+namespace {
+
+using hw::GroupControl;
+
+// Carries out writes when it likes, in any order, from what stands in their memory by then.
+class LateWrites final : public hw::PassingTransport {
+ public:
+  LateWrites(std::unique_ptr<hw::Transport> under, std::mt19937_64* random)
+      : PassingTransport(std::move(under)), random_(random) {}
+
+  std::size_t post(std::span<const hw::WorkRequest> requests) override {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const hw::WorkRequest& request = requests[i];
+      if (request.kind == hw::RequestKind::kWrite) {
+        if (late_.size() == 5) return i;  // no more room
+        late_.push_back({request, {request.local.begin(), request.local.end()}});
+      } else if (under().post({&request, 1}) == 0) {
+        return i;
+      }
+    }
+    return requests.size();
+  }
+
+  std::size_t poll(std::span<hw::Completion> completions) override {
+    while (!late_.empty() && (*random_)() % 3 == 0) {
+      const auto chosen = late_.begin() + static_cast<std::ptrdiff_t>((*random_)() % late_.size());
+      chosen->first.local = chosen->second;
+      EXPECT_EQ(under().post({&chosen->first, 1}), 1u);
+      late_.erase(chosen);
+    }
+    return under().poll(completions);
+  }
+
+ private:
+  std::mt19937_64* random_;
+  std::vector<std::pair<hw::WorkRequest, std::vector<hw::Segment>>> late_;
+};
+
+// All members in one thread.
+class SmallGroup {
+ public:
+  SmallGroup(std::uint32_t members, hw::SmallShape small, bool atomic, std::uint64_t seed,
+             bool late = true)
+      : random_(seed), ones_(members), wires_(members * members) {
+    const auto plan = std::make_shared<machine::GroupPlan>(
+        machine::GroupShape{.members = members, .block_bytes = 256});
+    std::vector<hw::GroupAddress> addresses;
+    for (std::uint32_t m = 0; m < members; ++m) {
+      hw::GroupSetup setup;
+      for (std::uint32_t each = 0; each < members; ++each) setup.ranks.push_back(each);
+      setup.self = m;
+      setup.plan = plan;
+      setup.atomic_delivery = atomic;
+      setup.small = small;
+      setup.callbacks = ones_[m].receiver.callbacks();
+      setup.timeout = setup.failure_timeout = std::chrono::hours(1);
+      auto loop = std::make_unique<testing::LoopTransport>(loop_);
+      ones_[m].transport = loop.get();
+      std::unique_ptr<hw::Transport> transport = std::move(loop);
+      if (late) transport = std::make_unique<LateWrites>(std::move(transport), &random_);
+      ones_[m].member = std::make_unique<hw::GroupMember>(
+          std::move(transport), std::move(setup),
+          [this, m](std::uint32_t to, const GroupControl& control) {
+            if (ones_[m].alive) wires_[m * ones_.size() + to].push_back(control);
+          });
+      addresses.push_back(ones_[m].member->open());
+    }
+    for (One& one : ones_) one.member->connect(addresses, members);
+    for (One& one : ones_) one.member->start();
+  }
+
+  void send(std::size_t bytes) {
+    messages_.push_back(testing::make_message(messages_.size(), bytes));
+    hw::GroupMember& root = *ones_[0].member;
+    root.send(messages_.back(), root.is_small(bytes) ? nullptr : root.setup().plan->message(bytes));
+  }
+  void close() {
+    for (One& one : ones_) one.member->close();
+  }
+
+  // So many turns of members, and words.
+  void run(int turns) {
+    for (int turn = 0; turn < turns; ++turn) {
+      One& one = ones_[random_() % ones_.size()];
+      if (one.alive) {
+        one.member->poll();
+        one.member->progress();
+      }
+      const std::size_t w = random_() % wires_.size();
+      if (wires_[w].empty()) continue;
+      const auto from = static_cast<std::uint32_t>(w / ones_.size());
+      const auto to = static_cast<std::uint32_t>(w % ones_.size());
+      const GroupControl control = wires_[w].front();
+      wires_[w].pop_front();
+      if (!ones_[to].alive) continue;
+      if (!ones_[to].member->closing()) {
+        ones_[to].member->hear(from, control);
+      } else if (const auto answer = machine::answer_without_group(control.word)) {
+        wires_[to * ones_.size() + from].push_back({*answer, control.group});
+      }
+    }
+  }
+  bool run_to_end() {
+    for (int round = 0; round < 3000; ++round) {
+      run(100);
+      if (std::ranges::all_of(ones_, [](const One& one) {
+            return !one.alive || one.member->closing().has_value();
+          })) {
+        return true;
+      }
+    }
+    return false;
+  }
+  void kill(std::uint32_t victim) {
+    ones_[victim].alive = false;
+    for (std::uint32_t m = 0; m < ones_.size(); ++m) {
+      if (m == victim || ones_[m].member->closing()) continue;
+      ones_[m].member->lose(victim, "gone", false);
+    }
+  }
+
+  const hw::GroupClosing& closing(std::uint32_t m) { return *ones_[m].member->closing(); }
+  testing::Receiver& receiver(std::uint32_t m) { return ones_[m].receiver; }
+  std::vector<hw::WorkRequest>& posted(std::uint32_t m) { return ones_[m].transport->posted; }
+  // Its completions stay where they are.
+  void hold(std::uint32_t m, bool held) { ones_[m].transport->held = held; }
+
+ private:
+  struct One {
+    testing::Receiver receiver{0};
+    testing::LoopTransport* transport = nullptr;
+    std::unique_ptr<hw::GroupMember> member;
+    bool alive = true;
+  };
+
+  std::mt19937_64 random_;
+  testing::Loop loop_;
+  std::vector<One> ones_;
+  std::deque<std::vector<std::byte>> messages_;
+  std::vector<std::deque<GroupControl>> wires_;  // from · members + to
+};
+
+TEST(GroupSmall, MessagesOfBothWaysComeWholeAndInOrder) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    const auto members = static_cast<std::uint32_t>(1 + random() % 5);
+    const hw::SmallShape small{random() % 400, static_cast<std::uint32_t>(1 + random() % 4)};
+    SmallGroup group(members, small, seed % 2 == 0, seed);
+    std::string sizes;
+    const int count = 25;
+    for (int k = 0; k < count; ++k) {
+      const std::size_t bytes = random() % 3 == 0 ? random() % 900 : random() % 300;
+      group.send(bytes);
+      sizes += fmt::format(" {}", bytes);
+      group.run(static_cast<int>(random() % 40));
+    }
+    group.close();
+    ASSERT_TRUE(group.run_to_end());
+    for (std::uint32_t m = 0; m < members; ++m) {
+      EXPECT_EQ(group.receiver(m).text(), fmt::format("{} messages:{}", count, sizes));
+      EXPECT_TRUE(group.closing(m).delivered);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+// n members, s messages, w slots: n − 1 writes a message at the root; ⌊s / ⌊w/2⌋⌋ counts at each
+// other; and besides nothing but what waits for a message in blocks that never comes.
+TEST(GroupSmall, PostsOneWriteForEachMessageAndMember) {
+  constexpr std::uint64_t kMessages = 40;
+  for (const std::uint32_t members : {2u, 3u, 6u}) {
+    for (const std::uint32_t slots : {1u, 4u, 16u}) {
+      SmallGroup group(members, {512, slots}, false, 7, false);
+      std::vector<std::size_t> before;
+      for (std::uint32_t m = 0; m < members; ++m) before.push_back(group.posted(m).size());
+      for (std::uint64_t k = 0; k < kMessages; ++k) {
+        group.send(100);
+        group.run(1000);
+      }
+      group.close();
+      ASSERT_TRUE(group.run_to_end());
+      for (std::uint32_t m = 0; m < members; ++m) {
+        const auto& posted = group.posted(m);
+        const std::uint64_t due = std::max(1u, slots / 2);
+        EXPECT_EQ(posted.size() - before[m], m == 0 ? kMessages * (members - 1) : kMessages / due);
+        EXPECT_TRUE(std::all_of(
+            posted.begin() + static_cast<std::ptrdiff_t>(before[m]), posted.end(),
+            [](const hw::WorkRequest& r) { return r.kind == hw::RequestKind::kWrite; }));
+      }
+    }
+  }
+}
+
+// A write's memory is the transport's until the write is complete, wherever its bytes are by then.
+TEST(GroupSmall, UsesNoSlotAgainBeforeItsWritesAreComplete) {
+  SmallGroup group(3, {512, 2}, false, 7, false);
+  const std::size_t before = group.posted(0).size();
+  group.hold(0, true);
+  for (int k = 0; k < 5; ++k) group.send(100);
+  group.close();
+  group.run(1000);
+  EXPECT_EQ(group.receiver(2).messages(), 2u);
+  EXPECT_EQ(group.posted(0).size() - before, 2u * 2);
+  group.hold(0, false);
+  ASSERT_TRUE(group.run_to_end());
+  EXPECT_EQ(group.posted(0).size() - before, 5u * 2);
+}
+
+TEST(GroupSmall, SurvivorsOfALossAgree) {
+  int some = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const bool atomic = seed % 3 != 0;
+    SmallGroup group(4, {300, 3}, atomic, seed);
+    std::mt19937_64 random(seed);
+    for (int k = 0; k < 12; ++k) group.send(random() % 4 == 0 ? 700 : random() % 300);
+    group.close();
+    group.run(static_cast<int>(random() % 1500));
+    const auto victim = static_cast<std::uint32_t>(random() % 4);
+    group.kill(victim);
+    ASSERT_TRUE(group.run_to_end());
+    std::vector<std::uint64_t> complete;
+    for (std::uint32_t m = 0; m < 4; ++m) {
+      if (m == victim) continue;
+      EXPECT_TRUE(group.receiver(m).all_right());
+      EXPECT_EQ(group.closing(m).messages, group.receiver(m).messages());
+      complete.push_back(group.receiver(m).messages());
+      if (!group.closing(m).delivered) {
+        EXPECT_EQ(group.closing(m).rank, victim);
+      }
+    }
+    if (atomic) {
+      EXPECT_THAT(complete, ::testing::Each(complete[0]));
+      // What it had completed, all complete.
+      EXPECT_LE(group.receiver(victim).messages(), complete[0]);
+      some += complete[0] != 0 && complete[0] != 12 ? 1 : 0;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(some, 50);
+}
+
+class GroupSmallRanks : public ::testing::TestWithParam<const char*> {
+ protected:
+  static void SetUpTestSuite() { hw::make_fabric_transport({"shm", ""}); }
+};
+
+TEST_P(GroupSmallRanks, MessagesOfBothWaysComeToProcesses) {
+  for (const bool atomic : {false, true}) {
+    testing::MeshRanks ranks;
+    const std::string provider = GetParam();
+    constexpr std::uint32_t kRanks = 4;
+    constexpr std::size_t kMessages = 60;
+    ranks.start_all(kRanks, [&](const hw::MeshOptions& options, const auto& say) {
+      testing::GroupRank rank(options, provider, testing::quick_groups());
+      testing::Receiver receiver(0);
+      rank.groups.create_group(1, {0, 1, 2, 3}, receiver.callbacks(),
+                               {.block_bytes = 4096,
+                                .atomic_delivery = atomic,
+                                .small_bytes = 10'240,
+                                .small_slots = 4});
+      std::vector<std::vector<std::byte>> messages;
+      for (std::size_t m = 0; m < kMessages && rank.rank() == 0; ++m) {
+        messages.push_back(testing::make_message(m, m % 5 == 4 ? 10'241 + m : m * 170));
+        rank.groups.send(1, messages.back());
+      }
+      const bool delivered = rank.groups.destroy_group(1).delivered;
+      say(fmt::format("{} {} {}", receiver.messages(), receiver.all_right(), delivered));
+    });
+    for (std::uint32_t r = 0; r < kRanks; ++r) EXPECT_EQ(ranks.next(r), "60 true true");
+  }
+}
+
+TEST_P(GroupSmallRanks, MembersWantTheSame) {
+  testing::MeshRanks ranks;
+  const std::string provider = GetParam();
+  ranks.start_all(2, [&](const hw::MeshOptions& options, const auto& say) {
+    testing::GroupRank rank(options, provider, testing::quick_groups());
+    const auto refused = [&](std::uint64_t bytes, std::uint32_t slots) {
+      return testing::refusal([&] {
+        rank.groups.create_group(1, {0, 1}, {}, {.small_bytes = bytes, .small_slots = slots});
+      });
+    };
+    say(refused((1 << 20) + 1, 16));
+    say(refused(1, 0));
+    say(refused(rank.rank() == 0 ? 10'240 : 100, 16));
+  });
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(ranks.next(r), "2 small_bytes: 1048577 is out of range; expected 0 to 1048576");
+    EXPECT_EQ(ranks.next(r), "2 small_slots: 0 is out of range; expected 1 to 65536");
+    EXPECT_THAT(ranks.next(r), ::testing::HasSubstr("with 16 slots for messages up to 100 bytes"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, GroupSmallRanks, ::testing::Values("shm", "net"));
+
+}  // namespace
+}  // namespace slackline
