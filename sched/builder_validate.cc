@@ -130,10 +130,10 @@ class Validator {
       const Channel& channel = channels_[op.channel.value];
       const RankId home = op.kind == OpKind::kRecv ? channel.dst : channel.src;
       if (home != op.rank) {
-        return report(
-            id, fmt::format("op {} ({}) of rank {} is on channel {}, whose {} is rank {}", i, kind(),
-                            op.rank.value, op.channel.value,
-                            op.kind == OpKind::kRecv ? "destination" : "source", home.value));
+        return report(id,
+                      fmt::format("op {} ({}) of rank {} is on channel {}, whose {} is rank {}", i,
+                                  kind(), op.rank.value, op.channel.value,
+                                  op.kind == OpKind::kRecv ? "destination" : "source", home.value));
       }
     } else if (op.channel.valid()) {
       return report(id, fmt::format("op {}: a {} has no channel", i, kind()));

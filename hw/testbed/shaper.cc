@@ -67,8 +67,8 @@ std::uint64_t segment_bytes(sched::Rate rate) {
 
 // Small packets may always have a part of the rate, so that they never wait for others. But none
 // may overtake one of its own queue pair: RoCE takes that for a loss, and sends again what is under
-// way or waits for its timer. So those of a pair that has sent larger ones stay with them; a pair is
-// known by its port of UDP.
+// way or waits for its timer. So those of a pair that has sent larger ones stay with them; a pair
+// is known by its port of UDP.
 std::string shaper(const ShapedPort& port) {
   const std::uint64_t rate = bits_on_the_wire(port);
   const std::vector<PortQueue> queues =
