@@ -19,6 +19,8 @@ constexpr std::array kCommands = {
     CommandEntry{"slack", "where its slack is, and what is critical", make_slack},
     CommandEntry{"validate", "what slack predicts, held against delayed runs", make_validate},
     CommandEntry{"offload", "queues that NICs work off alone, proved and emulated", make_offload},
+    CommandEntry{"steal", "a tree searched by ranks that steal as it runs, and its schedule",
+                 make_steal},
     CommandEntry{"advise", "the fastest pattern, block size and placement", make_advise},
     CommandEntry{"convert", "a trace as a timeline for another tool", make_convert},
     CommandEntry{"compare", "two runs of one schedule, held against each other", make_compare},

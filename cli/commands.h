@@ -25,6 +25,7 @@ std::unique_ptr<Command> make_reproduce();
 std::unique_ptr<Command> make_run();
 std::unique_ptr<Command> make_simulate();
 std::unique_ptr<Command> make_slack();
+std::unique_ptr<Command> make_steal();
 std::unique_ptr<Command> make_testbed();
 std::unique_ptr<Command> make_validate();
 std::unique_ptr<Command> make_view();

@@ -21,9 +21,12 @@ struct Node {
   sched::Time cpu_atomic{0};                  // an atomic's service by a CPU of the machine
   sched::Time cpu_atomic_sharer{0};           // added for every other rank that used its line
   Rails rails;                                // its NICs
+  bool own_in_memory = false;                 // what a rank sends itself passes no NIC, even alone
   static constexpr std::uint64_t kLine = 64;  // bytes of a cache line
 
   bool is_shared() const { return ranks > 1; }
+  /// Whether any message may go through memory.
+  bool has_local_messages() const { return is_shared() || own_in_memory; }
   std::uint32_t of(sched::RankId rank) const { return rank.value / ranks; }
   /// How many machines so many ranks take.
   std::uint32_t count_for(std::uint32_t rank_count) const {
@@ -49,9 +52,9 @@ struct Node {
     return static_cast<std::uint32_t>(std::uint64_t{rank.value % ranks} * zones / ranks);
   }
   /// Whether a message from one to the other goes through memory, and past the NIC. What a rank
-  /// that has a machine to itself sends itself goes through the NIC.
+  /// that has a machine to itself sends itself goes through the NIC, unless `own_in_memory`.
   bool is_local(sched::RankId src, sched::RankId dst) const {
-    return is_shared() && of(src) == of(dst);
+    return has_local_messages() && of(src) == of(dst);
   }
   /// Of a local message.
   sched::Time latency(sched::RankId src, sched::RankId dst) const {

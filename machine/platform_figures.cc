@@ -213,6 +213,17 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
     node_time<&Node::zone_latency>("zone_latency"),
     node_time<&Node::cpu_atomic>("cpu_atomic"),
     node_time<&Node::cpu_atomic_sharer>("cpu_atomic_sharer"),
+    {"own_messages", "node", "own_messages", "\"nic\" or \"memory\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       if (text != "nic" && text != "memory") {
+         throw InputError(
+             fmt::format("{}: {}; expected nic or memory", what, sched::in_quotes(text)));
+       }
+       platform.node.own_in_memory = text == "memory";
+     },
+     [](const Platform& platform) {
+       return platform.node.own_in_memory ? std::string("memory") : std::string();
+     }},
     {"rails", "node", "rails", "a whole number from 1 to 256",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.node.rails.count =

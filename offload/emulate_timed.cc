@@ -342,6 +342,9 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
   if (platform.node.is_shared()) {
     throw Unsupported("offload: nodes of several ranks; expected ranks_per_node=1");
   }
+  if (platform.node.own_in_memory) {
+    throw Unsupported("offload: own messages through memory; expected own_messages=nic");
+  }
   if (platform.node.rails.are_several()) {
     throw Unsupported("offload: hosts of several NICs; expected rails=1");
   }

@@ -225,8 +225,8 @@ class Validator {
     if (!plain && (!tested || op.kind == OpKind::kCompareSwap)) {
       report(id, fmt::format("op {} ({}) has a mask or an expectation it cannot have", id.value,
                              name(op.kind)));
-    } else if (tested && op.kind == OpKind::kGet && !in_one_word(op.reads)) {
-      report(id, fmt::format("op {} (get) is tested, but does not read one piece of 1 to 8 bytes",
+    } else if (tested && op.kind == OpKind::kGet && !in_one_piece(op.reads)) {
+      report(id, fmt::format("op {} (get) is tested, but does not read one piece of 1 byte or more",
                              id.value));
     }
   }
@@ -237,9 +237,9 @@ class Validator {
     return sum;
   }
 
-  bool in_one_word(SliceRange range) const {
+  bool in_one_piece(SliceRange range) const {
     if (range.count != 1 || range.first >= slices_.size()) return false;
-    return slices_[range.first].bytes >= 1 && slices_[range.first].bytes <= 8;
+    return slices_[range.first].bytes >= 1;
   }
 
   bool check_operand(OpId id, const Op& op, const Operand& operand) {

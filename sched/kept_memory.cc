@@ -46,9 +46,13 @@ class Marker {
     if (is_atomic(op.kind)) return mark_first(op.reads);
     if (op.arguments == kNoArguments) return;
     const OpArguments& arguments = schedule_.arguments(op);
-    if (op.kind == OpKind::kGet && arguments.compare.from != Operand::From::kAbsent) mark(op.reads);
-    if (!arguments.address_offset.is_dynamic()) return;
-    if (op.kind == OpKind::kGet) mark(op.reads);
+    const bool moves = arguments.address_offset.is_dynamic();
+    if (op.kind == OpKind::kGet && (moves || arguments.compare.from != Operand::From::kAbsent)) {
+      mark(op.reads);
+      // The trace's result has the first word only.
+      if (schedule_.payload_bytes(op) > 8) mark(op.writes);
+    }
+    if (!moves) return;
     if (op.kind == OpKind::kPut) mark(op.writes);
   }
 

@@ -13,7 +13,8 @@ namespace slackline::sched {
 
 /// The buffers that hold real bytes, laid out one after another. Kept are those that atomics act
 /// on, those that a get reads whose result is tested or is an operand, the targets and sources of
-/// puts and gets whose address depends on the run, and whatever flows into one of these.
+/// puts and gets whose address depends on the run, and whatever flows into one of these. So is
+/// where a get of more than 8 bytes lands that is tested or whose address depends on the run.
 class KeptMemory {
  public:
   explicit KeptMemory(const Schedule& schedule);

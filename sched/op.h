@@ -27,8 +27,8 @@
 // combines them there. An operation's result may be an operand of a later one on the same rank
 // (OpArguments): what an atomic fetched, or the first 8 bytes of what a get did, little endian.
 //
-// What has a reply may be tested: a compare_swap succeeds if it finds what it expects, a get of up
-// to 8 bytes and the other atomics if their result, under a mask, equals `compare` (or does not). A
+// What has a reply may be tested: a compare_swap succeeds if it finds what it expects, a get of one
+// piece and the other atomics if their result, under a mask, equals `compare` (or does not). A
 // test that fails fails the innermost retry of actual outcome around it.
 //
 // Order. These arcs hold, and no others:

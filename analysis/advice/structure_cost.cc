@@ -72,7 +72,8 @@ Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId 
 ComponentCosts stated_costs() { return {3.0e-6, 3.7e-6, 3.8e-6, 3.9e-6, 3.8e-6, 3.9e-6, 0}; }
 
 ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
-                          sched::RankId src, sched::RankId dst, sched::Time local) {
+                          sched::RankId src, sched::RankId dst, sched::Time local,
+                          std::uint64_t entry_bytes) {
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "costs of idle operations: acknowledgements that use the ports; expected a platform "
@@ -84,11 +85,12 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
                         sched::seconds(platform.o_complete) + sched::seconds(platform.o_signal) +
                         sched::seconds(platform.o_poll);
   ComponentCosts costs;
-  costs.put_s = both_s + way.there_s_of(8);
-  costs.get_s = both_s + machine::read_s(platform, way.local) + way.back_s_of(8);
-  costs.swap_s = costs.get_s + machine::service_s(platform, way.local);
+  costs.put_s = both_s + way.there_s_of(entry_bytes);
+  const double fetch_s = both_s + machine::read_s(platform, way.local);
+  costs.get_s = fetch_s + way.back_s_of(entry_bytes);
+  costs.swap_s = fetch_s + way.back_s_of(8) + machine::service_s(platform, way.local);
   costs.fetch_s = costs.persistent_s = costs.single_fetch_s = costs.swap_s;
-  costs.local_s = sched::seconds(local) + platform.copy_s(8);
+  costs.local_s = sched::seconds(local) + platform.copy_s(entry_bytes);
   return costs;
 }
 
@@ -110,12 +112,15 @@ const CostRow* find_cost_row(StructureAccess access, Promise level) {
 
 double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
                    sched::RankId src, sched::RankId dst, StructureAccess access,
-                   sched::Time handler) {
+                   sched::Time handler, std::uint64_t entry_bytes) {
   const Way way = way_between(wiring, src, dst);
   const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
-  const std::uint64_t asked = sched::kMarkBytes + (access == StructureAccess::kPop ? 8 : 16);
-  const std::uint64_t told = sched::kMarkBytes + (sched::is_write(access) ? 0 : 8);
-  const double effect_s = platform.copy_s(8) * (sched::is_write(access) ? 2 : 1);
+  // The ticket, and of the entry all, its key or nothing.
+  const bool write = sched::is_write(access);
+  const std::uint64_t named = write ? entry_bytes : access == StructureAccess::kFind ? 8 : 0;
+  const std::uint64_t asked = sched::kMarkBytes + 8 + named;
+  const std::uint64_t told = sched::kMarkBytes + (write ? 0 : entry_bytes);
+  const double effect_s = platform.copy_s(8) + (write ? platform.copy_s(entry_bytes) : 0);
   return 2 * one_way_s + way.there_s + way.back_s + way.there_s_of(asked) + way.back_s_of(told) +
          sched::seconds(handler) + effect_s;
 }

@@ -2,6 +2,7 @@
 // RPC", section II-C, tables II and III).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -27,11 +28,12 @@ struct ComponentCosts {
 /// has neither persistent nor single-variable costs: the plain ones stand for them. ℓ is 0.
 ComponentCosts stated_costs();
 
-/// Of messages of one word from `src` to `dst` that meet nobody, on the first channel between them:
-/// by the machine model, exactly. A swap succeeds at once. ℓ is `local` and the copy of a word.
-/// Throws Unsupported where acknowledgements use the ports.
+/// Of messages from `src` to `dst` that meet nobody, on the first channel between them: by the
+/// machine model, exactly. Puts and gets are of entries of `entry_bytes`. A swap succeeds at once.
+/// ℓ is `local` and the copy of an entry. Throws Unsupported where acknowledgements use the ports.
 ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
-                          sched::RankId src, sched::RankId dst, sched::Time local = {});
+                          sched::RankId src, sched::RankId dst, sched::Time local = {},
+                          std::uint64_t entry_bytes = 8);
 
 /// A row of table II or III.
 struct CostRow {
@@ -59,6 +61,6 @@ const CostRow* find_cost_row(sched::StructureAccess access, sched::Promise level
 /// memory, reply.
 double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
                    sched::RankId src, sched::RankId dst, sched::StructureAccess access,
-                   sched::Time handler);
+                   sched::Time handler, std::uint64_t entry_bytes = 8);
 
 }  // namespace slackline::analysis

@@ -408,7 +408,7 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
-  if (paths.may_fail() || setting.platform.node.is_shared() ||
+  if (paths.may_fail() || setting.platform.node.has_local_messages() ||
       setting.platform.node.rails.are_several() || setting.platform.switches.any() ||
       paths.is_adaptive()) {
     return std::nullopt;

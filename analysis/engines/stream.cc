@@ -119,6 +119,7 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
   if (platform.topology.kind() != machine::TopologyKind::kStar) return "the network is no star";
   if (platform.placement != machine::Placement{}) return "ranks have places, which may be wrong";
   if (platform.node.is_shared()) return "ranks share nodes";
+  if (platform.node.own_in_memory) return "own messages go through memory";
   if (platform.node.rails.are_several()) return "hosts have several NICs";
   if (platform.switches.any()) return "ranks are switches";
   if (spec.transfers.in_flight == 0 && platform.nic != machine::NicDiscipline::kSerial) {

@@ -338,8 +338,9 @@ void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::
     ports.in.resize(serial ? paths.nic_count() : 0);
     ports.held = keep_gaps;
   }
-  const bool any_served = machine::service_s(platform, false) > 0 ||
-                          (platform.node.is_shared() && machine::service_s(platform, true) > 0);
+  const bool any_served =
+      machine::service_s(platform, false) > 0 ||
+      (platform.node.has_local_messages() && machine::service_s(platform, true) > 0);
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
   const auto pass = [&](const Passage& passage, NicId src, NicId dst, std::uint64_t bytes) {
     Ports& ports = classes[bytes > platform.interleave_bytes ? 0 : 1];

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "base/error.h"
 #include "sched/text.h"
 #include "sim/simgrid_engine.h"
@@ -17,7 +18,9 @@ using testing::structure_of;
 const char* const kPlatforms[] = {
     "star:rate=80Gbps,latency=700ns,o_post=300ns,o_complete=200ns,gap=10ns,atomic_service=250ns,"
     "copy_rate=64Gbps",
-    "star:latency=1us,atomic_service=4us,o_post=0ns", "cori"};
+    "star:latency=1us,atomic_service=4us,o_post=0ns", "cori",
+    "star:rate=80Gbps,latency=700ns,o_post=300ns,atomic_service=250ns,own_messages=memory,"
+    "memory_latency=50ns,cpu_atomic=20ns"};
 
 TEST(StructureRuns, HoldWhatTheirOperationsLeave) {
   for (const char* platform : kPlatforms) {
@@ -41,6 +44,10 @@ TEST(StructureRuns, SimGridAndTheEventEngineAgree) {
   for (const std::string& spec : testing::structure_specs()) {
     const sched::StructureProgram program = structure_of(spec);
     const sched::Trace events = analysis::run_events({program.schedule, platform});
+    const sched::Trace flows = analysis::run_flows({program.schedule, platform});
+    EXPECT_NEAR(flows.makespan_s(), events.makespan_s(), 1e-9 * events.makespan_s()) << spec;
+    EXPECT_EQ(flows.memory, events.memory) << spec;
+    EXPECT_EQ(flows.results, events.results) << spec;
     const sched::Trace simgrid = sim::run_simgrid({program.schedule, platform});
     EXPECT_NEAR(simgrid.makespan_s(), events.makespan_s(), 1e-9 * events.makespan_s()) << spec;
     EXPECT_EQ(simgrid.memory, events.memory) << spec;

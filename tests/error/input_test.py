@@ -190,7 +190,7 @@ COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rat
           "interrupt_cost, interleave, atomic_service_shared, nic_read, o_post_recv, o_signal, "
           "o_poll, o_match, o_block, o_callback, poll_batch, poll_for, ack, mtu, packet_overhead, coding, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
-          "cpu_atomic_sharer, placement")
+          "cpu_atomic_sharer, own_messages, placement")
 ON_A_STAR = COMMON.replace("placement", "rails, rail, switches, placement")
 COUNT = "is not a whole number from 1 to 1048576"
 RATE = ("is not a rate: expected a number above 0 with bps, Kbps, Mbps, Gbps, Tbps, KBps, MBps or "

@@ -85,6 +85,13 @@ TEST_P(StructuresOn, OneClientLeavesWhatASimulationDoes) {
       "queue:ranks=3,clients=1,operations=40,level=cw",
       "queue:ranks=3,clients=1,operations=40,level=checksum",
       "queue:ranks=3,clients=1,operations=40,op=pop,level=cr",
+      "hash-table:ranks=3,clients=1,operations=40,load=1,entry=200,targets=any",
+      "hash-table:ranks=3,clients=1,operations=20,level=cw,entry=4096,sizes=drawn,seed=4",
+      "hash-table:ranks=3,clients=1,operations=40,phases=1,load=0.9,entry=72,sizes=drawn",
+      "queue:ranks=3,clients=1,operations=40,entry=1024,targets=any,claim=swap",
+      "queue:ranks=3,clients=1,operations=40,phases=1,slots=4,entry=64,claim=read-swap",
+      "queue:ranks=3,clients=1,operations=40,level=checksum,entry=24,sizes=fixed",
+      "queue:ranks=3,clients=1,operations=4,op=pop,level=cr,entry=1048576",
   };
   const std::vector<std::string> said = verdicts(GetParam(), 3, specs, true);
   for (std::size_t i = 0; i < specs.size(); ++i) EXPECT_EQ(said[i], "") << specs[i];

@@ -60,6 +60,27 @@ inline const std::vector<std::string>& structure_specs() {
       "queue:ranks=4,operations=6,via=am,op=push",
       "queue:ranks=4,operations=6,via=am,phases=1,queues=one",
       "queue:ranks=3,operations=6,via=am,op=pop,progress=thread,compute=1us",
+      // Entries of several words, own ranks, and places claimed by compare_swaps.
+      "hash-table:ranks=4,operations=6,op=insert,entry=24,load=1",
+      "hash-table:ranks=4,operations=6,entry=64,targets=any,load=0.9",
+      "hash-table:ranks=3,operations=6,level=cw,entry=40,sizes=drawn,load=1",
+      "hash-table:ranks=4,operations=8,phases=1,load=1,entry=32,sizes=drawn,targets=any",
+      "hash-table:ranks=4,operations=6,via=am,entry=48,sizes=drawn",
+      "hash-table:ranks=3,operations=6,via=am,phases=1,entry=16,targets=any,progress=thread",
+      "hash-table:ranks=2,operations=9,targets=any,in-flight=3",
+      "queue:ranks=4,operations=6,entry=128",
+      "queue:ranks=4,operations=6,level=cw,entry=24,sizes=drawn,targets=any",
+      "queue:ranks=4,operations=6,level=checksum,entry=40,targets=any",
+      "queue:ranks=4,operations=12,level=checksum,phases=1,entry=16",
+      "queue:ranks=4,operations=6,level=cl,entry=56,sizes=drawn",
+      "queue:ranks=4,operations=16,phases=1,slots=4,queues=one,entry=32,sizes=drawn",
+      "queue:ranks=4,operations=6,via=am,entry=4096,sizes=drawn,targets=any",
+      "queue:ranks=3,operations=6,via=am,op=pop,entry=24",
+      "queue:ranks=4,operations=8,claim=swap",
+      "queue:ranks=4,operations=8,claim=read-swap,queues=one",
+      "queue:ranks=4,operations=8,claim=swap,level=checksum,entry=24,phases=1",
+      "queue:ranks=3,operations=8,claim=read-swap,level=cw,in-flight=2,targets=any",
+      "queue:ranks=3,operations=8,claim=swap,phases=1,slots=3,queues=one,entry=16",
   };
   return kSpecs;
 }

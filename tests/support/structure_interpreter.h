@@ -20,6 +20,7 @@ namespace slackline::testing {
 
 struct Defects {
   int lost_put = -1;         // the n-th put of data, in the order they run, moves nothing
+  int torn_put = -1;         // the n-th put of data moves its first word only
   bool lying_swaps = false;  // a compare_swap that fails says that it found what it expected
   int repeated_sum = -1;     // the n-th reduce runs twice
 };
@@ -160,9 +161,13 @@ class StructureInterpreter {
     const std::uint64_t compare = value(id, arguments.compare);
     bool failed = false;
     if (op.kind == OpKind::kPut) {
-      const bool lost = op.notify == sched::Notify::kNone && puts_++ == defects_.lost_put;
-      if (lost) ++out_.hits;
-      if (!lost) scatter(op.writes, moved, gather(op.reads, 0));
+      const int nth = op.notify == sched::Notify::kNone ? puts_++ : -2;
+      const bool lost = nth == defects_.lost_put;
+      std::vector<std::byte> bytes = gather(op.reads, 0);
+      const bool torn = nth == defects_.torn_put && bytes.size() > 8;
+      if (lost || torn) ++out_.hits;
+      if (torn) std::fill(bytes.begin() + 8, bytes.end(), std::byte{0});
+      if (!lost) scatter(op.writes, moved, bytes);
     } else if (op.kind == OpKind::kGet) {
       const std::vector<std::byte> bytes = gather(op.reads, moved);
       scatter(op.writes, 0, bytes);

@@ -19,7 +19,7 @@ class TableWriter : public StructureWriter {
 
  private:
   void add_part(RankId rank, StructurePart& part) override {
-    part.entries = words(rank, slots());
+    part.entries = writer().add_buffer(rank, slot_bytes() * slots());
     if (!by_call()) part.flags = words(rank, slots());
   }
 
@@ -32,24 +32,31 @@ class TableWriter : public StructureWriter {
   }
 
   // The bucket of the attempt that `probe` is in.
-  Operand bucket(const StructureOp& op, OpId probe) const {
-    return {Operand::From::kAttempt, probe, 8, 8 * op.home, 8 * slots()};
+  Operand bucket(const StructureOp& op, OpId probe, std::uint64_t bytes) const {
+    return {Operand::From::kAttempt, probe, bytes, bytes * op.home, bytes * slots()};
+  }
+  Operand flag_of(const StructureOp& op, OpId probe) const { return bucket(op, probe, 8); }
+  Operand entry_of(const StructureOp& op, OpId probe) const {
+    return bucket(op, probe, slot_bytes());
   }
   Slice flag(const StructureOp& op) const { return {part(op.target).flags, 0, 8}; }
-  Slice entry(const StructureOp& op) const { return {part(op.target).entries, 0, 8}; }
+  Slice entry(const StructureOp& op, std::uint64_t bytes) const {
+    return {part(op.target).entries, 0, bytes};
+  }
 
   void insert(StructureOp& op) {
     const bool marks = op.level == Promise::kReadWrite;
     OpArguments arguments;
     arguments.compare = literal(0);
     arguments.operand = literal(marks ? kTaken | kWriting : kTaken);
-    arguments.address_offset = bucket(op, writer().next_op());
+    arguments.address_offset = flag_of(op, writer().next_op());
     op.first = add_atomic(OpKind::kCompareSwap, op, flag(op), arguments, op.after);
     add_retry(op.first, 1, slots());
     OpArguments there;
-    there.address_offset = bucket(op, op.first);
-    op.last = add_put(op, entry(op), there, op.first);
+    there.address_offset = entry_of(op, op.first);
+    op.last = add_put(op, entry(op, op.bytes), there, op.first);
     if (!marks) return;
+    there.address_offset = flag_of(op, op.first);
     there.operand = literal(~kWriting);
     op.last = add_atomic(OpKind::kFetchAnd, op, flag(op), there, op.last);
   }
@@ -58,20 +65,22 @@ class TableWriter : public StructureWriter {
     const bool locks = op.level == Promise::kReadWrite;
     const std::uint64_t bit = std::uint64_t{1} << (kFirstReadBit + op.rank.value % kReadBits);
     OpArguments probe;
-    probe.address_offset = bucket(op, writer().next_op());
+    const OpId first = writer().next_op();
     if (locks) {
+      probe.address_offset = flag_of(op, first);
       probe.operand = literal(bit);
       op.first = add_atomic(OpKind::kFetchOr, op, flag(op), probe, op.after);
-      probe.address_offset = bucket(op, op.first);
       probe.operand = {};
     }
+    probe.address_offset = entry_of(op, first);
     probe.compare = literal(key_of(op.entry));
     probe.compare_mask = kKeyMask;
-    op.get = add_get(op, entry(op), landing(op, 8), probe, locks ? op.first : op.after);
+    op.get = add_get(op, entry(op, entry_bytes()), landing(op, entry_bytes()), probe,
+                     locks ? op.first : op.after);
     op.last = op.get;
     if (locks) {
       OpArguments unlock;
-      unlock.address_offset = bucket(op, op.first);
+      unlock.address_offset = flag_of(op, op.first);
       unlock.operand = literal(~bit);
       op.last = add_atomic(OpKind::kFetchAnd, op, flag(op), unlock, op.get);
     } else {

@@ -30,8 +30,9 @@ enum class QueueWord : std::uint8_t { kTail, kTailReady, kHead, kHeadReady };
 inline constexpr std::uint64_t kQueueWords = 4;
 constexpr std::uint64_t offset_of(QueueWord word) { return 8 * static_cast<std::uint64_t>(word); }
 
-/// An entry is one word, which is never 0: the key, and a value that is a function of it. It is
-/// the first word of a contract's value (sched/value_bytes.h).
+/// An entry is the first bytes of a contract's value (sched/value_bytes.h), one word or more. The
+/// first word, which is never 0, is the key and the first half of a value that is a function of it,
+/// and stands for the entry wherever entries are told apart.
 constexpr std::uint32_t key_of(std::uint64_t entry) { return static_cast<std::uint32_t>(entry); }
 inline constexpr std::uint64_t kKeyMask = 0xffffffffu;
 
@@ -46,6 +47,7 @@ struct StructureOp {
   RankId target;                // whose memory it acts on
   ValueId value;  // written, looked for or, by call, popped; none(): a pop takes what comes
   std::uint64_t entry = 0;  // the value's first word
+  std::uint64_t bytes = 8;  // of the entry; of a pop that takes what comes, the most
   std::uint64_t home = 0;   // table: the first slot that is tried
   std::uint64_t place = 0;  // by call: the slot; the same whoever comes first
   // Its operations in the schedule, on its own rank.
@@ -57,6 +59,9 @@ struct StructureOp {
   // By call: what the target does.
   OpId handler_first;  // the poll
   OpId handler_last;   // the reply
+
+  /// Whose home is its own rank: by call it then goes by local memory, without a message.
+  bool is_own() const { return rank == target; }
 };
 
 /// An active message: the request, and what its target does, [first, last] of its program.
@@ -69,14 +74,19 @@ struct AmHandler {
 /// A mark behind each message says that all of it has arrived.
 inline constexpr std::uint64_t kMarkBytes = 8;
 
+constexpr std::uint64_t slot_bytes_of(const StructureOptions& options) {
+  return options.entry + (options.level == Promise::kChecksum ? 8 : 0);
+}
+
 /// A rank's part of the table, or its queue. Absent buffers are none().
 struct StructurePart {
   struct Given {
     std::uint64_t place;
     ValueId value;
+    std::uint64_t bytes;
   };
   BufferId flags;    // table: a word a slot
-  BufferId entries;  // a word a slot; a queue with checksums has two
+  BufferId entries;  // StructureProgram::slot_bytes() a slot
   BufferId control;  // queue: kQueueWords
   BufferId states;   // by call: a word for each rank that calls, in order: the sum of its tickets
   BufferId landing;  // of the rank as a client: what it reads
@@ -93,6 +103,14 @@ struct StructureProgram {
   std::vector<StructurePart> parts;  // by rank
   std::vector<AmHandler> handlers;   // by target, in program order
   std::uint32_t first_ticket = 0;    // by call: the values of tickets, by target, caller and index
+
+  /// Of a slot: an entry, and behind it the word that tells whether it has arrived, if there is
+  /// one.
+  std::uint64_t slot_bytes() const { return slot_bytes_of(options); }
+  /// From one operation's place in its rank's landing to the next one's: a slot, or a reply.
+  std::uint64_t landing_bytes() const {
+    return options.via == StructureVia::kAm ? options.entry + kMarkBytes : slot_bytes();
+  }
 };
 
 }  // namespace slackline::sched

@@ -55,9 +55,9 @@ FinalMemory kept_memory(const Schedule& schedule, const Trace& trace) {
 }
 
 std::string_view name(Breach breach) {
-  constexpr base::EnumNames<Breach, 10> kNames = {"lost", "twice",   "foreign", "unreachable",
+  constexpr base::EnumNames<Breach, 11> kNames = {"lost", "twice",   "foreign", "unreachable",
                                                   "flag", "pointer", "order",   "wrong",
-                                                  "runs", "overlap"};
+                                                  "runs", "overlap", "torn"};
   return kNames[breach];
 }
 

@@ -31,6 +31,7 @@ enum class Breach {
   kWrong,        // a find or a pop brought something else than is there
   kRuns,         // a call did not run exactly once
   kOverlap,      // operations overlap in time against their level
+  kTorn,         // what stands there, or was brought, is not all of one entry
 };
 /// "lost", "twice", …
 std::string_view name(Breach breach);
@@ -42,7 +43,8 @@ struct Finding {
 };
 
 /// Contents, as far as the memory was kept. A table holds exactly the inserted keys, each once and
-/// reachable by linear probing from its home, with flags at rest. A queue holds every pushed
+/// reachable by linear probing from its home, with flags at rest; where entries are more than a
+/// word, all of their bytes are there, and none behind them. A queue holds every pushed
 /// element once and in a legal order (one producer's in the order of its pushes, where it has one
 /// under way at a time), its words count pushes and pops, checksums fit, and every pop brought the
 /// element of its place. Every find brought its entry. By call: entries at their place, and each

@@ -14,9 +14,10 @@
 namespace slackline::sched {
 namespace {
 
-std::uint64_t sum_of(ValueId value) {
+// The word behind an entry that tells that it has arrived.
+std::uint64_t sum_of(ValueId value, std::uint64_t entry_bytes) {
   std::array<std::byte, 8> bytes{};
-  write_value(value, 8, bytes);
+  write_value(value, entry_bytes, bytes);
   return std::bit_cast<std::uint64_t>(bytes);
 }
 
@@ -29,18 +30,19 @@ class QueueCheck {
         host_(host),
         trace_(trace),
         memory_(memory),
-        words_(part_.entries.valid() ? memory(part_.entries) : std::span<const std::byte>()),
-        stride_(program.options.level == Promise::kChecksum ? 2 : 1),
+        slots_(part_.entries.valid() ? memory(part_.entries) : std::span<const std::byte>(),
+               program.slot_bytes()),
+        entry_bytes_(program.options.entry),
         found_(found) {
     for (const auto& given : part_.given) {
-      elements_[entry_of(given.value)] = {nullptr, given.value, given.place, 0, 0};
+      elements_[entry_of(given.value)] = {nullptr, given.value, given.bytes, given.place, 0, 0};
     }
   }
 
   void add(const StructureOp& op) {
     level_ = op.level;
     if (op.access == StructureAccess::kPush) {
-      elements_[op.entry] = {&op, op.value, op.place, 0, 0};
+      elements_[op.entry] = {&op, op.value, op.bytes, op.place, 0, 0};
       ++pushes_;
     } else {
       pops_.push_back(&op);
@@ -52,7 +54,7 @@ class QueueCheck {
     if (!fixed) check_words();
     // Where places are used again only pops tell what was there.
     const std::uint64_t held = pushes_ + part_.given.size();
-    if (words_.kept() && held <= program_.slots) {
+    if (slots_.kept() && held <= program_.slots) {
       fixed ? check_places() : check_ring(held);
     }
     check_pops(fixed);
@@ -62,6 +64,7 @@ class QueueCheck {
   struct Element {
     const StructureOp* push = nullptr;  // null: it was given
     ValueId value;
+    std::uint64_t bytes = 0;
     std::uint64_t place = 0;
     std::uint32_t there = 0;
     std::uint32_t popped = 0;
@@ -73,7 +76,7 @@ class QueueCheck {
   }
 
   void check_words() {
-    const Words control(part_.control.valid() ? memory_(part_.control)
+    const Slots control(part_.control.valid() ? memory_(part_.control)
                                               : std::span<const std::byte>());
     if (!control.kept()) return;
     const bool marks = level_ == Promise::kReadWrite;
@@ -95,7 +98,7 @@ class QueueCheck {
   void check_ring(std::uint64_t held) {
     std::map<std::uint32_t, const StructureOp*> last;
     for (std::uint64_t place = 0; place < program_.slots; ++place) {
-      const std::uint64_t entry = words_[place * stride_];
+      const std::uint64_t entry = slots_[place];
       if (entry == 0) continue;
       const auto it = elements_.find(entry);
       if (it == elements_.end() || place >= held) {
@@ -109,7 +112,9 @@ class QueueCheck {
         report(Breach::kTwice, op_of(e),
                fmt::format("{} is there twice, again in place {}", describe_entry(entry), place));
       }
-      if (stride_ == 2 && words_[place * 2 + 1] != sum_of(e.value)) {
+      check_bytes(e, place);
+      if (level_ == Promise::kChecksum &&
+          slots_.word(place, entry_bytes_) != sum_of(e.value, entry_bytes_)) {
         report(Breach::kWrong, op_of(e),
                fmt::format("the checksum of {} does not fit", describe_entry(entry)));
       }
@@ -128,9 +133,10 @@ class QueueCheck {
   // By call, or locally: which place is which element's is known.
   void check_places() {
     for (auto& [entry, e] : elements_) {
-      const std::uint64_t there = words_[e.place * stride_];
+      const std::uint64_t there = slots_[e.place];
       if (there == entry) {
         ++e.there;
+        check_bytes(e, e.place);
       } else if (there != 0 && !elements_.contains(there)) {
         report(
             Breach::kForeign, OpId::none(),
@@ -138,6 +144,14 @@ class QueueCheck {
       }
     }
     report_lost();
+  }
+  void check_bytes(const Element& e, std::uint64_t place) {
+    const auto at =
+        first_torn(slots_.bytes(place).first(entry_bytes_), e.value, e.bytes, entry_bytes_);
+    if (!at) return;
+    report(Breach::kTorn, op_of(e),
+           fmt::format("byte {} of {} of {} is another's", *at, e.bytes,
+                       describe_entry(entry_of(e.value))));
   }
   void report_lost() {
     for (const auto& [entry, e] : elements_) {
@@ -148,8 +162,9 @@ class QueueCheck {
   void check_pops(bool fixed) {
     std::map<std::uint64_t, const Element*> by_place;  // of the queue, not of the ring
     for (const StructureOp* pop : pops_) {
-      std::uint64_t fetched = 0;
-      if (!find_fetched(program_, *pop, trace_, memory_, fetched)) continue;
+      const std::optional<Fetched> brought = find_fetched(program_, *pop, trace_, memory_);
+      if (!brought) continue;
+      const std::uint64_t fetched = brought->entry;
       const auto it = elements_.find(fetched);
       const bool right = it != elements_.end() && (!fixed || fetched == pop->entry);
       if (!right) {
@@ -158,14 +173,19 @@ class QueueCheck {
                            pop->rank.value, pop->index, fetched));
         continue;
       }
+      if (const auto at = first_torn(brought->bytes, it->second.value, it->second.bytes, 0)) {
+        report(Breach::kTorn, pop->first,
+               fmt::format("rank {}'s pop (operation {}) brought another's byte {} of {}",
+                           pop->rank.value, pop->index, *at, it->second.bytes));
+      }
       if (++it->second.popped > 1) {
         report(Breach::kTwice, pop->first, describe_entry(fetched) + " was popped twice");
       }
       if (fixed || trace_.results.empty()) continue;
       const std::uint64_t place = trace_.results[pop->ticket.value];
       by_place[place] = &it->second;
-      const bool kept = words_.kept() && pushes_ + part_.given.size() <= program_.slots;
-      if (kept && words_[place % program_.slots * stride_] != fetched) {
+      const bool kept = slots_.kept() && pushes_ + part_.given.size() <= program_.slots;
+      if (kept && slots_[place % program_.slots] != fetched) {
         report(Breach::kWrong, pop->first,
                fmt::format("rank {}'s pop (operation {}) did not bring what is in its place {}",
                            pop->rank.value, pop->index, place));
@@ -190,8 +210,8 @@ class QueueCheck {
   const std::uint32_t host_;
   const Trace& trace_;
   const FinalMemory& memory_;
-  const Words words_;
-  const std::uint64_t stride_;
+  const Slots slots_;
+  const std::uint64_t entry_bytes_;
   std::vector<Finding>& found_;
   Promise level_ = Promise::kReadWrite;
   std::map<std::uint64_t, Element> elements_;  // by entry

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "sched/workloads/structures/structure_words.h"
 #include "sched/workloads/structures/structure_workload.h"
@@ -13,6 +16,8 @@ namespace {
 // What should be in one part.
 struct Expected {
   OpId op;  // its insert's first; none(): it was given
+  ValueId value;
+  std::uint64_t bytes = 0;
   std::uint64_t home = 0;
   std::uint64_t place = 0;
   std::uint32_t times = 0;  // seen
@@ -21,7 +26,7 @@ using Entries = std::map<std::uint64_t, Expected>;
 
 class PartCheck {
  public:
-  PartCheck(std::uint32_t rank, Words entries, Words flags, bool fixed, std::vector<Finding>& found)
+  PartCheck(std::uint32_t rank, Slots entries, Slots flags, bool fixed, std::vector<Finding>& found)
       : rank_(rank), entries_(entries), flags_(flags), fixed_(fixed), found_(found) {}
 
   void run(Entries& expected) {
@@ -45,6 +50,11 @@ class PartCheck {
  private:
   void look_at(std::uint64_t entry, Expected& e, std::size_t slot) {
     if (++e.times > 1) return report(Breach::kTwice, e.op, entry, slot, "a second time");
+    const std::span<const std::byte> bytes = entries_.bytes(slot);
+    if (const auto at = first_torn(bytes, e.value, e.bytes, bytes.size())) {
+      report(Breach::kTorn, e.op, entry, slot,
+             fmt::format("but its byte {} of {} is another's", *at, e.bytes));
+    }
     if (fixed_) {
       if (slot != e.place) report(Breach::kUnreachable, e.op, entry, slot, "not at its place");
       return;
@@ -74,8 +84,8 @@ class PartCheck {
   }
 
   const std::uint32_t rank_;
-  const Words entries_;
-  const Words flags_;
+  const Slots entries_;
+  const Slots flags_;
   const bool fixed_;
   std::vector<Finding>& found_;
 };
@@ -89,25 +99,33 @@ std::vector<Finding> check_table(const StructureProgram& program, const Trace& t
   std::vector<Entries> expected(program.parts.size());
   for (std::uint32_t r = 0; r < program.parts.size(); ++r) {
     for (const auto& given : program.parts[r].given) {
-      expected[r][entry_of(given.value)] = {OpId::none(), given.place, given.place, 0};
+      expected[r][entry_of(given.value)] = {OpId::none(), given.value, given.bytes,
+                                            given.place,  given.place, 0};
     }
   }
   for (const StructureOp& op : program.ops) {
     if (op.access == StructureAccess::kInsert) {
-      expected[op.target.value][op.entry] = {op.first, op.home, op.place, 0};
+      expected[op.target.value][op.entry] = {op.first, op.value, op.bytes, op.home, op.place, 0};
       continue;
     }
-    std::uint64_t fetched = 0;
-    if (!find_fetched(program, op, trace, memory, fetched) || fetched == op.entry) continue;
-    found.push_back({Breach::kWrong, op.first,
-                     fmt::format("rank {}'s find (operation {}) of {} brought {:#x}", op.rank.value,
-                                 op.index, describe_entry(op.entry), fetched)});
+    const std::optional<Fetched> fetched = find_fetched(program, op, trace, memory);
+    if (!fetched) continue;
+    const auto report = [&](Breach breach, std::string_view brought) {
+      found.push_back({breach, op.first,
+                       fmt::format("rank {}'s find (operation {}) of {} brought {}", op.rank.value,
+                                   op.index, describe_entry(op.entry), brought)});
+    };
+    if (fetched->entry != op.entry) {
+      report(Breach::kWrong, fmt::format("{:#x}", fetched->entry));
+    } else if (const auto at = first_torn(fetched->bytes, op.value, op.bytes, 0)) {
+      report(Breach::kTorn, fmt::format("another's byte {} of {}", *at, op.bytes));
+    }
   }
   for (std::uint32_t r = 0; r < program.parts.size(); ++r) {
-    const Words entries(memory(program.parts[r].entries));
+    const Slots entries(memory(program.parts[r].entries), program.slot_bytes());
     if (!entries.kept()) continue;
     const BufferId flags = program.parts[r].flags;
-    PartCheck(r, entries, Words(flags.valid() ? memory(flags) : std::span<const std::byte>()),
+    PartCheck(r, entries, Slots(flags.valid() ? memory(flags) : std::span<const std::byte>()),
               by_call, found)
         .run(expected[r]);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -11,9 +12,9 @@
 
 namespace slackline::sched {
 
-std::uint64_t Words::operator[](std::size_t i) const {
+std::uint64_t Slots::word(std::size_t i, std::uint64_t offset) const {
   std::uint64_t word = 0;
-  std::memcpy(&word, bytes_.data() + 8 * i, 8);
+  std::memcpy(&word, bytes_.data() + i * slot_bytes_ + offset, 8);
   return word;
 }
 
@@ -21,17 +22,22 @@ std::string describe_entry(std::uint64_t entry) {
   return fmt::format("key {:#010x}", key_of(entry));
 }
 
-bool find_fetched(const StructureProgram& program, const StructureOp& op, const Trace& trace,
-                  const FinalMemory& memory, std::uint64_t& entry) {
+std::optional<Fetched> find_fetched(const StructureProgram& program, const StructureOp& op,
+                                    const Trace& trace, const FinalMemory& memory) {
   const StructurePart& own = program.parts[op.rank.value];
-  if (const Words landed(memory(own.landing)); landed.kept()) {
-    const bool two = op.handler_first.valid() || op.level == Promise::kChecksum;
-    entry = landed[op.index * (two ? 2u : 1u)];
-    return true;
+  const Slots landed(memory(own.landing), program.landing_bytes());
+  if (landed.kept()) return Fetched{landed[op.index], landed.bytes(op.index)};
+  if (!op.get.valid() || trace.results.empty()) return std::nullopt;
+  return Fetched{trace.results[op.get.value], {}};
+}
+
+std::optional<std::uint64_t> first_torn(std::span<const std::byte> bytes, ValueId value,
+                                        std::uint64_t size, std::uint64_t zeros_to) {
+  for (std::uint64_t i = 0; i < std::max(size, zeros_to) && i < bytes.size(); ++i) {
+    const std::byte expected = i < size ? value_byte(value, i) : std::byte{0};
+    if (bytes[i] != expected) return i;
   }
-  if (!op.get.valid() || trace.results.empty()) return false;
-  entry = trace.results[op.get.value];
-  return true;
+  return std::nullopt;
 }
 
 void check_tickets(const StructureProgram& program, const FinalMemory& memory,
@@ -42,7 +48,9 @@ void check_tickets(const StructureProgram& program, const FinalMemory& memory,
   };
   // Tickets are the values after the last entry and the mark, by target and caller, in order.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Sum> sums;
-  for (const StructureOp& op : program.ops) ++sums[{op.target.value, op.rank.value}].calls;
+  for (const StructureOp& op : program.ops) {
+    if (!op.is_own()) ++sums[{op.target.value, op.rank.value}].calls;
+  }
   std::uint32_t ticket = program.first_ticket;
   std::uint32_t number = 0;
   std::uint32_t target = 0;
@@ -55,7 +63,7 @@ void check_tickets(const StructureProgram& program, const FinalMemory& memory,
             sum.bytes[i] + static_cast<unsigned>(value_byte(ValueId(ticket), i)));
       }
     }
-    const Words states(memory(program.parts[target].states));
+    const Slots states(memory(program.parts[target].states));
     std::uint64_t expected = 0;
     std::memcpy(&expected, sum.bytes.data(), 8);
     if (states.kept() && states[number] != expected) {

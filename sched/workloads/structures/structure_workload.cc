@@ -15,7 +15,7 @@
 namespace slackline::sched {
 namespace {
 
-enum Site : std::uint64_t { kHomeRank = 1, kHomeSlot, kSought, kTarget };
+enum Site : std::uint64_t { kHomeRank = 1, kHomeSlot, kSought, kTarget, kSize };
 
 class Workload {
  public:
@@ -55,6 +55,7 @@ class Workload {
   struct Element {
     ValueId value;
     std::uint64_t entry = 0;
+    std::uint64_t bytes = 0;
     std::uint32_t target = 0;
     std::uint64_t home = 0;
     std::uint64_t place = 0;
@@ -64,6 +65,7 @@ class Workload {
   bool reads() const { return options_.work != StructureWork::kWrite; }
   bool is_local() const { return options_.level == Promise::kLocal; }
   bool by_call() const { return options_.via == StructureVia::kAm; }
+  bool may_be_own() const { return options_.targets == StructureTargets::kAny; }
   std::string_view write_name() const {
     return name(table_ ? StructureAccess::kInsert : StructureAccess::kPush);
   }
@@ -74,7 +76,7 @@ class Workload {
   void check() const {
     if (spec_.multicast.ranks == 0) throw InputError("ranks: 0; expected at least 1");
     if (options_.operations == 0) throw InputError("operations: 0; expected at least 1");
-    if (spec_.multicast.ranks == 1 && !is_local()) {
+    if (spec_.multicast.ranks == 1 && !is_local() && !may_be_own()) {
       throw InputError("ranks: 1; expected at least 2: operations go to another rank");
     }
     if (spec_.transfers.in_flight == 0) {
@@ -92,6 +94,38 @@ class Workload {
                                    options_.load.value / 1e6));
     }
     check_level();
+    check_entries();
+  }
+
+  void check_entries() const {
+    const std::uint64_t entry = options_.entry;
+    if (entry < 8 || entry % 8 != 0 || entry > kMostEntry) {
+      throw InputError(
+          fmt::format("entry: {}; expected a multiple of 8 bytes from 8 to {}", entry, kMostEntry));
+    }
+    const bool drawn = options_.sizes == EntrySizes::kDrawn;
+    if (drawn && entry == 8) {
+      throw InputError("sizes: drawn with entry=8; expected entries of several words");
+    }
+    if (drawn && options_.level == Promise::kChecksum) {
+      throw InputError(
+          "sizes: drawn with level=checksum; expected fixed: the word that tells whether an entry "
+          "has arrived stands behind it, at one place");
+    }
+    if (may_be_own() && is_local()) {
+      throw InputError(
+          "targets: any with level=cl; expected others: those operations are on their "
+          "own rank's queue alone");
+    }
+    if (may_be_own() && !table_ && options_.queues == QueueHosts::kOne) {
+      throw InputError("targets: any with queues=one; expected others: rank 0 only serves");
+    }
+    if (options_.claim != Claim::kAdd && (by_call() || is_local())) {
+      throw InputError(
+          fmt::format("claim: no fetch_add, with {}; expected add: no place is claimed "
+                      "by atomics there",
+                      by_call() ? "via=am" : "level=cl"));
+    }
   }
 
   void check_level() const {
@@ -158,13 +192,20 @@ class Workload {
           }
           e.value = ValueId(static_cast<std::uint32_t>(value));
           e.entry = entry_of(e.value);
+          e.bytes = size_of(e.value);
           e.target = target_of(c, i, e.entry);
-          if (table_ && e.target == rank_of(c)) continue;
+          if (table_ && e.target == rank_of(c) && !may_be_own()) continue;
           if (keys.insert(key_of(e.entry)).second) break;
         }
         out_.first_value = std::max(out_.first_value, e.value.value + 1);
       }
     }
+  }
+
+  std::uint64_t size_of(ValueId value) const {
+    if (options_.sizes == EntrySizes::kFixed) return options_.entry;
+    const auto words = static_cast<std::uint32_t>(options_.entry / 8);
+    return 8 * (std::uint64_t{1} + below(structure_draw(options_.seed, kSize, value.value), words));
   }
 
   std::uint32_t target_of(std::uint32_t client, std::uint32_t i, std::uint64_t entry) const {
@@ -173,6 +214,7 @@ class Workload {
     const std::uint32_t rank = rank_of(client);
     if (is_local()) return rank;
     if (options_.queues == QueueHosts::kOne) return 0;
+    if (may_be_own()) return below(structure_draw(options_.seed, kTarget, rank, i), ranks);
     const std::uint32_t other =
         below(structure_draw(options_.seed, kTarget, rank, i), spec_.multicast.ranks - 1);
     return other + (other >= rank ? 1 : 0);
@@ -225,7 +267,7 @@ class Workload {
         while (part[e.place]) e.place = (e.place + 1) % out_.slots;
         part[e.place] = true;
       }
-      if (given) out_.parts[e.target].given.push_back({e.place, e.value});
+      if (given) out_.parts[e.target].given.push_back({e.place, e.value, e.bytes});
     };
     if (table_) place_homes();
     if (!table_ && !given) {  // as calls come, about
@@ -256,6 +298,7 @@ class Workload {
     op.structure = table_ ? 0 : e.target;
     op.value = e.value;
     op.entry = e.entry;
+    op.bytes = e.bytes;
     op.home = e.home;
     op.place = e.place;
     out_.ops.push_back(op);
@@ -272,7 +315,9 @@ class Workload {
                           table_ ? StructureAccess::kFind : StructureAccess::kPop);
     op.level = options_.level == Promise::kWrite ? Promise::kRead : options_.level;
     op.phase = phase;
-    if (!table_ && !by_call() && !is_local()) op.value = ValueId::none();
+    if (table_ || by_call() || is_local()) return;
+    op.value = ValueId::none();
+    op.bytes = options_.entry;
   }
 
   // What a find looks for: any other rank's key, or of the client's own so far where others are not
@@ -284,7 +329,7 @@ class Workload {
           structure_draw(options_.seed, kSought, rank_of(client), i * std::uint64_t{64} + k);
       if (own) return element(client, below(draw, i + 1));
       const Element& e = elements_[below(draw, static_cast<std::uint32_t>(elements_.size()))];
-      if (e.target != rank_of(client)) return e;
+      if (e.target != rank_of(client) || may_be_own()) return e;
     }
     return element(client, i);
   }

@@ -8,8 +8,6 @@
 namespace slackline::sched {
 namespace {
 
-constexpr std::uint64_t kMail = 16 + kMarkBytes;  // arguments, mark
-constexpr std::uint64_t kReply = 8 + kMarkBytes;  // an entry, mark
 constexpr std::uint16_t kProgressLane = 1;
 
 }  // namespace
@@ -30,7 +28,7 @@ StructureWriter::StructureWriter(const Spec& spec, StructureWorkload workload, b
       first_value_(workload.first_value),
       two_phases_(workload.barrier),
       barrier_(writer_, spec.multicast.ranks),
-      record_(by_call() ? 16 : entry_bytes()) {}
+      record_(by_call() ? entry_bytes() + 8 : slot_bytes()) {}
 
 StructureProgram StructureWriter::run() {
   writer_.set_title(format_spec(spec_));
@@ -45,9 +43,11 @@ StructureProgram StructureWriter::run() {
   for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) add_program(RankId(r));
   if (by_call()) {
     for (const StructureOp& op : out_.ops) {
+      if (op.is_own()) continue;
       writer_.add_flag_match(op.first, op.handler_first);
       writer_.add_flag_match(op.handler_last, op.last);
-      out_.handlers.push_back({op.first, op.handler_first, op.handler_last, 0});
+      const std::uint64_t payload = is_write(op.access) ? op.bytes - 8 : 0;
+      out_.handlers.push_back({op.first, op.handler_first, op.handler_last, payload});
     }
     std::sort(out_.handlers.begin(), out_.handlers.end(),
               [](const AmHandler& a, const AmHandler& b) { return a.first < b.first; });
@@ -61,6 +61,7 @@ void StructureWriter::find_senders() {
   incoming_.resize(spec_.multicast.ranks);
   for (std::uint32_t i = 0; i < out_.ops.size(); ++i) {
     const StructureOp& op = out_.ops[i];
+    if (op.is_own()) continue;
     incoming_[op.target.value].push_back(i);
     ++senders_[{op.target, op.rank}].calls;
   }
@@ -91,7 +92,7 @@ void StructureWriter::add_memory() {
     StructurePart& part = out_.parts[r];
     const std::uint64_t operations = first_of_[r + 1] - first_of_[r];
     sources_.push_back(writer_.add_buffer(rank, record_ * operations));
-    part.landing = writer_.add_buffer(rank, (by_call() ? kReply : entry_bytes()) * operations);
+    part.landing = writer_.add_buffer(rank, out_.landing_bytes() * operations);
     add_part(rank, part);
     if (!by_call()) continue;
     std::uint64_t callers = 0;
@@ -100,7 +101,7 @@ void StructureWriter::add_memory() {
       ++callers;
     }
     marks_.push_back(words(rank, 1));
-    mails_.push_back(writer_.add_buffer(rank, kMail * incoming_[r].size()));
+    mails_.push_back(writer_.add_buffer(rank, mail_bytes() * incoming_[r].size()));
     part.states = words(rank, callers);
   }
 }
@@ -136,11 +137,21 @@ void StructureWriter::begin(StructureOp& op) {
   if (options_.compute > Time{0}) {
     op.after = writer_.calc(place_of(op), options_.compute, {op.after});
   }
-  if (by_call()) {
-    call(op);
-  } else {
+  if (!by_call()) {
     operate(op);
+  } else if (op.is_own()) {
+    operate_at_home(op);
+  } else {
+    call(op);
   }
+}
+
+// What a call's handler would do, by the client itself. Nobody is called, and no ticket taken.
+void StructureWriter::operate_at_home(StructureOp& op) {
+  op.first = writer_.calc(place_of(op), spec_.handler, {op.after});
+  const bool write = is_write(op.access);
+  op.last = writer_.copy(place_of(op), write ? told(op, op.bytes) : entry_slice(op),
+                         write ? entry_slice(op) : landing(op, op.bytes), {op.first});
 }
 
 // The request, and the poll for its reply.
@@ -152,9 +163,10 @@ void StructureWriter::call(StructureOp& op) {
   const auto less = [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(out_.ops[a].index, a) < std::pair(out_.ops[b].index, b);
   };
-  to.offset = kMail * static_cast<std::uint64_t>(
-                          std::lower_bound(calls.begin(), calls.end(), self, less) - calls.begin());
-  const Slice record{sources_[op.rank.value], record_ * op.index + (16 - bytes), bytes};
+  to.offset =
+      mail_bytes() * static_cast<std::uint64_t>(
+                         std::lower_bound(calls.begin(), calls.end(), self, less) - calls.begin());
+  const Slice record{sources_[op.rank.value], record_ * op.index + (record_ - bytes), bytes};
   op.first = writer_.put(place_of(op), writer_.channel(op.rank, op.target), {record, mark(op.rank)},
                          to, Notify::kFlag, {op.after});
   op.last = writer_.poll(place_of(op), end_of(reply_of(op), kMarkBytes));
@@ -162,13 +174,14 @@ void StructureWriter::call(StructureOp& op) {
 
 // What the reply writes: what was fetched, if anything is, and a mark.
 Slice StructureWriter::reply_of(const StructureOp& op) const {
-  const Slice whole{part(op.rank).landing, kReply * op.index, kReply};
+  const Slice whole{part(op.rank).landing, out_.landing_bytes() * op.index,
+                    (is_write(op.access) ? entry_bytes() : op.bytes) + kMarkBytes};
   return is_write(op.access) ? end_of(whole, kMarkBytes) : whole;
 }
 
 void StructureWriter::add_handlers(RankId rank) {
   const std::vector<std::uint32_t>& calls = incoming_[rank.value];
-  for (std::size_t k = 0; k < calls.size(); ++k) add_handler(out_.ops[calls[k]], kMail * k);
+  for (std::size_t k = 0; k < calls.size(); ++k) add_handler(out_.ops[calls[k]], mail_bytes() * k);
 }
 
 // Poll, calc, what it does to the structure, the caller's sum, reply.
@@ -186,7 +199,7 @@ void StructureWriter::add_handler(StructureOp& op, std::uint64_t mail) {
   OpId done = writer_.calc(handles, spec_.handler + (thread ? options_.contention : Time{0}),
                            {op.handler_first, sender.last});
   if (is_write(op.access)) {
-    done = writer_.copy(handles, {{box, mail, 8}}, entry_slice(op), {done});
+    done = writer_.copy(handles, {{box, mail, op.bytes}}, entry_slice(op), {done});
   }
   const Slice state{part(op.target).states, 8ull * sender.number, 8};
   const Slice ticket{box, mail + bytes - 8, 8};
@@ -204,33 +217,30 @@ void StructureWriter::add_facts() {
   for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) {
     if (by_call()) writer_.add_pre({mark(RankId(r)), mark_value, 0});
     for (const StructurePart::Given& given : out_.parts[r].given) {
-      writer_.add_pre(
-          {{out_.parts[r].entries, given.place * entry_bytes(), entry_bytes()}, given.value, 0});
+      writer_.add_pre({{out_.parts[r].entries, given.place * slot_bytes(),
+                        options_.level == Promise::kChecksum ? slot_bytes() : given.bytes},
+                       given.value,
+                       0});
     }
   }
   std::map<std::pair<RankId, RankId>, std::uint32_t> calls;
   for (const StructureOp& op : out_.ops) {
     const bool wrote = is_write(op.access);
     if (!by_call()) {
-      if (wrote) writer_.add_pre({source(op, entry_bytes()), op.value, 0});
+      if (wrote) writer_.add_pre({source(op, written_bytes(op)), op.value, 0});
       if (op.level != Promise::kLocal) continue;
       if (!wrote || options_.phases == 2 || !reads()) {
-        writer_.add_post({wrote ? entry_slice(op) : landing(op, 8), op.value, 0});
+        writer_.add_post({wrote ? entry_slice(op) : landing(op, op.bytes), op.value, 0});
       }
       continue;
     }
-    const std::uint64_t at = record_ * op.index;
-    if (op.access != StructureAccess::kPop) {
-      writer_.add_pre({{sources_[op.rank.value], at, 8}, op.value, 0});
-    }
+    const std::uint64_t told_of = op.is_own() && !wrote ? 0 : told_bytes(op);
+    if (told_of != 0) writer_.add_pre({told(op, told_of), op.value, 0});
+    writer_.add_post({wrote ? entry_slice(op) : landing(op, op.bytes), op.value, 0});
+    if (op.is_own()) continue;
     const ValueId first = senders_[{op.target, op.rank}].ticket;
     const ValueId ticket(first.value + calls[{op.target, op.rank}]++);
-    writer_.add_pre({{sources_[op.rank.value], at + 8, 8}, ticket, 0});
-    if (wrote) {
-      writer_.add_post({entry_slice(op), op.value, 0});
-    } else {
-      writer_.add_post({{part(op.rank).landing, kReply * op.index, 8}, op.value, 0});
-    }
+    writer_.add_pre({{sources_[op.rank.value], record_ * op.index + entry_bytes(), 8}, ticket, 0});
   }
   for (const auto& [ends, sender] : senders_) {
     writer_.add_post(
@@ -239,7 +249,7 @@ void StructureWriter::add_facts() {
 }
 
 Slice StructureWriter::entry_slice(const StructureOp& op) const {
-  return {part(op.target).entries, 8 * op.place, 8};
+  return {part(op.target).entries, slot_bytes() * op.place, op.bytes};
 }
 
 Slice StructureWriter::source(const StructureOp& op, std::uint64_t bytes) const {
@@ -247,7 +257,7 @@ Slice StructureWriter::source(const StructureOp& op, std::uint64_t bytes) const 
 }
 
 Slice StructureWriter::landing(const StructureOp& op, std::uint64_t bytes) const {
-  return {part(op.rank).landing, entry_bytes() * op.index, bytes};
+  return {part(op.rank).landing, out_.landing_bytes() * op.index, bytes};
 }
 
 // Operations that are under way at once do not wait for each other's place on a channel.

@@ -27,7 +27,7 @@ class StructureWriter {
   /// One-sided or local: adds its operations, which begin once op.after is done, and fills in
   /// first, last, ticket and get.
   virtual void operate(StructureOp& op) = 0;
-  /// By call: where the entry stands at its target.
+  /// By call or locally: where the entry stands at its target.
   Slice entry_slice(const StructureOp& op) const;
 
   bool by_call() const { return options_.via == StructureVia::kAm; }
@@ -38,8 +38,13 @@ class StructureWriter {
   ProgramWriter& writer() { return writer_; }
 
   BufferId words(RankId rank, std::uint64_t count) { return writer_.add_buffer(rank, 8 * count); }
-  /// An entry takes two words if a checksum goes with it.
-  std::uint64_t entry_bytes() const { return options_.level == Promise::kChecksum ? 16 : 8; }
+  /// Of an entry, at the most; of a slot, which a word that tells of its arrival may belong to.
+  std::uint64_t entry_bytes() const { return options_.entry; }
+  std::uint64_t slot_bytes() const { return out_.slot_bytes(); }
+  /// What a one-sided write brings: the entry, and with it the word that tells of its arrival.
+  std::uint64_t written_bytes(const StructureOp& op) const {
+    return op.level == Promise::kChecksum ? slot_bytes() : op.bytes;
+  }
   /// What a client writes or asks; what it reads.
   Slice source(const StructureOp& op, std::uint64_t bytes) const;
   Slice landing(const StructureOp& op, std::uint64_t bytes) const;
@@ -71,11 +76,20 @@ class StructureWriter {
   void add_handler(StructureOp& op, std::uint64_t mail);
   void begin(StructureOp& op);
   void call(StructureOp& op);
+  void operate_at_home(StructureOp& op);
   void add_program(RankId rank);
   void add_facts();
   Slice reply_of(const StructureOp& op) const;
-  std::uint64_t argument_bytes(const StructureOp& op) const {
-    return op.access == StructureAccess::kPop ? 8 : 16;
+  // What a request says of the entry: all of it, or its first word, or nothing; and the ticket.
+  std::uint64_t told_bytes(const StructureOp& op) const {
+    if (op.access == StructureAccess::kPop) return 0;
+    return is_write(op.access) ? op.bytes : 8;
+  }
+  std::uint64_t argument_bytes(const StructureOp& op) const { return told_bytes(op) + 8; }
+  std::uint64_t mail_bytes() const { return entry_bytes() + 8 + kMarkBytes; }
+  // By call: in the record, the entry ends where the ticket begins.
+  Slice told(const StructureOp& op, std::uint64_t bytes) const {
+    return {sources_[op.rank.value], record_ * op.index + (entry_bytes() - bytes), bytes};
   }
   Slice mark(RankId rank) const { return {marks_[rank.value], 0, kMarkBytes}; }
 

@@ -313,6 +313,9 @@ TEST(Nodes, AreNoneOfTheStreamsBusiness) {
   EXPECT_EQ(analysis::why_not_streamed(spec, platform, {}), std::nullopt);
   platform.node.ranks = 2;
   EXPECT_EQ(analysis::why_not_streamed(spec, platform, {}), "ranks share nodes");
+  platform.node.ranks = 1;
+  platform.node.own_in_memory = true;
+  EXPECT_EQ(analysis::why_not_streamed(spec, platform, {}), "own messages go through memory");
 }
 
 TEST(Nodes, SlackRefusesAtomicsWithoutATimeOfTheirOwn) {

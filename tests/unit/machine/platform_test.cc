@@ -132,6 +132,7 @@ Platform random_platform(std::mt19937_64& random) {
   platform.node.zone_latency = maybe_time();
   platform.node.cpu_atomic = maybe_time();
   platform.node.cpu_atomic_sharer = maybe_time();
+  platform.node.own_in_memory = random() % 2 == 0;
   return platform;
 }
 
@@ -193,6 +194,8 @@ TEST(PlatformSpec, StatesWhatNodesOfSeveralRanksAre) {
   EXPECT_THAT(error("star:zones_per_node=65537"), HasSubstr("from 1 to 65536"));
   EXPECT_THAT(error("star:ranks_per_node=2,ranks-per-node=2"), HasSubstr("stands twice"));
   EXPECT_THAT(error("star:cpu_atomic=1"), HasSubstr("cpu_atomic"));
+  EXPECT_THAT(error("star:own_messages=wire"),
+              HasSubstr("own_messages: 'wire'; expected nic or memory"));
   EXPECT_THAT(error("star:ranks=2"), HasSubstr("unknown key 'ranks'; expected one of"));
   EXPECT_THAT(error_of([&] { platform_from_toml("[node]\nrank = 2\n", "p.toml"); }),
               StartsWith("p.toml:2"));
@@ -264,6 +267,7 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.node.zone_latency += Time{1}; });
     with([](Platform& p) { p.node.cpu_atomic += Time{1}; });
     with([](Platform& p) { p.node.cpu_atomic_sharer += Time{1}; });
+    with([](Platform& p) { p.node.own_in_memory = !p.node.own_in_memory; });
     with([](Platform& p) { p.placement = {Placement::Kind::kRandom, ~p.placement.seed, ""}; });
     with([](Platform& p) { p.topology = {Torus{{7}}, {}, {}}; });
     with([](Platform& p) { p.topology = {Torus{{7}}, Rate{1}, {}}; });
@@ -278,7 +282,7 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.topology = {FatTree{{7, 7}, {1, 1}, {1, 2}}, {}, {}}; });
     with([](Platform& p) { p.topology = {SimgridFile{"other.xml"}, {}, {}}; });
     const bool by_simgrid = base.topology.kind() == TopologyKind::kSimgridFile;
-    ASSERT_EQ(texts.size(), by_simgrid ? 32u : 34u) << base.spec();
+    ASSERT_EQ(texts.size(), by_simgrid ? 33u : 35u) << base.spec();
   }
 }
 

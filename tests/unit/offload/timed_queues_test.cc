@@ -475,6 +475,8 @@ TEST(TimedQueues, RefusalsSayWhatIsExpected) {
             "offload: NICs that share their ports fairly; expected nic=serial");
   EXPECT_EQ(refusal("star:ranks_per_node=2"),
             "offload: nodes of several ranks; expected ranks_per_node=1");
+  EXPECT_EQ(refusal("star:own_messages=memory"),
+            "offload: own messages through memory; expected own_messages=nic");
   machine::DelayPlan delays;
   delays.failures.push_back({"", RankId(0), sched::Time{0}});
   EXPECT_EQ(refusal("star:rate=8Gbps", delays),

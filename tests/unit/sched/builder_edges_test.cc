@@ -166,15 +166,15 @@ TEST(BuilderEdges, OfArguments) {
   const Operand literal{Operand::From::kLiteral, {}, 1};
   const OpArguments compare{Time{0}, {}, literal, {}};
   const OpArguments address{Time{0}, {}, {}, literal};
-  for (const std::uint64_t bytes : {1ull, 8ull}) {
+  for (const std::uint64_t bytes : {1ull, 8ull, 9ull, 16ull}) {
     EXPECT_EQ(with_arguments(OpKind::kGet, compare, bytes), "");
   }
-  for (const std::uint64_t bytes : {0ull, 9ull}) {
+  for (const std::uint64_t bytes : {0ull}) {
     EXPECT_EQ(with_arguments(OpKind::kGet, compare, bytes),
-              "op 0 (get) is tested, but does not read one piece of 1 to 8 bytes");
+              "op 0 (get) is tested, but does not read one piece of 1 byte or more");
   }
   EXPECT_EQ(with_arguments(OpKind::kGet, compare, 4, 2),
-            "op 0 (get) is tested, but does not read one piece of 1 to 8 bytes");
+            "op 0 (get) is tested, but does not read one piece of 1 byte or more");
   EXPECT_EQ(with_arguments(OpKind::kDelay, {Time{5}, {}, {}, {}}), "");
   EXPECT_EQ(with_arguments(OpKind::kJoin, {Time{0}, {}, {}, {}}), "");
   EXPECT_EQ(with_arguments(OpKind::kJoin, address), "op 0 (join) has an operand it cannot have");

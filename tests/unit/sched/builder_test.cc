@@ -277,7 +277,7 @@ TEST(Builder, RefusesArgumentsThatDoNotFit) {
   EXPECT_EQ(with(OpKind::kFetchAdd, compare(literal)), "");
   EXPECT_EQ(with(OpKind::kPut, compare(literal)), "op 0 (put) has an operand it cannot have");
   EXPECT_EQ(with(OpKind::kGet, compare(literal)),
-            "op 0 (get) is tested, but does not read one piece of 1 to 8 bytes");
+            "op 0 (get) is tested, but does not read one piece of 1 byte or more");
   const auto masked = [](const Operand& o) {
     return OpArguments{Time{0}, {}, o, {}, 255, Expect::kUnequal};
   };

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 
 #include "sched/verify.h"
@@ -85,6 +86,22 @@ TEST(StructureDefects, ALostWrite) {
   }
 }
 
+TEST(StructureDefects, AWriteOfWhichOnlyTheFirstWordArrives) {
+  for (const int nth : {0, 5}) {
+    testing::Defects torn;
+    torn.torn_put = nth;
+    expect_noticed("hash-table:ranks=4,operations=6,op=insert,entry=24", torn, {Breach::kTorn});
+    expect_noticed("hash-table:ranks=4,operations=6,level=cw,entry=64,targets=any", torn,
+                   {Breach::kTorn});
+    expect_noticed("queue:ranks=4,operations=6,op=push,entry=16", torn, {Breach::kTorn});
+    expect_noticed("queue:ranks=4,operations=6,op=push,level=checksum,entry=16", torn,
+                   {Breach::kTorn});
+    // Where places are used again only pops tell.
+    expect_noticed("queue:ranks=4,operations=16,phases=1,slots=4,queues=one,entry=40", torn,
+                   {Breach::kTorn});
+  }
+}
+
 TEST(StructureDefects, ASwapThatLies) {
   testing::Defects lies;
   lies.lying_swaps = true;
@@ -106,6 +123,46 @@ TEST(StructureDefects, AHandlerThatRunsTwice) {
     const Interpreted ran = interpret(program.schedule, 1, twice);
     EXPECT_TRUE(has(sched::check_contents(program, {}, memory_in(ran.memory)), Breach::kRuns));
     EXPECT_TRUE(has(sched::check_handlers(program, ran.trace), Breach::kRuns));
+  }
+}
+
+// One byte behind the first word, of what stands there and of what was brought.
+TEST(StructureDefects, EveryByteOfAnEntryCounts) {
+  for (const char* spec : {"hash-table:ranks=2,operations=5,clients=1,entry=40,sizes=drawn",
+                           "hash-table:ranks=2,operations=5,clients=1,entry=24,via=am",
+                           "queue:ranks=2,operations=5,clients=1,entry=24",
+                           "queue:ranks=2,operations=5,entry=24,level=cl",
+                           "queue:ranks=2,operations=5,clients=1,entry=32,sizes=drawn,via=am",
+                           "queue:ranks=2,operations=5,clients=1,entry=16,level=checksum"}) {
+    const StructureProgram program = structure_of(spec);
+    for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
+      const sched::StructureOp& op = program.ops[i];
+      const bool write = sched::is_write(op.access);
+      const auto& part = program.parts[(write ? op.target : op.rank).value];
+      Interpreted ran = interpret(program.schedule, 3);
+      std::vector<std::byte>& bytes = ran.memory[(write ? part.entries : part.landing).value];
+      // Where the first word of the entry stands, whoever chose the slot.
+      const std::uint64_t stride = write ? program.slot_bytes() : program.landing_bytes();
+      std::uint64_t at = write ? 0 : op.index * stride;
+      std::uint64_t word = 0;
+      const auto read = [&] { std::memcpy(&word, bytes.data() + at, 8); };
+      for (read(); write && word != op.entry; read()) at += stride;
+      if (write || op.value.valid()) {
+        if (op.bytes > 8) {
+          bytes[at + op.bytes - 1] ^= std::byte{1};
+          EXPECT_TRUE(has(check(program, ran), Breach::kTorn)) << spec << ", operation " << i;
+          bytes[at + op.bytes - 1] ^= std::byte{1};
+        }
+        if (write && op.bytes < program.options.entry) {  // nor may anything stand behind it
+          bytes[at + op.bytes] ^= std::byte{1};
+          EXPECT_TRUE(has(check(program, ran), Breach::kTorn)) << spec << ", operation " << i;
+        }
+      } else {
+        bytes[at + 8] ^= std::byte{1};  // a pop that takes what comes, which has two words at least
+        const bool short_one = program.options.sizes == sched::EntrySizes::kDrawn;
+        EXPECT_TRUE(short_one || has(check(program, ran), Breach::kTorn)) << spec;
+      }
+    }
   }
 }
 

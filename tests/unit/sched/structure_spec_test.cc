@@ -33,6 +33,11 @@ TEST(StructureSpec, IsWrittenAsItIsRead) {
             "queue:ranks=4,op=push,via=am,seed=7,queues=one,compute=2us");
   EXPECT_EQ(format_spec(parse_spec("hash-table:load=0.25,ranks=4,slots=9,in-flight=3")),
             "hash-table:ranks=4,in-flight=3,slots=9,load=0.25");
+  EXPECT_EQ(format_spec(parse_spec(
+                "queue:claim=swap,targets=any,sizes=drawn,entry=1KiB,ranks=4,slots=9,seed=2")),
+            "queue:ranks=4,slots=9,entry=1KiB,sizes=drawn,targets=any,seed=2,claim=swap");
+  EXPECT_EQ(format_spec(parse_spec("hash-table:ranks=4,entry=8,sizes=fixed,targets=others")),
+            "hash-table:ranks=4");
 }
 
 TEST(StructureSpec, RefusesHandlersThatTakeLongerThanATime) {
@@ -93,6 +98,21 @@ TEST(StructureSpec, SaysWhatIsWrong) {
       {"queue:ranks=4,bytes=8", "bytes: not an option of queue"},
       {"binomial-pipeline:ranks=4,bytes=8,level=cw", "level: not an option of binomial-pipeline"},
       {"hash-table:ranks=4096,operations=2000000000", "operations"},
+      {"hash-table:ranks=4,entry=12",
+       "entry: 12; expected a multiple of 8 bytes from 8 to 1048576"},
+      {"queue:ranks=4,entry=0", "entry: 0; expected a multiple of 8"},
+      {"queue:ranks=4,entry=1MiB", "no error"},
+      {"queue:ranks=4,entry=1048584", "entry: 1048584; expected"},
+      {"queue:ranks=4,sizes=drawn", "sizes: drawn with entry=8; expected entries of several words"},
+      {"queue:ranks=4,sizes=drawn,entry=16,level=checksum",
+       "sizes: drawn with level=checksum; expected fixed"},
+      {"queue:ranks=4,level=cl,targets=any", "targets: any with level=cl; expected others"},
+      {"queue:ranks=4,queues=one,targets=any",
+       "targets: any with queues=one; expected others: rank 0 only serves"},
+      {"queue:ranks=4,via=am,claim=swap", "claim: no fetch_add, with via=am; expected add"},
+      {"queue:ranks=4,level=cl,claim=read-swap", "claim: no fetch_add, with level=cl"},
+      {"hash-table:ranks=4,claim=swap", "claim: not an option of hash-table"},
+      {"hash-table:ranks=1,targets=any", "no error"},
   };
   for (const auto& [spec, expected] : cases)
     EXPECT_THAT(error_of(spec), HasSubstr(expected)) << spec;
@@ -114,6 +134,26 @@ TEST(StructureWorkload, TargetsOtherRanksAndKeysAreDistinct) {
   for (const int count : at) EXPECT_NEAR(count, 200, 60);
   // Half of the fullest part.
   EXPECT_EQ(workload.slots, 2u * static_cast<unsigned>(*std::max_element(at.begin(), at.end())));
+}
+
+// Of 4 ranks' targets about a quarter are their own, and sizes are anything in words.
+TEST(StructureWorkload, DrawsOwnTargetsAndSizesWhereAskedTo) {
+  for (const char* pattern : {"hash-table", "queue"}) {
+    const bool table = std::string_view(pattern) == "hash-table";
+    const Spec spec = parse_spec(std::string(pattern) + ":ranks=4,operations=250,op=" +
+                                 (table ? "insert" : "push") + ",entry=40,sizes=drawn,targets=any");
+    const StructureWorkload workload = table ? table_workload(spec) : queue_workload(spec);
+    int own = 0;
+    std::vector<int> of_words(6, 0);
+    for (const StructureOp& op : workload.ops) {
+      own += op.is_own() ? 1 : 0;
+      ASSERT_EQ(op.bytes % 8, 0u);
+      ASSERT_TRUE(op.bytes >= 8 && op.bytes <= 40);
+      ++of_words[op.bytes / 8];
+    }
+    EXPECT_NEAR(own, 250, 60);
+    for (int words = 1; words <= 5; ++words) EXPECT_NEAR(of_words[words], 200, 60);
+  }
 }
 
 TEST(StructureWorkload, TheSeedAloneDecides) {
