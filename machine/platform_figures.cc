@@ -216,8 +216,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
     {"own_messages", "node", "own_messages", "\"nic\" or \"memory\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        if (text != "nic" && text != "memory") {
-         throw InputError(
-             fmt::format("{}: {}; expected nic or memory", what, sched::in_quotes(text)));
+         throw InputError(fmt::format("{}: {}; expected nic or memory", what, in_quotes(text)));
        }
        platform.node.own_in_memory = text == "memory";
      },
