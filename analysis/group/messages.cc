@@ -1,5 +1,6 @@
 #include "analysis/group/messages.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -69,8 +70,13 @@ sched::Schedule held_for_first_blocks(const GroupPlan& plan, const GroupMessage&
   copy.finish();
   for (OpId id(0); id.value < schedule.op_count(); ++id.value) {
     const OpId first = ahead.first_receive(schedule.op(id).rank);
-    if (!first.valid() || ahead.holds(id) || !schedule.edges_into(id).empty()) continue;
-    out.add_edge(copy[first], copy[id]);
+    if (!first.valid() || ahead.holds(id)) continue;
+    // What follows something that waits, waits itself.
+    const auto edges = schedule.edges_into(id);
+    const bool waits = std::ranges::any_of(edges, [&](const sched::Edge& edge) {
+      return !ahead.holds(edge.pred) || (edge.pred == first && edge.on == sched::On::kDone);
+    });
+    if (!waits) out.add_edge(copy[first], copy[id]);
   }
   return out.build();
 }
