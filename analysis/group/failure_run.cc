@@ -11,9 +11,11 @@
 #include "analysis/group/messages.h"
 #include "base/error.h"
 #include "machine/paths.h"
+#include "machine/run/adaptive_ways.h"
 #include "machine/run/alone_clock.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
+#include "machine/switches.h"
 #include "machine/wiring.h"
 #include "sched/builder.h"
 
@@ -35,7 +37,10 @@ constexpr int kMostTicks = 100'000;
 
 std::uint64_t word_bytes(std::uint32_t members) { return 8 * (6 + std::uint64_t{members}); }
 
-void check(const GroupScenario& scenario, const machine::DelayPlan& delays) {
+void check(const GroupScenario& scenario, const machine::Platform& platform,
+           const machine::DelayPlan& delays) {
+  machine::require_no_switches(platform, "group");
+  machine::require_fixed_ways(platform, "group");
   if (scenario.shape.members > kMostMembers) {
     throw Unsupported(fmt::format("group: {} members; expected at most {} of one that is simulated",
                                   scenario.shape.members, kMostMembers));
@@ -506,7 +511,7 @@ void SimulatedMember::row_written(std::uint32_t to) {
 
 GroupRun run_group(const GroupScenario& scenario, const machine::Platform& platform,
                    const machine::DelayPlan& delays, const machine::IssueOrder& order) {
-  check(scenario, delays);
+  check(scenario, platform, delays);
   return GroupSimulation(scenario, platform, delays, order).run();
 }
 

@@ -78,8 +78,8 @@ struct GroupRun {
 
 /// Ranks are members, at most 1,024. Throws InputError for a kill of no member, one with both
 /// moments or none, and a watcher that is none or the killed member; and as GroupPlan, Delays and
-/// Paths do. Unsupported for more members, and for a delay plan with failures: a kill says what
-/// fails.
+/// Paths do. Unsupported for more members, for ranks that are switches, for adaptive routing, and
+/// for a delay plan with failures: a kill says what fails.
 GroupRun run_group(const GroupScenario& scenario, const machine::Platform& platform,
                    const machine::DelayPlan& delays = machine::kNoDelays,
                    const machine::IssueOrder& order = {});

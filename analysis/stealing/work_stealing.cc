@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "machine/completions.h"
 #include "machine/paths.h"
+#include "machine/run/adaptive_ways.h"
 #include "machine/setting.h"
+#include "machine/switches.h"
 
 namespace slackline::analysis {
 namespace {
@@ -31,6 +33,8 @@ void check_platform(const machine::Platform& platform) {
   if (platform.topology.kind() == machine::TopologyKind::kSimgridFile) {
     throw Unsupported("steal: a SimGrid platform file; expected a platform of our own");
   }
+  machine::require_no_switches(platform, "steal");
+  machine::require_fixed_ways(platform, "steal");
   if (machine::completions_cost(platform)) {
     throw Unsupported(
         "steal: completions that cost the processor; expected a platform without those figures");

@@ -25,8 +25,8 @@ struct StolenSearch {
 ///
 /// Throws InputError for options out of their range, for a tree of more than kMostStealVertices and
 /// for too many messages; Unsupported, naming which, for figures of the platform that the run does
-/// not know (what completions cost, acknowledgements that use the ports), and for delays other than
-/// ranks that are slow by a factor.
+/// not know (what completions cost, acknowledgements that use the ports, ranks that are switches,
+/// adaptive routing), and for delays other than ranks that are slow by a factor.
 StolenSearch search_stealing(const StealOptions& options, const machine::Platform& platform,
                              const machine::DelayPlan& delays, const machine::Engine& engine,
                              const std::string& title);

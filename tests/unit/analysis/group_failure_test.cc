@@ -212,6 +212,10 @@ TEST(GroupFailureRun, RefusesByName) {
   GroupScenario large = scenario();
   large.shape.members = 1025;
   EXPECT_THROW(analysis::run_group(large, platform()), Unsupported);
+  for (const char* other : {"star:switches=switch", "fat-tree:arity=4,routing=adaptive"}) {
+    EXPECT_THROW(analysis::run_group(scenario(), machine::parse_platform_spec(other)), Unsupported)
+        << other;
+  }
   machine::DelayPlan delays;
   delays.failures.push_back({"", sched::RankId(1), us(3)});
   EXPECT_THROW(analysis::run_group(scenario(), platform(), delays), Unsupported);

@@ -315,6 +315,8 @@ TEST(Stealing, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal(good, "fractus"), "no error");
   EXPECT_THAT(refusal(good, "star:o_poll=1us"), HasSubstr("completions that cost the processor"));
   EXPECT_THAT(refusal(good, "star:ack=64"), HasSubstr("acknowledgements that use the ports"));
+  EXPECT_THAT(refusal(good, "star:switches=switch"), HasSubstr("ranks that are switches"));
+  EXPECT_THAT(refusal(good, "fat-tree:arity=4,routing=adaptive"), HasSubstr("routing=adaptive"));
   EXPECT_THAT(refusal(options_of("T1", 3, 0), "star"), HasSubstr("0 ranks; expected 1 to 1024"));
   EXPECT_THAT(refusal(options_of("T1", 3, 1025), "star"), HasSubstr("1025 ranks"));
   StealOptions bad = good;
