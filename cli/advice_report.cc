@@ -91,6 +91,7 @@ std::string AdviceReport::plot(std::string_view title) const {
       name += ", " + sched::format_bytes(candidate.spec.multicast.block_bytes);
     }
     if (!candidate.racks.empty()) name += ", " + candidate.racks;
+    if (candidate.spec.stripes > 1) name += fmt::format(", {} stripes", candidate.spec.stripes);
     name += ", " + machine::format_placement(candidate.platform.placement);
     bars.push_back({std::move(name), judged_s(candidate), candidate.confirmed_s.has_value()});
   }
@@ -158,6 +159,8 @@ void AdviceReport::say(Answer& answer) const {
     return machine::format_placement(c.platform.placement);
   };
   const auto of = [&](auto i) -> const Candidate& { return candidates[i]; };
+  const bool striped =
+      std::ranges::any_of(candidates, [](const Candidate& c) { return c.spec.stripes > 1; });
   const Columns columns = {
       {"schedule", nullptr, [&](auto i) { return spec_text(of(i)); }},
       {"pattern", "pattern", [&](auto i) { return of(i).name(); }, Align::kLeft},
@@ -167,6 +170,7 @@ void AdviceReport::say(Answer& answer) const {
          return of(i).has_blocks() ? Value(bytes).shown_as(sched::format_bytes(bytes))
                                    : Value().shown_as("–");
        }},
+      {"stripes", striped ? "stripes" : nullptr, [&](auto i) { return of(i).spec.stripes; }},
       {nullptr, "racks", [&](auto i) { return of(i).racks; }, Align::kLeft},
       {"placement", "placement", [&](auto i) { return placement(of(i)); }, Align::kLeft},
       {"racks", nullptr, [&](auto i) { return of(i).racks; }},

@@ -16,6 +16,7 @@
 #include "cli/report_file.h"
 #include "cli/synthesis_run.h"
 #include "engines/network.h"
+#include "sched/pass/stripe.h"
 #include "sched/text.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/makespans.h"
@@ -76,6 +77,9 @@ class Advise : public Command {
     arguments.option("--placements", "NAME,…", placements_,
                      "which to try: packed, round-robin, random:SEED, file:PATH (default: the "
                      "first three, unless the platform says where ranks are)");
+    arguments.option("--stripes", "N,…", stripes_,
+                     "parts of a message to try, each on a channel of its own (default: 1, and the "
+                     "platform's rails where they would take several)");
     arguments.number("--most-ops", "N", most_ops_,
                      "candidates with more operations are skipped (default: 1000000)", 1,
                      sched::kMaxOps);
@@ -241,6 +245,14 @@ class Advise : public Command {
     } else {
       request.blocks = analysis::usual_blocks(request.bytes);
     }
+    request.stripes = analysis::usual_stripes(request.platform);
+    if (stripes_) {
+      request.stripes.clear();
+      for (const std::string& text : items_of(*stripes_, "--stripes")) {
+        request.stripes.push_back(static_cast<std::uint32_t>(
+            sched::parse_count(text, "--stripes", 1, sched::kMostStripes)));
+      }
+    }
     if (placements_) {
       for (const std::string& text : items_of(*placements_, "--placements")) {
         request.placements.push_back(machine::parse_placement(text, "--placements"));
@@ -272,7 +284,7 @@ class Advise : public Command {
     return text;
   }
 
-  std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, confirm_,
+  std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, stripes_, confirm_,
       rack_map_, csv_, plot_, report_file_, collective_, out_;
   std::optional<std::uint32_t> ranks_, samples_, jobs_, attempts_, improvements_;
   std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_;

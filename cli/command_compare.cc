@@ -30,7 +30,7 @@ class Compare : public Command {
                          "a trace, as `simulate --trace` writes; with --with a schedule");
     arguments.positional("SECOND", second_, "another trace of the same schedule", false);
     arguments.option("--with", "NAME,…|all", with_,
-                     "run the schedule on each of these engines, and on loggopsim");
+                     "run the schedule on each of these engines, and on simulators of others");
     arguments.option(
         "-p,--platform", "PLATFORM", platform_,
         fmt::format("with --with: a preset's name, a TOML file, or TOPOLOGY:key=value,… "

@@ -3,18 +3,28 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/output_file.h"
 #include "cli/schedule_source.h"
+#include "engines/network.h"
+#include "engines/other_simulators.h"
+#include "machine/platform.h"
 #include "sched/export/exporter.h"
 
 namespace slackline::cli {
 namespace {
 
+// Bytes of an operation: as much as the larger of the formats that are written, chakra.
+constexpr std::uint64_t kMemoryOfJob = 700;
+
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;
   for (const sched::ExporterEntry& entry : sched::exporters()) names.push_back(entry.name);
+  for (const engines::OtherSimulator& other : engines::other_simulators()) {
+    names.push_back(other.name);
+  }
   return names;
 }
 
@@ -26,7 +36,11 @@ class Export : public Command {
     arguments.option("-t,--to", "FORMAT", format_,
                      fmt::format("one of {}", fmt::join(format_names(), ", ")));
     arguments.output("-o,--output", output_,
-                     "where it goes (default: standard output); of chakra, PREFIX.RANK.et");
+                     "where it goes (default: standard output); of several files, their PREFIX");
+    arguments.option("-p,--platform", "PLATFORM", platform_,
+                     fmt::format("with --to {}: of whose network the simulator is told "
+                                 "(default: {})",
+                                 simulators(), machine::kDefaultPlatform));
     arguments.flag("--json", json_, "print one JSON document");
     arguments.example("chain:ranks=4,bytes=4MiB --to dot -o chain.dot");
   }
@@ -36,9 +50,16 @@ class Export : public Command {
       throw InputError(
           fmt::format("export: no --to; expected one of {}", fmt::join(format_names(), ", ")));
     }
+    if (const auto* other = engines::find_other_simulator(*format_)) {
+      return write_job(*other, console);
+    }
     const sched::ExporterEntry* exporter = sched::find_exporter(*format_);
     if (exporter == nullptr) {
       throw InputError("--to: " + sched::unknown_name("format", *format_, format_names()));
+    }
+    if (platform_) {
+      throw InputError(fmt::format("--platform: {} is of a schedule alone; expected one of {}",
+                                   *format_, simulators()));
     }
     if (exporter->binary && json_ && is_standard_output(output_)) {
       throw InputError(
@@ -63,6 +84,45 @@ class Export : public Command {
   }
 
  private:
+  static std::string simulators() {
+    std::vector<std::string_view> names;
+    for (const engines::OtherSimulator& other : engines::other_simulators()) {
+      names.push_back(other.name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  // What another simulator needs, and the command that runs it.
+  int write_job(const engines::OtherSimulator& other, Console& console) {
+    if (is_standard_output(output_)) {
+      throw InputError(
+          fmt::format("--to: {} is several files; expected the beginning of their names, "
+                      "--output PREFIX",
+                      other.name));
+    }
+    const machine::Platform platform =
+        machine::load_platform(platform_ ? *platform_ : std::string(machine::kDefaultPlatform));
+    source_.takes(kMemoryOfJob);
+    const LoadedSchedule loaded = source_.load_proved(console);
+    console.phase("writing");
+    const machine::Setting setting(loaded.schedule, platform,
+                                   engines::wiring_of(platform, loaded.schedule));
+    const engines::SimulatorJob job = other.job(setting, *output_);
+    std::size_t bytes = 0;
+    for (const engines::SimulatorJob::File& file : job.files) {
+      write_output_file(*output_ + file.ending, file.contents);
+      bytes += file.contents.size();
+    }
+    std::string command;
+    for (const std::string& word : job.command) {
+      if (!command.empty()) command += ' ';
+      command += base::shell_word(word);
+    }
+    say_written(other.name, *output_, job.files.size(), bytes, subject_of(loaded), json_, console,
+                command);
+    return 0;
+  }
+
   void write_ranks(const sched::ExporterEntry& exporter, const LoadedSchedule& loaded,
                    Console& console) const {
     const std::vector<std::string> contents = exporter.write_ranks(loaded.schedule);
@@ -77,6 +137,7 @@ class Export : public Command {
 
   ScheduleSource source_;
   std::optional<std::string> format_;
+  std::optional<std::string> platform_;
   std::optional<std::string> output_;
   bool json_ = false;
 };

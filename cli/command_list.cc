@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "engines/engines.h"
+#include "engines/other_simulators.h"
 #include "hw/transport_choice.h"
 #include "hw/transports.h"
 #include "machine/node_count.h"
@@ -98,6 +99,9 @@ Entries list_formats() {
   Entries entries;
   for (const sched::ExporterEntry& e : sched::exporters()) {
     entries.push_back({std::string(e.name), "export", std::string(e.summary)});
+  }
+  for (const engines::OtherSimulator& other : engines::other_simulators()) {
+    entries.push_back({std::string(other.name), "export", std::string(other.summary)});
   }
   for (const sched::TimelineEntry& e : sched::timelines()) {
     entries.push_back({std::string(e.name), "convert", std::string(e.summary)});

@@ -78,7 +78,8 @@ void deliver_as(std::string_view format, const std::optional<std::string>& path,
 }
 
 void say_written(std::string_view format, const std::string& prefix, std::size_t files,
-                 std::size_t bytes, Subject schedule, bool json, Console& console) {
+                 std::size_t bytes, Subject schedule, bool json, Console& console,
+                 std::optional<std::string_view> command) {
   const std::string name = std::exchange(
       schedule.name,
       fmt::format("{}: {} files, {} as {}", prefix, files, human_bytes(bytes), format));
@@ -88,6 +89,7 @@ void say_written(std::string_view format, const std::string& prefix, std::size_t
   answer.set("file_bytes", bytes);
   answer.set("file", prefix);
   answer.set("files", files);
+  if (command) answer.both("command", "run", Value(*command));
   console.print(answer.text());
 }
 

@@ -32,8 +32,10 @@ void deliver_as(std::string_view format, const std::optional<std::string>& path,
 void deliver_as(std::string_view format, const std::optional<std::string>& path,
                 const sched::Pieces& pieces, Subject schedule, bool json, Console& console);
 
-/// What is said of so many files, of so many bytes together, whose names begin with `prefix`.
+/// What is said of so many files, of so many bytes together, whose names begin with `prefix`, and
+/// of the command that another program is run with, if it is.
 void say_written(std::string_view format, const std::string& prefix, std::size_t files,
-                 std::size_t bytes, Subject schedule, bool json, Console& console);
+                 std::size_t bytes, Subject schedule, bool json, Console& console,
+                 std::optional<std::string_view> command = {});
 
 }  // namespace slackline::cli

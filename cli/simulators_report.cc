@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/read_file.h"
 #include "base/split.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
@@ -32,10 +33,31 @@ std::string percent(double share) {
   return fmt::format("{}{:.3g} %", share > 0 ? "+" : "−", 100 * std::abs(share));
 }
 
+// "htsim:told.txt": a simulator of others, and a file of what it printed elsewhere.
+struct Asked {
+  explicit Asked(std::string_view text)
+      : name(text.substr(0, text.find(':'))),
+        file(text.substr(std::min(name.size() + 1, text.size()))),
+        other(engines::find_other_simulator(name)),
+        is_file(name.size() < text.size()) {}
+
+  std::string_view name;
+  std::string file;
+  const engines::OtherSimulator* other;
+  bool is_file;
+};
+
+double told_s(const Asked& asked, const machine::Setting& setting) {
+  const auto makespan_s = asked.other->told_s(sched::read_file(asked.file), setting);
+  if (makespan_s) return *makespan_s;
+  throw InputError(fmt::format("{}: it does not say when hosts finished; expected what {} printed",
+                               asked.file, asked.other->program));
+}
+
 void ask(SimulatorMakespan& said, const machine::Setting& setting) {
-  if (const engines::OtherSimulator* other = engines::find_other_simulator(said.name)) {
-    said.makespan_s = other->makespan_s(setting);
-    said.remark = other->differs;
+  if (const Asked asked(said.name); asked.other != nullptr) {
+    said.makespan_s = asked.is_file ? told_s(asked, setting) : makespan_s(*asked.other, setting);
+    said.remark = asked.other->differs;
     return;
   }
   const machine::Engine& engine = engines::engine_named(said.name, "--with");
@@ -61,8 +83,8 @@ std::vector<std::string> simulator_names(std::string_view list) {
     return names;
   }
   for (const std::string_view name : base::split(list)) {
-    if (engines::find_other_simulator(name) == nullptr && engines::find_engine(name) == nullptr &&
-        name != "simgrid") {
+    const Asked asked(name);
+    if (asked.other == nullptr && engines::find_engine(name) == nullptr && name != "simgrid") {
       std::string others;
       for (const engines::OtherSimulator& other : engines::other_simulators()) {
         others += fmt::format(", {}", other.name);

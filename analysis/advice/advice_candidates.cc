@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analysis/advice/advise.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
+#include "sched/pass/stripe.h"
 #include "sched/pattern/collective_algorithms.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/rack_map.h"
@@ -110,6 +112,12 @@ std::vector<std::uint64_t> usual_blocks(std::uint64_t bytes) {
   return blocks;
 }
 
+std::vector<std::uint32_t> usual_stripes(const machine::Platform& platform) {
+  const machine::Rails& rails = platform.node.rails;
+  if (!rails.are_several() || rails.rule == machine::RailRule::kRank) return {1};
+  return {1, std::min(rails.count, sched::kMostStripes)};
+}
+
 std::vector<std::string_view> patterns_for(std::string_view collective) {
   std::vector<std::string_view> names;
   if (collective.empty()) {
@@ -146,6 +154,7 @@ CandidateTable candidates_of(const AdviceRequest& request) {
   }
   std::sort(blocks.begin(), blocks.end());
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  const std::set<std::uint32_t> stripes(request.stripes.begin(), request.stripes.end());
 
   CandidateTable table;
   const auto add = [&](Candidate candidate) {
@@ -158,10 +167,17 @@ CandidateTable candidates_of(const AdviceRequest& request) {
     one.spec = spec_of(request, pattern);
     if (!request.collective.empty()) one.by = pattern;
     const sched::PatternEntry& entry = sched::pattern_named(one.spec.pattern);
+    const auto add_striped = [&](Candidate candidate) {
+      if (entry.find_option("stripes") == nullptr) return add(std::move(candidate));
+      for (const std::uint32_t count : stripes) {
+        candidate.spec.stripes = count;
+        add(candidate);
+      }
+    };
     for (const Placed& at : placed) {
       one.platform = at.platform;
       if (!one.has_blocks()) {
-        add(one);
+        add_striped(one);
         continue;
       }
       const std::vector<Racks> racks = entry.find_option("racks") != nullptr
@@ -174,7 +190,7 @@ CandidateTable candidates_of(const AdviceRequest& request) {
         of_racks.needs_rack_map = these.needs_map;
         for (const std::uint64_t block : blocks) {
           of_racks.spec.multicast.block_bytes = block;
-          add(of_racks);
+          add_striped(of_racks);
         }
       }
     }

@@ -29,6 +29,7 @@ struct AdviceRequest {
   std::vector<std::string> patterns;           // by name; series patterns too
   std::vector<std::uint64_t> blocks;           // in bytes; those above the message become it
   std::vector<machine::Placement> placements;  // those that come to the same hosts count once
+  std::vector<std::uint32_t> stripes = {1};    // of patterns that have them; others have one
   std::uint64_t most_ops = 1'000'000;          // of a candidate; larger ones are skipped
 };
 
@@ -69,13 +70,16 @@ struct CandidateTable {
 /// 16 MiB, and the whole message if it is no larger than that, or if there is no such power.
 std::vector<std::uint64_t> usual_blocks(std::uint64_t bytes);
 
+/// One, and as many as a host has NICs where a message's parts would take several of them.
+std::vector<std::uint32_t> usual_stripes(const machine::Platform& platform);
+
 /// Every pattern that the collective can be made of, or that is a multicast. Throws InputError for
 /// another collective than allgather, reduce-scatter or allreduce.
 std::vector<std::string_view> patterns_for(std::string_view collective);
 
-/// Patterns × placements × racks × blocks, in that order. Of a network that only SimGrid can read
-/// no racks are known, and placements are not compared. Throws InputError on an unknown pattern,
-/// and where the ranks cannot be placed.
+/// Patterns × placements × racks × blocks × stripes, in that order. Of a network that only SimGrid
+/// can read no racks are known, and placements are not compared. Throws InputError on an unknown
+/// pattern, and where the ranks cannot be placed.
 CandidateTable candidates_of(const AdviceRequest& request);
 
 /// Told what goes on, how much of it is done, and of how much.

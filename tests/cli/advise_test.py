@@ -151,6 +151,22 @@ class Advise(ProgramCase):
                            "--blocks", "32KiB,256KiB", "--samples", "0", "--synthesize",
                            "--attempts", "20", "--improvements", "100", *arguments)
 
+    def test_stripes_over_several_nics(self):
+        rails = "star:rate=100Gbps,rails=4,rail=channel"
+        document = self.document("advise", "--ranks", 4, "--bytes", "64MiB", "--patterns", "chain",
+                                 "-p", rails, "--samples", 0)
+        self.assertIn("stripes=4", document["best_schedule"])
+        self.assertEqual({one["stripes"] for one in document["candidates"]}, {1, 4})
+        alone = self.document("simulate", document["best_schedule"], "-p", rails)
+        self.assertEqual(document["best_makespan_s"], alone["makespan_s"])
+        once = [one for one in document["candidates"] if one["stripes"] == 1]
+        self.assertGreater(min(one["ratio_to_best"] for one in once), 3)
+        self.assertRegex(self.good("advise", "--ranks", 2, "--bytes", "1MiB", "-p", rails),
+                         r"pattern +block +stripes")
+        self.assertNotIn("stripes", self.good("advise", "--ranks", 2, "--bytes", "1MiB", "-p", rails,
+                                              "--stripes", 1))
+        self.assertIn("--stripes: '0'", self.bad("advise", "--ranks", 2, "--bytes", 1, "--stripes", 0))
+
     def test_it_synthesizes_what_is_at_least_as_fast(self):
         (self.folder / "slow.xml").write_text(SLOW_HOSTS)
         uneven = ["two-level:racks=2,hosts=4,oversubscription=4", "simgrid:file=slow.xml"]

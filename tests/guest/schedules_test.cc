@@ -75,6 +75,7 @@ TEST(Schedules, FlagsInRingsAreUsedAgain) {
   run_and_prove("ring-buffer:ranks=3,bytes=5001,messages=20,slots=2,consume=in-place");
   run_and_prove("table-multicast:ranks=4,bytes=100,messages=50,slots=4,batch=2");
   run_and_prove("table-multicast:ranks=3,bytes=5001,messages=20,slots=2,delivery=stable");
+  run_and_prove("table-multicast:ranks=3,bytes=100,messages=20,slots=2,senders=3,delivery=stable");
 }
 
 TEST(Schedules, GetsAtomicsAndTheirResults) { run_and_prove(testing::dataflow(sched::ValueId(0))); }

@@ -102,6 +102,8 @@ TEST_P(Providers, FlagsInRingsAreUsedAgain) {
   run_and_prove(GetParam(), "table-multicast:ranks=4,bytes=100,messages=50,slots=4,batch=2");
   run_and_prove(GetParam(),
                 "table-multicast:ranks=3,bytes=5001,messages=20,slots=2,delivery=stable");
+  run_and_prove(GetParam(),
+                "table-multicast:ranks=3,bytes=100,messages=20,slots=2,senders=3,delivery=stable");
 }
 
 TEST_P(Providers, SumsAndCallsProveTheirBytes) {

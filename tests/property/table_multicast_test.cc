@@ -42,6 +42,7 @@ struct Shape {
   bool stable = false;
   std::uint64_t bytes = 24;
   std::uint32_t root = 0;
+  std::uint32_t senders = 1;
 };
 
 Spec spec_of(const Shape& shape) {
@@ -50,7 +51,7 @@ Spec spec_of(const Shape& shape) {
   spec.multicast = {shape.ranks, shape.bytes, 1, RankId(shape.root)};
   spec.messages = shape.messages;
   spec.slots = shape.rooms * shape.batch;
-  spec.edit_own<sched::TableOptions>() = {shape.batch, shape.stable};
+  spec.edit_own<sched::TableOptions>() = {shape.batch, shape.stable, shape.senders};
   return spec;
 }
 Schedule schedule_of(const Shape& shape) { return table_multicast(spec_of(shape)); }
@@ -71,6 +72,24 @@ TEST(TableMulticast, IsProvedForAllSmallSizes) {
           for (std::uint32_t rooms = 1; rooms <= 3; ++rooms) {
             const std::uint64_t bytes = (n + m + batch) % 5 == 0 ? 0 : 1 + (n * m) % 30;
             ASSERT_EQ(defect({n, m, batch, rooms, stable, bytes, (m + rooms) % n}), "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TableMulticast, IsProvedForSeveralSenders) {
+  for (const bool stable : {false, true}) {
+    for (std::uint32_t n = 2; n <= 4; ++n) {
+      for (std::uint32_t senders = 2; senders <= n; ++senders) {
+        for (std::uint32_t m = 1; m <= 5; ++m) {
+          for (std::uint32_t batch = 1; batch <= 2; ++batch) {
+            for (std::uint32_t rooms = 1; rooms <= 2; ++rooms) {
+              ASSERT_EQ(
+                  defect({n, m, batch, rooms, stable, 1 + (n * m) % 30, (m + rooms) % n, senders}),
+                  "");
+            }
           }
         }
       }
@@ -107,6 +126,9 @@ TEST(TableMulticast, OneMessageToThreeMembersIsTenWrites) {
             (std::map<std::uint64_t, int>{{4 * 24 + 8, 2}, {8, 2 + 6}}));
   EXPECT_EQ(writes_by_bytes(schedule_of({.messages = 5, .batch = 4})),
             (std::map<std::uint64_t, int>{{4 * 24 + 8, 2}, {24 + 8, 2}, {8, 2 * (2 + 6)}}));
+  // Of each sender.
+  EXPECT_EQ(writes_by_bytes(schedule_of({.stable = true, .senders = 3})),
+            (std::map<std::uint64_t, int>{{32, 3 * 2}, {8, 3 * (2 + 6 + 6)}}));
 }
 
 TEST(TableMulticast, OfThreeMembersIsAsWrittenDown) {
@@ -223,6 +245,55 @@ TEST(TableMulticast, DeliversWhatIsStableOnceAllHaveIt) {
   EXPECT_GT(early, 100);  // where it is not asked for, members do not wait
 }
 
+// At each rank, the steps of what it delivers, in order of time: a copy of another's, or for its
+// own the last join of the step.
+std::vector<std::uint32_t> order_at(RankId rank, const Schedule& schedule,
+                                    const sched::Trace& trace) {
+  std::map<std::uint32_t, double> delivered_s;
+  for (OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
+    const Op& op = schedule.op(id);
+    if (op.kind != OpKind::kCopy && op.kind != OpKind::kJoin) continue;
+    delivered_s[op.step] = trace.ops[id.value].done_s;
+  }
+  std::vector<std::uint32_t> steps;
+  for (const auto& [step, time_s] : delivered_s) steps.push_back(step);
+  std::ranges::stable_sort(steps, {}, [&](std::uint32_t step) { return delivered_s[step]; });
+  return steps;
+}
+
+TEST(TableMulticast, DeliversWhatSeveralSendInOneOrder) {
+  int otherwise = 0;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    Dice dice(seed);
+    Shape shape{2 + dice.below(4),
+                1 + dice.below(8),
+                1 + dice.below(3),
+                1 + dice.below(3),
+                true,
+                1 + dice.below(9000),
+                0,
+                2};
+    shape.senders += dice.below(shape.ranks - 1);
+    shape.root = dice.below(shape.ranks);
+    const machine::Platform platform =
+        testing::random_platform(dice, machine::NicDiscipline::kSerial);
+    for (const bool stable : {true, false}) {
+      shape.stable = stable;
+      const Schedule schedule = schedule_of(shape);
+      Dice delays(seed);
+      const sched::Trace trace =
+          analysis::run_events({schedule, platform, testing::random_delays(delays, schedule)});
+      for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        const auto order = order_at(RankId(r), schedule, trace);
+        ASSERT_TRUE(!stable || order.size() == schedule.step_count()) << seed;
+        ASSERT_TRUE(!stable || std::ranges::is_sorted(order)) << seed;
+        if (!std::ranges::is_sorted(order)) ++otherwise;
+      }
+    }
+  }
+  EXPECT_GT(otherwise, 50);  // where it is not asked for
+}
+
 // Posts of 200 ns, longer than any message here is on the wire: no port is waited for.
 const char* const kMachine =
     "star:rate=8Gbps,latency=1us,o_post=200ns,o_complete=300ns,gap=0,copy_rate=8Gbps";
@@ -304,6 +375,11 @@ TEST(TableMulticast, BySpecAndWhatIsWrong) {
   EXPECT_THROW(schedule_of({.batch = 0}), InputError);
   EXPECT_THROW(schedule_of({.rooms = 0}), InputError);
   EXPECT_THROW(schedule_of({.root = 3}), InputError);
+  EXPECT_THROW(schedule_of({.senders = 0}), InputError);
+  EXPECT_THAT(error_of("ranks=3,bytes=1,senders=4"), HasSubstr("senders: 4; expected 1 to 3"));
+  EXPECT_THAT(error_of("ranks=3,bytes=1,messages=2147483648,batch=2147483648,slots=2147483648,"
+                       "senders=2"),
+              HasSubstr("at most 2147483648 together"));
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 namespace slackline::sched {
 
 struct TableOptions {
-  std::uint32_t batch = 1;  // messages that one write carries, ≥ 1; slots are a multiple of it
-  bool stable = false;      // delivered once all are known to have it; else when received
+  std::uint32_t batch = 1;    // messages that one write carries, ≥ 1; slots are a multiple of it
+  bool stable = false;        // delivered once all are known to have it; else when received
+  std::uint32_t senders = 1;  // ranks root, root + 1, …, each of `messages`; 1 to all ranks
 };
 
 /// Every member has a table with a row of every member's. A member changes its own row, and writes
@@ -26,6 +27,11 @@ struct TableOptions {
 /// a word for each batch, since a poll sees one write. Derecho takes the data to be there when the
 /// counter is, since its queue pairs write in order. Not every transport does, so a member also
 /// looks at a word behind the data. Counts that nobody waits for are written and not polled for.
+///
+/// With several senders each has slots, counters and received counts of its own. If `stable`, all
+/// members deliver in one order: the first batch of each sender, by their numbers, then the second
+/// of each (Derecho's round-robin order). Otherwise only those of one
+/// sender are in order. A step is a sender's batch.
 ///
 /// The copy of a batch is its delivery. The root has nothing to copy: if `stable`, a join says when
 /// it knows that all have the batch. The contract says that every message stands everywhere; each

@@ -55,6 +55,23 @@ TEST(AdviceCandidates, BlocksAreThoseWorthTrying) {
   EXPECT_EQ(usual_blocks(std::uint64_t{1} << 40), (Blocks{std::uint64_t{1} << 40}));
 }
 
+TEST(AdviceCandidates, StripesAreTriedWhereTheyTakeSeveralNics) {
+  using Stripes = std::vector<std::uint32_t>;
+  const auto usual = [](const char* platform) {
+    return usual_stripes(machine::parse_platform_spec(platform));
+  };
+  EXPECT_EQ(usual("star:rate=100Gbps"), (Stripes{1}));
+  EXPECT_EQ(usual("star:rate=100Gbps,rails=4"), (Stripes{1}));  // all would take one
+  EXPECT_EQ(usual("star:rate=100Gbps,rails=4,rail=channel"), (Stripes{1, 4}));
+  EXPECT_EQ(usual("star:rate=100Gbps,rails=2,rail=pair"), (Stripes{1, 2}));
+  AdviceRequest request = request_for("star:rate=100Gbps,rails=2,rail=channel", 4);
+  request.patterns = {"chain", "ring-buffer"};  // of which the second has none
+  request.stripes = {3, 1, 3};
+  std::vector<std::uint32_t> tried;
+  for (const Candidate& c : candidates_of(request).candidates) tried.push_back(c.spec.stripes);
+  EXPECT_EQ(tried, (Stripes{1, 3, 1}));
+}
+
 TEST(AdviceCandidates, PlacementsCountOnceForTheSameHosts) {
   EXPECT_EQ(rows(candidates_of(request_for("star:rate=100Gbps", 6)).candidates),
             (Rows{"chain 262144 packed "}));

@@ -41,6 +41,7 @@ std::vector<Taken> all_taken() {
        {{"messages", "2", "1"},
         {"slots", "4", "16"},
         {"batch", "2", "1"},
+        {"senders", "2", "1"},
         {"delivery", "stable", "received"}}},
       {"reduce:ranks=4,bytes=64", {{"by", "chain", "circulant"}, {"slots", "2", "16"}}},
       {"call:ranks=4,bytes=64",

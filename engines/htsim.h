@@ -1,0 +1,23 @@
+// htsim, as ATLAHS has it: packets of the schedule's GOAL program in a network of switches.
+#pragma once
+
+#include "engines/other_simulators.h"
+
+namespace slackline::engines {
+
+/// A GOAL program and the network of htsim_network(), which `htsim_uec` runs. Throws Unsupported as
+/// that does, and for messages that it has no numbers for: of 2 GiB and more, or so many that they
+/// might take longer than the 50 s after which it stops its clock.
+SimulatorJob htsim_job(const machine::Setting& setting, const std::string& prefix);
+std::optional<double> htsim_told_s(std::string_view told, const machine::Setting& setting);
+
+inline constexpr OtherSimulator kHtsim = {
+    "htsim",
+    "htsim_uec",
+    "spcl/atlahs",
+    "htsim (ATLAHS): packets with congestion control, by the schedule's GOAL program",
+    "packets of 4096 bytes, lost and sent again; no o_complete, gap, copies and sums",
+    htsim_job,
+    htsim_told_s};
+
+}  // namespace slackline::engines

@@ -1,0 +1,52 @@
+#include "engines/loggopsim.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engines/goal_told.h"
+#include "sched/export/goal_binary.h"
+
+namespace slackline::engines {
+namespace {
+
+// LogGOPSim takes whole numbers below 2^31. Its unit is whatever it is given: the finest in which
+// all of its figures fit.
+struct LogGops {
+  explicit LogGops(const machine::Platform& platform) {
+    const double byte_ns = 8e9 / static_cast<double>(platform.rate.bits_per_second);
+    // A message of b bytes takes g + (b − 1) G, which must not be below 0 for one of none.
+    const double gap_ns = std::max(in_ns(platform.gap), byte_ns);
+    const double most_ns = std::max({in_ns(platform.latency), in_ns(platform.o_post), gap_ns});
+    while (ticks_per_ns > 1 && most_ns * ticks_per_ns >= 2147483647.0) ticks_per_ns /= 10;
+    const auto in_ticks = [&](double ns) { return fmt::format("{:.0f}", ns * ticks_per_ns); };
+    latency = in_ticks(in_ns(platform.latency));
+    overhead = in_ticks(in_ns(platform.o_post));
+    gap = in_ticks(gap_ns);
+    of_byte = in_ticks(byte_ns);
+  }
+
+  static double in_ns(sched::Time time) { return static_cast<double>(time.count()) * 1e-3; }
+
+  std::uint32_t ticks_per_ns = 1'000'000;
+  std::string latency, overhead, gap, of_byte;
+};
+
+}  // namespace
+
+SimulatorJob loggopsim_job(const machine::Setting& setting, const std::string& prefix) {
+  const LogGops figures(setting.platform);
+  return {
+      {{".bin", sched::write_goal_binary(setting.schedule, figures.ticks_per_ns)}},
+      {std::string(kLogGopsim.program), "-b", "-f", prefix + ".bin", "-L", figures.latency, "-o",
+       figures.overhead, "-g", figures.gap, "-G", figures.of_byte, "-O", "0", "-S", "1000000000"}};
+}
+
+std::optional<double> loggopsim_told_s(std::string_view told, const machine::Setting& setting) {
+  const std::optional<std::uint64_t> ticks = goal_finish(told);
+  if (!ticks) return std::nullopt;
+  return static_cast<double>(*ticks) / (1e9 * LogGops(setting.platform).ticks_per_ns);
+}
+
+}  // namespace slackline::engines
