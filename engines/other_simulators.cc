@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "base/split.h"
 #include "base/write_file.h"
+#include "machine/completions.h"
 #include "sched/export/goal_binary.h"
 
 namespace slackline::engines {
@@ -78,12 +79,30 @@ std::optional<std::uint64_t> finish_in(std::string_view told) {
   return base::whole_number<std::uint64_t>(line);
 }
 
+// What of the platform it has no place for, beside what it is said to leave out.
+std::string_view what_it_lacks(const machine::Platform& platform) {
+  if (platform.topology.kind() == machine::TopologyKind::kSimgridFile) return "a SimGrid file";
+  if (platform.framing != machine::Framing{}) return "mtu, packet_overhead or coding";
+  if (platform.ack_bytes != 0) return "ack";
+  if (machine::completions_cost(platform)) return machine::completion_figure(platform);
+  if (platform.post_of_receive() != platform.o_post) return "o_post_recv";
+  if (platform.node.is_shared()) return "ranks_per_node";
+  if (platform.node.own_in_memory) return "own_messages";
+  if (platform.node.rails.are_several()) return "rails";
+  if (platform.switches.any()) return "switches";
+  return {};
+}
+
 // L is the platform's latency, o the time of a post at either end, G a byte's time at the port's
 // rate, and g the gap, or G if that is more. All messages are eager: each has its receive posted,
 // by its credit or from the start.
 double loggopsim_s(const machine::Setting& setting) {
   if (setting.delays != machine::DelayPlan{}) {
     throw Unsupported("loggopsim: a delay plan; expected none, as its messages have no delays");
+  }
+  if (const std::string_view figure = what_it_lacks(setting.platform); !figure.empty()) {
+    throw Unsupported(fmt::format(
+        "loggopsim: {}, which it has no figure for; expected a platform without", figure));
   }
   const LogGops figures(setting.platform);
   const Folder folder;

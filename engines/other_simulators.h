@@ -15,7 +15,8 @@ struct OtherSimulator {
   /// In what its machine is another than a platform's, for people.
   std::string_view differs;
   /// What it says of the setting's makespan, in seconds. Throws EnvironmentError if the program is
-  /// not there, or did not run to its end; Unsupported for what GOAL cannot say, and for delays.
+  /// not there, or did not run to its end; Unsupported for what GOAL cannot say, for
+  /// delays, and for figures of the platform that it has no place for.
   double (*makespan_s)(const machine::Setting& setting);
 };
 
