@@ -8,6 +8,7 @@
 #include <queue>
 #include <utility>
 
+#include "analysis/engines/link_load.h"
 #include "analysis/group/messages.h"
 #include "base/error.h"
 #include "machine/paths.h"
@@ -387,6 +388,7 @@ class GroupSimulation {
 
   GroupRun result() {
     GroupRun result;
+    result.contended = shares(setting_, paths_, trace_, execution_->shared());
     result.killed_s = killed_s_;
     if (killed_s_) result.cut = std::move(cut_);
     for (auto& member : members_) {
