@@ -41,6 +41,10 @@ class Simulate(ProgramCase):
                 self.assertEqual(rank["asleep_s"] > 0, asleep)
                 self.assertGreater(rank["posts_s"], 0)
         self.assertNotIn("cpu", self.simulate(CHAIN, "-e", "event"))
+        # A switch has no program that polls.
+        on_switch = self.simulate("switch-multicast:ranks=3,bytes=1MiB", "-p", "star:switches=switch", "-e", "event",
+                                  "--cpu")["cpu"]
+        self.assertEqual([round(rank["busy"], 9) for rank in on_switch], [1, 1, 0])
         self.assertIn("--samples 3 with --cpu", self.bad("simulate", CHAIN, "--noise", "exponential,mean=1us",
                                                          "--samples", "3", "--cpu"))
 
