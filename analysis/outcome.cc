@@ -111,7 +111,10 @@ std::string why_stuck(const sched::Schedule& schedule, const machine::Paths& pat
     }
     return fmt::format("{}: it was never posted", what);
   }
-  if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) {
+  const bool awaits = op.kind == OpKind::kRecv || op.kind == OpKind::kPoll;
+  // On channels with regions the schedule may not say whose it is.
+  if (awaits && !op.match.valid()) return fmt::format("{}: its message never came", what);
+  if (awaits) {
     const sched::OpTimes& source = trace.ops[op.match.value];
     return fmt::format("{}: its message, {}, {}", what, describe(schedule, op.match),
                        std::isfinite(source.wire_s) ? "was lost" : "was never sent");

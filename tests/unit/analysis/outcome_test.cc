@@ -227,6 +227,22 @@ TEST(Outcome, OfAnUplinkThatFails) {
   EXPECT_EQ(run.rank(0).ops_done, 1u);
 }
 
+// Two receives of what one operation sends twice: only the first has it by the schedule.
+TEST(Outcome, OfWhatIsSentAgain) {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  sched::Region repeat;
+  repeat.kind = sched::RegionKind::kRepeat;
+  repeat.entry = p.send(c, kBytes);
+  repeat.count = 1;
+  repeat.max_attempts = 2;
+  p.builder().add_region(repeat);
+  p.recv(c, kBytes);
+  p.recv(c, kBytes);
+  const Ran run(p.build(), rank_fails(0, 5));
+  EXPECT_EQ(run.why(2), "op 2 (recv, rank 1): its message never came");
+}
+
 TEST(Outcome, NamesFates) {
   EXPECT_EQ(name(kComplete), "complete");
   EXPECT_EQ(name(kGone), "gone");
