@@ -40,16 +40,21 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
-    if (bytes == 0) continue;
+    const std::uint64_t times = trace.ops[i].attempts;
+    if (bytes == 0 || times == 0) continue;
     const double end_s = sent_s(schedule, paths, trace, OpId(i));
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {
       LinkLoad& load = loads[links[l].value];
-      load.bytes += paths.bytes_over(path, l, bytes);
-      load.wire_bytes += paths.wire_bytes(path, bytes) * paths.share(path, l);
-      ++load.messages;
-      if (std::isfinite(end_s)) busy[links[l].value].emplace_back(trace.ops[i].wire_s, end_s);
+      load.bytes += times * paths.bytes_over(path, l, bytes);
+      load.wire_bytes +=
+          static_cast<double>(times) * paths.wire_bytes(path, bytes) * paths.share(path, l);
+      load.messages += times;
+      const double begin_s = trace.ops[i].wire_s;
+      if (std::isfinite(end_s) && end_s >= begin_s) {
+        busy[links[l].value].emplace_back(begin_s, end_s);
+      }
     }
   }
   for (std::size_t l = 0; l < loads.size(); ++l) {
@@ -77,7 +82,7 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
-    if (bytes <= setting.platform.interleave_bytes) continue;
+    if (bytes <= setting.platform.interleave_bytes || trace.ops[i].attempts == 0) continue;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const double begin_s = trace.ops[i].wire_s;
     const double end_s = paths.sent_s(begin_s, path, bytes);

@@ -17,8 +17,9 @@ struct LinkLoad {
   double busy_s = 0;           // while at least one message was under way on it
 };
 
-/// Of every link, in the wiring's order. Counts what had begun to leave; busy_s counts messages of
-/// which the trace tells both ends, from leaving to having left. With gets or atomics, the reply.
+/// Of every link, in the wiring's order. Counts what had begun to leave, each attempt of what runs
+/// several times; busy_s counts messages of which the trace tells both ends, from leaving to having
+/// left: of several attempts the last. With gets or atomics, the reply.
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
                                 const sched::Trace& trace);
 
