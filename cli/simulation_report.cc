@@ -246,7 +246,8 @@ std::string link_csv(const machine::Setting& setting, const sched::Trace& trace)
   std::string text = "link,begin_s,end_s,bytes,op\n";
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
+    const sched::OpTimes& times = trace.ops[i];
+    if (!sched::is_initiator(op.kind) || !std::isfinite(times.wire_s) || times.attempts == 0) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const double end_s = analysis::sent_s(schedule, paths, trace, sched::OpId(i));
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));

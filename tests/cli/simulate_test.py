@@ -48,6 +48,11 @@ class Simulate(ProgramCase):
         self.assertIn("--samples 3 with --cpu", self.bad("simulate", CHAIN, "--noise", "exponential,mean=1us",
                                                          "--samples", "3", "--cpu"))
 
+    def test_links_of_messages_that_choose_their_way_are_not_told(self):
+        self.assertIn("--links: routing=adaptive", self.bad(
+            "simulate", CHAIN, "-e", "flow", "--links", "links.csv", "-p",
+            "fat-tree:down=4x5,up=1x2,routing=adaptive"))
+
     def test_a_stream_is_the_schedule(self):
         for spec in (PIPELINE, CHAIN, "double-tree:ranks=2,bytes=3MB,block=100KB",
                      "binomial-tree:ranks=7,bytes=3MB,block=100KB,first-block=copy"):
