@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/engines/sent_together.h"
 #include "machine/event_queue.h"
 #include "machine/run/adaptive_ways.h"
 
@@ -22,27 +23,29 @@ struct Interval {
 }  // namespace
 
 double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
-              const sched::Trace& trace, OpId id) {
+              const sched::Trace& trace, OpId id, std::uint64_t bytes) {
   const sched::Op& op = schedule.op(id);
   const double latency_s = paths[paths.of(op.channel, sched::has_reply(op.kind))].latency_s;
   if (op.match.valid()) return trace.ops[op.match.value].wire_s - latency_s;
   const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-  return paths.sent_s(trace.ops[id.value].wire_s, path, schedule.payload_bytes(op));
+  return paths.sent_s(trace.ops[id.value].wire_s, path, bytes);
 }
 
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
                                 const sched::Trace& trace) {
   machine::require_fixed_ways(setting.platform, "loads of links");
   const sched::Schedule& schedule = setting.schedule;
+  const SentTogether together(schedule, &trace);
   std::vector<LinkLoad> loads(setting.wiring.links().size());
   std::vector<std::vector<std::pair<double, double>>> busy(loads.size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
-    const std::uint64_t bytes = schedule.payload_bytes(op);
+    if (!together.stands_for_all(OpId(i))) continue;
+    const std::uint64_t bytes = together.bytes(OpId(i));
     const std::uint64_t times = trace.ops[i].attempts;
     if (bytes == 0 || times == 0) continue;
-    const double end_s = sent_s(schedule, paths, trace, OpId(i));
+    const double end_s = sent_s(schedule, paths, trace, OpId(i), bytes);
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {

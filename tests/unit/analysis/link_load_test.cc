@@ -203,6 +203,24 @@ TEST(LinkLoad, CountsEveryAttempt) {
   EXPECT_NEAR(run["host-1.in"].busy_s, 1e-6, 1e-12);
 }
 
+// What is gathered is one message on its links, with one packet here.
+TEST(LinkLoad, CountsABundleAsOneMessage) {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kTraditional;
+  p.builder().channel(c).bundle_bytes = 4'000;
+  for (int i = 0; i < 8; ++i) p.send(c, 1'000);
+  for (int i = 0; i < 8; ++i) p.recv(c, 1'000);
+  const Ran run(p.build(),
+                machine::parse_platform_spec("star:rate=8Gbps,latency=1us,packet_overhead=100B"));
+  const std::map<std::string, std::uint64_t> expected = {{"host-0.out", 8'000},
+                                                         {"host-1.in", 8'000}};
+  EXPECT_EQ(run.used(), expected);
+  EXPECT_EQ(run["host-1.in"].messages, 2u);
+  EXPECT_NEAR(run["host-1.in"].wire_bytes, 8'200, 1e-9);
+  EXPECT_NEAR(run["host-1.in"].busy_s, 8.2e-6, 1e-12);
+}
+
 const char* const kNetworks[] = {
     "star:rate=100Gbps",
     "two-level:racks=4,hosts=5,oversubscription=3",
