@@ -8,17 +8,38 @@
 #include "analysis/engines/sent_together.h"
 #include "machine/event_queue.h"
 #include "machine/run/adaptive_ways.h"
+#include "machine/run/link_crowding.h"
 
 namespace slackline::analysis {
 namespace {
 
 using sched::OpId;
 
+// Of a message, on a link.
 struct Interval {
   double begin_s;
   double end_s;
-  double bytes_per_s;
+  machine::PathId path;
+  double share;
 };
+
+using Changes = std::vector<std::pair<double, double>>;  // when, and of how many bytes per second
+
+// What ends comes before what starts within an instant. A message's rate changes with its links'.
+void add_changes(const machine::Paths& paths, const Interval& interval,
+                 const std::vector<double>& moments_s, Changes& changes) {
+  double begin_s = interval.begin_s;
+  const auto add_until = [&](double end_s) {
+    const double bytes_per_s = paths.bytes_per_s(begin_s, interval.path) * interval.share;
+    changes.emplace_back(begin_s + machine::kInstant_s, bytes_per_s);
+    changes.emplace_back(end_s, -bytes_per_s);
+    begin_s = end_s;
+  };
+  for (const double moment_s : moments_s) {
+    if (moment_s > begin_s && moment_s < interval.end_s) add_until(moment_s);
+  }
+  add_until(interval.end_s);
+}
 
 }  // namespace
 
@@ -95,25 +116,28 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     const std::size_t last = has_nics && !paths[path].to_switch ? 1 : 0;
     for (std::size_t l = first; l + last < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
-      under_way[links[l].value].push_back(
-          {begin_s, end_s,
-           paths.wire_bytes(path, bytes) / (end_s - begin_s) * paths.share(path, l)});
+      under_way[links[l].value].push_back({begin_s, end_s, path, paths.share(path, l)});
     }
   }
-  std::vector<std::pair<double, double>> changes;  // when, and of how much
+  std::vector<double> moments_s;
+  for (const machine::Paths::LinkChange& change : paths.link_changes()) {
+    moments_s.push_back(change.at_s);
+  }
+  std::sort(moments_s.begin(), moments_s.end());
+  Changes changes;
   for (std::size_t l = 0; l < under_way.size(); ++l) {
     changes.clear();
     for (const Interval& interval : under_way[l]) {
-      // What ends comes before what starts within an instant.
-      changes.emplace_back(interval.begin_s + machine::kInstant_s, interval.bytes_per_s);
-      changes.emplace_back(interval.end_s, -interval.bytes_per_s);
+      add_changes(paths, interval, moments_s, changes);
     }
     std::sort(changes.begin(), changes.end());
-    const double capacity = wiring.links()[l].rate.bytes_per_second() * (1 + 1e-9);
+    const machine::LinkId link(static_cast<std::uint32_t>(l));
     double demand = 0;
     for (const auto& [time_s, change] : changes) {
       demand += change;
-      if (demand > capacity) return true;
+      if (change <= 0) continue;
+      const double rate = machine::link_bytes_per_s(wiring, paths, link, time_s);
+      if (demand > rate * (1 + 1e-9)) return true;
     }
   }
   return false;

@@ -1,9 +1,11 @@
-// Whether messages of dynamic schedules met on a link, which their traces do not tell.
-#include "analysis/engines/link_crowding.h"
+// Whether messages met on a link that has not the rate for them: as the event engine finds it, of
+// messages by their trace, and where schedules are dynamic as they begin.
+#include "machine/run/link_crowding.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "analysis/engines/event_engine.h"
@@ -17,10 +19,21 @@ using testing::Program;
 using testing::us;
 
 // Racks of two hosts, whose uplink has the rate of one NIC. 10,000 bytes take 10 us.
-bool is_contended(const sched::Schedule& schedule) {
-  const machine::Platform platform = machine::parse_platform_spec(
-      "two-level:racks=2,hosts=2,rate=8Gbps,oversubscription=2,latency=10us");
-  return run_events({schedule, platform}).contended;
+constexpr const char* kRacks =
+    "two-level:racks=2,hosts=2,rate=8Gbps,oversubscription=2,latency=10us,o_post=0,o_complete=0";
+
+bool is_contended(const sched::Schedule& schedule, const std::string& platform = kRacks,
+                  const machine::DelayPlan& plan = {}) {
+  return run_events({schedule, machine::parse_platform_spec(platform), plan}).contended;
+}
+
+void repeat(Program& p, sched::OpId op, std::uint32_t times) {
+  sched::Region region;
+  region.kind = sched::RegionKind::kRepeat;
+  region.entry = op;
+  region.count = 1;
+  region.max_attempts = times;
+  p.builder().add_region(region);
 }
 
 // Rank 0 sends three times, from 0, from 30 and from 60 us on; a trace has the last.
@@ -31,12 +44,7 @@ TEST(LinkCrowding, EachAttemptCounts) {
     Program p(4);
     const ChannelId mine = p.channel(0, 2);
     const ChannelId other = p.channel(1, 3);
-    sched::Region repeat;
-    repeat.kind = sched::RegionKind::kRepeat;
-    repeat.entry = p.put(mine, 10'000);
-    repeat.count = 1;
-    repeat.max_attempts = 3;
-    p.builder().add_region(repeat);
+    repeat(p, p.put(mine, 10'000), 3);
     const sched::OpId wait = p.delay(1, us(at_us));
     p.after({wait}, p.put(other, 10'000));
     EXPECT_EQ(is_contended(p.build()), contended) << at_us;
@@ -57,8 +65,44 @@ TEST(LinkCrowding, ABundleIsOneMessage) {
       for (int i = 0; i < parts; ++i) p.send(gathered, bytes);
       if (with_another) p.put(other, 100'000);
       for (int i = 0; i < parts; ++i) p.recv(gathered, bytes);
-      EXPECT_EQ(is_contended(p.build()), with_another) << parts;
+      EXPECT_EQ(is_contended(p.build(), std::string(kRacks) + ",interleave=4KiB"), with_another)
+          << parts;
     }
+  }
+}
+
+// The links between the racks.
+machine::DelayPlan uplink_has(std::uint64_t bits_per_second, double from_us) {
+  machine::DelayPlan plan;
+  for (const char* link : {"rack-0.up", "rack-1.down"}) {
+    plan.link_rates.push_back({link, {bits_per_second}, us(from_us)});
+  }
+  return plan;
+}
+
+// A link has the rate that it has by then, and so do the messages that pass it.
+TEST(LinkCrowding, GoesByTheRateOfTheMoment) {
+  for (const bool dynamic : {false, true}) {
+    Program two(4);
+    const ChannelId mine = two.channel(0, 2);
+    const ChannelId other = two.channel(1, 3);
+    const sched::OpId put = two.put(mine, 10'000);
+    if (dynamic) repeat(two, put, 1);
+    two.put(other, 10'000);
+    const sched::Schedule both = two.build();
+    const std::string wide = "two-level:racks=2,hosts=2,rate=8Gbps,latency=1us,o_post=0";
+    EXPECT_FALSE(is_contended(both, wide)) << dynamic;
+    EXPECT_TRUE(is_contended(both, wide, uplink_has(8'000'000'000, 0))) << dynamic;
+    EXPECT_TRUE(is_contended(both, wide, uplink_has(8'000'000'000, 5))) << dynamic;
+    EXPECT_FALSE(is_contended(both, wide, uplink_has(8'000'000'000, 15))) << dynamic;
+    EXPECT_TRUE(is_contended(both, wide, uplink_has(4'000'000'000, 5))) << dynamic;
+    EXPECT_FALSE(is_contended(both, kRacks, uplink_has(16'000'000'000, 0))) << dynamic;
+
+    Program one(4);
+    const sched::OpId alone = one.put(one.channel(0, 2), 10'000);
+    if (dynamic) repeat(one, alone, 1);
+    const std::string narrow = "two-level:racks=2,hosts=2,rate=32Gbps,uplink=8Gbps,latency=1us";
+    EXPECT_FALSE(is_contended(one.build(), narrow, uplink_has(32'000'000'000, 0))) << dynamic;
   }
 }
 
