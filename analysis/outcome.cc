@@ -38,8 +38,7 @@ Delivery delivery_of(const sched::Schedule& schedule, const sched::Trace& trace,
   const sched::Channel& channel = schedule.channel(op.channel);
   const bool reply = sched::has_reply(op.kind);
   const std::uint64_t each = schedule.payload_bytes(op);
-  const std::uint64_t arrived =
-      times_done(schedule, trace, op.match.valid() ? op.match : id);
+  const std::uint64_t arrived = times_done(schedule, trace, op.match.valid() ? op.match : id);
   // Of what runs several times, nobody knows what would have come after the attempt that failed.
   const bool is_done = std::isfinite(trace.ops[id.value].done_s);
   const std::uint64_t sent = times_done(schedule, trace, id) + (is_done ? 0 : 1);

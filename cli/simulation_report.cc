@@ -252,8 +252,8 @@ std::string link_csv(const machine::Setting& setting, const sched::Trace& trace)
     const bool left = sched::is_initiator(op.kind) && std::isfinite(times.wire_s);
     if (!left || times.attempts == 0) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
-    const double end_s = analysis::sent_s(schedule, paths, trace, sched::OpId(i),
-                                          together.bytes(sched::OpId(i)));
+    const double end_s =
+        analysis::sent_s(schedule, paths, trace, sched::OpId(i), together.bytes(sched::OpId(i)));
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {

@@ -22,13 +22,13 @@ using base::XmlElement;
 
 constexpr std::uint64_t kMega = 1'000'000;
 constexpr std::uint32_t kMostRails = 256;
-constexpr std::uint64_t kMostSpeed = 1'000'000'000;  // Mb/s
+constexpr std::uint64_t kMostSpeed = 1'000'000'000;     // Mb/s
 constexpr std::string_view kCpuLinkClass = "0x068001";  // of an NVLink that leads to a CPU
 constexpr std::string_view kGpuClass = "0x03";
 constexpr std::string_view kNicClass = "0x02";
 
-// Of an NVLink each way, by the GPU's compute capability: the highest that is not above, but for one
-// of its own. Mb/s.
+// Of an NVLink each way, by the GPU's compute capability: the highest that is not above, but for
+// one of its own. Mb/s.
 struct NcclLinkRate {
   std::uint32_t capability;
   std::uint64_t mbps;
@@ -51,7 +51,7 @@ struct NcclGpu {
   std::set<std::string_view> switches;              // those targets that are
   bool has_xgmi = false;
   bool has_cpu_links = false;  // other than PCIe: c2c, or NVLinks
-  bool is_told = true;  // and not a device of PCIe alone
+  bool is_told = true;         // and not a device of PCIe alone
 };
 
 struct NcclNic {
@@ -233,11 +233,12 @@ class NcclReader {
     }
     for (const NcclNic& nic : nics_) {
       if (nic.together_mbps != 0) {
-        refuse(nic.line,
-               fmt::format("NIC {} and those of its card have {} Mb/s together, and their PCIe link "
-                           "carries {}; expected no more than it carries, or rate=RATE behind the "
-                           "file's name",
-                           sched::in_quotes(nic.name), nic.together_mbps, nic.card_mbps));
+        refuse(
+            nic.line,
+            fmt::format("NIC {} and those of its card have {} Mb/s together, and their PCIe link "
+                        "carries {}; expected no more than it carries, or rate=RATE behind the "
+                        "file's name",
+                        sched::in_quotes(nic.name), nic.together_mbps, nic.card_mbps));
       }
       if (nic.mbps == nics_.front().mbps) continue;
       refuse(nic.line,
@@ -266,15 +267,17 @@ class NcclReader {
                "copy_rate=RATE behind the file's name");
       }
       if (gpu.links.empty() && gpu.has_cpu_links) {
-        refuse(gpu.line,
-               fmt::format("{} sends others what its links to the CPU (c2c, NVLink) carry, of which "
-                           "there is no figure here; expected copy_rate=RATE behind the file's name",
-                           gpu.name));
+        refuse(
+            gpu.line,
+            fmt::format("{} sends others what its links to the CPU (c2c, NVLink) carry, of which "
+                        "there is no figure here; expected copy_rate=RATE behind the file's name",
+                        gpu.name));
       }
       if (!gpu.bus.empty() && !buses.insert(gpu.bus).second) {
-        refuse(gpu.line, fmt::format("{} shares PCIe device {} with another GPU; expected one GPU a "
-                                     "device, or copy_rate=RATE behind the file's name",
-                                     gpu.name, sched::in_quotes(gpu.bus)));
+        refuse(gpu.line,
+               fmt::format("{} shares PCIe device {} with another GPU; expected one GPU a "
+                           "device, or copy_rate=RATE behind the file's name",
+                           gpu.name, sched::in_quotes(gpu.bus)));
       }
       mbps.push_back(gpu.links.empty() ? gpu.pcie_mbps : links_to_each(gpu) * nvlink_mbps(gpu));
       if (mbps.back() == 0) {

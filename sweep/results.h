@@ -31,7 +31,7 @@ struct Row {
   std::optional<double> p90_s, p99_s;  // from 10 and from 100 samples on
   std::optional<PointSlack> slack;
   bool contended = false;  // as PointOutcome has it
-  std::string error;  // then none of the times counts
+  std::string error;       // then none of the times counts
   std::int32_t exit_code = 0;
 };
 

@@ -132,7 +132,8 @@ double idle_call_s(const machine::Platform& platform, const machine::Wiring& wir
   }
   if (platform.ack_bytes != 0) {
     throw Unsupported(
-        "costs of idle calls: acknowledgements that use the ports; expected a platform without ack");
+        "costs of idle calls: acknowledgements that use the ports; expected a platform without "
+        "ack");
   }
   const Way way = way_between(wiring, src, dst);
   const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);

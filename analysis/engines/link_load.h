@@ -18,8 +18,9 @@ struct LinkLoad {
 };
 
 /// Of every link, in the wiring's order. Counts what had begun to leave, each attempt of what runs
-/// several times, and each bundle as one message; busy_s counts messages of which the trace tells both
-/// ends, from leaving to having left: of several attempts the last. With gets or atomics, the reply.
+/// several times, and each bundle as one message; busy_s counts messages of which the trace tells
+/// both ends, from leaving to having left: of several attempts the last. With gets or atomics, the
+/// reply.
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
                                 const sched::Trace& trace);
 

@@ -96,7 +96,8 @@ LinkUpgrades link_upgrades(const machine::Setting& setting, const machine::Engin
                            std::uint32_t jobs) {
   if (setting.wiring.is_adaptive() && setting.schedule.has_bundles()) {
     throw Unsupported(
-        "what a better link saves: routing=adaptive and channels that gather messages; expected one "
+        "what a better link saves: routing=adaptive and channels that gather messages; expected "
+        "one "
         "of them");
   }
   const Network network(setting);

@@ -244,7 +244,8 @@ SwitchTree switch_tree(const Wiring& wiring) {
   }
   if (wiring.is_adaptive()) {
     throw Unsupported(
-        "routing=adaptive: a testbed is a tree of switches, with one way between two hosts; expected "
+        "routing=adaptive: a testbed is a tree of switches, with one way between two hosts; "
+        "expected "
         "another routing");
   }
   return TreeFinder(wiring).find();

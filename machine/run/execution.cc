@@ -273,7 +273,8 @@ void Execution::issue(OpId id) {
 void Execution::done(OpId id) {
   const OpKind kind = op(id).kind;
   if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
-  if (sleeps_ && kind == OpKind::kPoll) queues_.end_watching(core_.lanes().lane_of(id.value), now_s_);
+  if (sleeps_ && kind == OpKind::kPoll)
+    queues_.end_watching(core_.lanes().lane_of(id.value), now_s_);
   if (adds_up() && kind == OpKind::kPoll) add_watching(id, false);
   core_.done(id.value);
 }

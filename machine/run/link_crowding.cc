@@ -30,8 +30,7 @@ void LinkCrowding::transmit(double now_s, PathId path, std::uint64_t bytes, sche
     if (!wiring_.links()[links[l].value].shared) continue;
     std::vector<UnderWay>& there = on_link_[links[l].value];
     // What ends comes before what starts within an instant.
-    std::erase_if(there,
-                  [&](const UnderWay& other) { return other.end_s <= now_s + kInstant_s; });
+    std::erase_if(there, [&](const UnderWay& other) { return other.end_s <= now_s + kInstant_s; });
     there.push_back({path, end_s, paths_.share(path, l)});
     if (there.size() == 1) continue;
     found_ = found_ || is_crowded(links[l], now_s);

@@ -188,9 +188,9 @@ class PlanImporter {
     const std::uint64_t least = limit("min_message_size", 0);
     const std::uint64_t most = limit("max_message_size", ~std::uint64_t{0});
     if (bytes >= least && bytes <= most) return;
-    root_.fail(fmt::format(
-        "a message of {} bytes; expected {} to {}, which the plan is for (--chunk)", bytes, least,
-        most));
+    root_.fail(
+        fmt::format("a message of {} bytes; expected {} to {}, which the plan is for (--chunk)",
+                    bytes, least, most));
   }
 
   void add_contract() {
@@ -491,9 +491,10 @@ class PlanImporter {
       const JsonPlace other = from.entry(i);
       const JsonPlace type = other.at("type");
       if (type.text() == first.at("type").text()) continue;
-      type.fail(fmt::format("buffer {}, and of the first source {}; expected one for all sources "
-                            "of a put over memory channels",
-                            type.text(), first.at("type").text()));
+      type.fail(
+          fmt::format("buffer {}, and of the first source {}; expected one for all sources "
+                      "of a put over memory channels",
+                      type.text(), first.at("type").text()));
     }
   }
   static void require_memory(const JsonPlace& op, const std::string& name) {
@@ -558,8 +559,7 @@ class PlanImporter {
     const bool writes = name.ends_with('s');
     if (op.has("reduce_op") && op.at("reduce_op").text() != "sum") {
       const JsonPlace reduction = op.at("reduce_op");
-      reduction.fail(
-          fmt::format("{} is not supported; expected sum", in_quotes(reduction.text())));
+      reduction.fail(fmt::format("{} is not supported; expected sum", in_quotes(reduction.text())));
     }
     for (const Side& source : from.subspan(1)) {
       if ((source.gpu != block.gpu) == reads) continue;
@@ -567,11 +567,12 @@ class PlanImporter {
                           reads ? "its own GPU" : "another GPU",
                           reads ? "those of others" : "those of its own"));
     }
-    if (!writes && to.size() > 1) op.fail(fmt::format("{} with several targets; expected one", name));
+    if (!writes && to.size() > 1)
+      op.fail(fmt::format("{} with several targets; expected one", name));
     for (const Side& target : to.subspan(1)) {
       if (target.gpu == block.gpu) {
-        op.fail(fmt::format("{} with a further target of its own GPU; expected those of others",
-                            name));
+        op.fail(
+            fmt::format("{} with a further target of its own GPU; expected those of others", name));
       }
     }
     if (reads || to.size() > 1) require_memory(op, name);

@@ -103,8 +103,8 @@ TEST(SwitchTimes, HostsPayAndSwitchesDoNot) {
                   6 * kBlock_s + 3 * 2e-6 + 4 * 8e-8);
 }
 
-// A request reaches a switch in half a latency, and the answer a host in the other half; no NIC reads
-// a host's memory for it.
+// A request reaches a switch in half a latency, and the answer a host in the other half; no NIC
+// reads a host's memory for it.
 TEST(SwitchTimes, GetsFromSwitchesReadNoHost) {
   testing::Program program(2);
   program.get(program.channel(0, 1), 1'000'000);

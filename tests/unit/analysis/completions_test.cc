@@ -258,11 +258,14 @@ TEST(Completions, FindAProgramAwakeThatLooksAtMemory) {
   const sched::Schedule schedule = p.build();
   expect_case(
       {"a poll", schedule, platform, {{recv, 1, 25, 27}, {poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
-  // From then on it polls for as long as it may before it sleeps: the last completion is there at 87.
+  // From then on it polls for as long as it may before it sleeps: the last completion is there
+  // at 87.
   platform.poll_for = us(31);
-  expect_case({"polling after a poll", schedule, platform, {{poll, 0, 55, 57}, {asleep, 2, 85, 87}}});
+  expect_case(
+      {"polling after a poll", schedule, platform, {{poll, 0, 55, 57}, {asleep, 2, 85, 87}}});
   platform.poll_for = us(29);
-  expect_case({"asleep after a poll", schedule, platform, {{poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
+  expect_case(
+      {"asleep after a poll", schedule, platform, {{poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
 }
 
 // LogGP's receive overhead bounds the rate of messages where nothing else does.

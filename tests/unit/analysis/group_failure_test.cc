@@ -206,8 +206,9 @@ TEST(GroupFailureRun, SaysWhatSharedALink) {
   };
   EXPECT_FALSE(contended("star:rate=8Gbps,latency=1us"));
   EXPECT_FALSE(contended("two-level:racks=4,hosts=4,rate=8Gbps,latency=1us"));
-  EXPECT_TRUE(contended(
-      "two-level:racks=4,hosts=4,rate=8Gbps,latency=1us,oversubscription=16,placement=round-robin"));
+  EXPECT_TRUE(
+      contended("two-level:racks=4,hosts=4,rate=8Gbps,latency=1us,oversubscription=16,placement="
+                "round-robin"));
 }
 
 TEST(GroupFailureRun, RefusesByName) {

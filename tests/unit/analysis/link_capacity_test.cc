@@ -91,8 +91,8 @@ TEST(LinkCapacity, IsOfBundlesAsTheyWent) {
   p.builder().channel(c).bundle_bytes = 64'000;
   for (int i = 0; i < 64; ++i) p.send(c, 8'000);
   for (int i = 0; i < 64; ++i) p.recv(c, 8'000);
-  const Case of{p.build(), machine::parse_platform_spec(std::string(kStar) + ",packet_overhead=1000B"),
-                {}};
+  const Case of{
+      p.build(), machine::parse_platform_spec(std::string(kStar) + ",packet_overhead=1000B"), {}};
   const sched::Trace trace = of.run();
   EXPECT_LT(trace.makespan_s(), 560e-6);  // with the first bundle's copies
   EXPECT_EQ(of.finding(trace), "");

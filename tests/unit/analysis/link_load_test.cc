@@ -177,8 +177,8 @@ TEST(LinkLoad, CountsWhatBeganBeforeAFailure) {
   EXPECT_EQ(run["host-1.in"].busy_s, 0);
 }
 
-// Of what runs several times each attempt counts, and the trace tells when the last one was; what was
-// passed over counts nowhere.
+// Of what runs several times each attempt counts, and the trace tells when the last one was; what
+// was passed over counts nowhere.
 TEST(LinkLoad, CountsEveryAttempt) {
   Program p(2);
   const sched::ChannelId c = p.channel(0, 1);

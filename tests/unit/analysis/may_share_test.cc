@@ -69,9 +69,10 @@ TEST(MayShare, WhatGathers) {
       }
       for (int i = 0; i < 16; ++i) program.put(channel, 1'000);
     }
-    EXPECT_EQ(shared_link(program.build(),
-                          "two-level:racks=2,hosts=2,rate=8Gbps,oversubscription=2,interleave=4KiB"),
-              bundle == sched::Bundle::kNone ? "" : "rack-0.up");
+    EXPECT_EQ(
+        shared_link(program.build(),
+                    "two-level:racks=2,hosts=2,rate=8Gbps,oversubscription=2,interleave=4KiB"),
+        bundle == sched::Bundle::kNone ? "" : "rack-0.up");
   }
 }
 

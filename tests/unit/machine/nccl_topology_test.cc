@@ -134,23 +134,28 @@ TEST(NcclTopology, LinksHaveTheRateOfTheirCapability) {
   }
 }
 
-// An NVLink to a CPU is none to a switch, and what goes over it from GPU to GPU the file does not say.
+// An NVLink to a CPU is none to a switch, and what goes over it from GPU to GPU the file does not
+// say.
 TEST(NcclTopology, LinksToACpuAreNoneBetweenGpus) {
   const std::string to_cpu = "<nvlink target=\"0000:00:00.0\" count=\"3\" tclass=\"0x068001\"/>";
   const std::string card = nic(0, "speed=\"100000\"");
   const auto to = [&](int number) {
     return to_cpu +
-           fmt::format("<nvlink target=\"0000:1{}:00.0\" count=\"2\" tclass=\"0x030200\"/>", number);
+           fmt::format("<nvlink target=\"0000:1{}:00.0\" count=\"2\" tclass=\"0x030200\"/>",
+                       number);
   };
-  const Platform p = read(host(gpu(0, to(1), "8 GT/s", 16, 70) + gpu(1, to(0), "8 GT/s", 16, 70) + card));
+  const Platform p =
+      read(host(gpu(0, to(1), "8 GT/s", 16, 70) + gpu(1, to(0), "8 GT/s", 16, 70) + card));
   EXPECT_EQ(p.copy_rate.bits_per_second, 2 * 160'000'000'000u);
   const std::string none =
-      "t.xml:5: GPU 0 sends others what its links to the CPU (c2c, NVLink) carry, of which there is "
+      "t.xml:5: GPU 0 sends others what its links to the CPU (c2c, NVLink) carry, of which there "
+      "is "
       "no figure here; expected copy_rate=RATE behind the file's name";
   EXPECT_EQ(error_of(host(gpu(0, to_cpu) + gpu(1, to_cpu) + card)), none);
   const std::string c2c = "<c2c bw=\"44000\" count=\"5\"/>";
   EXPECT_EQ(error_of(host(gpu(0, c2c) + gpu(1, c2c) + card)), none);
-  EXPECT_EQ(read(host(gpu(0, c2c + kSwitched) + gpu(1, c2c + kSwitched) + card)).copy_rate.bits_per_second,
+  EXPECT_EQ(read(host(gpu(0, c2c + kSwitched) + gpu(1, c2c + kSwitched) + card))
+                .copy_rate.bits_per_second,
             9 * 164'800'000'000u);
 }
 
@@ -164,10 +169,11 @@ TEST(NcclTopology, PortsOfACardShareItsPcieLink) {
   };
   const std::string gpus = gpu(0, kSwitched) + gpu(1, kSwitched);
   EXPECT_EQ(read(host(gpus + two_ports("32 GT/s"))).node.rails.count, 2u);
-  EXPECT_EQ(error_of(host(gpus + two_ports("16 GT/s"))),
-            "t.xml:10: NIC 'mlx5_1' and those of its card have 200000 Mb/s together, and their PCIe "
-            "link carries 192000; expected no more than it carries, or rate=RATE behind the file's "
-            "name");
+  EXPECT_EQ(
+      error_of(host(gpus + two_ports("16 GT/s"))),
+      "t.xml:10: NIC 'mlx5_1' and those of its card have 200000 Mb/s together, and their PCIe "
+      "link carries 192000; expected no more than it carries, or rate=RATE behind the file's "
+      "name");
   NcclFigures figures;
   figures.rate = true;
   EXPECT_EQ(read(host(gpus + two_ports("16 GT/s")), figures).node.rails.count, 2u);

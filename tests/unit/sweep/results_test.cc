@@ -95,8 +95,7 @@ TEST(ResultsPart, GivesBackWhatItTook) {
 TEST(PointRunner, SaysWhatItsEngineLeftOut) {
   Point point;
   point.schedule = "binomial-pipeline:ranks=8,bytes=1MiB,block=64KiB";
-  point.platform =
-      "two-level:racks=4,hosts=2,rate=8Gbps,oversubscription=16,placement=round-robin";
+  point.platform = "two-level:racks=4,hosts=2,rate=8Gbps,oversubscription=16,placement=round-robin";
   PointRunner runner;
   std::vector<std::pair<std::string, Row>> rows;
   for (const char* engine : {"analytic", "event", "flow"}) {
