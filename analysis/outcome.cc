@@ -16,21 +16,33 @@ using sched::OpId;
 using sched::OpKind;
 using sched::RankId;
 
-// Where an operation's bytes go when it is a message, and whether they got there.
+// Where an operation's bytes go when it is a message, and how many got there.
 struct Delivery {
   RankId to;
   std::uint64_t bytes = 0;
-  bool arrived = false;
+  std::uint64_t arrived_bytes = 0;
 };
+
+// How often the operation came to its end: 0 times if it was passed over.
+std::uint64_t times_done(const sched::Schedule& schedule, const sched::Trace& trace, OpId id) {
+  const sched::OpTimes& times = trace.ops[id.value];
+  if (std::isfinite(times.done_s)) return times.attempts;
+  // Without regions an operation has its one attempt from the start.
+  if (schedule.regions().empty()) return 0;
+  return std::isfinite(times.ready_s) ? times.attempts - 1 : times.attempts;
+}
 
 Delivery delivery_of(const sched::Schedule& schedule, const sched::Trace& trace, OpId id) {
   const Op& op = schedule.op(id);
   if (!sched::is_initiator(op.kind)) return {};
   const sched::Channel& channel = schedule.channel(op.channel);
   const bool reply = sched::has_reply(op.kind);
-  const bool arrived =
-      std::isfinite(trace.ops[op.match.valid() ? op.match.value : id.value].done_s);
-  return {reply ? channel.src : channel.dst, schedule.payload_bytes(op), arrived};
+  const std::uint64_t each = schedule.payload_bytes(op);
+  const std::uint64_t arrived = times_done(schedule, trace, op.match.valid() ? op.match : id);
+  // Of what runs several times, nobody knows what would have come after the attempt that failed.
+  const bool is_done = std::isfinite(trace.ops[id.value].done_s);
+  const std::uint64_t sent = times_done(schedule, trace, id) + (is_done ? 0 : 1);
+  return {reply ? channel.src : channel.dst, sent * each, std::min(arrived, sent) * each};
 }
 
 // Every way on which a message is still missing at the rank has failed.
@@ -40,7 +52,7 @@ std::vector<bool> cut_off(const sched::Schedule& schedule, const machine::Paths&
   std::vector<bool> open(schedule.rank_count(), false);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const Delivery delivery = delivery_of(schedule, trace, OpId(i));
-    if (delivery.bytes == 0 || delivery.arrived) continue;
+    if (delivery.arrived_bytes == delivery.bytes) continue;
     const Op& op = schedule.ops()[i];
     missing[delivery.to.value] = true;
     const auto path = paths.of(op.channel, sched::has_reply(op.kind));
@@ -69,7 +81,7 @@ Outcome outcome_of(const sched::Schedule& schedule, const machine::Paths& paths,
     if (delivery.bytes == 0) continue;
     RankOutcome& receiver = outcome.ranks[delivery.to.value];
     receiver.expected_bytes += delivery.bytes;
-    if (delivery.arrived) receiver.delivered_bytes += delivery.bytes;
+    receiver.delivered_bytes += delivery.arrived_bytes;
   }
   const std::vector<bool> unreachable = cut_off(schedule, paths, trace);
   for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
@@ -111,7 +123,10 @@ std::string why_stuck(const sched::Schedule& schedule, const machine::Paths& pat
     }
     return fmt::format("{}: it was never posted", what);
   }
-  if (op.kind == OpKind::kRecv || op.kind == OpKind::kPoll) {
+  const bool awaits = op.kind == OpKind::kRecv || op.kind == OpKind::kPoll;
+  // On channels with regions the schedule may not say whose it is.
+  if (awaits && !op.match.valid()) return fmt::format("{}: its message never came", what);
+  if (awaits) {
     const sched::OpTimes& source = trace.ops[op.match.value];
     return fmt::format("{}: its message, {}, {}", what, describe(schedule, op.match),
                        std::isfinite(source.wire_s) ? "was lost" : "was never sent");

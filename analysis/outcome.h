@@ -24,7 +24,7 @@ struct RankOutcome {
   std::uint32_t ops_done = 0;
   std::uint32_t ops = 0;
   std::uint64_t delivered_bytes = 0;  // that came in by messages, of…
-  std::uint64_t expected_bytes = 0;   // …what the schedule sends it
+  std::uint64_t expected_bytes = 0;   // …what was sent it, or should have been
   double last_done_s = 0;             // the last thing that it did; 0: nothing
   /// The first of its operations, in program order, that never finished; none() if it completed.
   sched::OpId stuck;
@@ -38,7 +38,8 @@ struct Outcome {
   std::uint64_t expected_bytes = 0;
 };
 
-/// `trace` is of this schedule, which ran on these paths.
+/// `trace` is of this schedule, which ran on these paths. Of what runs several times, each attempt
+/// counts that there was, and of what was passed over nothing.
 Outcome outcome_of(const sched::Schedule& schedule, const machine::Paths& paths,
                    const sched::Trace& trace);
 

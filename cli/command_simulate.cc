@@ -25,6 +25,7 @@
 #include "cli/unused_seed.h"
 #include "cli/workload_report.h"
 #include "machine/randomness.h"
+#include "machine/run/adaptive_ways.h"
 #include "sched/trace_file.h"
 
 namespace slackline::cli {
@@ -122,6 +123,7 @@ class Simulate : public Command {
 
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
     const SettledRun settled(setting, loaded.schedule, console);
+    if (link_file_) machine::require_fixed_ways(settled.setting().platform, "--links");
     std::vector<machine::LaneUse> lanes;
     if (cpu_) {
       require_cpu_use(settled.engine(), settled.setting());

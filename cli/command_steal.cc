@@ -75,7 +75,8 @@ class Steal : public Command {
     if (!wrong.empty())
       throw InternalError("what was decided is no proof: " + wrong.front().message);
     const SettledRun again(chosen, search.schedule, console);
-    const double replayed_s = again.run(console).makespan_s();
+    const sched::Trace replayed = again.run(console);
+    const double replayed_s = replayed.makespan_s();
     const double found_s = search.figures.makespan_s;
     if (!(std::abs(replayed_s - found_s) <= kSame * found_s)) {
       throw InternalError(fmt::format(
@@ -83,7 +84,7 @@ class Steal : public Command {
     }
     Answer answer({json_, false}, {title(), to_string(search.schedule.digest()), true,
                                    search.schedule.message_bytes()});
-    say(answer, search, chosen);
+    say(answer, search, chosen, replayed.contended);
     if (output_) {
       deliver(output_, sched::write_text(search.schedule), answer, console);
     } else {
@@ -125,7 +126,8 @@ class Steal : public Command {
                        depth_ ? fmt::format(" to depth {}", *depth_) : "", ranks_.value_or(8));
   }
 
-  void say(Answer& answer, const analysis::StolenSearch& search, const RunSetting& chosen) const {
+  void say(Answer& answer, const analysis::StolenSearch& search, const RunSetting& chosen,
+           bool contended) const {
     const analysis::StealFigures& figures = search.figures;
     answer.set("tree", tree_);
     answer.both("vertices", "vertices", search.vertices);
@@ -145,6 +147,12 @@ class Steal : public Command {
     answer.digest_row();
     answer.row("proved", "yes, and as long when run as a schedule");
     if (output_) answer.row("file", *output_);
+    answer.set("contended", contended);
+    if (contended) {
+      answer.say(
+          "  messages shared a NIC or a link, which this engine leaves out: the search would be "
+          "another; --engine flow has it\n");
+    }
   }
 
   std::string tree_;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -186,7 +187,22 @@ class Sweep : public Command {
     if (show_) say_underway(answer);
     if (!show_ && !shard_) answer.both("results", "results", *folder_ + "/results.sqlite");
     if (state.study.search) say_best(answer, state);
+    say_contended(answer, state);
     say_failed(answer, state.study, state);
+  }
+
+  static void say_contended(Answer& answer, const sweep::SweepState& state) {
+    const std::set<std::string> keys(state.keys.begin(), state.keys.end());
+    std::uint64_t contended = 0;
+    for (const std::string& key : keys) {
+      const auto row = state.rows.find(key);
+      if (row != state.rows.end() && row->second.contended) ++contended;
+    }
+    answer.set("contended", contended);
+    if (contended == 0) return;
+    answer.row("contended",
+               fmt::format("{}: messages share NICs or links, which the engine leaves out",
+                           human_count(contended, "point")));
   }
 
   void say_underway(Answer& answer) const {
@@ -277,7 +293,8 @@ class Sweep : public Command {
                     {"seed", nullptr, [&](auto i) { return rows[i].first->seed; }},
                     {"least_makespan_s", nullptr, time(&sweep::Row::least_s)},
                     {"p90_makespan_s", nullptr, time(&sweep::Row::p90_s)},
-                    {"most_makespan_s", nullptr, time(&sweep::Row::most_s)}});
+                    {"most_makespan_s", nullptr, time(&sweep::Row::most_s)},
+                    {"contended", nullptr, [&](auto i) { return rows[i].second->contended; }}});
     if (study.with_slack) {
       const auto of_slack = [&rows](auto sweep::PointSlack::*figure) {
         return [&rows, figure](auto i) {

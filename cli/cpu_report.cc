@@ -51,7 +51,10 @@ std::vector<CpuUse> cpu_use(const machine::Setting& setting, const sched::Trace&
     const sched::Op& op = schedule.ops()[i];
     const std::uint32_t lane = index.of(i, op);
     if (std::exchange(told[lane], 1) != 0) continue;
-    ranks[op.rank.value].use += lanes[lane];
+    machine::LaneUse use = lanes[lane];
+    // A switch has no program that looks for something, or sleeps.
+    if (setting.wiring.is_switch(op.rank)) use.polling_s = use.asleep_s = 0;
+    ranks[op.rank.value].use += use;
     ++ranks[op.rank.value].lanes;
   }
   for (CpuUse& rank : ranks) rank.end_s = rank.lanes == 0 ? 0 : end_s;

@@ -108,6 +108,12 @@ void answer_group(Answer& answer, const SimulatedGroup& group) {
     answer.row("killed", "nobody: the group had ended before");
   }
   answer.digest_row();
+  answer.set("contended", group.run.contended);
+  if (group.run.contended) {
+    answer.say(
+        "  messages shared a NIC or a link, which the event engine leaves out: times may be too "
+        "short\n");
+  }
   add_members(answer, group);
   add_messages(answer, group);
 }

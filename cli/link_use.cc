@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/engines/sent_together.h"
 #include "base/error.h"
 
 namespace slackline::cli {
@@ -48,6 +49,7 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
   use.in_bytes.resize(schedule.rank_count());
   use.out_wire_bytes.resize(schedule.rank_count());
   use.in_wire_bytes.resize(schedule.rank_count());
+  const analysis::SentTogether together(schedule, trace);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
@@ -57,9 +59,10 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
     if (node.is_local(from, to)) continue;
     if (op.kind == sched::OpKind::kGet || sched::is_atomic(op.kind)) std::swap(from, to);
     const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
-    const std::uint64_t payload = schedule.payload_bytes(op);
     add_bytes(schedule, sched::OpId(i), times, use.out_bytes[from.value], use.in_bytes[to.value]);
-    const double wire_bytes = framing.wire_bytes(payload) * static_cast<double>(times);
+    if (!together.stands_for_all(sched::OpId(i))) continue;
+    const double wire_bytes =
+        framing.wire_bytes(together.bytes(sched::OpId(i))) * static_cast<double>(times);
     use.out_wire_bytes[from.value] += wire_bytes;
     use.in_wire_bytes[to.value] += wire_bytes;
   }
@@ -97,17 +100,19 @@ NicUse nic_use(const sched::Schedule& schedule, const machine::Wiring& wiring,
   use.in_bytes.resize(nics);
   std::vector<double> out_wire_bytes(nics);
   std::vector<double> in_wire_bytes(nics);
+  const analysis::SentTogether together(schedule, trace);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     if (paths[path].local) continue;
     const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
-    const std::uint64_t payload = schedule.payload_bytes(op);
-    const double wire_bytes = paths.wire_bytes(path, payload) * static_cast<double>(times);
     const machine::NicId out = paths[path].src_nic;
     const machine::NicId into = paths[path].dst_nic;
     add_bytes(schedule, sched::OpId(i), times, use.out_bytes[out.value], use.in_bytes[into.value]);
+    if (!together.stands_for_all(sched::OpId(i))) continue;
+    const double wire_bytes =
+        paths.wire_bytes(path, together.bytes(sched::OpId(i))) * static_cast<double>(times);
     out_wire_bytes[out.value] += wire_bytes;
     in_wire_bytes[into.value] += wire_bytes;
   }

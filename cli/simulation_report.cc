@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/advice/link_capacity.h"
+#include "analysis/engines/sent_together.h"
 #include "base/csv_field.h"
 #include "base/units.h"
 #include "cli/human.h"
@@ -243,12 +244,16 @@ void answer_simulation(Answer& answer, const Simulation& s) {
 std::string link_csv(const machine::Setting& setting, const sched::Trace& trace) {
   const sched::Schedule& schedule = setting.schedule;
   const machine::Paths paths(setting);
+  const analysis::SentTogether together(schedule, &trace);
   std::string text = "link,begin_s,end_s,bytes,op\n";
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
+    const sched::OpTimes& times = trace.ops[i];
+    const bool left = sched::is_initiator(op.kind) && std::isfinite(times.wire_s);
+    if (!left || times.attempts == 0) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
-    const double end_s = analysis::sent_s(schedule, paths, trace, sched::OpId(i));
+    const double end_s =
+        analysis::sent_s(schedule, paths, trace, sched::OpId(i), together.bytes(sched::OpId(i)));
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {

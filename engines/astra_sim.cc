@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "engines/plain_machine.h"
 #include "machine/topology_entry.h"
 #include "sched/export/chakra.h"
 
@@ -43,11 +44,7 @@ std::string network_of(const machine::Platform& platform, std::uint32_t ranks) {
   if (platform.topology.kind() != machine::TopologyKind::kStar) {
     refuse(machine::entry_of(platform.topology).name, "a star");
   }
-  if (platform.node.is_shared() || platform.node.rails.are_several()) {
-    refuse("several ranks or NICs a host", "one of each");
-  }
-  if (platform.switches.any()) refuse("ranks that are switches", "ranks on hosts");
-  if (platform.framing != machine::Framing{}) refuse("figures of packets", "none");
+  require_plain_machine(platform, kAstraSim.name);
   return fmt::format(
       "topology: [ Switch ]\nnpus_count: [ {} ]\nbandwidth: [ {:.17g} ]\nlatency: [ {:.17g} ]\n",
       ranks, platform.rate.bytes_per_second() / (1u << 30),

@@ -6,8 +6,8 @@
 namespace slackline::engines {
 
 /// A trace of each rank, and astra-sim's files about system, memory and network. Throws Unsupported
-/// as write_chakra() does; naming it, for a topology other than a star, several ranks or NICs a
-/// host, switches that are ranks, figures of packets, and messages without bytes.
+/// as write_chakra() and require_plain_machine() do; naming it, for a topology other than a star,
+/// and for messages without bytes.
 SimulatorJob astra_sim_job(const machine::Setting& setting, const std::string& prefix);
 std::optional<double> astra_sim_told_s(std::string_view told, const machine::Setting& setting);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "engines/plain_machine.h"
 #include "machine/topology/checks.h"
 #include "machine/topology_entry.h"
 
@@ -38,22 +39,6 @@ std::uint64_t whole_gbps(const machine::Platform& platform) {
            fmt::format("whole Gb/s, at most {}", kMostGbps));
   }
   return bps / kGiga;
-}
-
-void require_known_figures(const machine::Platform& platform) {
-  if (platform.node.is_shared()) {
-    refuse(fmt::format("ranks_per_node={}", platform.node.ranks), "a host for each rank");
-  }
-  if (platform.node.rails.are_several()) {
-    refuse(fmt::format("rails={}", platform.node.rails.count), "one NIC a host");
-  }
-  if (platform.switches.any()) refuse("ranks that are switches", "ranks on hosts");
-  if (platform.framing != machine::Framing{}) {
-    refuse("figures of packets", "none, since it has packets of its own");
-  }
-  if (platform.placement != machine::Placement{}) {
-    refuse(fmt::format("placement={}", machine::format_placement(platform.placement)), "packed");
-  }
 }
 
 std::vector<Level> levels_of(const machine::Star&, const machine::Platform&, std::uint32_t ranks) {
@@ -111,7 +96,10 @@ std::uint64_t whole_ns(double ps) {
 }  // namespace
 
 HtsimNetwork htsim_network(const machine::Platform& platform, std::uint32_t ranks) {
-  require_known_figures(platform);
+  require_plain_machine(platform, "htsim");
+  if (platform.placement != machine::Placement{}) {
+    refuse(fmt::format("placement={}", machine::format_placement(platform.placement)), "packed");
+  }
   const std::vector<Level> levels =
       std::visit([&](const auto& shape) { return levels_of(shape, platform, ranks); },
                  platform.topology.shape);

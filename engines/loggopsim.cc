@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/error.h"
 #include "engines/goal_told.h"
+#include "engines/plain_machine.h"
 #include "sched/export/goal_binary.h"
 
 namespace slackline::engines {
@@ -36,6 +38,10 @@ struct LogGops {
 }  // namespace
 
 SimulatorJob loggopsim_job(const machine::Setting& setting, const std::string& prefix) {
+  require_plain_machine(setting.platform, kLogGopsim.name);
+  if (setting.platform.topology.kind() == machine::TopologyKind::kSimgridFile) {
+    throw Unsupported("loggopsim: a SimGrid file; expected a network that is told by figures");
+  }
   const LogGops figures(setting.platform);
   return {
       {{".bin", sched::write_goal_binary(setting.schedule, figures.ticks_per_ns)}},

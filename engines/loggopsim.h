@@ -7,7 +7,8 @@ namespace slackline::engines {
 
 /// L is the platform's latency, o the time of a post at either end, G a byte's time at the port's
 /// rate, and g the gap, or G if that is more. All messages are eager: each has its receive posted,
-/// by its credit or from the start.
+/// by its credit or from the start. Throws Unsupported as require_plain_machine() does, and for a
+/// SimGrid file.
 SimulatorJob loggopsim_job(const machine::Setting& setting, const std::string& prefix);
 std::optional<double> loggopsim_told_s(std::string_view told, const machine::Setting& setting);
 

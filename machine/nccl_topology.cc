@@ -22,17 +22,20 @@ using base::XmlElement;
 
 constexpr std::uint64_t kMega = 1'000'000;
 constexpr std::uint32_t kMostRails = 256;
-constexpr std::string_view kSwitchClass = "0x0680";  // an NVLink switch's begins so
+constexpr std::uint64_t kMostSpeed = 1'000'000'000;     // Mb/s
+constexpr std::string_view kCpuLinkClass = "0x068001";  // of an NVLink that leads to a CPU
 constexpr std::string_view kGpuClass = "0x03";
 constexpr std::string_view kNicClass = "0x02";
 
-// Of an NVLink each way, by the GPU's compute capability: the highest that is not above. Mb/s.
+// Of an NVLink each way, by the GPU's compute capability: the highest that is not above, but for
+// one of its own. Mb/s.
 struct NcclLinkRate {
   std::uint32_t capability;
   std::uint64_t mbps;
 };
-constexpr std::array<NcclLinkRate, 6> kNvlink = {
-    {{100, 320'800}, {90, 164'800}, {86, 96'000}, {80, 160'000}, {70, 160'000}, {60, 144'000}}};
+constexpr std::array<NcclLinkRate, 5> kNvlink = {
+    {{100, 320'800}, {90, 164'800}, {80, 160'000}, {70, 160'000}, {60, 144'000}}};
+constexpr NcclLinkRate kNvlinkAlone = {86, 96'000};
 
 // Of a lane of PCIe, by what its generation is called. Mb/s.
 constexpr std::array<std::pair<std::string_view, std::uint64_t>, 6> kPcieLane = {
@@ -47,13 +50,17 @@ struct NcclGpu {
   std::map<std::string_view, std::uint64_t> links;  // by target
   std::set<std::string_view> switches;              // those targets that are
   bool has_xgmi = false;
-  bool is_told = true;  // and not a device of PCIe alone
+  bool has_cpu_links = false;  // other than PCIe: c2c, or NVLinks
+  bool is_told = true;         // and not a device of PCIe alone
 };
 
 struct NcclNic {
   std::uint32_t line = 0;
   std::string name;
   std::uint64_t mbps = 0;  // 0: not told
+  // Of a card whose ports have more than its PCIe link carries: what they have, and that.
+  std::uint64_t together_mbps = 0;
+  std::uint64_t card_mbps = 0;
 };
 
 class NcclReader {
@@ -139,14 +146,24 @@ class NcclReader {
   void below(const XmlElement& element, std::uint64_t own, std::uint64_t path) {
     if (element.name == "pci") return pci(element, path);
     if (element.name == "gpu") return gpu(element, {}, path);
-    if (element.name == "nic") {
-      for (const XmlElement& child : element.children) below(child, own, path);
-      return;
-    }
+    if (element.name == "nic") return card(element, own, path);
     if (element.name != "net") return;
-    const std::uint64_t mbps = number(element, "speed", 1'000'000'000, 0);
+    const std::uint64_t mbps = number(element, "speed", kMostSpeed, 0);
     nics_.push_back(
         {element.line, std::string(text_of(element, "name")), mbps == 0 ? 0 : least(mbps, own)});
+  }
+
+  // Its ports share its PCIe link.
+  void card(const XmlElement& element, std::uint64_t own, std::uint64_t path) {
+    const std::size_t before = nics_.size();
+    std::uint64_t together = 0;
+    for (const XmlElement& child : element.children) {
+      below(child, own, path);
+      if (child.name == "net") together += number(child, "speed", kMostSpeed, 0);
+    }
+    if (own == 0 || together <= own || nics_.size() < before + 2) return;
+    nics_.back().together_mbps = together;
+    nics_.back().card_mbps = own;
   }
 
   void pci(const XmlElement& element, std::uint64_t path) {
@@ -187,10 +204,14 @@ class NcclReader {
     gpu.bus = bus;
     for (const XmlElement& child : element.children) {
       gpu.has_xgmi = gpu.has_xgmi || child.name == "xgmi";
-      if (child.name != "nvlink") continue;
+      const std::string_view kind = text_of(child, "tclass");
+      const bool to_cpu = child.name == "c2c" || kind.starts_with(kCpuLinkClass);
+      gpu.has_cpu_links = gpu.has_cpu_links || to_cpu;
+      if (child.name != "nvlink" || to_cpu) continue;
       const std::string_view target = text_of(child, "target");
       gpu.links[target] += number(child, "count", 1'000, 1);
-      if (text_of(child, "tclass").starts_with(kSwitchClass)) gpu.switches.insert(target);
+      // NCCL takes whatever is neither a GPU nor a CPU for a switch.
+      if (!kind.empty() && !kind.starts_with(kGpuClass)) gpu.switches.insert(target);
     }
     gpus_.push_back(std::move(gpu));
   }
@@ -211,6 +232,14 @@ class NcclReader {
              "file's name");
     }
     for (const NcclNic& nic : nics_) {
+      if (nic.together_mbps != 0) {
+        refuse(
+            nic.line,
+            fmt::format("NIC {} and those of its card have {} Mb/s together, and their PCIe link "
+                        "carries {}; expected no more than it carries, or rate=RATE behind the "
+                        "file's name",
+                        sched::in_quotes(nic.name), nic.together_mbps, nic.card_mbps));
+      }
       if (nic.mbps == nics_.front().mbps) continue;
       refuse(nic.line,
              fmt::format("NIC {} has {} Mb/s, and {} on line {} has {}; expected NICs of one rate, "
@@ -224,6 +253,7 @@ class NcclReader {
   // What each sends another.
   std::uint64_t gpu_mbps() const {
     std::vector<std::uint64_t> mbps;
+    std::set<std::string_view> buses;
     for (const NcclGpu& gpu : gpus_) {
       if (!gpu.is_told) {
         refuse(gpu.line,
@@ -235,6 +265,19 @@ class NcclReader {
         refuse(gpu.line,
                "links between GPUs (xgmi) that have no figure here; expected "
                "copy_rate=RATE behind the file's name");
+      }
+      if (gpu.links.empty() && gpu.has_cpu_links) {
+        refuse(
+            gpu.line,
+            fmt::format("{} sends others what its links to the CPU (c2c, NVLink) carry, of which "
+                        "there is no figure here; expected copy_rate=RATE behind the file's name",
+                        gpu.name));
+      }
+      if (!gpu.bus.empty() && !buses.insert(gpu.bus).second) {
+        refuse(gpu.line,
+               fmt::format("{} shares PCIe device {} with another GPU; expected one GPU a "
+                           "device, or copy_rate=RATE behind the file's name",
+                           gpu.name, sched::in_quotes(gpu.bus)));
       }
       mbps.push_back(gpu.links.empty() ? gpu.pcie_mbps : links_to_each(gpu) * nvlink_mbps(gpu));
       if (mbps.back() == 0) {
@@ -273,6 +316,7 @@ class NcclReader {
   }
 
   std::uint64_t nvlink_mbps(const NcclGpu& gpu) const {
+    if (gpu.capability == kNvlinkAlone.capability) return kNvlinkAlone.mbps;
     for (const NcclLinkRate& rate : kNvlink) {
       if (gpu.capability >= rate.capability) return rate.mbps;
     }

@@ -24,8 +24,9 @@ struct NcclFigures {
 ///
 /// Throws InputError, naming file and line, on what is not such XML, and on a figure out of range;
 /// Unsupported on several hosts (host_hash), NICs or GPUs that are not alike, GPUs that have more
-/// links to one GPU than to another, links that it has no figure of (XGMI), and, unless `figures`
-/// has it, on a file without the speed of a NIC, or of a link between GPUs.
+/// links to one GPU than to another, links that it has no figure of (XGMI; to CPUs alone), GPUs of
+/// one PCIe device, ports of one card that its PCIe link has not the rate for, and, unless
+/// `figures` has it, on a file without the speed of a NIC, or of a link between GPUs.
 Platform platform_from_nccl(std::string_view text, std::string_view file,
                             const NcclFigures& figures);
 

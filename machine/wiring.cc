@@ -214,8 +214,15 @@ Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
 Wiring Wiring::with(std::vector<Link> links, std::vector<FixedRoute> routes) const {
   std::vector<std::string> hosts;
   for (std::uint32_t r = 0; r < rank_count(); ++r) hosts.push_back(host_name(sched::RankId(r)));
-  return {std::move(hosts), std::move(links),     std::move(routes),
-          node(),           contents_->copy_rate, framing()};
+  Wiring changed(std::move(hosts), std::move(links), std::move(routes), node(),
+                 contents_->copy_rate, framing());
+  // Switches stay switches, whose links are ports of their own; and equal ways such, of which
+  // channels do not have one each.
+  changed.contents_->host_ranks = contents_->host_ranks;
+  changed.contents_->switch_name = contents_->switch_name;
+  changed.contents_->adaptive = contents_->adaptive;
+  if (contents_->adaptive) changed.contents_->by_channel = false;
+  return changed;
 }
 
 Wiring::~Wiring() = default;
@@ -279,8 +286,13 @@ bool Wiring::is_adaptive() const { return contents_->adaptive; }
 std::uint32_t Wiring::way_count(sched::RankId src, sched::RankId dst, ChannelNumber channel) const {
   const Node& node = contents_->node;
   if (!is_adaptive() || is_switch(src) || is_switch(dst) || node.is_local(src, dst)) return 1;
-  return contents_->network->way_count(contents_->end_of(node.nic(src, dst, channel.rail)),
-                                       contents_->end_of(node.nic(dst, src, channel.rail)));
+  if (contents_->network) {
+    return contents_->network->way_count(contents_->end_of(node.nic(src, dst, channel.rail)),
+                                         contents_->end_of(node.nic(dst, src, channel.rail)));
+  }
+  std::uint32_t ways = 1;
+  while (contents_->fixed.contains({src, dst, ChannelNumber{ways, channel.rail}})) ++ways;
+  return ways;
 }
 
 std::span<const Link> Wiring::links() const { return contents_->links; }
@@ -296,7 +308,7 @@ std::optional<LinkId> Wiring::find_link(std::string_view name) const {
 }
 
 Route Wiring::route(sched::RankId src, sched::RankId dst, ChannelNumber channel) const {
-  if (contents_->is_switch(src) || contents_->is_switch(dst)) {
+  if (contents_->network && (contents_->is_switch(src) || contents_->is_switch(dst))) {
     return contents_->switch_route(src, dst);
   }
   const Node& node = contents_->node;

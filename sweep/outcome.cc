@@ -89,11 +89,17 @@ PointOutcome PointRunner::answer(const Point& point) {
     if (point.samples == 1) {
       const sched::Trace trace = engine.run(setting);
       const double makespan_s = trace.makespan_s();
-      if (!point.with_slack || !std::isfinite(makespan_s)) return {{makespan_s}, "", 0};
-      return {{makespan_s}, "", 0, slack_of(setting, trace)};
+      PointOutcome outcome{{makespan_s}, "", 0};
+      outcome.contended = trace.contended;
+      if (point.with_slack && std::isfinite(makespan_s)) outcome.slack = slack_of(setting, trace);
+      return outcome;
     }
     machine::require_draws(point.samples, machine::draws(plan, setting.schedule), "samples");
-    return {engine.samples(setting, {point.samples, 1, {}}).makespan_s, "", 0};
+    PointOutcome outcome{engine.samples(setting, {point.samples, 1, {}}).makespan_s, "", 0};
+    outcome.contended =
+        !engine.shares_links &&
+        analysis::link_that_may_be_shared(setting, machine::Paths(setting)).has_value();
+    return outcome;
   } catch (const Error& error) {
     return {{}, error.what(), error.exit_code()};
   }

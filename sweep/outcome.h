@@ -33,6 +33,9 @@ struct PointOutcome {
   std::int32_t exit_code = 0;  // what `slackline simulate` ends with for that
   /// Where it was asked for, and every rank finished. A real run has none.
   std::optional<PointSlack> slack = {};
+  /// Messages shared a NIC or a link, which the engine leaves out: the makespan is too short. Of
+  /// several samples: they might have.
+  bool contended = false;
 
   friend bool operator==(const PointOutcome&, const PointOutcome&) = default;
 };

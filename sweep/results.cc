@@ -34,6 +34,7 @@ constexpr std::string_view kTables[] = {
     "median_s REAL, p90_s REAL, p99_s REAL, most_s REAL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS errors(key TEXT PRIMARY KEY, exit_code INTEGER, message TEXT) "
     "WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS contended(key TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS study(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID"};
 
 constexpr std::string_view kSlackTable =
@@ -48,6 +49,7 @@ class RowWriter {
       : point_(database.prepare("INSERT OR REPLACE INTO points VALUES(?, ?, ?, ?, ?, ?, ?)")),
         makespan_(database.prepare("INSERT OR REPLACE INTO makespans VALUES(?, ?, ?, ?, ?, ?, ?)")),
         error_(database.prepare("INSERT OR REPLACE INTO errors VALUES(?, ?, ?)")),
+        contended_(database.prepare("INSERT OR REPLACE INTO contended VALUES(?)")),
         no_error_(database.prepare("DELETE FROM errors WHERE key = ?")) {
     if (with_slack) {
       slack_.emplace(
@@ -66,6 +68,7 @@ class RowWriter {
     no_error_.bind(0, key).run();
     makespan_.bind(0, key).bind(1, row.mean_s).bind(2, row.least_s).bind(3, row.median_s);
     makespan_.bind(4, row.p90_s).bind(5, row.p99_s).bind(6, row.most_s).run();
+    if (row.contended) contended_.bind(0, key).run();
     if (!row.slack || !slack_) return;
     const auto count = [](std::uint64_t of) { return static_cast<std::int64_t>(of); };
     slack_->bind(0, key).bind(1, count(row.slack->ops)).bind(2, count(row.slack->without));
@@ -75,7 +78,7 @@ class RowWriter {
   }
 
  private:
-  Statement point_, makespan_, error_, no_error_;
+  Statement point_, makespan_, error_, contended_, no_error_;
   std::optional<Statement> slack_;
 };
 
@@ -144,6 +147,7 @@ Row row_of(const Point& point, const PointOutcome& answer) {
   row.error = answer.error;
   row.exit_code = answer.exit_code;
   row.slack = answer.slack;
+  row.contended = answer.contended;
   std::vector<double> ordered = answer.makespan_s;
   if (ordered.empty()) return row;
   std::ranges::sort(ordered);
@@ -272,6 +276,13 @@ std::map<std::string, Row> rows_of_parts(const std::string& folder) {
       if (row.exit_code == kEnvironment) return;
       rows.try_emplace(all.text(0), std::move(row));
     });
+    if (part.has("contended")) {  // not of an earlier version
+      Statement contended = part.prepare("SELECT key FROM contended");
+      contended.run([&] {
+        const auto row = rows.find(contended.text(0));
+        if (row != rows.end()) row->second.contended = true;
+      });
+    }
     if (!part.has("slack")) continue;  // of an earlier version
     Statement slack = part.prepare(
         "SELECT key, ops, without_float, critical_ops, least_float_s, median_float_s, "
@@ -346,7 +357,7 @@ std::string results_csv(const Study& study, const std::vector<std::string>& keys
   if (study.with_slack) {
     text += ",ops,without_float,critical_ops,least_float_s,median_float_s,most_float_s,frozen_only";
   }
-  text += ",mean_s,least_s,median_s,p90_s,p99_s,most_s,error\n";
+  text += ",mean_s,least_s,median_s,p90_s,p99_s,most_s,contended,error\n";
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto found = rows.find(keys[i]);
     if (found == rows.end()) continue;
@@ -371,9 +382,9 @@ std::string results_csv(const Study& study, const std::vector<std::string>& keys
             row.p90_s, row.p99_s, std::optional(row.most_s)}) {
         sched::append(text, ",{}", number_or_inf(time_s));
       }
-      text += ",\n";
+      sched::append(text, ",{},\n", row.contended ? 1 : 0);
     } else {
-      sched::append(text, ",,,,,,,{}\n", sched::csv_field(row.error));
+      sched::append(text, ",,,,,,,,{}\n", sched::csv_field(row.error));
     }
   }
   return text;

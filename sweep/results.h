@@ -30,7 +30,8 @@ struct Row {
   double mean_s = 0, least_s = 0, median_s = 0, most_s = 0;
   std::optional<double> p90_s, p99_s;  // from 10 and from 100 samples on
   std::optional<PointSlack> slack;
-  std::string error;  // then none of the times counts
+  bool contended = false;  // as PointOutcome has it
+  std::string error;       // then none of the times counts
   std::int32_t exit_code = 0;
 };
 
@@ -75,8 +76,8 @@ Underway underway(const std::string& folder);
 /// this machine is left out: it may come out another time.
 std::map<std::string, Row> rows_of_parts(const std::string& folder);
 
-/// FOLDER/results.sqlite, aside and then at once: tables points, value, makespans, errors and
-/// study; of a study that seeks the fastest also best, of these points.
+/// FOLDER/results.sqlite, aside and then at once: tables points, value, makespans, contended,
+/// errors and study; of a study that seeks the fastest also best, of these points.
 void write_results(const std::string& folder, const Study& study,
                    const std::vector<std::string>& keys, const std::map<std::string, Row>& rows,
                    const std::vector<std::size_t>& best = {});

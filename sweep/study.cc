@@ -25,9 +25,9 @@ using machine::TomlValue;
 constexpr std::size_t kMostBytes = 1 << 20;
 // What else stands beside values in a CSV file and on a page.
 constexpr std::string_view kOfResults[] = {
-    "mean_s",          "least_s", "median_s",         "p90_s",
-    "p99_s",           "most_s",  "least_makespan_s", "p90_makespan_s",
-    "most_makespan_s", "error",   "median_makespan_s"};
+    "mean_s",          "least_s", "median_s",          "p90_s",
+    "p99_s",           "most_s",  "least_makespan_s",  "p90_makespan_s",
+    "most_makespan_s", "error",   "median_makespan_s", "contended"};
 constexpr std::uint64_t kMostSamples = 1 << 24;
 
 using Values = std::vector<std::pair<std::string, std::string>>;

@@ -53,6 +53,7 @@ std::string packed(const PointOutcome& answer) {
   writer.add(answer.exit_code);
   writer.add(std::uint8_t{answer.slack.has_value()});
   if (answer.slack) writer.add(*answer.slack);
+  writer.add(std::uint8_t{answer.contended});
   return writer.take();
 }
 
@@ -66,6 +67,7 @@ PointOutcome unpacked(std::string_view bytes) {
   answer.error = reader.text();
   answer.exit_code = reader.get<std::int32_t>();
   if (reader.get<std::uint8_t>() != 0) answer.slack = reader.get<PointSlack>();
+  answer.contended = reader.get<std::uint8_t>() != 0;
   return answer;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "analysis/engines/sent_together.h"
 #include "base/error.h"
 #include "machine/event_queue.h"
 
@@ -34,10 +35,11 @@ void require_within_capacity(const machine::Setting& setting, const machine::Pat
   const auto links = setting.wiring.links();
   std::vector<double> bytes(links.size(), 0);
   std::vector<double> messages(links.size(), 0);
+  const SentTogether together(schedule, &trace);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind)) continue;
-    const std::uint64_t payload = schedule.payload_bytes(op);
+    if (!sched::is_initiator(op.kind) || !together.stands_for_all(sched::OpId(i))) continue;
+    const std::uint64_t payload = together.bytes(sched::OpId(i));
     if (payload <= setting.platform.interleave_bytes) continue;
     const double times = trace.ops[i].attempts;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));

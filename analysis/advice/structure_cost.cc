@@ -1,11 +1,15 @@
 #include "analysis/advice/structure_cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "base/error.h"
 #include "machine/atomic_service.h"
+#include "machine/completions.h"
+#include "machine/switches.h"
 
 namespace slackline::analysis {
 namespace {
@@ -74,6 +78,12 @@ ComponentCosts stated_costs() { return {3.0e-6, 3.7e-6, 3.8e-6, 3.9e-6, 3.8e-6, 
 ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
                           sched::RankId src, sched::RankId dst, sched::Time local,
                           std::uint64_t entry_bytes) {
+  machine::require_no_switches(platform, "costs of idle operations");
+  if (platform.poll_for && platform.interrupt_cost.count() > 0) {
+    throw Unsupported(
+        "costs of idle operations: programs that sleep, which a completion may wake; expected a "
+        "platform without poll_for");
+  }
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "costs of idle operations: acknowledgements that use the ports; expected a platform "
@@ -113,6 +123,18 @@ const CostRow* find_cost_row(StructureAccess access, Promise level) {
 double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
                    sched::RankId src, sched::RankId dst, StructureAccess access,
                    sched::Time handler, std::uint64_t entry_bytes) {
+  machine::require_no_switches(platform, "costs of idle calls");
+  if (machine::completions_cost(platform)) {
+    throw Unsupported(
+        fmt::format("costs of idle calls: completions that take a time of the CPU; expected a "
+                    "platform without {}",
+                    machine::completion_figure(platform)));
+  }
+  if (platform.ack_bytes != 0) {
+    throw Unsupported(
+        "costs of idle calls: acknowledgements that use the ports; expected a platform without "
+        "ack");
+  }
   const Way way = way_between(wiring, src, dst);
   const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
   // The ticket, and of the entry all, its key or nothing.

@@ -30,7 +30,8 @@ ComponentCosts stated_costs();
 
 /// Of messages from `src` to `dst` that meet nobody, on the first channel between them: by the
 /// machine model, exactly. Puts and gets are of entries of `entry_bytes`. A swap succeeds at once.
-/// ℓ is `local` and the copy of an entry. Throws Unsupported where acknowledgements use the ports.
+/// ℓ is `local` and the copy of an entry. Throws Unsupported where acknowledgements use the ports,
+/// a completion may wake its program, or ranks are switches.
 ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
                           sched::RankId src, sched::RankId dst, sched::Time local = {},
                           std::uint64_t entry_bytes = 8);
@@ -58,7 +59,8 @@ std::span<const CostRow> cost_rows();
 const CostRow* find_cost_row(sched::StructureAccess access, sched::Promise level);
 
 /// By call, the first to its target, which is idle and looks: request, handler, what it does to
-/// memory, reply.
+/// memory, reply. Throws Unsupported where completions cost the CPU, acknowledgements use the
+/// ports, or ranks are switches.
 double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
                    sched::RankId src, sched::RankId dst, sched::StructureAccess access,
                    sched::Time handler, std::uint64_t entry_bytes = 8);

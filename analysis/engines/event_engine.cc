@@ -9,6 +9,7 @@
 #include "machine/run/alone_clock.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
+#include "machine/run/link_crowding.h"
 
 namespace slackline::analysis {
 
@@ -31,11 +32,16 @@ sched::Trace run_events(const machine::Setting& setting) {
   const machine::Paths paths(setting);
   machine::AloneClock clock(paths);
   sched::Trace trace = machine::trace_of(setting, "event");
+  // Of what runs several times, or in bundles, the trace does not tell each message.
+  const bool is_static = setting.schedule.is_static();
+  machine::LinkCrowding crowding(setting, paths, clock);
+  machine::DrivenClock& looking = crowding;
   machine::Execution execution(setting, delays, paths,
                                machine::record_in(trace, setting.schedule, setting.delays.seed),
-                               clock);
+                               is_static ? clock : looking);
   clock.drive(execution);
-  trace.contended = shares(setting, paths, trace, execution.shared());
+  trace.contended = is_static ? shares(setting, paths, trace, execution.shared())
+                              : crowding.found(execution.shared());
   machine::require_finished(setting.schedule, trace, paths);
   return trace;
 }

@@ -5,51 +5,80 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/engines/sent_together.h"
 #include "machine/event_queue.h"
 #include "machine/run/adaptive_ways.h"
+#include "machine/run/link_crowding.h"
 
 namespace slackline::analysis {
 namespace {
 
 using sched::OpId;
 
+// Of a message, on a link.
 struct Interval {
   double begin_s;
   double end_s;
-  double bytes_per_s;
+  machine::PathId path;
+  double share;
 };
+
+using Changes = std::vector<std::pair<double, double>>;  // when, and of how many bytes per second
+
+// What ends comes before what starts within an instant. A message's rate changes with its links'.
+void add_changes(const machine::Paths& paths, const Interval& interval,
+                 const std::vector<double>& moments_s, Changes& changes) {
+  double begin_s = interval.begin_s;
+  const auto add_until = [&](double end_s) {
+    const double bytes_per_s = paths.bytes_per_s(begin_s, interval.path) * interval.share;
+    changes.emplace_back(begin_s + machine::kInstant_s, bytes_per_s);
+    changes.emplace_back(end_s, -bytes_per_s);
+    begin_s = end_s;
+  };
+  for (const double moment_s : moments_s) {
+    if (moment_s > begin_s && moment_s < interval.end_s) add_until(moment_s);
+  }
+  add_until(interval.end_s);
+}
 
 }  // namespace
 
 double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
-              const sched::Trace& trace, OpId id) {
+              const sched::Trace& trace, OpId id, std::uint64_t bytes) {
   const sched::Op& op = schedule.op(id);
   const double latency_s = paths[paths.of(op.channel, sched::has_reply(op.kind))].latency_s;
   if (op.match.valid()) return trace.ops[op.match.value].wire_s - latency_s;
   const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-  return paths.sent_s(trace.ops[id.value].wire_s, path, schedule.payload_bytes(op));
+  return paths.sent_s(trace.ops[id.value].wire_s, path, bytes);
 }
 
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
                                 const sched::Trace& trace) {
   machine::require_fixed_ways(setting.platform, "loads of links");
   const sched::Schedule& schedule = setting.schedule;
+  const SentTogether together(schedule, &trace);
   std::vector<LinkLoad> loads(setting.wiring.links().size());
   std::vector<std::vector<std::pair<double, double>>> busy(loads.size());
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
-    const std::uint64_t bytes = schedule.payload_bytes(op);
-    if (bytes == 0) continue;
-    const double end_s = sent_s(schedule, paths, trace, OpId(i));
+    if (!together.stands_for_all(OpId(i))) continue;
+    const std::uint64_t bytes = together.bytes(OpId(i));
+    const std::uint64_t times = trace.ops[i].attempts;
+    if (bytes == 0 || times == 0) continue;
+    const double end_s = sent_s(schedule, paths, trace, OpId(i), bytes);
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {
       LinkLoad& load = loads[links[l].value];
-      load.bytes += paths.bytes_over(path, l, bytes);
-      load.wire_bytes += paths.wire_bytes(path, bytes) * paths.share(path, l);
-      ++load.messages;
-      if (std::isfinite(end_s)) busy[links[l].value].emplace_back(trace.ops[i].wire_s, end_s);
+      load.bytes += times * paths.bytes_over(path, l, bytes);
+      load.wire_bytes +=
+          static_cast<double>(times) * paths.wire_bytes(path, bytes) * paths.share(path, l);
+      load.messages += times;
+      const double begin_s = trace.ops[i].wire_s;
+      if (std::isfinite(end_s) && end_s >= begin_s) {
+        busy[links[l].value].emplace_back(begin_s, end_s);
+      }
     }
   }
   for (std::size_t l = 0; l < loads.size(); ++l) {
@@ -77,7 +106,7 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
-    if (bytes <= setting.platform.interleave_bytes) continue;
+    if (bytes <= setting.platform.interleave_bytes || trace.ops[i].attempts == 0) continue;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const double begin_s = trace.ops[i].wire_s;
     const double end_s = paths.sent_s(begin_s, path, bytes);
@@ -87,25 +116,28 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     const std::size_t last = has_nics && !paths[path].to_switch ? 1 : 0;
     for (std::size_t l = first; l + last < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
-      under_way[links[l].value].push_back(
-          {begin_s, end_s,
-           paths.wire_bytes(path, bytes) / (end_s - begin_s) * paths.share(path, l)});
+      under_way[links[l].value].push_back({begin_s, end_s, path, paths.share(path, l)});
     }
   }
-  std::vector<std::pair<double, double>> changes;  // when, and of how much
+  std::vector<double> moments_s;
+  for (const machine::Paths::LinkChange& change : paths.link_changes()) {
+    moments_s.push_back(change.at_s);
+  }
+  std::sort(moments_s.begin(), moments_s.end());
+  Changes changes;
   for (std::size_t l = 0; l < under_way.size(); ++l) {
     changes.clear();
     for (const Interval& interval : under_way[l]) {
-      // What ends comes before what starts within an instant.
-      changes.emplace_back(interval.begin_s + machine::kInstant_s, interval.bytes_per_s);
-      changes.emplace_back(interval.end_s, -interval.bytes_per_s);
+      add_changes(paths, interval, moments_s, changes);
     }
     std::sort(changes.begin(), changes.end());
-    const double capacity = wiring.links()[l].rate.bytes_per_second() * (1 + 1e-9);
+    const machine::LinkId link(static_cast<std::uint32_t>(l));
     double demand = 0;
     for (const auto& [time_s, change] : changes) {
       demand += change;
-      if (demand > capacity) return true;
+      if (change <= 0) continue;
+      const double rate = machine::link_bytes_per_s(wiring, paths, link, time_s);
+      if (demand > rate * (1 + 1e-9)) return true;
     }
   }
   return false;

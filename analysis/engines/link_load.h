@@ -17,15 +17,17 @@ struct LinkLoad {
   double busy_s = 0;           // while at least one message was under way on it
 };
 
-/// Of every link, in the wiring's order. Counts what had begun to leave; busy_s counts messages of
-/// which the trace tells both ends, from leaving to having left. With gets or atomics, the reply.
+/// Of every link, in the wiring's order. Counts what had begun to leave, each attempt of what runs
+/// several times, and each bundle as one message; busy_s counts messages of which the trace tells
+/// both ends, from leaving to having left: of several attempts the last. With gets or atomics, the
+/// reply.
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
                                 const sched::Trace& trace);
 
 /// When what the operation, an initiator, put on the wire had left; with gets and atomics, the
-/// reply. Infinite if the trace does not tell.
+/// reply. `message_bytes`: of all that left with it. Infinite if the trace does not tell.
 double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
-              const sched::Trace& trace, sched::OpId op);
+              const sched::Trace& trace, sched::OpId op, std::uint64_t message_bytes);
 
 /// Whether two large messages were on one link at a time that has not the rate for both, where each
 /// was given the rate of its own slowest link. A generated network's NICs are left out: they are

@@ -45,7 +45,9 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         platform.gap = time(figure.value);
         break;
       case CalibratedFigure::kLatency:
+        // With all that an acknowledgement takes on its way back.
         platform.latency = time(figure.value);
+        platform.ack_bytes = 0;
         break;
       case CalibratedFigure::kRate:
         // What was measured is what messages get.
@@ -53,7 +55,9 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         platform.framing = {};
         break;
       case CalibratedFigure::kAtomicService:
+        // From the request's arrival to the answer, whatever that took.
         platform.atomic_service = time(figure.value);
+        platform.nic_read = {};
         break;
       case CalibratedFigure::kCopyRate:
         platform.copy_rate = bits_per_second(figure.value);

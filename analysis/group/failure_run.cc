@@ -15,6 +15,7 @@
 #include "machine/run/alone_clock.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
+#include "machine/run/link_crowding.h"
 #include "machine/switches.h"
 #include "machine/wiring.h"
 #include "sched/builder.h"
@@ -131,12 +132,13 @@ class GroupSimulation {
         paths_(setting_),
         ways_(all_ways(size()), wiring_, delays),
         clock_(paths_),
+        crowding_(setting_, paths_, clock_),
         o_post_s_(sched::seconds(platform.o_post)),
         o_complete_s_(sched::seconds(platform.o_complete)) {
     machine::require_executable(messages_.whole.schedule);
     execution_ = std::make_unique<machine::Execution>(
         setting_, delays_, paths_,
-        machine::record_in(trace_, messages_.whole.schedule, delays.seed), clock_);
+        machine::record_in(trace_, messages_.whole.schedule, delays.seed), crowding_);
     for (std::uint32_t m = 0; m < size(); ++m) {
       members_.push_back(std::make_unique<SimulatedMember>(*this, m, scenario));
       members_.back()->next = parts().ops(0, RankId(m)).own;
@@ -387,6 +389,7 @@ class GroupSimulation {
 
   GroupRun result() {
     GroupRun result;
+    result.contended = crowding_.found(execution_->shared());
     result.killed_s = killed_s_;
     if (killed_s_) result.cut = std::move(cut_);
     for (auto& member : members_) {
@@ -405,6 +408,7 @@ class GroupSimulation {
   const machine::Paths paths_;
   const machine::Paths ways_;
   machine::AloneClock clock_;
+  machine::LinkCrowding crowding_;
   const double o_post_s_;
   const double o_complete_s_;
   sched::Trace trace_;

@@ -5,7 +5,8 @@
 // event engine. Beside them, the simulation has for itself:
 // - Words over the mesh, and the rows of atomic delivery, are small messages. A member posts them
 //   one behind the other, o_post each. Each takes its way's latency, its bytes at the rate of that
-//   way, and o_complete. They wait for no port, and no block waits for them.
+//   way, and o_complete. They wait for no port, and no block waits for them. What completions cost
+//   the CPU, and acknowledgements with bytes, blocks alone have.
 // - The killed member posts nothing more. What its NIC was given is carried out.
 // - A member that watches sees the end of the process `detection` and a latency after it. The mesh
 //   of whoever learns of it passes that on to all, before the group hears of it (hw/mesh.h).
@@ -70,6 +71,9 @@ struct GroupCut {
 };
 
 struct GroupRun {
+  /// Messages shared a NIC or a link that has not the rate for them, which is left out here: times
+  /// may be too short.
+  bool contended = false;
   /// Nothing if there was no kill, or the member had closed before.
   std::optional<double> killed_s;
   GroupCut cut;

@@ -32,7 +32,13 @@ class Network {
       for (const auto& [src, dst] : {std::pair(channels[c].src, channels[c].dst),
                                      std::pair(channels[c].dst, channels[c].src)}) {
         if (!known.emplace(src, dst, numbers[c]).second) continue;
-        routes_.push_back({src, dst, wiring_.route(src, dst, numbers[c]), numbers[c]});
+        // Of equal ways all: which of them a message takes shows in its run.
+        const std::uint32_t ways = wiring_.way_count(src, dst, numbers[c]);
+        for (std::uint32_t way = 0; way < ways; ++way) {
+          machine::ChannelNumber number = numbers[c];
+          if (wiring_.is_adaptive()) number.way = way;
+          routes_.push_back({src, dst, wiring_.route(src, dst, number), number});
+        }
       }
     }
   }
@@ -88,6 +94,12 @@ class Network {
 
 LinkUpgrades link_upgrades(const machine::Setting& setting, const machine::Engine& engine,
                            std::uint32_t jobs) {
+  if (setting.wiring.is_adaptive() && setting.schedule.has_bundles()) {
+    throw Unsupported(
+        "what a better link saves: routing=adaptive and channels that gather messages; expected "
+        "one "
+        "of them");
+  }
   const Network network(setting);
   const auto makespan_s = [&](const machine::Wiring& changed) {
     return engine.run({setting.schedule, setting.platform, changed, setting.delays, setting.order})

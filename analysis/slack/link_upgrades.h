@@ -27,8 +27,8 @@ struct LinkUpgrades {
 
 /// From every way's latency over a link 10 ns are taken, or as much as the shortest of these ways
 /// has. `jobs` runs at a time, which changes no bit. Where the delay plan changes a link's rate in
-/// the run, the later rate stays. Throws what the engine does, and InputError if the run never
-/// ends.
+/// the run, the later rate stays. Throws what the engine does, InputError if the run never ends,
+/// and Unsupported with adaptive routing where channels gather messages.
 LinkUpgrades link_upgrades(const machine::Setting& setting, const machine::Engine& engine,
                            std::uint32_t jobs);
 

@@ -72,7 +72,9 @@ std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& s
   std::vector<std::uint32_t> messages(paths.size());
   for (const sched::Op& op : setting.schedule.ops()) {
     if (!sched::is_initiator(op.kind)) continue;
-    if (setting.schedule.payload_bytes(op) <= platform.interleave_bytes) continue;
+    // Small messages may gather into a large one.
+    const bool gathers = setting.schedule.channel(op.channel).bundle != sched::Bundle::kNone;
+    if (!gathers && setting.schedule.payload_bytes(op) <= platform.interleave_bytes) continue;
     ++messages[paths.of(op.channel, sched::has_reply(op.kind)).value];
   }
   std::vector<std::vector<Demand>> of_link(wiring.links().size());

@@ -14,8 +14,8 @@ namespace slackline::analysis {
 ///
 /// A serial NIC sends one large message at a time, and receives one; of a fair one, and of a
 /// SimGrid file's host, all of its messages count. Small messages, up to the platform's
-/// `interleave`, share nothing. Never nothing where a run could share; it may name a link that no
-/// order of events fills.
+/// `interleave`, share nothing, but what gathers may be large together. Never nothing where a run
+/// could share; it may name a link that no order of events fills.
 std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& setting,
                                                        const machine::Paths& paths);
 

@@ -9,6 +9,7 @@
 #include "analysis/slack/constraint_graph.h"
 #include "base/error.h"
 #include "machine/paths.h"
+#include "machine/run/adaptive_ways.h"
 
 namespace slackline::analysis {
 namespace {
@@ -73,6 +74,7 @@ SparseRows traffic_bytes(const sched::Schedule& schedule) {
 }
 
 SparseRows link_incidence(const machine::Setting& setting) {
+  machine::require_fixed_ways(setting.platform, "links that operations pass");
   const machine::Paths paths(setting);
   const sched::Schedule& schedule = setting.schedule;
   std::vector<Entry> entries;

@@ -35,7 +35,7 @@ SparseRows traffic_bytes(const sched::Schedule& schedule);
 
 /// Operations × links of the wiring: how often the operation's message passes the link, or which
 /// part of a sprayed one does; of gets and atomics that which comes back. Throws what
-/// machine::Paths does.
+/// machine::Paths does, and Unsupported with adaptive routing.
 SparseRows link_incidence(const machine::Setting& setting);
 
 }  // namespace slackline::analysis

@@ -37,10 +37,11 @@ bool ports_shared(const machine::Setting& setting, const machine::Paths& paths,
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind)) continue;
-    if (schedule.payload_bytes(op) <= setting.platform.interleave_bytes) continue;
+    const std::uint64_t bytes = schedule.payload_bytes(op);
+    if (bytes <= setting.platform.interleave_bytes) continue;
     const machine::Path& path = paths[paths.of(op.channel, sched::has_reply(op.kind))];
     if (path.local) continue;
-    const double end_s = sent_s(schedule, paths, trace, OpId(i));
+    const double end_s = sent_s(schedule, paths, trace, OpId(i), bytes);
     passages.push_back({2 * path.src_nic.value, trace.ops[i].wire_s, end_s});
     passages.push_back({2 * path.dst_nic.value + 1, trace.ops[i].wire_s, end_s});
   }

@@ -242,6 +242,12 @@ SwitchTree switch_tree(const Wiring& wiring) {
         "routing=ecmp: a testbed is a tree of switches, with one way between two hosts; expected "
         "another routing");
   }
+  if (wiring.is_adaptive()) {
+    throw Unsupported(
+        "routing=adaptive: a testbed is a tree of switches, with one way between two hosts; "
+        "expected "
+        "another routing");
+  }
   return TreeFinder(wiring).find();
 }
 

@@ -22,6 +22,10 @@ class AdaptiveWays {
 
   /// The operation's message starts, whose way is `path` or one of those after it.
   PathId begin(sched::OpId op, PathId path);
+  /// The way that it has taken; `path` if it has begun none, as small messages do.
+  PathId of(sched::OpId op, PathId path) const {
+    return way_of_[op.value].valid() ? way_of_[op.value] : path;
+  }
   /// It has left, or was lost.
   void end(sched::OpId op);
 

@@ -36,7 +36,12 @@ class CompletionQueues {
 
   /// A poll of the lane's begins to look at memory, or ends.
   void begin_watching(std::uint32_t lane) { ++lanes_[lane].polls; }
-  void end_watching(std::uint32_t lane) { --lanes_[lane].polls; }
+  void end_watching(std::uint32_t lane, double now_s) {
+    --lanes_[lane].polls;
+    lanes_[lane].watched_s = now_s;
+  }
+  /// When the last poll of the lane's ended; 0 before.
+  double watched_until(std::uint32_t lane) const { return lanes_[lane].watched_s; }
   bool watches(std::uint32_t lane) const { return lanes_[lane].polls != 0; }
 
   /// A receive of the message's is seen; whether it was the last.
@@ -49,6 +54,7 @@ class CompletionQueues {
     std::deque<sched::OpId> waiting;
     std::vector<sched::OpId> seen;  // in the look at hand
     std::uint32_t polls = 0;
+    double watched_s = 0;  // until then
     friend bool operator==(const Lane&, const Lane&) = default;
   };
   std::vector<Lane> lanes_;

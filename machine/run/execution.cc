@@ -273,7 +273,8 @@ void Execution::issue(OpId id) {
 void Execution::done(OpId id) {
   const OpKind kind = op(id).kind;
   if ((kind == OpKind::kCopy || kind == OpKind::kReduce) && memory_.moves(id)) memory_.move(id);
-  if (sleeps_ && kind == OpKind::kPoll) queues_.end_watching(core_.lanes().lane_of(id.value));
+  if (sleeps_ && kind == OpKind::kPoll)
+    queues_.end_watching(core_.lanes().lane_of(id.value), now_s_);
   if (adds_up() && kind == OpKind::kPoll) add_watching(id, false);
   core_.done(id.value);
 }
@@ -296,7 +297,9 @@ void Execution::add_post(std::uint32_t lane, double hold_s, double delay_s) {
 
 void Execution::add_watching(OpId id, bool begins) {
   LaneUse& use = uses_[core_.lanes().lane_of(id.value)];
-  begins ? use.begin_watching(now_s_, poll_for_s()) : use.end_watching(now_s_, poll_for_s());
+  if (begins) return use.begin_watching(now_s_, poll_for_s());
+  use.end_watching(now_s_, poll_for_s());
+  use.hold(now_s_, 0, poll_for_s());  // it has had something to do until now
 }
 
 // What nothing waits for needs no event.

@@ -110,7 +110,6 @@ class Execution final : public DrivenRun {
   bool has_failed(RankId rank) const { return now_s_ + kInstant_s > paths_.gone_s(rank); }
   PathId path_of(OpId id, bool reply) const { return paths_.of(op(id).channel, reply); }
   const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
-  double latency_s(OpId id, bool reply) const { return way_of(id, reply).latency_s; }
 
   // A look costs much less than so many instants, which take about a millisecond.
   static constexpr std::uint32_t kInstantsPerLook = 1024;

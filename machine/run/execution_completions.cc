@@ -9,7 +9,7 @@
 //
 // With poll_for a lane that has had nothing to do for so long is asleep, and a completion that
 // comes then is seen after an interrupt, by the same look. Whoever waits for memory to change (a
-// poll) does not sleep meanwhile.
+// poll) does not sleep meanwhile, and has had something to do until then.
 //
 // A bundle has one completion at its sender, when the last of its messages is acknowledged, in the
 // queue of its oldest message's lane; and one at its receiver, of all receives that it finds
@@ -103,7 +103,8 @@ void Execution::add_look(std::uint32_t lane, double interrupt_s, double look_s, 
 
 bool Execution::is_asleep(std::uint32_t lane) const {
   if (queues_.watches(lane)) return false;
-  const double idle_since_s = std::max(0.0, core_.lanes().released(lane));
+  const double idle_since_s =
+      std::max({0.0, core_.lanes().released(lane), queues_.watched_until(lane)});
   return now_s_ >= idle_since_s + completions_.poll_for_s() + kInstant_s;
 }
 

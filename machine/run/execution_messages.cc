@@ -116,14 +116,17 @@ void Execution::lost(OpId id) { leave_ports(id, replying_[id.value] != 0); }
 void Execution::sent(OpId id) {
   const Op& o = op(id);
   const bool reply = replying_[id.value] != 0;
+  const PathId way = adaptive_ ? ways_.of(id, path_of(id, reply)) : path_of(id, reply);
   leave_ports(id, reply);
-  const double arrival_s = now_s_ + latency_s(id, reply);
+  const double arrival_s = now_s_ + paths_[way].latency_s;
   if (reply) {
     done_at(id, arrival_s + complete_s(id));
     return;
   }
   if (sched::has_reply(o.kind)) {
-    end_at(arrival_s + (way_of(id, false).local ? 0 : read_s_), {id, Kind::kArrived});
+    // Neither memory nor a switch has a NIC that reads over PCIe.
+    const bool by_nic = !paths_[way].local && !paths_[way].to_switch;
+    end_at(arrival_s + (by_nic ? read_s_ : 0), {id, Kind::kArrived});
     return;
   }
   if (!is_acknowledged(o.channel)) {

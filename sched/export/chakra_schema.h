@@ -14,10 +14,10 @@ inline constexpr std::uint32_t kId = 1, kName = 2, kType = 3, kControlDependenci
                                kDataDependencies = 5, kDuration = 7, kAttribute = 10;
 }
 namespace attribute_field {
-inline constexpr std::uint32_t kName = 1, kInt32 = 7, kInt64 = 9, kUint32 = 11, kUint64 = 13,
-                               kSint32 = 15, kSint64 = 17, kFixed32 = 19, kFixed64 = 21,
-                               kSfixed32 = 23, kSfixed64 = 25, kBool = 27, kBoolList = 28,
-                               kString = 29;
+inline constexpr std::uint32_t kName = 1, kFirstValue = 3, kInt32 = 7, kInt64 = 9, kUint32 = 11,
+                               kUint64 = 13, kSint32 = 15, kSint64 = 17, kFixed32 = 19,
+                               kFixed64 = 21, kSfixed32 = 23, kSfixed64 = 25, kBool = 27,
+                               kBoolList = 28, kString = 29;
 }
 inline constexpr std::uint32_t kListValues = 1;  // of each list
 

@@ -35,6 +35,14 @@ class Parser {
   }
 
  private:
+  struct Attribute {
+    std::string_view name;
+    std::string_view text;
+    std::optional<std::int64_t> number;
+    bool all_true = true;
+    std::uint32_t value = 0;  // which field it is, of all forms; 0: none
+  };
+
   [[noreturn]] void fail(std::string_view message) const {
     throw InputError(fmt::format("{}: byte {}: {}", file_, at_, message));
   }
@@ -116,22 +124,20 @@ class Parser {
 
   void attribute(data_view bytes, ChakraNode& node) const {
     namespace field = chakra::attribute_field;
-    std::string_view name;
-    std::string_view text;
-    std::optional<std::int64_t> number;
-    bool all_true = true;
+    Attribute found;
     for (pbf_reader in(bytes); in.next();) {
+      if (in.tag() >= field::kFirstValue) found.value = in.tag();
       if (is(in, field::kName, Wire::length_delimited, "an attribute's name")) {
-        name = text_of(in.get_view());
+        found.name = text_of(in.get_view());
       } else if (is(in, field::kString, Wire::length_delimited, "string_val")) {
-        text = text_of(in.get_view());
+        found.text = text_of(in.get_view());
       } else if (is(in, field::kBoolList, Wire::length_delimited, "bool_list")) {
-        all_true = all_of_list(in.get_view());
-      } else if (!whole(in, number)) {
+        found.all_true = all_of_list(in.get_view());
+      } else if (!whole(in, found.number)) {
         in.skip();
       }
     }
-    take(name, text, number, all_true, node);
+    take(found, node);
   }
 
   // The value of any attribute that is a whole number or a truth.
@@ -185,8 +191,13 @@ class Parser {
     return true;
   }
 
-  void take(std::string_view name, std::string_view text, std::optional<std::int64_t> number,
-            bool all_true, ChakraNode& node) const {
+  void take(const Attribute& attribute, ChakraNode& node) const {
+    const std::string_view name = attribute.name;
+    const std::optional<std::int64_t> number = attribute.number;
+    const auto require = [&](bool is_so, std::string_view what) {
+      if (is_so) return;
+      fail(fmt::format("attribute {} of node {}: expected {}", name, node.id, what));
+    };
     const std::pair<std::string_view, std::optional<std::int64_t>*> numbers[] = {
         {"comm_size", &node.size},       {"comm_src", &node.source},
         {"comm_dst", &node.target},      {"comm_tag", &node.tag},
@@ -195,13 +206,21 @@ class Parser {
     };
     for (const auto& [known, value] : numbers) {
       if (name != known) continue;
-      if (!number)
-        fail(fmt::format("attribute {} of node {}: expected a whole number", name, node.id));
+      require(number.has_value(), "a whole number");
       *value = number;
     }
-    if (name == "is_cpu_op") node.on_cpu = number.value_or(0) != 0;
-    if (name == "pg_name") node.group = text;
-    if (name == "involved_dim") node.some_dimensions = !all_true;
+    // What is told in another form is not passed over: it says whose communication this is.
+    namespace field = chakra::attribute_field;
+    if (name == "is_cpu_op") {
+      require(number.has_value(), "a truth");
+      node.on_cpu = *number != 0;
+    } else if (name == "pg_name") {
+      require(attribute.value == 0 || attribute.value == field::kString, "a text");
+      node.group = attribute.text;
+    } else if (name == "involved_dim") {
+      require(attribute.value == field::kBoolList, "a list of truths");
+      node.some_dimensions = !attribute.all_true;
+    }
   }
 
   std::string_view bytes_;

@@ -20,7 +20,8 @@ namespace slackline::sched {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = 4096;
-constexpr std::uint64_t kAlignment = 16;  // bytes: parts of a chunk begin at multiples, as there
+constexpr std::uint64_t kAlignment = 16;  // bytes, unless buffer_alignment says it
+constexpr std::uint64_t kMostAlignment = 1u << 20;
 constexpr std::uint32_t kMostGpus = 1024;
 constexpr std::uint32_t kMostChunks = 1u << 20;
 
@@ -55,6 +56,7 @@ class PlanImporter {
       : root_(root),
         count_(gpu_count(root)),
         chunk_(options.chunk_bytes.value_or(kChunkBytes)),
+        alignment_(alignment(root)),
         builder_(count_) {}
 
   Schedule import() {
@@ -81,6 +83,15 @@ class PlanImporter {
     return static_cast<std::uint32_t>(gpus.size());
   }
 
+  // Parts of a chunk begin at multiples of it.
+  static std::uint64_t alignment(const JsonPlace& root) {
+    if (!root.has("buffer_alignment")) return kAlignment;
+    const JsonPlace place = root.at("buffer_alignment");
+    const std::uint64_t bytes = place.number(kMostAlignment);
+    if (bytes == 0) place.fail("0 bytes; expected 1 or more");
+    return bytes;
+  }
+
   void refuse_what_is_not_there() const {
     const JsonPlace protocol = root_.at("protocol");
     if (protocol.text() != "Simple") {
@@ -93,8 +104,8 @@ class PlanImporter {
               "scratch memory that is used again is not supported; "
               "expected false");
     }
-    if (chunk_ == 0 || chunk_ % kAlignment != 0) {
-      root_.fail(fmt::format("chunks of {} bytes; expected a multiple of {}", chunk_, kAlignment));
+    if (chunk_ == 0 || chunk_ % alignment_ != 0) {
+      root_.fail(fmt::format("chunks of {} bytes; expected a multiple of {}", chunk_, alignment_));
     }
   }
 
@@ -167,6 +178,21 @@ class PlanImporter {
     return {gpu.buffers[buffer], (first + shift) * chunk_, count * chunk_};
   }
 
+  // A plan may be for messages of some sizes only: of its input, or of allgather's output.
+  void require_size() const {
+    const std::uint64_t chunks = collective_ == "allgather" ? gpus_[0].output : gpus_[0].input;
+    const std::uint64_t bytes = chunks * chunk_;
+    const auto limit = [&](std::string_view key, std::uint64_t without) {
+      return root_.has(key) ? root_.at(key).number() : without;
+    };
+    const std::uint64_t least = limit("min_message_size", 0);
+    const std::uint64_t most = limit("max_message_size", ~std::uint64_t{0});
+    if (bytes >= least && bytes <= most) return;
+    root_.fail(
+        fmt::format("a message of {} bytes; expected {} to {}, which the plan is for (--chunk)",
+                    bytes, least, most));
+  }
+
   void add_contract() {
     const PlanGpu& any = gpus_[0];
     const std::uint64_t whole = std::max(any.input, any.output);
@@ -195,6 +221,7 @@ class PlanImporter {
                       "alltoall",
                       in_quotes(collective_)));
     }
+    require_size();
     for (std::uint32_t g = 0; g < count_; ++g) {
       builder_.add_pre({chunks(g, 0, 0, any.input, place), ValueId(g), 0});
       if (sums) {
@@ -275,7 +302,7 @@ class PlanImporter {
                name == "get") {
       move(op, name, block);
     } else if (name == "re" || name == "res" || name == "rre" || name == "rres") {
-      reduce(op, block);
+      reduce(op, name, block);
     } else {
       op.at("name").fail(fmt::format(
           "operation {} is not supported; expected nop, barrier, signal, rlxsignal, wait, rlxwait, "
@@ -420,13 +447,13 @@ class PlanImporter {
   }
 
   // A thread block of a group does a part.
-  static void take_part(const JsonPlace& group, Slice& slice) {
+  void take_part(const JsonPlace& group, Slice& slice) const {
     const std::uint64_t size = group.at("tbg_size").number(0xffff);
     const JsonPlace id = group.at("tb_id");
     if (id.number() >= size) id.fail(fmt::format("expected less than tbg_size, {}", size));
-    const std::uint64_t units = slice.bytes / kAlignment;
+    const std::uint64_t units = slice.bytes / alignment_;
     const auto begin = [&](std::uint64_t k) {
-      return (k * (units / size) + std::min(k, units % size)) * kAlignment;
+      return (k * (units / size) + std::min(k, units % size)) * alignment_;
     };
     slice.offset += begin(id.number());
     slice.bytes = begin(id.number() + 1) - begin(id.number());
@@ -440,8 +467,45 @@ class PlanImporter {
     return out;
   }
 
+  // What the runtime carries out of a move, and no more: over memory it signals nothing, and of all
+  // sources takes the first one's buffer; it reads from another GPU through memory only, and copies
+  // one pair.
+  void require_as_carried_out(const JsonPlace& op, const std::string& name) const {
+    const JsonPlace from = op.list("src_buff");
+    if (name == "copy") {
+      if (from.size() > 1) op.fail(fmt::format("{} sources; expected one", from.size()));
+      return;
+    }
+    const JsonPlace kind = op.at("channel_type");
+    const bool memory = kind_of(kind) == "memory";
+    if (name == "get") return require_memory(op, name);
+    if (!memory) return;
+    if (name != "put") {
+      kind.fail(
+          fmt::format("{} signals nothing over memory channels; expected port, or a put and a "
+                      "signal",
+                      name));
+    }
+    for (std::size_t i = 1; i < from.size(); ++i) {
+      const JsonPlace first = from.entry(0);
+      const JsonPlace other = from.entry(i);
+      const JsonPlace type = other.at("type");
+      if (type.text() == first.at("type").text()) continue;
+      type.fail(
+          fmt::format("buffer {}, and of the first source {}; expected one for all sources "
+                      "of a put over memory channels",
+                      type.text(), first.at("type").text()));
+    }
+  }
+  static void require_memory(const JsonPlace& op, const std::string& name) {
+    const JsonPlace kind = op.at("channel_type");
+    if (kind_of(kind) == "memory") return;
+    kind.fail(fmt::format("{} over port channels; expected memory", name));
+  }
+
   // Each source to its target, of which the operation's name says whose may be another GPU's.
   void move(const JsonPlace& op, const std::string& name, Block& block) {
+    require_as_carried_out(op, name);
     const std::vector<Side> from = sides(op, "src_buff", block);
     const std::vector<Side> to = sides(op, "dst_buff", block);
     if (from.size() != to.size() || from.empty()) {
@@ -487,13 +551,41 @@ class PlanImporter {
          builder_.put(block.at, data_channel(block.gpu, to.gpu), from, to.slice, Notify::kNone));
   }
 
+  // As the runtime has it, re and res add up what is of their own GPU, rre and rres what is of
+  // others; res and rres alone write further targets, which are of others.
+  void require_sides(const JsonPlace& op, const std::string& name, const Block& block,
+                     std::span<const Side> from, std::span<const Side> to) const {
+    const bool reads = name.starts_with("rr");
+    const bool writes = name.ends_with('s');
+    if (op.has("reduce_op") && op.at("reduce_op").text() != "sum") {
+      const JsonPlace reduction = op.at("reduce_op");
+      reduction.fail(fmt::format("{} is not supported; expected sum", in_quotes(reduction.text())));
+    }
+    for (const Side& source : from.subspan(1)) {
+      if ((source.gpu != block.gpu) == reads) continue;
+      op.fail(fmt::format("{} with a further source of {}; expected {}", name,
+                          reads ? "its own GPU" : "another GPU",
+                          reads ? "those of others" : "those of its own"));
+    }
+    if (!writes && to.size() > 1)
+      op.fail(fmt::format("{} with several targets; expected one", name));
+    for (const Side& target : to.subspan(1)) {
+      if (target.gpu == block.gpu) {
+        op.fail(
+            fmt::format("{} with a further target of its own GPU; expected those of others", name));
+      }
+    }
+    if (reads || to.size() > 1) require_memory(op, name);
+  }
+
   // The first source and target are of its own; further sources are read, further targets written.
-  void reduce(const JsonPlace& op, Block& block) {
+  void reduce(const JsonPlace& op, const std::string& name, Block& block) {
     const std::vector<Side> from = sides(op, "src_buff", block);
     const std::vector<Side> to = sides(op, "dst_buff", block);
     if (from.size() < 2 || to.empty() || from[0].gpu != block.gpu || to[0].gpu != block.gpu) {
       op.fail("expected two sources and a target or more, the first ones of its own GPU");
     }
+    require_sides(op, name, block, from, to);
     const std::uint64_t bytes = to[0].slice.bytes;
     std::vector<Slice> operands;
     std::vector<OpId> read;
@@ -516,11 +608,7 @@ class PlanImporter {
     for (std::size_t i = 1; i < to.size(); ++i) {
       if (to[i].slice.bytes != bytes) op.fail("targets of different sizes; expected one size");
       block.last = sum;
-      if (to[i].gpu == block.gpu) {
-        next(block, builder_.copy(block.at, to[0].slice, to[i].slice));
-      } else {
-        store(block, to[0].slice, to[i]);
-      }
+      store(block, to[0].slice, to[i]);
       end(block);
     }
     block.last = sum;
@@ -559,6 +647,7 @@ class PlanImporter {
   const JsonPlace& root_;
   const std::uint32_t count_;
   const std::uint64_t chunk_;
+  const std::uint64_t alignment_;
   ProgramWriter builder_;
   bool in_place_ = false;
   std::string collective_;

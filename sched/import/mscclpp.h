@@ -29,9 +29,11 @@ namespace slackline::sched {
 /// Throws InputError, naming file and place, on what is no such JSON, on GPUs or thread blocks out
 /// of order, on chunks beyond a buffer, on indices of channels and buffers that there are not, on a
 /// signal without its wait or a wait without its signal, on a barrier that not all its thread
-/// blocks come to, on operations that wait for each other; and on what is not supported: packets
-/// (protocol LL and the operations of it), switch channels, pipelines, semaphores, reuse_resources,
-/// and another collective.
+/// blocks come to, on operations that wait for each other, on a message of a size that the plan is
+/// not for, and on what the runtime would not carry out as it stands (pws over memory channels, a
+/// second copy in one operation, …); and on what is not supported: packets (protocol LL and the
+/// operations of it), switch channels, pipelines, semaphores, reuse_resources, sums of another kind
+/// (reduce_op), and another collective.
 Schedule read_mscclpp(std::string_view text, std::string_view file = "mscclpp",
                       const MscclOptions& options = {});
 

@@ -117,7 +117,7 @@ class StandIn(ProgramCase):
         for name, platform, why in (
                 ("htsim", "torus:dims=4", "htsim: torus; expected a star, two-level or a fat tree"),
                 ("astra-sim", RACKS, "astra-sim: two-level; expected a star"),
-                ("astra-sim", "star:ranks_per_node=2", "astra-sim: several ranks or NICs a host"),
+                ("astra-sim", "star:ranks_per_node=2", "astra-sim: ranks_per_node, which it has no figure for"),
                 ("htsim", "star:rate=1500Mbps", "htsim: rate=1500Mbps; expected whole Gb/s")):
             self.assertIn(why, self.bad("export", CHAIN, "--to", name, "-p", platform, "-o", "x"))
             # In a comparison it refuses, and the others answer.

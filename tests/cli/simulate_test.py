@@ -41,8 +41,17 @@ class Simulate(ProgramCase):
                 self.assertEqual(rank["asleep_s"] > 0, asleep)
                 self.assertGreater(rank["posts_s"], 0)
         self.assertNotIn("cpu", self.simulate(CHAIN, "-e", "event"))
+        # A switch has no program that polls.
+        on_switch = self.simulate("switch-multicast:ranks=3,bytes=1MiB", "-p", "star:switches=switch", "-e", "event",
+                                  "--cpu")["cpu"]
+        self.assertEqual([round(rank["busy"], 9) for rank in on_switch], [1, 1, 0])
         self.assertIn("--samples 3 with --cpu", self.bad("simulate", CHAIN, "--noise", "exponential,mean=1us",
                                                          "--samples", "3", "--cpu"))
+
+    def test_links_of_messages_that_choose_their_way_are_not_told(self):
+        self.assertIn("--links: routing=adaptive", self.bad(
+            "simulate", CHAIN, "-e", "flow", "--links", "links.csv", "-p",
+            "fat-tree:down=4x5,up=1x2,routing=adaptive"))
 
     def test_a_stream_is_the_schedule(self):
         for spec in (PIPELINE, CHAIN, "double-tree:ranks=2,bytes=3MB,block=100KB",

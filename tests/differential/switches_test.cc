@@ -14,6 +14,7 @@
 #include "sim/simgrid_engine.h"
 #include "tests/support/input_error.h"
 #include "tests/support/permutation.h"
+#include "tests/unit/analysis/program.h"
 
 namespace slackline {
 namespace {
@@ -100,6 +101,17 @@ TEST(SwitchTimes, HostsPayAndSwitchesDoNot) {
                   "fat-tree:arity=4,rate=80Gbps,latency=4us,hop_latency=80ns,"
                   "switches=switch-1-0..3+switch-2-0+switch-2-2+switch-3-0",
                   6 * kBlock_s + 3 * 2e-6 + 4 * 8e-8);
+}
+
+// A request reaches a switch in half a latency, and the answer a host in the other half; no NIC
+// reads a host's memory for it.
+TEST(SwitchTimes, GetsFromSwitchesReadNoHost) {
+  testing::Program program(2);
+  program.get(program.channel(0, 1), 1'000'000);
+  const Schedule schedule = program.build();
+  const std::string star = "star:rate=80Gbps,latency=4us,nic_read=5us";
+  expect_makespan(schedule, star, 4e-6 + 5e-6 + 1e-4 + 4e-6);
+  expect_makespan(schedule, star + ",switches=switch", 2e-6 + 1e-4 + 2e-6);
 }
 
 // What a switch sends up shares the uplink with what passes it.

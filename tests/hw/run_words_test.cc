@@ -163,6 +163,15 @@ TEST(LeaderWords, ComeWholeOrAreRefused) {
   EXPECT_EQ(order.slack_s, slack);
   EXPECT_EQ(order.schedule, "a schedule");
   EXPECT_EQ(order.options.stall_timeout, options.stall_timeout);
+  // A straggler's receives and a switch's posts take their lanes as long at followers.
+  hw::RunOptions slow;
+  slow.platform = machine::parse_platform_spec("star:o_post=1us,o_post_recv=3us,switches=switch");
+  const Bytes told = hw::encode_run(slow, "");
+  expect_whole(told, hw::read_leader_order);
+  ByteReader of_platform(told);
+  const machine::Platform platform = hw::read_leader_order(of_platform).options.platform;
+  EXPECT_EQ(platform.post_of_receive(), slow.platform.post_of_receive());
+  EXPECT_EQ(platform.switches, slow.platform.switches);
   const auto refused = [&](std::size_t at, auto value) {
     return refusal(with(bytes, at, value), hw::read_leader_order);
   };

@@ -88,6 +88,8 @@ TEST(SwitchTreeOfPlatform, WhatIsNoTreeIsRefusedByName) {
               HasSubstr("expected a tree of switches"));
   EXPECT_THAT(refusal_of("fat-tree:down=2x2,up=1x2,rate=1Gbps,routing=ecmp", 4),
               HasSubstr("routing=ecmp: a testbed is a tree of switches"));
+  EXPECT_THAT(refusal_of("fat-tree:down=2x2,up=1x2,rate=1Gbps,routing=adaptive", 4),
+              HasSubstr("routing=adaptive: a testbed is a tree of switches"));
   EXPECT_THAT(refusal_of("fat-tree:down=2x2,up=1x2,rate=1Gbps,routing=spray", 4),
               HasSubstr("messages from host-0 to host-2 are sprayed over several ways"));
   EXPECT_EQ(tree_of("fat-tree:down=2x2,up=1x1,rate=1Gbps,routing=spray", 4).switches.size(), 3u);

@@ -186,6 +186,15 @@ TEST(Calibrate, LeavesNoCostOfCompletionsBehind) {
   EXPECT_EQ(calibrate(all_kinds(truth), costly).platform.spec(), truth.spec());
 }
 
+// Nor of acknowledgements and of a NIC's reads.
+TEST(Calibrate, LeavesNoTimeOfAnswersBehind) {
+  machine::Platform slow = base();
+  slow.ack_bytes = 64;
+  slow.nic_read = sched::Time{500'000};
+  const machine::Platform truth = machine_of(kMachine);
+  EXPECT_EQ(calibrate(all_kinds(truth), slow).platform.spec(), truth.spec());
+}
+
 TEST(Calibrate, RepeatsItself) {
   std::mt19937_64 random(1);
   std::vector<MeasuredPoint> points = all_kinds(machine_of(kMachine));

@@ -255,8 +255,17 @@ TEST(Completions, FindAProgramAwakeThatLooksAtMemory) {
   platform.interrupt_cost = us(4);
   platform.poll_for = us(0);
   // The poll ends at 57. Until then the program looks at its memory, and sees what comes at once.
+  const sched::Schedule schedule = p.build();
   expect_case(
-      {"a poll", p.build(), platform, {{recv, 1, 25, 27}, {poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
+      {"a poll", schedule, platform, {{recv, 1, 25, 27}, {poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
+  // From then on it polls for as long as it may before it sleeps: the last completion is there
+  // at 87.
+  platform.poll_for = us(31);
+  expect_case(
+      {"polling after a poll", schedule, platform, {{poll, 0, 55, 57}, {asleep, 2, 85, 87}}});
+  platform.poll_for = us(29);
+  expect_case(
+      {"asleep after a poll", schedule, platform, {{poll, 0, 55, 57}, {asleep, 2, 85, 91}}});
 }
 
 // LogGP's receive overhead bounds the rate of messages where nothing else does.

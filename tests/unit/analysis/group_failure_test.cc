@@ -194,6 +194,23 @@ TEST(GroupFailureRun, PatienceEndsWhereNobodySees) {
   EXPECT_THAT(run.members[0].knew_s, ::testing::AllOf(::testing::Gt(1.0), ::testing::Lt(1.001)));
 }
 
+// The clock gives every message its way to itself, and it is said where that is too fast.
+TEST(GroupFailureRun, SaysWhatSharedALink) {
+  GroupScenario group;
+  group.shape.pattern = "binomial-pipeline";
+  group.shape.members = 8;
+  group.shape.block_bytes = 65'536;
+  group.messages = {1 << 20};
+  const auto contended = [&](const char* text) {
+    return analysis::run_group(group, machine::parse_platform_spec(text)).contended;
+  };
+  EXPECT_FALSE(contended("star:rate=8Gbps,latency=1us"));
+  EXPECT_FALSE(contended("two-level:racks=4,hosts=4,rate=8Gbps,latency=1us"));
+  EXPECT_TRUE(
+      contended("two-level:racks=4,hosts=4,rate=8Gbps,latency=1us,oversubscription=16,placement="
+                "round-robin"));
+}
+
 TEST(GroupFailureRun, RefusesByName) {
   const auto refusal = [](auto change) {
     GroupScenario group = scenario();

@@ -83,6 +83,22 @@ TEST(LinkCapacity, IsOfTheHighestRateThatALinkHad) {
   EXPECT_EQ(c.finding(trace), "");
 }
 
+// A bundle has one packet's overhead, which its messages alone would have had each.
+TEST(LinkCapacity, IsOfBundlesAsTheyWent) {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kTraditional;
+  p.builder().channel(c).bundle_bytes = 64'000;
+  for (int i = 0; i < 64; ++i) p.send(c, 8'000);
+  for (int i = 0; i < 64; ++i) p.recv(c, 8'000);
+  const Case of{
+      p.build(), machine::parse_platform_spec(std::string(kStar) + ",packet_overhead=1000B"), {}};
+  const sched::Trace trace = of.run();
+  EXPECT_LT(trace.makespan_s(), 560e-6);  // with the first bundle's copies
+  EXPECT_EQ(of.finding(trace), "");
+  EXPECT_THAT(of.finding(faster(trace, 1.1)), HasSubstr("520000 bytes went over host-0.out"));
+}
+
 TEST(LinkCapacity, IsNotAskedForWhereSharingIsIgnored) {
   const Case small = two_puts(kStar, 4096);
   EXPECT_EQ(small.finding(faster(small.run(), 2)), "");

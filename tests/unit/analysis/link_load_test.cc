@@ -177,6 +177,50 @@ TEST(LinkLoad, CountsWhatBeganBeforeAFailure) {
   EXPECT_EQ(run["host-1.in"].busy_s, 0);
 }
 
+// Of what runs several times each attempt counts, and the trace tells when the last one was; what
+// was passed over counts nowhere.
+TEST(LinkLoad, CountsEveryAttempt) {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  sched::Region repeat;
+  repeat.kind = sched::RegionKind::kRepeat;
+  repeat.entry = p.put(c, 1'000);
+  repeat.count = 1;
+  repeat.max_attempts = 3;
+  p.builder().add_region(repeat);
+  sched::Region alt;
+  alt.kind = sched::RegionKind::kAlt;
+  alt.entry = p.put(c, 5'000);
+  alt.count = 1;
+  alt.p.value = 1;
+  p.builder().add_region(alt);
+  const Ran run(p.build(), machine::parse_platform_spec("star:rate=8Gbps,latency=1us"));
+  const std::map<std::string, std::uint64_t> expected = {{"host-0.out", 3'000},
+                                                         {"host-1.in", 3'000}};
+  EXPECT_EQ(run.used(), expected);
+  EXPECT_EQ(run["host-1.in"].messages, 3u);
+  EXPECT_NEAR(run["host-1.in"].wire_bytes, 3'000, 1e-9);
+  EXPECT_NEAR(run["host-1.in"].busy_s, 1e-6, 1e-12);
+}
+
+// What is gathered is one message on its links, with one packet here.
+TEST(LinkLoad, CountsABundleAsOneMessage) {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kTraditional;
+  p.builder().channel(c).bundle_bytes = 4'000;
+  for (int i = 0; i < 8; ++i) p.send(c, 1'000);
+  for (int i = 0; i < 8; ++i) p.recv(c, 1'000);
+  const Ran run(p.build(),
+                machine::parse_platform_spec("star:rate=8Gbps,latency=1us,packet_overhead=100B"));
+  const std::map<std::string, std::uint64_t> expected = {{"host-0.out", 8'000},
+                                                         {"host-1.in", 8'000}};
+  EXPECT_EQ(run.used(), expected);
+  EXPECT_EQ(run["host-1.in"].messages, 2u);
+  EXPECT_NEAR(run["host-1.in"].wire_bytes, 8'200, 1e-9);
+  EXPECT_NEAR(run["host-1.in"].busy_s, 8.2e-6, 1e-12);
+}
+
 const char* const kNetworks[] = {
     "star:rate=100Gbps",
     "two-level:racks=4,hosts=5,oversubscription=3",

@@ -14,6 +14,7 @@
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/input_error.h"
+#include "tests/support/permutation.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {
@@ -118,6 +119,51 @@ TEST(LinkUpgrades, AreRunsWithTheLinkChangedByAPlan) {
     }
     EXPECT_GT(gains, 0);
   }
+}
+
+// The network with its routes written out runs as the network itself, and with another rate of a
+// link as with a plan that says so.
+TEST(LinkUpgrades, KeepSwitchesAndAdaptiveWays) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"switch-multicast:ranks=5,bytes=40MB,block=10MB",
+       "star:rate=80Gbps,latency=4us,gap=2us,o_post=1us,o_complete=3us,switches=switch"},
+      {"switch-allreduce:ranks=11,fan-out=4x2,bytes=4MB,block=1MB",
+       "two-level:racks=2,hosts=4,nic=fair,rate=80Gbps,oversubscription=4,latency=1us,"
+       "switches=rack-0..1+core"},
+      {"circulant:ranks=16,bytes=4MB,block=300KB",
+       "fat-tree:down=4x4,up=1x2,rate=80Gbps,link_rate=50Gbps,latency=1us,routing=adaptive"}};
+  for (const auto& [spec, text] : cases) {
+    const Schedule schedule = compile(sched::parse_spec(spec));
+    const Platform platform = machine::parse_platform_spec(text);
+    const machine::Setting setting(schedule, platform);
+    const LinkUpgrades found = link_upgrades(setting, kFlowEngine, 2);
+    EXPECT_EQ(found.makespan_s, run_flows(setting).makespan_s()) << text;
+    int others = 0;
+    for (const LinkUpgrade& upgrade : found.links) {
+      const machine::Link& link = setting.wiring.links()[upgrade.link.value];
+      machine::DelayPlan plan;
+      plan.link_rates.push_back({link.name, {link.rate.bits_per_second * 2}, sched::Time{0}});
+      const double makespan_s = run_flows(setting.with(plan)).makespan_s();
+      EXPECT_NEAR(upgrade.twice_s, makespan_s, 1e-12 * makespan_s) << text << " " << link.name;
+      if (upgrade.slower_s != found.makespan_s) ++others;
+    }
+    EXPECT_GT(others, 0) << text;
+  }
+}
+
+// Of two messages the slow one finds the first of its two ways taken, and goes the other.
+TEST(LinkUpgrades, NearerIsTheWayThatAMessageTakes) {
+  const Schedule schedule = testing::permutation(20, {{0, 4}, {1, 8}}, 10'000'000);
+  const Platform platform = machine::parse_platform_spec(
+      "fat-tree:down=4x5,up=1x2,rate=80Gbps,latency=1us,routing=adaptive");
+  machine::DelayPlan slow;
+  slow.pairs.push_back({sched::RankId(1), sched::RankId(8), sched::Rate{40'000'000'000}});
+  const machine::Setting setting(schedule, platform, slow);
+  const LinkUpgrades found = link_upgrades(setting, kFlowEngine, 1);
+  EXPECT_NEAR(found.makespan_s, 2e-3 + 2e-6, 1e-14);
+  const Wiring& wiring = setting.wiring;
+  EXPECT_NEAR(of(found, wiring, "switch-1-0.up-0").nearer_s, 2e-3 + 2e-6, 1e-14);
+  EXPECT_NEAR(of(found, wiring, "switch-1-0.up-1").nearer_s, 2e-3 + 1.99e-6, 1e-14);
 }
 
 TEST(LinkUpgrades, RefuseARunWithoutEnd) {

@@ -57,6 +57,25 @@ TEST(MayShare, NothingOnAStarOfSerialNics) {
   EXPECT_EQ(shared_link(schedule_of({{0, 1}, {0, 2}, {3, 1}}), kStar), "");
 }
 
+// Messages that are small alone, and large together.
+TEST(MayShare, WhatGathers) {
+  for (const auto bundle : {sched::Bundle::kNone, sched::Bundle::kTraditional}) {
+    Program program(4);
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      const auto channel = program.channel(r, r + 2);
+      if (bundle != sched::Bundle::kNone) {
+        program.builder().channel(channel).bundle = bundle;
+        program.builder().channel(channel).bundle_bytes = 16'000;
+      }
+      for (int i = 0; i < 16; ++i) program.put(channel, 1'000);
+    }
+    EXPECT_EQ(
+        shared_link(program.build(),
+                    "two-level:racks=2,hosts=2,rate=8Gbps,oversubscription=2,interleave=4KiB"),
+        bundle == sched::Bundle::kNone ? "" : "rack-0.up");
+  }
+}
+
 TEST(MayShare, APortOfAFairNic) {
   EXPECT_EQ(shared_link(schedule_of({{0, 1}, {0, 2}}), kFairStar), "host-0.out");
   EXPECT_EQ(shared_link(schedule_of({{0, 1}, {2, 1}}), kFairStar), "host-1.in");

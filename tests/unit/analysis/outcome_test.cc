@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
@@ -225,6 +226,45 @@ TEST(Outcome, OfAnUplinkThatFails) {
   EXPECT_EQ(run.rank(1).delivered_bytes, 2 * kBytes);
   EXPECT_EQ(run.rank(2).delivered_bytes, 0u);
   EXPECT_EQ(run.rank(0).ops_done, 1u);
+}
+
+// Two receives of what one operation sends twice: only the first has it by the schedule.
+TEST(Outcome, OfWhatIsSentAgain) {
+  Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  sched::Region repeat;
+  repeat.kind = sched::RegionKind::kRepeat;
+  repeat.entry = p.send(c, kBytes);
+  repeat.count = 1;
+  repeat.max_attempts = 2;
+  p.builder().add_region(repeat);
+  p.recv(c, kBytes);
+  p.recv(c, kBytes);
+  const Ran run(p.build(), rank_fails(0, 5));
+  EXPECT_EQ(run.why(2), "op 2 (recv, rank 1): its message never came");
+}
+
+// A put that runs three times, each 12 us after the other, and one that is passed over.
+TEST(Outcome, CountsEachAttempt) {
+  for (const auto& [at_us, sent] : {std::pair(15.0, 2u), std::pair(30.0, 3u)}) {
+    Program p(2);
+    const sched::ChannelId c = p.channel(0, 1);
+    sched::Region repeat;
+    repeat.kind = sched::RegionKind::kRepeat;
+    repeat.entry = p.put(c, kBytes);
+    repeat.count = 1;
+    repeat.max_attempts = 3;
+    p.builder().add_region(repeat);
+    sched::Region alt;
+    alt.kind = sched::RegionKind::kAlt;
+    alt.entry = p.put(c, 500);
+    alt.count = 1;
+    alt.p.value = 1;
+    p.builder().add_region(alt);
+    const Ran run(p.build(), link_fails("host-1.in", at_us));
+    EXPECT_EQ(run.rank(1).expected_bytes, sent * kBytes);
+    EXPECT_EQ(run.rank(1).delivered_bytes, (sent - 1) * kBytes);
+  }
 }
 
 TEST(Outcome, NamesFates) {

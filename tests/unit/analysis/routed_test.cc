@@ -113,6 +113,14 @@ TEST(RoutedAnalyses, IncidenceHasParts) {
   EXPECT_EQ(at(1, "switch-1-0.up-2"), 0);
 }
 
+// Which of them a message takes shows in its run.
+TEST(RoutedAnalyses, IncidenceKnowsNoAdaptiveWays) {
+  const sched::Schedule schedule = testing::permutation(20, kSameDigit, 1'000);
+  const Platform platform = tree(",routing=adaptive");
+  const Setting setting(schedule, platform);
+  EXPECT_THROW(link_incidence(setting), Unsupported);
+}
+
 // A call's messages alone have the rate of all ways together.
 TEST(RoutedAnalyses, IdleCallsHaveAllWays) {
   const auto put_s = [](const Platform& platform) {

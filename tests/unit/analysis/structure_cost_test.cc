@@ -51,6 +51,34 @@ TEST(StructureCost, OfIdleOperationsKnowsNoAcknowledgementsOnPorts) {
   EXPECT_THROW(analysis::idle_costs(platform, wiring, RankId(0), RankId(1)), Unsupported);
 }
 
+// A completion may wake a program that sleeps, and one that is looked for takes its lane.
+TEST(StructureCost, OfIdleOperationsAndCallsKnowNoWakingAndNoSwitches) {
+  const auto put = [](const machine::Platform& p, const machine::Wiring& wiring) {
+    analysis::idle_costs(p, wiring, RankId(0), RankId(1));
+  };
+  const auto call = [](const machine::Platform& p, const machine::Wiring& wiring) {
+    analysis::idle_call_s(p, wiring, RankId(0), RankId(1), StructureAccess::kInsert, {});
+  };
+  const auto refused = [](const char* text, const auto& what) {
+    const machine::Platform platform = machine::parse_platform_spec(text);
+    try {
+      what(platform, machine::Wiring(platform, 3));
+    } catch (const Unsupported&) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused("star:poll_for=1us,interrupt_cost=2us", put));
+  EXPECT_FALSE(refused("star:poll_for=1us", put));
+  EXPECT_FALSE(refused("star:o_poll=1us,o_match=1us,o_signal=1us", put));
+  EXPECT_TRUE(refused("star:switches=switch", put));
+  for (const char* text : {"star:poll_for=1us,interrupt_cost=2us", "star:o_poll=1us",
+                           "star:o_signal=1us", "star:ack=64", "star:switches=switch"}) {
+    EXPECT_TRUE(refused(text, call)) << text;
+  }
+  EXPECT_FALSE(refused("star:o_post_recv=1us,poll_batch=4", call));
+}
+
 TEST(StructureCost, OnlyQueuesHaveSingleVariables) {
   analysis::ComponentCosts costs = analysis::stated_costs();
   costs.single_fetch_s = 10e-6;

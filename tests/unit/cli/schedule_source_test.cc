@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "cli/link_use.h"
+#include "sched/builder.h"
 #include "sched/compile.h"
 
 namespace slackline::cli {
@@ -159,6 +161,46 @@ TEST(LinkUse, EachOfSeveralNicsHasItsOwn) {
   const LinkUse use = link_use(schedule, wiring.node());
   EXPECT_EQ(utilisation(use.out_wire_bytes, false, wiring, paths, 2e-6),
             (std::vector<double>{0.375, 0}));
+}
+
+// A bundle has a packet, where its messages alone had one each.
+TEST(LinkUse, CountsABundleAsOneMessage) {
+  sched::ScheduleBuilder builder(2);
+  const sched::BufferId out = builder.add_buffer(sched::RankId(0), 4'000);
+  const sched::BufferId in = builder.add_buffer(sched::RankId(1), 4'000);
+  sched::Channel channel;
+  channel.src = sched::RankId(0);
+  channel.dst = sched::RankId(1);
+  channel.bundle = sched::Bundle::kTraditional;
+  channel.bundle_bytes = 4'000;
+  const sched::ChannelId c = builder.add_channel(channel);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    sched::Op op;
+    op.kind = sched::OpKind::kSend;
+    op.rank = sched::RankId(0);
+    op.channel = c;
+    op.reads = builder.add_slice({out, 1'000 * i, 1'000});
+    builder.add(op);
+  }
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    sched::Op op;
+    op.kind = sched::OpKind::kRecv;
+    op.rank = sched::RankId(1);
+    op.channel = c;
+    op.writes = builder.add_slice({in, 1'000 * i, 1'000});
+    builder.add(op);
+  }
+  const sched::Schedule schedule = builder.build();
+  const machine::Platform platform =
+      machine::parse_platform_spec("star:rate=8Gbps,packet_overhead=100B");
+  const sched::Trace trace = analysis::run_events({schedule, platform});
+  const machine::Wiring wiring(platform, 2);
+  const LinkUse use = link_use(schedule, {}, &trace, wiring.framing());
+  EXPECT_EQ(use.out_bytes, (std::vector<std::uint64_t>{4'000, 0}));
+  EXPECT_EQ(use.out_wire_bytes, (std::vector<double>{4'100, 0}));
+  EXPECT_EQ(use.in_wire_bytes, (std::vector<double>{0, 4'100}));
+  const machine::Paths paths(schedule, wiring, {});
+  EXPECT_NEAR(nic_use(schedule, wiring, paths, &trace, 8.2e-6).out_share[0], 0.5, 1e-12);
 }
 
 TEST(RequireSound, NamesTheFirstErrorAndHowManyMore) {

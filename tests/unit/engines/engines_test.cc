@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "engines/other_simulators.h"
 #include "sched/compile.h"
 #include "sched/text.h"
 
@@ -106,6 +108,30 @@ TEST(Engines, UnknownOnesAreRefusedByTheOption) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("--on: 'fastest'; expected simgrid, flow"));
+  }
+}
+
+TEST(OtherSimulators, RefuseFiguresThatTheyHaveNoPlaceFor) {
+  const sched::Schedule schedule = compile(sched::parse_spec("chain:ranks=3,bytes=64KiB"));
+  const OtherSimulator* const loggopsim = find_other_simulator("loggopsim");
+  const std::pair<std::string, std::string> cases[] = {
+      {"packet_overhead=66B", "mtu, packet_overhead or coding"},
+      {"ack=4B", "ack"},
+      {"o_poll=1us", "o_poll"},
+      {"o_post_recv=1us", "o_post_recv"},
+      {"ranks_per_node=3", "ranks_per_node"},
+      {"own_messages=memory", "own_messages"},
+      {"rails=2", "rails"},
+      {"switches=switch", "switches"}};
+  for (const auto& [figure, lacking] : cases) {
+    const machine::Platform platform = machine::parse_platform_spec("star:" + figure);
+    try {
+      loggopsim->makespan_s({schedule, platform});
+      ADD_FAILURE() << figure;
+    } catch (const Unsupported& refusal) {
+      EXPECT_EQ(refusal.what(), "loggopsim: " + lacking +
+                                    ", which it has no figure for; expected a platform without");
+    }
   }
 }
 

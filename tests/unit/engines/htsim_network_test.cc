@@ -137,10 +137,10 @@ TEST(HtsimNetwork, RefusesByName) {
   EXPECT_THAT(refusal("torus:dims=4,rate=10Gbps"), HasSubstr("htsim: torus; expected a star"));
   EXPECT_THAT(refusal("star:rate=2500Mbps"), HasSubstr("htsim: rate=2500Mbps; expected whole"));
   EXPECT_THAT(refusal("star:rate=400Gbps"), HasSubstr("at most 200"));
-  EXPECT_THAT(refusal("star:rate=100Gbps,ranks_per_node=2"), HasSubstr("ranks_per_node=2"));
+  EXPECT_THAT(refusal("star:rate=100Gbps,ranks_per_node=2"), HasSubstr("htsim: ranks_per_node, which"));
   EXPECT_THAT(refusal("star:rate=100Gbps,mtu=4KiB,packet_overhead=58"),
-              HasSubstr("figures of packets"));
-  EXPECT_THAT(refusal("star:rate=100Gbps,switches=switch"), HasSubstr("ranks that are switches"));
+              HasSubstr("mtu, packet_overhead or coding"));
+  EXPECT_THAT(refusal("star:rate=100Gbps,switches=switch"), HasSubstr("switches"));
   EXPECT_THAT(refusal("two-level:racks=2,hosts=4,rate=100Gbps,placement=round-robin"),
               HasSubstr("placement=round-robin"));
   EXPECT_THAT(refusal("two-level:racks=2,hosts=4,oversubscription=3,rate=100Gbps"),

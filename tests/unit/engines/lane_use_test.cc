@@ -123,6 +123,12 @@ TEST(LaneUse, OfAPollIsPolling) {
     const Found found = run(*engine, schedule, platform);
     expect_parts(found.lanes[1], {0, 1, 0, 0, 0, 26, 74}, std::string(engine->name));
   }
+  // Ten more of polling, from its end on.
+  platform.poll_for = us(10);
+  for (const machine::Engine* engine : engines::engines()) {
+    const Found found = run(*engine, schedule, platform);
+    expect_parts(found.lanes[1], {0, 1, 0, 0, 0, 36, 64}, std::string(engine->name));
+  }
 }
 
 TEST(LaneUse, ChangesNoTimeAndAddsUpToTheRun) {

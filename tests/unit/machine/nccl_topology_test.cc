@@ -120,6 +120,65 @@ TEST(NcclTopology, FilesThatPeopleWriteHaveDevicesOnly) {
   EXPECT_EQ(p.node.rails.count, 2u);
 }
 
+// As NCCL's table has it: what is above 86 and below 90 is as 80.
+TEST(NcclTopology, LinksHaveTheRateOfTheirCapability) {
+  const std::pair<int, std::uint64_t> cases[] = {{60, 144'000}, {75, 160'000}, {85, 160'000},
+                                                 {86, 96'000},  {87, 160'000}, {89, 160'000},
+                                                 {90, 164'800}, {120, 320'800}};
+  for (const auto& [capability, mbps] : cases) {
+    const auto one = [capability = capability](int number) {
+      return gpu(number, kSwitched, "8 GT/s", 16, capability);
+    };
+    const Platform p = read(host(one(0) + one(1) + nic(0, "speed=\"100000\"")));
+    EXPECT_EQ(p.copy_rate.bits_per_second, 9 * mbps * 1'000'000) << capability;
+  }
+}
+
+// An NVLink to a CPU is none to a switch, and what goes over it from GPU to GPU the file does not
+// say.
+TEST(NcclTopology, LinksToACpuAreNoneBetweenGpus) {
+  const std::string to_cpu = "<nvlink target=\"0000:00:00.0\" count=\"3\" tclass=\"0x068001\"/>";
+  const std::string card = nic(0, "speed=\"100000\"");
+  const auto to = [&](int number) {
+    return to_cpu +
+           fmt::format("<nvlink target=\"0000:1{}:00.0\" count=\"2\" tclass=\"0x030200\"/>",
+                       number);
+  };
+  const Platform p =
+      read(host(gpu(0, to(1), "8 GT/s", 16, 70) + gpu(1, to(0), "8 GT/s", 16, 70) + card));
+  EXPECT_EQ(p.copy_rate.bits_per_second, 2 * 160'000'000'000u);
+  const std::string none =
+      "t.xml:5: GPU 0 sends others what its links to the CPU (c2c, NVLink) carry, of which there "
+      "is "
+      "no figure here; expected copy_rate=RATE behind the file's name";
+  EXPECT_EQ(error_of(host(gpu(0, to_cpu) + gpu(1, to_cpu) + card)), none);
+  const std::string c2c = "<c2c bw=\"44000\" count=\"5\"/>";
+  EXPECT_EQ(error_of(host(gpu(0, c2c) + gpu(1, c2c) + card)), none);
+  EXPECT_EQ(read(host(gpu(0, c2c + kSwitched) + gpu(1, c2c + kSwitched) + card))
+                .copy_rate.bits_per_second,
+            9 * 164'800'000'000u);
+}
+
+TEST(NcclTopology, PortsOfACardShareItsPcieLink) {
+  const auto two_ports = [](const char* link) {
+    return fmt::format(
+        "<pci busid=\"0000:20:00.0\" class=\"0x020000\" link_speed=\"{}\" link_width=\"16\"><nic>\n"
+        "<net name=\"mlx5_0\" dev=\"0\" speed=\"100000\"/>\n"
+        "<net name=\"mlx5_1\" dev=\"1\" speed=\"100000\"/></nic></pci>\n",
+        link);
+  };
+  const std::string gpus = gpu(0, kSwitched) + gpu(1, kSwitched);
+  EXPECT_EQ(read(host(gpus + two_ports("32 GT/s"))).node.rails.count, 2u);
+  EXPECT_EQ(
+      error_of(host(gpus + two_ports("16 GT/s"))),
+      "t.xml:10: NIC 'mlx5_1' and those of its card have 200000 Mb/s together, and their PCIe "
+      "link carries 192000; expected no more than it carries, or rate=RATE behind the file's "
+      "name");
+  NcclFigures figures;
+  figures.rate = true;
+  EXPECT_EQ(read(host(gpus + two_ports("16 GT/s")), figures).node.rails.count, 2u);
+}
+
 TEST(NcclTopology, IsRefusedWithTheLine) {
   const std::string one = gpu(0, kSwitched);
   const std::string card = nic(0, "speed=\"100000\"");
@@ -140,6 +199,9 @@ TEST(NcclTopology, IsRefusedWithTheLine) {
        "t.xml:5: links between GPUs (xgmi) that have no figure here; expected copy_rate=RATE"},
       {host(gpu(0, kSwitched, "8 GT/s", 16, 30) + one + card),
        "t.xml:5: NVLinks of GPU 0, whose compute capability (sm) is 30; expected 60 or more, or "},
+      {host(gpu(0, kSwitched) + gpu(0, kSwitched) + card),
+       "t.xml:7: GPU 1 shares PCIe device '0000:10:00.0' with another GPU; expected one GPU a "
+       "device, or copy_rate="},
       {host(gpu(0, "", "9 GT/s") + card),
        "t.xml:4: link_speed='9 GT/s'; expected 2.5, 5, 8, 16, 32 or 64 GT/s"},
       {"<system><cpu host_hash=\"0x1\"/>\n<cpu host_hash=\"0x2\"/></system>",

@@ -87,6 +87,52 @@ TEST(ImportMscclpp, SeededDefectsAreFound) {
               HasSubstr("1 thread blocks come to it, of 2; expected all"));
 }
 
+// What MSCCL++'s kernel does of such operations is less than they say, or something else.
+TEST(ImportMscclpp, WhatItsRuntimeWouldNotDoIsRefused) {
+  const std::string file = "allreduce_pair";
+  const std::string second = ", {\"type\": \"o\", \"index\": 1, \"size\": 1}]";
+  const auto with_plan = [&](const std::string& field) {
+    return changed(file, "\"protocol\"", field + ", \"protocol\"");
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {changed(file, "\"rres\"", "\"res\""),
+       "p: gpus[0].threadblocks[0].ops[3]: res with a further source of another GPU; expected "
+       "those of its own"},
+      {changed(file, "\"rres\"", "\"rre\""),
+       "p: gpus[0].threadblocks[0].ops[3]: rre with several targets; expected one"},
+      {changed(file, "\"buffer_id\": 0", "\"type\": \"o\"", "\"rres\""),
+       "p: gpus[0].threadblocks[0].ops[3]: rres with a further source of its own GPU; expected "
+       "those of others"},
+      {changed(file, "\"buffer_id\": 0", "\"type\": \"o\"", "\"dst_buff\""),
+       "p: gpus[0].threadblocks[0].ops[3]: rres with a further target of its own GPU; expected "
+       "those of others"},
+      {changed(file, "\"sum\"", "\"min\""),
+       "p: gpus[0].threadblocks[0].ops[3].reduce_op: 'min' is not supported; expected sum"},
+      {changed("allgather_pair", "\"put\"", "\"pws\""),
+       "p: gpus[0].threadblocks[0].ops[1].channel_type: pws signals nothing over memory channels; "
+       "expected port, or a put and a signal"},
+      {changed("reducescatter_three", "\"memory\"", "\"port\"", "\"get\""),
+       "p: gpus[0].threadblocks[1].ops[1].channel_type: get over port channels; expected memory"},
+      {with_plan("\"buffer_alignment\": 96"), "p: chunks of 4096 bytes; expected a multiple of 96"},
+      {with_plan("\"buffer_alignment\": 0"), "p: buffer_alignment: 0 bytes; expected 1 or more"},
+      {with_plan("\"max_message_size\": 8191"),
+       "p: a message of 8192 bytes; expected 0 to 8191, which the plan is for (--chunk)"},
+      {with_plan("\"min_message_size\": 8193, \"max_message_size\": 9000"),
+       "p: a message of 8192 bytes; expected 8193 to 9000, which the plan is for (--chunk)"},
+  };
+  for (const auto& [text, expected] : cases) EXPECT_EQ(plan_fault(text), expected);
+  EXPECT_EQ(plan_fault(with_plan("\"max_message_size\": 8192, \"buffer_alignment\": 64")), "");
+  // Two pairs, of which it would copy the first.
+  std::string text = changed("allgather_pair", "]", second, "\"src_buff\"");
+  text = text.replace(text.find("]", text.find("\"dst_buff\"")), 1, second);
+  EXPECT_EQ(plan_fault(text), "p: gpus[0].threadblocks[0].ops[0]: 2 sources; expected one");
+  // Two sources, of which a put over memory would take the first one's buffer for both.
+  text = changed("allgather_pair", "]", second, "\"put\"");
+  EXPECT_EQ(plan_fault(text),
+            "p: gpus[0].threadblocks[0].ops[1].src_buff[1].type: buffer o, and of the first source "
+            "i; expected one for all sources of a put over memory channels");
+}
+
 TEST(ImportMscclpp, IsRefusedWithThePlace) {
   const std::string file = "allreduce_pair";
   const std::pair<std::string, std::string> cases[] = {

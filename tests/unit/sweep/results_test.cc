@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/input_error.h"
@@ -87,6 +88,29 @@ TEST(ResultsPart, GivesBackWhatItTook) {
   EXPECT_EQ(back.error, "");
   EXPECT_EQ(rows.at("bad").error, bad.error);
   EXPECT_EQ(rows.at("bad").exit_code, 2);
+}
+
+// Messages between racks meet on one uplink. An engine that leaves that out says
+// so, and the folder keeps it.
+TEST(PointRunner, SaysWhatItsEngineLeftOut) {
+  Point point;
+  point.schedule = "binomial-pipeline:ranks=8,bytes=1MiB,block=64KiB";
+  point.platform = "two-level:racks=4,hosts=2,rate=8Gbps,oversubscription=16,placement=round-robin";
+  PointRunner runner;
+  std::vector<std::pair<std::string, Row>> rows;
+  for (const char* engine : {"analytic", "event", "flow"}) {
+    point.engine = engine;
+    const PointOutcome outcome = runner.answer(point);
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_EQ(outcome.contended, point.engine != "flow") << engine;
+    rows.emplace_back(engine, row_of(point, outcome));
+  }
+  const testing::TempFolder folder;
+  ResultsPart::free_one(folder.path().string()).add(rows, 0);
+  const std::map<std::string, Row> back = rows_of_parts(folder.path().string());
+  EXPECT_TRUE(back.at("analytic").contended);
+  EXPECT_TRUE(back.at("event").contended);
+  EXPECT_FALSE(back.at("flow").contended);
 }
 
 }  // namespace

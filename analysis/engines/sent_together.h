@@ -1,0 +1,29 @@
+// Which operations' messages left as one, as a trace tells: a channel that gathers sends a bundle
+// as one message, which has packets and a time on the wire of its own.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/schedule.h"
+#include "sched/trace.h"
+
+namespace slackline::analysis {
+
+class SentTogether {
+ public:
+  /// Of a channel that gathers, what left in one instant was one message. Without a trace, each
+  /// operation's message is alone.
+  SentTogether(const sched::Schedule& schedule, const sched::Trace* trace);
+
+  /// Whether the operation, an initiator, is the first of those in its message.
+  bool stands_for_all(sched::OpId op) const { return first_[op.value] == op; }
+  /// Of the message that the operation, an initiator, was in.
+  std::uint64_t bytes(sched::OpId op) const { return bytes_[first_[op.value].value]; }
+
+ private:
+  std::vector<sched::OpId> first_;
+  std::vector<std::uint64_t> bytes_;  // of the first of each message
+};
+
+}  // namespace slackline::analysis
