@@ -170,6 +170,12 @@ bool Executor::progress() {
   bool moved = options_.polls && see_completions();
   moved = see_timers() || moved;
   if (bundles_.next_due() && bundles_.flush_old(Clock::now(), queue_)) moved = true;
+  // A bundle without bytes is done as it leaves, for its age or for the room that another has made.
+  if (!bundles_.done.empty()) {
+    event();
+    take_bundled();
+    moved = true;
+  }
   moved = see_flags() || moved;
   if (!again_.empty()) {
     // An attempt in a round, so that peers are served and losses seen between them.

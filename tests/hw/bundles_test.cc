@@ -151,6 +151,33 @@ TEST(RunBundles, WhatGoesByItselfHoldsOthersBack) {
   }
 }
 
+// Nothing of such a bundle is posted: its operations are done when it leaves, for its age or for the
+// room that a message before it has made.
+TEST(RunBundles, PutsWithoutBytesAreDoneWhenTheirBundleLeaves) {
+  constexpr std::uint64_t kLarge = 100'000;
+  for (const Bundle bundle : {Bundle::kTraditional, Bundle::kOverflow}) {
+    testing::Draft draft;
+    draft.ranks = 2;
+    const ChannelId channel = draft.channel(0, 1, 1);
+    draft.channels[0].bundle = bundle;
+    draft.channels[0].bundle_bytes = 1000;
+    const BufferId here = draft.buffer(0, kLarge);
+    const BufferId there = draft.buffer(1, kLarge);
+    if (bundle == Bundle::kTraditional) {
+      draft.channels[0].bundle_delay = Time{1'000'000};
+    } else {
+      draft.put(channel, {here, 0, kLarge}, {there, 0, kLarge});  // too large to be copied
+    }
+    draft.put(channel, {here, 0, 0}, {there, 0, 0});
+    const Schedule schedule = draft.build();
+    testing::Loop loop;
+    testing::LoopRanks ranks(schedule, loop);
+    ranks.set_up();
+    ranks.begin();
+    EXPECT_TRUE(ranks.finish()) << name(bundle);
+  }
+}
+
 // A bundle says which operations it has. Whoever sent it is named if it cannot have them.
 TEST(RunBundles, WhatIsNoBundleIsRefused) {
   Gathered gathered(Bundle::kTraditional, "ssp", 0);
