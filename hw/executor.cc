@@ -81,11 +81,19 @@ std::vector<ChannelEnd> Executor::ends() const {
   const bool dealt = rails.are_several() && rails.rule != machine::RailRule::kRank;
   const std::vector<std::uint32_t> numbers = machine::numbers_for_rails(schedule_, rails);
   const sched::RankId own = program_.rank();
+  const auto rail = [&](sched::ChannelId channel, std::uint32_t peer) {
+    return dealt ? rails.of(0, own, sched::RankId(peer), numbers[channel.value]) : 0u;
+  };
   for (ChannelEnd& end : ends) {
-    if (dealt) end.rail = rails.of(0, own, sched::RankId(end.peer), numbers[end.channel]);
-    end.channel = channels_.of(sched::ChannelId(end.channel));
+    const sched::ChannelId channel(end.channel);
+    end.rail = rail(channel, end.peer);
+    end.channel = channels_.of(channel);
   }
-  ends.insert(ends.end(), bundles_.ends().begin(), bundles_.ends().end());
+  // Its bundles, and what acknowledges them, go by a channel's own rail.
+  for (std::size_t e = 0; e < bundles_.ends().size(); ++e) {
+    ends.push_back(bundles_.ends()[e]);
+    ends.back().rail = rail(bundles_.channels_of_ends()[e], ends.back().peer);
+  }
   return ends;
 }
 
