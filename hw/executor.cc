@@ -217,7 +217,13 @@ void Executor::event() {
 }
 
 bool Executor::takes_lane(std::uint32_t op) const {
-  return machine::holds_lane(program_.op(op).kind);
+  return machine::holds_lane(program_.op(op).kind) || is_flush(op);
+}
+
+// Of a channel that gathers: what is flushed leaves in the flush's turn on its lane.
+bool Executor::is_flush(std::uint32_t i) const {
+  const Op& op = program_.op(i);
+  return op.kind == OpKind::kFlush && schedule_.channel(op.channel).bundle != sched::Bundle::kNone;
 }
 
 void Executor::come_again(std::uint32_t region, double wait_s) {
@@ -295,7 +301,7 @@ bool Executor::serve(std::uint32_t lane) {
     if (kind == OpKind::kCalc) {
       hold_s += sched::seconds(schedule_.arguments(program_.op(op)).duration);
     }
-    if (!machine::is_posted(kind)) {
+    if (!machine::is_posted(kind) && kind != OpKind::kFlush) {
       event();
       issued(op);
     }
@@ -320,10 +326,6 @@ void Executor::issue(std::uint32_t i) {
   } else if (op.kind == OpKind::kDelay) {
     set_timer(i, sched::seconds(schedule_.arguments(op).duration), Timer::What::kDone);
   } else {
-    if (op.kind == OpKind::kFlush && bundles_.any()) {
-      bundles_.flush(i, queue_);
-      take_bundled();
-    }
     done(i);
   }
 }
@@ -332,6 +334,7 @@ void Executor::issue(std::uint32_t i) {
 void Executor::work(std::uint32_t i) {
   const OpKind kind = program_.op(i).kind;
   if (machine::is_posted(kind)) return post(i);
+  if (kind == OpKind::kFlush) return flush(i);
   if (kind == OpKind::kCopy) copy(program_, memory_, i);
   if (kind == OpKind::kReduce) reduce(program_, memory_, i);
   if (kind != OpKind::kCalc) event();  // whose time was the lane's
@@ -354,6 +357,15 @@ void Executor::post(std::uint32_t i) {
   }
   completions_left_[i] = *completions;
   silent_[i] = *completions == 0;
+  post_queued();
+}
+
+void Executor::flush(std::uint32_t i) {
+  event();
+  issued(i);
+  bundles_.flush(i, queue_);
+  take_bundled();
+  done(i);
   post_queued();
 }
 

@@ -174,6 +174,7 @@ class Executor {
   }
   void hold_back(std::uint32_t op, double wait_s) { set_timer(op, wait_s, Timer::What::kHeldBack); }
   bool takes_lane(std::uint32_t op) const;
+  bool is_flush(std::uint32_t op) const;
   void at_once(std::uint32_t node) { free_.push_back(node); }
   void come_again(std::uint32_t region, double wait_s);
   void attempt_begins(std::uint32_t) {}
@@ -201,6 +202,7 @@ class Executor {
   void issue(std::uint32_t op);
   void work(std::uint32_t op);
   void post(std::uint32_t op);
+  void flush(std::uint32_t op);
   bool post_queued();
   void take_bundled();
   std::vector<ChannelEnd> ends() const;

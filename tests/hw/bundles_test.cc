@@ -98,6 +98,32 @@ TEST(RunBundles, TheBytesOfMessagesFillThem) {
   ranks.expect_proved();
 }
 
+// As in a simulation: a calculation that has the lane keeps it waiting, and so does a delay of its
+// own.
+TEST(RunBundles, AFlushHasItsTurnOnItsLane) {
+  constexpr Time kMinute{60'000'000'000'000};
+  for (const bool calculates : {true, false}) {
+    Gathered gathered(Bundle::kTraditional, "sss", 0);
+    gathered.draft.channels[0].bundle_bytes = 1'000'000;
+    if (calculates) {
+      gathered.draft.add(OpKind::kCalc, 0);
+      gathered.draft.ops.back().arguments.emplace().duration = kMinute;
+    }
+    gathered.draft.add(OpKind::kFlush, 0, gathered.channel);
+    const Schedule schedule = gathered.draft.build();
+    machine::DelayPlan plan;
+    if (!calculates) plan.ops.push_back({OpId(3), kMinute, true, RankId::none()});
+    const machine::Delays delays(plan, schedule, machine::Platform{});
+    hw::ExecutorOptions options;
+    options.delays = &delays;
+    testing::Loop loop;
+    testing::LoopRanks ranks(schedule, loop);
+    ranks.set_up_alike(options);
+    ranks.begin();
+    EXPECT_EQ(posted(ranks, hw::RequestKind::kSend), 0u) << calculates;
+  }
+}
+
 // Nothing says how many messages without bytes a bundle has, but the memory for their headers.
 TEST(RunBundles, MessagesWithoutBytesFillTheirMemory) {
   std::string kinds(20000, 'e');
