@@ -45,7 +45,7 @@ struct IterationEnd {
 /// How often and for how long, warm-up included, is what rank 0 was told; the others go by it.
 struct RunOptions {
   std::uint32_t iterations = 1;  // ≥ 1
-  std::uint32_t warm_up = 1;     // iterations before those; in the first, transports connect
+  std::uint32_t warm_up = 1;     // before those; in the first, transports connect. Together < 2^32
   /// Not 0: as many iterations as it takes, and not `iterations`. The last is the first that begins
   /// when so much time has passed since the end of the warm-up, by rank 0's clock. At most
   /// kLongestDuration.
