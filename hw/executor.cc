@@ -254,7 +254,9 @@ void Executor::issued(std::uint32_t op) {
 
 void Executor::all_ended() {
   finish_s_ = event_s_;
-  if (!options_.timestamps) {
+  if (program_.size() == 0) {
+    finish_s_ = 0;  // however late it began
+  } else if (!options_.timestamps) {
     finish_s_ = std::chrono::duration<double>(Clock::now() - start_).count();
   } else if (core_.has_regions()) {
     // What ended last may be an alt that did nothing.

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <vector>
 
 #include "hw/executor.h"
 #include "tests/hw/loop_ranks.h"
+#include "tests/support/draft.h"
 
 namespace slackline {
 namespace {
@@ -173,6 +175,26 @@ TEST(ExecutorOptions, IterationsStartAfresh) {
     ranks.begin();
     ASSERT_TRUE(ranks.finish());
     ranks.expect_proved();
+  }
+}
+
+// However late it begins: the makespan of all ranks is not that.
+TEST(ExecutorOptions, ARankWithoutOperationsFinishesAtTheStart) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  draft.add(OpKind::kJoin, 0);
+  const sched::Schedule schedule = draft.build();
+  for (const bool timestamps : {true, false}) {
+    Loop loop;
+    LoopRanks ranks(schedule, loop);
+    hw::ExecutorOptions options;
+    options.timestamps = timestamps;
+    ranks.set_up_alike(options);
+    const auto start = hw::Executor::Clock::now() - std::chrono::seconds(5);
+    for (std::uint32_t r = 0; r < 2; ++r) ranks.executor(r).begin(start);
+    ASSERT_TRUE(ranks.finish());
+    EXPECT_GE(ranks.executor(0).finish_s(), timestamps ? 0 : 5);
+    EXPECT_EQ(ranks.executor(1).finish_s(), 0) << timestamps;
   }
 }
 
