@@ -30,7 +30,7 @@ Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
   if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
   if (!std::isfinite(trace.makespan_s())) return;
   if (loaded.structure) {
-    look_at_structure(*loaded.structure, schedule, trace);
+    look_at_structure(*loaded.structure, schedule, trace, clock_error);
     return;
   }
   if (!trace.results.empty()) look_at_words(schedule, trace);
@@ -40,11 +40,12 @@ Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
 }
 
 void Contents::look_at_structure(const sched::StructureProgram& program,
-                                 const sched::Schedule& schedule, const sched::Trace& trace) {
+                                 const sched::Schedule& schedule, const sched::Trace& trace,
+                                 const sched::ClockError& clock_error) {
   looked_at_ = fmt::format("{} on {}", human_count(program.ops.size(), "operation"),
                            program.table ? "hash-table" : "queue");
   for (const sched::Finding& finding :
-       sched::check_structure(program, trace, sched::kept_memory(schedule, trace))) {
+       sched::check_structure(program, trace, sched::kept_memory(schedule, trace), clock_error)) {
     findings_.push_back({std::string(sched::name(finding.breach)), finding.op, finding.message});
   }
 }

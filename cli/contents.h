@@ -41,7 +41,7 @@ class Contents {
     std::string message;
   };
   void look_at_structure(const sched::StructureProgram& program, const sched::Schedule& schedule,
-                         const sched::Trace& trace);
+                         const sched::Trace& trace, const sched::ClockError& clock_error);
   void look_at_words(const sched::Schedule& schedule, const sched::Trace& trace);
   void look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
                     const sched::ClockError& clock_error);
