@@ -303,9 +303,12 @@ class Run : public Command {
                       facts,
                       link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
-    const Contents contents(loaded, result.trace, [&](sched::RankId rank, double time_s) {
-      return result.clock_errors[rank.value].at(time_s);
-    });
+    const Contents contents(
+        loaded, result.trace,
+        [&](sched::RankId rank, double time_s) {
+          return result.clock_errors[rank.value].at(time_s);
+        },
+        options.timestamps);
     Answer answer(reader_, subject_of(loaded));
     answer_run(answer, run);
     contents.add_to(answer);
