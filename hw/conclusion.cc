@@ -1,7 +1,12 @@
 #include "hw/conclusion.h"
 
+#include <fmt/format.h>
+
 #include <optional>
+#include <thread>
 #include <utility>
+
+#include "hw/transport.h"
 
 namespace slackline::hw {
 namespace {
@@ -31,6 +36,24 @@ void Conclusion::tell(const Failed& failed) { tell(failed, {}); }
 void Conclusion::tell(const Failed& failed, const Finish& finish) {
   if (mesh_.rank() == 0) return hear(0, failed, finish);
   mesh_.send(0, kFinished, encode(RankFinish{failed, finish}));
+}
+
+void Conclusion::leave(const Error& error, Clock::duration patience) {
+  if (failed()) return;
+  Failed broken = describe_failure(error);
+  broken.message = fmt::format("rank {}: {}", mesh_.rank(), broken.message);
+  tell(broken);
+  const Clock::time_point deadline = Clock::now() + patience;
+  while (!is_over() && !mesh_.any_lost() && Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  // All meet before any leaves.
+  if (!failed()) return;
+  try {
+    mesh_.barrier();
+  } catch (const PeerLost&) {
+    // Why this rank leaves is what was thrown here.
+  }
 }
 
 bool Conclusion::listen(bool moved) {
@@ -82,10 +105,12 @@ bool Conclusion::is_over() {
 
 // Whether it was heard now.
 bool Conclusion::listen_to(std::uint32_t rank) {
-  if (over_ || heard_[rank]) return false;
+  if (over_) return false;
   const std::optional<Bytes> told = mesh_.try_receive(rank, kFinished);
   if (!told) return false;
   const RankFinish finish = read_from(rank, "end of an iteration", *told, read_rank_finish);
+  // Who has finished may fail yet, as it serves the others.
+  if (heard_[rank] && finish.failed.fault == Failed::Fault::kNone) return false;
   hear(rank, finish.failed, finish.finish);
   return true;
 }
@@ -93,9 +118,9 @@ bool Conclusion::listen_to(std::uint32_t rank) {
 // At rank 0.
 void Conclusion::hear(std::uint32_t rank, const Failed& failed, const Finish& finish) {
   if (over_) return;
+  if (!heard_[rank]) --left_;
   heard_[rank] = true;
   finishes_[rank] = finish;
-  --left_;
   failure_ = failed;
   if (this->failed() || left_ == 0) conclude();
 }

@@ -30,6 +30,10 @@ class Conclusion {
   void tell(const Finish& finish);
   void tell(const Failed& failed);
 
+  /// Something broke at this rank alone, which makes no more progress: tells all, unless they know
+  /// of a failure, and returns when they have heard it, or are lost, or after `patience`.
+  void leave(const Error& error, Clock::duration patience);
+
   /// Hears what others have told. Never waits. `moved`: this rank has, since it was asked last.
   /// Answers whether another has, as far as was told.
   bool listen(bool moved);

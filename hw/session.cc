@@ -78,6 +78,7 @@ class Run {
   RunStart agree_on_start(std::uint32_t iteration);
   RunStart iterate(std::uint32_t iteration);
   void conclude(double late_s);
+  void drive(double late_s);
   void keep(RunResult& result);
   void tell_of_iteration(bool counts) const;
   void choose_median(RunResult& result) const;
@@ -243,6 +244,20 @@ RunStart Run::iterate(std::uint32_t iteration) {
 // Returns when all ranks are through, since they may need this one's progress. Throws what any of
 // them comes to, at all of them.
 void Run::conclude(double late_s) {
+  try {
+    return drive(late_s);
+  } catch (const PeerLost&) {
+    throw;  // which the mesh tells all
+  } catch (const Stalled&) {
+    throw;  // as the others do
+  } catch (const Error& error) {
+    // The others would wait for this rank as long as they wait for anything.
+    conclusion_.leave(error, options_.stall_timeout);
+    throw;
+  }
+}
+
+void Run::drive(double late_s) {
   try {
     driver_->until([&] { return executor_->finished() || conclusion_.failed(); });
     if (!conclusion_.failed()) {
