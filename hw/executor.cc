@@ -178,8 +178,9 @@ bool Executor::progress() {
   bool moved = options_.polls && see_completions();
   moved = see_timers() || moved;
   if (bundles_.next_due() && bundles_.flush_old(Clock::now(), queue_)) moved = true;
-  // A bundle without bytes is done as it leaves, for its age or for the room that another has made.
-  if (!bundles_.done.empty()) {
+  // A bundle may leave for its age, or for the room that another has made; one without bytes is
+  // done then.
+  if (!bundles_.left.empty()) {
     event();
     take_bundled();
     moved = true;
@@ -371,10 +372,12 @@ void Executor::flush(std::uint32_t i) {
   post_queued();
 }
 
-// What bundles say was issued or is done.
+// What bundles say was issued, has left or is done.
 void Executor::take_bundled() {
   for (const std::uint32_t op : bundles_.issued) issued(op);
   bundles_.issued.clear();
+  for (const std::uint32_t op : bundles_.left) times_[op].wire_s = event_s_;
+  bundles_.left.clear();
   for (const std::uint32_t op : bundles_.done) done(op);
   bundles_.done.clear();
 }

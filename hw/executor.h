@@ -133,7 +133,8 @@ class Executor {
   /// The times of the rank's operations, in their order; infinite where one never came. Of posted
   /// operations issued_s is just before the transport took their last request. Where nobody waits
   /// for an operation, and the transport completes in order, its done_s is that of the next
-  /// signalled operation of its channel: it was done then, or earlier.
+  /// signalled operation of its channel: it was done then, or earlier. Of an operation that was
+  /// gathered wire_s is when its bundle left.
   /// With regions, see sched::OpTimes.
   std::span<const sched::OpTimes> times() const { return times_; }
   /// What each operation fetched last: Trace::results, of this rank. Empty if none fetches.

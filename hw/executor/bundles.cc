@@ -321,6 +321,7 @@ void Bundles::post(Line& line, RequestQueue& queue) {
   line.open = kNoOp;
   line.rule.close();
   line.rule.left();
+  left.insert(left.end(), slot.ops.begin(), slot.ops.end());
   if (line.written) return write(line, index, queue);
   slot.awaited = 2;
   line.told.push_back(index);

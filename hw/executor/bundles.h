@@ -78,8 +78,9 @@ class Bundles {
   /// A completion of its own.
   void complete(const Completion& completion, RequestQueue& queue);
 
-  /// What was issued, and what done, since they were cleared.
+  /// What was issued, what of it has left in a bundle, and what is done, since they were cleared.
   std::vector<std::uint32_t> issued;
+  std::vector<std::uint32_t> left;
   std::vector<std::uint32_t> done;
 
  private:

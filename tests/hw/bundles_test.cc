@@ -124,6 +124,26 @@ TEST(RunBundles, AFlushHasItsTurnOnItsLane) {
   }
 }
 
+// As in a simulation: what was gathered is on its way when its bundle is.
+TEST(RunBundles, TimesOnTheWireAreTheBundles) {
+  Gathered gathered(Bundle::kTraditional, "sss", 0);
+  gathered.draft.channels[0].bundle_bytes = 1'000'000;
+  gathered.draft.add(OpKind::kCalc, 0);
+  gathered.draft.ops.back().arguments.emplace().duration = Time{1'000'000'000};
+  gathered.draft.add(OpKind::kFlush, 0, gathered.channel);
+  const Schedule schedule = gathered.draft.build();
+  testing::Loop loop;
+  testing::LoopRanks ranks(schedule, loop);
+  ranks.set_up();
+  ranks.begin();
+  ASSERT_TRUE(ranks.finish());
+  const auto times = ranks.executor(0).times();
+  for (std::uint32_t send = 0; send < 3; ++send) {
+    EXPECT_LT(times[send].issued_s, times[send].wire_s) << send;
+    EXPECT_EQ(times[send].wire_s, times[4].issued_s) << send;
+  }
+}
+
 // Nothing says how many messages without bytes a bundle has, but the memory for their headers.
 TEST(RunBundles, MessagesWithoutBytesFillTheirMemory) {
   std::string kinds(20000, 'e');
