@@ -140,9 +140,14 @@ class TestbedCommand : public Command {
       return static_cast<std::uint32_t>(
           sched::parse_count(*hosts_, "--hosts", 2, hw::kMostTestbedHosts));
     }
-    if (const auto count = machine::node_count(platform)) return *count;
-    throw InputError(
-        fmt::format("{} has as many hosts as there are ranks; expected --hosts N", platform.name));
+    const std::optional<std::uint32_t> count = machine::node_count(platform);
+    if (!count) {
+      throw InputError(fmt::format("{} has as many hosts as there are ranks; expected --hosts N",
+                                   platform.name));
+    }
+    if (*count <= hw::kMostTestbedHosts) return *count;
+    throw InputError(fmt::format("{} has {} hosts; expected --hosts N, at most {} in a testbed",
+                                 platform.name, *count, hw::kMostTestbedHosts));
   }
 
   hw::TestbedLatency latency() const {

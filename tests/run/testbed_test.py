@@ -82,6 +82,7 @@ class Plan(RankCase):
     def test_what_cannot_be_is_refused(self):
         for arguments, word in (
                 (("star:rate=1Gbps",), "expected --hosts N"),
+                (("stampede",), "stampede has 6400 hosts; expected --hosts N, at most 250"),
                 (("torus:dims=4,rate=1Gbps",), "expected a tree of switches"),
                 ((STAR + ",ack=64", "--hosts", "2"), "ack: a testbed has acknowledgements of its own"),
                 ((STAR, "--hosts", "1"), "--hosts: '1'"),
