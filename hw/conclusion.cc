@@ -63,9 +63,13 @@ bool Conclusion::listen(bool moved) {
     is_over();
   }
   if (interval_ == Clock::duration::zero()) return false;
-  const bool heard = hear_of_movement();
+  const Clock::time_point now = Clock::now();
+  // They are few, and nobody is in a hurry.
+  const bool looks = !looked_at_ || now - *looked_at_ >= interval_ / 8;
+  if (looks) looked_at_ = now;
+  const bool heard = looks && hear_of_movement();
   moved_ = moved_ || moved || (heard && mesh_.rank() == 0);
-  if (moved_ && (!told_at_ || Clock::now() - *told_at_ >= interval_)) tell_of_movement();
+  if (moved_ && (!told_at_ || now - *told_at_ >= interval_)) tell_of_movement(now);
   return heard;
 }
 
@@ -79,8 +83,8 @@ bool Conclusion::hear_of_movement() {
 }
 
 // To rank 0, which tells all.
-void Conclusion::tell_of_movement() {
-  told_at_ = Clock::now();
+void Conclusion::tell_of_movement(Clock::time_point now) {
+  told_at_ = now;
   moved_ = false;
   if (mesh_.rank() != 0) return mesh_.send(0, kMoving, {});
   for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) mesh_.send(rank, kMoving, {});

@@ -235,6 +235,51 @@ TEST(Session, WhatBreaksAtARankThatHasFinishedIsToldToAll) {
   }
 }
 
+// Takes one request at a time, a tenth of a second after the one before.
+class SlowTransport final : public hw::PassingTransport {
+ public:
+  using PassingTransport::PassingTransport;
+  std::size_t post(std::span<const hw::WorkRequest> requests) override {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - taken_ < std::chrono::milliseconds(100)) return 0;
+    const std::size_t taken = PassingTransport::post(requests.first(1));
+    if (taken != 0) taken_ = now;
+    return taken;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point taken_;
+};
+
+// Rank 2 waits for twice as long as it would wait if nobody moved.
+TEST(Session, WhoWaitsForRanksThatMoveHasTime) {
+  transport_named("shm");
+  testing::Draft draft;
+  draft.ranks = 3;
+  const sched::ChannelId busy = draft.channel(0, 1);
+  const sched::ChannelId last = draft.channel(0, 2);
+  constexpr int kMessages = 30;
+  OpId sent;
+  for (int i = 0; i < kMessages; ++i) sent = draft.send(busy);
+  draft.edge(sent, draft.send(last));
+  for (int i = 0; i < kMessages; ++i) draft.recv(busy);
+  draft.recv(last);
+  const sched::Schedule schedule = draft.build();
+  MeshRanks processes;
+  processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(mesh_options);
+    std::unique_ptr<hw::Transport> net = transport_named("net");
+    if (mesh.rank() == 0) net = std::make_unique<SlowTransport>(std::move(net));
+    hw::Session session(mesh, *net);
+    hw::RunOptions options;
+    options.warm_up = 0;
+    options.stall_timeout = std::chrono::milliseconds(1500);
+    session.run(schedule, options);
+    say("through");
+  });
+  for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(processes.next(r), "through");
+}
+
 TEST(Leader, FollowersRunWhatTheLeaderRuns) {
   MeshRanks processes;
   transport_named("shm");
