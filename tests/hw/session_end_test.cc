@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/driver.h"
 #include "hw/leader.h"
 #include "hw/passing_transport.h"
 #include "sched/builder.h"
@@ -233,6 +234,19 @@ TEST(Session, WhatBreaksAtARankThatHasFinishedIsToldToAll) {
   for (const std::uint32_t broken : {0u, 2u}) {
     EXPECT_EQ(ends_with_broken(schedule, broken, 2000), all_told_of(broken));
   }
+}
+
+// Nobody hears of a message while it is on its way.
+TEST(LongestQuiet, HasTimeForTheLargestMessage) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId channel = draft.channel(0, 1);
+  const sched::BufferId from = draft.buffer(0, 2'500'000);
+  const sched::BufferId to = draft.buffer(1, 2'500'000);
+  draft.put(channel, {from, 0, 1000}, {to, 0, 1000});
+  EXPECT_NEAR(hw::longest_quiet(draft.build(), {}).count(), 0.0008, 1e-12);
+  draft.put(channel, {from, 0, 2'500'000}, {to, 0, 2'500'000});
+  EXPECT_NEAR(hw::longest_quiet(draft.build(), {}).count(), 2, 1e-12);
 }
 
 // Takes one request at a time, a tenth of a second after the one before.
