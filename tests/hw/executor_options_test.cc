@@ -186,8 +186,9 @@ TEST(ExecutorOptions, WordsStartAfreshInAnyCase) {
   const sched::Slice word{draft.buffer(1, 16), 8, 8};
   draft.pre.push_back({word, sched::ValueId(3), 0});
   draft.atomic(OpKind::kFetchAdd, channel, word);
-  draft.ops.back().arguments.emplace().operand = {.from = sched::Operand::From::kLiteral,
-                                                  .value = 5};
+  sched::Operand& operand = draft.ops.back().arguments.emplace().operand;
+  operand.from = sched::Operand::From::kLiteral;
+  operand.value = 5;
   const sched::Schedule schedule = draft.build();
   Loop loop;
   LoopRanks ranks(schedule, loop);
