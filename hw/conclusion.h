@@ -34,8 +34,8 @@ class Conclusion {
   /// of a failure, and part()s from them.
   void leave(const Error& error, Clock::duration patience);
 
-  /// After a failure: returns when all ranks have called it, so that none finds another gone and does
-  /// not know why; or when one has left, or after `patience`.
+  /// After a failure: returns when all ranks have called it, so that none finds another gone and
+  /// does not know why; or when rank 0 has left, or after `patience`.
   void part(Clock::duration patience);
 
   /// Hears what others have told. Never waits. `moved`: this rank has, since it was asked last.
