@@ -100,6 +100,8 @@ class Run : public Command {
                          machine::Delays(options.delays, loaded.schedule, options.platform));
     std::vector<double> slack_s;
     options.order = order(loaded.schedule, options, console, slack_s);
+    // A run is not to be lost for what its page cannot show.
+    if (report_file_) static_cast<void>(shown_on(loaded.schedule, options));
     const std::optional<Expectation> expected =
         expect_.resolve(loaded.schedule, setting(options, "simgrid", console), platform_, console);
     const Memory memory = memory_of(loaded.schedule);
@@ -303,9 +305,12 @@ class Run : public Command {
                       facts,
                       link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
-    const Contents contents(loaded, result.trace, [&](sched::RankId rank, double time_s) {
-      return result.clock_errors[rank.value].at(time_s);
-    });
+    const Contents contents(
+        loaded, result.trace,
+        [&](sched::RankId rank, double time_s) {
+          return result.clock_errors[rank.value].at(time_s);
+        },
+        options.timestamps);
     Answer answer(reader_, subject_of(loaded));
     answer_run(answer, run);
     contents.add_to(answer);
@@ -314,13 +319,17 @@ class Run : public Command {
     return contents.ok() && (!expected || expected->allows(measured_s)) ? 0 : 1;
   }
 
+  // The network on which a page shows the run.
+  static machine::Setting shown_on(const sched::Schedule& schedule, const hw::RunOptions& options) {
+    return {schedule, options.platform, engines::wiring_of(options.platform, schedule),
+            options.delays};
+  }
+
   void report(const LoadedSchedule& loaded, const hw::RunOptions& options,
               const hw::RunResult& result, Console& console) const {
     if (!report_file_) return;
     report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};
-    const machine::Setting setting(loaded.schedule, options.platform,
-                                   engines::wiring_of(options.platform, loaded.schedule),
-                                   options.delays);
+    const machine::Setting setting = shown_on(loaded.schedule, options);
     page.runs.push_back(reported_run("carried out", result.trace, setting));
     if (result.makespans_s.size() > 1) {
       page.samples_s = result.makespans_s;

@@ -32,6 +32,8 @@ namespace {
 
 // By two hosts of two cores, about.
 constexpr sched::Rate kMostCarried{2'000'000'000};
+// The highest rate that can be said.
+constexpr double kMostBits = 9e18;
 constexpr const char* kGuestsJoinWithin = "180s";
 // Soft-RoCE's timer goes on once what it was set for is acknowledged, and repeats what is in flight
 // when it ends. On a slow cable that costs the time of a block. So it is longer than runs are; the
@@ -138,16 +140,22 @@ class TestbedCommand : public Command {
       return static_cast<std::uint32_t>(
           sched::parse_count(*hosts_, "--hosts", 2, hw::kMostTestbedHosts));
     }
-    if (const auto count = machine::node_count(platform)) return *count;
-    throw InputError(
-        fmt::format("{} has as many hosts as there are ranks; expected --hosts N", platform.name));
+    const std::optional<std::uint32_t> count = machine::node_count(platform);
+    if (!count) {
+      throw InputError(fmt::format("{} has as many hosts as there are ranks; expected --hosts N",
+                                   platform.name));
+    }
+    if (*count <= hw::kMostTestbedHosts) return *count;
+    throw InputError(fmt::format("{} has {} hosts; expected --hosts N, at most {} in a testbed",
+                                 platform.name, *count, hw::kMostTestbedHosts));
   }
 
   hw::TestbedLatency latency() const {
     return bare_latency_ ? hw::TestbedLatency::kBare : hw::TestbedLatency::kTree;
   }
 
-  // Rates by one factor, and latencies by its inverse: the ratios of times stay.
+  // Rates by one factor, and latencies by its inverse: the ratios of times stay. Throws InputError
+  // where a rate or a time would be none.
   void scale(hw::SwitchTree& tree, machine::Platform& platform) {
     const auto of_cables = [&](const auto& change) {
       for (hw::SwitchTree::Host& host : tree.hosts) change(host.cable);
@@ -159,11 +167,24 @@ class TestbedCommand : public Command {
     const double factor = static_cast<double>(wanted.bits_per_second) /
                           static_cast<double>(fastest(tree).bits_per_second);
     const auto scaled = [&](sched::Rate rate) {
-      return sched::Rate{static_cast<std::uint64_t>(
-          std::llround(static_cast<double>(rate.bits_per_second) * factor))};
+      const double bits = static_cast<double>(rate.bits_per_second) * factor;
+      if (rate.bits_per_second != 0 && !(bits >= 0.5 && bits < kMostBits)) {
+        throw InputError(
+            fmt::format("--scale: '{}': a cable of {} would have {:.3g} bits a second; expected a "
+                        "scale by which each has 1 to {:g}",
+                        *scale_, sched::format_rate(rate), bits, kMostBits));
+      }
+      return sched::Rate{static_cast<std::uint64_t>(std::llround(bits))};
     };
     const auto stretched = [&](sched::Time time) {
-      return sched::Time(std::llround(static_cast<double>(time.count()) / factor));
+      const double picoseconds = static_cast<double>(time.count()) / factor;
+      if (!(picoseconds < static_cast<double>(sched::kForever.count()))) {
+        throw InputError(
+            fmt::format("--scale: '{}': a latency of {} would be {:.3g} s; expected less than 106 "
+                        "days",
+                        *scale_, sched::format_time(time), picoseconds * 1e-12));
+      }
+      return sched::Time(std::llround(picoseconds));
     };
     of_cables([&](hw::SwitchTree::Cable& cable) {
       cable = {scaled(cable.up), scaled(cable.down)};
@@ -171,6 +192,9 @@ class TestbedCommand : public Command {
     for (hw::SwitchTree::Host& host : tree.hosts) {
       for (sched::Time& latency : host.latency_to) latency = stretched(latency);
     }
+    factor_ = factor;
+    // A file of SimGrid's says all of it itself, and no figure of the platform's.
+    if (platform.topology.kind() == machine::TopologyKind::kSimgridFile) return;
     platform.rate = scaled(platform.rate);
     platform.latency = stretched(platform.latency);
     platform.topology.link_rate = scaled(platform.topology.link_rate);
@@ -178,7 +202,6 @@ class TestbedCommand : public Command {
     if (auto* const racks = std::get_if<machine::TwoLevel>(&platform.topology.shape)) {
       racks->uplink = scaled(racks->uplink);
     }
-    factor_ = factor;
   }
 
   // Ranks on the testbed's hosts, by what carries commands there.

@@ -25,26 +25,27 @@ bool is_of_calls(std::string_view pattern) {
 }  // namespace
 
 Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
-                   const sched::ClockError& clock_error) {
+                   const sched::ClockError& clock_error, bool timed) {
   const sched::Schedule& schedule = loaded.schedule;
   if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
   if (!std::isfinite(trace.makespan_s())) return;
   if (loaded.structure) {
-    look_at_structure(*loaded.structure, schedule, trace);
+    look_at_structure(*loaded.structure, schedule, trace, clock_error);
     return;
   }
   if (!trace.results.empty()) look_at_words(schedule, trace);
-  if (loaded.pattern && is_of_calls(*loaded.pattern) && schedule.regions().empty()) {
-    look_at_runs(schedule, trace, clock_error);
-  }
+  if (!loaded.pattern || !is_of_calls(*loaded.pattern) || !schedule.regions().empty()) return;
+  look_at_runs(schedule, trace);
+  if (timed) look_at_order(schedule, trace, clock_error);
 }
 
 void Contents::look_at_structure(const sched::StructureProgram& program,
-                                 const sched::Schedule& schedule, const sched::Trace& trace) {
+                                 const sched::Schedule& schedule, const sched::Trace& trace,
+                                 const sched::ClockError& clock_error) {
   looked_at_ = fmt::format("{} on {}", human_count(program.ops.size(), "operation"),
                            program.table ? "hash-table" : "queue");
   for (const sched::Finding& finding :
-       sched::check_structure(program, trace, sched::kept_memory(schedule, trace))) {
+       sched::check_structure(program, trace, sched::kept_memory(schedule, trace), clock_error)) {
     findings_.push_back({std::string(sched::name(finding.breach)), finding.op, finding.message});
   }
 }
@@ -63,13 +64,17 @@ void Contents::look_at_words(const sched::Schedule& schedule, const sched::Trace
 }
 
 // That bytes are right is another's proof; this is about when and how often.
-void Contents::look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
-                            const sched::ClockError& clock_error) {
-  looked_at_ += fmt::format("{}{} that ran once, in order,", looked_at_.empty() ? "" : " and ",
+void Contents::look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace) {
+  looked_at_ += fmt::format("{}{} that ran once", looked_at_.empty() ? "" : " and ",
                             human_count(schedule.op_count(), "operation"));
   for (const sched::Diagnostic& found : sched::check_ran_once(schedule, trace)) {
     findings_.push_back({"runs", found.op, found.message});
   }
+}
+
+void Contents::look_at_order(const sched::Schedule& schedule, const sched::Trace& trace,
+                             const sched::ClockError& clock_error) {
+  looked_at_ += ", in order,";
   const sched::Diagnostics disorder = clock_error ? sched::check_order(schedule, trace, clock_error)
                                                   : sched::check_order(schedule, trace);
   for (const sched::Diagnostic& found : disorder) {

@@ -19,9 +19,10 @@ class Contents {
  public:
   /// Looks where there is something to look at: the schedule is a data structure's, a remote
   /// invocation's or an irregular pattern's, or it has atomics and the trace what they fetched; and
-  /// the trace is of a run that came to its end. Without `clock_error` its times are exact.
+  /// the trace is of a run that came to its end. Without `clock_error` its times are exact. `timed`:
+  /// it has times. Without them nothing is said of order.
   Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
-           const sched::ClockError& clock_error = {});
+           const sched::ClockError& clock_error = {}, bool timed = true);
 
   bool ok() const { return findings_.empty(); }
   /// A line that says what was found, and one for each finding; empty where nothing was looked at.
@@ -41,10 +42,11 @@ class Contents {
     std::string message;
   };
   void look_at_structure(const sched::StructureProgram& program, const sched::Schedule& schedule,
-                         const sched::Trace& trace);
+                         const sched::Trace& trace, const sched::ClockError& clock_error);
   void look_at_words(const sched::Schedule& schedule, const sched::Trace& trace);
-  void look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace,
-                    const sched::ClockError& clock_error);
+  void look_at_runs(const sched::Schedule& schedule, const sched::Trace& trace);
+  void look_at_order(const sched::Schedule& schedule, const sched::Trace& trace,
+                     const sched::ClockError& clock_error);
 
   std::string looked_at_;  // "640 operations on hash-table"; empty: at nothing
   std::vector<Finding> findings_;

@@ -49,9 +49,12 @@ int run_sweep(const std::vector<SweepSize>& sizes, const JoinedRank& joined, Swe
       throw Error(fmt::format("{}: the bytes are wrong: {}", size.loaded.name, *result.breach), 1);
     }
     if (!reports) continue;
-    const Contents contents(size.loaded, result.trace, [&](sched::RankId rank, double time_s) {
-      return result.clock_errors[rank.value].at(time_s);
-    });
+    const Contents contents(
+        size.loaded, result.trace,
+        [&](sched::RankId rank, double time_s) {
+          return result.clock_errors[rank.value].at(time_s);
+        },
+        size.options.timestamps);
     ok = ok && contents.ok();
     report.add(size.bytes, size.loaded,
                figures_of(size.loaded.schedule, size.loaded.pattern, result.trace,

@@ -1,6 +1,10 @@
 #include "hw/conclusion.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace slackline::hw {
@@ -8,7 +12,7 @@ namespace {
 
 // Of the mesh. How an iteration ends is heard before the next begins; kMoving may come late, and
 // does no harm then.
-enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished, kMoving };
+enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished, kMoving, kParting, kParted };
 
 // Of one rank in one look, so that no rank holds this one up.
 constexpr int kMostWords = 16;
@@ -33,6 +37,35 @@ void Conclusion::tell(const Failed& failed, const Finish& finish) {
   mesh_.send(0, kFinished, encode(RankFinish{failed, finish}));
 }
 
+void Conclusion::leave(const Error& error, Clock::duration patience) {
+  if (failed()) return;
+  Failed broken = describe_failure(error);
+  broken.message = fmt::format("rank {}: {}", mesh_.rank(), broken.message);
+  tell(broken);
+  const Clock::time_point until = Clock::now() + patience;
+  while (!is_over() && !mesh_.any_lost() && Clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (failed()) part(until - Clock::now());
+}
+
+void Conclusion::part(Clock::duration patience) {
+  using std::chrono::milliseconds;
+  const Clock::time_point until = Clock::now() + patience;
+  const auto left = [&] {
+    return std::max(std::chrono::ceil<milliseconds>(until - Clock::now()), milliseconds(0));
+  };
+  if (mesh_.rank() != 0) {
+    mesh_.send(0, kParting, {});
+    mesh_.receive_within(left(), 0, kParted);
+    return;
+  }
+  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) {
+    mesh_.receive_within(left(), rank, kParting);
+  }
+  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) mesh_.send(rank, kParted, {});
+}
+
 bool Conclusion::listen(bool moved) {
   if (mesh_.rank() == 0) {
     for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) listen_to(rank);
@@ -40,9 +73,13 @@ bool Conclusion::listen(bool moved) {
     is_over();
   }
   if (interval_ == Clock::duration::zero()) return false;
-  const bool heard = hear_of_movement();
+  const Clock::time_point now = Clock::now();
+  // They are few, and nobody is in a hurry.
+  const bool looks = !looked_at_ || now - *looked_at_ >= interval_ / 8;
+  if (looks) looked_at_ = now;
+  const bool heard = looks && hear_of_movement();
   moved_ = moved_ || moved || (heard && mesh_.rank() == 0);
-  if (moved_ && (!told_at_ || Clock::now() - *told_at_ >= interval_)) tell_of_movement();
+  if (moved_ && (!told_at_ || now - *told_at_ >= interval_)) tell_of_movement(now);
   return heard;
 }
 
@@ -56,8 +93,8 @@ bool Conclusion::hear_of_movement() {
 }
 
 // To rank 0, which tells all.
-void Conclusion::tell_of_movement() {
-  told_at_ = Clock::now();
+void Conclusion::tell_of_movement(Clock::time_point now) {
+  told_at_ = now;
   moved_ = false;
   if (mesh_.rank() != 0) return mesh_.send(0, kMoving, {});
   for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) mesh_.send(rank, kMoving, {});
@@ -82,10 +119,12 @@ bool Conclusion::is_over() {
 
 // Whether it was heard now.
 bool Conclusion::listen_to(std::uint32_t rank) {
-  if (over_ || heard_[rank]) return false;
+  if (over_) return false;
   const std::optional<Bytes> told = mesh_.try_receive(rank, kFinished);
   if (!told) return false;
   const RankFinish finish = read_from(rank, "end of an iteration", *told, read_rank_finish);
+  // Who has finished may fail yet, as it serves the others.
+  if (heard_[rank] && finish.failed.fault == Failed::Fault::kNone) return false;
   hear(rank, finish.failed, finish.finish);
   return true;
 }
@@ -93,9 +132,9 @@ bool Conclusion::listen_to(std::uint32_t rank) {
 // At rank 0.
 void Conclusion::hear(std::uint32_t rank, const Failed& failed, const Finish& finish) {
   if (over_) return;
+  if (!heard_[rank]) --left_;
   heard_[rank] = true;
   finishes_[rank] = finish;
-  --left_;
   failure_ = failed;
   if (this->failed() || left_ == 0) conclude();
 }

@@ -1,6 +1,6 @@
 // How an iteration ends, known to all ranks alike: each tells rank 0 that it has finished, or why
 // it cannot, and rank 0 tells all. Before, those that move tell those that wait for them: how long
-// a rank takes over what is repeated is not known beforehand.
+// messages take, and a rank over what is repeated, is not known beforehand.
 #pragma once
 
 #include <chrono>
@@ -30,6 +30,14 @@ class Conclusion {
   void tell(const Finish& finish);
   void tell(const Failed& failed);
 
+  /// Something broke at this rank alone, which makes no more progress: tells all, unless they know
+  /// of a failure, and part()s from them.
+  void leave(const Error& error, Clock::duration patience);
+
+  /// After a failure: returns when all ranks have called it, so that none finds another gone and
+  /// does not know why; or when rank 0 has left, or after `patience`.
+  void part(Clock::duration patience);
+
   /// Hears what others have told. Never waits. `moved`: this rank has, since it was asked last.
   /// Answers whether another has, as far as was told.
   bool listen(bool moved);
@@ -50,11 +58,12 @@ class Conclusion {
   bool listen_to(std::uint32_t rank);
   void conclude();
   bool hear_of_movement();
-  void tell_of_movement();
+  void tell_of_movement(Clock::time_point now);
 
   Mesh& mesh_;
   const Clock::duration interval_;
-  std::optional<Clock::time_point> told_at_;  // that this rank moves
+  std::optional<Clock::time_point> told_at_;    // that this rank moves
+  std::optional<Clock::time_point> looked_at_;  // for words of movement
   bool moved_ = false;                        // and has not told, or not passed on
   std::vector<Finish> finishes_;
   std::vector<bool> heard_;  // rank 0: by rank

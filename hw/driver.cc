@@ -19,6 +19,9 @@ constexpr std::chrono::milliseconds kLongestSleep{20};
 // A sleeper looks that often at memory, and at the mesh's messages.
 constexpr std::chrono::microseconds kNap{50};
 constexpr std::chrono::milliseconds kLookAtMesh{1};
+// While a message is on its way nobody is told how far it is: it is given the time that it takes at
+// this rate.
+constexpr sched::Rate kSlowest{10'000'000};
 // Empty rounds between looks at the clock: a round takes a microsecond or so.
 constexpr std::uint64_t kRoundsPerLook = 64;
 
@@ -31,6 +34,11 @@ std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
     sum_s += sched::seconds(arguments.duration);
   }
   for (const sched::Region& region : schedule.regions()) sum_s += sched::seconds(region.backoff);
+  std::uint64_t largest = 0;
+  for (const sched::Op& op : schedule.ops()) {
+    if (sched::is_initiator(op.kind)) largest = std::max(largest, schedule.payload_bytes(op));
+  }
+  sum_s += static_cast<double>(largest) / kSlowest.bytes_per_second();
   const bool bundles = schedule.has_bundles();
   for (std::uint32_t i = 0; i < schedule.op_count() && bundles; ++i) {
     const sched::Op& op = schedule.ops()[i];

@@ -14,7 +14,7 @@
 namespace slackline::hw {
 
 /// How long the operations of a schedule and its delays can keep all ranks waiting at the most, if
-/// everything came one after the other.
+/// everything came one after the other; and the largest message, at 10 Mb/s.
 std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
                                             const machine::Delays& delays);
 

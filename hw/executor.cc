@@ -81,11 +81,19 @@ std::vector<ChannelEnd> Executor::ends() const {
   const bool dealt = rails.are_several() && rails.rule != machine::RailRule::kRank;
   const std::vector<std::uint32_t> numbers = machine::numbers_for_rails(schedule_, rails);
   const sched::RankId own = program_.rank();
+  const auto rail = [&](sched::ChannelId channel, std::uint32_t peer) {
+    return dealt ? rails.of(0, own, sched::RankId(peer), numbers[channel.value]) : 0u;
+  };
   for (ChannelEnd& end : ends) {
-    if (dealt) end.rail = rails.of(0, own, sched::RankId(end.peer), numbers[end.channel]);
-    end.channel = channels_.of(sched::ChannelId(end.channel));
+    const sched::ChannelId channel(end.channel);
+    end.rail = rail(channel, end.peer);
+    end.channel = channels_.of(channel);
   }
-  ends.insert(ends.end(), bundles_.ends().begin(), bundles_.ends().end());
+  // Its bundles, and what acknowledges them, go by a channel's own rail.
+  for (std::size_t e = 0; e < bundles_.ends().size(); ++e) {
+    ends.push_back(bundles_.ends()[e]);
+    ends.back().rail = rail(bundles_.channels_of_ends()[e], ends.back().peer);
+  }
   return ends;
 }
 
@@ -107,6 +115,8 @@ void Executor::reset(bool refill) {
   if (refill) {
     memory_.fill();
   } else {
+    if (!kept_) kept_.emplace(schedule_);
+    if (!kept_->empty()) memory_.fill(&*kept_);
     // What was seen in the last run must not be seen in this one.
     for (std::uint32_t i = 0; i < program_.size(); ++i) {
       if (program_.op(i).kind == OpKind::kPoll) lower_flag(program_, memory_, i);
@@ -170,6 +180,13 @@ bool Executor::progress() {
   bool moved = options_.polls && see_completions();
   moved = see_timers() || moved;
   if (bundles_.next_due() && bundles_.flush_old(Clock::now(), queue_)) moved = true;
+  // A bundle may leave for its age, or for the room that another has made; one without bytes is
+  // done then.
+  if (!bundles_.left.empty()) {
+    event();
+    take_bundled();
+    moved = true;
+  }
   moved = see_flags() || moved;
   if (!again_.empty()) {
     // An attempt in a round, so that peers are served and losses seen between them.
@@ -203,7 +220,13 @@ void Executor::event() {
 }
 
 bool Executor::takes_lane(std::uint32_t op) const {
-  return machine::holds_lane(program_.op(op).kind);
+  return machine::holds_lane(program_.op(op).kind) || is_flush(op);
+}
+
+// Of a channel that gathers: what is flushed leaves in the flush's turn on its lane.
+bool Executor::is_flush(std::uint32_t i) const {
+  const Op& op = program_.op(i);
+  return op.kind == OpKind::kFlush && schedule_.channel(op.channel).bundle != sched::Bundle::kNone;
 }
 
 void Executor::come_again(std::uint32_t region, double wait_s) {
@@ -234,7 +257,9 @@ void Executor::issued(std::uint32_t op) {
 
 void Executor::all_ended() {
   finish_s_ = event_s_;
-  if (!options_.timestamps) {
+  if (program_.size() == 0) {
+    finish_s_ = 0;  // however late it began
+  } else if (!options_.timestamps) {
     finish_s_ = std::chrono::duration<double>(Clock::now() - start_).count();
   } else if (core_.has_regions()) {
     // What ended last may be an alt that did nothing.
@@ -270,7 +295,7 @@ bool Executor::issue_ready() {
 // One operation at a time: what it releases may come before the rest.
 bool Executor::serve(std::uint32_t lane) {
   bool moved = false;
-  // Nobody overtakes requests that wait for room.
+  // Not without end before requests that wait for room.
   while (queue_.size() < kMostQueued || post_queued()) {
     const auto turn = core_.next_turn(lane, [](const machine::Lanes::Waiting&) { return false; });
     if (!turn) break;
@@ -281,7 +306,7 @@ bool Executor::serve(std::uint32_t lane) {
     if (kind == OpKind::kCalc) {
       hold_s += sched::seconds(schedule_.arguments(program_.op(op)).duration);
     }
-    if (!machine::is_posted(kind)) {
+    if (!machine::is_posted(kind) && kind != OpKind::kFlush) {
       event();
       issued(op);
     }
@@ -306,10 +331,6 @@ void Executor::issue(std::uint32_t i) {
   } else if (op.kind == OpKind::kDelay) {
     set_timer(i, sched::seconds(schedule_.arguments(op).duration), Timer::What::kDone);
   } else {
-    if (op.kind == OpKind::kFlush && bundles_.any()) {
-      bundles_.flush(i, queue_);
-      take_bundled();
-    }
     done(i);
   }
 }
@@ -318,6 +339,7 @@ void Executor::issue(std::uint32_t i) {
 void Executor::work(std::uint32_t i) {
   const OpKind kind = program_.op(i).kind;
   if (machine::is_posted(kind)) return post(i);
+  if (kind == OpKind::kFlush) return flush(i);
   if (kind == OpKind::kCopy) copy(program_, memory_, i);
   if (kind == OpKind::kReduce) reduce(program_, memory_, i);
   if (kind != OpKind::kCalc) event();  // whose time was the lane's
@@ -343,10 +365,21 @@ void Executor::post(std::uint32_t i) {
   post_queued();
 }
 
-// What bundles say was issued or is done.
+void Executor::flush(std::uint32_t i) {
+  event();
+  issued(i);
+  bundles_.flush(i, queue_);
+  take_bundled();
+  done(i);
+  post_queued();
+}
+
+// What bundles say was issued, has left or is done.
 void Executor::take_bundled() {
   for (const std::uint32_t op : bundles_.issued) issued(op);
   bundles_.issued.clear();
+  for (const std::uint32_t op : bundles_.left) times_[op].wire_s = event_s_;
+  bundles_.left.clear();
   for (const std::uint32_t op : bundles_.done) done(op);
   bundles_.done.clear();
 }

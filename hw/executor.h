@@ -32,6 +32,7 @@
 #include "machine/rails.h"
 #include "machine/run/core.h"
 #include "machine/run/operands.h"
+#include "sched/kept_memory.h"
 #include "sched/trace.h"
 
 namespace slackline::hw {
@@ -124,7 +125,8 @@ class Executor {
   void close();
 
   /// Another iteration: everything as after connect(). `refill`: the memory too, without which a
-  /// schedule with regions does not start as it did. Flags are lowered in any case.
+  /// schedule with regions does not start as it did. Flags are lowered, and what atomics and
+  /// addresses depend on is filled, in any case.
   void reset(bool refill);
 
   /// Whether the rank's bytes are those that the contract promises: nothing if so, else one line.
@@ -133,7 +135,8 @@ class Executor {
   /// The times of the rank's operations, in their order; infinite where one never came. Of posted
   /// operations issued_s is just before the transport took their last request. Where nobody waits
   /// for an operation, and the transport completes in order, its done_s is that of the next
-  /// signalled operation of its channel: it was done then, or earlier.
+  /// signalled operation of its channel: it was done then, or earlier. Of an operation that was
+  /// gathered wire_s is when its bundle left.
   /// With regions, see sched::OpTimes.
   std::span<const sched::OpTimes> times() const { return times_; }
   /// What each operation fetched last: Trace::results, of this rank. Empty if none fetches.
@@ -174,6 +177,7 @@ class Executor {
   }
   void hold_back(std::uint32_t op, double wait_s) { set_timer(op, wait_s, Timer::What::kHeldBack); }
   bool takes_lane(std::uint32_t op) const;
+  bool is_flush(std::uint32_t op) const;
   void at_once(std::uint32_t node) { free_.push_back(node); }
   void come_again(std::uint32_t region, double wait_s);
   void attempt_begins(std::uint32_t) {}
@@ -201,6 +205,7 @@ class Executor {
   void issue(std::uint32_t op);
   void work(std::uint32_t op);
   void post(std::uint32_t op);
+  void flush(std::uint32_t op);
   bool post_queued();
   void take_bundled();
   std::vector<ChannelEnd> ends() const;
@@ -218,6 +223,7 @@ class Executor {
   std::vector<std::uint64_t> results_;
   machine::Operands operands_;
   RankMemory memory_;
+  std::optional<sched::KeptMemory> kept_;  // once it is asked for
   RequestMaker maker_;
   Bundles bundles_;
   machine::RunCore<Executor> core_;

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 
 namespace slackline::hw {
 namespace {
 
-// What the followers need of the platform: machine::lane_time_s() of every operation is of it.
+// What the followers need of the platform: which rails there are, what a large message is, and how
+// long a straggler's lane is held.
 void write_platform(const machine::Platform& platform, ByteWriter& writer) {
   writer.add(platform.o_post.count());
   writer.add(platform.post_of_receive().count());
@@ -21,11 +23,12 @@ void write_platform(const machine::Platform& platform, ByteWriter& writer) {
 machine::Platform read_platform(ByteReader& reader) {
   machine::Platform platform;
   platform.o_post = sched::Time(reader.get<sched::Time::rep>());
-  ByteReader::require(platform.o_post.count() >= 0, "a time that is none");
   platform.o_post_recv = sched::Time(reader.get<sched::Time::rep>());
-  ByteReader::require(platform.o_post_recv->count() >= 0, "a time that is none");
-  const std::string switches = reader.text();
-  if (!switches.empty()) platform.switches = machine::parse_switches(switches, "switches");
+  ByteReader::require(platform.o_post.count() >= 0 && platform.o_post_recv->count() >= 0,
+                      "a time that is none");
+  if (const std::string switches = reader.text(); !switches.empty()) {
+    platform.switches = machine::parse_switches(switches, "switches");
+  }
   platform.copy_rate.bits_per_second = reader.get<std::uint64_t>();
   ByteReader::require(platform.copy_rate.bits_per_second != 0, "a rate of nothing");
   platform.interleave_bytes = reader.get<std::uint64_t>();

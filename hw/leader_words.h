@@ -26,7 +26,7 @@ struct LeaderOrder {
 std::vector<std::byte> encode_end();
 /// `schedule`: its text; empty: the one before runs again.
 std::vector<std::byte> encode_run(const RunOptions& options, std::string_view schedule);
-/// Throws BadBytes, and InputError for a delay plan that is none.
+/// Throws BadBytes, and InputError for a delay plan that is none and for switches that are none.
 LeaderOrder read_leader_order(ByteReader& reader);
 
 }  // namespace slackline::hw

@@ -45,13 +45,13 @@ struct IterationEnd {
 /// How often and for how long, warm-up included, is what rank 0 was told; the others go by it.
 struct RunOptions {
   std::uint32_t iterations = 1;  // ≥ 1
-  std::uint32_t warm_up = 1;     // iterations before those; in the first, transports connect
+  std::uint32_t warm_up = 1;     // before those; in the first, transports connect. Together < 2^32
   /// Not 0: as many iterations as it takes, and not `iterations`. The last is the first that begins
   /// when so much time has passed since the end of the warm-up, by rank 0's clock. At most
   /// kLongestDuration.
   std::chrono::milliseconds duration{0};
-  /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes,
-  /// and only schedules with regions, which go by them, have them filled.
+  /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes;
+  /// filled is what regions, fetched words and addresses depend on (sched/kept_memory.h).
   bool prove = true;
   Waiting waiting = Waiting::kPolling;
   std::chrono::milliseconds poll_for{50};

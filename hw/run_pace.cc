@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "base/error.h"
 #include "hw/bytes.h"
@@ -21,6 +23,11 @@ constexpr milliseconds kAskClockEvery{100};
 
 RunPace::RunPace(const RunOptions& options) : options_(options) {
   if (options.iterations == 0) throw InputError("iterations: 0; expected at least 1");
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (options.iterations > kMost - options.warm_up) {
+    throw InputError(fmt::format("iterations: {}, after {} to warm up; expected fewer than 2^32",
+                                 options.iterations, options.warm_up));
+  }
   if (options.duration < milliseconds::zero() || options.duration > kLongestDuration) {
     throw InputError(fmt::format("duration: {} ms; expected 0 to {}", options.duration.count(),
                                  milliseconds(kLongestDuration).count()));

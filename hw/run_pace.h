@@ -15,8 +15,8 @@ class RunPace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Throws InputError for no iterations, and for a duration below 0 or above kLongestDuration. The
-  /// options must outlive this.
+  /// Throws InputError for no iterations, for 2^32 of them with the warm-up, and for a duration
+  /// below 0 or above kLongestDuration. The options must outlive this.
   explicit RunPace(const RunOptions& options);
 
   /// Of iteration `iteration`, from 0 on and in order, where it is `now`.

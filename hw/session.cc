@@ -60,9 +60,8 @@ class Run {
         transport_(transport),
         schedule_(schedule),
         options_(options),
-        // Of static schedules it is known how long they may be quiet.
-        conclusion_(mesh, schedule.regions().empty() ? Clock::duration::zero()
-                                                     : options.stall_timeout / 4) {
+        // Who waits for ranks that move has time: how long their messages take is not known.
+        conclusion_(mesh, options.stall_timeout / 4) {
     set_up(first_channel, first_clock_channel);
   }
 
@@ -78,6 +77,7 @@ class Run {
   RunStart agree_on_start(std::uint32_t iteration);
   RunStart iterate(std::uint32_t iteration);
   void conclude(double late_s);
+  void drive(double late_s);
   void keep(RunResult& result);
   void tell_of_iteration(bool counts) const;
   void choose_median(RunResult& result) const;
@@ -244,6 +244,20 @@ RunStart Run::iterate(std::uint32_t iteration) {
 // them comes to, at all of them.
 void Run::conclude(double late_s) {
   try {
+    return drive(late_s);
+  } catch (const PeerLost&) {
+    throw;  // which the mesh tells all
+  } catch (const Stalled&) {
+    throw;  // as the others do
+  } catch (const Error& error) {
+    // The others would wait for this rank as long as they wait for anything.
+    conclusion_.leave(error, options_.failure_timeout);
+    throw;
+  }
+}
+
+void Run::drive(double late_s) {
+  try {
     driver_->until([&] { return executor_->finished() || conclusion_.failed(); });
     if (!conclusion_.failed()) {
       conclusion_.tell(Finish{executor_->finish_s(), late_s, executor_->clock_reads()});
@@ -254,8 +268,7 @@ void Run::conclude(double late_s) {
   if (!executor_->finished()) executor_->abandon();
   driver_->until([&] { return conclusion_.is_over(); });
   if (!conclusion_.failed()) return;
-  // Nobody leaves before all know why.
-  mesh_.barrier();
+  conclusion_.part(options_.stall_timeout);
   rethrow(conclusion_.failure());
 }
 

@@ -132,6 +132,7 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
         ends_.push_back({channels_.of_bundles(line.channel), channel.dst.value, true});
         ends_.push_back(
             {channels_.of_acknowledgements(line.channel), channel.dst.value, false, 0, true});
+        channels_of_ends_.insert(channels_of_ends_.end(), 2, line.channel);
       }
     }
     if (channel.dst == program.rank() && !shape.written) {
@@ -147,6 +148,7 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
       ends_.push_back({channels_.of_bundles(target.channel), channel.src.value, false});
       ends_.push_back(
           {channels_.of_acknowledgements(target.channel), channel.src.value, true, 0, true});
+      channels_of_ends_.insert(channels_of_ends_.end(), 2, target.channel);
     }
   }
 }
@@ -319,6 +321,7 @@ void Bundles::post(Line& line, RequestQueue& queue) {
   line.open = kNoOp;
   line.rule.close();
   line.rule.left();
+  left.insert(left.end(), slot.ops.begin(), slot.ops.end());
   if (line.written) return write(line, index, queue);
   slot.awaited = 2;
   line.told.push_back(index);

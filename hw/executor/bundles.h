@@ -54,6 +54,8 @@ class Bundles {
   bool any() const { return !lines_.empty() || !targets_.empty(); }
   /// Of its own channels, as the transport numbers them.
   std::span<const ChannelEnd> ends() const { return ends_; }
+  /// Which channel of the schedule each of them is for.
+  std::span<const sched::ChannelId> channels_of_ends() const { return channels_of_ends_; }
 
   /// Once, when all ranks are connected: posts the receives.
   void begin(RequestQueue& queue);
@@ -76,8 +78,9 @@ class Bundles {
   /// A completion of its own.
   void complete(const Completion& completion, RequestQueue& queue);
 
-  /// What was issued, and what done, since they were cleared.
+  /// What was issued, what of it has left in a bundle, and what is done, since they were cleared.
   std::vector<std::uint32_t> issued;
+  std::vector<std::uint32_t> left;
   std::vector<std::uint32_t> done;
 
  private:
@@ -151,6 +154,7 @@ class Bundles {
   std::vector<std::uint32_t> target_of_;  // likewise
   std::vector<LaunchPlace> places_;       // by tag
   std::vector<ChannelEnd> ends_;
+  std::vector<sched::ChannelId> channels_of_ends_;
 };
 
 }  // namespace slackline::hw

@@ -54,7 +54,9 @@ std::vector<bool> small_channels(const sched::Schedule& schedule) {
 std::vector<bool> used_channels(const sched::Schedule& schedule) {
   std::vector<bool> used(schedule.channels().size(), false);
   for (const sched::Op& op : schedule.ops()) {
-    if (op.channel.valid()) used[op.channel.value] = true;
+    if (!op.channel.valid()) continue;
+    const bool gathers = schedule.channel(op.channel).bundle != sched::Bundle::kNone;
+    if (op.kind != sched::OpKind::kFlush || gathers) used[op.channel.value] = true;
   }
   return used;
 }

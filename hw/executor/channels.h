@@ -41,7 +41,7 @@ class ExecutorChannels {
 /// Of each channel, whether none of its operations, at either end, carries more than kSmallMessage
 /// bytes, and nothing on it is gathered.
 std::vector<bool> small_channels(const sched::Schedule& schedule);
-/// Of each channel, whether any rank's operation is on it.
+/// Of each channel, whether any rank's operation is on it. A flush of what gathers nothing is none.
 std::vector<bool> used_channels(const sched::Schedule& schedule);
 
 }  // namespace slackline::hw

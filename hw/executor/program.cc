@@ -88,13 +88,18 @@ void RankProgram::follow_channels() {
     const std::uint32_t requests = schedule_.regions().empty() ? side.ops : 0;
     ends_.push_back({key.first, peer.value, key.second, requests, small[key.first]});
   }
-  // A channel that only carries polled puts has no operation at its target; its end is there all
-  // the same, for transports that connect channels one by one. What no rank uses has no ends.
+  // A channel that only carries polled puts has no operation at its target, and one of which
+  // regions leave only receives none at its source; its end is there all the same, for transports
+  // that connect channels one by one. What no rank uses has no ends.
   const std::vector<bool> used = used_channels(schedule_);
   for (std::uint32_t c = 0; c < schedule_.channels().size(); ++c) {
     const sched::Channel& channel = schedule_.channels()[c];
-    if (used[c] && channel.dst == rank_ && !sides.contains({c, false})) {
+    if (!used[c]) continue;
+    if (channel.dst == rank_ && !sides.contains({c, false})) {
       ends_.push_back({c, channel.src.value, false, 1, small[c]});
+    }
+    if (channel.src == rank_ && !sides.contains({c, true})) {
+      ends_.push_back({c, channel.dst.value, true, 1, small[c]});
     }
   }
 }

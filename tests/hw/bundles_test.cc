@@ -98,6 +98,52 @@ TEST(RunBundles, TheBytesOfMessagesFillThem) {
   ranks.expect_proved();
 }
 
+// As in a simulation: a calculation that has the lane keeps it waiting, and so does a delay of its
+// own.
+TEST(RunBundles, AFlushHasItsTurnOnItsLane) {
+  constexpr Time kMinute{60'000'000'000'000};
+  for (const bool calculates : {true, false}) {
+    Gathered gathered(Bundle::kTraditional, "sss", 0);
+    gathered.draft.channels[0].bundle_bytes = 1'000'000;
+    if (calculates) {
+      gathered.draft.add(OpKind::kCalc, 0);
+      gathered.draft.ops.back().arguments.emplace().duration = kMinute;
+    }
+    gathered.draft.add(OpKind::kFlush, 0, gathered.channel);
+    const Schedule schedule = gathered.draft.build();
+    machine::DelayPlan plan;
+    if (!calculates) plan.ops.push_back({OpId(3), kMinute, true, RankId::none()});
+    const machine::Delays delays(plan, schedule, machine::Platform{});
+    hw::ExecutorOptions options;
+    options.delays = &delays;
+    testing::Loop loop;
+    testing::LoopRanks ranks(schedule, loop);
+    ranks.set_up_alike(options);
+    ranks.begin();
+    EXPECT_EQ(posted(ranks, hw::RequestKind::kSend), 0u) << calculates;
+  }
+}
+
+// As in a simulation: what was gathered is on its way when its bundle is.
+TEST(RunBundles, TimesOnTheWireAreTheBundles) {
+  Gathered gathered(Bundle::kTraditional, "sss", 0);
+  gathered.draft.channels[0].bundle_bytes = 1'000'000;
+  gathered.draft.add(OpKind::kCalc, 0);
+  gathered.draft.ops.back().arguments.emplace().duration = Time{1'000'000'000};
+  gathered.draft.add(OpKind::kFlush, 0, gathered.channel);
+  const Schedule schedule = gathered.draft.build();
+  testing::Loop loop;
+  testing::LoopRanks ranks(schedule, loop);
+  ranks.set_up();
+  ranks.begin();
+  ASSERT_TRUE(ranks.finish());
+  const auto times = ranks.executor(0).times();
+  for (std::uint32_t send = 0; send < 3; ++send) {
+    EXPECT_LT(times[send].issued_s, times[send].wire_s) << send;
+    EXPECT_EQ(times[send].wire_s, times[4].issued_s) << send;
+  }
+}
+
 // Nothing says how many messages without bytes a bundle has, but the memory for their headers.
 TEST(RunBundles, MessagesWithoutBytesFillTheirMemory) {
   std::string kinds(20000, 'e');
@@ -148,6 +194,33 @@ TEST(RunBundles, WhatGoesByItselfHoldsOthersBack) {
     ranks.transport(0).held = false;
     EXPECT_EQ(posted(ranks, hw::RequestKind::kWrite), alone + 1) << name(kind);
     EXPECT_TRUE(ranks.finish()) << name(kind);
+  }
+}
+
+// Nothing of such a bundle is posted: its operations are done when it leaves, for its age or for the
+// room that a message before it has made.
+TEST(RunBundles, PutsWithoutBytesAreDoneWhenTheirBundleLeaves) {
+  constexpr std::uint64_t kLarge = 100'000;
+  for (const Bundle bundle : {Bundle::kTraditional, Bundle::kOverflow}) {
+    testing::Draft draft;
+    draft.ranks = 2;
+    const ChannelId channel = draft.channel(0, 1, 1);
+    draft.channels[0].bundle = bundle;
+    draft.channels[0].bundle_bytes = 1000;
+    const BufferId here = draft.buffer(0, kLarge);
+    const BufferId there = draft.buffer(1, kLarge);
+    if (bundle == Bundle::kTraditional) {
+      draft.channels[0].bundle_delay = Time{1'000'000};
+    } else {
+      draft.put(channel, {here, 0, kLarge}, {there, 0, kLarge});  // too large to be copied
+    }
+    draft.put(channel, {here, 0, 0}, {there, 0, 0});
+    const Schedule schedule = draft.build();
+    testing::Loop loop;
+    testing::LoopRanks ranks(schedule, loop);
+    ranks.set_up();
+    ranks.begin();
+    EXPECT_TRUE(ranks.finish()) << name(bundle);
   }
 }
 

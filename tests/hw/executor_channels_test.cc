@@ -14,6 +14,7 @@
 #include "sched/compile.h"
 #include "sched/program_writer.h"
 #include "tests/support/compiled.h"
+#include "tests/support/draft.h"
 
 namespace slackline {
 namespace {
@@ -71,10 +72,33 @@ TEST(ExecutorChannels, BothRanksHaveAnEndOfWhatEitherUses) {
   const ChannelId used = writer.connect(sched::RankId(1), sched::RankId(0));
   writer.send({sched::RankId(1)}, used, {});
   writer.receive({sched::RankId(0)}, used, {});
+  // A flush of what gathers nothing sends nothing.
+  testing::Draft draft;
+  draft.ranks = 2;
+  for (const sched::Bundle bundle : {sched::Bundle::kNone, sched::Bundle::kTraditional}) {
+    const ChannelId channel = draft.channel(0, 1);
+    draft.channels.back().bundle = bundle;
+    draft.add(sched::OpKind::kFlush, 0, channel);
+  }
+  // Where a region decides, a receive may stand alone.
+  sched::ScheduleBuilder builder(2);
+  sched::Channel one_way;
+  one_way.src = sched::RankId(0);
+  one_way.dst = sched::RankId(1);
+  sched::Op receive;
+  receive.kind = sched::OpKind::kRecv;
+  receive.rank = sched::RankId(1);
+  receive.channel = builder.add_channel(one_way);
+  sched::Region region;
+  region.kind = sched::RegionKind::kAlt;
+  region.entry = builder.add(receive);
+  region.count = 1;
+  builder.add_region(region);
   for (const auto& [schedule, unused] :
        {std::pair{compiled("chain:ranks=3,bytes=1000,block=100"), 0u},
         std::pair{compiled("chain:ranks=3,bytes=1000,block=100,ready=write"), 0u},
-        std::pair{writer.build(), 1u}}) {
+        std::pair{writer.build(), 1u}, std::pair{draft.build(), 1u},
+        std::pair{builder.build(), 0u}}) {
     std::set<std::pair<std::uint32_t, bool>> ends;
     for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
       const hw::RankProgram program(schedule, sched::RankId(r));

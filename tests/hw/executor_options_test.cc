@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <vector>
 
 #include "hw/executor.h"
 #include "tests/hw/loop_ranks.h"
+#include "tests/support/draft.h"
 
 namespace slackline {
 namespace {
@@ -160,6 +162,44 @@ TEST(ExecutorOptions, NoRoomIsNoHarm) {
   }
 }
 
+// A put in two pieces finds no room, and neither does a message behind it on its channel; those of
+// another go on meanwhile.
+TEST(ExecutorOptions, AChannelWithoutRoomHoldsUpNoOther) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId full = draft.channel(0, 1);
+  const sched::ChannelId other = draft.channel(0, 1);
+  const sched::BufferId from = draft.buffer(0, 64);
+  const sched::BufferId to = draft.buffer(1, 64);
+  draft.pre.push_back({{from, 0, 64}, sched::ValueId(0), 0});
+  draft.add(OpKind::kPut, 0, full, {{from, 0, 16}}, {{to, 0, 8}, {to, 24, 8}});
+  draft.post.push_back({{to, 24, 8}, sched::ValueId(0), 8});
+  draft.send(full, {{from, 0, 8}});
+  for (int i = 0; i < 3; ++i) draft.send(other, {{from, 0, 8}});
+  draft.recv(full, {{to, 8, 8}});
+  for (int i = 0; i < 3; ++i) draft.recv(other, {{to, 16, 8}});
+  const sched::Schedule schedule = draft.build();
+  Loop loop;
+  LoopRanks ranks(schedule, loop);
+  ranks.set_up(plain);
+  ranks.transport(0).full = {0};
+  ranks.begin();
+  for (int i = 0; i < 10; ++i) ranks.round();
+  const auto channels = [&] {
+    std::vector<std::uint32_t> found;
+    for (const hw::WorkRequest& request : ranks.transport(0).posted) {
+      found.push_back(request.channel);
+    }
+    return found;
+  };
+  EXPECT_EQ(channels(), std::vector<std::uint32_t>(3, 1));
+  ranks.transport(0).full.clear();
+  ASSERT_TRUE(ranks.finish());
+  ranks.expect_proved();
+  EXPECT_EQ(channels(), (std::vector<std::uint32_t>{1, 1, 1, 0, 0, 0}));
+  EXPECT_EQ(ranks.transport(0).posted.back().kind, hw::RequestKind::kSend);
+}
+
 TEST(ExecutorOptions, IterationsStartAfresh) {
   const sched::Schedule schedule = compiled("double-tree:ranks=5,bytes=2000,block=100");
   Loop loop;
@@ -173,6 +213,53 @@ TEST(ExecutorOptions, IterationsStartAfresh) {
     ranks.begin();
     ASSERT_TRUE(ranks.finish());
     ranks.expect_proved();
+  }
+}
+
+// What atomics fetch is the same in each iteration, whether or not all else is filled.
+TEST(ExecutorOptions, WordsStartAfreshInAnyCase) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId channel = draft.channel(0, 1);
+  const sched::Slice word{draft.buffer(1, 16), 8, 8};
+  draft.pre.push_back({word, sched::ValueId(3), 0});
+  draft.atomic(OpKind::kFetchAdd, channel, word);
+  sched::Operand& operand = draft.ops.back().arguments.emplace().operand;
+  operand.from = sched::Operand::From::kLiteral;
+  operand.value = 5;
+  const sched::Schedule schedule = draft.build();
+  Loop loop;
+  LoopRanks ranks(schedule, loop);
+  ranks.set_up(plain);
+  std::vector<std::uint64_t> fetched;
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    for (std::uint32_t r = 0; iteration > 0 && r < 2; ++r) ranks.executor(r).reset(iteration == 1);
+    ranks.begin();
+    ASSERT_TRUE(ranks.finish());
+    fetched.push_back(ranks.executor(0).results().front());
+  }
+  EXPECT_NE(fetched[0], 0u);
+  EXPECT_EQ(fetched[1], fetched[0]);
+  EXPECT_EQ(fetched[2], fetched[0]);
+}
+
+// However late it begins: the makespan of all ranks is not that.
+TEST(ExecutorOptions, ARankWithoutOperationsFinishesAtTheStart) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  draft.add(OpKind::kJoin, 0);
+  const sched::Schedule schedule = draft.build();
+  for (const bool timestamps : {true, false}) {
+    Loop loop;
+    LoopRanks ranks(schedule, loop);
+    hw::ExecutorOptions options;
+    options.timestamps = timestamps;
+    ranks.set_up_alike(options);
+    const auto start = hw::Executor::Clock::now() - std::chrono::seconds(5);
+    for (std::uint32_t r = 0; r < 2; ++r) ranks.executor(r).begin(start);
+    ASSERT_TRUE(ranks.finish());
+    EXPECT_GE(ranks.executor(0).finish_s(), timestamps ? 0 : 5);
+    EXPECT_EQ(ranks.executor(1).finish_s(), 0) << timestamps;
   }
 }
 

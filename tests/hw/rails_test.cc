@@ -7,14 +7,18 @@
 #include <vector>
 
 #include "base/error.h"
+#include "hw/executor.h"
+#include "hw/executor/channels.h"
 #include "hw/interface_address.h"
 #include "hw/passing_transport.h"
 #include "hw/rails_transport.h"
 #include "hw/session.h"
 #include "hw/transports.h"
 #include "sched/compile.h"
+#include "tests/hw/loop_transport.h"
 #include "tests/hw/mesh_ranks.h"
 #include "tests/hw/session_ranks.h"
+#include "tests/support/draft.h"
 
 namespace slackline {
 namespace {
@@ -96,6 +100,55 @@ TEST(RailsTransport, CarriesSchedules) {
   });
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(processes.next(rank), "done") << rank;
+  }
+}
+
+// Keeps what is opened.
+class EndsTransport final : public hw::PassingTransport {
+ public:
+  using PassingTransport::PassingTransport;
+  hw::Address open(std::span<const hw::ChannelEnd> ends) override {
+    opened.assign(ends.begin(), ends.end());
+    return PassingTransport::open(ends);
+  }
+  std::vector<hw::ChannelEnd> opened;
+};
+
+// What is told of a channel's bundles is on its rail, at either end, as its messages would be.
+TEST(RailsTransport, BundlesGoByTheRailOfTheirChannel) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::BufferId from = draft.buffer(0, 16);
+  const sched::BufferId to = draft.buffer(1, 16);
+  for (std::uint32_t c = 0; c < 2; ++c) {
+    const sched::ChannelId channel = draft.channel(0, 1);
+    draft.channels[c].bundle = sched::Bundle::kTraditional;
+    draft.channels[c].bundle_bytes = 8;
+    draft.send(channel, {{from, 8 * c, 8}});
+  }
+  for (std::uint32_t c = 0; c < 2; ++c) draft.recv(sched::ChannelId(c), {{to, 8 * c, 8}});
+  const sched::Schedule schedule = draft.build();
+  const hw::ExecutorChannels channels(schedule, 0);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    testing::Loop loop;
+    EndsTransport net(std::make_unique<testing::LoopTransport>(loop));
+    hw::ExecutorOptions options;
+    options.rails = {2, machine::RailRule::kChannel, {}};
+    const hw::Executor executor(schedule, sched::RankId(rank), net, options);
+    std::size_t found = 0;
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      const sched::ChannelId channel(c);
+      for (const std::uint32_t number : {channels.of(channel), channels.of_bundles(channel),
+                                         channels.of_acknowledgements(channel)}) {
+        for (const hw::ChannelEnd& end : net.opened) {
+          if (end.channel != number) continue;
+          EXPECT_EQ(end.rail, c) << "rank " << rank << ", number " << number;
+          ++found;
+        }
+      }
+    }
+    EXPECT_EQ(found, 6u);
+    EXPECT_EQ(net.opened.size(), 6u);
   }
 }
 

@@ -90,6 +90,15 @@ TEST(RunPace, WhatNobodyWaitsForIsRefused) {
   options.duration = milliseconds(0);
   options.iterations = 0;
   EXPECT_THROW(RunPace{options}, InputError);
+  // All are counted together.
+  options.iterations = 0xffffffff;
+  options.warm_up = 0;
+  const RunPace most(options);
+  options.warm_up = 1;
+  EXPECT_THROW(RunPace{options}, InputError);
+  options.warm_up = 0xffffffff;
+  options.iterations = 1;
+  EXPECT_THROW(RunPace{options}, InputError);
 }
 
 // As drift has taken by then what round trips leave open.

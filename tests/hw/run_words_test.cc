@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "hw/call/service_words.h"
@@ -188,6 +189,29 @@ TEST(LeaderWords, ComeWholeOrAreRefused) {
   EXPECT_EQ(refused(behind - 26, std::uint8_t{9}), kNoChoice);     // which rail a channel takes
   EXPECT_THAT(refused(behind - 30, std::uint32_t{0}), HasSubstr("no rails"));
   EXPECT_THAT(refused(behind - 46, std::uint64_t{0}), HasSubstr("a rate of nothing"));
+}
+
+// By which each follower reckons how long a straggler's lane is held.
+TEST(LeaderWords, TellWhatStragglersGoBy) {
+  hw::RunOptions options;
+  machine::Platform& platform = options.platform;
+  platform.o_post = sched::Time{300};
+  platform.copy_rate = sched::Rate{70};
+  for (const auto receive : {std::optional<sched::Time>(), std::optional(sched::Time{500})}) {
+    for (const char* const switches : {"", "rack-0+core"}) {
+      platform.o_post_recv = receive;
+      platform.switches = {};
+      if (*switches != '\0') platform.switches = machine::parse_switches(switches, "test");
+      const Bytes bytes = hw::encode_run(options, "a schedule");
+      expect_whole(bytes, hw::read_leader_order);
+      ByteReader reader(bytes);
+      const machine::Platform told = hw::read_leader_order(reader).options.platform;
+      EXPECT_EQ(told.o_post, platform.o_post);
+      EXPECT_EQ(told.post_of_receive(), platform.post_of_receive());
+      EXPECT_EQ(told.copy_rate, platform.copy_rate);
+      EXPECT_EQ(told.switches, platform.switches);
+    }
+  }
 }
 
 TEST(ServiceWords, ComeWholeOrAreRefused) {

@@ -4,15 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "hw/driver.h"
 #include "hw/leader.h"
+#include "hw/passing_transport.h"
 #include "sched/builder.h"
 #include "tests/hw/session_ranks.h"
+#include "tests/support/draft.h"
 
 namespace slackline {
 namespace {
@@ -166,6 +171,128 @@ TEST(Session, WhoWaitsInVainSaysSo) {
   const std::string second = processes.next(1);
   EXPECT_THAT(first + second, ::testing::HasSubstr("nothing happened for 0.3 s, and no rank is "
                                                    "lost; op "));
+}
+
+// Breaks when it is asked for completions once more than `polls` times.
+class BreakingTransport final : public hw::PassingTransport {
+ public:
+  BreakingTransport(std::unique_ptr<hw::Transport> under, int polls)
+      : PassingTransport(std::move(under)), left_(polls) {}
+  std::size_t poll(std::span<hw::Completion> completions) override {
+    if (left_-- <= 0) throw EnvironmentError("the card is gone");
+    return PassingTransport::poll(completions);
+  }
+
+ private:
+  int left_;
+};
+
+// What each of three ranks ends with, one of which has such a transport.
+std::vector<std::string> ends_with_broken(const sched::Schedule& schedule, std::uint32_t broken,
+                                          int polls) {
+  MeshRanks processes;
+  processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(mesh_options);
+    std::unique_ptr<hw::Transport> net = transport_named("net");
+    if (mesh.rank() == broken) net = std::make_unique<BreakingTransport>(std::move(net), polls);
+    hw::Session session(mesh, *net);
+    hw::RunOptions options;
+    options.warm_up = 0;
+    options.failure_timeout = std::chrono::milliseconds(50);
+    session.run(schedule, options);
+    say("no error");
+  });
+  std::vector<std::string> ends;
+  for (std::uint32_t r = 0; r < 3; ++r) ends.push_back(processes.next(r));
+  return ends;
+}
+
+std::vector<std::string> all_told_of(std::uint32_t broken) {
+  std::vector<std::string> ends(3, fmt::format("! 3 rank {}: the card is gone", broken));
+  ends[broken] = "! 3 the card is gone";
+  return ends;
+}
+
+TEST(Session, WhatBreaksAtOneRankIsToldToAll) {
+  transport_named("shm");
+  const sched::Schedule chain = compiled("chain:ranks=3,bytes=1000,block=100");
+  for (std::uint32_t broken = 0; broken < 3; ++broken) {
+    EXPECT_EQ(ends_with_broken(chain, broken, 0), all_told_of(broken));
+  }
+}
+
+// Who has finished serves the others until they have, too.
+TEST(Session, WhatBreaksAtARankThatHasFinishedIsToldToAll) {
+  transport_named("shm");
+  testing::Draft draft;
+  draft.ranks = 3;
+  draft.add(OpKind::kJoin, 0);
+  draft.add(OpKind::kCalc, 1);
+  draft.ops.back().arguments.emplace().duration = sched::Time{20'000'000'000'000};
+  draft.add(OpKind::kJoin, 2);
+  const sched::Schedule schedule = draft.build();
+  for (const std::uint32_t broken : {0u, 2u}) {
+    // In the first round it finishes.
+    EXPECT_EQ(ends_with_broken(schedule, broken, 1), all_told_of(broken));
+  }
+}
+
+// Nobody hears of a message while it is on its way.
+TEST(LongestQuiet, HasTimeForTheLargestMessage) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId channel = draft.channel(0, 1);
+  const sched::BufferId from = draft.buffer(0, 2'500'000);
+  const sched::BufferId to = draft.buffer(1, 2'500'000);
+  draft.put(channel, {from, 0, 1000}, {to, 0, 1000});
+  EXPECT_NEAR(hw::longest_quiet(draft.build(), {}).count(), 0.0008, 1e-12);
+  draft.put(channel, {from, 0, 2'500'000}, {to, 0, 2'500'000});
+  EXPECT_NEAR(hw::longest_quiet(draft.build(), {}).count(), 2, 1e-12);
+}
+
+// Takes one request at a time, a tenth of a second after the one before.
+class SlowTransport final : public hw::PassingTransport {
+ public:
+  using PassingTransport::PassingTransport;
+  std::size_t post(std::span<const hw::WorkRequest> requests) override {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - taken_ < std::chrono::milliseconds(100)) return 0;
+    const std::size_t taken = PassingTransport::post(requests.first(1));
+    if (taken != 0) taken_ = now;
+    return taken;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point taken_;
+};
+
+// Rank 2 waits for twice as long as it would wait if nobody moved.
+TEST(Session, WhoWaitsForRanksThatMoveHasTime) {
+  transport_named("shm");
+  testing::Draft draft;
+  draft.ranks = 3;
+  const sched::ChannelId busy = draft.channel(0, 1);
+  const sched::ChannelId last = draft.channel(0, 2);
+  constexpr int kMessages = 30;
+  OpId sent;
+  for (int i = 0; i < kMessages; ++i) sent = draft.send(busy);
+  draft.edge(sent, draft.send(last));
+  for (int i = 0; i < kMessages; ++i) draft.recv(busy);
+  draft.recv(last);
+  const sched::Schedule schedule = draft.build();
+  MeshRanks processes;
+  processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(mesh_options);
+    std::unique_ptr<hw::Transport> net = transport_named("net");
+    if (mesh.rank() == 0) net = std::make_unique<SlowTransport>(std::move(net));
+    hw::Session session(mesh, *net);
+    hw::RunOptions options;
+    options.warm_up = 0;
+    options.stall_timeout = std::chrono::milliseconds(1500);
+    session.run(schedule, options);
+    say("through");
+  });
+  for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(processes.next(r), "through");
 }
 
 TEST(Leader, FollowersRunWhatTheLeaderRuns) {

@@ -120,6 +120,13 @@ class Run(RankCase):
         self.good("convert", "run.trace", "--to", "csv", "-o", "run.csv")
         self.assertGreater(len(self.read("run.csv").splitlines()), 20)
 
+    def test_a_page_that_cannot_be_is_refused_before_the_run(self):
+        # A rank that nobody joins: it is not waited for.
+        said = self.bad("run", "chain:ranks=5,bytes=8", "-p", "two-level:racks=2,hosts=2",
+                        "--report", "r.html", "--rank", 0, "--ranks", 5, "--root",
+                        f"127.0.0.1:{free_port()}", "--join-timeout", "200ms")
+        self.assertIn("5 ranks", said)
+
     def test_a_delay_is_there(self):
         spec = "chain:ranks=2,bytes=64KiB,block=64KiB"
         document = self.document("run", spec, "--delay", "rank=0,step=0,by=80ms")
@@ -151,6 +158,14 @@ class Contents(RankCase):
                 document = json.loads(self.good("run", spec, "--transport", transport, "--json"))
                 self.assertEqual((document["contents_checked"], document["contents_findings"]),
                                  (True, []), (spec, transport))
+
+
+    def test_what_is_not_proved_begins_anew_in_each_iteration(self):
+        for spec in ("random-access:ranks=3,accesses=20,by=fetch-add", "queue:ranks=3,operations=20",
+                     "hash-table:ranks=3,operations=20"):
+            document = json.loads(self.good("run", spec, "--no-proof", "--iterations", 3, "--json"))
+            self.assertEqual((document["contents_checked"], document["contents_findings"]),
+                             (True, []), spec)
 
 
 class Dynamic(RankCase):

@@ -82,9 +82,14 @@ class Plan(RankCase):
     def test_what_cannot_be_is_refused(self):
         for arguments, word in (
                 (("star:rate=1Gbps",), "expected --hosts N"),
+                (("stampede",), "stampede has 6400 hosts; expected --hosts N, at most 250"),
                 (("torus:dims=4,rate=1Gbps",), "expected a tree of switches"),
                 ((STAR + ",ack=64", "--hosts", "2"), "ack: a testbed has acknowledgements of its own"),
                 ((STAR, "--hosts", "1"), "--hosts: '1'"),
+                (("two-level:racks=2,hosts=2,oversubscription=8,rate=100Gbps", "--scale", "1bps"),
+                 "--scale: '1bps': a cable of 25Gbps would have 0.25 bits a second"),
+                (("star:rate=100Gbps,latency=1s", "--hosts", "2", "--scale", "1bps"),
+                 "--scale: '1bps': a latency of 1s would be 1e+11 s; expected less than 106 days"),
                 ((STAR, "--hosts", "2", "--", "simulate", "x"), "'simulate' behind --"),
                 ((STAR, "--hosts", "2", "--", "each"), "expected a program behind it"),
                 ((STAR, "--hosts", "2", "--", "run", "x", "--rank=1"), "--rank=1 behind --"),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sched/trace.h"
+#include "sched/workloads/run_check.h"
 #include "sched/workloads/structures/structure.h"
 
 namespace slackline::sched {
@@ -57,12 +58,13 @@ std::vector<Finding> check_contents(const StructureProgram& program, const Trace
 std::vector<Finding> check_handlers(const StructureProgram& program, const Trace& trace);
 
 /// Operations on one structure that overlap in time although the level of one forbids the other:
-/// cw allows writes only, cr reads only, cl nothing of another rank. At most `most` of them.
+/// cw allows writes only, cr reads only, cl nothing of another rank. At most `most` of them. Times
+/// of different ranks are compared up to the errors of both, which are none without `clock_error`.
 std::vector<Finding> check_overlaps(const StructureProgram& program, const Trace& trace,
-                                    std::size_t most = 10);
+                                    std::size_t most = 10, const ClockError& clock_error = {});
 
 /// All three.
 std::vector<Finding> check_structure(const StructureProgram& program, const Trace& trace,
-                                     const FinalMemory& memory);
+                                     const FinalMemory& memory, const ClockError& clock_error = {});
 
 }  // namespace slackline::sched

@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Ran {
   LoadedSchedule loaded;
@@ -48,6 +49,22 @@ TEST(Contents, OfWhatRanWellAreReported) {
   }
   EXPECT_THAT(Ran(kCalls[3]).contents().report(), HasSubstr("as 36 fetch_adds and "));
   EXPECT_EQ(Ran("chain:ranks=3,bytes=100,block=10").contents().report(), "");
+}
+
+// As of a run without timestamps: its times are all 0, in which nothing is out of order.
+TEST(Contents, WithoutTimesNothingIsSaidOfOrder) {
+  for (const char* const spec : kCalls) {
+    Ran ran(spec);
+    for (sched::OpTimes& times : ran.trace.ops) {
+      times.ready_s = times.issued_s = times.wire_s = times.done_s = 0;
+    }
+    const Contents contents(ran.loaded, ran.trace, {}, false);
+    EXPECT_TRUE(contents.ok()) << spec << contents.report();
+    EXPECT_THAT(contents.report(), HasSubstr(" operations that ran once should leave them\n"));
+    EXPECT_THAT(contents.report(), Not(HasSubstr("order"))) << spec;
+    ran.trace.ops.back().attempts = 2;
+    EXPECT_FALSE(Contents(ran.loaded, ran.trace, {}, false).ok()) << spec;
+  }
 }
 
 TEST(Contents, AnOperationThatRanTwiceOrNotAtAllIsFound) {

@@ -20,6 +20,7 @@ namespace {
 using sched::describe_entry;
 using sched::Finding;
 using sched::OpId;
+using sched::RankId;
 using sched::StructureOp;
 using sched::StructurePart;
 using Texts = std::vector<std::string>;
@@ -411,26 +412,45 @@ TEST(CallFindings, HandlersRunOnceAndInOrder) {
   }
 }
 
-// An insert and a find of one table, the find beginning `after_s` before the insert ends.
+// An insert and a find of one table, the find beginning `overlap_s` before the insert ends.
+Structure that_overlap(double overlap_s) {
+  Structure run("hash-table:ranks=2,operations=2,level=cw");
+  sched::StructureProgram& program = run.program;
+  const auto write = std::find_if(program.ops.begin(), program.ops.end(),
+                                  [](const StructureOp& op) { return is_write(op.access); });
+  const auto read = std::find_if(program.ops.begin(), program.ops.end(),
+                                 [](const StructureOp& op) { return !is_write(op.access); });
+  std::vector<StructureOp> two = {*write, *read};
+  two[0].after = OpId::none();
+  // What the read begins after: any operation that neither ends with.
+  OpId other(0);
+  while (other == two[0].last || other == two[1].last) ++other.value;
+  two[1].after = other;
+  run.ran.trace.ops[two[0].last.value].done_s = 1e-6;
+  run.ran.trace.ops[other.value].done_s = 1e-6 - overlap_s;
+  run.ran.trace.ops[two[1].last.value].done_s = 2e-6;
+  program.ops = two;
+  return run;
+}
+
+// Of different ranks, up to the errors of both of their clocks; a rank has one clock.
+TEST(StructureOverlaps, AreOfMoreThanTheClocksLeaveOpen) {
+  const auto overlaps = [](double overlap_s, bool same_rank) {
+    Structure run = that_overlap(overlap_s);
+    run.program.ops[0].rank = RankId(0);
+    run.program.ops[1].rank = RankId(same_rank ? 0 : 1);
+    const auto clock_error = [](RankId rank, double) { return rank == RankId(0) ? 1e-9 : 3e-9; };
+    return sched::check_overlaps(run.program, run.ran.trace, 9, clock_error).size();
+  };
+  EXPECT_EQ(overlaps(3.9e-9, false), 0u);
+  EXPECT_EQ(overlaps(4.1e-9, false), 1u);
+  EXPECT_EQ(overlaps(2e-12, true), 1u);
+}
+
 TEST(StructureOverlaps, AreOfMoreThanAnInstant) {
   const auto overlaps = [](double overlap_s, std::size_t most = 9) {
-    Structure run("hash-table:ranks=2,operations=2,level=cw");
-    sched::StructureProgram& program = run.program;
-    const auto write = std::find_if(program.ops.begin(), program.ops.end(),
-                                    [](const StructureOp& op) { return is_write(op.access); });
-    const auto read = std::find_if(program.ops.begin(), program.ops.end(),
-                                   [](const StructureOp& op) { return !is_write(op.access); });
-    std::vector<StructureOp> two = {*write, *read};
-    two[0].after = OpId::none();
-    // What the read begins after: any operation that neither ends with.
-    OpId other(0);
-    while (other == two[0].last || other == two[1].last) ++other.value;
-    two[1].after = other;
-    run.ran.trace.ops[two[0].last.value].done_s = 1e-6;
-    run.ran.trace.ops[other.value].done_s = 1e-6 - overlap_s;
-    run.ran.trace.ops[two[1].last.value].done_s = 2e-6;
-    program.ops = two;
-    return sched::check_overlaps(program, run.ran.trace, most);
+    const Structure run = that_overlap(overlap_s);
+    return sched::check_overlaps(run.program, run.ran.trace, most);
   };
   EXPECT_TRUE(overlaps(0).empty());
   EXPECT_TRUE(overlaps(0.5e-12).empty());
