@@ -14,6 +14,7 @@
 #include "sched/export/graph.h"
 #include "sched/export/json.h"
 #include "sched/export/msccl.h"
+#include "sched/export/mscclpp.h"
 #include "sched/text.h"
 
 namespace slackline::sched {
@@ -36,6 +37,7 @@ constexpr std::array kExporters = {
                   write_goal_binary, 300, true},
     ExporterEntry{"csv", "one row per data message", write_csv, 300},
     ExporterEntry{"msccl-xml", "an algorithm for MSCCL's GPU runtime", write_msccl, 700},
+    ExporterEntry{"mscclpp-json", "an execution plan for MSCCL++'s GPU runtime", write_mscclpp, 6000},
     ExporterEntry{"chakra", "a trace of each rank for astra-sim: PREFIX.RANK.et", nullptr, 600,
                   true, write_chakra, ".et"},
 };
