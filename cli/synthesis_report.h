@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "analysis/synthesis/synthesize.h"
 #include "cli/answer.h"
 
 namespace slackline::cli {
@@ -19,9 +21,14 @@ struct SynthesisReport {
   std::uint32_t attempts = 0;    // schedules that were simulated
   std::uint32_t improved = 0;    // changes that were kept
   std::uint32_t sizes_left = 0;  // block sizes that make too many moves
+  // Of each block size for which the fewest steps were searched.
+  std::vector<analysis::SynthesizedSteps> exact = {};
+  std::uint64_t exact_left = 0;  // block sizes with too many units for that
 
   /// One line for people.
   std::string verdict() const;
+  /// A row for each block size that was searched.
+  void say_steps(Answer& answer) const;
   /// The keys of the document; or, without a synthesis, nulls in their place.
   void say(Answer& answer) const;
   static void say_none(Answer& answer);

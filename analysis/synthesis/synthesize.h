@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,18 @@ struct SynthesisRequest {
   std::uint32_t jobs = 1;  // at a time; changes nothing
   /// Sizes and starts that make more moves are left out.
   std::uint64_t most_moves = 8192;
+  /// Also search for the fewest steps (exact.h), by at most so many choices for each size of units.
+  /// Not for an allreduce, which is two collectives.
+  std::optional<std::uint64_t> exact_nodes;
+};
+
+/// What the search for the fewest steps has found for a size of units.
+struct SynthesizedSteps {
+  std::uint64_t block_bytes = 1;
+  std::uint32_t steps = 0;
+  std::uint32_t at_least = 0;  // no schedule in steps has fewer; below `steps`: that is not proven
+  std::uint64_t nodes = 0;     // choices that were looked at
+  double makespan_s = 0;       // of such a schedule, by the flow engine
 };
 
 struct Synthesized {
@@ -43,6 +56,7 @@ struct Synthesized {
   std::uint32_t improved = 0;    // changes that were kept
   std::uint32_t attempts = 0;    // schedules that were simulated before
   std::uint32_t sizes_left = 0;  // sizes of units that make too many moves
+  std::vector<SynthesizedSteps> exact = {};  // of each size that was searched, as they stood
 };
 
 /// Told what goes on, how much of it is done, and of how much.
@@ -52,7 +66,8 @@ using SynthesisProgress =
 /// Greedy attempts for each size of units, and the starts, each simulated by the flow engine; then
 /// the best ones, of different makespans, are improved. The title is `synthesized:…`, with what it
 /// was made from. The same request gives the same schedule. It is not proved here. `wiring` has a
-/// route between every two ranks. Throws InputError if every size makes too many moves.
+/// route between every two ranks. Throws InputError if every size makes too many moves, or all have
+/// too many units for a search that is wanted; and what StepNetwork does.
 Synthesized synthesize(const SynthesisRequest& request, const machine::Platform& platform,
                        const machine::Wiring& wiring, const SynthesisProgress& progress = {});
 

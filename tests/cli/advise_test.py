@@ -188,6 +188,38 @@ class Advise(ProgramCase):
         self.assertIn("seed=7", one["synthesized"])
         self.assertIsNone(self.advise("--ranks", "4", "--bytes", "1MiB", *FEW)["synthesized"])
 
+    def test_the_fewest_steps(self):
+        star = ("--ranks", "8", "--bytes", "256KiB", "-p", "star:latency=1us", "--patterns",
+                "binomial-pipeline", "--samples", "0", "--confirm", "1", "--synthesize", "--attempts", "2",
+                "--improvements", "5", "--exact")
+        found = self.document("advise", *star, "--blocks", "32KiB,64KiB,4KiB")["synthesized_steps"]
+        # Those of the binomial pipeline: k - 1 + log2 n. 64 blocks are too many for the search.
+        self.assertEqual([(s["block_bytes"], s["steps"], s["at_least"]) for s in found],
+                         [(32768, 10, 10), (65536, 6, 6)])
+        told = self.good("advise", *star, "--blocks", "32KiB,64KiB,4KiB")
+        self.assertRegex(told, r"fewest steps +10 in blocks of 32KiB, .*: none has fewer")
+        self.assertIn("1 block size left out, with more than 64 units of all ranks together", told)
+        # No pattern says how: without it one choice is not enough, and that is said.
+        torus = ("--ranks", "6", "--bytes", "96KiB", "-p", "torus:dims=6,latency=1us", "--patterns",
+                 "sequential", "--blocks", "32KiB", "--samples", "0", "--confirm", "1", "--synthesize",
+                 "--attempts", "1", "--improvements", "0", "--exact")
+        (one,) = self.document("advise", *torus, "--nodes", "1")["synthesized_steps"]
+        self.assertLessEqual(one["at_least"], one["steps"])
+        (all_of_it,) = self.document("advise", *torus)["synthesized_steps"]
+        self.assertEqual(all_of_it["at_least"], all_of_it["steps"])
+        self.assertLessEqual(all_of_it["steps"], one["steps"])
+        self.assertIsNone(self.synthesize("multicast")["synthesized_steps"])
+        for arguments, said in [(("--collective", "allreduce"), "fewest steps: an allreduce is two"),
+                                (("--ranks", "9"), "fewest steps: 9 ranks; expected at most 8"),
+                                (("--blocks", "4KiB"), "fewest steps: 512 units of all ranks together")]:
+            kept = [*star]
+            if arguments[0] == "--ranks":
+                kept[1], arguments = "9", ()
+            if arguments[:1] == ("--collective",):
+                kept = [a for a in kept if a not in ("--patterns", "binomial-pipeline")]
+            self.assertIn(said, self.bad("advise", *kept, "--blocks", "32KiB", *arguments)
+                          if arguments[:1] != ("--blocks",) else self.bad("advise", *kept, *arguments))
+
     def test_collectives_are_compared(self):
         found = self.advise("--collective", "reduce-scatter", "--ranks", "6", "--bytes", "600KB",
                             "--blocks", "64KiB", "--samples", "0", "--confirm", "all")
@@ -217,6 +249,8 @@ class Advise(ProgramCase):
                  "did you mean 'ring'"),
                 ([*size, "--out", "s.slackline"], "--out: without --synthesize"),
                 ([*size, "--attempts", "3"], "--attempts: without --synthesize"),
+                ([*size, "--exact"], "--exact: without --synthesize"),
+                ([*size, "--synthesize", "--nodes", "5"], "--nodes: without --exact"),
                 ([*size, "--synthesize", "--attempts", "0"], "--attempts"),
                 (["--ranks", "13", "--bytes", "1MiB", "-p", SHARED], "13 ranks on 12 hosts"),
         ]:
