@@ -130,7 +130,7 @@ void AdviceReport::say(Answer& answer) const {
     answer.digest_row();
     if (synthesis) {
       answer.row("synthesized", synthesis->verdict());
-      synthesis->say_steps(answer);
+      synthesis->say_more(answer);
     }
     answer.set("best_platform", platform_of(*best));
     answer.set("best_platform_spec", best->platform.spec());

@@ -33,7 +33,14 @@ std::string SynthesisReport::verdict() const {
   return text;
 }
 
-void SynthesisReport::say_steps(Answer& answer) const {
+void SynthesisReport::say_more(Answer& answer) const {
+  if (descent) {
+    answer.row("descent", fmt::format("{} kept in {}, from {}; {}", human_count(descent->kept, "change"),
+                                      human_count(descent->runs, "run"),
+                                      sched::human_seconds(descent->before_s),
+                                      descent->at_end ? "nothing near it is faster"
+                                                      : "ended by --descend, not at its end"));
+  }
   for (const analysis::SynthesizedSteps& found : exact) {
     std::string text =
         fmt::format("{} in blocks of {}, {}: ", found.steps, sched::format_bytes(found.block_bytes),
@@ -64,6 +71,14 @@ void SynthesisReport::say(Answer& answer) const {
   answer.set("synthesized_ratio", ratio());
   answer.set("synthesized_attempts", attempts);
   answer.set("synthesized_improved", improved);
+  if (descent) {
+    answer.set("synthesized_descent_kept", descent->kept);
+    answer.set("synthesized_descent_runs", descent->runs);
+    answer.set("synthesized_descent_at_end", descent->at_end);
+  } else {
+    answer.set_null({"synthesized_descent_kept", "synthesized_descent_runs",
+                     "synthesized_descent_at_end"});
+  }
   if (exact.empty()) return answer.set_null({"synthesized_steps"});
   const auto of = [&](auto i) -> const analysis::SynthesizedSteps& { return exact[i]; };
   answer.list("synthesized_steps", rows_of(exact.size()),
@@ -78,7 +93,8 @@ void SynthesisReport::say_none(Answer& answer) {
   answer.set_null({"synthesized", "synthesized_digest", "synthesized_start",
                    "synthesized_block_bytes", "synthesized_makespan_s", "synthesized_greedy_s",
                    "synthesized_named_s", "synthesized_ratio", "synthesized_attempts",
-                   "synthesized_improved", "synthesized_steps"});
+                   "synthesized_improved", "synthesized_descent_kept", "synthesized_descent_runs",
+                   "synthesized_descent_at_end", "synthesized_steps"});
 }
 
 }  // namespace slackline::cli

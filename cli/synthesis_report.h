@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,12 @@ struct SynthesisReport {
   // Of each block size for which the fewest steps were searched.
   std::vector<analysis::SynthesizedSteps> exact = {};
   std::uint64_t exact_left = 0;  // block sizes with too many units for that
+  std::optional<analysis::SynthesizedDescent> descent = {};
 
   /// One line for people.
   std::string verdict() const;
-  /// A row for each block size that was searched.
-  void say_steps(Answer& answer) const;
+  /// Rows of what was done beside: by descent, and for each block size that was searched.
+  void say_more(Answer& answer) const;
   /// The keys of the document; or, without a synthesis, nulls in their place.
   void say(Answer& answer) const;
   static void say_none(Answer& answer);

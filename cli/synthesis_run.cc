@@ -65,6 +65,7 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
   synthesis.seed = options.seed;
   synthesis.jobs = options.jobs;
   synthesis.exact_nodes = options.exact_nodes;
+  synthesis.descent_runs = options.descent_runs;
 
   const machine::Wiring wiring = engines::wiring_of_ranks(named.platform, request.ranks);
   analysis::Synthesized found =
@@ -92,6 +93,7 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
   report.improved = found.improved;
   report.sizes_left = found.sizes_left;
   report.exact = std::move(found.exact);
+  report.descent = found.descent;
   if (options.exact_nodes) report.exact_left = synthesis.blocks.size() - report.exact.size();
   return {std::move(found.schedule), std::move(report)};
 }

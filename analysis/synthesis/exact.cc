@@ -50,7 +50,7 @@ class Search {
     const auto known = failed_.find(canonical);
     if (known != failed_.end() && known->second >= left) return false;
     Step step(network_, holding, left);
-    order_receivers(step);
+    prepare(step);
     if (choose(step, 0)) {
       for (const std::uint32_t d : step.order) {
         if ((step.chosen & rank_bit(d)) == 0) continue;
@@ -74,6 +74,7 @@ class Search {
     const std::uint32_t left;
     StepLoad load;
     std::vector<std::uint32_t> order;  // receivers, the neediest first
+    std::array<RankSet, kMostUnits> holders{};  // by unit
     std::array<std::uint32_t, kMostStepRanks> unit{};
     std::array<std::uint32_t, kMostStepRanks> source{};
     RankSet chosen = 0;  // receivers that take something
@@ -83,7 +84,10 @@ class Search {
     return shape_.every_unit() & ~shape_.row(step.holding, d);
   }
 
-  void order_receivers(Step& step) const {
+  void prepare(Step& step) const {
+    for (std::uint32_t u = 0; u < shape_.units(); ++u) {
+      step.holders[u] = shape_.holders(step.holding, u);
+    }
     for (std::uint32_t d = 0; d < shape_.ranks(); ++d) {
       if (missing(step, d) != 0) step.order.push_back(d);
     }
@@ -100,7 +104,7 @@ class Search {
     int fewest = static_cast<int>(kMostStepRanks) + 1;
     for (RankSet left = receivers; left != 0; left &= left - 1) {
       const std::uint32_t one = first_of(left);
-      RankSet able = shape_.holders(step.holding, step.unit[one]) & ~busy & ~rank_bit(one);
+      RankSet able = step.holders[step.unit[one]] & ~busy & ~rank_bit(one);
       for (RankSet each = able; each != 0; each &= each - 1) {
         if (!step.load.has_room(first_of(each), one)) able &= ~rank_bit(first_of(each));
       }
@@ -140,9 +144,8 @@ class Search {
   // Whether a unit with a lower number has the same holders and was taken by the same receivers so
   // far: then it does as well.
   bool has_double_before(const Step& step, std::size_t i, std::uint32_t unit) const {
-    const RankSet holders = shape_.holders(step.holding, unit);
     for (std::uint32_t other = 0; other < unit; ++other) {
-      if (shape_.holders(step.holding, other) != holders) continue;
+      if (step.holders[other] != step.holders[unit]) continue;
       const auto apart = [&](std::uint32_t d) {
         return (step.chosen & rank_bit(d)) != 0 &&
                (step.unit[d] == unit || step.unit[d] == other);
@@ -169,7 +172,7 @@ class Search {
     for (Holding left = lacks; left != 0; left &= left - 1) {
       const std::uint32_t unit = first_of(left);
       if (unit < least || has_double_before(step, i, unit)) continue;
-      units.emplace_back(std::popcount(shape_.holders(step.holding, unit)), unit);
+      units.emplace_back(std::popcount(step.holders[unit]), unit);
     }
     std::sort(units.begin(), units.end());
     for (const auto& entry : units) {

@@ -18,9 +18,9 @@ struct FewestSteps {
   bool is_proven() const { return steps == at_least; }
 };
 
-/// What a search of at most so many choices finds. If it ends before all is looked at, `at_least`
-/// is below `steps`: what is found may not be the best.
-inline constexpr std::uint64_t kMostSearchNodes = 2'000'000;
+/// The choices that a search looks at unless it is told otherwise. Where that ends it, `at_least` is
+/// below `steps`: what was found may not be the best.
+inline constexpr std::uint64_t kMostSearchNodes = 500'000;
 
 /// Ranks times units: a bit for each.
 inline constexpr std::uint64_t kMostSearchPlaces = 64;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "analysis/engines/flow_engine.h"
 #include "analysis/in_threads.h"
+#include "analysis/synthesis/descend.h"
 #include "analysis/synthesis/exact.h"
 #include "analysis/synthesis/greedy.h"
 #include "analysis/synthesis/improve.h"
@@ -188,17 +190,28 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   const auto chosen = std::min_element(improved.begin(), improved.end(), least);
   const Attempt& from = *best[static_cast<std::size_t>(chosen - improved.begin())];
   const CollectiveTask task = task_of(from.block_bytes);
+  Improvement last = std::move(*chosen);
+  std::optional<SynthesizedDescent> descent;
+  if (request.descent_runs != 0) {
+    const double before_s = last.makespan_s;
+    if (progress) progress("descending", 0, 1);
+    Descent found = descend(task, std::move(last), platform, wiring,
+                            {request.descent_runs, request.jobs});
+    descent = SynthesizedDescent{before_s, found.kept, found.runs, found.at_end};
+    last = std::move(found.improvement);
+  }
   const auto greedy_last = attempts.begin() + static_cast<std::ptrdiff_t>(greedy_end);
-  return {schedule_of(task, chosen->moves, title_of(task, request.seed)),
+  return {schedule_of(task, last.moves, title_of(task, request.seed)),
           std::string(from.start),
           from.block_bytes,
-          chosen->makespan_s,
+          last.makespan_s,
           from.makespan_s,
           std::min_element(attempts.begin(), greedy_last, least)->makespan_s,
-          chosen->kept,
+          last.kept,
           static_cast<std::uint32_t>(attempts.size()),
           sizes_left,
-          std::move(exact)};
+          std::move(exact),
+          descent};
 }
 
 }  // namespace slackline::analysis

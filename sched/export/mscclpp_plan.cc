@@ -87,7 +87,10 @@ class Planner {
       ++count;
       const Op& op = schedule_.op(id);
       for (const OpId pred : parts_.awaited(id)) tie(pred.value, i);
-      const OpId previous = parts_.order().previous[i];
+      OpId previous = parts_.order().previous[i];
+      while (previous.valid() && parts_.of(previous) == MscclppPart::kNone) {
+        previous = parts_.order().previous[previous.value];
+      }
       if (previous.valid()) tie(previous.value, i);
       if (parts_.of(id) != MscclppPart::kWait) continue;
       tie(op.match.value, i);

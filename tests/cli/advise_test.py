@@ -188,6 +188,19 @@ class Advise(ProgramCase):
         self.assertIn("seed=7", one["synthesized"])
         self.assertIsNone(self.advise("--ranks", "4", "--bytes", "1MiB", *FEW)["synthesized"])
 
+    def test_it_descends_where_a_delay_costs(self):
+        def of(*arguments):
+            return self.advise("--ranks", "8", "--bytes", "256KiB", "-p", SHARED, "--patterns", "sequential",
+                               "--blocks", "64KiB", "--samples", "0", "--synthesize", "--attempts", "1",
+                               "--improvements", "0", *arguments)
+        before, after = of(), of("--descend", "400")
+        self.assertLessEqual(after["synthesized_makespan_s"], before["synthesized_makespan_s"])
+        self.assertEqual(after["synthesized_descent_kept"] != 0,
+                         after["synthesized_makespan_s"] < before["synthesized_makespan_s"])
+        self.assertLessEqual(after["synthesized_descent_runs"], 400)
+        self.assertEqual(after, of("--descend", "400", "--jobs", "1"))
+        self.assertFalse(of("--descend", "1")["synthesized_descent_at_end"])
+
     def test_the_fewest_steps(self):
         def asked(*arguments, ranks="8", blocks="32KiB,64KiB,4KiB"):
             return ("advise", "--ranks", ranks, "--bytes", "256KiB", "--blocks", blocks, "--samples", "0",
@@ -210,6 +223,7 @@ class Advise(ProgramCase):
         self.assertEqual(whole["at_least"], whole["steps"])
         self.assertLessEqual(whole["steps"], ended["steps"])
         self.assertIsNone(self.synthesize("multicast")["synthesized_steps"])
+        self.assertIsNone(self.synthesize("multicast")["synthesized_descent_kept"])
         self.assertIn("fewest steps: an allreduce is two collectives",
                       self.bad(*asked("--collective", "allreduce", blocks="32KiB")))
         self.assertIn("fewest steps: 9 ranks; expected at most 8",
@@ -247,6 +261,7 @@ class Advise(ProgramCase):
                 ([*size, "--out", "s.slackline"], "--out: without --synthesize"),
                 ([*size, "--attempts", "3"], "--attempts: without --synthesize"),
                 ([*size, "--exact"], "--exact: without --synthesize"),
+                ([*size, "--descend", "5"], "--descend: without --synthesize"),
                 ([*size, "--synthesize", "--nodes", "5"], "--nodes: without --exact"),
                 ([*size, "--synthesize", "--attempts", "0"], "--attempts"),
                 (["--ranks", "13", "--bytes", "1MiB", "-p", SHARED], "13 ranks on 12 hosts"),

@@ -52,7 +52,7 @@ void expect_sound(const CollectiveTask& task, const StepNetwork& network, const 
   }
 }
 
-FewestSteps search(const CollectiveTask& task, const std::string& platform) {
+FewestSteps proven_fewest(const CollectiveTask& task, const std::string& platform) {
   const StepNetwork network(ways_of(platform, task.ranks));
   const FewestSteps found = fewest_steps(spreading_of(task), network, {});
   expect_sound(task, network, found);
@@ -64,7 +64,7 @@ TEST(FewestSteps, OfAMulticastAreKnown) {
   for (std::uint32_t ranks = 2; ranks <= 8; ++ranks) {
     for (std::uint32_t units = 1; units <= (ranks <= 4 ? 4u : 2u); ++units) {
       SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::to_string(units) + " units");
-      EXPECT_EQ(search(task_of(Collective::kMulticast, ranks, units), "star").steps,
+      EXPECT_EQ(proven_fewest(task_of(Collective::kMulticast, ranks, units), "star").steps,
                 units - 1 + ceil_log2(ranks));
     }
   }
@@ -73,9 +73,9 @@ TEST(FewestSteps, OfAMulticastAreKnown) {
 TEST(FewestSteps, OfAnAllgatherAreKnown) {
   for (std::uint32_t ranks = 2; ranks <= 5; ++ranks) {
     SCOPED_TRACE(ranks);
-    EXPECT_EQ(search(task_of(Collective::kAllgather, ranks, 1), "star").steps, ranks - 1);
+    EXPECT_EQ(proven_fewest(task_of(Collective::kAllgather, ranks, 1), "star").steps, ranks - 1);
     const std::string ring = "torus:dims=" + std::to_string(ranks);
-    EXPECT_EQ(search(task_of(Collective::kAllgather, ranks, 1), ring).steps, ranks - 1);
+    EXPECT_EQ(proven_fewest(task_of(Collective::kAllgather, ranks, 1), ring).steps, ranks - 1);
   }
 }
 
