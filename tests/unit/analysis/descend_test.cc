@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "analysis/engines/flow_engine.h"
 #include "analysis/synthesis/descend.h"

@@ -72,8 +72,8 @@ std::string drawn_program(std::uint64_t seed, std::uint32_t ranks, std::uint32_t
 
 TEST(GoalNics, EveryMessageIsOnAChannelOfItsNic) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const std::uint32_t nics = 1 + seed % 5;
-    const std::string text = drawn_program(seed, 2 + seed % 3, nics);
+    const auto nics = static_cast<std::uint32_t>(1 + seed % 5);
+    const std::string text = drawn_program(seed, static_cast<std::uint32_t>(2 + seed % 3), nics);
     const Schedule schedule = read_goal(text, "x.goal", with_nics(nics));
     EXPECT_EQ(nics_in(schedule, nics), said_in(text)) << text;
   }
@@ -81,8 +81,8 @@ TEST(GoalNics, EveryMessageIsOnAChannelOfItsNic) {
 
 TEST(GoalNics, WhatIsWrittenNamesTheSameNics) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const std::uint32_t nics = 1 + seed % 5;
-    const std::string text = drawn_program(seed, 2 + seed % 3, nics);
+    const auto nics = static_cast<std::uint32_t>(1 + seed % 5);
+    const std::string text = drawn_program(seed, static_cast<std::uint32_t>(2 + seed % 3), nics);
     const Schedule schedule = read_goal(text, "x.goal", with_nics(nics));
     const std::string again = write_goal_on_nics(schedule, nics);
     EXPECT_EQ(said_in(again), said_in(text));
