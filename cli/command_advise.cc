@@ -131,11 +131,11 @@ class Advise : public Command {
     }
     if (!synthesize_ && (attempts_ || improvements_ || out_ || exact_ || descend_)) {
       throw InputError(fmt::format("{}: without --synthesize nothing is made; expected both",
-                                   attempts_ ? "--attempts"
-                                   : out_    ? "--out"
-                                   : exact_  ? "--exact"
+                                   attempts_  ? "--attempts"
+                                   : out_     ? "--out"
+                                   : exact_   ? "--exact"
                                    : descend_ ? "--descend"
-                                             : "--improvements"));
+                                              : "--improvements"));
     }
     if (nodes_ && !exact_) {
       throw InputError("--nodes: without --exact nothing is searched; expected both");

@@ -26,7 +26,8 @@ class Export : public Command {
     arguments.option("-t,--to", "FORMAT", format_,
                      fmt::format("one of {}", fmt::join(format_names(), ", ")));
     arguments.number("--rails", "N", rails_,
-                     "of goal: hosts of N NICs, of which a channel takes one (rail=channel)", 1, 256);
+                     "of goal: hosts of N NICs, of which a channel takes one (rail=channel)", 1,
+                     256);
     arguments.output("-o,--output", output_,
                      "where it goes (default: standard output); of chakra, PREFIX.RANK.et");
     arguments.flag("--json", json_, "print one JSON document");
@@ -53,8 +54,8 @@ class Export : public Command {
                       exporter->name));
     }
     if (rails_ && exporter->write_on_nics == nullptr) {
-      throw InputError(
-          fmt::format("--rails: {} says nothing of NICs; expected goal or goal-bin", exporter->name));
+      throw InputError(fmt::format("--rails: {} says nothing of NICs; expected goal or goal-bin",
+                                   exporter->name));
     }
     source_.takes(exporter->memory_of_op);
     const LoadedSchedule loaded = source_.load_proved(console);

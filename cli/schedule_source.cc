@@ -172,12 +172,12 @@ std::optional<std::string> ScheduleSource::spec_text() const {
 void ScheduleSource::require_rails(const machine::Rails& rails) const {
   const std::optional<std::uint32_t>& nics = import_.goal.nics;
   if (!nics) return;
-  const bool fits = rails.count == *nics &&
-                    (!rails.are_several() || rails.rule == machine::RailRule::kChannel);
+  const bool fits =
+      rails.count == *nics && (!rails.are_several() || rails.rule == machine::RailRule::kChannel);
   if (fits) return;
   throw InputError(
-      fmt::format("--nics {}: the platform has rails={},rail={}; expected rails={},rail=channel", *nics,
-                  rails.count, machine::name(rails.rule), *nics));
+      fmt::format("--nics {}: the platform has rails={},rail={}; expected rails={},rail=channel",
+                  *nics, rails.count, machine::name(rails.rule), *nics));
 }
 
 std::optional<sched::Spec> ScheduleSource::spec() const {

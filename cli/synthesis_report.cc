@@ -35,11 +35,12 @@ std::string SynthesisReport::verdict() const {
 
 void SynthesisReport::say_more(Answer& answer) const {
   if (descent) {
-    answer.row("descent", fmt::format("{} kept in {}, from {}; {}", human_count(descent->kept, "change"),
-                                      human_count(descent->runs, "run"),
-                                      sched::human_seconds(descent->before_s),
-                                      descent->at_end ? "nothing near it is faster"
-                                                      : "ended by --descend, not at its end"));
+    answer.row(
+        "descent",
+        fmt::format(
+            "{} kept in {}, from {}; {}", human_count(descent->kept, "change"),
+            human_count(descent->runs, "run"), sched::human_seconds(descent->before_s),
+            descent->at_end ? "nothing near it is faster" : "ended by --descend, not at its end"));
   }
   for (const analysis::SynthesizedSteps& found : exact) {
     std::string text =
@@ -76,8 +77,8 @@ void SynthesisReport::say(Answer& answer) const {
     answer.set("synthesized_descent_runs", descent->runs);
     answer.set("synthesized_descent_at_end", descent->at_end);
   } else {
-    answer.set_null({"synthesized_descent_kept", "synthesized_descent_runs",
-                     "synthesized_descent_at_end"});
+    answer.set_null(
+        {"synthesized_descent_kept", "synthesized_descent_runs", "synthesized_descent_at_end"});
   }
   if (exact.empty()) return answer.set_null({"synthesized_steps"});
   const auto of = [&](auto i) -> const analysis::SynthesizedSteps& { return exact[i]; };

@@ -18,7 +18,7 @@ struct SynthesisOptions {
   std::uint64_t seed = 0;
   std::uint32_t jobs = 1;
   std::optional<std::uint64_t> exact_nodes;  // of a search for the fewest steps, if it is wanted
-  std::uint64_t descent_runs = 0;  // 0: none
+  std::uint64_t descent_runs = 0;            // 0: none
 };
 
 struct SynthesisRun {

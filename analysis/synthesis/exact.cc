@@ -73,7 +73,7 @@ class Search {
     const Holding holding;
     const std::uint32_t left;
     StepLoad load;
-    std::vector<std::uint32_t> order;  // receivers, the neediest first
+    std::vector<std::uint32_t> order;           // receivers, the neediest first
     std::array<RankSet, kMostUnits> holders{};  // by unit
     std::array<std::uint32_t, kMostStepRanks> unit{};
     std::array<std::uint32_t, kMostStepRanks> source{};
@@ -147,8 +147,7 @@ class Search {
     for (std::uint32_t other = 0; other < unit; ++other) {
       if (step.holders[other] != step.holders[unit]) continue;
       const auto apart = [&](std::uint32_t d) {
-        return (step.chosen & rank_bit(d)) != 0 &&
-               (step.unit[d] == unit || step.unit[d] == other);
+        return (step.chosen & rank_bit(d)) != 0 && (step.unit[d] == unit || step.unit[d] == other);
       };
       const auto until = step.order.begin() + static_cast<std::ptrdiff_t>(i);
       if (std::none_of(step.order.begin(), until, apart)) return true;
@@ -275,7 +274,8 @@ FewestSteps packed_in_steps(const Spreading& task, const StepNetwork& network, c
     Moves moves;
   };
   std::vector<Slot> slots;
-  std::vector<std::uint32_t> there(std::size_t{task.ranks} * task.units(), 0);  // from which step on
+  std::vector<std::uint32_t> there(std::size_t{task.ranks} * task.units(),
+                                   0);  // from which step on
   for (const Move& move : moves) {
     for (const std::uint32_t unit : move.units) {
       const std::uint32_t s = move.src.value;
@@ -306,9 +306,9 @@ FewestSteps packed_in_steps(const Spreading& task, const StepNetwork& network, c
 FewestSteps fewest_steps(const Spreading& task, const StepNetwork& network,
                          std::span<const Moves> known, std::uint64_t most_nodes) {
   if (std::uint64_t{task.ranks} * task.units() > kMostSearchPlaces) {
-    throw Unsupported(
-        fmt::format("fewest steps: {} units for {} ranks; expected at most {} of all ranks together",
-                    task.units(), task.ranks, kMostSearchPlaces));
+    throw Unsupported(fmt::format(
+        "fewest steps: {} units for {} ranks; expected at most {} of all ranks together",
+        task.units(), task.ranks, kMostSearchPlaces));
   }
   FewestSteps best;
   if (task.ranks < 2 || task.units() == 0) return best;

@@ -18,8 +18,8 @@ struct FewestSteps {
   bool is_proven() const { return steps == at_least; }
 };
 
-/// The choices that a search looks at unless it is told otherwise. Where that ends it, `at_least` is
-/// below `steps`: what was found may not be the best.
+/// The choices that a search looks at unless it is told otherwise. Where that ends it, `at_least`
+/// is below `steps`: what was found may not be the best.
 inline constexpr std::uint64_t kMostSearchNodes = 500'000;
 
 /// Ranks times units: a bit for each.

@@ -24,9 +24,7 @@ class HoldingShape {
   Holding row(Holding holding, std::uint32_t rank) const {
     return holding >> (rank * units_) & every_unit();
   }
-  Holding every_unit() const {
-    return units_ == 64 ? ~Holding{0} : (Holding{1} << units_) - 1;
-  }
+  Holding every_unit() const { return units_ == 64 ? ~Holding{0} : (Holding{1} << units_) - 1; }
   Holding all() const {
     const std::uint32_t bits = ranks_ * units_;
     return bits == 64 ? ~Holding{0} : (Holding{1} << bits) - 1;

@@ -40,10 +40,10 @@ StepNetwork::StepNetwork(const Ways& ways) : ranks_(ways.ranks()) {
       }
       if (rate == 0) rate = way.bytes_per_s;
       if (way.bytes_per_s > rate * (1 + kEqual) || way.bytes_per_s < rate * (1 - kEqual)) {
-        throw Unsupported(
-            fmt::format("fewest steps: from rank {} to {} there are {:.6g} Gb/s, from 0 to 1 {:.6g}; "
-                        "expected one rate, so that all units take one step",
-                        s, d, way.bytes_per_s * 8e-9, rate * 8e-9));
+        throw Unsupported(fmt::format(
+            "fewest steps: from rank {} to {} there are {:.6g} Gb/s, from 0 to 1 {:.6g}; "
+            "expected one rate, so that all units take one step",
+            s, d, way.bytes_per_s * 8e-9, rate * 8e-9));
       }
       for (const std::uint32_t link : ways.links(way)) pairs[link].emplace(s, d);
     }
@@ -78,7 +78,8 @@ std::uint32_t StepNetwork::most_into(RankSet into) const {
   const RankSet takers = by_target ? into : all() & ~into;
   StepLoad load(*this);
   std::uint32_t best = 0;
-  const auto take = [&](const auto& self, RankSet left, RankSet others, std::uint32_t made) -> void {
+  const auto take = [&](const auto& self, RankSet left, RankSet others,
+                        std::uint32_t made) -> void {
     best = std::max(best, made);
     if (left == 0 || best == ports ||
         made + static_cast<std::uint32_t>(std::popcount(left)) <= best) {
@@ -119,8 +120,7 @@ std::vector<RankPermutation> StepNetwork::symmetries() const {
       std::uint64_t moved = 0;
       for (std::uint64_t left = link.first; left != 0; left &= left - 1) {
         const auto p = static_cast<std::uint32_t>(std::countr_zero(left));
-        moved |= std::uint64_t{1}
-                 << (permutation[p / ranks_] * ranks_ + permutation[p % ranks_]);
+        moved |= std::uint64_t{1} << (permutation[p / ranks_] * ranks_ + permutation[p % ranks_]);
       }
       return std::binary_search(links.begin(), links.end(), std::pair(moved, link.second));
     };

@@ -98,10 +98,10 @@ std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways&
     attempt.moves.*half_of(task) = std::move(steps.moves);
   }
   if (made.empty()) {
-    throw InputError(
-        fmt::format("fewest steps: {} units of all ranks together with the largest blocks; expected "
-                    "at most {}: use larger blocks, or fewer ranks",
-                    fewest, kMostSearchPlaces));
+    throw InputError(fmt::format(
+        "fewest steps: {} units of all ranks together with the largest blocks; expected "
+        "at most {}: use larger blocks, or fewer ranks",
+        fewest, kMostSearchPlaces));
   }
   return made;
 }
@@ -195,8 +195,8 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   if (request.descent_runs != 0) {
     const double before_s = last.makespan_s;
     if (progress) progress("descending", 0, 1);
-    Descent found = descend(task, std::move(last), platform, wiring,
-                            {request.descent_runs, request.jobs});
+    Descent found =
+        descend(task, std::move(last), platform, wiring, {request.descent_runs, request.jobs});
     descent = SynthesizedDescent{before_s, found.kept, found.runs, found.at_end};
     last = std::move(found.improvement);
   }

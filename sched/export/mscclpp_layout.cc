@@ -11,7 +11,7 @@ namespace slackline::sched {
 namespace {
 
 // Of a GPU's input or output, and of all GPUs together.
-constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostLaidOut = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostOfAll = std::uint64_t{1} << 22;
 
 }  // namespace
@@ -137,11 +137,11 @@ void MscclppLayout::choose_memory() {
     output_ = std::max<std::uint64_t>(output_, 1);
   }
   const std::uint64_t most = std::max(input_, output_);
-  if (most > kMostChunks || most > kMostOfAll / ranks_) {
+  if (most > kMostLaidOut || most > kMostOfAll / ranks_) {
     throw Unsupported(
         fmt::format("mscclpp-json: {} chunks of {} bytes, the largest that divides every piece; "
                     "expected at most {}",
-                    most, chunk_, std::min(kMostChunks, kMostOfAll / ranks_)));
+                    most, chunk_, std::min(kMostLaidOut, kMostOfAll / ranks_)));
   }
 }
 

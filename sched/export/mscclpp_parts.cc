@@ -53,8 +53,7 @@ void MscclppParts::sort_out(OpId id) {
       if (op.arguments != kNoArguments) break;
       part_[id.value] = MscclppPart::kSource;
       if (!is_control(id)) {
-        move(id, op.reads,
-             op.kind == OpKind::kSend ? schedule_.op(op.match).writes : op.writes);
+        move(id, op.reads, op.kind == OpKind::kSend ? schedule_.op(op.match).writes : op.writes);
       }
       return;
     case OpKind::kRecv:
@@ -186,9 +185,8 @@ void MscclppParts::find_ready() {
     if (op.kind != OpKind::kRecv || schedule_.op(op.match).kind != OpKind::kSend) continue;
     if (schedule_.channel(op.channel).window != 0 || awaited_[i].empty()) continue;
     const std::vector<MscclppMove>& moved = moves_[op.match.value];
-    ready_[i] = std::any_of(moved.begin(), moved.end(), [&](const MscclppMove& move) {
-      return shared(move.to, op.match);
-    });
+    ready_[i] = std::any_of(moved.begin(), moved.end(),
+                            [&](const MscclppMove& move) { return shared(move.to, op.match); });
   }
 }
 

@@ -182,9 +182,8 @@ class Planner {
   }
   void wait_for_awaited(OpId id) {
     const std::vector<OpId>& awaited = parts_.awaited(id);
-    const bool any = std::any_of(awaited.begin(), awaited.end(), [&](OpId pred) {
-      return epoch_of_[pred.value] == now(id);
-    });
+    const bool any = std::any_of(awaited.begin(), awaited.end(),
+                                 [&](OpId pred) { return epoch_of_[pred.value] == now(id); });
     if (any) sync(id);
   }
 
@@ -194,8 +193,7 @@ class Planner {
     const RankId peer = rank == over.src ? over.dst : over.src;
     MscclppOperation operation;
     operation.name = name;
-    operation.channel =
-        static_cast<std::int64_t>(first_channel_.at({rank, peer}) + over.number);
+    operation.channel = static_cast<std::int64_t>(first_channel_.at({rank, peer}) + over.number);
     push(id, std::move(operation));
   }
 
@@ -246,8 +244,9 @@ class Planner {
     const auto one = [&](const Slice& slice) -> MscclppSide {
       const std::vector<MscclppPlace> places = plan_.layout.places(slice);
       if (places.size() != 1) {
-        parts_.refuse(id, "has an operand that is partly in one memory of a plan; each of "
-                          "MSCCL++'s is all in one");
+        parts_.refuse(id,
+                      "has an operand that is partly in one memory of a plan; each of "
+                      "MSCCL++'s is all in one");
       }
       return {op.rank.value, places.front()};
     };

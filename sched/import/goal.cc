@@ -196,16 +196,16 @@ class Importer {
   using OnNic = std::tuple<std::uint32_t, Service>;  // tag
   using Ends = std::pair<RankId, RankId>;
 
-  // Channel i of two ranks is on NIC i mod nics: where a NIC has fewer than others, its turn is taken
-  // by a channel that carries nothing.
+  // Channel i of two ranks is on NIC i mod nics: where a NIC has fewer than others, its turn is
+  // taken by a channel that carries nothing.
   void deal_channels() {
     std::map<Ends, std::vector<std::vector<OnNic>>> needed;  // by NIC
     for (std::uint32_t r = 0; r < program_.size(); ++r) {
       for (const GoalStatement& s : program_[r].statements) {
         if (s.kind == OpKind::kCalc) continue;
         if (s.nic >= *options_.nics) {
-          fail(s, fmt::format("{} is on NIC {}; expected 0 to {}, since --nics says {}", label_of(s),
-                              s.nic, *options_.nics - 1, *options_.nics));
+          fail(s, fmt::format("{} is on NIC {}; expected 0 to {}, since --nics says {}",
+                              label_of(s), s.nic, *options_.nics - 1, *options_.nics));
         }
         const Channel channel = ends_of(r, s);
         const bool fresh =
@@ -223,10 +223,10 @@ class Importer {
       for (std::size_t turn = 0; left != 0; ++turn) {
         for (std::uint32_t nic = 0; nic < *options_.nics && left != 0; ++nic) {
           if (++made > kMostDealt) {
-            throw Unsupported(
-                fmt::format("{}: more than {} channels, so that each NIC has its own; expected fewer "
-                            "tags, or --one-nic",
-                            file_, kMostDealt));
+            throw Unsupported(fmt::format(
+                "{}: more than {} channels, so that each NIC has its own; expected fewer "
+                "tags, or --one-nic",
+                file_, kMostDealt));
           }
           Channel channel;
           std::tie(channel.src, channel.dst) = entry.first;
@@ -264,12 +264,13 @@ class Importer {
         const GoalStatement& send = *all.sent[k];
         const GoalStatement& receive = *all.received[k];
         if (options_.nics && send.nic != receive.nic) {
-          refuse(send, fmt::format("{} of rank {} leaves on NIC {}, but {} of rank {} ({} {}) has it "
-                                   "on NIC {}; expected one NIC at both ends, as rail=channel has "
-                                   "it, or --one-nic",
-                                   label_of(send), std::get<0>(ends).value, send.nic,
-                                   label_of(receive), std::get<1>(ends).value,
-                                   binary_ ? "byte" : "line", receive.at, receive.nic));
+          refuse(send,
+                 fmt::format("{} of rank {} leaves on NIC {}, but {} of rank {} ({} {}) has it "
+                             "on NIC {}; expected one NIC at both ends, as rail=channel has "
+                             "it, or --one-nic",
+                             label_of(send), std::get<0>(ends).value, send.nic, label_of(receive),
+                             std::get<1>(ends).value, binary_ ? "byte" : "line", receive.at,
+                             receive.nic));
         }
         if (send.amount == receive.amount) continue;
         fail(send,

@@ -16,9 +16,9 @@ struct GoalOptions {
   std::optional<std::uint64_t> eager_bytes;
   /// All the NICs of a rank are its one NIC here.
   bool one_nic = false;
-  /// The program is for hosts of so many NICs, 1 to 256: those of a platform with as many `rails` and
-  /// rail=channel. Not beside one_nic.
-  std::optional<std::uint32_t> nics;
+  /// The program is for hosts of so many NICs, 1 to 256: those of a platform with as many `rails`
+  /// and rail=channel. Not beside one_nic.
+  std::optional<std::uint32_t> nics = {};
 };
 
 /// The program as a schedule: one channel per (source, destination, tag) in the order in which they
@@ -26,9 +26,9 @@ struct GoalOptions {
 /// buffer and all it receives in another; what is sent is there from the start (rank r holds value
 /// r), and nothing is claimed about the end. `calc` counts nanoseconds; `cpu` is the lane.
 ///
-/// With `nics`, messages that meet are on one NIC at both ends, and each NIC has channels of its own:
-/// channel i of two ranks (sched/channel_numbers.h) is on NIC i mod nics. So where two ranks use
-/// some NICs less than others, there are channels between them that carry nothing.
+/// With `nics`, messages that meet are on one NIC at both ends, and each NIC has channels of its
+/// own: channel i of two ranks (sched/channel_numbers.h) is on NIC i mod nics. So where two ranks
+/// use some NICs less than others, there are channels between them that carry nothing.
 ///
 /// The statements of a rank keep their order unless a dependency turns it round. The k-th send of
 /// a channel in that order meets its k-th receive. A send ends only once its receive is posted,

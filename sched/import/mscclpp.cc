@@ -229,9 +229,10 @@ class PlanImporter {
     const JsonPlace place = root_.at("collective");
     const auto roots = std::count(written_.begin(), written_.end(), false);
     if (roots != 1) {
-      place.fail(fmt::format("a broadcast in which {} GPUs get nothing from others; expected one, "
-                             "the root",
-                             roots));
+      place.fail(
+          fmt::format("a broadcast in which {} GPUs get nothing from others; expected one, "
+                      "the root",
+                      roots));
     }
     for (std::uint32_t g = 0; g < count_; ++g) {
       if (!written_[g]) builder_.add_pre({chunks(g, 0, 0, gpus_[0].input, place), ValueId(0), 0});

@@ -24,16 +24,16 @@ namespace slackline::sched {
 /// before.)
 ///
 /// The contract is that of `collective`: allreduce, allgather, reducescatter, alltoall, or
-/// broadcast, whose root is the GPU that gets nothing from others. Of custom nothing is claimed about
-/// the end. In place, input and output are one memory, as in read_msccl(). `options` says how large
-/// a chunk is.
+/// broadcast, whose root is the GPU that gets nothing from others. Of custom nothing is claimed
+/// about the end. In place, input and output are one memory, as in read_msccl(). `options` says how
+/// large a chunk is.
 ///
 /// Throws InputError, naming file and place, on what is no such JSON, on GPUs or thread blocks out
 /// of order, on chunks beyond a buffer, on indices of channels and buffers that there are not, on a
 /// signal without its wait or a wait without its signal, on a barrier that not all its thread
-/// blocks come to, on a broadcast without one root, on operations that wait for each other; and on what is not supported: packets
-/// (protocol LL and the operations of it), switch channels, pipelines, semaphores, reuse_resources,
-/// and another collective.
+/// blocks come to, on a broadcast without one root, on operations that wait for each other; and on
+/// what is not supported: packets (protocol LL and the operations of it), switch channels,
+/// pipelines, semaphores, reuse_resources, and another collective.
 Schedule read_mscclpp(std::string_view text, std::string_view file = "mscclpp",
                       const MscclOptions& options = {});
 

@@ -1,12 +1,13 @@
 // Changes of moves where a delay costs: to known optima, no run slower, and the same whatever the
 // threads.
+#include "analysis/synthesis/descend.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 
 #include "analysis/engines/flow_engine.h"
-#include "analysis/synthesis/descend.h"
 #include "analysis/synthesis/greedy.h"
 #include "analysis/synthesis/ways.h"
 #include "sched/verify.h"
@@ -36,7 +37,8 @@ Improvement timed(const CollectiveTask& task, CollectiveMoves moves, const Net& 
 CollectiveMoves from_root(std::uint32_t ranks, std::uint32_t units) {
   CollectiveMoves moves;
   for (std::uint32_t u = 0; u < units; ++u) {
-    for (std::uint32_t r = 1; r < ranks; ++r) moves.spreading.push_back({RankId(0), RankId(r), {u}});
+    for (std::uint32_t r = 1; r < ranks; ++r)
+      moves.spreading.push_back({RankId(0), RankId(r), {u}});
   }
   return moves;
 }
@@ -79,11 +81,12 @@ TEST(Descend, IsNeverSlowerAndProvedOnSharedLinks) {
       const Descent found = descend(task, start, net.platform, net.wiring, options);
       EXPECT_LE(found.improvement.makespan_s, start.makespan_s);
       EXPECT_EQ(found.kept != 0, found.improvement.makespan_s < start.makespan_s);
-      if (collective == Collective::kMulticast) EXPECT_GT(found.kept, 0u);
+      if (collective == Collective::kMulticast) {
+        EXPECT_GT(found.kept, 0u);
+      }
       EXPECT_LE(found.runs, 150u);
       EXPECT_TRUE(found.at_end || found.runs == 150);
-      EXPECT_EQ(timed(task, found.improvement.moves, net).makespan_s,
-                found.improvement.makespan_s);
+      EXPECT_EQ(timed(task, found.improvement.moves, net).makespan_s, found.improvement.makespan_s);
       const sched::Schedule schedule = schedule_of(task, found.improvement.moves, "");
       for (const sched::Diagnostic& d : sched::verify(schedule)) ADD_FAILURE() << d.message;
       options.jobs = 3;

@@ -24,8 +24,8 @@
 namespace slackline::analysis {
 namespace {
 
-using ::testing::HasSubstr;
 using sched::RankId;
+using ::testing::HasSubstr;
 
 // A unit has 1,000 bytes.
 CollectiveTask task_of(Collective collective, std::uint32_t ranks, std::uint32_t units) {
@@ -37,10 +37,13 @@ Ways ways_of(const std::string& platform, std::uint32_t ranks) {
   return Ways(loaded, machine::Wiring(loaded, ranks));
 }
 
-std::uint32_t ceil_log2(std::uint32_t n) { return static_cast<std::uint32_t>(std::bit_width(n - 1)); }
+std::uint32_t ceil_log2(std::uint32_t n) {
+  return static_cast<std::uint32_t>(std::bit_width(n - 1));
+}
 
 // What is found spreads the task, takes the steps that are said, and is proved as a schedule.
-void expect_sound(const CollectiveTask& task, const StepNetwork& network, const FewestSteps& found) {
+void expect_sound(const CollectiveTask& task, const StepNetwork& network,
+                  const FewestSteps& found) {
   const Spreading spreading = spreading_of(task);
   EXPECT_TRUE(spreads(spreading, found.moves));
   EXPECT_LE(packed_in_steps(spreading, network, found.moves).steps, found.steps);
@@ -156,7 +159,8 @@ TEST(FewestSteps, AreAsFewAsASearchOfEverythingFinds) {
   for (const Tiny& tiny :
        {Tiny{"star", Collective::kMulticast, 3, 4}, Tiny{"star", Collective::kMulticast, 4, 3},
         Tiny{"star", Collective::kMulticast, 5, 2}, Tiny{"star", Collective::kAllgather, 3, 2},
-        Tiny{"star", Collective::kAllgather, 4, 1}, Tiny{"torus:dims=4", Collective::kMulticast, 4, 3},
+        Tiny{"star", Collective::kAllgather, 4, 1},
+        Tiny{"torus:dims=4", Collective::kMulticast, 4, 3},
         Tiny{"torus:dims=5", Collective::kMulticast, 5, 2},
         Tiny{"torus:dims=4", Collective::kAllgather, 4, 1},
         Tiny{"torus:dims=6", Collective::kMulticast, 6, 1},
@@ -164,8 +168,8 @@ TEST(FewestSteps, AreAsFewAsASearchOfEverythingFinds) {
         Tiny{"two-level:racks=2,hosts=2,oversubscription=2", Collective::kAllgather, 4, 1},
         Tiny{"two-level:racks=2,hosts=3,oversubscription=3", Collective::kMulticast, 5, 2},
         Tiny{"two-level:racks=3,hosts=2,oversubscription=2", Collective::kMulticast, 6, 1}}) {
-    SCOPED_TRACE(std::string(tiny.platform) + ", " + std::string(name_of(tiny.collective)) + " of " +
-                 std::to_string(tiny.ranks) + ", " + std::to_string(tiny.units));
+    SCOPED_TRACE(std::string(tiny.platform) + ", " + std::string(name_of(tiny.collective)) +
+                 " of " + std::to_string(tiny.ranks) + ", " + std::to_string(tiny.units));
     const CollectiveTask task = task_of(tiny.collective, tiny.ranks, tiny.units);
     const Spreading spreading = spreading_of(task);
     const Ways ways = ways_of(tiny.platform, tiny.ranks);
@@ -240,7 +244,8 @@ TEST(FewestSteps, NetworksWithoutStepsAreRefused) {
 }
 
 TEST(FewestSteps, AreFoundBesideTheGreedy) {
-  const machine::Platform platform = machine::load_platform("two-level:racks=2,hosts=3,oversubscription=3");
+  const machine::Platform platform =
+      machine::load_platform("two-level:racks=2,hosts=3,oversubscription=3");
   const machine::Wiring wiring(platform, 6);
   for (const Collective collective :
        {Collective::kMulticast, Collective::kAllgather, Collective::kReduceScatter}) {

@@ -105,10 +105,9 @@ std::string fact_line(const char* kind, const Schedule& in, const Fact& fact, st
 
 // Of a custom plan nothing is claimed about the end: the schedule's own contract is put there.
 TEST(ExportMscclpp, ACustomPlanCarriesItsBytesToTheSameRanks) {
-  for (const char* spec :
-       {"scatter:ranks=8,bytes=16KiB", "scatter:ranks=5,bytes=16KiB,root=2",
-        "gather:ranks=6,bytes=16KiB", "scatter:ranks=4,bytes=8KiB,ready=none",
-        "gather:ranks=4,bytes=8KiB,ready=write"}) {
+  for (const char* spec : {"scatter:ranks=8,bytes=16KiB", "scatter:ranks=5,bytes=16KiB,root=2",
+                           "gather:ranks=6,bytes=16KiB", "scatter:ranks=4,bytes=8KiB,ready=none",
+                           "gather:ranks=4,bytes=8KiB,ready=write"}) {
     SCOPED_TRACE(spec);
     const Schedule schedule = compile(parse_spec(spec));
     const std::string plan = write_mscclpp(schedule);
@@ -176,14 +175,20 @@ std::string fault(const std::string& plan) {
   }
 }
 
+// Only the end of a put that nobody builds on may come late: the last messages', which a plan still
+// waits for, since the GPU's part ends with it.
 TEST(ExportMscclpp, NothingOfItCanBeLeftOut) {
   const std::string nothing =
       "\"name\": \"wait\",\n\"channel_ids\": [],\n\"channel_type\": \"memory\"";
-  for (const char* spec : {"chain:ranks=3,bytes=16KiB,block=8KiB,ready=none,in-flight=0",
-                           "allgather:ranks=3,bytes=8KiB,by=ring,ready=none,in-flight=0"}) {
+  const std::pair<const char*, int> cases[] = {
+      {"chain:ranks=3,bytes=16KiB,block=8KiB,ready=none,in-flight=0", 2},
+      {"allgather:ranks=3,bytes=8KiB,by=ring,ready=none,in-flight=0", 3}};
+  for (const auto& [spec, last_messages] : cases) {
+    SCOPED_TRACE(spec);
     const std::string plan = spec_plan(spec);
     EXPECT_EQ(fault(plan), "");
     int left_out = 0;
+    int unseen = 0;
     for (const char* name : {"nop", "signal", "put"}) {
       const std::string what = std::string("\"name\": \"") + name + "\"";
       for (const std::size_t at : all_of(plan, what)) {
@@ -196,11 +201,14 @@ TEST(ExportMscclpp, NothingOfItCanBeLeftOut) {
           op = plan.substr(at, plan.find('}', at) - at);
         }
         damaged.replace(at, op.size(), instead);
-        EXPECT_NE(fault(damaged), "") << spec << ": " << name << " at " << at;
         ++left_out;
+        if (!fault(damaged).empty()) continue;
+        EXPECT_STREQ(name, "nop") << at;
+        ++unseen;
       }
     }
-    EXPECT_GT(left_out, 8) << spec;
+    EXPECT_GT(left_out, 8);
+    EXPECT_EQ(unseen, last_messages);
   }
 }
 
@@ -265,8 +273,7 @@ TEST(ExportMscclpp, WhatAPlanCannotSayIsRefusedByName) {
             "mscclpp-json: op 0 (calc, rank 0) has no counterpart in MSCCL++");
   EXPECT_EQ(of_two("rank 0\n0 send on 0 reads 0[0+8]\n"),
             "mscclpp-json: op 0 (send, rank 0) has nothing that matches it");
-  EXPECT_EQ(of_two("rank 0\n0 join\n"),
-            "mscclpp-json: the schedule moves no bytes; expected some");
+  EXPECT_EQ(of_two("rank 0\n0 join\n"), "mscclpp-json: the schedule moves no bytes; expected some");
   EXPECT_EQ(of_two("rank 0\n0 copy reads 0[0+8] writes 1[0+8]\npost 0[0+8] value 0\npost 1[0+8] "
                    "value 0\n"),
             "mscclpp-json: the contract speaks of buffers 0 and 1 of rank 0 after; a plan has one "
