@@ -129,7 +129,10 @@ void AdviceReport::say(Answer& answer) const {
                                         request.most_ops));
     }
     answer.digest_row();
-    if (synthesis) answer.row("synthesized", synthesis->verdict());
+    if (synthesis) {
+      answer.row("synthesized", synthesis->verdict());
+      synthesis->say_more(answer);
+    }
     answer.set("best_platform", platform_of(*best));
     answer.set("best_platform_spec", best->platform.spec());
     answer.set("best_makespan_s", best_s);

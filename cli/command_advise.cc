@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analysis/advice/advise.h"
+#include "analysis/synthesis/exact.h"
 #include "base/error.h"
 #include "base/split.h"
 #include "base/units.h"
@@ -104,6 +105,14 @@ class Advise : public Command {
                      "synthesis: schedules to make of each block size (default: 100)", 1, 1u << 20);
     arguments.number("--improvements", "N", improvements_,
                      "synthesis: changes to try on each of the best (default: 1000)", 0, 1u << 20);
+    arguments.number("--descend", "N", descend_,
+                     "synthesis: at last try changes where a delay costs most, in so many runs "
+                     "(default: 0)",
+                     0);
+    arguments.flag("--exact", exact_,
+                   "synthesis: also search for the fewest steps, of up to 8 ranks");
+    arguments.number("--nodes", "N", nodes_,
+                     "of that search: choices to look at for each block size (default: 500000)", 1);
     arguments.file("--out", out_, "write the synthesized schedule there");
     declare_jobs(arguments, jobs_, "at a time (default: all cores)");
     arguments.file("--rack-map", rack_map_,
@@ -124,11 +133,16 @@ class Advise : public Command {
       throw InputError(
           fmt::format("--csv and --plot both go to {}; expected a place for each", *csv_));
     }
-    if (!synthesize_ && (attempts_ || improvements_ || out_)) {
+    if (!synthesize_ && (attempts_ || improvements_ || out_ || exact_ || descend_)) {
       throw InputError(fmt::format("{}: without --synthesize nothing is made; expected both",
-                                   attempts_ ? "--attempts"
-                                   : out_    ? "--out"
-                                             : "--improvements"));
+                                   attempts_  ? "--attempts"
+                                   : out_     ? "--out"
+                                   : exact_   ? "--exact"
+                                   : descend_ ? "--descend"
+                                              : "--improvements"));
+    }
+    if (nodes_ && !exact_) {
+      throw InputError("--nodes: without --exact nothing is searched; expected both");
     }
     const std::uint32_t jobs = jobs_of(jobs_);
     const std::uint32_t samples = samples_.value_or(kDefaultSamples);
@@ -273,6 +287,8 @@ class Advise : public Command {
     options.improvements = improvements_.value_or(options.improvements);
     options.seed = seed_.value_or(0);
     options.jobs = jobs;
+    if (exact_) options.exact_nodes = nodes_.value_or(analysis::kMostSearchNodes);
+    options.descent_runs = descend_.value_or(0);
     return options;
   }
 
@@ -287,9 +303,10 @@ class Advise : public Command {
   std::optional<std::string> bytes_, platform_, patterns_, blocks_, placements_, stripes_, confirm_,
       rack_map_, csv_, plot_, report_file_, collective_, out_;
   std::optional<std::uint32_t> ranks_, samples_, jobs_, attempts_, improvements_;
-  std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_;
+  std::optional<std::uint64_t> most_ops_, confirm_ops_, seed_, nodes_, descend_;
   std::vector<std::string> noise_;
   bool synthesize_ = false;
+  bool exact_ = false;
   Reader reader_;
 };
 

@@ -35,6 +35,9 @@ class Export : public Command {
     source_.declare_proof(arguments, Proof::kOnDemand);
     arguments.option("-t,--to", "FORMAT", format_,
                      fmt::format("one of {}", fmt::join(format_names(), ", ")));
+    arguments.number("--rails", "N", rails_,
+                     "of goal: hosts of N NICs, of which a channel takes one (rail=channel)", 1,
+                     256);
     arguments.output("-o,--output", output_,
                      "where it goes (default: standard output); of several files, their PREFIX");
     arguments.option("-p,--platform", "PLATFORM", platform_,
@@ -71,6 +74,10 @@ class Export : public Command {
                       "--output PREFIX",
                       exporter->name));
     }
+    if (rails_ && exporter->write_on_nics == nullptr) {
+      throw InputError(fmt::format("--rails: {} says nothing of NICs; expected goal or goal-bin",
+                                   exporter->name));
+    }
     source_.takes(exporter->memory_of_op);
     const LoadedSchedule loaded = source_.load_proved(console);
     console.phase("writing");
@@ -78,7 +85,8 @@ class Export : public Command {
       write_ranks(*exporter, loaded, console);
       return 0;
     }
-    const std::string contents = exporter->write(loaded.schedule);
+    const std::string contents = rails_ ? exporter->write_on_nics(loaded.schedule, *rails_)
+                                        : exporter->write(loaded.schedule);
     deliver_as(exporter->name, output_, contents, subject_of(loaded), json_, console);
     return 0;
   }
@@ -139,6 +147,7 @@ class Export : public Command {
   std::optional<std::string> format_;
   std::optional<std::string> platform_;
   std::optional<std::string> output_;
+  std::optional<std::uint32_t> rails_;
   bool json_ = false;
 };
 

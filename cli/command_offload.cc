@@ -78,7 +78,10 @@ class Offload : public Command {
     if (folder_) require_folder();
     check();
     std::optional<RunSetting> setting;
-    if (emulate_) setting = options_.resolve(console);
+    if (emulate_) {
+      setting = options_.resolve(console);
+      source_.require_rails(setting->platform.node.rails);
+    }
     const std::optional<offload::QueueProgram> written = read_queue_file(source_.given());
     const LoadedSchedule loaded = load(written, console);
     console.phase("compiling queues");

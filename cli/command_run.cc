@@ -141,6 +141,7 @@ class Run : public Command {
     hw::require_applicable(options.delays);
     options.platform = machine::load_platform(platform_ ? *platform_ : machine::kDefaultPlatform);
     joining_.check_rails(options.platform.node);
+    source_.require_rails(options.platform.node.rails);
     options.failure_timeout = joining_.failure_timeout();
     if (trace_file_) check_trace_file();
     return options;

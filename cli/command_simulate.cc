@@ -62,6 +62,7 @@ class Simulate : public Command {
     workload_.check(source_, reader_.json);
     check_outputs();
     const RunSetting setting = options_.resolve(console);
+    source_.require_rails(setting.platform.node.rails);
     const std::uint32_t samples = samples_.value_or(1);
     const std::uint32_t jobs = jobs_of(jobs_);
     if (jobs_ && !samples_) {

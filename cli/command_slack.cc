@@ -89,6 +89,7 @@ class Slack : public Command {
       traced.emplace(*trace_file_, source_.memory().limit());
     } else {
       setting = options_.resolve(console);
+      source_.require_rails(setting->platform.node.rails);
     }
     source_.takes(report_file_ ? kMemoryOfReportedOp : kMemoryOfOp);
     const LoadedSchedule loaded = source_.load_proved(console);

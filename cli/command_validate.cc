@@ -129,6 +129,7 @@ class Validate : public Command {
   int run(Console& console) override {
     const bool real = options_.engine() == "run";
     const RunSetting setting = real ? options_.resolve_machine(console) : options_.resolve(console);
+    source_.require_rails(setting.platform.node.rails);
     const Wanted wanted = read_wanted(setting, real);
     source_.takes(report_file_ ? kMemoryOfReportedOp : kMemoryOfOp);
     const LoadedSchedule loaded = source_.load_proved(console);

@@ -85,6 +85,9 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
                    sched::parse_bytes);
   arguments.flag("--one-nic", import_.goal.one_nic,
                  "of a GOAL program: the NICs of a rank are its one NIC");
+  arguments.number("--nics", "N", import_.goal.nics,
+                   "of a GOAL program: its NICs are the rails of a platform (rails=N,rail=channel)",
+                   1, 256);
   arguments.flag("--ctrl-deps", import_.chakra.control_dependencies,
                  "of a Chakra trace: ctrl_deps hold nodes back, too");
   arguments.option("--chunk", "SIZE", import_.msccl.chunk_bytes,
@@ -121,6 +124,7 @@ std::string ScheduleSource::given() const {
 std::string ScheduleSource::import_option() const {
   if (import_.goal.eager_bytes) return "--eager";
   if (import_.goal.one_nic) return "--one-nic";
+  if (import_.goal.nics) return "--nics";
   if (import_.msccl.chunk_bytes) return "--chunk";
   if (import_.chakra.control_dependencies) return "--ctrl-deps";
   return "";
@@ -138,6 +142,9 @@ std::optional<std::string> ScheduleSource::spec_text() const {
       {"first-block", &first_block_},
       {"in-flight", &in_flight_},
   }};
+  if (import_.goal.nics && import_.goal.one_nic) {
+    throw InputError("--nics stands beside --one-nic; expected one of them");
+  }
   const bool is_spec = schedule_ != "-" && sched::looks_like_spec(schedule_);
   std::string spec = schedule_;
   for (const auto& [key, value] : keys) {
@@ -160,6 +167,17 @@ std::optional<std::string> ScheduleSource::spec_text() const {
         fmt::format("{}: {} is a spec; expected a file of another tool", option, schedule_));
   }
   return is_spec ? std::optional(spec) : std::nullopt;
+}
+
+void ScheduleSource::require_rails(const machine::Rails& rails) const {
+  const std::optional<std::uint32_t>& nics = import_.goal.nics;
+  if (!nics) return;
+  const bool fits =
+      rails.count == *nics && (!rails.are_several() || rails.rule == machine::RailRule::kChannel);
+  if (fits) return;
+  throw InputError(
+      fmt::format("--nics {}: the platform has rails={},rail={}; expected rails={},rail=channel",
+                  *nics, rails.count, machine::name(rails.rule), *nics));
 }
 
 std::optional<sched::Spec> ScheduleSource::spec() const {

@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/memory_option.h"
+#include "machine/rails.h"
 #include "sched/compile.h"
 #include "sched/diagnostic.h"
 #include "sched/file.h"
@@ -65,6 +66,10 @@ class ScheduleSource {
 
   /// How much memory the command may take.
   const MemoryOption& memory() const { return memory_; }
+
+  /// Throws InputError if --nics says another number of NICs than the platform has, or the platform
+  /// has channels take them otherwise than by their numbers.
+  void require_rails(const machine::Rails& rails) const;
 
   /// The spec with the options that go with it, of any size; nothing for a file. Throws InputError.
   std::optional<sched::Spec> spec() const;

@@ -64,6 +64,8 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
   synthesis.improvements = options.improvements;
   synthesis.seed = options.seed;
   synthesis.jobs = options.jobs;
+  synthesis.exact_nodes = options.exact_nodes;
+  synthesis.descent_runs = options.descent_runs;
 
   const machine::Wiring wiring = engines::wiring_of_ranks(named.platform, request.ranks);
   analysis::Synthesized found =
@@ -90,6 +92,9 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
   report.attempts = found.attempts;
   report.improved = found.improved;
   report.sizes_left = found.sizes_left;
+  report.exact = std::move(found.exact);
+  report.descent = found.descent;
+  if (options.exact_nodes) report.exact_left = synthesis.blocks.size() - report.exact.size();
   return {std::move(found.schedule), std::move(report)};
 }
 

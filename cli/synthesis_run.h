@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "analysis/advice/advise.h"
@@ -16,6 +17,8 @@ struct SynthesisOptions {
   std::uint32_t improvements = 1000;  // changes tried on each of the best
   std::uint64_t seed = 0;
   std::uint32_t jobs = 1;
+  std::optional<std::uint64_t> exact_nodes;  // of a search for the fewest steps, if it is wanted
+  std::uint64_t descent_runs = 0;            // 0: none
 };
 
 struct SynthesisRun {

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <utility>
-
 #include "base/enum_names.h"
 #include "base/error.h"
 #include "machine/input_text.h"
+#include "sched/channel_numbers.h"
 
 namespace slackline::machine {
 namespace {
@@ -34,25 +32,11 @@ RailWiring parse_rail_wiring(std::string_view text, std::string_view what) {
 std::string_view name(RailWiring wiring) { return kWirings[wiring]; }
 
 std::vector<std::uint32_t> numbers_for_rails(const sched::Schedule& schedule, const Rails& rails) {
-  const auto channels = schedule.channels();
-  std::vector<std::uint32_t> numbers(channels.size(), 0);
-  if (!rails.are_several() || rails.rule == RailRule::kRank) return numbers;
-  const std::vector<bool> control = schedule.control_channels();
-  // The first channel whose credits it carries, if that one is no carrier of credits itself.
-  std::vector<sched::ChannelId> credits_of(channels.size());
-  for (std::uint32_t c = 0; c < channels.size(); ++c) {
-    const sched::ChannelId credits = channels[c].credit_on;
-    if (!credits.valid() || control[c] || credits_of[credits.value].valid()) continue;
-    credits_of[credits.value] = sched::ChannelId(c);
+  if (!rails.are_several() || rails.rule == RailRule::kRank) {
+    return std::vector<std::uint32_t>(schedule.channels().size(), 0);
   }
-  std::map<std::pair<sched::RankId, sched::RankId>, std::uint32_t> next;
-  for (std::uint32_t c = 0; c < channels.size(); ++c) {
-    if (credits_of[c].valid()) continue;
-    numbers[c] = next[{channels[c].src, channels[c].dst}]++ % rails.count;
-  }
-  for (std::uint32_t c = 0; c < channels.size(); ++c) {
-    if (credits_of[c].valid()) numbers[c] = numbers[credits_of[c].value];
-  }
+  std::vector<std::uint32_t> numbers = sched::channel_numbers(schedule);
+  for (std::uint32_t& number : numbers) number %= rails.count;
   return numbers;
 }
 

@@ -70,6 +70,7 @@ void require_for(Kind kind, const ImportOptions& options, std::string_view path)
   require(options.goal.eager_bytes.has_value(), "--eager",
           kind == Kind::kGoal || kind == Kind::kChakra, "a GOAL program or a Chakra trace");
   require(options.goal.one_nic, "--one-nic", kind == Kind::kGoal, "a GOAL program");
+  require(options.goal.nics.has_value(), "--nics", kind == Kind::kGoal, "a GOAL program");
   require(options.msccl.chunk_bytes.has_value(), "--chunk", kind == Kind::kMsccl,
           "an MSCCL algorithm or an MSCCL++ plan");
   require(options.chakra.control_dependencies, "--ctrl-deps", kind == Kind::kChakra,

@@ -8,6 +8,7 @@
 
 #include "analysis/engines/flow_engine.h"
 #include "analysis/slack/timed_slack.h"
+#include "analysis/synthesis/move_changes.h"
 #include "base/error.h"
 #include "base/mix.h"
 
@@ -19,12 +20,6 @@ using sched::RankId;
 // Of two makespans, less of a difference is rounding.
 constexpr double kFaster = 1e-9;
 constexpr std::uint32_t kMostChanges = 3;  // at once
-
-// Where a move stands: in one of the halves, at its place there.
-struct Place {
-  Moves CollectiveMoves::*half;
-  std::size_t index;
-};
 
 class Improver {
  public:
@@ -102,7 +97,7 @@ class Improver {
     const auto draw = [&](std::uint64_t what, std::size_t bound) {
       return below(number, 4 * nth + what, bound);
     };
-    const Place place = place_of(critical_[draw(0, critical_.size())]);
+    const MovePlace place = place_of_move(best_.moves, critical_[draw(0, critical_.size())]);
     Moves& half = changed.*place.half;
     if (place.index >= half.size()) return false;
     const bool by_float = draw(1, 2) == 0;
@@ -137,20 +132,15 @@ class Improver {
     return sum_s;
   }
 
-  // Moves that reduce are carried out from the last to the first.
-  Place place_of(std::uint32_t number) const {
-    const std::size_t reducing = best_.moves.reducing.size();
-    if (number < reducing) return {&CollectiveMoves::reducing, reducing - 1 - number};
-    return {&CollectiveMoves::spreading, number - reducing};
-  }
-  std::size_t number_of(const Place& place) const {
+  // The other way round.
+  std::size_t number_of(const MovePlace& place) const {
     const std::size_t reducing = best_.moves.reducing.size();
     return place.half == &CollectiveMoves::reducing ? reducing - 1 - place.index
                                                     : reducing + place.index;
   }
 
-  bool change_source(const Place& place, Moves& half, bool by_float, std::size_t drawn) const {
-    const std::vector<RankId> others = others_with(half, place.index);
+  bool change_source(const MovePlace& place, Moves& half, bool by_float, std::size_t drawn) const {
+    const std::vector<RankId> others = others_with(spreading_, half, place.index);
     if (others.empty()) return false;
     const auto less = [&](RankId a, RankId b) {
       return next_float_s(place, a) < next_float_s(place, b);
@@ -160,7 +150,7 @@ class Improver {
     return true;
   }
 
-  bool go_earlier(const Place& place, Moves& half, bool by_float, std::size_t drawn) const {
+  bool go_earlier(const MovePlace& place, Moves& half, bool by_float, std::size_t drawn) const {
     const std::vector<std::size_t> earlier = same_ports_before(half, place.index);
     if (earlier.empty()) return false;
     std::size_t before = earlier[drawn % earlier.size()];
@@ -171,8 +161,7 @@ class Improver {
       });
       if (slack != earlier.end()) before = *slack;
     }
-    const auto at = [&](std::size_t i) { return half.begin() + static_cast<std::ptrdiff_t>(i); };
-    std::rotate(at(before), at(place.index), at(place.index + 1));
+    go_before(half, place.index, before);
     return true;
   }
 
@@ -198,40 +187,13 @@ class Improver {
     return false;
   }
 
-  // The ranks that have all of the move's units before it.
-  std::vector<RankId> others_with(const Moves& half, std::size_t index) const {
-    const Move& move = half[index];
-    std::vector<std::size_t> has(task_.ranks);
-    for (const std::uint32_t unit : move.units) {
-      ++has[spreading_.owner[unit].value];
-      for (std::size_t i = 0; i < index; ++i) {
-        const std::vector<std::uint32_t>& units = half[i].units;
-        if (std::binary_search(units.begin(), units.end(), unit)) ++has[half[i].dst.value];
-      }
-    }
-    std::vector<RankId> others;
-    for (std::uint32_t r = 0; r < task_.ranks; ++r) {
-      if (has[r] == move.units.size() && r != move.src.value) others.emplace_back(r);
-    }
-    return others;
-  }
-
   // The float of what the rank sends next; infinity if that is nothing.
-  double next_float_s(const Place& place, RankId rank) const {
+  double next_float_s(const MovePlace& place, RankId rank) const {
     const Moves& half = best_.moves.*place.half;
     for (std::size_t i = place.index; i < half.size(); ++i) {
       if (half[i].src == rank) return float_s_[number_of({place.half, i})];
     }
     return std::numeric_limits<double>::infinity();
-  }
-
-  // The nearest first.
-  static std::vector<std::size_t> same_ports_before(const Moves& half, std::size_t index) {
-    std::vector<std::size_t> found;
-    for (std::size_t i = index; i-- > 0;) {
-      if (half[i].src == half[index].src || half[i].dst == half[index].dst) found.push_back(i);
-    }
-    return found;
   }
 
   const CollectiveTask& task_;

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/engines/flow_engine.h"
 #include "analysis/in_threads.h"
+#include "analysis/synthesis/descend.h"
+#include "analysis/synthesis/exact.h"
 #include "analysis/synthesis/greedy.h"
 #include "analysis/synthesis/improve.h"
 #include "analysis/synthesis/ways.h"
@@ -20,6 +24,7 @@ namespace slackline::analysis {
 namespace {
 
 constexpr std::string_view kGreedy = "greedy";
+constexpr std::string_view kExact = "exact";
 constexpr std::size_t kImproved = 4;
 
 struct Attempt {
@@ -55,6 +60,50 @@ CollectiveMoves greedy_collective(const CollectiveTask& task, const Ways& ways,
   }
   if (has_spreading(task.collective)) moves.spreading = greedy_moves(spreading, ways, taste, seed);
   return moves;
+}
+
+// One half of a collective, which all of it is.
+Moves CollectiveMoves::*half_of(const CollectiveTask& task) {
+  return has_reducing(task.collective) ? &CollectiveMoves::reducing : &CollectiveMoves::spreading;
+}
+
+// The fewest steps for each size that is small enough, beginning with what is known.
+std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways& ways,
+                                    const std::vector<Attempt>& known,
+                                    std::vector<SynthesizedSteps>& found) {
+  if (request.task.collective == Collective::kAllreduce) {
+    throw Unsupported(
+        "fewest steps: an allreduce is two collectives; expected multicast, allgather or "
+        "reduce-scatter");
+  }
+  const StepNetwork network(ways);
+  std::vector<Attempt> made;
+  std::uint64_t fewest = ~std::uint64_t{0};
+  for (const std::uint64_t block : request.blocks) {
+    CollectiveTask task = request.task;
+    task.block_bytes = block;
+    const Spreading spreading = spreading_of(task);
+    const std::uint64_t places = std::uint64_t{spreading.ranks} * spreading.units();
+    fewest = std::min(fewest, places);
+    if (places > kMostSearchPlaces) continue;
+    std::vector<Moves> starts;
+    for (const Attempt& attempt : known) {
+      if (attempt.block_bytes == block) starts.push_back(attempt.moves.*half_of(task));
+    }
+    FewestSteps steps = fewest_steps(spreading, network, starts, *request.exact_nodes);
+    found.push_back({block, steps.steps, steps.at_least, steps.nodes, 0});
+    Attempt& attempt = made.emplace_back();
+    attempt.block_bytes = block;
+    attempt.start = kExact;
+    attempt.moves.*half_of(task) = std::move(steps.moves);
+  }
+  if (made.empty()) {
+    throw InputError(fmt::format(
+        "fewest steps: {} units of all ranks together with the largest blocks; expected "
+        "at most {}: use larger blocks, or fewer ranks",
+        fewest, kMostSearchPlaces));
+  }
+  return made;
 }
 
 std::string title_of(const CollectiveTask& task, std::uint64_t seed) {
@@ -113,6 +162,18 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
       [&](std::uint32_t done) {
         if (progress) progress("synthesizing", done, attempts.size());
       });
+  std::vector<SynthesizedSteps> exact;
+  if (request.exact_nodes) {
+    if (progress) progress("searching", 0, request.blocks.size());
+    const bool back = has_reducing(request.task.collective);
+    std::vector<Attempt> made = exact_attempts(request, back ? backwards : ways, attempts, exact);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const sched::Schedule schedule = schedule_of(task_of(made[i].block_bytes), made[i].moves, "");
+      made[i].makespan_s = run_flows({schedule, platform, wiring}).makespan_s();
+      exact[i].makespan_s = made[i].makespan_s;
+      attempts.push_back(std::move(made[i]));
+    }
+  }
   const std::vector<const Attempt*> best = best_of(attempts);
   std::vector<Improvement> improved(best.size());
   in_threads(
@@ -129,16 +190,28 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   const auto chosen = std::min_element(improved.begin(), improved.end(), least);
   const Attempt& from = *best[static_cast<std::size_t>(chosen - improved.begin())];
   const CollectiveTask task = task_of(from.block_bytes);
+  Improvement last = std::move(*chosen);
+  std::optional<SynthesizedDescent> descent;
+  if (request.descent_runs != 0) {
+    const double before_s = last.makespan_s;
+    if (progress) progress("descending", 0, 1);
+    Descent found =
+        descend(task, std::move(last), platform, wiring, {request.descent_runs, request.jobs});
+    descent = SynthesizedDescent{before_s, found.kept, found.runs, found.at_end};
+    last = std::move(found.improvement);
+  }
   const auto greedy_last = attempts.begin() + static_cast<std::ptrdiff_t>(greedy_end);
-  return {schedule_of(task, chosen->moves, title_of(task, request.seed)),
+  return {schedule_of(task, last.moves, title_of(task, request.seed)),
           std::string(from.start),
           from.block_bytes,
-          chosen->makespan_s,
+          last.makespan_s,
           from.makespan_s,
           std::min_element(attempts.begin(), greedy_last, least)->makespan_s,
-          chosen->kept,
+          last.kept,
           static_cast<std::uint32_t>(attempts.size()),
-          sizes_left};
+          sizes_left,
+          std::move(exact),
+          descent};
 }
 
 }  // namespace slackline::analysis

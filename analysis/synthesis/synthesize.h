@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,28 @@ struct SynthesisRequest {
   std::uint32_t jobs = 1;  // at a time; changes nothing
   /// Sizes and starts that make more moves are left out.
   std::uint64_t most_moves = 8192;
+  /// Also search for the fewest steps (exact.h), by at most so many choices for each size of units.
+  /// Not for an allreduce, which is two collectives.
+  std::optional<std::uint64_t> exact_nodes;
+  /// Go on from the best of what was improved, by at most so many runs (descend.h); 0: do not.
+  std::uint64_t descent_runs = 0;
+};
+
+/// What the search for the fewest steps has found for a size of units.
+struct SynthesizedSteps {
+  std::uint64_t block_bytes = 1;
+  std::uint32_t steps = 0;
+  std::uint32_t at_least = 0;  // no schedule in steps has fewer; below `steps`: that is not proven
+  std::uint64_t nodes = 0;     // choices that were looked at
+  double makespan_s = 0;       // of such a schedule, by the flow engine
+};
+
+/// What descend() made of the best.
+struct SynthesizedDescent {
+  double before_s = 0;     // the makespan that it began with
+  std::uint32_t kept = 0;  // changes
+  std::uint64_t runs = 0;  // of changed schedules
+  bool at_end = false;     // nothing that it tries is faster; else the runs have ended it
 };
 
 struct Synthesized {
@@ -43,6 +66,8 @@ struct Synthesized {
   std::uint32_t improved = 0;    // changes that were kept
   std::uint32_t attempts = 0;    // schedules that were simulated before
   std::uint32_t sizes_left = 0;  // sizes of units that make too many moves
+  std::vector<SynthesizedSteps> exact = {};  // of each size that was searched, as they stood
+  std::optional<SynthesizedDescent> descent = {};
 };
 
 /// Told what goes on, how much of it is done, and of how much.
@@ -50,9 +75,11 @@ using SynthesisProgress =
     std::function<void(std::string_view what, std::uint64_t done, std::uint64_t of)>;
 
 /// Greedy attempts for each size of units, and the starts, each simulated by the flow engine; then
-/// the best ones, of different makespans, are improved. The title is `synthesized:…`, with what it
+/// the best ones, of different makespans, are improved, and the best of these descends if that is
+/// wanted. The title is `synthesized:…`, with what it
 /// was made from. The same request gives the same schedule. It is not proved here. `wiring` has a
-/// route between every two ranks. Throws InputError if every size makes too many moves.
+/// route between every two ranks. Throws InputError if every size makes too many moves, or all have
+/// too many units for a search that is wanted; and what StepNetwork does.
 Synthesized synthesize(const SynthesisRequest& request, const machine::Platform& platform,
                        const machine::Wiring& wiring, const SynthesisProgress& progress = {});
 

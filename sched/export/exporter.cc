@@ -14,6 +14,7 @@
 #include "sched/export/graph.h"
 #include "sched/export/json.h"
 #include "sched/export/msccl.h"
+#include "sched/export/mscclpp.h"
 #include "sched/text.h"
 
 namespace slackline::sched {
@@ -31,11 +32,26 @@ constexpr std::array kExporters = {
                   900},
     ExporterEntry{"events-graphml", "the same for networkx: acyclic, arcs by kind",
                   write_events_graphml, 2500},
-    ExporterEntry{"goal", "a program for LogGOPSim and ATLAHS", write_goal, 300},
-    ExporterEntry{"goal-bin", "the same as txt2bin makes of it, for their simulators",
-                  write_goal_binary, 300, true},
+    ExporterEntry{"goal",
+                  "a program for LogGOPSim and ATLAHS",
+                  write_goal,
+                  300,
+                  false,
+                  nullptr,
+                  {},
+                  write_goal_on_nics},
+    ExporterEntry{"goal-bin",
+                  "the same as txt2bin makes of it, for their simulators",
+                  write_goal_binary,
+                  300,
+                  true,
+                  nullptr,
+                  {},
+                  write_goal_binary_on_nics},
     ExporterEntry{"csv", "one row per data message", write_csv, 300},
     ExporterEntry{"msccl-xml", "an algorithm for MSCCL's GPU runtime", write_msccl, 700},
+    ExporterEntry{"mscclpp-json", "an execution plan for MSCCL++'s GPU runtime", write_mscclpp,
+                  6000},
     ExporterEntry{"chakra", "a trace of each rank for astra-sim: PREFIX.RANK.et", nullptr, 600,
                   true, write_chakra, ".et"},
 };

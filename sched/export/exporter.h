@@ -23,6 +23,9 @@ struct ExporterEntry {
   /// Of a format with a file of each rank: their contents, by rank.
   std::vector<std::string> (*write_ranks)(const Schedule&) = nullptr;
   std::string_view ending{};  // of rank r's file: PREFIX.r and this
+  /// Of a format whose messages may name a NIC: the contents for hosts of so many (1 to 256), of
+  /// which a channel takes one by its number (sched/channel_numbers.h).
+  std::string (*write_on_nics)(const Schedule&, std::uint32_t nics) = nullptr;
 };
 
 /// What write() gives. Throws Unsupported for a format with a file of each rank.

@@ -24,8 +24,8 @@ constexpr std::string_view kHeader =
 
 class Writer {
  public:
-  explicit Writer(const Schedule& schedule)
-      : schedule_(schedule), operations_(schedule, {"goal"}) {}
+  Writer(const Schedule& schedule, std::uint32_t nics)
+      : schedule_(schedule), operations_(schedule, {"goal", "GOAL", 1, 255, nics}) {}
 
   std::string write() {
     out_ = kHeader;
@@ -60,6 +60,7 @@ class Writer {
             operation.kind == OpKind::kRecv ? "from" : "to", operation.peer, operation.tag);
     }
     if (operation.cpu != 0) print(" cpu {}", operation.cpu);
+    if (operation.nic != 0) print(" nic {}", operation.nic);
     out_ += '\n';
   }
 
@@ -76,6 +77,10 @@ class Writer {
 
 }  // namespace
 
-std::string write_goal(const Schedule& schedule) { return Writer(schedule).write(); }
+std::string write_goal(const Schedule& schedule) { return write_goal_on_nics(schedule, 1); }
+
+std::string write_goal_on_nics(const Schedule& schedule, std::uint32_t nics) {
+  return Writer(schedule, nics).write();
+}
 
 }  // namespace slackline::sched

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sched/schedule.h"
@@ -23,5 +24,10 @@ namespace slackline::sched {
 /// message without its other half, a lane above 255 (a cpu has 8 bits there), and on schedules that
 /// are not static.
 std::string write_goal(const Schedule& schedule);
+
+/// The same for hosts of so many NICs (1 to 256): a message takes the one with the number of its
+/// channel among those between its two ranks (sched/channel_numbers.h), modulo `nics`, at both
+/// ends: what platforms call rail=channel.
+std::string write_goal_on_nics(const Schedule& schedule, std::uint32_t nics);
 
 }  // namespace slackline::sched

@@ -13,8 +13,8 @@ namespace {
 
 class Writer {
  public:
-  Writer(const Schedule& schedule, std::uint32_t ticks_per_ns)
-      : schedule_(schedule), operations_(schedule, {"goal-bin", "GOAL", ticks_per_ns}) {}
+  Writer(const Schedule& schedule, std::uint32_t ticks_per_ns, std::uint32_t nics)
+      : schedule_(schedule), operations_(schedule, {"goal-bin", "GOAL", ticks_per_ns, 255, nics}) {}
 
   std::string write() {
     const std::uint32_t ranks = schedule_.rank_count();
@@ -33,7 +33,7 @@ class Writer {
     head.add(kGoalMagic);
     head.add(ranks);
     head.add(highest_cpu_);
-    head.add(std::uint8_t{0});
+    head.add(highest_nic_);
     return head.take() + table.take() + blocks;
   }
 
@@ -71,6 +71,7 @@ class Writer {
     for (std::uint32_t i = 0; i < count; ++i) {
       const GoalOperation operation = operations_.of(OpId(first + i));
       highest_cpu_ = std::max(highest_cpu_, operation.cpu);
+      highest_nic_ = std::max(highest_nic_, operation.nic);
       out.add(waits_for[i]);
       out.add(std::uint8_t{operation.kind == OpKind::kSend   ? std::uint8_t{1}
                            : operation.kind == OpKind::kRecv ? std::uint8_t{2}
@@ -79,7 +80,7 @@ class Writer {
       out.add(operation.amount);
       out.add(operation.tag);
       out.add(operation.cpu);
-      out.add(std::uint8_t{0});
+      out.add(operation.nic);
       add_arcs(of_done[i].size());
       add_arcs(of_issued[i].size());
     }
@@ -93,6 +94,7 @@ class Writer {
   const Schedule& schedule_;
   GoalOperations operations_;
   std::uint8_t highest_cpu_ = 0;
+  std::uint8_t highest_nic_ = 0;
 };
 
 }  // namespace
@@ -100,7 +102,11 @@ class Writer {
 std::string write_goal_binary(const Schedule& schedule) { return write_goal_binary(schedule, 1); }
 
 std::string write_goal_binary(const Schedule& schedule, std::uint32_t ticks_per_ns) {
-  return Writer(schedule, ticks_per_ns).write();
+  return Writer(schedule, ticks_per_ns, 1).write();
+}
+
+std::string write_goal_binary_on_nics(const Schedule& schedule, std::uint32_t nics) {
+  return Writer(schedule, 1, nics).write();
 }
 
 }  // namespace slackline::sched

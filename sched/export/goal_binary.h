@@ -30,5 +30,7 @@ std::string write_goal_binary(const Schedule& schedule);
 /// The same with times in another unit, of which so many (1 to 10^6) are a nanosecond: for whoever
 /// gives a simulator its figures in that unit, too.
 std::string write_goal_binary(const Schedule& schedule, std::uint32_t ticks_per_ns);
+/// As write_goal_on_nics().
+std::string write_goal_binary_on_nics(const Schedule& schedule, std::uint32_t nics);
 
 }  // namespace slackline::sched

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sched/channel_numbers.h"
 
 namespace slackline::sched {
 namespace {
@@ -42,6 +43,7 @@ GoalOperations::GoalOperations(const Schedule& schedule, const GoalDialect& dial
   require_static(schedule, dialect.format);
   order_ = channel_order(schedule);
   tags_ = message_tags(schedule);
+  if (dialect.nics > 1) numbers_ = channel_numbers(schedule);
 }
 
 void GoalOperations::refuse(OpId id, std::string_view why) const {
@@ -71,6 +73,9 @@ GoalOperation GoalOperations::of(OpId id) const {
       out.kind = receives ? OpKind::kRecv : OpKind::kSend;
       out.peer = (receives ? channel.src : channel.dst).value;
       out.tag = tags_[id.value];
+      if (!numbers_.empty()) {
+        out.nic = static_cast<std::uint8_t>(numbers_[op.channel.value] % dialect_.nics);
+      }
       // A receive may have room for more than what comes; GOAL wants both sizes equal.
       out.amount = schedule_.bytes((receives ? schedule_.op(op.match) : op).reads);
       return out;

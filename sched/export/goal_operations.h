@@ -13,6 +13,7 @@ namespace slackline::sched {
 struct GoalOperation {
   OpKind kind = OpKind::kCalc;  // send, recv or calc
   std::uint8_t cpu = 0;
+  std::uint8_t nic = 0;      // send, recv
   std::uint32_t peer = 0;    // send, recv
   std::uint32_t tag = 0;     // send, recv
   std::uint64_t amount = 0;  // bytes, or ticks of time
@@ -24,6 +25,8 @@ struct GoalDialect {
   std::string_view tool = "GOAL";  // what has no counterpart
   std::uint32_t ticks_per_ns = 1;  // 1 to 10^6: a tick is a nanosecond, or a part of one
   std::uint16_t most_lane = 255;   // above 255 a GoalOperation does not say it
+  // Of a host, 1 to 256: messages take them by their channels' numbers (sched/channel_numbers.h).
+  std::uint32_t nics = 1;
 };
 
 class GoalOperations {
@@ -55,6 +58,7 @@ class GoalOperations {
   const GoalDialect dialect_;
   ChannelOrder order_;
   std::vector<std::uint32_t> tags_;
+  std::vector<std::uint32_t> numbers_;  // by channel; empty for one NIC
 };
 
 }  // namespace slackline::sched

@@ -21,6 +21,8 @@
 namespace slackline::sched {
 namespace {
 
+constexpr std::uint64_t kMostDealt = std::uint64_t{1} << 24;
+
 class Importer {
  public:
   Importer(const GoalProgram& program, std::string_view file, const GoalOptions& options)
@@ -51,8 +53,9 @@ class Importer {
   // The schedule, whose messages all have their other half, and which may deadlock.
   Schedule make() {
     builder_.set_title(std::string(file_));
+    if (options_.nics) deal_channels();
     for (std::uint32_t r = 0; r < program_.size(); ++r) {
-      if (!options_.one_nic) check_nics(program_[r]);
+      if (!options_.one_nic && !options_.nics) check_nics(program_[r]);
       add_rank(r);
     }
     check_sizes();
@@ -163,8 +166,8 @@ class Importer {
       if (other == nullptr) other = &s;
       if (s.nic == other->nic) continue;
       refuse(s, fmt::format("{} is on NIC {}, and {} on NIC {}; a rank has one NIC here: expected "
-                            "one for all that it {}, or --one-nic, with which all of its NICs are "
-                            "one",
+                            "one for all that it {}, --nics N, with which they are the rails of a "
+                            "platform, or --one-nic, with which all of its NICs are one",
                             label_of(s), s.nic, label_of(*other), other->nic,
                             s.kind == OpKind::kSend ? "sends" : "receives"));
     }
@@ -179,16 +182,77 @@ class Importer {
     std::vector<const GoalStatement*> received;
   };
 
-  ChannelId channel_of(std::uint32_t r, const GoalStatement& s) {
+  Channel ends_of(std::uint32_t r, const GoalStatement& s) const {
     const bool sends = s.kind == OpKind::kSend;
     Channel channel;
     channel.src = RankId(sends ? r : s.peer);
     channel.dst = RankId(sends ? s.peer : r);
-    Messages& all = messages_[{channel.src, channel.dst, s.tag}];
-    (sends ? all.sent : all.received).push_back(&s);
     const bool eager = options_.eager_bytes && s.amount <= *options_.eager_bytes;
     if (eager) channel.service = Service::kEager;
-    ChannelId& on = eager ? all.eager : all.channel;
+    return channel;
+  }
+
+  // Where NICs have channels of their own.
+  using OnNic = std::tuple<std::uint32_t, Service>;  // tag
+  using Ends = std::pair<RankId, RankId>;
+
+  // Channel i of two ranks is on NIC i mod nics: where a NIC has fewer than others, its turn is
+  // taken by a channel that carries nothing.
+  void deal_channels() {
+    std::map<Ends, std::vector<std::vector<OnNic>>> needed;  // by NIC
+    for (std::uint32_t r = 0; r < program_.size(); ++r) {
+      for (const GoalStatement& s : program_[r].statements) {
+        if (s.kind == OpKind::kCalc) continue;
+        if (s.nic >= *options_.nics) {
+          fail(s, fmt::format("{} is on NIC {}; expected 0 to {}, since --nics says {}",
+                              label_of(s), s.nic, *options_.nics - 1, *options_.nics));
+        }
+        const Channel channel = ends_of(r, s);
+        const bool fresh =
+            dealt_.try_emplace({channel.src, channel.dst, s.tag, channel.service, s.nic}).second;
+        if (!fresh) continue;
+        std::vector<std::vector<OnNic>>& by_nic = needed[{channel.src, channel.dst}];
+        by_nic.resize(*options_.nics);
+        by_nic[s.nic].emplace_back(s.tag, channel.service);
+      }
+    }
+    std::uint64_t made = 0;
+    for (const auto& entry : needed) {
+      std::size_t left = 0;
+      for (const std::vector<OnNic>& all : entry.second) left += all.size();
+      for (std::size_t turn = 0; left != 0; ++turn) {
+        for (std::uint32_t nic = 0; nic < *options_.nics && left != 0; ++nic) {
+          if (++made > kMostDealt) {
+            throw Unsupported(fmt::format(
+                "{}: more than {} channels, so that each NIC has its own; expected fewer "
+                "tags, or --one-nic",
+                file_, kMostDealt));
+          }
+          Channel channel;
+          std::tie(channel.src, channel.dst) = entry.first;
+          if (turn >= entry.second[nic].size()) {
+            builder_.add_channel(channel);
+            continue;
+          }
+          const auto [tag, service] = entry.second[nic][turn];
+          channel.service = service;
+          dealt_[{channel.src, channel.dst, tag, service, static_cast<std::uint8_t>(nic)}] =
+              builder_.add_channel(channel);
+          --left;
+        }
+      }
+    }
+  }
+
+  ChannelId channel_of(std::uint32_t r, const GoalStatement& s) {
+    const bool sends = s.kind == OpKind::kSend;
+    const Channel channel = ends_of(r, s);
+    Messages& all = messages_[{channel.src, channel.dst, s.tag}];
+    (sends ? all.sent : all.received).push_back(&s);
+    if (options_.nics) {
+      return dealt_.at({channel.src, channel.dst, s.tag, channel.service, s.nic});
+    }
+    ChannelId& on = channel.service == Service::kEager ? all.eager : all.channel;
     if (!on.valid()) on = builder_.add_channel(channel);
     return on;
   }
@@ -199,6 +263,15 @@ class Importer {
       for (std::size_t k = 0; k < count; ++k) {
         const GoalStatement& send = *all.sent[k];
         const GoalStatement& receive = *all.received[k];
+        if (options_.nics && send.nic != receive.nic) {
+          refuse(send,
+                 fmt::format("{} of rank {} leaves on NIC {}, but {} of rank {} ({} {}) has it "
+                             "on NIC {}; expected one NIC at both ends, as rail=channel has "
+                             "it, or --one-nic",
+                             label_of(send), std::get<0>(ends).value, send.nic, label_of(receive),
+                             std::get<1>(ends).value, binary_ ? "byte" : "line", receive.at,
+                             receive.nic));
+        }
         if (send.amount == receive.amount) continue;
         fail(send,
              fmt::format("{} of rank {} sends {} bytes, but {} of rank {} ({} {}) receives {}; "
@@ -282,6 +355,8 @@ class Importer {
   const GoalOptions& options_;
   ProgramWriter builder_;
   std::map<std::tuple<RankId, RankId, std::uint32_t>, Messages> messages_;
+  // By ends, tag, service and NIC.
+  std::map<std::tuple<RankId, RankId, std::uint32_t, Service, std::uint8_t>, ChannelId> dealt_;
   std::vector<const GoalStatement*> origin_;  // of each operation
 };
 

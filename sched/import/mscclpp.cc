@@ -57,7 +57,8 @@ class PlanImporter {
         count_(gpu_count(root)),
         chunk_(options.chunk_bytes.value_or(kChunkBytes)),
         alignment_(alignment(root)),
-        builder_(count_) {}
+        builder_(count_),
+        written_(count_, false) {}
 
   Schedule import() {
     refuse_what_is_not_there();
@@ -68,6 +69,7 @@ class PlanImporter {
     for (std::uint32_t g = 0; g < count_; ++g) add_memory(g, gpus.entry(g));
     add_contract();
     for (std::uint32_t g = 0; g < count_; ++g) add_gpu(g, gpus.entry(g));
+    if (collective_ == "broadcast") add_broadcast();
     check_signals();
     Schedule schedule = builder_.build();
     if (const std::vector<OpId> cycle = find_cycle(schedule); !cycle.empty()) refuse(cycle);
@@ -207,6 +209,8 @@ class PlanImporter {
                       any.input, any.output, input, output, collective_, count_));
     };
     const std::uint64_t each = std::uint64_t{part()} * count_;
+    if (collective_ == "broadcast") return need(any.input, any.input);
+    if (collective_ == "custom") return add_inputs(place);
     if (collective_ == "allreduce") {
       need(any.input, any.input);
     } else if (collective_ == "allgather") {
@@ -217,8 +221,8 @@ class PlanImporter {
       need(any.input / count_ * count_, any.input);
     } else {
       place.fail(
-          fmt::format("{} is not supported; expected allreduce, allgather, reducescatter or "
-                      "alltoall",
+          fmt::format("{} is not supported; expected allreduce, allgather, reducescatter, "
+                      "alltoall, broadcast or custom",
                       in_quotes(collective_)));
     }
     require_size();
@@ -234,6 +238,32 @@ class PlanImporter {
         const std::uint64_t of_value = collective_ == "allgather" ? 0 : g * share * chunk_;
         builder_.add_post({chunks(g, 1, from * share, share, place), ValueId(from), of_value});
       }
+    }
+  }
+
+  // Of a custom collective nothing is known about the end.
+  void add_inputs(const JsonPlace& place) {
+    const PlanGpu& any = gpus_[0];
+    const std::uint32_t buffer = in_place_ && any.output > any.input ? 1 : 0;
+    const std::uint32_t given = buffer == 1 ? any.output : any.input;
+    for (std::uint32_t g = 0; g < count_ && given != 0; ++g) {
+      builder_.add_pre({chunks(g, buffer, 0, given, place), ValueId(g), 0});
+    }
+  }
+
+  // The root is the GPU to which nothing comes from another one.
+  void add_broadcast() {
+    const JsonPlace place = root_.at("collective");
+    const auto roots = std::count(written_.begin(), written_.end(), false);
+    if (roots != 1) {
+      place.fail(
+          fmt::format("a broadcast in which {} GPUs get nothing from others; expected one, "
+                      "the root",
+                      roots));
+    }
+    for (std::uint32_t g = 0; g < count_; ++g) {
+      if (!written_[g]) builder_.add_pre({chunks(g, 0, 0, gpus_[0].input, place), ValueId(0), 0});
+      builder_.add_post({chunks(g, 1, 0, gpus_[0].output, place), ValueId(0), 0});
     }
   }
 
@@ -544,9 +574,11 @@ class PlanImporter {
     return builder_.channel(RankId(from), RankId(to));
   }
   void fetch(Block& block, const Side& from, const Slice& to) {
+    written_[block.gpu] = true;
     next(block, builder_.get(block.at, data_channel(block.gpu, from.gpu), from.slice, to));
   }
   void store(Block& block, const Slice& from, const Side& to) {
+    written_[to.gpu] = true;
     next(block,
          builder_.put(block.at, data_channel(block.gpu, to.gpu), from, to.slice, Notify::kNone));
   }
@@ -654,6 +686,7 @@ class PlanImporter {
   std::vector<PlanGpu> gpus_;
   std::map<std::tuple<std::string, RankId, RankId, std::uint32_t>, Signals> signals_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> meetings_;  // of a GPU: id, which time
+  std::vector<bool> written_;  // by GPU: another one's bytes come there
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> origin_;  // of operations
 };
 

@@ -23,17 +23,19 @@ namespace slackline::sched {
 /// the runtime has an end later, with `flush`, and signals that cannot overtake what was put
 /// before.)
 ///
-/// The contract is that of `collective`: allreduce, allgather, reducescatter, alltoall. In place,
-/// input and output are one memory, as in read_msccl(). `options` says how large a chunk is.
+/// The contract is that of `collective`: allreduce, allgather, reducescatter, alltoall, or
+/// broadcast, whose root is the GPU that gets nothing from others. Of custom nothing is claimed
+/// about the end. In place, input and output are one memory, as in read_msccl(). `options` says how
+/// large a chunk is.
 ///
 /// Throws InputError, naming file and place, on what is no such JSON, on GPUs or thread blocks out
 /// of order, on chunks beyond a buffer, on indices of channels and buffers that there are not, on a
 /// signal without its wait or a wait without its signal, on a barrier that not all its thread
-/// blocks come to, on operations that wait for each other, on a message of a size that the plan is
-/// not for, and on what the runtime would not carry out as it stands (pws over memory channels, a
-/// second copy in one operation, …); and on what is not supported: packets (protocol LL and the
-/// operations of it), switch channels, pipelines, semaphores, reuse_resources, sums of another kind
-/// (reduce_op), and another collective.
+/// blocks come to, on a broadcast without one root, on operations that wait for each other, on a
+/// message of a size that the plan is not for, and on what the runtime would not carry out as it
+/// stands (pws over memory channels, a second copy in one operation, …); and on what is not
+/// supported: packets (protocol LL and the operations of it), switch channels, pipelines,
+/// semaphores, reuse_resources, sums of another kind (reduce_op), and another collective.
 Schedule read_mscclpp(std::string_view text, std::string_view file = "mscclpp",
                       const MscclOptions& options = {});
 

@@ -204,6 +204,49 @@ class Advise(ProgramCase):
         self.assertIn("seed=7", one["synthesized"])
         self.assertIsNone(self.advise("--ranks", "4", "--bytes", "1MiB", *FEW)["synthesized"])
 
+    def test_it_descends_where_a_delay_costs(self):
+        def of(*arguments):
+            return self.advise("--ranks", "8", "--bytes", "256KiB", "-p", SHARED, "--patterns", "sequential",
+                               "--blocks", "64KiB", "--samples", "0", "--synthesize", "--attempts", "1",
+                               "--improvements", "0", *arguments)
+        before, after = of(), of("--descend", "400")
+        self.assertLessEqual(after["synthesized_makespan_s"], before["synthesized_makespan_s"])
+        self.assertEqual(after["synthesized_descent_kept"] != 0,
+                         after["synthesized_makespan_s"] < before["synthesized_makespan_s"])
+        self.assertLessEqual(after["synthesized_descent_runs"], 400)
+        self.assertEqual(after, of("--descend", "400", "--jobs", "1"))
+        self.assertFalse(of("--descend", "1")["synthesized_descent_at_end"])
+
+    def test_the_fewest_steps(self):
+        def asked(*arguments, ranks="8", blocks="32KiB,64KiB,4KiB"):
+            return ("advise", "--ranks", ranks, "--bytes", "256KiB", "--blocks", blocks, "--samples", "0",
+                    "--confirm", "1", "--synthesize", "--attempts", "2", "--improvements", "5", "--exact",
+                    *arguments)
+        star = ("-p", "star:latency=1us", "--patterns", "binomial-pipeline")
+        # Those of the binomial pipeline: k - 1 + log2 n. 64 blocks are too many for the search.
+        found = self.document(*asked(*star))["synthesized_steps"]
+        self.assertEqual([(s["block_bytes"], s["steps"], s["at_least"]) for s in found],
+                         [(32768, 10, 10), (65536, 6, 6)])
+        told = self.good(*asked(*star))
+        self.assertRegex(told, r"fewest steps +10 in blocks of 32KiB, .*: none has fewer")
+        self.assertIn("1 block size left out, with more than 64 units of all ranks together", told)
+        # One choice is not enough, and that is said.
+        ring = ("-p", "torus:dims=6,latency=1us", "--patterns", "sequential")
+        (ended,) = self.document(*asked(*ring, "--nodes", "1", ranks="6", blocks="64KiB"))[
+            "synthesized_steps"]
+        (whole,) = self.document(*asked(*ring, ranks="6", blocks="64KiB"))["synthesized_steps"]
+        self.assertLessEqual(ended["at_least"], whole["at_least"])
+        self.assertEqual(whole["at_least"], whole["steps"])
+        self.assertLessEqual(whole["steps"], ended["steps"])
+        self.assertIsNone(self.synthesize("multicast")["synthesized_steps"])
+        self.assertIsNone(self.synthesize("multicast")["synthesized_descent_kept"])
+        self.assertIn("fewest steps: an allreduce is two collectives",
+                      self.bad(*asked("--collective", "allreduce", blocks="32KiB")))
+        self.assertIn("fewest steps: 9 ranks; expected at most 8",
+                      self.bad(*asked(*star, ranks="9", blocks="32KiB")))
+        self.assertIn("fewest steps: 512 units of all ranks together",
+                      self.bad(*asked(*star, blocks="4KiB")))
+
     def test_collectives_are_compared(self):
         found = self.advise("--collective", "reduce-scatter", "--ranks", "6", "--bytes", "600KB",
                             "--blocks", "64KiB", "--samples", "0", "--confirm", "all")
@@ -233,6 +276,9 @@ class Advise(ProgramCase):
                  "did you mean 'ring'"),
                 ([*size, "--out", "s.slackline"], "--out: without --synthesize"),
                 ([*size, "--attempts", "3"], "--attempts: without --synthesize"),
+                ([*size, "--exact"], "--exact: without --synthesize"),
+                ([*size, "--descend", "5"], "--descend: without --synthesize"),
+                ([*size, "--synthesize", "--nodes", "5"], "--nodes: without --exact"),
                 ([*size, "--synthesize", "--attempts", "0"], "--attempts"),
                 (["--ranks", "13", "--bytes", "1MiB", "-p", SHARED], "13 ranks on 12 hosts"),
         ]:

@@ -125,7 +125,8 @@ class Export(ProgramCase):
     def test_every_listed_format(self):
         names = [entry["name"] for entry in self.document("list", "formats")["formats"]
                  if entry["by"] == "export"]
-        self.assertLessEqual({"text", "json", "dot", "graphml", "goal", "csv", "msccl-xml"},
+        self.assertLessEqual({"text", "json", "dot", "graphml", "goal", "csv", "msccl-xml",
+                              "mscclpp-json"},
                              set(names))
         names.remove("goal-bin")  # no text: tests/cli/goal_test.py
         names.remove("chakra")  # a file of each rank: tests/cli/chakra_test.py

@@ -68,12 +68,40 @@ class Goal(ProgramCase):
         self.good("check", PROGRAMS / "out_and_in.goal")
         refused = self.bad("check", PROGRAMS / "two_nics.goal")
         self.assertIn("two_nics.goal:6: 'b' is on NIC 1, and 'a' on NIC 0; a rank has one NIC here: "
-                      "expected one for all that it sends, or --one-nic", refused)
+                      "expected one for all that it sends, --nics N, with which they are the rails of a "
+                      "platform, or --one-nic", refused)
         self.good("check", PROGRAMS / "two_nics.goal", "--one-nic")
+
+    def test_the_nics_of_a_program_are_rails(self):
+        # 65,536 bytes at a byte a nanosecond on each NIC, and 1 us on the way; or both on one.
+        def machine(rails):
+            return ("-e", "event", "-p", f"star:rate=1GBps,latency=1us,o_post=0,o_complete=0,gap=0{rails}")
+        program = PROGRAMS / "two_nics.goal"
+        two = self.document("simulate", program, "--nics", "2", *machine(",rails=2,rail=channel"))
+        self.assertAlmostEqual(two["makespan_s"], 65536e-9 + 2e-6, 12)
+        one = self.document("simulate", program, "--one-nic", *machine(""))
+        self.assertAlmostEqual(one["makespan_s"], 2 * 65536e-9 + 2e-6, 12)
+        self.assertIn("--nics 2: the platform has rails=1,rail=rank; expected rails=2,rail=channel",
+                      self.bad("simulate", program, "--nics", "2", *machine("")))
+        self.assertIn("--nics 2: the platform has rails=2,rail=rank; expected rails=2,rail=channel",
+                      self.bad("slack", program, "--nics", "2", *machine(",rails=2")))
+        self.assertIn("'b' is on NIC 1; expected 0 to 0, since --nics says 1",
+                      self.bad("check", program, "--nics", "1"))
+        self.assertIn("--nics stands beside --one-nic",
+                      self.bad("check", program, "--nics", "2", "--one-nic"))
+        # Written again and read again, as text and as bytes, they are where they were.
+        self.good("export", program, "--nics", "2", "--rails", "2", "--to", "goal", "-o", "x.goal")
+        self.assertEqual(self.read("x.goal").count(" nic 1"), 2)
+        self.good("export", "x.goal", "--nics", "2", "--rails", "2", "--to", "goal-bin", "-o", "x.bin")
+        for again in ("x.goal", "x.bin"):
+            document = self.document("simulate", again, "--nics", "2", *machine(",rails=2,rail=channel"))
+            self.assertEqual(document["makespan_s"], two["makespan_s"])
+        self.assertIn("--rails: csv says nothing of NICs; expected goal or goal-bin",
+                      self.bad("export", CHAIN, "--to", "csv", "--rails", "2"))
 
     def test_the_options_are_for_programs(self):
         self.compiled(CHAIN)
-        for option in (("--eager", "1KiB"), ("--one-nic",), ("--chunk", "1KiB")):
+        for option in (("--eager", "1KiB"), ("--one-nic",), ("--nics", "2"), ("--chunk", "1KiB")):
             self.assertIn(f"{option[0]}: {CHAIN} is a spec; expected a file of another tool",
                           self.bad("check", CHAIN, *option))
             self.assertIn(f"{option[0]}: x.sched has another form; expected ",

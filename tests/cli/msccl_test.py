@@ -41,6 +41,17 @@ class Msccl(ProgramCase):
         self.good("check", "x.xml")
         self.assertEqual(self.good("export", "x.xml", "--to", "msccl-xml"), self.read("x.xml"))
 
+    def test_an_exported_plan_comes_back(self):
+        for spec in ("chain:ranks=4,bytes=64KiB,block=16KiB", "allreduce:ranks=4,bytes=1MiB,by=ring",
+                     "allgather:ranks=5,bytes=64KiB,by=ring"):
+            self.good("export", spec, "--to", "mscclpp-json", "-o", "x.json")
+            self.assertIn("proved", self.good("check", "x.json"))
+            again = self.good("export", "x.json", "--to", "mscclpp-json")
+            self.assertIn('"gpus"', again)
+        self.assertIn("mscclpp-json: op 0 (calc, rank 0) has no counterpart in MSCCL++",
+                      self.bad("export", "-", "--to", "mscclpp-json",
+                               stdin="slackline schedule 1\nranks 1\nrank 0\n0 calc for 1us\n"))
+
 
 if __name__ == "__main__":
     main()

@@ -207,8 +207,8 @@ TEST(Exporters, RandomSchedulesAreWrittenOrRefusedByName) {
 
 TEST(Exporters, DynamicSchedulesAreRefusedWhereTheyMeanNothing) {
   const Schedule schedule = testing::queue_push();
-  for (const char* format :
-       {"dot", "graphml", "events-dot", "events-graphml", "goal", "goal-bin", "csv", "msccl-xml"}) {
+  for (const char* format : {"dot", "graphml", "events-dot", "events-graphml", "goal", "goal-bin",
+                             "csv", "msccl-xml", "mscclpp-json"}) {
     try {
       find_exporter(format)->write(schedule);
       ADD_FAILURE() << format;

@@ -138,9 +138,11 @@ TEST(Goal, ARankHasOneNicEachWay) {
   EXPECT_EQ(read_goal(one_each).op_count(), 4u);
   const std::string several =
       two + "a: send 1b to 1 nic 2\nrecv 1b from 1\n" + other + "recv 1b from 0 nic 1\n}\n";
-  EXPECT_EQ(error_of<Unsupported>(several),
-            "x.goal:4: 'a' is on NIC 2, and the send on line 3 on NIC 3; a rank has one NIC here: "
-            "expected one for all that it sends, or --one-nic, with which all of its NICs are one");
+  EXPECT_EQ(
+      error_of<Unsupported>(several),
+      "x.goal:4: 'a' is on NIC 2, and the send on line 3 on NIC 3; a rank has one NIC here: "
+      "expected one for all that it sends, --nics N, with which they are the rails of a platform, "
+      "or --one-nic, with which all of its NICs are one");
   GoalOptions options;
   options.one_nic = true;
   EXPECT_EQ(read_goal(several, "x.goal", options).op_count(), 6u);

@@ -141,9 +141,8 @@ TEST(ImportMscclpp, IsRefusedWithThePlace) {
       {changed(file, "\"reuse_resources\": false", "\"reuse_resources\": true"),
        "p: reuse_resources: scratch memory that is used again is not supported; expected false"},
       {changed(file, "\"allreduce\"", "\"sendrecv\""),
-       "p: collective: 'sendrecv' is not supported; expected allreduce, allgather, reducescatter "
-       "or "
-       "alltoall"},
+       "p: collective: 'sendrecv' is not supported; expected allreduce, allgather, reducescatter, "
+       "alltoall, broadcast or custom"},
       {changed(file, "\"allreduce\"", "\"allgather\""),
        "p: collective: 2 chunks of input and 2 of output; expected 2 and 4, as allgather among 2 "
        "GPUs has them"},
