@@ -55,6 +55,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
   const machine::Paths paths(setting.with(first));
   require_few_parts(paths);
   // Says what is wrong before anything is forked.
+  const HeldFlows held = held_flows(setting.with(first), paths);
   const machine::Delays check(setting.with(first));
   const sched::Trace blank = machine::trace_of(setting.with(machine::kNoDelays), "simgrid");
   const std::size_t numbers = std::size_t{runs.count} * reading.width;
@@ -80,7 +81,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
   run_in_child(
       [&] {
         FlowNetwork network(setting.platform, setting.wiring, paths,
-                            largest_message_bytes(setting.schedule));
+                            largest_message_bytes(schedule), held);
         run_in_children(
             runs.count, runs.jobs, [&](std::uint32_t run) { run_one(network, run); },
             [&] { ++done; });
@@ -93,10 +94,15 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
 std::string drive_in_simgrid(const machine::Setting& setting, const machine::Paths& paths,
                              const machine::MakeRun& make) {
   require_few_parts(paths);
+  if (setting.wiring.pcie().limits()) {
+    throw Unsupported(
+        "pcie_rate: SimGrid has to know all messages before a run that decides as it goes; expected "
+        "another engine, or a platform without it");
+  }
   const ScratchFile result;
   run_in_child([&] {
     FlowNetwork network(setting.platform, setting.wiring, paths,
-                        largest_message_bytes(setting.schedule));
+                        largest_message_bytes(setting.schedule), {});
     const std::unique_ptr<machine::DrivenRun> run = make(network);
     network.run(*run);
     result.write(run->result());
@@ -112,6 +118,7 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   require_few_parts(paths);
+  const HeldFlows held = held_flows(setting, paths);
   const std::size_t ops = schedule.op_count();
   const SharedMemory memory(ops * sizeof(sched::OpTimes));
   const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);
@@ -132,7 +139,7 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   run_in_child(
       [&] {
         FlowNetwork network(setting.platform, setting.wiring, paths,
-                            largest_message_bytes(setting.schedule));
+                            largest_message_bytes(schedule), held);
         machine::Execution execution(setting.watched(nullptr).adding_up(uses), delays, paths,
                                      {times, request_s, results, bytes, kept, setting.delays.seed},
                                      network);

@@ -37,9 +37,13 @@ struct Way {
   double back_bytes_per_s;
   bool local;  // through the memory of a machine
   machine::Framing framing;
+  machine::Pcie pcie;
 
-  double there_s_of(std::uint64_t bytes) const { return bytes_of(bytes) / there_bytes_per_s; }
-  double back_s_of(std::uint64_t bytes) const { return bytes_of(bytes) / back_bytes_per_s; }
+  double there_s_of(std::uint64_t bytes) const { return time_s(bytes, there_bytes_per_s); }
+  double back_s_of(std::uint64_t bytes) const { return time_s(bytes, back_bytes_per_s); }
+  double time_s(std::uint64_t bytes, double bytes_per_s) const {
+    return std::max(bytes_of(bytes) / bytes_per_s, local ? 0 : pcie.transfer_s(bytes));
+  }
   double bytes_of(std::uint64_t bytes) const {
     return local ? static_cast<double>(bytes) : framing.wire_bytes(bytes);
   }
@@ -64,7 +68,8 @@ Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId 
           slowest(wiring, there),
           slowest(wiring, back),
           there.local,
-          wiring.framing()};
+          wiring.framing(),
+          wiring.pcie()};
 }
 
 }  // namespace

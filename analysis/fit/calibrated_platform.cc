@@ -51,6 +51,7 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         // What was measured is what messages get.
         platform.rate = bits_per_second(figure.value);
         platform.framing = {};
+        platform.pcie = {};
         break;
       case CalibratedFigure::kAtomicService:
         platform.atomic_service = time(figure.value);

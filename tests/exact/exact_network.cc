@@ -18,6 +18,9 @@ ExactNetwork::ExactNetwork(const machine::Setting& setting, const machine::Paths
   if (!setting.delays.link_rates.empty() || !setting.delays.failures.empty()) {
     throw Unsupported("exact run: a link changes or fails; expected links that stay as they are");
   }
+  if (setting.wiring.pcie().limits()) {
+    throw Unsupported("exact run: PCIe holds messages; expected a platform without pcie_rate");
+  }
   const auto links = setting.wiring.links();
   for (const machine::Link& link : links) capacities_.push_back(bytes_per_s(link.rate));
   std::map<std::pair<sched::RankId, sched::RankId>, std::size_t> link_of_pair;
