@@ -55,6 +55,8 @@ struct Platform {
   std::uint32_t poll_batch = 1;     // completions that are taken at once
   std::optional<Time> poll_for;     // without work, before the program sleeps until an
                                     // interrupt; nothing: it never sleeps
+  bool service_thread = false;      // sees completions, on the core of the program's thread
+  Time switch_cost{0};              // of that core, from one of the two threads to the other
   std::uint64_t ack_bytes = 0;      // of an acknowledgement, a message of the receiver's NIC; 0: it
                                     // takes its way back alone
   Framing framing;                  // of packets and lines; `rate` is the line's

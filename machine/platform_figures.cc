@@ -181,6 +181,17 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
      [](const Platform& platform) {
        return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
      }},
+    {"completions", "cpu", "completions", "\"program\" or \"service\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       if (text != "program" && text != "service") {
+         throw InputError(fmt::format("{}: {}; expected program or service", what, in_quotes(text)));
+       }
+       platform.service_thread = text == "service";
+     },
+     [](const Platform& platform) {
+       return platform.service_thread ? std::string("service") : std::string();
+     }},
+    rare_time<&Platform::switch_cost>("switch_cost", "cpu"),
     {"ack", "network", "ack", "a size such as \"4B\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.ack_bytes = parse_size(text, what, kMaxAck);
@@ -354,6 +365,10 @@ void check_topology(const Platform& platform, std::string_view what) {
                     what, node.rails.count, entry_of(platform.topology).name));
   }
   check_pcie(platform, what);
+  if (platform.switch_cost.count() > 0 && !platform.service_thread) {
+    throw InputError(
+        fmt::format("{}: switch_cost without completions=service; expected both", what));
+  }
   if (!platform.switches.any()) return;
   if (node.is_shared()) {
     throw Unsupported(

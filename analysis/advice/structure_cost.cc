@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "machine/atomic_service.h"
+#include "machine/completions.h"
 
 namespace slackline::analysis {
 namespace {
@@ -85,6 +86,7 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
         "without "
         "ack");
   }
+  machine::require_program_sees(platform, "costs of idle operations");
   const Way way = way_between(wiring, src, dst);
   const double both_s = sched::seconds(platform.o_post) + way.there_s + way.back_s +
                         sched::seconds(platform.o_complete) + sched::seconds(platform.o_signal) +
@@ -118,6 +120,7 @@ const CostRow* find_cost_row(StructureAccess access, Promise level) {
 double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
                    sched::RankId src, sched::RankId dst, StructureAccess access,
                    sched::Time handler, std::uint64_t entry_bytes) {
+  machine::require_program_sees(platform, "costs of idle operations");
   const Way way = way_between(wiring, src, dst);
   const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
   // The ticket, and of the entry all, its key or nothing.

@@ -188,7 +188,8 @@ class CommandLines(ProgramCase):
 # What each bad platform or plan is told, whole: --platform, then the line.
 COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rate, poll_cost, "
           "interrupt_cost, interleave, atomic_service_shared, nic_read, o_post_recv, o_signal, "
-          "o_poll, o_match, o_block, o_callback, poll_batch, poll_for, ack, mtu, packet_overhead, coding, "
+          "o_poll, o_match, o_block, o_callback, poll_batch, poll_for, completions, switch_cost, ack, mtu, "
+          "packet_overhead, coding, "
           "pcie_rate, pcie_payload, pcie_header, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
           "cpu_atomic_sharer, own_messages, placement")

@@ -123,6 +123,10 @@ Platform random_platform(std::mt19937_64& random) {
   const auto maybe_time = [&] { return random() % 2 == 0 ? Time{0} : time(); };
   platform.atomic_service_shared = maybe_time();
   platform.nic_read = maybe_time();
+  if (random() % 2 == 0) {
+    platform.service_thread = true;
+    platform.switch_cost = maybe_time();
+  }
   if (random() % 2 == 0) platform.framing = {random() % 9'000, 66, 32, 33};
   const bool takes_pcie = platform.nic == NicDiscipline::kSerial &&
                           platform.topology.kind() != TopologyKind::kSimgridFile;
@@ -146,6 +150,7 @@ bool same_figures(const Platform& a, const Platform& b) {
          a.copy_rate == b.copy_rate && a.poll_cost == b.poll_cost &&
          a.interrupt_cost == b.interrupt_cost && a.interleave_bytes == b.interleave_bytes &&
          a.atomic_service_shared == b.atomic_service_shared && a.nic_read == b.nic_read &&
+         a.service_thread == b.service_thread && a.switch_cost == b.switch_cost &&
          a.framing == b.framing && a.pcie == b.pcie && a.node == b.node;
 }
 
@@ -255,6 +260,24 @@ TEST(PlatformSpec, StatesWhatPcieTakes) {
               HasSubstr("simgrid takes no key 'pcie_rate'"));
 }
 
+TEST(PlatformSpec, StatesWhoSeesCompletions) {
+  const Platform platform = parse_platform_spec("star:switch-cost=2us,completions=service");
+  EXPECT_TRUE(platform.service_thread);
+  EXPECT_THAT(platform.spec(),
+              ::testing::EndsWith(",interleave=4KiB,completions=service,switch_cost=2us"));
+  EXPECT_EQ(
+      platform_from_toml("[cpu]\ncompletions = \"service\"\nswitch_cost = \"2us\"\n", "p.toml").spec(),
+      platform.spec());
+  EXPECT_EQ(parse_platform_spec("star:completions=program").spec(), Platform{}.spec());
+  const auto error = [](const std::string& text) {
+    return error_of([&] { parse_platform_spec(text); });
+  };
+  EXPECT_THAT(error("star:completions=nobody"),
+              HasSubstr("completions: 'nobody'; expected program or service"));
+  EXPECT_THAT(error("star:switch_cost=2us"),
+              HasSubstr("switch_cost without completions=service; expected both"));
+}
+
 TEST(PlatformSpec, TextAndPlatformDetermineEachOther) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 2000; ++i) {
@@ -291,6 +314,8 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.interleave_bytes += 1; });
     with([](Platform& p) { p.atomic_service_shared += Time{1}; });
     with([](Platform& p) { p.nic_read += Time{1}; });
+    with([](Platform& p) { p.service_thread = !p.service_thread; });
+    with([](Platform& p) { p.switch_cost += Time{1}; });
     with([](Platform& p) { p.pcie.rate.bits_per_second += 1; });
     with([](Platform& p) { p.pcie.payload_bytes += 1; });
     with([](Platform& p) { p.pcie.header_bytes += 1; });
@@ -316,7 +341,7 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.topology = {FatTree{{7, 7}, {1, 1}, {1, 2}}, {}, {}}; });
     with([](Platform& p) { p.topology = {SimgridFile{"other.xml"}, {}, {}}; });
     const bool by_simgrid = base.topology.kind() == TopologyKind::kSimgridFile;
-    ASSERT_EQ(texts.size(), by_simgrid ? 33u : 38u) << base.spec();
+    ASSERT_EQ(texts.size(), by_simgrid ? 35u : 40u) << base.spec();
   }
 }
 
