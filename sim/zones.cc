@@ -42,13 +42,6 @@ HeldFlows held_flows(const machine::Setting& setting, const machine::Paths& path
   const sched::Schedule& schedule = setting.schedule;
   for (const sched::Op& op : schedule.ops()) {
     if (!sched::is_initiator(op.kind)) continue;
-    if (schedule.channel(op.channel).bundle != sched::Bundle::kNone) {
-      throw Unsupported(
-          fmt::format("channel {} gathers messages, and SimGrid has to know beforehand how many "
-                      "bytes PCIe carries at a time; expected another engine, or a platform "
-                      "without pcie_rate",
-                      op.channel.value));
-    }
     const std::uint64_t bytes = schedule.payload_bytes(op);
     if (bytes <= setting.platform.interleave_bytes) continue;
     const PathId first = paths.of(op.channel, sched::has_reply(op.kind));

@@ -23,8 +23,8 @@ void require_few_parts(const machine::Paths& paths);
 /// SimGrid each of them is a link of its own, which has to be there before it begins.
 using HeldFlows = std::set<std::pair<machine::PathId, std::uint64_t>>;
 
-/// Those of a schedule's large messages. Throws Unsupported, naming the channel, where messages are
-/// gathered, whose sizes only a run tells.
+/// Those of a schedule's large messages, none of which is gathered: what goes together there only a
+/// run tells.
 HeldFlows held_flows(const machine::Setting& setting, const machine::Paths& paths);
 
 /// A star is a star zone, which finds a route from two links; every other network is a full zone

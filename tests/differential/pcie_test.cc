@@ -1,13 +1,16 @@
 // Messages that PCIe holds: the simulators agree on them, alone and where they share links.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <string>
 
 #include "analysis/advice/makespan_floor.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
 #include "analysis/engines/longest_path.h"
+#include "analysis/slack/propagation.h"
+#include "analysis/slack/run_order.h"
+#include "analysis/slack/timed_slack.h"
 #include "base/error.h"
 #include "machine/wiring.h"
 #include "sim/simgrid_engine.h"
@@ -109,6 +112,43 @@ TEST(Pcie, IsAboveItsFloors) {
   }
 }
 
+// Slack knows what each message takes: it explains every run, and foretells what a delay costs as
+// long as the order of the run stays.
+TEST(Pcie, SlackExplainsEveryRunAndForetellsDelays) {
+  int explained = 0;
+  int foretold = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = testing::small_schedule(dice, seed);
+    Platform platform = testing::random_platform(dice, NicDiscipline::kSerial);
+    platform.pcie = {machine::Rate{20'000'000'000}, 256, 24};
+    if (schedule.op_count() == 0 || !schedule.is_static()) continue;
+    const machine::DelayPlan plan = testing::random_delays(dice, schedule);
+    const machine::Setting setting(schedule, platform, plan);
+    const std::string what =
+        "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+    const Trace trace = analysis::run_events(setting);
+    ASSERT_LE(analysis::timed_slack(setting, trace).unexplained_s,
+              1e-9 * std::max(1e-3, trace.makespan_s()))
+        << what;
+    ++explained;
+    const analysis::Propagation propagation(setting, trace, analysis::WireTimes::kModel);
+    const analysis::RunOrder order(setting, trace);
+    machine::DelayPlan more = plan;
+    const sched::OpId id(dice.below(schedule.op_count()));
+    more.ops.push_back(
+        {id, sched::Time{1 + dice.below(3'000'000)}, false, sched::RankId::none()});
+    const Trace delayed = analysis::run_events(setting.with(more));
+    if (!order.is_kept_by(schedule, delayed)) continue;
+    ASSERT_NEAR(trace.makespan_s() + propagation.effect(more.ops.back()).makespan_s,
+                delayed.makespan_s(), 1e-9 * delayed.makespan_s())
+        << what;
+    ++foretold;
+  }
+  EXPECT_GT(explained, 150);
+  EXPECT_GT(foretold, 75);
+}
+
 // Two messages from rack to rack, each on hosts of its own, over an uplink of 0.7 GB/s. One
 // transaction each, with 5000 bytes beside them, at 0.5 GB/s: 10,000 bytes have at most 1/3 GB/s,
 // 40,000 at most 4/9. Together they would have 7/9. So the first has all of its rate for 30 us, and
@@ -152,6 +192,7 @@ TEST(Pcie, OfGatheredMessagesIsNotSimgrids) {
   const Schedule schedule = p.build();
   const Platform platform = machine::parse_platform_spec("star:pcie_rate=8Gbps");
   EXPECT_THROW(sim::run_simgrid({schedule, platform}), Unsupported);
+  EXPECT_TRUE(sim::kSimgridEngine.why_refused({schedule, platform}).has_value());
   testing::expect_equal(analysis::run_flows({schedule, platform}),
                         analysis::run_events({schedule, platform}), "gathered");
 }

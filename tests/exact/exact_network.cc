@@ -18,9 +18,6 @@ ExactNetwork::ExactNetwork(const machine::Setting& setting, const machine::Paths
   if (!setting.delays.link_rates.empty() || !setting.delays.failures.empty()) {
     throw Unsupported("exact run: a link changes or fails; expected links that stay as they are");
   }
-  if (setting.wiring.pcie().limits()) {
-    throw Unsupported("exact run: PCIe holds messages; expected a platform without pcie_rate");
-  }
   const auto links = setting.wiring.links();
   for (const machine::Link& link : links) capacities_.push_back(bytes_per_s(link.rate));
   std::map<std::pair<sched::RankId, sched::RankId>, std::size_t> link_of_pair;
@@ -77,6 +74,30 @@ Rational ExactNetwork::wire_bytes(machine::PathId path, std::uint64_t bytes) con
   const std::uint64_t packets = framing.mtu_bytes == 0 ? 1 : (bytes - 1) / framing.mtu_bytes + 1;
   on_wire += Rational(packets) * framing.packet_overhead;
   return on_wire * framing.coding_line_bits / framing.coding_payload_bits;
+}
+
+Rational ExactNetwork::pcie_s(machine::PathId path, std::uint64_t bytes) const {
+  if (!paths_[path].passes_pcie || bytes == 0) return 0;
+  const machine::Pcie& pcie = setting_.wiring.pcie();
+  const std::uint64_t transactions =
+      pcie.payload_bytes == 0 ? 1 : (bytes - 1) / pcie.payload_bytes + 1;
+  const Rational taken = Rational(bytes) + Rational(transactions) * pcie.header_bytes;
+  return taken / bytes_per_s(pcie.rate);
+}
+
+ExactWay ExactNetwork::way(machine::PathId path, std::uint64_t bytes) const {
+  ExactWay way = ways_[path.value];
+  const Rational held_s = pcie_s(path, bytes);
+  if (held_s == 0) return way;
+  const Rational most = wire_bytes(path, bytes) / held_s;
+  if (!way.bound || most < *way.bound) way.bound = most;
+  return way;
+}
+
+Rational ExactNetwork::alone_ps(machine::PathId path, std::uint64_t bytes) const {
+  const Rational linked_s = wire_bytes(path, bytes) / alone_[path.value];
+  const Rational held_s = pcie_s(path, bytes);
+  return (linked_s < held_s ? held_s : linked_s) * 1'000'000'000'000;
 }
 
 }  // namespace slackline::testing
