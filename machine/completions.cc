@@ -27,9 +27,8 @@ std::string_view completion_figure(const Platform& platform) {
 
 void require_program_sees(const Platform& platform, std::string_view consumer) {
   if (!platform.service_thread) return;
-  throw Unsupported(
-      fmt::format("{}: completions that a service thread sees; expected completions=program",
-                  consumer));
+  throw Unsupported(fmt::format(
+      "{}: completions that a service thread sees; expected completions=program", consumer));
 }
 
 Completions::Completions(const sched::Schedule& schedule, const Platform& platform,

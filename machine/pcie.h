@@ -8,9 +8,9 @@
 
 namespace slackline::machine {
 
-/// Each NIC has one, and each direction of it is used by one direction of the NIC's port alone: what
-/// is sent comes over the one, what is received goes over the other. It limits nothing unless it has
-/// a rate.
+/// Each NIC has one, and each direction of it is used by one direction of the NIC's port alone:
+/// what is sent comes over the one, what is received goes over the other. It limits nothing unless
+/// it has a rate.
 struct Pcie {
   sched::Rate rate{0};              // of all that transactions are made of, each way; 0: no limit
   std::uint64_t payload_bytes = 0;  // of a message, in one transaction; 0: all of it
@@ -18,8 +18,9 @@ struct Pcie {
 
   bool limits() const { return rate.bits_per_second != 0; }
 
-  /// Seconds that a message of so many bytes takes of the link, in one direction: 0 without a limit.
-  /// A message without bytes makes no transaction: a credit or a request takes none of the link.
+  /// Seconds that a message of so many bytes takes of the link, in one direction: 0 without a
+  /// limit. A message without bytes makes no transaction: a credit or a request takes none of the
+  /// link.
   double transfer_s(std::uint64_t message_bytes) const {
     if (!limits() || message_bytes == 0) return 0;
     const std::uint64_t transactions =

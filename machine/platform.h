@@ -65,13 +65,15 @@ struct Platform {
   Switches switches;  // of the network, that the last ranks are
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
-  /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the framing's,
-  /// PCIe's and the node's figures, the switches and, last, the placement stand there only if they
-  /// are not what Platform has. Same platform, same text; parse_platform_spec() reads it back.
+  /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the
+  /// framing's, PCIe's and the node's figures, the switches and, last, the placement stand there
+  /// only if they are not what Platform has. Same platform, same text; parse_platform_spec() reads
+  /// it back.
   std::string spec() const;
 
   /// Seconds that a message of `bytes` takes between two hosts, at the NIC's rate or `limit`,
-  /// whichever is lower (a limit of 0 bits per second is none), and at no more than PCIe has for it.
+  /// whichever is lower (a limit of 0 bits per second is none), and at no more than PCIe has for
+  /// it.
   double transfer_s(std::uint64_t bytes, Rate limit = {}) const {
     const Rate effective =
         limit.bits_per_second != 0 && limit.bits_per_second < rate.bits_per_second ? limit : rate;

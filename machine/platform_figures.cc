@@ -184,7 +184,8 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
     {"completions", "cpu", "completions", "\"program\" or \"service\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        if (text != "program" && text != "service") {
-         throw InputError(fmt::format("{}: {}; expected program or service", what, in_quotes(text)));
+         throw InputError(
+             fmt::format("{}: {}; expected program or service", what, in_quotes(text)));
        }
        platform.service_thread = text == "service";
      },

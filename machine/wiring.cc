@@ -217,8 +217,13 @@ Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
 Wiring Wiring::with(std::vector<Link> links, std::vector<FixedRoute> routes) const {
   std::vector<std::string> hosts;
   for (std::uint32_t r = 0; r < rank_count(); ++r) hosts.push_back(host_name(sched::RankId(r)));
-  return {std::move(hosts),     std::move(links), std::move(routes), node(),
-          contents_->copy_rate, framing(),        pcie()};
+  return {std::move(hosts),
+          std::move(links),
+          std::move(routes),
+          node(),
+          contents_->copy_rate,
+          framing(),
+          pcie()};
 }
 
 Wiring::~Wiring() = default;

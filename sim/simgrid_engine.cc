@@ -116,7 +116,8 @@ std::string drive_in_simgrid(const machine::Setting& setting, const machine::Pat
   require_few_parts(paths);
   if (setting.wiring.pcie().limits()) {
     throw Unsupported(
-        "pcie_rate: SimGrid has to know all messages before a run that decides as it goes; expected "
+        "pcie_rate: SimGrid has to know all messages before a run that decides as it goes; "
+        "expected "
         "another engine, or a platform without it");
   }
   const ScratchFile result;

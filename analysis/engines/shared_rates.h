@@ -54,8 +54,7 @@ class SharedRates {
     find_rates();
     for (const std::uint32_t slot : touched_) {
       Flow& flow = flows_[slot];
-      const double rate =
-          flow.bottleneck == kNone ? flow.bound_told : links_[flow.bottleneck].told;
+      const double rate = flow.bottleneck == kNone ? flow.bound_told : links_[flow.bottleneck].told;
       if (rate == flow.told) continue;
       flow.told = rate;
       visit(slot, rate);

@@ -136,8 +136,7 @@ TEST(Pcie, SlackExplainsEveryRunAndForetellsDelays) {
     const analysis::RunOrder order(setting, trace);
     machine::DelayPlan more = plan;
     const sched::OpId id(dice.below(schedule.op_count()));
-    more.ops.push_back(
-        {id, sched::Time{1 + dice.below(3'000'000)}, false, sched::RankId::none()});
+    more.ops.push_back({id, sched::Time{1 + dice.below(3'000'000)}, false, sched::RankId::none()});
     const Trace delayed = analysis::run_events(setting.with(more));
     if (!order.is_kept_by(schedule, delayed)) continue;
     ASSERT_NEAR(trace.makespan_s() + propagation.effect(more.ops.back()).makespan_s,

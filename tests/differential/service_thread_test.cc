@@ -84,9 +84,8 @@ void check(const Schedule& schedule, const Platform& platform, const Trace& trac
       of_lane.push_back({t.done_s - hold_s, t.done_s, false, -1});
     }
     if (!completions.makes_one(id)) continue;
-    const double look_s =
-        sched::seconds(platform.o_complete + platform.o_poll) +
-        (op.kind == OpKind::kRecv ? sched::seconds(platform.o_match) : 0);
+    const double look_s = sched::seconds(platform.o_complete + platform.o_poll) +
+                          (op.kind == OpKind::kRecv ? sched::seconds(platform.o_match) : 0);
     const double there_s = op.kind == OpKind::kRecv ? std::max(t.wire_s, t.issued_s) : -1;
     of_lane.push_back({t.done_s - look_s, t.done_s, true, there_s});
   }

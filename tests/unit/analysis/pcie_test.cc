@@ -72,10 +72,11 @@ TEST(PcieMessages, HaveEachDirectionForThemselves) {
   const auto first_in = p.recv(back, 10'000);
   const auto second = p.send(back, 10'000);
   const auto second_in = p.recv(there, 10'000);
-  expect_case({"both directions",
-               p.build(),
-               behind_pcie(),
-               {{first, 1, 1, 34}, {first_in, 2, 29, 31}, {second, 1, 1, 34}, {second_in, 2, 29, 31}}});
+  expect_case(
+      {"both directions",
+       p.build(),
+       behind_pcie(),
+       {{first, 1, 1, 34}, {first_in, 2, 29, 31}, {second, 1, 1, 34}, {second_in, 2, 29, 31}}});
 }
 
 TEST(PcieMessages, KeepTheirPortsMeanwhile) {

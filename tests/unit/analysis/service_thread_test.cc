@@ -1,6 +1,6 @@
-// Completions that a service thread sees, worked out by hand on round_platform() (a post takes 1 us,
-// 1000 bytes take 1 us on the wire, and the way 3 us). The thread takes 2 us for each completion,
-// and 4 us pass whenever it or the program gets the core from the other.
+// Completions that a service thread sees, worked out by hand on round_platform() (a post takes 1
+// us, 1000 bytes take 1 us on the wire, and the way 3 us). The thread takes 2 us for each
+// completion, and 4 us pass whenever it or the program gets the core from the other.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -121,10 +121,8 @@ TEST(ServiceThread, KeepsThePostThatFollows) {
   const sched::Schedule schedule = p.build();
   const Platform platform = with_service_thread();
   // Seen at 11; 4 later the program posts. There at 20, seen 6 later; back at 23, seen 6 later.
-  expect_case({"a relay",
-               schedule,
-               platform,
-               {{recv, 1, 5, 11}, {send, 16, 16, 29}, {last, 1, 20, 26}}});
+  expect_case(
+      {"a relay", schedule, platform, {{recv, 1, 5, 11}, {send, 16, 16, 29}, {last, 1, 20, 26}}});
   std::vector<machine::LaneUse> uses(machine::LaneIndex(schedule).count());
   const machine::Setting setting(schedule, platform);
   analysis::run_events(setting.adding_up(uses));

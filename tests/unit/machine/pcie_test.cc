@@ -36,8 +36,8 @@ TEST(Pcie, CountsWholeTransactions) {
 }
 
 // Eight lanes of the third generation: 8 GT/s each, of whose 130 bits 128 are of transactions. With
-// 256 bytes in each, and 24 beside them, messages get 57.67 Gb/s: what FDR has for them is less, and
-// what EDR has is more. With 128 bytes in each they get 53.11 Gb/s, less than FDR's 54.17.
+// 256 bytes in each, and 24 beside them, messages get 57.67 Gb/s: what FDR has for them is less,
+// and what EDR has is more. With 128 bytes in each they get 53.11 Gb/s, less than FDR's 54.17.
 TEST(Pcie, IsTheSlowerOfTwo) {
   constexpr std::uint64_t kBytes = 4 << 20;
   const auto gbps = [&](const char* spec) {

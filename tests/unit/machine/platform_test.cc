@@ -235,9 +235,10 @@ TEST(PlatformSpec, StatesWhatPacketsAndLinesAdd) {
 TEST(PlatformSpec, StatesWhatPcieTakes) {
   const Platform platform = parse_platform_spec(
       "star:rate=56Gbps,pcie-rate=63Gbps,pcie_payload=256B,pcie_header=24B,coding=64/66");
-  EXPECT_THAT(platform.spec(),
-              ::testing::EndsWith(
-                  ",interleave=4KiB,coding=32/33,pcie_rate=63Gbps,pcie_payload=256,pcie_header=24"));
+  EXPECT_THAT(
+      platform.spec(),
+      ::testing::EndsWith(
+          ",interleave=4KiB,coding=32/33,pcie_rate=63Gbps,pcie_payload=256,pcie_header=24"));
   EXPECT_EQ(platform_from_toml("[nic]\nrate = \"56Gbps\"\npcie_rate = \"63Gbps\"\n"
                                "pcie_payload = \"256B\"\npcie_header = \"24B\"\n"
                                "[network]\ncoding = \"64/66\"\n",
@@ -266,7 +267,8 @@ TEST(PlatformSpec, StatesWhoSeesCompletions) {
   EXPECT_THAT(platform.spec(),
               ::testing::EndsWith(",interleave=4KiB,completions=service,switch_cost=2us"));
   EXPECT_EQ(
-      platform_from_toml("[cpu]\ncompletions = \"service\"\nswitch_cost = \"2us\"\n", "p.toml").spec(),
+      platform_from_toml("[cpu]\ncompletions = \"service\"\nswitch_cost = \"2us\"\n", "p.toml")
+          .spec(),
       platform.spec());
   EXPECT_EQ(parse_platform_spec("star:completions=program").spec(), Platform{}.spec());
   const auto error = [](const std::string& text) {
