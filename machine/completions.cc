@@ -20,7 +20,15 @@ std::string_view completion_figure(const Platform& platform) {
   if (platform.o_callback.count() > 0) return "o_callback";
   if (platform.o_signal.count() > 0) return "o_signal";
   if (platform.poll_for && platform.interrupt_cost.count() > 0) return "poll_for";
+  const bool served = platform.o_complete.count() > 0 || platform.switch_cost.count() > 0;
+  if (platform.service_thread && served) return "completions=service";
   return "";
+}
+
+void require_program_sees(const Platform& platform, std::string_view consumer) {
+  if (!platform.service_thread) return;
+  throw Unsupported(fmt::format(
+      "{}: completions that a service thread sees; expected completions=program", consumer));
 }
 
 Completions::Completions(const sched::Schedule& schedule, const Platform& platform,
@@ -33,6 +41,8 @@ Completions::Completions(const sched::Schedule& schedule, const Platform& platfo
       signal_s_(sched::seconds(platform.o_signal)),
       poll_for_s_(sched::seconds(platform.poll_for.value_or(Time{0}))),
       interrupt_s_(platform.poll_for ? sched::seconds(platform.interrupt_cost) : 0),
+      handle_s_(platform.service_thread ? sched::seconds(platform.o_complete) : 0),
+      switch_s_(platform.service_thread ? sched::seconds(platform.switch_cost) : 0),
       batch_(platform.poll_batch),
       any_(completions_cost(platform)) {
   if (!any_) return;

@@ -14,9 +14,11 @@ namespace slackline::machine {
 
 /// Whether completions cost a lane anything on this platform.
 bool completions_cost(const Platform& platform);
-/// "o_poll", "o_match", "o_block", "o_callback", "o_signal" or "poll_for": one that costs
-/// something, for messages; empty if none does.
+/// "o_poll", "o_match", "o_block", "o_callback", "o_signal", "poll_for" or "completions=service":
+/// one that costs something, for messages; empty if none does.
 std::string_view completion_figure(const Platform& platform);
+/// Throws Unsupported, naming the consumer, where a service thread sees completions.
+void require_program_sees(const Platform& platform, std::string_view consumer);
 
 /// Which operations make a completion that their rank's program has to see, and what that costs
 /// the lane that they were posted on.
@@ -32,7 +34,8 @@ class Completions {
   bool any() const { return any_; }
   /// Whether seeing one takes the lane: by a look, by what is done in it, or by an interrupt.
   bool are_seen() const {
-    return look_s_ > 0 || match_s_ > 0 || block_s_ > 0 || callback_s_ > 0 || programs_sleep();
+    return look_s_ > 0 || match_s_ > 0 || block_s_ > 0 || callback_s_ > 0 || programs_sleep() ||
+           is_in_service();
   }
   /// Whether a program that has nothing to do sleeps, which costs something.
   bool programs_sleep() const { return interrupt_s_ > 0; }
@@ -40,6 +43,14 @@ class Completions {
   double poll_for_s() const { return poll_for_s_; }
   /// …and so much of the lane then wakes it.
   double interrupt_s() const { return interrupt_s_; }
+
+  /// Whether a thread of its own sees them, which shares the lane's core with the program: then
+  /// o_complete is its work, …
+  bool is_in_service() const { return handle_s_ > 0 || switch_s_ > 0; }
+  /// …so much of the lane for each completion in a look, one for a bundle's, …
+  double handle_s() const { return handle_s_; }
+  /// …and so much of the lane passes whenever the other one of the two gets it.
+  double switch_s() const { return switch_s_; }
 
   /// Whether the operation is done by a look, which waits for its lane even if it takes no time.
   /// May be called, as see_s(), if nothing costs anything.
@@ -68,7 +79,8 @@ class Completions {
   std::uint32_t message_of(sched::OpId op) const { return message_of_[op.value]; }
   /// How many receives write to each buffer.
   const std::vector<std::uint32_t>& receives_of_messages() const { return receives_; }
-  /// Of a look that takes this one alone, without callback; 0 if there is none to take.
+  /// Of a look that takes this one alone, without callback and what a service thread adds; 0 if
+  /// there is none to take.
   double see_s(sched::OpId op) const { return any_ && makes_one(op) ? look_s_ + match_s(op) : 0; }
 
  private:
@@ -85,6 +97,8 @@ class Completions {
   const double signal_s_;
   const double poll_for_s_;
   const double interrupt_s_;  // 0 if programs never sleep
+  const double handle_s_;     // 0 without a service thread, …
+  const double switch_s_;     // …and so is this
   const std::uint32_t batch_;
   const bool any_;
   std::vector<bool> makes_;                // of every operation; empty if nothing costs anything

@@ -16,9 +16,9 @@ class LaneUse {
  public:
   double post_s = 0;       // posts, with their signals, and copies into bundles
   double work_s = 0;       // calculations, copies and reductions
-  double look_s = 0;       // o_poll and o_match
+  double look_s = 0;       // o_poll and o_match, and a service thread's o_complete
   double block_s = 0;      // o_block and o_callback
-  double interrupt_s = 0;  // that woke the program
+  double interrupt_s = 0;  // that woke the program, and changes between the threads of its core
   double delay_s = 0;      // held by a delay plan
   double polling_s = 0;    // nothing to do, and looking for something
   double asleep_s = 0;     // nothing to do, until an interrupt

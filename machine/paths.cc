@@ -42,6 +42,7 @@ std::vector<ChannelNumber> numbers_between_ranks(const sched::Schedule& schedule
 
 Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayPlan& plan)
     : framing_(wiring.framing()),
+      pcie_(wiring.pcie()),
       nic_count_(wiring.nic_count()),
       adaptive_(wiring.is_adaptive()),
       link_count_(wiring.links().size()) {
@@ -145,6 +146,7 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, ChannelNumber channel, c
   path.from_switch = wiring.is_switch(src);
   path.to_switch = wiring.is_switch(dst);
   path.local = route.local;
+  path.passes_pcie = pcie_.limits() && !path.local && !(path.from_switch && path.to_switch);
   path.latency_s = sched::seconds(route.latency);
   path.first_link = static_cast<std::uint32_t>(links_.size());
   path.link_count = static_cast<std::uint32_t>(route.links.size());
@@ -216,9 +218,10 @@ void Paths::add_changes(Path& path, const Wiring& wiring, double most_bytes_per_
   path.change_count = static_cast<std::uint32_t>(changes_.size()) - path.first_change;
 }
 
-double Paths::sent_with_changes_s(double now_s, const Path& path, double wire_bytes) const {
+double Paths::sent_with_changes_s(double now_s, const Path& path, double wire_bytes,
+                                  double most_bytes_per_s) const {
   double left = wire_bytes;
-  double rate = path.bytes_per_s;
+  double rate = std::min(path.bytes_per_s, most_bytes_per_s);
   for (const RateChange& change :
        std::span(changes_).subspan(path.first_change, path.change_count)) {
     if (change.at_s > now_s) {
@@ -227,7 +230,7 @@ double Paths::sent_with_changes_s(double now_s, const Path& path, double wire_by
       left -= could;
       now_s = change.at_s;
     }
-    rate = change.bytes_per_s;
+    rate = std::min(change.bytes_per_s, most_bytes_per_s);
   }
   return now_s + left / rate;
 }

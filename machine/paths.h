@@ -2,6 +2,7 @@
 // delay plan's rates and failures, resolved once.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <limits>
@@ -33,6 +34,7 @@ struct Path {
   bool from_switch = false;  // whose first link is its port, and no NIC's
   bool to_switch = false;    // whose last link is
   bool local = false;  // through the memory of one machine: no links, and no port is asked for
+  bool passes_pcie = false;  // of a host at one end, or at both, if that is a limit
   double latency_s = 0;
   double bytes_per_s = 0;       // of its slowest link, or of its memory, at first
   double pair_bytes_per_s = 0;  // the plan's own rate for this pair; 0: none
@@ -64,6 +66,8 @@ std::vector<ChannelNumber> numbers_between_ranks(const sched::Schedule& schedule
 
 class Paths {
  public:
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
   /// Throws InputError, naming which, for a link that the wiring does not have, a rate of 0, and a
   /// failure of a rank that does not exist; Unsupported for a failure of a link whose messages
   /// would choose another way. Keeps no reference.
@@ -101,8 +105,35 @@ class Paths {
   /// When a message that begins to leave at `now_s` and shares with nobody has left.
   double sent_s(double now_s, PathId id, std::uint64_t bytes) const {
     const Path& path = paths_[id.value];
-    if (path.change_count != 0) return sent_with_changes_s(now_s, path, wire_bytes(path, bytes));
+    if (path.change_count != 0) {
+      return sent_with_changes_s(now_s, path, wire_bytes(path, bytes), most_bytes_per_s(id, bytes));
+    }
+    return now_s + alone_s(id, bytes);
+  }
+  /// The same of an acknowledgement, which a NIC makes by itself, without its host's memory.
+  double ack_sent_s(double now_s, PathId id, std::uint64_t bytes) const {
+    const Path& path = paths_[id.value];
+    if (path.change_count != 0) {
+      return sent_with_changes_s(now_s, path, wire_bytes(path, bytes), kNoLimit);
+    }
     return now_s + wire_bytes(path, bytes) / path.bytes_per_s;
+  }
+  /// How long it takes at the rates that links have at first.
+  double alone_s(PathId id, std::uint64_t bytes) const {
+    const Path& path = paths_[id.value];
+    return std::max(wire_bytes(path, bytes) / path.bytes_per_s, pcie_s(id, bytes));
+  }
+
+  /// How long the PCIe link at one of its ends, or at both, takes for a message of `bytes`; 0 if it
+  /// passes none, or that is no limit.
+  double pcie_s(PathId id, std::uint64_t bytes) const {
+    return paths_[id.value].passes_pcie ? pcie_.transfer_s(bytes) : 0;
+  }
+  /// The bytes on the wire, per second, of which a message of `bytes` > 0 never has more, whatever
+  /// its links could carry: then PCIe has no more of it. kNoLimit if nothing says so.
+  double most_bytes_per_s(PathId id, std::uint64_t bytes) const {
+    const double at_least_s = pcie_s(id, bytes);
+    return at_least_s > 0 ? wire_bytes(id, bytes) / at_least_s : kNoLimit;
   }
 
   /// By how many bytes a message of `bytes` takes the time of that way: as the framing of links has
@@ -147,7 +178,8 @@ class Paths {
   std::span<const double> cuts_s() const { return cuts_s_; }
 
  private:
-  double sent_with_changes_s(double now_s, const Path& path, double wire_bytes) const;
+  double sent_with_changes_s(double now_s, const Path& path, double wire_bytes,
+                             double most_bytes_per_s) const;
   void read_changes(const Wiring& wiring, const DelayPlan& plan);
   void read_failures(const Wiring& wiring, const DelayPlan& plan);
   PathId add_ways(sched::RankId src, sched::RankId dst, ChannelNumber channel, const Wiring& wiring,
@@ -157,6 +189,7 @@ class Paths {
   void add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s);
 
   Framing framing_;
+  Pcie pcie_;
   std::uint32_t nic_count_;
   std::vector<Path> paths_;
   std::vector<PathId> of_channel_;

@@ -2,6 +2,7 @@
 // that these figures enter stands in docs/architecture.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "base/units.h"
 #include "machine/framing.h"
 #include "machine/node.h"
+#include "machine/pcie.h"
 #include "machine/placement.h"
 #include "machine/switches.h"
 #include "machine/topology.h"
@@ -53,25 +55,30 @@ struct Platform {
   std::uint32_t poll_batch = 1;     // completions that are taken at once
   std::optional<Time> poll_for;     // without work, before the program sleeps until an
                                     // interrupt; nothing: it never sleeps
+  bool service_thread = false;      // sees completions, on the core of the program's thread
+  Time switch_cost{0};              // of that core, from one of the two threads to the other
   std::uint64_t ack_bytes = 0;      // of an acknowledgement, a message of the receiver's NIC; 0: it
                                     // takes its way back alone
   Framing framing;                  // of packets and lines; `rate` is the line's
+  Pcie pcie;                        // between each NIC and the memory of its host
   Node node;
   Switches switches;  // of the network, that the last ranks are
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
-  /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the framing's
-  /// and the node's figures, the switches and, last, the placement stand there only if they are not
-  /// what Platform has. Same
-  /// platform, same text; parse_platform_spec() reads it back.
+  /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the
+  /// framing's, PCIe's and the node's figures, the switches and, last, the placement stand there
+  /// only if they are not what Platform has. Same platform, same text; parse_platform_spec() reads
+  /// it back.
   std::string spec() const;
 
-  /// Seconds that a message of `bytes` takes at the NIC's rate or `limit`, whichever is lower (a
-  /// limit of 0 bits per second is none).
+  /// Seconds that a message of `bytes` takes between two hosts, at the NIC's rate or `limit`,
+  /// whichever is lower (a limit of 0 bits per second is none), and at no more than PCIe has for
+  /// it.
   double transfer_s(std::uint64_t bytes, Rate limit = {}) const {
     const Rate effective =
         limit.bits_per_second != 0 && limit.bits_per_second < rate.bits_per_second ? limit : rate;
-    return framing.wire_bytes(bytes) / effective.bytes_per_second();
+    return std::max(framing.wire_bytes(bytes) / effective.bytes_per_second(),
+                    pcie.transfer_s(bytes));
   }
   Time post_of_receive() const { return o_post_recv.value_or(o_post); }
   double copy_s(std::uint64_t bytes) const {

@@ -21,6 +21,7 @@ constexpr std::string_view kACoding = "payload bits of line bits such as \"64/66
 constexpr std::uint64_t kMaxAck = 65'536;
 constexpr std::uint64_t kMaxMtu = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMaxPacketOverhead = 65'535;
+constexpr std::uint64_t kMaxPciePayload = 4'096;  // the standard's own
 constexpr std::uint32_t kMaxRails = 256;
 constexpr std::uint32_t kMaxPollBatch = 65'536;
 constexpr std::uint64_t kMaxCodingBits = 65'535;
@@ -180,6 +181,18 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
      [](const Platform& platform) {
        return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
      }},
+    {"completions", "cpu", "completions", "\"program\" or \"service\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       if (text != "program" && text != "service") {
+         throw InputError(
+             fmt::format("{}: {}; expected program or service", what, in_quotes(text)));
+       }
+       platform.service_thread = text == "service";
+     },
+     [](const Platform& platform) {
+       return platform.service_thread ? std::string("service") : std::string();
+     }},
+    rare_time<&Platform::switch_cost>("switch_cost", "cpu"),
     {"ack", "network", "ack", "a size such as \"4B\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.ack_bytes = parse_size(text, what, kMaxAck);
@@ -206,6 +219,30 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
                   : sched::format_bytes(platform.framing.packet_overhead);
      }},
     {"coding", "network", "coding", kACoding, set_coding, get_coding},
+    {"pcie_rate", "nic", "pcie_rate", kARate,
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.pcie.rate = sched::parse_rate(text, what);
+     },
+     [](const Platform& platform) {
+       return platform.pcie.limits() ? sched::format_rate(platform.pcie.rate) : std::string();
+     }},
+    {"pcie_payload", "nic", "pcie_payload", "a size such as \"256B\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.pcie.payload_bytes = parse_size(text, what, kMaxPciePayload);
+     },
+     [](const Platform& platform) {
+       return platform.pcie.payload_bytes == 0 ? ""
+                                               : sched::format_bytes(platform.pcie.payload_bytes);
+     }},
+    {"pcie_header", "nic", "pcie_header", "a size such as \"24B\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.pcie.header_bytes =
+           static_cast<std::uint32_t>(parse_size(text, what, kMaxPacketOverhead));
+     },
+     [](const Platform& platform) {
+       return platform.pcie.header_bytes == 0 ? ""
+                                              : sched::format_bytes(platform.pcie.header_bytes);
+     }},
     node_count<&Node::ranks>("ranks_per_node", "ranks"),
     node_count<&Node::threads>("threads_per_process", "threads_per_process"),
     node_count<&Node::zones>("zones_per_node", "zones"),
@@ -270,6 +307,22 @@ std::string known_keys(const Topology& topology) {
   return keys;
 }
 
+// Under fair NICs messages of several sizes would share the link, of which each takes another part
+// for its bytes on the wire.
+void check_pcie(const Platform& platform, std::string_view what) {
+  const Pcie& pcie = platform.pcie;
+  if (pcie.limits()) {
+    if (platform.nic == NicDiscipline::kSerial) return;
+    throw Unsupported(
+        fmt::format("{}: pcie_rate and nic=fair, where messages would share the link to the host's "
+                    "memory; expected nic=serial",
+                    what));
+  }
+  if (pcie == Pcie{}) return;
+  throw InputError(fmt::format("{}: {} without pcie_rate; expected both", what,
+                               pcie.header_bytes != 0 ? "pcie_header" : "pcie_payload"));
+}
+
 }  // namespace
 
 std::span<const PlatformFigure> platform_figures() { return kFigures; }
@@ -311,6 +364,11 @@ void check_topology(const Platform& platform, std::string_view what) {
         fmt::format("{}: {} rails on {}, whose hosts have one NIC each; expected star, "
                     "two-level, fat-tree or dragonfly",
                     what, node.rails.count, entry_of(platform.topology).name));
+  }
+  check_pcie(platform, what);
+  if (platform.switch_cost.count() > 0 && !platform.service_thread) {
+    throw InputError(
+        fmt::format("{}: switch_cost without completions=service; expected both", what));
   }
   if (!platform.switches.any()) return;
   if (node.is_shared()) {

@@ -59,6 +59,7 @@ struct Wiring::Contents {
   Node node;
   Rate copy_rate;
   Framing framing;
+  Pcie pcie;
 
   std::uint32_t host_of(sched::RankId rank) const { return host_of_node[node.of(rank)]; }
   // Of the network.
@@ -152,6 +153,7 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   contents_->node = platform.node;
   contents_->copy_rate = platform.copy_rate;
   contents_->framing = platform.framing;
+  contents_->pcie = platform.pcie;
   if (platform.switches.count() > ranks) {
     throw InputError(
         fmt::format("{}: {} switches for {} ranks; expected no more switches than ranks", where,
@@ -194,12 +196,13 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
 
 Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
                std::vector<FixedRoute> routes, const Node& node, Rate copy_rate,
-               const Framing& framing)
+               const Framing& framing, const Pcie& pcie)
     : contents_(std::make_unique<Contents>()) {
   check_zone_latency(node);
   contents_->node = node;
   contents_->copy_rate = copy_rate;
   contents_->framing = framing;
+  contents_->pcie = pcie;
   contents_->ranks = static_cast<std::uint32_t>(host_of_rank.size());
   contents_->host_ranks = contents_->ranks;
   contents_->fixed_names = std::move(host_of_rank);
@@ -215,7 +218,7 @@ Wiring Wiring::with(std::vector<Link> links, std::vector<FixedRoute> routes) con
   std::vector<std::string> hosts;
   for (std::uint32_t r = 0; r < rank_count(); ++r) hosts.push_back(host_name(sched::RankId(r)));
   Wiring changed(std::move(hosts), std::move(links), std::move(routes), node(),
-                 contents_->copy_rate, framing());
+                 contents_->copy_rate, framing(), pcie());
   // Switches stay switches, whose links are ports of their own; and equal ways such, of which
   // channels do not have one each.
   changed.contents_->host_ranks = contents_->host_ranks;
@@ -234,6 +237,8 @@ std::uint32_t Wiring::rank_count() const { return contents_->ranks; }
 const Node& Wiring::node() const { return contents_->node; }
 
 const Framing& Wiring::framing() const { return contents_->framing; }
+
+const Pcie& Wiring::pcie() const { return contents_->pcie; }
 
 bool Wiring::has_switches() const { return contents_->host_ranks != contents_->ranks; }
 

@@ -67,8 +67,8 @@ class Wiring {
   /// Local routes need not be told: `node` and `copy_rate` say them.
   Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
          std::vector<FixedRoute> routes, const Node& node = {}, Rate copy_rate = {},
-         const Framing& framing = {});
-  /// The same hosts, machines and framing with these links and routes.
+         const Framing& framing = {}, const Pcie& pcie = {});
+  /// The same hosts, machines, framing and PCIe with these links and routes.
   Wiring with(std::vector<Link> links, std::vector<FixedRoute> routes) const;
   ~Wiring();
   Wiring(Wiring&&) noexcept;
@@ -90,6 +90,8 @@ class Wiring {
   bool is_switch_port(NicId nic) const;
   /// Of every link.
   const Framing& framing() const;
+  /// Of every NIC.
+  const Pcie& pcie() const;
   /// The name of the host that a rank is on, or of the switch that it is.
   std::string host_name(sched::RankId rank) const;
   /// The rack, leaf switch or group that a rank's host is in, as the topology numbers them; 0 where

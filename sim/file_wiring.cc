@@ -92,7 +92,7 @@ Wiring unpacked(std::string_view bytes, const machine::Platform& platform) {
     }
   }
   return Wiring(std::move(found.host_of_rank), std::move(found.links), std::move(found.routes),
-                platform.node, platform.copy_rate, platform.framing);
+                platform.node, platform.copy_rate, platform.framing, platform.pcie);
 }
 
 using Pairs = std::set<std::pair<RankId, RankId>>;

@@ -39,11 +39,12 @@ std::uint64_t most_on_wire(const machine::Framing& framing, std::uint64_t larges
 FlowNetwork::Quiet::Quiet() { xbt_log_control_set("root.thresh:error"); }
 
 FlowNetwork::FlowNetwork(const machine::Platform& platform, const machine::Wiring& wiring,
-                         const machine::Paths& paths, std::uint64_t largest_bytes)
+                         const machine::Paths& paths, std::uint64_t largest_bytes,
+                         const HeldFlows& held)
     : paths_(paths),
       largest_bytes_(largest_bytes),
       grains_per_byte_(grains_per_byte(most_on_wire(wiring.framing(), largest_bytes))),
-      zones_(platform, wiring, paths, grains_per_byte_) {
+      zones_(platform, wiring, paths, held, grains_per_byte_) {
   engine_.seal_platform();
   on_ended([this](const s4u::Comm& comm) { ended(comm); });
 }
@@ -114,7 +115,8 @@ void FlowNetwork::ended(const s4u::Comm& comm) {
 
 void FlowNetwork::begin(std::uint32_t slot, double grains) {
   Flow& flow = flows_[slot];
-  flow.comm = s4u::Comm::sendto_init(zones_.source(flow.path), zones_.destination(flow.path));
+  flow.comm =
+      s4u::Comm::sendto_init(zones_.source(flow.path, flow.bytes), zones_.destination(flow.path));
   flow.comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot} + 1));
   flow.comm->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(grains + 0.5)));
   flow.comm->start();
@@ -194,7 +196,9 @@ void FlowNetwork::begin_waiting(double clock_s) {
       free_.push_back(slot);
       continue;
     }
-    const double missed = (clock_s - flow.begin_s) * paths_.bytes_per_s(flow.begin_s, flow.path);
+    const double rate = std::min(paths_.bytes_per_s(flow.begin_s, flow.path),
+                                 paths_.most_bytes_per_s(flow.path, flow.bytes));
+    const double missed = (clock_s - flow.begin_s) * rate;
     begin(slot,
           std::max(0.0, paths_.wire_bytes(flow.path, flow.bytes) - missed) * grains_per_byte_);
   }

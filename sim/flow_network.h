@@ -22,10 +22,10 @@ namespace slackline::sim {
 
 class FlowNetwork final : public machine::DrivenClock {
  public:
-  /// Makes SimGrid's platform and seals it. No message has more than `largest_bytes`. All
-  /// references must outlive this.
+  /// Makes SimGrid's platform and seals it. No message has more than `largest_bytes`, and `held`
+  /// are those that PCIe holds. All references must outlive this.
   FlowNetwork(const machine::Platform& platform, const machine::Wiring& wiring,
-              const machine::Paths& paths, std::uint64_t largest_bytes);
+              const machine::Paths& paths, std::uint64_t largest_bytes, const HeldFlows& held);
 
   /// From time zero until nothing can happen any more.
   void run(machine::DrivenRun& driven);

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,6 +42,25 @@ std::uint64_t largest_message_bytes(const sched::Schedule& schedule) {
   return largest;
 }
 
+std::optional<std::string> refusal(const machine::Setting& setting) {
+  if (!setting.wiring.pcie().limits()) return std::nullopt;
+  const auto channels = setting.schedule.channels();
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    if (channels[c].bundle == sched::Bundle::kNone) continue;
+    return fmt::format(
+        "channel {} gathers messages, and SimGrid has to know beforehand how many bytes pass PCIe "
+        "at a time; expected another engine, or a platform without pcie_rate",
+        c);
+  }
+  return std::nullopt;
+}
+
+// Refuses what it must before a child process would.
+HeldFlows held_in(const machine::Setting& setting, const machine::Paths& paths) {
+  if (const auto why = refusal(setting)) throw Unsupported(*why);
+  return held_flows(setting, paths);
+}
+
 bool same_network(const machine::DelayPlan& a, const machine::DelayPlan& b) {
   return a.pairs == b.pairs && a.link_rates == b.link_rates && a.failures == b.failures;
 }
@@ -55,6 +75,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
   const machine::Paths paths(setting.with(first));
   require_few_parts(paths);
   // Says what is wrong before anything is forked.
+  const HeldFlows held = held_in(setting.with(first), paths);
   const machine::Delays check(setting.with(first));
   const sched::Trace blank = machine::trace_of(setting.with(machine::kNoDelays), "simgrid");
   const std::size_t numbers = std::size_t{runs.count} * reading.width;
@@ -80,7 +101,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
   run_in_child(
       [&] {
         FlowNetwork network(setting.platform, setting.wiring, paths,
-                            largest_message_bytes(setting.schedule));
+                            largest_message_bytes(schedule), held);
         run_in_children(
             runs.count, runs.jobs, [&](std::uint32_t run) { run_one(network, run); },
             [&] { ++done; });
@@ -93,10 +114,16 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
 std::string drive_in_simgrid(const machine::Setting& setting, const machine::Paths& paths,
                              const machine::MakeRun& make) {
   require_few_parts(paths);
+  if (setting.wiring.pcie().limits()) {
+    throw Unsupported(
+        "pcie_rate: SimGrid has to know all messages before a run that decides as it goes; "
+        "expected "
+        "another engine, or a platform without it");
+  }
   const ScratchFile result;
   run_in_child([&] {
     FlowNetwork network(setting.platform, setting.wiring, paths,
-                        largest_message_bytes(setting.schedule));
+                        largest_message_bytes(setting.schedule), {});
     const std::unique_ptr<machine::DrivenRun> run = make(network);
     network.run(*run);
     result.write(run->result());
@@ -112,6 +139,7 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   require_few_parts(paths);
+  const HeldFlows held = held_in(setting, paths);
   const std::size_t ops = schedule.op_count();
   const SharedMemory memory(ops * sizeof(sched::OpTimes));
   const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);
@@ -132,7 +160,7 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   run_in_child(
       [&] {
         FlowNetwork network(setting.platform, setting.wiring, paths,
-                            largest_message_bytes(setting.schedule));
+                            largest_message_bytes(schedule), held);
         machine::Execution execution(setting.watched(nullptr).adding_up(uses), delays, paths,
                                      {times, request_s, results, bytes, kept, setting.delays.seed},
                                      network);
@@ -156,6 +184,7 @@ const machine::Engine kSimgridEngine{
     .run_once = run_simgrid,
     .run_plans = run_simgrid_plans,
     .drive_run = drive_in_simgrid,
+    .refusal = refusal,
 };
 
 }  // namespace slackline::sim

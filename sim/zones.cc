@@ -4,6 +4,9 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "sim/simgrid_version.h"
@@ -33,19 +36,60 @@ void require_few_parts(const machine::Paths& paths) {
                   paths.common_parts(), kMostParts));
 }
 
+HeldFlows held_flows(const machine::Setting& setting, const machine::Paths& paths) {
+  HeldFlows held;
+  if (!setting.wiring.pcie().limits()) return held;
+  const sched::Schedule& schedule = setting.schedule;
+  for (const sched::Op& op : schedule.ops()) {
+    if (!sched::is_initiator(op.kind)) continue;
+    const std::uint64_t bytes = schedule.payload_bytes(op);
+    if (bytes <= setting.platform.interleave_bytes) continue;
+    const PathId first = paths.of(op.channel, sched::has_reply(op.kind));
+    for (std::uint32_t way = 0; way < paths[first].ways; ++way) {
+      const PathId path(first.value + way);
+      const machine::Path& p = paths[path];
+      const double most_bytes_per_s = paths.most_bytes_per_s(path, bytes);
+      const bool is_held = most_bytes_per_s < p.bytes_per_s ||
+                           (p.change_count != 0 && most_bytes_per_s < machine::Paths::kNoLimit);
+      if (is_held) held.emplace(path, bytes);
+    }
+  }
+  return held;
+}
+
 Zones::Zones(const machine::Platform& platform, const machine::Wiring& wiring,
-             const machine::Paths& paths, double grains_per_byte)
+             const machine::Paths& paths, const HeldFlows& held, double grains_per_byte)
     : grains_per_byte_(grains_per_byte), parts_(paths.common_parts()) {
   if (platform.topology.kind() == machine::TopologyKind::kStar && !wiring.has_switches()) {
-    make_star(wiring, paths);
+    make_star(wiring, paths, held);
   } else {
-    make_full(wiring, paths);
+    make_full(wiring, paths, held);
+  }
+}
+
+// Each leaves from a host of its own, by the same route behind a link of the rate that the message
+// never has more than. That is passed once, in however many parts messages are sprayed, and gives
+// each message all that it has.
+void Zones::add_held(s4u::NetZone* zone, PathId path, const s4u::Host* destination,
+                     const std::vector<s4u::LinkInRoute>& route, const machine::Paths& paths,
+                     const HeldFlows& held) {
+  for (auto flow = held.lower_bound({path, 0}); flow != held.end() && flow->first == path; ++flow) {
+    const std::string name = fmt::format("held-{}-{}", path.value, flow->second);
+    s4u::Link* link =
+        add_link(zone, name, paths.most_bytes_per_s(path, flow->second) * grains_per_byte_);
+    link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+    std::vector<s4u::LinkInRoute> behind{s4u::LinkInRoute(sealed(link))};
+    behind.insert(behind.end(), route.begin(), route.end());
+    s4u::Host* source = add_host(zone, name);
+    add_route(zone, source, destination, behind, false);
+    held_.emplace(*flow, source);
   }
 }
 
 // What a slow pair sends leaves from a host of its own, which has the sender's NIC behind a link of
-// the pair's rate: SimGrid 3.32 takes no rate for a direct message.
-void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths) {
+// the pair's rate, and so does what PCIe holds: SimGrid 3.32 takes no rate for a direct message.
+void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths,
+                      const HeldFlows& held) {
   s4u::NetZone* zone = add_star_zone("star");
   std::vector<s4u::Host*> hosts;
   std::vector<s4u::SplitDuplexLink*> nics;
@@ -69,20 +113,24 @@ void Zones::make_star(const machine::Wiring& wiring, const machine::Paths& paths
     const std::uint32_t from = paths.links(PathId(i)).front().value / 2;
     const std::uint32_t to = paths.links(PathId(i)).back().value / 2;
     s4u::Host* source = hosts[from];
+    std::vector<s4u::LinkInRoute> route;
     if (path.pair_bytes_per_s > 0) {
       const std::string name = fmt::format("{}", i);
       source = add_host(zone, "slow-" + name);
       s4u::Link* link =
           sealed(add_link(zone, "rate-" + name, path.pair_bytes_per_s * grains_per_byte_));
-      add_route(zone, source, nullptr,
-                {s4u::LinkInRoute(link), {nics[from], s4u::LinkInRoute::Direction::UP}}, false);
+      route.emplace_back(link);
     }
+    route.emplace_back(nics[from], s4u::LinkInRoute::Direction::UP);
+    if (source != hosts[from]) add_route(zone, source, nullptr, route, false);
+    add_held(zone, PathId(i), nullptr, route, paths, held);
     ends_.emplace_back(source, hosts[to]);
   }
   zone->seal();
 }
 
-void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths) {
+void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths,
+                      const HeldFlows& held) {
   s4u::NetZone* zone = add_full_zone("network");
   std::vector<s4u::Host*> hosts;
   for (std::uint32_t r = 0; r < wiring.rank_count(); ++r) {
@@ -123,6 +171,7 @@ void Zones::make_full(const machine::Wiring& wiring, const machine::Paths& paths
     s4u::Host* dst = hosts[path.dst.value];
     add_route(zone, src, dst, route, false);
     ends_.emplace_back(src, dst);
+    add_held(zone, PathId(i), dst, route, paths, held);
   }
   zone->seal();
 }

@@ -80,7 +80,7 @@ double makespan_floor_s(const machine::Setting& setting) {
     const bool large = bytes > platform.interleave_bytes;
     const machine::PathId path = paths.of(op.channel, false);
     const double wire_bytes = paths.wire_bytes(path, bytes);
-    const double wire_s = wire_bytes / paths[path].bytes_per_s;
+    const double wire_s = paths.alone_s(path, bytes);
     const NodeId wire = NodeId::of(id, Moment::kWire);
     const double begin_s = head_s[wire.value];
     const double after_s = tail_s[wire.value] - wire_s;

@@ -41,9 +41,13 @@ struct Way {
   double back_bytes_per_s;
   bool local;  // through the memory of a machine
   machine::Framing framing;
+  machine::Pcie pcie;
 
-  double there_s_of(std::uint64_t bytes) const { return bytes_of(bytes) / there_bytes_per_s; }
-  double back_s_of(std::uint64_t bytes) const { return bytes_of(bytes) / back_bytes_per_s; }
+  double there_s_of(std::uint64_t bytes) const { return time_s(bytes, there_bytes_per_s); }
+  double back_s_of(std::uint64_t bytes) const { return time_s(bytes, back_bytes_per_s); }
+  double time_s(std::uint64_t bytes, double bytes_per_s) const {
+    return std::max(bytes_of(bytes) / bytes_per_s, local ? 0 : pcie.transfer_s(bytes));
+  }
   double bytes_of(std::uint64_t bytes) const {
     return local ? static_cast<double>(bytes) : framing.wire_bytes(bytes);
   }
@@ -68,7 +72,8 @@ Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId 
           slowest(wiring, there),
           slowest(wiring, back),
           there.local,
-          wiring.framing()};
+          wiring.framing(),
+          wiring.pcie()};
 }
 
 }  // namespace
@@ -90,6 +95,7 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
         "without "
         "ack");
   }
+  machine::require_program_sees(platform, "costs of idle operations");
   const Way way = way_between(wiring, src, dst);
   const double both_s = sched::seconds(platform.o_post) + way.there_s + way.back_s +
                         sched::seconds(platform.o_complete) + sched::seconds(platform.o_signal) +
@@ -135,6 +141,7 @@ double idle_call_s(const machine::Platform& platform, const machine::Wiring& wir
         "costs of idle calls: acknowledgements that use the ports; expected a platform without "
         "ack");
   }
+  machine::require_program_sees(platform, "costs of idle operations");
   const Way way = way_between(wiring, src, dst);
   const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
   // The ticket, and of the entry all, its key or nothing.

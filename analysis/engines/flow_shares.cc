@@ -14,7 +14,7 @@ void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, 
     free_.pop_back();
   }
   flows_[slot] = {path, op, true, 0, paths_.wire_bytes(path, bytes), now_s};
-  rates_.add(slot, path);
+  rates_.add(slot, path, paths_.most_bytes_per_s(path, bytes));
 }
 
 void FlowShares::remove(std::uint32_t slot) {

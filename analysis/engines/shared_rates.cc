@@ -38,6 +38,7 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
   for (std::uint32_t p = 0; p < used; ++p) {
     most = std::max(most, paths[machine::PathId(p)].pair_bytes_per_s);
   }
+  fastest_ = most;
   unit_ = std::ldexp(1.0, std::ilogb(most) + 1 - kBits + std::bit_width(parts_ - 1));
 
   for (std::uint32_t l = 0; l < link_of_.size(); ++l) {
@@ -98,13 +99,20 @@ void SharedRates::find_bound(Way& way) const {
   way.told = static_cast<double>(way.bound) * unit_;
 }
 
+void SharedRates::set_bound(Flow& flow) const {
+  const Way& way = ways_[flow.path.value];
+  const bool own = flow.most < way.bound;
+  flow.bound = own ? flow.most : way.bound;
+  flow.bound_told = own ? static_cast<double>(flow.most) * unit_ : way.told;
+}
+
 void SharedRates::change(std::uint32_t link) {
   if (links_[link].changed || links_[link].held.empty()) return;
   links_[link].changed = true;
   changed_.push_back(link);
 }
 
-void SharedRates::add(std::uint32_t slot, machine::PathId path) {
+void SharedRates::add(std::uint32_t slot, machine::PathId path, double most_bytes_per_s) {
   if (slot >= flows_.size()) {
     flows_.resize(slot + 1);
     places_.resize(flows_.size() * most_hops_);
@@ -112,7 +120,8 @@ void SharedRates::add(std::uint32_t slot, machine::PathId path) {
   Flow& flow = flows_[slot];
   flow = {path};
   flow.live = true;
-  flow.bound = ways_[path.value].bound;
+  if (most_bytes_per_s < fastest_) flow.most = units(most_bytes_per_s);
+  set_bound(flow);
   fresh_.push_back(slot);
   std::uint32_t* place = places(slot);
   std::uint32_t i = 0;
@@ -158,7 +167,7 @@ void SharedRates::set_capacity(machine::LinkId id, double bytes_per_s) {
   }
   for (const User& user : links_[l].users) {
     Flow& flow = flows_[user.slot];
-    flow.bound = ways_[flow.path.value].bound;
+    set_bound(flow);
     fresh_.push_back(user.slot);
   }
 }

@@ -38,7 +38,9 @@ class SharedRates {
   /// As another one over the same paths is now.
   void resume(const SharedRates& other);
 
-  void add(std::uint32_t slot, machine::PathId path);
+  /// The flow never has more than `most_bytes_per_s` > 0, whatever its links have.
+  void add(std::uint32_t slot, machine::PathId path,
+           double most_bytes_per_s = machine::Paths::kNoLimit);
   void remove(std::uint32_t slot);
   /// The link has another rate from now on. Throws InternalError for twice as much or more than
   /// the greatest that a link on a path has or will have by the paths' changes.
@@ -52,8 +54,7 @@ class SharedRates {
     find_rates();
     for (const std::uint32_t slot : touched_) {
       Flow& flow = flows_[slot];
-      const double rate =
-          flow.bottleneck == kNone ? ways_[flow.path.value].told : links_[flow.bottleneck].told;
+      const double rate = flow.bottleneck == kNone ? flow.bound_told : links_[flow.bottleneck].told;
       if (rate == flow.told) continue;
       flow.told = rate;
       visit(slot, rate);
@@ -94,7 +95,9 @@ class SharedRates {
   };
   struct Flow {
     machine::PathId path;
-    MaxMin::Rate bound = 0;  // its way's
+    MaxMin::Rate most = kNoLevel;  // its own
+    MaxMin::Rate bound = 0;        // the lower of that and its way's
+    double bound_told = 0;         // the same, in bytes per second
     MaxMin::Rate rate = 0;
     double told = 0;                   // bytes per second
     std::uint32_t bottleneck = kNone;  // a link
@@ -117,6 +120,7 @@ class SharedRates {
   MaxMin::Rate units(double bytes_per_s) const;
   MaxMin::Rate capacity(double bytes_per_s, bool shared) const;
   void find_bound(Way& way) const;
+  void set_bound(Flow& flow) const;
   void change(std::uint32_t link);
   void use(const Flow& flow, MaxMin::Rate more);
   // Into the region.
@@ -142,6 +146,7 @@ class SharedRates {
   std::uint32_t most_hops_ = 0;
   // Bytes per second: a power of two, of which no link has 2^121 or more, also in parts.
   double unit_ = 1;
+  double fastest_ = 1;       // of all links, ever: no flow has more bytes per second
   std::uint32_t parts_ = 1;  // of a message, by which capacities and passages are counted
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> places_;

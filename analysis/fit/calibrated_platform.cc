@@ -40,6 +40,9 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         break;
       case CalibratedFigure::kComplete:
         platform.o_complete = time(figure.value);
+        // Whoever saw it, that took so long.
+        platform.service_thread = false;
+        platform.switch_cost = {};
         break;
       case CalibratedFigure::kGap:
         platform.gap = time(figure.value);
@@ -53,6 +56,7 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         // What was measured is what messages get.
         platform.rate = bits_per_second(figure.value);
         platform.framing = {};
+        platform.pcie = {};
         break;
       case CalibratedFigure::kAtomicService:
         // From the request's arrival to the answer, whatever that took.

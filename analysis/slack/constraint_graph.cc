@@ -93,12 +93,13 @@ void require_plain_completions(const machine::Setting& setting) {
   }
   if (!machine::completions_cost(platform)) return;
   const bool sleeps = platform.poll_for && platform.interrupt_cost.count() > 0;
-  if (sleeps || platform.o_signal.count() > 0 || platform.poll_batch > 1 ||
-      platform.o_callback.count() > 0) {
+  if (sleeps || platform.service_thread || platform.o_signal.count() > 0 ||
+      platform.poll_batch > 1 || platform.o_callback.count() > 0) {
     throw Unsupported(fmt::format(
         "slack takes completions that are seen one by one and at once, and posts that take one "
         "time: expected a platform without {}",
-        sleeps                            ? "poll_for"
+        platform.service_thread           ? "completions=service"
+        : sleeps                          ? "poll_for"
         : platform.poll_batch > 1         ? "poll_batch"
         : platform.o_callback.count() > 0 ? "o_callback"
                                           : "o_signal"));

@@ -223,10 +223,14 @@ Lines WeightLines::wire(OpId id) const {
   const Op& op = schedule_.op(id);
   const machine::PathId path = paths_.of(op.channel, has_reply(op.kind));
   if (way_rate_[path.value].own == 0) return as_it_is;
-  const double bytes = paths_.wire_bytes(path, schedule_.payload_bytes(op));
+  const std::uint64_t payload = schedule_.payload_bytes(op);
+  const double bytes = paths_.wire_bytes(path, payload);
   const WayRate& way = way_rate_[path.value];
   const Lines own(Line{bytes / way.own, bytes});
-  return way.rest == 0 ? own : Lines::highest(own, Lines(Line{bytes / way.rest, 0}), least_);
+  // However little a byte takes of the varied links, the others and PCIe take as long as ever.
+  const double rest_s =
+      std::max(way.rest == 0 ? 0.0 : bytes / way.rest, paths_.pcie_s(path, payload));
+  return rest_s == 0 ? own : Lines::highest(own, Lines(Line{rest_s, 0}), least_);
 }
 
 // From the event at the NIC until the operation is done.

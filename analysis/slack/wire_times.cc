@@ -17,7 +17,7 @@ using sched::OpId;
 // How long a message takes that begins then and shares with nobody.
 double wire_time_s(const machine::Paths& paths, machine::PathId path, double begin_s,
                    std::uint64_t bytes) {
-  return paths[path].change_count == 0 ? paths.wire_bytes(path, bytes) / paths[path].bytes_per_s
+  return paths[path].change_count == 0 ? paths.alone_s(path, bytes)
                                        : paths.sent_s(begin_s, path, bytes) - begin_s;
 }
 

@@ -10,6 +10,7 @@ Ways::Ways(const machine::Platform& platform, const machine::Wiring& wiring)
     : ranks_(wiring.rank_count()),
       overhead_s_(sched::seconds(platform.o_post) + sched::seconds(platform.o_complete)),
       framing_(wiring.framing()),
+      pcie_(wiring.pcie()),
       ways_(std::size_t{ranks_} * ranks_) {
   for (const machine::Link& link : wiring.links()) {
     link_bytes_per_s_.push_back(link.rate.bytes_per_second());

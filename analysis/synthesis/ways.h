@@ -2,6 +2,7 @@
 // sees it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -42,10 +43,10 @@ class Ways {
   }
   std::span<const double> link_bytes_per_s() const { return link_bytes_per_s_; }
 
-  /// How long a message of `bytes` is on its way's slowest link.
+  /// How long a message of `bytes` is on its way's slowest link, or on PCIe if that takes longer.
   double wire_s(const Way& way, std::uint64_t bytes) const {
     const double on_wire = way.local ? static_cast<double>(bytes) : framing_.wire_bytes(bytes);
-    return on_wire / way.bytes_per_s;
+    return std::max(on_wire / way.bytes_per_s, way.local ? 0 : pcie_.transfer_s(bytes));
   }
   /// How long a port is kept from its next large message after it has sent or received one, with
   /// one message under way and one receive posted: the acknowledgement or the credit comes back.
@@ -55,6 +56,7 @@ class Ways {
   std::uint32_t ranks_;
   double overhead_s_;  // of the CPU, for one event of a message
   machine::Framing framing_;
+  machine::Pcie pcie_;
   std::vector<Way> ways_;
   std::vector<std::uint32_t> links_;
   std::vector<double> link_bytes_per_s_;

@@ -228,6 +228,10 @@ SwitchTree switch_tree(const Wiring& wiring) {
         "mtu, packet_overhead and coding: a testbed has packets of its own, and its rates are what "
         "messages get; expected a platform without them");
   }
+  if (wiring.pcie().limits()) {
+    throw Unsupported(
+        "pcie_rate: a testbed has no NICs beside its interfaces; expected a platform without it");
+  }
   if (wiring.node().rails.are_several()) {
     throw Unsupported(
         "rails: the hosts of a testbed have one interface each; expected a platform with rails=1");

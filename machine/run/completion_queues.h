@@ -44,6 +44,12 @@ class CompletionQueues {
   double watched_until(std::uint32_t lane) const { return lanes_[lane].watched_s; }
   bool watches(std::uint32_t lane) const { return lanes_[lane].polls != 0; }
 
+  /// The core is for the thread that sees completions, or for the program, from now on; whether the
+  /// other one had it. At first the program has.
+  bool changes_thread(std::uint32_t lane, bool service) {
+    return std::exchange(lanes_[lane].service, service) != service;
+  }
+
   /// A receive of the message's is seen; whether it was the last.
   bool completes(std::uint32_t message) { return --left_[message] == 0; }
 
@@ -55,6 +61,7 @@ class CompletionQueues {
     std::vector<sched::OpId> seen;  // in the look at hand
     std::uint32_t polls = 0;
     double watched_s = 0;  // until then
+    bool service = false;  // the thread that sees completions has the core
     friend bool operator==(const Lane&, const Lane&) = default;
   };
   std::vector<Lane> lanes_;

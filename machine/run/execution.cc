@@ -58,6 +58,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       completions_(schedule_, platform_, setting.order),
       sees_(completions_.any() && completions_.are_seen()),
       sleeps_(completions_.any() && completions_.programs_sleep()),
+      in_service_(completions_.any() && completions_.is_in_service()),
       queues_(sees_ ? core_.lanes().count() : 0,
               sees_ ? completions_.receives_of_messages() : std::vector<std::uint32_t>{}),
       bundles_(schedule_),
@@ -206,9 +207,10 @@ void Execution::serve(std::uint32_t lane) {
       core_.next_turn(lane, [this](const Lanes::Waiting& next) { return is_stale(next); });
   if (!turn || (bundled_ && serve_bundle(*turn))) return;
   const OpId id(turn->op);
-  double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id);
+  const double switch_s = take_core(lane, false);
+  double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id) + switch_s;
   if (completions_.any() && !is_switch(op(id).rank)) hold_s += completions_.signal_s(id);
-  if (adds_up()) add_turn(id, hold_s);
+  if (adds_up()) add_turn(id, hold_s, switch_s);
   if (!is_posted(op(id).kind)) issue(id);
   lanes.hold(id.value, hold_s > 0);
   if (hold_s > 0) {
@@ -280,18 +282,20 @@ void Execution::done(OpId id) {
 }
 
 // What an operation's turn takes of its lane, which it begins now.
-void Execution::add_turn(OpId id, double hold_s) {
+void Execution::add_turn(OpId id, double hold_s, double switch_s) {
   const std::uint32_t lane = core_.lanes().lane_of(id.value);
   const double delay_s = delays_.lane_delay_s(id);
-  if (is_posted(op(id).kind)) return add_post(lane, hold_s, delay_s);
+  if (is_posted(op(id).kind)) return add_post(lane, hold_s, delay_s, switch_s);
   uses_[lane].hold(now_s_, hold_s, poll_for_s());
-  uses_[lane].work_s += hold_s - delay_s;
+  uses_[lane].work_s += hold_s - delay_s - switch_s;
+  uses_[lane].interrupt_s += switch_s;
   uses_[lane].delay_s += delay_s;
 }
 
-void Execution::add_post(std::uint32_t lane, double hold_s, double delay_s) {
+void Execution::add_post(std::uint32_t lane, double hold_s, double delay_s, double switch_s) {
   uses_[lane].hold(now_s_, hold_s, poll_for_s());
-  uses_[lane].post_s += hold_s - delay_s;
+  uses_[lane].post_s += hold_s - delay_s - switch_s;
+  uses_[lane].interrupt_s += switch_s;
   uses_[lane].delay_s += delay_s;
 }
 

@@ -167,8 +167,8 @@ class Execution final : public DrivenRun {
     return platform_.poll_for ? sched::seconds(*platform_.poll_for)
                               : std::numeric_limits<double>::infinity();
   }
-  void add_turn(OpId id, double hold_s);
-  void add_post(std::uint32_t lane, double hold_s, double delay_s);
+  void add_turn(OpId id, double hold_s, double switch_s);
+  void add_post(std::uint32_t lane, double hold_s, double delay_s, double switch_s);
   void add_look(std::uint32_t lane, double interrupt_s, double look_s, double block_s);
   void add_watching(OpId id, bool begins);
   void issue(OpId id);
@@ -205,6 +205,11 @@ class Execution final : public DrivenRun {
   bool serve_completions(std::uint32_t lane);
   bool is_asleep(std::uint32_t lane) const;
   double callbacks_s(const std::vector<OpId>& batch);
+  // What passes until that thread of the lane's has the core, which it has from now on.
+  double take_core(std::uint32_t lane, bool service) {
+    const bool changes = in_service_ && queues_.changes_thread(lane, service);
+    return changes ? completions_.switch_s() : 0;
+  }
   void seen(OpId first);
 
   // execution_messages.cc
@@ -258,7 +263,11 @@ class Execution final : public DrivenRun {
 
   // Of switches, which neither keep gaps nor take time to see what has come.
   bool is_switch(RankId rank) const { return rank.value >= first_switch_; }
-  double complete_s(OpId id) const { return is_switch(op(id).rank) ? 0 : o_complete_s_; }
+  // Nor does time pass beside the lane where a service thread sees it: that is its work.
+  double complete_s(OpId id) const {
+    const bool none = is_switch(op(id).rank) || (in_service_ && completions_.makes_one(id));
+    return none ? 0 : o_complete_s_;
+  }
   double gap_s(const Path& way) const { return way.from_switch ? 0 : gap_s_; }
 
   const sched::Schedule& schedule_;
@@ -288,8 +297,9 @@ class Execution final : public DrivenRun {
   RunCore<Execution> core_;
   Meetings meetings_;
   const Completions completions_;
-  const bool sees_;    // completions take lanes
-  const bool sleeps_;  // after poll_for
+  const bool sees_;        // completions take lanes
+  const bool sleeps_;      // after poll_for
+  const bool in_service_;  // they are seen by a thread of its own
   CompletionQueues queues_;
   GatheredMessages bundles_;
   const bool bundled_;

@@ -15,14 +15,17 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
   const Op& o = op(id);
   Lanes& lanes = core_.lanes();
   if (turn.bundle != 0) {
-    const OpId oldest = bundles_.take(o.channel, lanes.lane_of(id.value));
-    if (adds_up()) add_post(lanes.lane_of(id.value), bundle_post_s(oldest), 0);
+    const std::uint32_t lane = lanes.lane_of(id.value);
+    const OpId oldest = bundles_.take(o.channel, lane);
+    const double switch_s = take_core(lane, false);
+    if (adds_up()) add_post(lane, bundle_post_s(oldest) + switch_s, 0, switch_s);
     lanes.hold(id.value, true);
-    post_bundle(oldest, 0);
+    post_bundle(oldest, switch_s);
     return true;
   }
   if (!bundles_.concern(o)) return false;
-  double hold_s = delays_.lane_delay_s(id);
+  const double switch_s = take_core(lanes.lane_of(id.value), false);
+  double hold_s = delays_.lane_delay_s(id) + switch_s;
   if (bundles_.decide(id)) {
     hold_s += platform_.copy_s(schedule_.payload_bytes(o));
   } else if (o.kind == OpKind::kFlush) {
@@ -38,7 +41,9 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
     hold_s += o_post_s_;
     if (completions_.any()) hold_s += completions_.signal_s(id);
   }
-  if (adds_up()) add_post(lanes.lane_of(id.value), hold_s, delays_.lane_delay_s(id));
+  if (adds_up()) {
+    add_post(lanes.lane_of(id.value), hold_s, delays_.lane_delay_s(id), switch_s);
+  }
   lanes.hold(id.value, hold_s > 0);
   end_at(now_s_ + hold_s, {id, Kind::kLaneEnd});
   return true;
@@ -84,7 +89,7 @@ void Execution::gather_or_send(OpId id) {
     Lanes& lanes = core_.lanes();
     const OpId oldest = bundles_.take(channel, lanes.lane_of(id.value));
     const double post_s = bundle_post_s(oldest);
-    if (adds_up()) add_post(lanes.lane_of(id.value), post_s, 0);
+    if (adds_up()) add_post(lanes.lane_of(id.value), post_s, 0, 0);
     lanes.hold(id.value, post_s > 0);  // still
     post_bundle(oldest, 0);
   } else if (rule.is_free_to_leave()) {

@@ -11,6 +11,10 @@
 // comes then is seen after an interrupt, by the same look. Whoever waits for memory to change (a
 // poll) does not sleep meanwhile, and has had something to do until then.
 //
+// With completions=service a thread of its own looks, on the core that the lane stands for. Then
+// o_complete does not pass before a completion waits: each takes so much of its look. Whenever the
+// lane's turn goes from an operation to a look, or back, switch_cost passes first.
+//
 // A bundle has one completion at its sender, when the last of its messages is acknowledged, in the
 // queue of its oldest message's lane; and one at its receiver, of all receives that it finds
 // posted, in the queue of the first one's. Each takes one place in a look.
@@ -53,7 +57,9 @@ void Execution::completed_in_bundle(OpId id) {
 bool Execution::serve_completions(std::uint32_t lane) {
   if (core_.lanes().is_held(lane) || !queues_.waits(lane)) return false;
   const std::vector<OpId>& batch = queues_.look(lane, completions_.batch());
-  double hold_s = completions_.look_s();
+  const double switch_s = take_core(lane, true);
+  double hold_s = completions_.look_s() + switch_s +
+                  static_cast<double>(batch.size()) * completions_.handle_s();
   const double interrupt_s =
       completions_.programs_sleep() && is_asleep(lane) ? completions_.interrupt_s() : 0;
   hold_s += interrupt_s;
@@ -72,7 +78,8 @@ bool Execution::serve_completions(std::uint32_t lane) {
   if (adds_up()) {
     double block_s = callback_s;
     each_seen([&](OpId id) { block_s += completions_.block_s(id); });
-    add_look(lane, interrupt_s, hold_s - interrupt_s - block_s, block_s);
+    const double kernel_s = interrupt_s + switch_s;
+    add_look(lane, kernel_s, hold_s - kernel_s - block_s, block_s);
   }
   core_.lanes().hold(batch.front().value, hold_s > 0);
   end_at(now_s_ + hold_s, {batch.front(), Kind::kSeen});

@@ -67,7 +67,8 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
     return;
   }
   if (!large) {
-    const double sent_s = paths_.sent_s(now_s_, path, bytes);
+    const double sent_s = is_ack(id, reply) ? paths_.ack_sent_s(now_s_, path, bytes)
+                                            : paths_.sent_s(now_s_, path, bytes);
     const double cut_s = paths_[path].cut_s;
     clock_.at(std::min(sent_s, cut_s), {id, sent_s < cut_s ? Kind::kSent : Kind::kLost});
     return;

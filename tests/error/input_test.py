@@ -188,7 +188,9 @@ class CommandLines(ProgramCase):
 # What each bad platform or plan is told, whole: --platform, then the line.
 COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rate, poll_cost, "
           "interrupt_cost, interleave, atomic_service_shared, nic_read, o_post_recv, o_signal, "
-          "o_poll, o_match, o_block, o_callback, poll_batch, poll_for, ack, mtu, packet_overhead, coding, ranks_per_node, "
+          "o_poll, o_match, o_block, o_callback, poll_batch, poll_for, completions, switch_cost, ack, mtu, "
+          "packet_overhead, coding, "
+          "pcie_rate, pcie_payload, pcie_header, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
           "cpu_atomic_sharer, own_messages, placement")
 ON_A_STAR = COMMON.replace("placement", "rails, rail, switches, placement")
@@ -262,7 +264,7 @@ PLATFORMS = (
     ("fat-tree:arity=4,down=4x4", "arity and down both stand here; expected one of them"),
     ("simgrid:file=net.xml,rate=1Gbps",
      "simgrid takes no key 'rate'; expected one of file, "
-     + COMMON.replace("rate, latency, ", "", 1)),
+     + COMMON.replace("rate, latency, ", "", 1).replace("pcie_rate, pcie_payload, pcie_header, ", "")),
     ("simgrid", "file is missing; expected the path of a SimGrid platform file"),
     ("star:nic=both", "nic: 'both' is no discipline of a NIC; expected serial or fair"),
     ("star:placement=everywhere",

@@ -402,6 +402,10 @@ TEST(SwitchTreeOfPlatform, RefusesPacketsOfAnotherNetwork) {
   }
 }
 
+TEST(SwitchTreeOfPlatform, RefusesPcie) {
+  EXPECT_THAT(refusal_of("star:pcie_rate=50Gbps", 3), HasSubstr("pcie_rate: a testbed"));
+}
+
 TEST(TestbedEach, WordsSayWhichRankItIs) {
   EXPECT_THAT(words_of_rank({"p", "--rank={rank}", "{ranks}{rank}", "{root}", "{other}"}, 2, 3),
               ::testing::ElementsAre("p", "--rank=2", "32", "10.77.0.1:7000", "{other}"));

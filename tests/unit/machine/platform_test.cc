@@ -123,7 +123,14 @@ Platform random_platform(std::mt19937_64& random) {
   const auto maybe_time = [&] { return random() % 2 == 0 ? Time{0} : time(); };
   platform.atomic_service_shared = maybe_time();
   platform.nic_read = maybe_time();
+  if (random() % 2 == 0) {
+    platform.service_thread = true;
+    platform.switch_cost = maybe_time();
+  }
   if (random() % 2 == 0) platform.framing = {random() % 9'000, 66, 32, 33};
+  const bool takes_pcie = platform.nic == NicDiscipline::kSerial &&
+                          platform.topology.kind() != TopologyKind::kSimgridFile;
+  if (takes_pcie && random() % 2 == 0) platform.pcie = {rate(), random() % 4'097, 24};
   if (random() % 2 == 0) return platform;
   platform.node.threads = static_cast<std::uint32_t>(1 + random() % 8);
   platform.node.ranks = platform.node.threads * static_cast<std::uint32_t>(1 + random() % 8);
@@ -143,7 +150,8 @@ bool same_figures(const Platform& a, const Platform& b) {
          a.copy_rate == b.copy_rate && a.poll_cost == b.poll_cost &&
          a.interrupt_cost == b.interrupt_cost && a.interleave_bytes == b.interleave_bytes &&
          a.atomic_service_shared == b.atomic_service_shared && a.nic_read == b.nic_read &&
-         a.framing == b.framing && a.node == b.node;
+         a.service_thread == b.service_thread && a.switch_cost == b.switch_cost &&
+         a.framing == b.framing && a.pcie == b.pcie && a.node == b.node;
 }
 
 TEST(PlatformSpec, StatesEveryFigureInAFixedOrder) {
@@ -224,6 +232,54 @@ TEST(PlatformSpec, StatesWhatPacketsAndLinesAdd) {
   EXPECT_THAT(error("star:packet_overhead=64KiB"), HasSubstr("expected at most 65535"));
 }
 
+TEST(PlatformSpec, StatesWhatPcieTakes) {
+  const Platform platform = parse_platform_spec(
+      "star:rate=56Gbps,pcie-rate=63Gbps,pcie_payload=256B,pcie_header=24B,coding=64/66");
+  EXPECT_THAT(
+      platform.spec(),
+      ::testing::EndsWith(
+          ",interleave=4KiB,coding=32/33,pcie_rate=63Gbps,pcie_payload=256,pcie_header=24"));
+  EXPECT_EQ(platform_from_toml("[nic]\nrate = \"56Gbps\"\npcie_rate = \"63Gbps\"\n"
+                               "pcie_payload = \"256B\"\npcie_header = \"24B\"\n"
+                               "[network]\ncoding = \"64/66\"\n",
+                               "p.toml")
+                .spec(),
+            platform.spec());
+  const auto error = [](const std::string& text) {
+    return error_of([&] { parse_platform_spec(text); });
+  };
+  EXPECT_THAT(error("star:pcie_rate=0Gbps"), HasSubstr("pcie_rate: '0Gbps' is not a rate"));
+  EXPECT_THAT(error("star:pcie_rate=1Gbps,pcie_payload=8KiB"),
+              HasSubstr("pcie_payload: '8KiB'; expected at most 4KiB"));
+  EXPECT_THAT(error("star:pcie_rate=1Gbps,pcie_header=64KiB"), HasSubstr("expected at most 65535"));
+  EXPECT_THAT(error("star:pcie_payload=256B"),
+              HasSubstr("pcie_payload without pcie_rate; expected both"));
+  EXPECT_THAT(error("star:pcie_header=24B"),
+              HasSubstr("pcie_header without pcie_rate; expected both"));
+  EXPECT_THROW(parse_platform_spec("star:pcie_rate=1Gbps,nic=fair"), Unsupported);
+  EXPECT_THAT(error("simgrid:file=net.xml,pcie_rate=1Gbps"),
+              HasSubstr("simgrid takes no key 'pcie_rate'"));
+}
+
+TEST(PlatformSpec, StatesWhoSeesCompletions) {
+  const Platform platform = parse_platform_spec("star:switch-cost=2us,completions=service");
+  EXPECT_TRUE(platform.service_thread);
+  EXPECT_THAT(platform.spec(),
+              ::testing::EndsWith(",interleave=4KiB,completions=service,switch_cost=2us"));
+  EXPECT_EQ(
+      platform_from_toml("[cpu]\ncompletions = \"service\"\nswitch_cost = \"2us\"\n", "p.toml")
+          .spec(),
+      platform.spec());
+  EXPECT_EQ(parse_platform_spec("star:completions=program").spec(), Platform{}.spec());
+  const auto error = [](const std::string& text) {
+    return error_of([&] { parse_platform_spec(text); });
+  };
+  EXPECT_THAT(error("star:completions=nobody"),
+              HasSubstr("completions: 'nobody'; expected program or service"));
+  EXPECT_THAT(error("star:switch_cost=2us"),
+              HasSubstr("switch_cost without completions=service; expected both"));
+}
+
 TEST(PlatformSpec, TextAndPlatformDetermineEachOther) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 2000; ++i) {
@@ -260,6 +316,11 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.interleave_bytes += 1; });
     with([](Platform& p) { p.atomic_service_shared += Time{1}; });
     with([](Platform& p) { p.nic_read += Time{1}; });
+    with([](Platform& p) { p.service_thread = !p.service_thread; });
+    with([](Platform& p) { p.switch_cost += Time{1}; });
+    with([](Platform& p) { p.pcie.rate.bits_per_second += 1; });
+    with([](Platform& p) { p.pcie.payload_bytes += 1; });
+    with([](Platform& p) { p.pcie.header_bytes += 1; });
     with([](Platform& p) { p.node.ranks += p.node.threads; });
     with([](Platform& p) { p.node.ranks *= p.node.threads += 1; });
     with([](Platform& p) { p.node.zones += 1; });
@@ -282,7 +343,7 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.topology = {FatTree{{7, 7}, {1, 1}, {1, 2}}, {}, {}}; });
     with([](Platform& p) { p.topology = {SimgridFile{"other.xml"}, {}, {}}; });
     const bool by_simgrid = base.topology.kind() == TopologyKind::kSimgridFile;
-    ASSERT_EQ(texts.size(), by_simgrid ? 33u : 35u) << base.spec();
+    ASSERT_EQ(texts.size(), by_simgrid ? 35u : 40u) << base.spec();
   }
 }
 
