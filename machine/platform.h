@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "machine/congestion.h"
 #include "machine/framing.h"
 #include "machine/node.h"
 #include "machine/placement.h"
@@ -56,13 +57,14 @@ struct Platform {
   std::uint64_t ack_bytes = 0;      // of an acknowledgement, a message of the receiver's NIC; 0: it
                                     // takes its way back alone
   Framing framing;                  // of packets and lines; `rate` is the line's
+  Congestion congestion;            // off unless given
   Node node;
   Switches switches;  // of the network, that the last ranks are
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
   /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the framing's
-  /// and the node's figures, the switches and, last, the placement stand there only if they are not
-  /// what Platform has. Same
+  /// and the node's figures, those of congestion, the switches and, last, the placement stand there
+  /// only if they are not what Platform has. Same
   /// platform, same text; parse_platform_spec() reads it back.
   std::string spec() const;
 

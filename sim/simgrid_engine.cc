@@ -10,12 +10,14 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "machine/congestion.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 #include "sim/child_run.h"
@@ -41,6 +43,14 @@ std::uint64_t largest_message_bytes(const sched::Schedule& schedule) {
   return largest;
 }
 
+std::optional<std::string> why_refused(const machine::Setting& setting) {
+  return machine::why_no_congestion(setting.platform);
+}
+
+void require_not_refused(const machine::Setting& setting) {
+  if (const auto why = why_refused(setting)) throw Unsupported(*why);
+}
+
 bool same_network(const machine::DelayPlan& a, const machine::DelayPlan& b) {
   return a.pairs == b.pairs && a.link_rates == b.link_rates && a.failures == b.failures;
 }
@@ -48,6 +58,7 @@ bool same_network(const machine::DelayPlan& a, const machine::DelayPlan& b) {
 std::vector<double> run_simgrid_plans(const machine::Setting& setting,
                                       const machine::PlanRuns& runs,
                                       const machine::TraceReading& reading) {
+  require_not_refused(setting);
   const sched::Schedule& schedule = setting.schedule;
   machine::require_executable(schedule);
   if (runs.count == 0) return {};
@@ -92,6 +103,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
 
 std::string drive_in_simgrid(const machine::Setting& setting, const machine::Paths& paths,
                              const machine::MakeRun& make) {
+  require_not_refused(setting);
   require_few_parts(paths);
   const ScratchFile result;
   run_in_child([&] {
@@ -107,6 +119,7 @@ std::string drive_in_simgrid(const machine::Setting& setting, const machine::Pat
 }  // namespace
 
 sched::Trace run_simgrid(const machine::Setting& setting) {
+  require_not_refused(setting);
   const sched::Schedule& schedule = setting.schedule;
   machine::require_executable(schedule);
   const machine::Delays delays(setting);
@@ -156,6 +169,7 @@ const machine::Engine kSimgridEngine{
     .run_once = run_simgrid,
     .run_plans = run_simgrid_plans,
     .drive_run = drive_in_simgrid,
+    .refusal = why_refused,
 };
 
 }  // namespace slackline::sim

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "machine/atomic_service.h"
+#include "machine/congestion.h"
 
 namespace slackline::analysis {
 namespace {
@@ -74,6 +75,7 @@ ComponentCosts stated_costs() { return {3.0e-6, 3.7e-6, 3.8e-6, 3.9e-6, 3.8e-6, 
 ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiring& wiring,
                           sched::RankId src, sched::RankId dst, sched::Time local,
                           std::uint64_t entry_bytes) {
+  machine::require_no_congestion(platform, "costs of idle operations");
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "costs of idle operations: acknowledgements that use the ports; expected a platform "

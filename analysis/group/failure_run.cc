@@ -10,6 +10,7 @@
 
 #include "analysis/group/messages.h"
 #include "base/error.h"
+#include "machine/congestion.h"
 #include "machine/paths.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/alone_clock.h"
@@ -41,6 +42,7 @@ void check(const GroupScenario& scenario, const machine::Platform& platform,
            const machine::DelayPlan& delays) {
   machine::require_no_switches(platform, "group");
   machine::require_fixed_ways(platform, "group");
+  machine::require_no_congestion(platform, "group");
   if (scenario.shape.members > kMostMembers) {
     throw Unsupported(fmt::format("group: {} members; expected at most {} of one that is simulated",
                                   scenario.shape.members, kMostMembers));
