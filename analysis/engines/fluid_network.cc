@@ -209,16 +209,10 @@ double FluidNetwork::next_step_s(double until_s) {
     if (sender.bytes_per_s <= 0) continue;
     most_s = std::min(most_s, messages_[sender.messages.front()].unsent / sender.bytes_per_s);
   }
-  for (std::size_t i = 0; i < endings_.size();) {
-    const Link& link = links_[endings_[i].link];
-    const double left = endings_[i].left_bytes - link.queue.left();
-    if (left <= kCrumbBytes) {
-      endings_[i] = endings_.back();
-      endings_.pop_back();
-      continue;
-    }
-    most_s = std::min(most_s, left / link.bytes_per_s);
-    ++i;
+  for (const Ending& ending : endings_) {
+    const Link& link = links_[ending.link];
+    const double left = ending.left_bytes - link.queue.left();
+    if (left > kCrumbBytes) most_s = std::min(most_s, left / link.bytes_per_s);
   }
   // Rounding must not stop the clock.
   most_s = std::max(most_s, machine::kInstant_s / 2);
@@ -298,7 +292,7 @@ void FluidNetwork::pass(std::uint32_t link, const FluidPart& part, bool is_whole
   if (!is_last) {
     links_[link].held_bytes += part.bytes;
     arrive(part.message, part.hop + 1, part.bytes);
-  } else if (m.parts == 0 && m.unsent <= 0) {
+  } else if (has_arrived(part.message)) {
     finished_.push_back(part.message);
   }
 }
@@ -308,7 +302,7 @@ void FluidNetwork::note_endings() {
     const Message& m = messages_[slot];
     if (m.unsent > 0 || m.on_way != 0 || m.parts == 0) continue;
     const std::uint32_t last = place(m.path, m.last_hop);
-    endings_.push_back({last, links_[last].queue.entered()});
+    endings_.push_back({slot, last, links_[last].queue.entered()});
   }
   may_end_.clear();
 }
@@ -355,6 +349,8 @@ void FluidNetwork::hear(double step_s) {
 }
 
 void FluidNetwork::finish(std::vector<sched::OpId>& sent) {
+  if (finished_.empty()) return;
+  std::erase_if(endings_, [&](const Ending& ending) { return has_arrived(ending.message); });
   std::sort(finished_.begin(), finished_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return messages_[a].op < messages_[b].op;
   });

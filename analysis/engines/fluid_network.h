@@ -99,6 +99,7 @@ class FluidNetwork {
   };
   // A message is all in the last queue of its way, and gone when so much has left that.
   struct Ending {
+    std::uint32_t message;
     std::uint32_t link;
     double left_bytes;
   };
@@ -121,6 +122,9 @@ class FluidNetwork {
   void note_endings();
   void pause_links(double step_s);
   void hear(double step_s);
+  bool has_arrived(std::uint32_t message) const {
+    return messages_[message].unsent <= 0 && messages_[message].parts == 0;
+  }
   void finish(std::vector<sched::OpId>& sent);
 
   const machine::Congestion& congestion_;

@@ -98,7 +98,7 @@ TEST(Dcqcn, RestsAsTheEquationsDoWithoutPackets) {
 class Incast {
  public:
   Incast(std::uint32_t flows, const std::string& figures)
-      : schedule_(testing::puts(flows + 1, messages(flows))),
+      : schedule_(testing::schedule_of_puts(flows + 1, messages(flows))),
         platform_(machine::parse_platform_spec("star:nic=fair,rate=40Gbps,latency=2us," + figures)),
         setting_(schedule_, platform_),
         paths_(setting_),

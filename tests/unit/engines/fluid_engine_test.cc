@@ -30,7 +30,7 @@ namespace {
 using machine::Platform;
 using machine::Setting;
 using testing::Put;
-using testing::puts;
+using testing::schedule_of_puts;
 using ::testing::HasSubstr;
 
 constexpr double kLine = 5e9;  // 40 Gb/s, in bytes per second
@@ -62,7 +62,7 @@ TEST(FluidEngine, TakesWhatEventsTakeWhereNothingIsShared) {
        {std::string("star"), std::string("two-level:racks=2,hosts=2"),
         std::string("fat-tree:arity=4"), std::string("torus:dims=4")}) {
     for (const std::uint64_t bytes : {10'000u, 1'000'003u}) {
-      const sched::Schedule schedule = puts(4, {{0, 3, bytes}});
+      const sched::Schedule schedule = schedule_of_puts(4, {{0, 3, bytes}});
       const double expected_s =
           run_events({schedule, platform(network, "off")}).makespan_s();
       for (const std::string& control : kControls) {
@@ -85,7 +85,7 @@ TEST(FluidEngine, TakesWhatEventsTakeWhereNothingIsShared) {
 // the first byte on. What leaves its queue within a step ends with the step.
 TEST(FluidEngine, KeepsASlowLinkBusy) {
   const std::string network = "two-level:racks=2,hosts=2,uplink=20Gbps";
-  const sched::Schedule schedule = puts(4, {{0, 3, 4'000'000}});
+  const sched::Schedule schedule = schedule_of_puts(4, {{0, 3, 4'000'000}});
   const double expected_s = run_events({schedule, platform(network, "off")}).makespan_s();
   const Platform on = platform(network, "pfc");
   const Setting setting(schedule, on);
@@ -110,7 +110,7 @@ struct Victim {
   static constexpr std::uint64_t kBytes = 8'000'000;
   static constexpr std::uint32_t kOp = 1;
   std::string network = "two-level:racks=2,hosts=5,uplink=80Gbps";
-  sched::Schedule schedule = puts(10, {{0, 5, 40'000'000},
+  sched::Schedule schedule = schedule_of_puts(10, {{0, 5, 40'000'000},
                                        {1, 6, kBytes},
                                        {7, 5, 40'000'000},
                                        {8, 5, 40'000'000},
@@ -146,7 +146,7 @@ TEST(FluidEngine, SharesByLinksUnderPfc) {
   const std::string network = "two-level:racks=2,hosts=5,uplink=40Gbps";
   const std::uint64_t bytes = 4'000'000;
   const sched::Schedule schedule =
-      puts(10, {{0, 5, 8 * bytes}, {1, 5, 8 * bytes}, {2, 5, 8 * bytes}, {6, 5, bytes}});
+      schedule_of_puts(10, {{0, 5, 8 * bytes}, {1, 5, 8 * bytes}, {2, 5, 8 * bytes}, {6, 5, bytes}});
   const double alone_s = static_cast<double>(bytes) / kLine;
   EXPECT_NEAR(left_s(run_flows({schedule, platform(network, "off")}))[3], 4 * alone_s,
               1e-6 * alone_s);
@@ -159,10 +159,10 @@ TEST(FluidEngine, HasOneRateForAChannel) {
   for (const std::string& control : kControls) {
     const Platform on = platform("star", control);
     const std::vector<double> same =
-        left_s(puts(2, {{0, 1, 1'000'000}, {0, 1, 1'000'000, true}}), on);
+        left_s(schedule_of_puts(2, {{0, 1, 1'000'000}, {0, 1, 1'000'000, true}}), on);
     EXPECT_NEAR(same[0], one_s, 1e-9 * one_s) << control;
     EXPECT_NEAR(same[1], 2 * one_s, 1e-9 * one_s) << control;
-    const std::vector<double> two = left_s(puts(2, {{0, 1, 1'000'000}, {0, 1, 1'000'000}}), on);
+    const std::vector<double> two = left_s(schedule_of_puts(2, {{0, 1, 1'000'000}, {0, 1, 1'000'000}}), on);
     EXPECT_NEAR(two[0], 2 * one_s, 1e-9 * one_s) << control;
     EXPECT_NEAR(two[1], 2 * one_s, 1e-9 * one_s) << control;
   }
@@ -171,7 +171,7 @@ TEST(FluidEngine, HasOneRateForAChannel) {
 // What DCQCN took from a queue pair stays taken for its next message, and a rest gives it back.
 TEST(FluidEngine, KeepsTheRateFromMessageToMessage) {
   const sched::Schedule schedule =
-      puts(3, {{0, 2, 4'000'000}, {0, 2, 1'000, true}, {1, 2, 4'000'000}});
+      schedule_of_puts(3, {{0, 2, 4'000'000}, {0, 2, 1'000, true}, {1, 2, 4'000'000}});
   const Platform on = platform("star", "dcqcn");
   const Setting setting(schedule, on);
   const machine::Paths paths(setting);
@@ -207,7 +207,7 @@ TEST(FluidEngine, CarriesEveryByteOverEveryLink) {
         all.push_back({src, again ? all.back().dst : host() % 2, 1 + random() % 1'000'000, again});
       }
     }
-    const sched::Schedule schedule = puts(9, all);
+    const sched::Schedule schedule = schedule_of_puts(9, all);
     const std::string& network = networks[seed % networks.size()];
     const std::string& control = kControls[seed / networks.size() % kControls.size()];
     const Platform on = platform(network, control + ",congestion_step=500ns,interleave=0");
@@ -234,7 +234,7 @@ TEST(FluidEngine, CarriesEveryByteOverEveryLink) {
 TEST(FluidEngine, SaysWhenPfcStopsEverything) {
   std::vector<Put> all;
   for (std::uint32_t h = 0; h < 7; ++h) all.push_back({h, (h + 3) % 7, 4'000'000});
-  const sched::Schedule schedule = puts(7, all);
+  const sched::Schedule schedule = schedule_of_puts(7, all);
   try {
     run_fluid({schedule, platform("torus:dims=7", "pfc")});
     ADD_FAILURE() << "a ring goes on";
@@ -247,7 +247,7 @@ TEST(FluidEngine, SaysWhenPfcStopsEverything) {
 
 // Half of the rate from the middle on.
 TEST(FluidEngine, FollowsLinksThatChange) {
-  const sched::Schedule schedule = puts(2, {{0, 1, 1'000'000}});
+  const sched::Schedule schedule = schedule_of_puts(2, {{0, 1, 1'000'000}});
   machine::DelayPlan plan;
   plan.link_rates.push_back({"host-1.in", {20'000'000'000}, sched::Time{100'000'000}});
   const Platform on = platform("star", "pfc");
@@ -255,7 +255,7 @@ TEST(FluidEngine, FollowsLinksThatChange) {
 }
 
 TEST(FluidEngine, RefusesWhatItDoesNotModel) {
-  const sched::Schedule schedule = puts(2, {{0, 1, 1'000'000}});
+  const sched::Schedule schedule = schedule_of_puts(2, {{0, 1, 1'000'000}});
   const Platform on = platform("star", "dcqcn");
   machine::DelayPlan failing;
   failing.failures.push_back({.link = "host-0.out", .at = sched::Time{1}});
@@ -269,14 +269,14 @@ TEST(FluidEngine, RefusesWhatItDoesNotModel) {
     EXPECT_FALSE(kFluidEngine.why_refused(Setting(schedule, off, *plan)).has_value());
   }
   // A NIC's link is slow enough for the step, and the uplink is not.
-  EXPECT_THROW(run_fluid({puts(4, {{0, 3, 100'000}}),
+  EXPECT_THROW(run_fluid({schedule_of_puts(4, {{0, 3, 100'000}}),
                           platform("two-level:racks=2,hosts=2,uplink=400Gbps",
                                    "pfc,congestion_step=1us")}),
                InputError);
 }
 
 TEST(FluidEngine, AnswersAsTheFlowEngineWithoutCongestion) {
-  const sched::Schedule schedule = puts(3, {{0, 2, 1'000'000}, {1, 2, 1'000'000}});
+  const sched::Schedule schedule = schedule_of_puts(3, {{0, 2, 1'000'000}, {1, 2, 1'000'000}});
   const Platform off = platform("star", "off");
   const sched::Trace trace = run_fluid({schedule, off});
   EXPECT_EQ(trace.engine, "flow");
@@ -285,7 +285,7 @@ TEST(FluidEngine, AnswersAsTheFlowEngineWithoutCongestion) {
 }
 
 TEST(FluidEngine, EndsARunIfWhoWatchesThrows) {
-  const sched::Schedule schedule = puts(3, {{0, 2, 50'000'000}, {1, 2, 50'000'000}});
+  const sched::Schedule schedule = schedule_of_puts(3, {{0, 2, 50'000'000}, {1, 2, 50'000'000}});
   const Platform on = platform("star", "dcqcn");
   const machine::RunWatch gives_up = [] { throw InputError("given up"); };
   const Setting setting(schedule, on);

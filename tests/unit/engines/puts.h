@@ -18,7 +18,7 @@ struct Put {
 };
 
 /// The k-th put is operation k. They stand in the order of their ranks.
-inline sched::Schedule puts(std::uint32_t ranks, const std::vector<Put>& all) {
+inline sched::Schedule schedule_of_puts(std::uint32_t ranks, const std::vector<Put>& all) {
   sched::ScheduleBuilder builder(ranks);
   std::uint64_t most = 1;
   for (const Put& put : all) most = std::max(most, put.bytes);
