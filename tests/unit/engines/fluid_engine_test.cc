@@ -115,7 +115,7 @@ struct Victim {
                                        {7, 5, 40'000'000},
                                        {8, 5, 40'000'000},
                                        {9, 5, 40'000'000}});
-  double alone_s = kBytes / kLine;
+  double alone_s = static_cast<double>(kBytes) / kLine;
 };
 
 // The 3 % are for what is under way before the first pause: less than 3 XOFF of 8 MB.
