@@ -131,11 +131,11 @@ TEST(FluidEngine, SlowsAVictimUnderPfc) {
 TEST(FluidEngine, LetsTheVictimGoUnderDcqcn) {
   const Victim victim;
   const double dcqcn_s =
-      left_s(victim.schedule, platform(victim.network, "dcqcn"))[Victim::kOp];
+      left_s(victim.schedule, platform(victim.network, "dcqcn,congestion_step=500ns"))[Victim::kOp];
   EXPECT_NEAR(dcqcn_s, victim.alone_s, 0.01 * victim.alone_s);
   // Pauses come before the rates have come down, and fewer later.
   const double both_s =
-      left_s(victim.schedule, platform(victim.network, "dcqcn+pfc"))[Victim::kOp];
+      left_s(victim.schedule, platform(victim.network, "dcqcn+pfc,congestion_step=500ns"))[Victim::kOp];
   EXPECT_LT(both_s, 2 * victim.alone_s);
   EXPECT_GT(both_s, victim.alone_s);
 }
