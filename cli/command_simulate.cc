@@ -130,8 +130,8 @@ class Simulate : public Command {
       lanes = lanes_to_add_up(loaded.schedule);
     }
     analysis::FluidRun fluid;
-    const bool has_queues = settled.engine().name == analysis::kFluidEngine.name &&
-                            setting.platform.congestion.any();
+    const bool has_queues =
+        settled.engine().name == analysis::kFluidEngine.name && setting.platform.congestion.any();
     if (has_queues) {
       console.phase("simulating");
       fluid = analysis::run_fluid_with_links(settled.setting().adding_up(lanes));

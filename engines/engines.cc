@@ -20,10 +20,8 @@ constexpr std::array kEngines = {
 #ifdef SLACKLINE_HAVE_SIMGRID
     &sim::kSimgridEngine,
 #endif
-    &analysis::kFlowEngine,
-    &analysis::kFluidEngine,
-    &analysis::kAnalyticEngine,
-    &analysis::kEventEngine,
+    &analysis::kFlowEngine,     &analysis::kFluidEngine,
+    &analysis::kAnalyticEngine, &analysis::kEventEngine,
 };
 
 }  // namespace

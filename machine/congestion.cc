@@ -134,8 +134,9 @@ void check_congestion_step(const Platform& platform, sched::Rate rate, std::stri
   throw InputError(fmt::format(
       "{}: congestion_step is {}, in which {} moves {:.0f} bytes; expected at most {}, {}", what,
       sched::format_time(congestion.step), link, bytes, sched::format_bytes(most),
-      congestion.pfc && most == congestion.pfc_xoff_bytes ? "pfc_xoff"
-                                                          : "what is between ecn_kmin and ecn_kmax"));
+      congestion.pfc && most == congestion.pfc_xoff_bytes
+          ? "pfc_xoff"
+          : "what is between ecn_kmin and ecn_kmax"));
 }
 
 std::optional<std::string> why_no_congestion(const Platform& platform) {

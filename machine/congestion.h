@@ -32,15 +32,15 @@ struct Congestion {
   sched::PartsPerMillion ecn_pmax{10'000};
 
   // DCQCN's sender and receiver.
-  std::uint32_t gain_divisor = 256;         // 1/g, of alpha's average
-  sched::Time cnp_interval{50'000'000};     // tau, between two notices of one queue pair
-  sched::Time alpha_interval{55'000'000};   // tau', of alpha's updates
-  sched::Time timer{55'000'000};            // T, of increases by time
+  std::uint32_t gain_divisor = 256;          // 1/g, of alpha's average
+  sched::Time cnp_interval{50'000'000};      // tau, between two notices of one queue pair
+  sched::Time alpha_interval{55'000'000};    // tau', of alpha's updates
+  sched::Time timer{55'000'000};             // T, of increases by time
   std::uint64_t counter_bytes = 10'000'000;  // B, of increases by bytes
-  sched::Rate increase{40'000'000};         // R_AI, of one additive increase
-  std::uint32_t recovery_steps = 5;         // F, of fast recovery
-  std::optional<sched::Time> feedback;      // tau*, from a mark to the sender's reaction; nothing:
-                                            // the latency of the way and of the way back
+  sched::Rate increase{40'000'000};          // R_AI, of one additive increase
+  std::uint32_t recovery_steps = 5;          // F, of fast recovery
+  std::optional<sched::Time> feedback;       // tau*, from a mark to the sender's reaction; nothing:
+                                             // the latency of the way and of the way back
 
   bool any() const { return pfc || dcqcn; }
   friend bool operator==(const Congestion&, const Congestion&) = default;

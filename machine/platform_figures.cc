@@ -142,44 +142,44 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
 // Those of congestion are written where they are not the default.
 template <Time Congestion::*member>
 constexpr PlatformFigure congestion_time(std::string_view key, std::string_view toml_key) {
-  return {key,
-          "congestion",
-          toml_key,
-          kATime,
-          [](Platform& platform, std::string_view text, std::string_view what) {
-            const Time time = parse_bounded_time(text, what);
-            if (time == Time{0}) {
-              throw InputError(
-                  fmt::format("{}: {}; expected a time above 0", what, in_quotes(text)));
-            }
-            platform.congestion.*member = time;
-          },
-          [](const Platform& platform) {
-            return platform.congestion.*member == Congestion{}.*member
-                       ? ""
-                       : sched::format_time(platform.congestion.*member);
-          }};
+  return {
+      key,
+      "congestion",
+      toml_key,
+      kATime,
+      [](Platform& platform, std::string_view text, std::string_view what) {
+        const Time time = parse_bounded_time(text, what);
+        if (time == Time{0}) {
+          throw InputError(fmt::format("{}: {}; expected a time above 0", what, in_quotes(text)));
+        }
+        platform.congestion.*member = time;
+      },
+      [](const Platform& platform) {
+        return platform.congestion.*member == Congestion{}.*member
+                   ? ""
+                   : sched::format_time(platform.congestion.*member);
+      }};
 }
 
 template <std::uint64_t Congestion::*member>
 constexpr PlatformFigure congestion_size(std::string_view key) {
-  return {key,
-          "congestion",
-          key,
-          kASize,
-          [](Platform& platform, std::string_view text, std::string_view what) {
-            const std::uint64_t bytes = parse_size(text, what, kMaxQueue);
-            if (bytes == 0) {
-              throw InputError(
-                  fmt::format("{}: {}; expected a size above 0", what, in_quotes(text)));
-            }
-            platform.congestion.*member = bytes;
-          },
-          [](const Platform& platform) {
-            return platform.congestion.*member == Congestion{}.*member
-                       ? ""
-                       : sched::format_bytes(platform.congestion.*member);
-          }};
+  return {
+      key,
+      "congestion",
+      key,
+      kASize,
+      [](Platform& platform, std::string_view text, std::string_view what) {
+        const std::uint64_t bytes = parse_size(text, what, kMaxQueue);
+        if (bytes == 0) {
+          throw InputError(fmt::format("{}: {}; expected a size above 0", what, in_quotes(text)));
+        }
+        platform.congestion.*member = bytes;
+      },
+      [](const Platform& platform) {
+        return platform.congestion.*member == Congestion{}.*member
+                   ? ""
+                   : sched::format_bytes(platform.congestion.*member);
+      }};
 }
 
 void set_gain(Platform& platform, std::string_view text, std::string_view what) {
@@ -387,9 +387,9 @@ void check_unused_congestion(const Platform& platform, std::string_view what) {
   const Congestion& congestion = platform.congestion;
   for (const PlatformFigure& figure : kFigures) {
     if (figure.section != "congestion" || figure.key == "congestion") continue;
-    const bool used = figure.key.starts_with("pfc_")       ? congestion.pfc
+    const bool used = figure.key.starts_with("pfc_")    ? congestion.pfc
                       : figure.key == "congestion_step" ? congestion.any()
-                                                           : congestion.dcqcn;
+                                                        : congestion.dcqcn;
     if (used || figure.get(platform).empty()) continue;
     throw InputError(fmt::format("{}: {} and congestion={}; expected one that has it", what,
                                  figure.key, format_congestion(congestion)));

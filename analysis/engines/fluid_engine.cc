@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "analysis/engines/fluid_clock.h"
 #include "analysis/engines/flow_engine.h"
+#include "analysis/engines/fluid_clock.h"
 #include "analysis/engines/plan_runs.h"
 #include "base/error.h"
 #include "machine/congestion.h"
@@ -44,9 +44,9 @@ FluidRun run_fluid_with_links(const machine::Setting& setting) {
   const machine::Paths paths(setting);
   FluidClock clock(setting, paths);
   FluidRun run{machine::trace_of(setting, "fluid"), {}};
-  machine::Execution execution(
-      setting, delays, paths,
-      machine::record_in(run.trace, setting.schedule, setting.delays.seed), clock);
+  machine::Execution execution(setting, delays, paths,
+                               machine::record_in(run.trace, setting.schedule, setting.delays.seed),
+                               clock);
   clock.drive(execution);
   machine::require_finished(setting.schedule, run.trace, paths);
   run.links = clock.network().figures();

@@ -97,13 +97,12 @@ void FluidNetwork::start(std::uint32_t pair, std::uint64_t bytes, sched::OpId op
     const std::uint32_t nic = place(path, 0);
     const double both_ways_s =
         paths_[path].latency_s + paths_[paths_.of(channel, !reply)].latency_s;
-    senders_.push_back(
-        {path,
-         nic,
-         DcqcnRate(dcqcn_, links_[nic].bytes_per_s / packet_bytes_),
-         congestion_.feedback ? sched::seconds(*congestion_.feedback) : both_ways_s,
-         {},
-         {}});
+    senders_.push_back({path,
+                        nic,
+                        DcqcnRate(dcqcn_, links_[nic].bytes_per_s / packet_bytes_),
+                        congestion_.feedback ? sched::seconds(*congestion_.feedback) : both_ways_s,
+                        {},
+                        {}});
     senders_.back().asleep_since_s = now_s_;
   }
   Message message{op, path, paths_.wire_bytes(path, bytes),
@@ -268,15 +267,13 @@ void FluidNetwork::carry(std::uint32_t index, double step_s) {
   if (!link.paused) {
     ++passage_;
     const double taken =
-        link.queue.take(link.bytes_per_s * step_s, [&](const FluidPart& part, bool is_whole) {
-          pass(index, part, is_whole);
-        });
+        link.queue.take(link.bytes_per_s * step_s,
+                        [&](const FluidPart& part, bool is_whole) { pass(index, part, is_whole); });
     link.figures.bytes += taken;
     link.figures.marked_packets += taken / packet_bytes_ * link.chance;
     changed_ = true;
   }
-  link.figures.largest_queue_bytes =
-      std::max(link.figures.largest_queue_bytes, link.queue.bytes());
+  link.figures.largest_queue_bytes = std::max(link.figures.largest_queue_bytes, link.queue.bytes());
   link.figures.queue_byte_s += link.queue.bytes() * step_s;
 }
 
@@ -351,9 +348,8 @@ void FluidNetwork::hear(double step_s) {
 void FluidNetwork::finish(std::vector<sched::OpId>& sent) {
   if (finished_.empty()) return;
   std::erase_if(endings_, [&](const Ending& ending) { return has_arrived(ending.message); });
-  std::sort(finished_.begin(), finished_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return messages_[a].op < messages_[b].op;
-  });
+  std::sort(finished_.begin(), finished_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return messages_[a].op < messages_[b].op; });
   for (const std::uint32_t slot : finished_) {
     sent.push_back(messages_[slot].op);
     free_messages_.push_back(slot);

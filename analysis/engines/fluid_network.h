@@ -72,12 +72,12 @@ class FluidNetwork {
   struct Message {
     sched::OpId op;
     machine::PathId path;
-    double unsent;                // bytes
-    std::uint32_t last_hop;       // the place of the last link on its way
-    std::uint32_t parts = 0;      // that wait somewhere, and…
-    std::uint32_t on_way = 0;     // …those of them that do not wait for the last link
-    std::uint32_t arriving = 0;   // of the parts that arrive at its next link, its own, if…
-    std::uint64_t arrival_of = 0;  // …it came in this passage, to…
+    double unsent;                  // bytes
+    std::uint32_t last_hop;         // the place of the last link on its way
+    std::uint32_t parts = 0;        // that wait somewhere, and…
+    std::uint32_t on_way = 0;       // …those of them that do not wait for the last link
+    std::uint32_t arriving = 0;     // of the parts that arrive at its next link, its own, if…
+    std::uint64_t arrival_of = 0;   // …it came in this passage, to…
     std::uint32_t arrival_hop = 0;  // …the link of that place on its way
   };
   struct Moment {
@@ -88,11 +88,11 @@ class FluidNetwork {
     machine::PathId path;
     std::uint32_t nic;  // its first link
     DcqcnRate rate;
-    double feedback_s;                    // tau*
-    std::deque<std::uint32_t> messages;   // of which the first is being sent
-    std::deque<Moment> past;              // as far as it is still to be heard of
-    double bytes_per_s = 0;               // that it sends in this step
-    double packets_per_s = 0;             // that it has sent in this step
+    double feedback_s;                   // tau*
+    std::deque<std::uint32_t> messages;  // of which the first is being sent
+    std::deque<Moment> past;             // as far as it is still to be heard of
+    double bytes_per_s = 0;              // that it sends in this step
+    double packets_per_s = 0;            // that it has sent in this step
     double last_sent_s = 0;
     double asleep_since_s = 0;
     bool awake = false;
@@ -136,9 +136,9 @@ class FluidNetwork {
   const double longest_step_s_;
   const DcqcnFigures dcqcn_;
 
-  std::vector<std::uint32_t> place_of_;  // of each link of the wiring, in…
-  std::vector<Link> links_;              // …those that any way has
-  std::vector<std::uint32_t> order_;     // of links_: a way's, one after the other
+  std::vector<std::uint32_t> place_of_;   // of each link of the wiring, in…
+  std::vector<Link> links_;               // …those that any way has
+  std::vector<std::uint32_t> order_;      // of links_: a way's, one after the other
   std::vector<std::uint32_t> sender_of_;  // of each queue pair that has sent
   std::vector<Sender> senders_;
   std::vector<std::uint32_t> awake_;  // of senders_: by their NICs

@@ -153,8 +153,8 @@ class Incast {
 };
 
 // Written down before anything was run: over 20 ms, from 0.18 s on, the queue's mean is within 5 %
-// of the fixed point's and stays within 10 % of it, and each of the flows, which began a millisecond
-// apart, may send C/N to 5 %.
+// of the fixed point's and stays within 10 % of it, and each of the flows, which began a
+// millisecond apart, may send C/N to 5 %.
 TEST(Dcqcn, LeadsQueueAndRatesToTheFixedPoint) {
   for (const std::uint32_t flows : {2u, 10u}) {
     Incast incast(flows, "congestion=dcqcn,congestion_step=1us");

@@ -29,9 +29,9 @@ namespace {
 
 using machine::Platform;
 using machine::Setting;
+using ::testing::HasSubstr;
 using testing::Put;
 using testing::schedule_of_puts;
-using ::testing::HasSubstr;
 
 constexpr double kLine = 5e9;  // 40 Gb/s, in bytes per second
 constexpr double kLatency_s = 2e-6;
@@ -63,8 +63,7 @@ TEST(FluidEngine, TakesWhatEventsTakeWhereNothingIsShared) {
         std::string("fat-tree:arity=4"), std::string("torus:dims=4")}) {
     for (const std::uint64_t bytes : {10'000u, 1'000'003u}) {
       const sched::Schedule schedule = schedule_of_puts(4, {{0, 3, bytes}});
-      const double expected_s =
-          run_events({schedule, platform(network, "off")}).makespan_s();
+      const double expected_s = run_events({schedule, platform(network, "off")}).makespan_s();
       for (const std::string& control : kControls) {
         const double found_s = run_fluid({schedule, platform(network, control)}).makespan_s();
         EXPECT_NEAR(found_s, expected_s, 1e-9 * expected_s) << network << " " << control;
@@ -102,19 +101,19 @@ TEST(FluidEngine, KeepsASlowLinkBusy) {
 }
 
 // Four hosts send to one, one of them from another rack, whose neighbour there sends to an idle
-// host. Everybody's ports, and the uplink of twice the rate, would have room for that one. Under PFC
-// each of the four links into the busy host's switch is stopped until it has had its quarter; the
-// uplink's two senders are behind each other there. So the fifth gets a quarter of its rate, too.
-// (The victim flow of Zhu et al., 2015, section 2.2.)
+// host. Everybody's ports, and the uplink of twice the rate, would have room for that one. Under
+// PFC each of the four links into the busy host's switch is stopped until it has had its quarter;
+// the uplink's two senders are behind each other there. So the fifth gets a quarter of its rate,
+// too. (The victim flow of Zhu et al., 2015, section 2.2.)
 struct Victim {
   static constexpr std::uint64_t kBytes = 8'000'000;
   static constexpr std::uint32_t kOp = 1;
   std::string network = "two-level:racks=2,hosts=5,uplink=80Gbps";
   sched::Schedule schedule = schedule_of_puts(10, {{0, 5, 40'000'000},
-                                       {1, 6, kBytes},
-                                       {7, 5, 40'000'000},
-                                       {8, 5, 40'000'000},
-                                       {9, 5, 40'000'000}});
+                                                   {1, 6, kBytes},
+                                                   {7, 5, 40'000'000},
+                                                   {8, 5, 40'000'000},
+                                                   {9, 5, 40'000'000}});
   double alone_s = static_cast<double>(kBytes) / kLine;
 };
 
@@ -134,8 +133,8 @@ TEST(FluidEngine, LetsTheVictimGoUnderDcqcn) {
       left_s(victim.schedule, platform(victim.network, "dcqcn,congestion_step=500ns"))[Victim::kOp];
   EXPECT_NEAR(dcqcn_s, victim.alone_s, 0.01 * victim.alone_s);
   // Pauses come before the rates have come down, and fewer later.
-  const double both_s =
-      left_s(victim.schedule, platform(victim.network, "dcqcn+pfc,congestion_step=500ns"))[Victim::kOp];
+  const double both_s = left_s(
+      victim.schedule, platform(victim.network, "dcqcn+pfc,congestion_step=500ns"))[Victim::kOp];
   EXPECT_LT(both_s, 2 * victim.alone_s);
   EXPECT_GT(both_s, victim.alone_s);
 }
@@ -145,8 +144,8 @@ TEST(FluidEngine, LetsTheVictimGoUnderDcqcn) {
 TEST(FluidEngine, SharesByLinksUnderPfc) {
   const std::string network = "two-level:racks=2,hosts=5,uplink=40Gbps";
   const std::uint64_t bytes = 4'000'000;
-  const sched::Schedule schedule =
-      schedule_of_puts(10, {{0, 5, 8 * bytes}, {1, 5, 8 * bytes}, {2, 5, 8 * bytes}, {6, 5, bytes}});
+  const sched::Schedule schedule = schedule_of_puts(
+      10, {{0, 5, 8 * bytes}, {1, 5, 8 * bytes}, {2, 5, 8 * bytes}, {6, 5, bytes}});
   const double alone_s = static_cast<double>(bytes) / kLine;
   EXPECT_NEAR(left_s(run_flows({schedule, platform(network, "off")}))[3], 4 * alone_s,
               1e-6 * alone_s);
@@ -162,7 +161,8 @@ TEST(FluidEngine, HasOneRateForAChannel) {
         left_s(schedule_of_puts(2, {{0, 1, 1'000'000}, {0, 1, 1'000'000, true}}), on);
     EXPECT_NEAR(same[0], one_s, 1e-9 * one_s) << control;
     EXPECT_NEAR(same[1], 2 * one_s, 1e-9 * one_s) << control;
-    const std::vector<double> two = left_s(schedule_of_puts(2, {{0, 1, 1'000'000}, {0, 1, 1'000'000}}), on);
+    const std::vector<double> two =
+        left_s(schedule_of_puts(2, {{0, 1, 1'000'000}, {0, 1, 1'000'000}}), on);
     EXPECT_NEAR(two[0], 2 * one_s, 1e-9 * one_s) << control;
     EXPECT_NEAR(two[1], 2 * one_s, 1e-9 * one_s) << control;
   }
@@ -241,8 +241,7 @@ TEST(FluidEngine, SaysWhenPfcStopsEverything) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("PFC has stopped all that is under way for ever"));
   }
-  EXPECT_TRUE(std::isfinite(
-      run_fluid({schedule, platform("torus:dims=7", "dcqcn")}).makespan_s()));
+  EXPECT_TRUE(std::isfinite(run_fluid({schedule, platform("torus:dims=7", "dcqcn")}).makespan_s()));
 }
 
 // Half of the rate from the middle on.
@@ -269,10 +268,10 @@ TEST(FluidEngine, RefusesWhatItDoesNotModel) {
     EXPECT_FALSE(kFluidEngine.why_refused(Setting(schedule, off, *plan)).has_value());
   }
   // A NIC's link is slow enough for the step, and the uplink is not.
-  EXPECT_THROW(run_fluid({schedule_of_puts(4, {{0, 3, 100'000}}),
-                          platform("two-level:racks=2,hosts=2,uplink=400Gbps",
-                                   "pfc,congestion_step=1us")}),
-               InputError);
+  EXPECT_THROW(
+      run_fluid({schedule_of_puts(4, {{0, 3, 100'000}}),
+                 platform("two-level:racks=2,hosts=2,uplink=400Gbps", "pfc,congestion_step=1us")}),
+      InputError);
 }
 
 TEST(FluidEngine, AnswersAsTheFlowEngineWithoutCongestion) {
@@ -308,10 +307,9 @@ TEST(Congestion, IsRefusedByEveryOtherEngine) {
       EXPECT_THROW(engine->samples(setting, {1, 1, {}}), Unsupported) << engine->name;
       const std::vector<machine::OpDelay> delays = {{sched::OpId(0), sched::Time{1}}};
       machine::PlanRuns runs;
-      const machine::TraceReading reading{
-          1, [](const sched::Trace& trace, std::span<double> kept) {
-            kept[0] = trace.makespan_s();
-          }};
+      const machine::TraceReading reading{1, [](const sched::Trace& trace, std::span<double> kept) {
+                                            kept[0] = trace.makespan_s();
+                                          }};
       EXPECT_THROW(engine->delayed_runs(setting, delays, runs, reading), Unsupported)
           << engine->name;
     }

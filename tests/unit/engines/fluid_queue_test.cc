@@ -69,8 +69,8 @@ TEST(FluidQueue, LosesAndInventsNothing) {
         pieces.push_back(piece);
       } else {
         const double most = bytes(random);
-        const double taken = queue.take(
-            most, [&](const FluidPart& part, bool) { out[part.message] += part.bytes; });
+        const double taken =
+            queue.take(most, [&](const FluidPart& part, bool) { out[part.message] += part.bytes; });
         ASSERT_NEAR(taken, std::min(most, entered - left), 1e-5);
         left += taken;
       }

@@ -103,7 +103,8 @@ TEST(CongestionFigures, SayWhatIsWrong) {
       {"congestion=dcqcn,dcqcn_timer=0", "dcqcn_timer: '0'; expected a time above 0"},
       {"congestion=dcqcn,dcqcn_bytes=0", "dcqcn_bytes: '0'; expected a size above 0"},
       // A step in which too much happens, or so little that a run takes for ever.
-      {"congestion=dcqcn,congestion_step=13us,rate=1Gbps", "expected at most a quarter of the least"},
+      {"congestion=dcqcn,congestion_step=13us,rate=1Gbps",
+       "expected at most a quarter of the least"},
       {"congestion=pfc,congestion_step=5us,rate=40Gbps",
        "in which a NIC moves 25000 bytes; expected at most 24475, pfc_xoff"},
       {"congestion=dcqcn,congestion_step=4us,rate=400Gbps",
