@@ -69,7 +69,7 @@ TEST(Dcqcn, StandsStillAtTheFixedPoint) {
     // From the line's rate, under the marks of the fixed point and at its rate of packets, all of
     // the equations lead there: they are linear in R_T and R_C but for R_C alpha.
     DcqcnRate sender(figures, kLine / 1000);
-    for (int step = 0; step < 80'000; ++step) sender.advance(5e-6, {p, rate});
+    for (int step = 0; step < 300'000; ++step) sender.advance(5e-6, {p, rate});
     EXPECT_NEAR(sender.current(), rate, 1e-3 * rate) << flows;
     EXPECT_GT(sender.target(), sender.current()) << flows;
     EXPECT_NEAR(sender.alpha(), 1 - std::pow(1 - p, 55e-6 * rate), 1e-6) << flows;
