@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/engines/fluid_engine.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/congestion_report.h"
 #include "cli/contents.h"
 #include "cli/cores.h"
 #include "cli/cpu_report.h"
@@ -130,7 +132,14 @@ class Simulate : public Command {
       require_cpu_use(settled.engine(), settled.setting());
       lanes = lanes_to_add_up(loaded.schedule);
     }
-    sched::Trace trace = settled.run(console, lanes);
+    analysis::FluidRun fluid;
+    const bool has_queues =
+        settled.engine().name == analysis::kFluidEngine.name && setting.platform.congestion.any();
+    if (has_queues) {
+      console.phase("simulating");
+      fluid = analysis::run_fluid_with_links(settled.setting().adding_up(lanes));
+    }
+    sched::Trace trace = has_queues ? std::move(fluid.trace) : settled.run(console, lanes);
     trace.title = loaded.title;
     const SimulationResult result = result_of(settled.setting(), trace);
     if (link_file_) {
@@ -147,6 +156,9 @@ class Simulate : public Command {
     const Contents contents(loaded, trace);
     Answer answer(reader_, subject_of(loaded));
     answer_simulation(answer, {setting, trace.engine, trace.contended, result, trace_file_});
+    if (has_queues) {
+      add_congestion(answer, settled.setting().wiring, fluid.links, result.makespan_s);
+    }
     if (cpu_) add_cpu_use(answer, cpu_use(settled.setting(), trace, std::move(lanes)));
     workload_.add_to(answer, loaded.schedule, trace);
     contents.add_to(answer);

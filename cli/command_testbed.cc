@@ -24,6 +24,7 @@
 #include "hw/testbed/each.h"
 #include "hw/testbed/entry.h"
 #include "hw/testbed/testbed.h"
+#include "machine/congestion.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
 
@@ -82,6 +83,7 @@ class TestbedCommand : public Command {
       throw Unsupported(
           "ack: a testbed has acknowledgements of its own; expected a platform without it");
     }
+    machine::require_no_congestion(platform, "testbed");
     const std::uint32_t hosts = host_count(platform);
     hw::SwitchTree tree = hw::switch_tree(engines::wiring_of_ranks(platform, hosts));
     if (scale_) scale(tree, platform);

@@ -7,6 +7,7 @@
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
+#include "analysis/engines/fluid_engine.h"
 #include "base/error.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/simgrid_engine.h"
@@ -19,9 +20,8 @@ constexpr std::array kEngines = {
 #ifdef SLACKLINE_HAVE_SIMGRID
     &sim::kSimgridEngine,
 #endif
-    &analysis::kFlowEngine,
-    &analysis::kAnalyticEngine,
-    &analysis::kEventEngine,
+    &analysis::kFlowEngine,     &analysis::kFluidEngine,
+    &analysis::kAnalyticEngine, &analysis::kEventEngine,
 };
 
 }  // namespace

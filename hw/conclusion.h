@@ -64,7 +64,7 @@ class Conclusion {
   const Clock::duration interval_;
   std::optional<Clock::time_point> told_at_;    // that this rank moves
   std::optional<Clock::time_point> looked_at_;  // for words of movement
-  bool moved_ = false;                        // and has not told, or not passed on
+  bool moved_ = false;                          // and has not told, or not passed on
   std::vector<Finish> finishes_;
   std::vector<bool> heard_;  // rank 0: by rank
   std::uint32_t left_ = 0;   // rank 0: ranks that were not heard

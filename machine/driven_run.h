@@ -22,6 +22,8 @@ class DrivenClock {
   /// A large message begins to leave now. {`id`, kSent} is delivered when it has left, or {`id`,
   /// kLost} when its path is cut before.
   virtual void transmit(double now_s, PathId path, std::uint64_t bytes, sched::OpId id) = 0;
+  /// Whether messages meet queues, marks and pauses there, as a platform's congestion has it.
+  virtual bool has_queues() const { return false; }
 };
 
 class DrivenRun {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "machine/congestion.h"
 #include "machine/framing.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
@@ -61,14 +62,15 @@ struct Platform {
                                     // takes its way back alone
   Framing framing;                  // of packets and lines; `rate` is the line's
   Pcie pcie;                        // between each NIC and the memory of its host
+  Congestion congestion;            // off unless given
   Node node;
   Switches switches;  // of the network, that the last ranks are
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,
   /// the topology's own first. `atomic_service_shared`, `nic_read`, the completions', the
-  /// framing's, PCIe's and the node's figures, the switches and, last, the placement stand there
-  /// only if they are not what Platform has. Same platform, same text; parse_platform_spec() reads
-  /// it back.
+  /// framing's, PCIe's and the node's figures, those of congestion, the switches and, last, the
+  /// placement stand there only if they are not what Platform has. Same platform, same text;
+  /// parse_platform_spec() reads it back.
   std::string spec() const;
 
   /// Seconds that a message of `bytes` takes between two hosts, at the NIC's rate or `limit`,

@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "machine/congestion.h"
+#include "machine/delay_values.h"
 #include "machine/input_text.h"
 #include "machine/topology_entry.h"
 
@@ -25,6 +27,9 @@ constexpr std::uint64_t kMaxPciePayload = 4'096;  // the standard's own
 constexpr std::uint32_t kMaxRails = 256;
 constexpr std::uint32_t kMaxPollBatch = 65'536;
 constexpr std::uint64_t kMaxCodingBits = 65'535;
+constexpr std::uint64_t kMaxQueue = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMaxGainDivisor = 65'536;
+constexpr std::uint64_t kMaxRecovery = 1'000;
 
 template <Time Platform::*member>
 constexpr PlatformFigure time_figure(std::string_view key, std::string_view section) {
@@ -133,6 +138,59 @@ constexpr PlatformFigure node_count(std::string_view key, std::string_view toml_
             return platform.node.*member == 1 ? "" : fmt::format("{}", platform.node.*member);
           },
           FigureForm::kWhole};
+}
+
+// Those of congestion are written where they are not the default.
+template <Time Congestion::*member>
+constexpr PlatformFigure congestion_time(std::string_view key, std::string_view toml_key) {
+  return {
+      key,
+      "congestion",
+      toml_key,
+      kATime,
+      [](Platform& platform, std::string_view text, std::string_view what) {
+        const Time time = parse_bounded_time(text, what);
+        if (time == Time{0}) {
+          throw InputError(fmt::format("{}: {}; expected a time above 0", what, in_quotes(text)));
+        }
+        platform.congestion.*member = time;
+      },
+      [](const Platform& platform) {
+        return platform.congestion.*member == Congestion{}.*member
+                   ? ""
+                   : sched::format_time(platform.congestion.*member);
+      }};
+}
+
+template <std::uint64_t Congestion::*member>
+constexpr PlatformFigure congestion_size(std::string_view key) {
+  return {
+      key,
+      "congestion",
+      key,
+      kASize,
+      [](Platform& platform, std::string_view text, std::string_view what) {
+        const std::uint64_t bytes = parse_size(text, what, kMaxQueue);
+        if (bytes == 0) {
+          throw InputError(fmt::format("{}: {}; expected a size above 0", what, in_quotes(text)));
+        }
+        platform.congestion.*member = bytes;
+      },
+      [](const Platform& platform) {
+        return platform.congestion.*member == Congestion{}.*member
+                   ? ""
+                   : sched::format_bytes(platform.congestion.*member);
+      }};
+}
+
+void set_gain(Platform& platform, std::string_view text, std::string_view what) {
+  constexpr std::string_view kOneOf = "1/";
+  if (!text.starts_with(kOneOf)) {
+    throw InputError(
+        fmt::format("{}: {} is no gain; expected one such as 1/256", what, in_quotes(text)));
+  }
+  platform.congestion.gain_divisor = static_cast<std::uint32_t>(
+      sched::parse_count(text.substr(kOneOf.size()), what, 1, kMaxGainDivisor));
 }
 
 constexpr auto kFigures = std::to_array<PlatformFigure>({
@@ -260,6 +318,68 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
      [](const Platform& platform) {
        return platform.node.own_in_memory ? std::string("memory") : std::string();
      }},
+    {"congestion", "congestion", "control", "\"off\", \"pfc\", \"dcqcn\" or \"dcqcn+pfc\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       set_congestion(platform.congestion, text, what);
+     },
+     [](const Platform& platform) {
+       return platform.congestion.any() ? format_congestion(platform.congestion) : std::string();
+     }},
+    congestion_time<&Congestion::step>("congestion_step", "step"),
+    congestion_size<&Congestion::pfc_xoff_bytes>("pfc_xoff"),
+    {"pfc_xon", "congestion", "pfc_xon", kASize,
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.congestion.pfc_xon_bytes = parse_size(text, what, kMaxQueue);
+     },
+     [](const Platform& platform) {
+       const auto& xon = platform.congestion.pfc_xon_bytes;
+       return xon ? sched::format_bytes(*xon) : std::string();
+     }},
+    congestion_size<&Congestion::ecn_kmin_bytes>("ecn_kmin"),
+    congestion_size<&Congestion::ecn_kmax_bytes>("ecn_kmax"),
+    {"ecn_pmax", "congestion", "ecn_pmax", "a chance such as \"1%\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.congestion.ecn_pmax = parse_chance(text, what);
+     },
+     [](const Platform& platform) {
+       const sched::PartsPerMillion pmax = platform.congestion.ecn_pmax;
+       return pmax == Congestion{}.ecn_pmax ? std::string() : fmt::format("{}%", pmax.value / 1e4);
+     }},
+    {"dcqcn_g", "congestion", "dcqcn_g", "a gain such as \"1/256\"", set_gain,
+     [](const Platform& platform) {
+       const std::uint32_t divisor = platform.congestion.gain_divisor;
+       return divisor == Congestion{}.gain_divisor ? std::string() : fmt::format("1/{}", divisor);
+     }},
+    congestion_time<&Congestion::cnp_interval>("dcqcn_cnp", "dcqcn_cnp"),
+    congestion_time<&Congestion::alpha_interval>("dcqcn_alpha", "dcqcn_alpha"),
+    congestion_time<&Congestion::timer>("dcqcn_timer", "dcqcn_timer"),
+    congestion_size<&Congestion::counter_bytes>("dcqcn_bytes"),
+    {"dcqcn_increase", "congestion", "dcqcn_increase", "a rate such as \"40Mbps\"",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.congestion.increase = sched::parse_rate(text, what);
+     },
+     [](const Platform& platform) {
+       const Rate increase = platform.congestion.increase;
+       return increase == Congestion{}.increase ? std::string() : sched::format_rate(increase);
+     }},
+    {"dcqcn_recovery", "congestion", "dcqcn_recovery", "a whole number from 1 to 1000",
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.congestion.recovery_steps =
+           static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxRecovery));
+     },
+     [](const Platform& platform) {
+       const std::uint32_t steps = platform.congestion.recovery_steps;
+       return steps == Congestion{}.recovery_steps ? std::string() : fmt::format("{}", steps);
+     },
+     FigureForm::kWhole},
+    {"dcqcn_delay", "congestion", "dcqcn_delay", kATime,
+     [](Platform& platform, std::string_view text, std::string_view what) {
+       platform.congestion.feedback = parse_bounded_time(text, what);
+     },
+     [](const Platform& platform) {
+       const auto& feedback = platform.congestion.feedback;
+       return feedback ? sched::format_time(*feedback) : std::string();
+     }},
     {"rails", "node", "rails", "a whole number from 1 to 256",
      [](Platform& platform, std::string_view text, std::string_view what) {
        platform.node.rails.count =
@@ -298,6 +418,20 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
        return platform.placement == Placement{} ? "" : format_placement(platform.placement);
      }},
 });
+
+// Figures of what is off would say nothing.
+void check_unused_congestion(const Platform& platform, std::string_view what) {
+  const Congestion& congestion = platform.congestion;
+  for (const PlatformFigure& figure : kFigures) {
+    if (figure.section != "congestion" || figure.key == "congestion") continue;
+    const bool used = figure.key.starts_with("pfc_")    ? congestion.pfc
+                      : figure.key == "congestion_step" ? congestion.any()
+                                                        : congestion.dcqcn;
+    if (used || figure.get(platform).empty()) continue;
+    throw InputError(fmt::format("{}: {} and congestion={}; expected one that has it", what,
+                                 figure.key, format_congestion(congestion)));
+  }
+}
 
 std::string known_keys(const Topology& topology) {
   std::string keys;
@@ -370,6 +504,8 @@ void check_topology(const Platform& platform, std::string_view what) {
     throw InputError(
         fmt::format("{}: switch_cost without completions=service; expected both", what));
   }
+  check_unused_congestion(platform, what);
+  check_congestion(platform, what);
   if (!platform.switches.any()) return;
   if (node.is_shared()) {
     throw Unsupported(

@@ -11,6 +11,7 @@
 
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "machine/congestion.h"
 #include "machine/driven_run.h"
 #include "machine/event_queue.h"
 #include "machine/paths.h"
@@ -350,6 +351,7 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
   }
   machine::require_no_switches(platform, "offload");
   machine::require_fixed_ways(platform, "offload");
+  machine::require_no_congestion(platform, "offload");
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "offload: acknowledgements that use the ports; expected a platform without ack");

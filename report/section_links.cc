@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/congestion.h"
 #include "machine/paths.h"
 #include "machine/run/adaptive_ways.h"
 #include "report/document.h"
@@ -52,6 +53,7 @@ void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::si
     return;
   }
   machine::require_fixed_ways(run.setting.platform, "report");
+  machine::require_no_congestion(run.setting.platform, "report");
   const machine::Paths paths(schedule, run.setting.wiring, run.setting.delays);
   for (const machine::Link& link : run.setting.wiring.links()) {
     links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});

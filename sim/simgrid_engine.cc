@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "machine/congestion.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 #include "sim/child_run.h"
@@ -43,6 +44,7 @@ std::uint64_t largest_message_bytes(const sched::Schedule& schedule) {
 }
 
 std::optional<std::string> refusal(const machine::Setting& setting) {
+  if (const auto why = machine::why_no_congestion(setting.platform)) return why;
   if (!setting.wiring.pcie().limits()) return std::nullopt;
   const auto channels = setting.schedule.channels();
   for (std::size_t c = 0; c < channels.size(); ++c) {
@@ -56,8 +58,12 @@ std::optional<std::string> refusal(const machine::Setting& setting) {
 }
 
 // Refuses what it must before a child process would.
-HeldFlows held_in(const machine::Setting& setting, const machine::Paths& paths) {
+void require_not_refused(const machine::Setting& setting) {
   if (const auto why = refusal(setting)) throw Unsupported(*why);
+}
+
+HeldFlows held_in(const machine::Setting& setting, const machine::Paths& paths) {
+  require_not_refused(setting);
   return held_flows(setting, paths);
 }
 
@@ -68,6 +74,7 @@ bool same_network(const machine::DelayPlan& a, const machine::DelayPlan& b) {
 std::vector<double> run_simgrid_plans(const machine::Setting& setting,
                                       const machine::PlanRuns& runs,
                                       const machine::TraceReading& reading) {
+  require_not_refused(setting);
   const sched::Schedule& schedule = setting.schedule;
   machine::require_executable(schedule);
   if (runs.count == 0) return {};
@@ -113,6 +120,7 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
 
 std::string drive_in_simgrid(const machine::Setting& setting, const machine::Paths& paths,
                              const machine::MakeRun& make) {
+  require_not_refused(setting);
   require_few_parts(paths);
   if (setting.wiring.pcie().limits()) {
     throw Unsupported(
@@ -134,6 +142,7 @@ std::string drive_in_simgrid(const machine::Setting& setting, const machine::Pat
 }  // namespace
 
 sched::Trace run_simgrid(const machine::Setting& setting) {
+  require_not_refused(setting);
   const sched::Schedule& schedule = setting.schedule;
   machine::require_executable(schedule);
   const machine::Delays delays(setting);

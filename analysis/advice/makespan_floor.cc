@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/slack/constraint_graph.h"
+#include "machine/congestion.h"
 #include "machine/lane.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/lanes.h"
@@ -50,6 +51,7 @@ double makespan_floor_s(const machine::Setting& setting) {
   const machine::Wiring& wiring = setting.wiring;
   machine::require_no_switches(platform, "floors of makespans");
   machine::require_fixed_ways(platform, "floors of makespans");
+  machine::require_no_congestion(platform, "floors of makespans");
   if (schedule.op_count() == 0) return 0;
   const machine::Paths paths(schedule, wiring, {});
   const ConstraintGraph graph = ConstraintGraph::of_every_run(setting, machine::Delays(), paths);

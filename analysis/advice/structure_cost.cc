@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "machine/atomic_service.h"
 #include "machine/completions.h"
+#include "machine/congestion.h"
 #include "machine/switches.h"
 
 namespace slackline::analysis {
@@ -89,6 +90,7 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
         "costs of idle operations: programs that sleep, which a completion may wake; expected a "
         "platform without poll_for");
   }
+  machine::require_no_congestion(platform, "costs of idle operations");
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "costs of idle operations: acknowledgements that use the ports; expected a platform "

@@ -6,6 +6,7 @@
 #include "analysis/engines/link_load.h"
 #include "analysis/engines/plan_runs.h"
 #include "base/error.h"
+#include "machine/congestion.h"
 #include "machine/run/alone_clock.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
@@ -16,6 +17,7 @@ namespace slackline::analysis {
 namespace {
 
 std::optional<std::string> why_refused(const machine::Setting& setting) {
+  if (auto why = machine::why_no_congestion(setting.platform)) return why;
   if (setting.platform.topology.routing.kind != machine::Routing::Kind::kAdaptive) {
     return std::nullopt;
   }

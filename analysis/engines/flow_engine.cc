@@ -1,6 +1,7 @@
 #include "analysis/engines/flow_engine.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,14 +9,21 @@
 #include "analysis/engines/delayed_runs.h"
 #include "analysis/engines/flow_clock.h"
 #include "analysis/engines/plan_runs.h"
+#include "base/error.h"
+#include "machine/congestion.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 
 namespace slackline::analysis {
 namespace {
 
+std::optional<std::string> why_refused(const machine::Setting& setting) {
+  return machine::why_no_congestion(setting.platform);
+}
+
 std::string drive_flows(const machine::Setting& setting, const machine::Paths& paths,
                         const machine::MakeRun& make) {
+  if (const auto why = why_refused(setting)) throw Unsupported(*why);
   FlowClock clock(paths, setting.wiring);
   const std::unique_ptr<machine::DrivenRun> run = make(clock);
   clock.drive(*run);
@@ -32,6 +40,7 @@ std::vector<double> run_delayed_flows(const machine::Setting& setting,
 }  // namespace
 
 sched::Trace run_flows(const machine::Setting& setting) {
+  if (const auto why = why_refused(setting)) throw Unsupported(*why);
   machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
@@ -53,6 +62,7 @@ const machine::Engine kFlowEngine{
     .run_plans = plans_in_threads<run_flows>,
     .run_delayed = run_delayed_flows,
     .drive_run = drive_flows,
+    .refusal = why_refused,
 };
 
 }  // namespace slackline::analysis

@@ -410,7 +410,7 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   const machine::Paths paths(setting);
   if (paths.may_fail() || setting.platform.node.has_local_messages() ||
       setting.platform.node.rails.are_several() || setting.platform.switches.any() ||
-      paths.is_adaptive()) {
+      paths.is_adaptive() || setting.platform.congestion.any()) {
     return std::nullopt;
   }
   if (!setting.uses.empty() || setting.platform.ack_bytes != 0 ||

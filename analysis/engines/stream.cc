@@ -122,6 +122,7 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec,
   if (platform.node.own_in_memory) return "own messages go through memory";
   if (platform.node.rails.are_several()) return "hosts have several NICs";
   if (platform.switches.any()) return "ranks are switches";
+  if (platform.congestion.any()) return "the platform has congestion";
   if (spec.transfers.in_flight == 0 && platform.nic != machine::NicDiscipline::kSerial) {
     return "fair NICs share among blocks in flight";
   }

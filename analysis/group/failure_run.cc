@@ -11,6 +11,7 @@
 #include "analysis/group/messages.h"
 #include "base/error.h"
 #include "machine/completions.h"
+#include "machine/congestion.h"
 #include "machine/paths.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/alone_clock.h"
@@ -44,6 +45,7 @@ void check(const GroupScenario& scenario, const machine::Platform& platform,
   machine::require_no_switches(platform, "group");
   machine::require_fixed_ways(platform, "group");
   machine::require_program_sees(platform, "group");
+  machine::require_no_congestion(platform, "group");
   if (scenario.shape.members > kMostMembers) {
     throw Unsupported(fmt::format("group: {} members; expected at most {} of one that is simulated",
                                   scenario.shape.members, kMostMembers));

@@ -10,6 +10,7 @@
 #include "analysis/index_limit.h"
 #include "base/error.h"
 #include "machine/atomic_service.h"
+#include "machine/congestion.h"
 #include "machine/lane.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/lanes.h"
@@ -149,6 +150,7 @@ ConstraintGraph::ConstraintGraph(const machine::Setting& setting, const machine:
     : ops_(countable_ops(setting.schedule)), source_s_(node_count(), 0) {
   machine::require_no_switches(setting.platform, "slack");
   machine::require_fixed_ways(setting.platform, "slack");
+  machine::require_no_congestion(setting.platform, "slack");
   require_own_service(setting);
   require_plain_completions(setting);
   const machine::Completions completions(setting.schedule, setting.platform, setting.order);

@@ -9,6 +9,7 @@
 #include "analysis/stealing/steal_schedule.h"
 #include "base/error.h"
 #include "machine/completions.h"
+#include "machine/congestion.h"
 #include "machine/paths.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/setting.h"
@@ -35,6 +36,7 @@ void check_platform(const machine::Platform& platform) {
   }
   machine::require_no_switches(platform, "steal");
   machine::require_fixed_ways(platform, "steal");
+  machine::require_no_congestion(platform, "steal");
   if (machine::completions_cost(platform)) {
     throw Unsupported(
         "steal: completions that cost the processor; expected a platform without those figures");

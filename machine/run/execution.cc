@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "machine/congestion.h"
 #include "machine/run/executable.h"
 
 namespace slackline::machine {
@@ -80,6 +81,9 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       service_(schedule_, platform_, paths),
       adaptive_(paths.is_adaptive()),
       ways_(paths, adaptive_ ? schedule_.op_count() : 0) {
+  if (const auto why = why_no_congestion(platform_); why && !clock.has_queues()) {
+    throw Unsupported(*why);
+  }
   if (bundled_) require_no_switches(platform_, "a channel that gathers messages");
   for (std::size_t c = 0; bundled_ && platform_.ack_bytes != 0 && c < schedule_.channels().size();
        ++c) {

@@ -49,7 +49,7 @@ class Completion(ProgramCase):
         for option in ("--platform ", "-p "):
             self.assertEqual(self.completed("slackline simulate " + option), platforms)
         self.assertEqual(self.completed("slackline run x --policy re"), ["ready"])
-        self.assertEqual(self.completed("slackline simulate -e f"), ["flow"])
+        self.assertEqual(self.completed("slackline simulate -e f"), ["flow", "fluid"])
         self.assertEqual(self.completed("slackline run x -t v"), ["verbs"])
         # What the shell would read in its own way.
         self.assertIn("tcp\\;ofi_rxm", self.completed("slackline run x --transport tc"))

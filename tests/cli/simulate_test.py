@@ -295,6 +295,58 @@ class Simulate(ProgramCase):
         self.assertEqual(document["platform"], "mine")
         self.assertIn("rate=80Gbps", document["platform_spec"])
 
+class Congestion(ProgramCase):
+    """Queues, marks and pauses of the fluid engine."""
+
+    def test_patterns_on_three_networks(self):
+        spec = "scatter-allgather:ranks=8,bytes=4MiB,block=512KiB,in-flight=0"
+        for network in ("star:", "two-level:racks=3,hosts=3,", "fat-tree:arity=4,"):
+            plain = f"{network}nic=fair,rate=40Gbps,latency=2us"
+            flow = self.document("simulate", spec, "-p", plain, "-e", "flow")
+            off = self.document("simulate", spec, "-p", plain, "-e", "fluid")
+            self.assertEqual((off["engine"], off["answered_by"]), ("fluid", "flow"))
+            self.assertEqual(off["makespan_s"], flow["makespan_s"])
+            self.assertNotIn("congestion", off)
+            for control in ("pfc", "dcqcn", "dcqcn+pfc"):
+                on = f"{plain},congestion={control}"
+                document = self.document("simulate", spec, "-p", on, "-e", "fluid")
+                self.assertEqual(document["answered_by"], "fluid")
+                self.assertIn(f"congestion={control}", document["platform_spec"])
+                self.assertTrue(document["complete"])
+                self.assertGE(document["makespan_s"], 4 * 2**20 / 5e9)
+                links = {link["link"]: link for link in document["congestion"]}
+                self.assertTrue({"host-0.out", "host-1.in"} <= set(links))
+                for link in links.values():
+                    self.assertLessEqual(link["mean_queue_bytes"], link["largest_queue_bytes"])
+                    self.assertLessEqual(link["paused_s"], document["makespan_s"])
+                    self.assertEqual(link["pauses"] == 0, link["paused_s"] == 0)
+                    if control == "pfc":
+                        self.assertEqual(link["marked_packets"], 0)
+                    if control == "dcqcn":
+                        self.assertEqual(link["pauses"], 0)
+
+    def test_the_table(self):
+        spec = "gather:ranks=5,bytes=4MiB"
+        on = "star:nic=fair,rate=40Gbps,latency=2us,congestion=pfc"
+        text = self.good("simulate", spec, "-p", on, "-e", "fluid")
+        self.assertRegex(text, r"link +largest queue +mean queue +marked packets +pauses +stopped for")
+        self.assertRegex(text, r"host-0\.in +\S+ KiB +\S+ \S+ +0 +0 +0 s")
+        self.assertEqual(text, self.good("simulate", spec, "-p", on, "-e", "fluid"))
+        self.assertRegex(self.good("simulate", spec, "-p", on, "-e", "fluid", "--noise",
+                                   "uniform,low=0,high=5us", "--samples", "3"), r"samples +3, seeds")
+
+    def test_who_else_refuses(self):
+        on = "star:nic=fair,congestion=dcqcn"
+        for engine in ("flow", "event", "analytic", "simgrid"):
+            self.assertIn("congestion=dcqcn: this engine has no queues, marks and pauses; expected "
+                          "--engine fluid", self.bad("simulate", CHAIN, "-p", on, "-e", engine))
+        for command in (("slack", CHAIN, "-e", "fluid"), ("simulate", CHAIN, "-e", "fluid", "--report", "r.html")):
+            self.assertIn("congestion=dcqcn, with which a message's time depends on all others",
+                          self.bad(*command, "-p", on))
+        self.assertIn("offload: ", self.bad("offload", CHAIN, "-p", on, "-e", "fluid"))
+        self.assertIn("testbed: congestion=dcqcn", self.bad("testbed", on, "--hosts", "2"))
+
+
 class Contents(ProgramCase):
     def test_what_data_structures_hold_is_looked_at(self):
         for spec in ("hash-table:ranks=4,operations=20", "queue:ranks=4,operations=20,level=checksum",

@@ -138,7 +138,7 @@ class CommandLines(ProgramCase):
                 (["list", "options", "quue"], "unknown pattern 'quue': did you mean 'queue'"),
                 (["convert", "t"], "no --to"),
                 (["convert", "t", "--to", "otf2"], "unknown format 'otf2'"),
-                (["simulate", CHAIN, "--engine", "ns3"], "simgrid, flow, analytic or event"),
+                (["simulate", CHAIN, "--engine", "ns3"], "simgrid, flow, fluid, analytic or event"),
                 (["simulate", CHAIN, "--policy", "random"], "in-order, ready or least-slack"),
                 (["simulate", CHAIN, "--samples", "0"], "--samples"),
                 (["simulate", CHAIN, "--samples", "-3"], "--samples"),
@@ -192,7 +192,9 @@ COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rat
           "packet_overhead, coding, "
           "pcie_rate, pcie_payload, pcie_header, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
-          "cpu_atomic_sharer, own_messages, placement")
+          "cpu_atomic_sharer, own_messages, congestion, congestion_step, pfc_xoff, pfc_xon, ecn_kmin, "
+          "ecn_kmax, ecn_pmax, dcqcn_g, dcqcn_cnp, dcqcn_alpha, dcqcn_timer, dcqcn_bytes, "
+          "dcqcn_increase, dcqcn_recovery, dcqcn_delay, placement")
 ON_A_STAR = COMMON.replace("placement", "rails, rail, switches, placement")
 COUNT = "is not a whole number from 1 to 1048576"
 RATE = ("is not a rate: expected a number above 0 with bps, Kbps, Mbps, Gbps, Tbps, KBps, MBps or "

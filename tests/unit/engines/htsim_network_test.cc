@@ -137,7 +137,8 @@ TEST(HtsimNetwork, RefusesByName) {
   EXPECT_THAT(refusal("torus:dims=4,rate=10Gbps"), HasSubstr("htsim: torus; expected a star"));
   EXPECT_THAT(refusal("star:rate=2500Mbps"), HasSubstr("htsim: rate=2500Mbps; expected whole"));
   EXPECT_THAT(refusal("star:rate=400Gbps"), HasSubstr("at most 200"));
-  EXPECT_THAT(refusal("star:rate=100Gbps,ranks_per_node=2"), HasSubstr("htsim: ranks_per_node, which"));
+  EXPECT_THAT(refusal("star:rate=100Gbps,ranks_per_node=2"),
+              HasSubstr("htsim: ranks_per_node, which"));
   EXPECT_THAT(refusal("star:rate=100Gbps,mtu=4KiB,packet_overhead=58"),
               HasSubstr("mtu, packet_overhead or coding"));
   EXPECT_THAT(refusal("star:rate=100Gbps,switches=switch"), HasSubstr("switches"));
