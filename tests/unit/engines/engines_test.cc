@@ -17,7 +17,7 @@ namespace {
 
 using machine::Engine;
 using machine::Setting;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 machine::DelayPlan noise() {
   machine::DelayPlan plan;
@@ -29,7 +29,7 @@ machine::DelayPlan noise() {
   return plan;
 }
 
-class EveryEngine : public testing::TestWithParam<const Engine*> {
+class EveryEngine : public ::testing::TestWithParam<const Engine*> {
  protected:
   const Engine& engine() const { return *GetParam(); }
   const sched::Schedule schedule_ =
@@ -98,7 +98,7 @@ TEST_P(EveryEngine, ThrowsWhatItSaysThatItRefuses) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, testing::ValuesIn(engines()),
+INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, ::testing::ValuesIn(engines()),
                          [](const auto& tested) { return std::string(tested.param->name); });
 
 TEST(Engines, UnknownOnesAreRefusedByTheOption) {

@@ -133,7 +133,7 @@ TEST(HtsimNetwork, GivesEachLinkANanosecondAtLeast) {
 }
 
 TEST(HtsimNetwork, RefusesByName) {
-  using testing::HasSubstr;
+  using ::testing::HasSubstr;
   EXPECT_THAT(refusal("torus:dims=4,rate=10Gbps"), HasSubstr("htsim: torus; expected a star"));
   EXPECT_THAT(refusal("star:rate=2500Mbps"), HasSubstr("htsim: rate=2500Mbps; expected whole"));
   EXPECT_THAT(refusal("star:rate=400Gbps"), HasSubstr("at most 200"));
