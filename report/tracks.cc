@@ -92,7 +92,9 @@ bool is_measured(const sched::Trace& trace) { return trace.engine.starts_with("r
 
 double left_s(const sched::Schedule& schedule, const machine::Paths& paths,
               const sched::Trace& trace, OpId op) {
-  if (!is_measured(trace)) return analysis::sent_s(schedule, paths, trace, op);
+  if (!is_measured(trace)) {
+    return analysis::sent_s(schedule, paths, trace, op, schedule.payload_bytes(schedule.op(op)));
+  }
   const OpId match = schedule.op(op).match;
   return trace.ops[match.valid() ? match.value : op.value].done_s;
 }

@@ -36,13 +36,13 @@ class Steal(ProgramCase):
         self.assertLess(abs(again["makespan_s"] / late["makespan_s"] - 1), 1e-9)
 
     def test_it_says_what_its_engine_leaves_out(self):
-        slow = ("-p", "star:nic=fair,rate=1Mbps")
+        slow = ("-p", "star:nic=fair,rate=1Mbps,interleave=0")
         for engine, contended in (("event", True), ("flow", False)):
             found = self.document("steal", *SMALL[:-1], engine, *slow, "-o", "s.sched")
             self.assertIs(found["contended"], contended)
             again = self.document("simulate", "s.sched", "--engine", engine, *slow)
             self.assertIs(again["contended"], contended)
-        self.assertIs(self.document("steal", *SMALL, "-p", "star:rate=1Mbps")["contended"], False)
+        self.assertIs(self.document("steal", *SMALL, "-p", "star:rate=1Mbps,interleave=0")["contended"], False)
         self.assertIn("which this engine leaves out", self.good("steal", *SMALL, *slow))
 
     def test_people_and_standard_output(self):

@@ -244,23 +244,23 @@ TEST(Outcome, OfWhatIsSentAgain) {
   EXPECT_EQ(run.why(2), "op 2 (recv, rank 1): its message never came");
 }
 
-// A put that runs three times, each 12 us after the other, and one that is passed over.
+// A put that is passed over, and one that runs three times, each 12 us after the other.
 TEST(Outcome, CountsEachAttempt) {
   for (const auto& [at_us, sent] : {std::pair(15.0, 2u), std::pair(30.0, 3u)}) {
     Program p(2);
     const sched::ChannelId c = p.channel(0, 1);
-    sched::Region repeat;
-    repeat.kind = sched::RegionKind::kRepeat;
-    repeat.entry = p.put(c, kBytes);
-    repeat.count = 1;
-    repeat.max_attempts = 3;
-    p.builder().add_region(repeat);
     sched::Region alt;
     alt.kind = sched::RegionKind::kAlt;
     alt.entry = p.put(c, 500);
     alt.count = 1;
     alt.p.value = 1;
     p.builder().add_region(alt);
+    sched::Region repeat;
+    repeat.kind = sched::RegionKind::kRepeat;
+    repeat.entry = p.put(c, kBytes);
+    repeat.count = 1;
+    repeat.max_attempts = 3;
+    p.builder().add_region(repeat);
     const Ran run(p.build(), link_fails("host-1.in", at_us));
     EXPECT_EQ(run.rank(1).expected_bytes, sent * kBytes);
     EXPECT_EQ(run.rank(1).delivered_bytes, (sent - 1) * kBytes);
