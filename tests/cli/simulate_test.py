@@ -326,14 +326,23 @@ class Congestion(ProgramCase):
                         self.assertEqual(link["pauses"], 0)
 
     def test_the_table(self):
-        spec = "gather:ranks=5,bytes=4MiB"
-        on = "star:nic=fair,rate=40Gbps,latency=2us,congestion=pfc"
-        text = self.good("simulate", spec, "-p", on, "-e", "fluid")
+        # Two ranks send to a third: under PFC each link in holds XOFF of 24475 bytes.
+        self.write("incast", "slackline schedule 1\nranks 3\nbuffer 0 rank 0 bytes 4MB\n"
+                             "buffer 1 rank 1 bytes 4MB\nbuffer 2 rank 2 bytes 8MB\n"
+                             "channel 0 from 0 to 2\nchannel 1 from 1 to 2\nrank 0\n"
+                             "  0 put on 0 reads 0[0+4000000] writes 2[0+4000000]\nrank 1\n"
+                             "  1 put on 1 reads 1[0+4000000] writes 2[4000000+4000000]\n")
+        run = ("simulate", "incast", "-p",
+               "star:nic=fair,rate=40Gbps,latency=2us,congestion=pfc", "-e", "fluid")
+        text = self.good(*run)
         self.assertRegex(text, r"link +largest queue +mean queue +marked packets +pauses +stopped for")
-        self.assertRegex(text, r"host-0\.in +\S+ KiB +\S+ \S+ +0 +0 +0 s")
-        self.assertEqual(text, self.good("simulate", spec, "-p", on, "-e", "fluid"))
-        self.assertRegex(self.good("simulate", spec, "-p", on, "-e", "fluid", "--noise",
-                                   "uniform,low=0,high=5us", "--samples", "3"), r"samples +3, seeds")
+        self.assertRegex(text, r"host-2\.in +\S+ KiB +\S+ KiB +0 +0 +0 s")
+        self.assertEqual(text, self.good(*run))
+        links = {link["link"]: link for link in self.document(*run)["congestion"]}
+        self.assertGreater(links["host-2.in"]["largest_queue_bytes"], 2 * 24475 - 1)
+        self.assertGreater(links["host-0.out"]["pauses"], 100)
+        self.assertRegex(self.good(*run, "--noise", "uniform,low=0,high=5us", "--samples", "3"),
+                         r"samples +3, seeds")
 
     def test_who_else_refuses(self):
         on = "star:nic=fair,congestion=dcqcn"
