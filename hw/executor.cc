@@ -115,6 +115,8 @@ void Executor::reset(bool refill) {
   if (refill) {
     memory_.fill();
   } else {
+    if (!kept_) kept_.emplace(schedule_);
+    if (!kept_->empty()) memory_.fill(&*kept_);
     // What was seen in the last run must not be seen in this one.
     for (std::uint32_t i = 0; i < program_.size(); ++i) {
       if (program_.op(i).kind == OpKind::kPoll) lower_flag(program_, memory_, i);

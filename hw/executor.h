@@ -32,6 +32,7 @@
 #include "machine/rails.h"
 #include "machine/run/core.h"
 #include "machine/run/operands.h"
+#include "sched/kept_memory.h"
 #include "sched/trace.h"
 
 namespace slackline::hw {
@@ -124,7 +125,8 @@ class Executor {
   void close();
 
   /// Another iteration: everything as after connect(). `refill`: the memory too, without which a
-  /// schedule with regions does not start as it did. Flags are lowered in any case.
+  /// schedule with regions does not start as it did. Flags are lowered, and what atomics and
+  /// addresses depend on is filled, in any case.
   void reset(bool refill);
 
   /// Whether the rank's bytes are those that the contract promises: nothing if so, else one line.
@@ -221,6 +223,7 @@ class Executor {
   std::vector<std::uint64_t> results_;
   machine::Operands operands_;
   RankMemory memory_;
+  std::optional<sched::KeptMemory> kept_;  // once it is asked for
   RequestMaker maker_;
   Bundles bundles_;
   machine::RunCore<Executor> core_;

@@ -50,8 +50,9 @@ struct RunOptions {
   /// when so much time has passed since the end of the warm-up, by rank 0's clock. At most
   /// kLongestDuration.
   std::chrono::milliseconds duration{0};
-  /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes,
-  /// and only schedules with regions, which go by them, have them filled.
+  /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes;
+  /// filled are those of schedules with regions, which go by them, and those that words fetched and
+  /// addresses depend on (sched/kept_memory.h).
   bool prove = true;
   Waiting waiting = Waiting::kPolling;
   std::chrono::milliseconds poll_for{50};

@@ -96,10 +96,18 @@ std::vector<RemoteMemory> RankMemory::remote() const {
   return memory;
 }
 
-void RankMemory::fill() {
-  if (!own().empty()) std::memset(own().data(), 0, own().size());
+void RankMemory::fill(const sched::KeptMemory* kept) {
+  const auto filled = [&](sched::BufferId buffer) {
+    return is_mine(buffer) && !places_[buffer.value].given &&
+           (kept == nullptr || kept->keeps(buffer));
+  };
+  if (kept == nullptr && !own().empty()) std::memset(own().data(), 0, own().size());
+  for (std::uint32_t b = 0; kept != nullptr && b < places_.size(); ++b) {
+    const std::uint64_t bytes = schedule_.buffers()[b].bytes;
+    if (filled(sched::BufferId(b)) && bytes != 0) std::memset(places_[b].data, 0, bytes);
+  }
   for (const sched::Fact& fact : schedule_.contract().pre) {
-    if (!is_mine(fact.slice.buffer) || places_[fact.slice.buffer.value].given) continue;
+    if (!filled(fact.slice.buffer)) continue;
     sched::write_value(fact.value, fact.value_offset, at(fact.slice));
   }
 }

@@ -11,6 +11,7 @@
 
 #include "hw/pages.h"
 #include "hw/transport.h"
+#include "sched/kept_memory.h"
 #include "sched/schedule.h"
 #include "sched/value_bytes.h"
 
@@ -61,8 +62,8 @@ class RankMemory {
   std::vector<RemoteMemory> remote() const;
 
   /// As before the schedule ran: zeros, and the values of the pre facts. Leaves alone what is
-  /// given.
-  void fill();
+  /// given. With `kept`: of the buffers alone that it keeps.
+  void fill(const sched::KeptMemory* kept = nullptr);
 
   /// The first byte where a post fact about this rank does not hold, in one line; nothing if all
   /// do.

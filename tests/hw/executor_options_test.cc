@@ -178,6 +178,33 @@ TEST(ExecutorOptions, IterationsStartAfresh) {
   }
 }
 
+// What atomics fetch is the same in each iteration, whether or not all else is filled.
+TEST(ExecutorOptions, WordsStartAfreshInAnyCase) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId channel = draft.channel(0, 1);
+  const sched::Slice word{draft.buffer(1, 16), 8, 8};
+  draft.pre.push_back({word, sched::ValueId(3), 0});
+  draft.atomic(OpKind::kFetchAdd, channel, word);
+  sched::Operand& operand = draft.ops.back().arguments.emplace().operand;
+  operand.from = sched::Operand::From::kLiteral;
+  operand.value = 5;
+  const sched::Schedule schedule = draft.build();
+  Loop loop;
+  LoopRanks ranks(schedule, loop);
+  ranks.set_up(plain);
+  std::vector<std::uint64_t> fetched;
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    for (std::uint32_t r = 0; iteration > 0 && r < 2; ++r) ranks.executor(r).reset(iteration == 1);
+    ranks.begin();
+    ASSERT_TRUE(ranks.finish());
+    fetched.push_back(ranks.executor(0).results().front());
+  }
+  EXPECT_NE(fetched[0], 0u);
+  EXPECT_EQ(fetched[1], fetched[0]);
+  EXPECT_EQ(fetched[2], fetched[0]);
+}
+
 // However late it begins: the makespan of all ranks is not that.
 TEST(ExecutorOptions, ARankWithoutOperationsFinishesAtTheStart) {
   testing::Draft draft;

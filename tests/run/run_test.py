@@ -153,6 +153,14 @@ class Contents(RankCase):
                                  (True, []), (spec, transport))
 
 
+    def test_what_is_not_proved_begins_anew_in_each_iteration(self):
+        for spec in ("random-access:ranks=3,accesses=20,by=fetch-add", "queue:ranks=3,operations=20",
+                     "hash-table:ranks=3,operations=20"):
+            document = json.loads(self.good("run", spec, "--no-proof", "--iterations", 3, "--json"))
+            self.assertEqual((document["contents_checked"], document["contents_findings"]),
+                             (True, []), spec)
+
+
 class Dynamic(RankCase):
     """Schedules of which only a run tells what they do."""
 
