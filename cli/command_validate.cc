@@ -277,7 +277,9 @@ class Validate : public Command {
     joining_.check_rails(setting.platform.node);
     joining_.check(ranks, source_.is_standard_input());
     return joining_.run_ranks(ranks, console, [&](const hw::MeshOptions& place, Console& seen) {
-      const JoinedRank joined = joining_.join(place, {"command: validate"}, seen);
+      const std::string digest = to_string(loaded.schedule.digest());
+      const JoinedRank joined = joining_.join(place, {"command: validate", "schedule: " + digest},
+                                              seen, &loaded.schedule);
       if (place.rank != 0) {
         hw::follow(*joined.mesh, *joined.transport);
         return 0;

@@ -72,6 +72,12 @@ class ValidateOnRun(ProgramCase):
                 self.assertEqual(op["predicted_shift_s"],
                                  max(0, op["delay_s"] - op["total_float_s"]))
 
+    def test_early_messages_choose_the_transport_as_in_a_run(self):
+        done = self.run_program("validate", "chain:ranks=2,bytes=64KiB,block=16KiB,ready=none", "--on",
+                                "run", "-t", "tcp", "--ops", "1", "--repeats", "1", "--json")
+        self.assertIn(done.code, (0, 1), done)
+        self.assertEqual(json.loads(done.out)["on"], "run:tcp;ofi_rxm")
+
     def test_a_delay_far_above_all_noise_is_seen(self):
         # The first send of the root waits two seconds, and all wait for it.
         document = self.validate("--choose", "least", "--ops", "1", "--repeats", "1", "--delay",
