@@ -229,12 +229,12 @@ void CallCore::require_open() const {
   if (finished_) throw InputError("calls: used after finish()");
 }
 
-void CallCore::require_sendable(const CallWish& wish) const {
+void CallCore::require_sendable(const CallWish& wish, std::size_t more_bytes) const {
   require_open();
   if (wish.anchor != functions_.anchor()) {
     throw InputError("calls: the function is not in the program or library that made the Calls");
   }
-  const std::size_t bytes = record_bytes(wish.draft);
+  const std::size_t bytes = record_bytes(wish.draft) + more_bytes;
   const std::size_t most = CallSender::most_record_bytes(options_);
   if (bytes > most) {
     throw InputError(
@@ -242,6 +242,18 @@ void CallCore::require_sendable(const CallWish& wish) const {
                     "use call_buffer_write or call_buffer_read, or larger records",
                     bytes, most));
   }
+  if (wish.destination == mesh_.rank()) return;  // whose result goes into no record
+  if (const auto fault = result_fault(wish.result)) {
+    throw InputError(fmt::format("calls: {}: have it put there, or larger records", *fault));
+  }
+}
+
+std::optional<std::string> CallCore::result_fault(std::span<const std::byte> result) const {
+  RecordDraft reply;
+  reply.buffer = result;
+  const std::size_t most = CallSender::most_record_bytes(options_);
+  if (record_bytes(reply) <= most) return std::nullopt;
+  return fmt::format("a result takes {} bytes; expected {} at most", record_bytes(reply), most);
 }
 
 bool CallCore::submit(CallWish& wish) {
@@ -286,7 +298,7 @@ bool CallCore::take(CallPeer& to, const CallWish& wish, SyncState* told) {
 }
 
 void CallCore::broadcast(CallWish& wish) {
-  require_sendable(wish);
+  require_sendable(wish, sizeof(std::uint64_t));  // the root's rank
   SyncState* transmitted = nullptr;
   if (wish.sync != nullptr) {
     if (wish.notify == CountWhen::kTransmitted) {
@@ -314,6 +326,13 @@ void CallCore::pass_on(std::uint32_t root, RecordDraft draft, SyncState* transmi
   while (mask < ranks && (place & mask) == 0) mask <<= 1;
   while ((mask >>= 1) != 0) {
     if (place + mask >= ranks) continue;
+    // Whose broadcast it is may have larger records.
+    if (record_bytes(draft) > CallSender::most_record_bytes(options_)) {
+      throw InputError(
+          fmt::format("calls: a broadcast of rank {} takes {} bytes, and {} is the most here; "
+                      "expected records of one size at all ranks",
+                      root, record_bytes(draft), CallSender::most_record_bytes(options_)));
+    }
     CallPeer& child = *peers_[(place + mask + root) % ranks];
     if (transmitted != nullptr) ++transmitted->pending;
     child.sender->add_or_queue(draft, nullptr, transmitted);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -96,7 +97,10 @@ class CallCore {
   void tell_consumed(std::uint32_t rank, std::uint64_t chunks, SyncState* tell = nullptr);
   CallPeer& peer(std::uint32_t rank);
   void require_open() const;
-  void require_sendable(const CallWish& wish) const;
+  // `more_bytes`: what its record has beside the wish's.
+  void require_sendable(const CallWish& wish, std::size_t more_bytes = 0) const;
+  // Why no record can bring the result back; nothing if one can.
+  std::optional<std::string> result_fault(std::span<const std::byte> result) const;
   bool take(CallPeer& to, const CallWish& wish, SyncState* told);
   void pass_on(std::uint32_t root, RecordDraft draft, SyncState* transmitted);
 

@@ -192,6 +192,16 @@ void CallCore::reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
   draft.kind = kind;
   draft.token = token;
   draft.buffer = bytes;
+  // The rank that called may have larger records.
+  Bytes refusal;
+  if (const auto fault = result_fault(bytes)) {
+    ByteWriter writer;
+    writer.add(mesh_.rank());
+    writer.add_text(*fault);
+    refusal = writer.take();
+    draft.kind = RecordKind::kError;
+    draft.buffer = refusal;
+  }
   peers_[to]->sender->add_or_queue(draft, nullptr, nullptr);
   peers_[to]->has_replies = true;
   ++sent_;

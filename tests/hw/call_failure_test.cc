@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <array>
+#include <cstddef>
 #include <iostream>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -286,6 +289,89 @@ TEST_P(CallFailure, WaitsEnd) {
     over.set(1);
   });
   EXPECT_THAT(all.said(0), ElementsAre(HasSubstr("nothing happened for 0.3 s")));
+}
+
+struct Large {
+  std::array<std::byte, 5000> bytes{};
+};
+Large made() {
+  Large large;
+  large.bytes.back() = std::byte{7};
+  return large;
+}
+
+// A result comes back in a record, and the record of a broadcast names its root beside.
+TEST_P(CallFailure, WhatDoesNotFitIntoARecordIsRefused) {
+  CallRanks all(2, GetParam(), testing::small_chunks(), [](Calls& calls, const Say& say) {
+    Checks check(say);
+    Synchronizer done(calls);
+    const std::uint32_t other = 1 - calls.rank();
+    Large large;
+    std::string text = thrown_by<InputError>([&] {
+      calls.call_return(
+          other, [] { return made(); }, &large, done);
+    });
+    check(contains(text, "a result takes 5032 bytes; expected 4064 at most"), text);
+    check(done.pending() == 0, "pending after a refusal");
+    calls.call_return(
+        calls.rank(), [] { return made(); }, &large, done);
+    done.wait();
+    check(large.bytes.back() == std::byte{7}, "another result of its own");
+    const std::vector<std::byte> whole(4032);
+    calls.call_buffer(
+        other, [](std::span<std::byte>) {}, whole, &done);
+    done.wait();
+    text = thrown_by<InputError>([&] {
+      calls.broadcast_buffer([](std::span<std::byte>) {}, whole, &done);
+    });
+    check(contains(text, "captures and buffer take 4072 bytes; expected 4064 at most"), text);
+    calls.broadcast_buffer([](std::span<std::byte>) {}, std::span(whole).first(4024), &done);
+    done.wait();
+    calls.finish();
+    check.done();
+  });
+  EXPECT_THAT(all.said(), Each(ElementsAre("right")));
+}
+
+TEST_P(CallFailure, AResultThatFitsIntoNoRecordOfItsRankIsAnError) {
+  const std::string provider = GetParam();
+  MeshRanks ranks;
+  ranks.start_all(2, [=](const hw::MeshOptions& mesh_options, const Say& say) {
+    hw::Mesh mesh(mesh_options);
+    CallsOptions options = testing::small_chunks();
+    if (mesh.rank() == 0) options.chunk_bytes = options.record_bytes = 8192;
+    Calls calls(mesh, testing::call_transport(provider), options);
+    if (mesh.rank() == 0) {
+      Synchronizer done(calls);
+      Large large;
+      say(thrown_by<CallFailed>([&] {
+        calls.call_return(
+            1, [] { return made(); }, &large, done);
+        done.wait();
+      }));
+    }
+    calls.finish();
+  });
+  EXPECT_EQ(ranks.next(0),
+            "a call at rank 1 has thrown: a result takes 5032 bytes; expected 4064 at most");
+  for (std::size_t rank = 0; rank < 2; ++rank) EXPECT_EQ(ranks.next(rank), "(end)");
+}
+
+// Rank 2 passes it on to rank 3.
+TEST_P(CallFailure, ABroadcastThatARankCannotPassOnIsRefusedThere) {
+  const std::string provider = GetParam();
+  MeshRanks ranks;
+  ranks.start_all(4, [=](const hw::MeshOptions& mesh_options, const Say&) {
+    hw::Mesh mesh(mesh_options);
+    CallsOptions options = testing::small_chunks();
+    if (mesh.rank() == 0) options.chunk_bytes = options.record_bytes = 8192;
+    Calls calls(mesh, testing::call_transport(provider), options);
+    const std::vector<std::byte> buffer(5000);
+    if (mesh.rank() == 0) calls.broadcast_buffer([](std::span<std::byte>) {}, buffer);
+    calls.finish();
+  });
+  EXPECT_THAT(ranks.next(2), HasSubstr("! 2 calls: a broadcast of rank 0 takes 5040 bytes, and 4064 "
+                                       "is the most here"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEach, CallFailure, ::testing::Values("shm", "net"),
