@@ -125,6 +125,10 @@ std::vector<std::string> Joining::interfaces() const {
   return names;
 }
 
+std::uint32_t Joining::rails() const {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(1, interfaces().size()));
+}
+
 void Joining::check_rails(const machine::Node& node) const {
   const machine::Rails& rails = node.rails;
   const std::size_t named = interfaces().size();
@@ -250,7 +254,7 @@ int Joining::run_ranks(std::uint32_t ranks, Console& console,
   std::optional<Started> here = place(ranks);
   const std::string shared = transport() == hw::kAutoTransport ? "shm" : transport();
   const double timeout_s = std::chrono::duration<double>(failure_timeout()).count();
-  hw::prepare_for_ranks({ranks, !here, shared, all_bytes, most_bytes, timeout_s});
+  hw::prepare_for_ranks({ranks, !here, shared, all_bytes, most_bytes, timeout_s, rails()});
   if (here) {
     hw::say_end_at_signals();
     const hw::Meeting meeting = meet(*here, console);

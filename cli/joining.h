@@ -109,6 +109,8 @@ class Joining {
       int nowhere, const std::function<int(const hw::MeshOptions&, Console&)>& body) const;
   std::unique_ptr<hw::ShmWarden> start_warden() const;
   std::vector<std::string> interfaces() const;
+  // How many transports a rank has, at the most.
+  std::uint32_t rails() const;
   std::unique_ptr<hw::Transport> make_transports(std::string_view chosen,
                                                  const hw::TransportOptions& with,
                                                  const hw::Mesh& mesh,

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 // own, and addresses, most of them for the libraries of providers.
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kOwnBytes = 10 * kMiB;
-constexpr std::uint64_t kOwnBytesRxm = 110 * kMiB;
+constexpr std::uint64_t kEndpointBytesRxm = 100 * kMiB;
 constexpr std::uint64_t kAddressBytes = 150 * kMiB;
 constexpr std::uint64_t kAddressBytesRxm = 205 * kMiB;
 // Of the mesh, for each other rank.
@@ -42,6 +42,10 @@ constexpr double kHeartbeatsPerCore = 30'000;
 constexpr double kHeartbeatsPerTimeout = 10;
 
 bool is_rxm(const RankNeeds& needs) { return needs.transport == "tcp;ofi_rxm"; }
+
+std::uint64_t own_bytes(const RankNeeds& needs) {
+  return kOwnBytes + (is_rxm(needs) ? needs.rails * kEndpointBytesRxm : 0);
+}
 
 std::optional<std::uint64_t> limit_of(rlim_t value) {
   if (value == RLIM_INFINITY) return std::nullopt;
@@ -145,7 +149,8 @@ std::uint64_t descriptors_needed(const RankNeeds& needs, const HostLimits& limit
   // A connection of the mesh to each, as rank 0 has it, and others for the data but with shm: two
   // of the provider net, which `tcp` may mean, one for small messages. The one who starts all has a
   // pipe from each.
-  const std::uint64_t each = needs.transport == "shm" ? 1 : is_rxm(needs) ? 2 : 3;
+  const std::uint64_t data = needs.transport == "shm" ? 0 : is_rxm(needs) ? 1 : 2;
+  const std::uint64_t each = 1 + needs.rails * data;
   return limits.open_descriptors + each * needs.ranks + kOtherDescriptors;
 }
 
@@ -174,7 +179,7 @@ void require_limits(const RankNeeds& needs, const HostLimits& limits) {
         sched::human_bytes(*limits.address_bytes)));
   }
   const std::uint64_t memory =
-      here * ((is_rxm(needs) ? kOwnBytesRxm : kOwnBytes) + needs.ranks * kPeerBytes) +
+      here * (own_bytes(needs) + needs.ranks * kPeerBytes) +
       (needs.all_here ? needs.all_bytes : needs.most_bytes);
   if (limits.memory_bytes && memory > *limits.memory_bytes) {
     throw EnvironmentError(fmt::format(

@@ -26,6 +26,7 @@ struct RankNeeds {
   std::uint64_t all_bytes = 0;  // of all ranks' buffers
   std::uint64_t most_bytes = 0;  // of one rank's
   double failure_timeout_s = 2;  // MeshOptions::failure_timeout
+  std::uint32_t rails = 1;       // transports of a rank
 };
 
 /// As they are just now. The soft limit of descriptors counts for nothing here, as a process may

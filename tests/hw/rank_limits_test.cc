@@ -76,6 +76,17 @@ TEST(RankLimits, Descriptors) {
             hw::descriptors_needed(ranks_over(100, "net"), limits));
 }
 
+// Each rail has connections of its own, and an endpoint.
+TEST(RankLimits, OfRanksThatHaveSeveralTransports) {
+  HostLimits limits = ample();
+  limits.descriptors = 64;
+  limits.memory_bytes = 300 * kMiB;
+  EXPECT_EQ(refusal({8, false, "net", 0, 0, 2, 1}, limits), "");
+  EXPECT_THAT(refusal({8, false, "net", 0, 0, 2, 3}, limits), HasSubstr("need 76 open files"));
+  EXPECT_EQ(refusal({2, false, "tcp;ofi_rxm", 0, 0, 2, 2}, limits), "");
+  EXPECT_THAT(refusal({2, false, "tcp;ofi_rxm", 0, 0, 2, 3}, limits), HasSubstr("of memory"));
+}
+
 TEST(RankLimits, Processes) {
   HostLimits limits = ample();
   limits.processes = 100;
