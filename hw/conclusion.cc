@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <thread>
 #include <utility>
-
-#include "hw/transport.h"
 
 namespace slackline::hw {
 namespace {
 
 // Of the mesh. How an iteration ends is heard before the next begins; kMoving may come late, and
 // does no harm then.
-enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished, kMoving };
+enum Topic : std::uint32_t { kFinished = 0x5210, kAllFinished, kMoving, kParting, kParted };
 
 // Of one rank in one look, so that no rank holds this one up.
 constexpr int kMostWords = 16;
@@ -43,17 +42,28 @@ void Conclusion::leave(const Error& error, Clock::duration patience) {
   Failed broken = describe_failure(error);
   broken.message = fmt::format("rank {}: {}", mesh_.rank(), broken.message);
   tell(broken);
-  const Clock::time_point deadline = Clock::now() + patience;
-  while (!is_over() && !mesh_.any_lost() && Clock::now() < deadline) {
+  const Clock::time_point until = Clock::now() + patience;
+  while (!is_over() && !mesh_.any_lost() && Clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  // All meet before any leaves.
-  if (!failed()) return;
-  try {
-    mesh_.barrier();
-  } catch (const PeerLost&) {
-    // Why this rank leaves is what was thrown here.
+  if (failed()) part(until - Clock::now());
+}
+
+void Conclusion::part(Clock::duration patience) {
+  using std::chrono::milliseconds;
+  const Clock::time_point until = Clock::now() + patience;
+  const auto left = [&] {
+    return std::max(std::chrono::ceil<milliseconds>(until - Clock::now()), milliseconds(0));
+  };
+  if (mesh_.rank() != 0) {
+    mesh_.send(0, kParting, {});
+    mesh_.receive_within(left(), 0, kParted);
+    return;
   }
+  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) {
+    mesh_.receive_within(left(), rank, kParting);
+  }
+  for (std::uint32_t rank = 1; rank < mesh_.ranks(); ++rank) mesh_.send(rank, kParted, {});
 }
 
 bool Conclusion::listen(bool moved) {

@@ -31,8 +31,12 @@ class Conclusion {
   void tell(const Failed& failed);
 
   /// Something broke at this rank alone, which makes no more progress: tells all, unless they know
-  /// of a failure, and returns when they have heard it, or are lost, or after `patience`.
+  /// of a failure, and part()s from them.
   void leave(const Error& error, Clock::duration patience);
+
+  /// After a failure: returns when all ranks have called it, so that none finds another gone and does
+  /// not know why; or when one has left, or after `patience`.
+  void part(Clock::duration patience);
 
   /// Hears what others have told. Never waits. `moved`: this rank has, since it was asked last.
   /// Answers whether another has, as far as was told.

@@ -251,7 +251,7 @@ void Run::conclude(double late_s) {
     throw;  // as the others do
   } catch (const Error& error) {
     // The others would wait for this rank as long as they wait for anything.
-    conclusion_.leave(error, options_.stall_timeout);
+    conclusion_.leave(error, options_.failure_timeout);
     throw;
   }
 }
@@ -268,8 +268,7 @@ void Run::drive(double late_s) {
   if (!executor_->finished()) executor_->abandon();
   driver_->until([&] { return conclusion_.is_over(); });
   if (!conclusion_.failed()) return;
-  // Nobody leaves before all know why.
-  mesh_.barrier();
+  conclusion_.part(options_.stall_timeout);
   rethrow(conclusion_.failure());
 }
 

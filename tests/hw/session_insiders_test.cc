@@ -73,6 +73,7 @@ std::string end_beside(std::uint32_t insider, const Insider& says) {
       hw::Session session(mesh, transport);
       hw::RunOptions run;
       run.warm_up = 0;
+      run.failure_timeout = std::chrono::milliseconds(100);  // it parts from nobody
       session.run(idle(2), run);
       say("ran");
     });
