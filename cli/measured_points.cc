@@ -20,7 +20,8 @@ std::vector<analysis::MeasuredPoint> measure_points(hw::Mesh& mesh, hw::Transpor
   hw::Leader leader(mesh, transport);
   console.phase("measuring");
   const hw::RunResult result = leader.run(measuring.schedule, options);
-  std::vector<analysis::MeasuredPoint> points = points_of(measuring, result.trace);
+  std::vector<analysis::MeasuredPoint> points =
+      points_of(measuring, result.trace, analysis::Issued::kBeforeThePost);
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i].line = static_cast<std::uint32_t>(i + 2);
     points[i].seconds =

@@ -309,8 +309,8 @@ MeasuringSchedule measuring_schedule(std::span<const Measurement> measurements,
   return Maker(measurements, memory_bytes).make();
 }
 
-std::vector<MeasuredPoint> points_of(const MeasuringSchedule& measuring,
-                                     const sched::Trace& trace) {
+std::vector<MeasuredPoint> points_of(const MeasuringSchedule& measuring, const sched::Trace& trace,
+                                     Issued issued) {
   sched::require_same(measuring.schedule, trace);
   std::vector<MeasuredPoint> points;
   for (const MeasuringSchedule::Place& place : measuring.places) {
@@ -318,6 +318,9 @@ std::vector<MeasuredPoint> points_of(const MeasuringSchedule& measuring,
     const sched::OpTimes& last = trace.ops[place.last.value];
     const double end_s = ends_with_a_post(m.kind) ? last.issued_s : last.done_s;
     double seconds = end_s - trace.ops[place.first.value].ready_s;
+    if (ends_with_a_post(m.kind) && issued == Issued::kBeforeThePost && m.messages > 1) {
+      seconds *= static_cast<double>(m.messages) / static_cast<double>(m.messages - 1);
+    }
     // Where seeing completions takes no lane, all were seen while it was kept busy.
     if (drains(m.kind)) seconds = std::max(seconds, 0.0);
     if (!std::isfinite(seconds)) {

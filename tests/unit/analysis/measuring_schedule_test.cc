@@ -66,6 +66,28 @@ TEST(MeasuringSchedule, OneAfterTheOtherIsAsEachAlone) {
 }
 
 // What was sent ahead is still on its way when the small one that it was ahead of is done.
+// As an executor's are: each post is then as long as it was, and no other kind is another.
+TEST(MeasuringSchedule, TimesOfIssueMayBeThoseBeforeThePosts) {
+  std::vector<Measurement> measurements;
+  for (const std::uint64_t messages : {2, 3, 48}) {
+    for (const PointKind kind : {PointKind::kPost, PointKind::kSignaled, PointKind::kStream}) {
+      measurements.push_back({kind, 8, messages});
+    }
+  }
+  const MeasuringSchedule measuring = measuring_schedule(measurements);
+  const machine::Platform platform = slow();
+  sched::Trace trace = run_events({measuring.schedule, platform});
+  const std::vector<MeasuredPoint> expected = points_of(measuring, trace);
+  for (std::uint32_t i = 0; i < measuring.schedule.op_count(); ++i) {
+    if (measuring.schedule.ops()[i].kind != sched::OpKind::kSend) continue;
+    trace.ops[i].issued_s -= sched::seconds(platform.o_post);
+  }
+  const std::vector<MeasuredPoint> found = points_of(measuring, trace, Issued::kBeforeThePost);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(found[i].seconds, expected[i].seconds, 1e-13) << i;
+  }
+}
+
 TEST(MeasuringSchedule, WhatWasSentAheadIsInNoOtherMeasurement) {
   const machine::Platform platform = slow();
   const Measurement all[] = {{PointKind::kBehind, 8, 4}, {PointKind::kSend, 1 << 20, 1}};
