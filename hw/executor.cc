@@ -295,7 +295,7 @@ bool Executor::issue_ready() {
 // One operation at a time: what it releases may come before the rest.
 bool Executor::serve(std::uint32_t lane) {
   bool moved = false;
-  // Nobody overtakes requests that wait for room.
+  // Not without end before requests that wait for room.
   while (queue_.size() < kMostQueued || post_queued()) {
     const auto turn = core_.next_turn(lane, [](const machine::Lanes::Waiting&) { return false; });
     if (!turn) break;

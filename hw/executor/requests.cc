@@ -60,6 +60,13 @@ std::size_t RequestQueue::post_batch(Transport& transport) {
   return transport.post(batch_);
 }
 
+bool RequestQueue::post_one(Transport& transport, std::size_t waiting) {
+  const Waiting& one = waiting_[waiting];
+  WorkRequest request = one.request;
+  request.local = std::span<const Segment>(segments_).subspan(one.segment, one.segments);
+  return transport.post({&request, 1}) == 1;
+}
+
 RequestMaker::RequestMaker(const RankProgram& program, RankMemory& memory,
                            machine::Operands& operands, Transport& transport,
                            const ExecutorChannels& channels, std::uint32_t number)

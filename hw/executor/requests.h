@@ -1,6 +1,8 @@
 // Work requests made out of operations, and the queue in which they wait for room in the transport.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,7 +17,8 @@
 
 namespace slackline::hw {
 
-/// Requests in the order in which they are to be posted, whoever they belong to.
+/// Requests in the order in which they are to be posted, whoever they belong to. Those of a channel
+/// keep theirs; what a channel has no room for is passed by those of others, which it may wait for.
 class RequestQueue {
  public:
   /// `last`: of its operation.
@@ -39,7 +42,7 @@ class RequestQueue {
         const Waiting& posted = waiting_[next_++];
         if (posted.last) issued(posted.request.tag);
       }
-      if (!all) return moved;
+      if (!all) return post_others(transport, about_to_post, issued) || moved;
     }
     waiting_.clear();
     segments_.clear();
@@ -54,12 +57,50 @@ class RequestQueue {
     std::uint32_t segments = 0;
     bool last = false;
   };
+  // Of a channel, those that its source initiates, or its receives.
+  struct Side {
+    std::uint32_t channel = 0;
+    bool receives = false;
+    friend bool operator==(const Side&, const Side&) = default;
+  };
+  Side side_of(std::size_t waiting) const {
+    const WorkRequest& request = waiting_[waiting].request;
+    return {request.channel, request.kind == RequestKind::kRecv};
+  }
+  bool is_full(const Side& side) const {
+    return std::find(full_.begin(), full_.end(), side) != full_.end();
+  }
   std::size_t post_batch(Transport& transport);
+  bool post_one(Transport& transport, std::size_t waiting);
+
+  // Behind the first, for which there is no room.
+  template <class AboutToPost, class Issued>
+  bool post_others(Transport& transport, AboutToPost&& about_to_post, Issued&& issued) {
+    bool moved = false;
+    full_.assign(1, side_of(next_));
+    for (std::size_t w = next_ + 1; w < waiting_.size();) {
+      const Side side = side_of(w);
+      if (!is_full(side)) {
+        about_to_post();
+        if (post_one(transport, w)) {
+          moved = true;
+          const Waiting posted = waiting_[w];
+          waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(w));
+          if (posted.last) issued(posted.request.tag);
+          continue;
+        }
+        full_.push_back(side);
+      }
+      ++w;
+    }
+    return moved;
+  }
 
   std::vector<Waiting> waiting_;  // those before next_ are posted
   std::size_t next_ = 0;
   std::vector<Segment> segments_;
   std::vector<WorkRequest> batch_;
+  std::vector<Side> full_;  // as was found just now
 };
 
 /// Makes the requests of one rank's operations.

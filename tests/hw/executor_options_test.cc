@@ -162,6 +162,44 @@ TEST(ExecutorOptions, NoRoomIsNoHarm) {
   }
 }
 
+// A put in two pieces finds no room, and neither does a message behind it on its channel; those of
+// another go on meanwhile.
+TEST(ExecutorOptions, AChannelWithoutRoomHoldsUpNoOther) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId full = draft.channel(0, 1);
+  const sched::ChannelId other = draft.channel(0, 1);
+  const sched::BufferId from = draft.buffer(0, 64);
+  const sched::BufferId to = draft.buffer(1, 64);
+  draft.pre.push_back({{from, 0, 64}, sched::ValueId(0), 0});
+  draft.add(OpKind::kPut, 0, full, {{from, 0, 16}}, {{to, 0, 8}, {to, 24, 8}});
+  draft.post.push_back({{to, 24, 8}, sched::ValueId(0), 8});
+  draft.send(full, {{from, 0, 8}});
+  for (int i = 0; i < 3; ++i) draft.send(other, {{from, 0, 8}});
+  draft.recv(full, {{to, 8, 8}});
+  for (int i = 0; i < 3; ++i) draft.recv(other, {{to, 16, 8}});
+  const sched::Schedule schedule = draft.build();
+  Loop loop;
+  LoopRanks ranks(schedule, loop);
+  ranks.set_up(plain);
+  ranks.transport(0).full = {0};
+  ranks.begin();
+  for (int i = 0; i < 10; ++i) ranks.round();
+  const auto channels = [&] {
+    std::vector<std::uint32_t> found;
+    for (const hw::WorkRequest& request : ranks.transport(0).posted) {
+      found.push_back(request.channel);
+    }
+    return found;
+  };
+  EXPECT_EQ(channels(), std::vector<std::uint32_t>(3, 1));
+  ranks.transport(0).full.clear();
+  ASSERT_TRUE(ranks.finish());
+  ranks.expect_proved();
+  EXPECT_EQ(channels(), (std::vector<std::uint32_t>{1, 1, 1, 0, 0, 0}));
+  EXPECT_EQ(ranks.transport(0).posted.back().kind, hw::RequestKind::kSend);
+}
+
 TEST(ExecutorOptions, IterationsStartAfresh) {
   const sched::Schedule schedule = compiled("double-tree:ranks=5,bytes=2000,block=100");
   Loop loop;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "hw/transport.h"
@@ -40,6 +41,7 @@ class LoopTransport final : public hw::Transport {
   bool bitwise = true;                  // and, or and xor among them
   bool held = false;                    // completions stay where they are
   std::size_t room = 1000;              // requests taken per poll
+  std::set<std::uint32_t> full;         // channels of which none are taken
   std::vector<hw::WorkRequest> posted;  // without their segments, in order
   std::size_t open_ends = 0;
   std::size_t registered = 0;
@@ -66,7 +68,7 @@ class LoopTransport final : public hw::Transport {
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
     std::size_t taken = 0;
     for (const hw::WorkRequest& request : requests) {
-      if (room == 0) break;
+      if (room == 0 || full.contains(request.channel)) break;
       --room;
       ++taken;
       posted.push_back(request);
