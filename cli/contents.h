@@ -19,8 +19,8 @@ class Contents {
  public:
   /// Looks where there is something to look at: the schedule is a data structure's, a remote
   /// invocation's or an irregular pattern's, or it has atomics and the trace what they fetched; and
-  /// the trace is of a run that came to its end. Without `clock_error` its times are exact. `timed`:
-  /// it has times. Without them nothing is said of order.
+  /// the trace is of a run that came to its end. Without `clock_error` its times are exact.
+  /// `timed`: it has times. Without them nothing is said of order.
   Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
            const sched::ClockError& clock_error = {}, bool timed = true);
 

@@ -116,8 +116,8 @@ hw::RankEnd Joining::run_ordered(const hw::AgentOrder& order, hw::AgentLink& lin
   const auto here = static_cast<std::uint32_t>(order.mine.size());
   // Each of them has all others as peers.
   hw::prepare_for_ranks({order.ranks, false, shared, 0, most_bytes, timeout_s, rails()});
-  hw::prepare_for_ranks({here, true, shared, std::min(all_bytes, here * most_bytes), most_bytes,
-                         timeout_s, rails()});
+  hw::prepare_for_ranks(
+      {here, true, shared, std::min(all_bytes, here * most_bytes), most_bytes, timeout_s, rails()});
   hw::load_transport(shared);
   hw::MeshOptions options = timeouts();
   options.ranks = order.ranks;

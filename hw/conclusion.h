@@ -34,8 +34,8 @@ class Conclusion {
   /// of a failure, and part()s from them.
   void leave(const Error& error, Clock::duration patience);
 
-  /// After a failure: returns when all ranks have called it, so that none finds another gone and does
-  /// not know why; or when one has left, or after `patience`.
+  /// After a failure: returns when all ranks have called it, so that none finds another gone and
+  /// does not know why; or when rank 0 has left, or after `patience`.
   void part(Clock::duration patience);
 
   /// Hears what others have told. Never waits. `moved`: this rank has, since it was asked last.
@@ -64,7 +64,7 @@ class Conclusion {
   const Clock::duration interval_;
   std::optional<Clock::time_point> told_at_;    // that this rank moves
   std::optional<Clock::time_point> looked_at_;  // for words of movement
-  bool moved_ = false;                        // and has not told, or not passed on
+  bool moved_ = false;                          // and has not told, or not passed on
   std::vector<Finish> finishes_;
   std::vector<bool> heard_;  // rank 0: by rank
   std::uint32_t left_ = 0;   // rank 0: ranks that were not heard

@@ -178,9 +178,8 @@ void require_limits(const RankNeeds& needs, const HostLimits& limits) {
         ranks_here(needs), needs.transport, sched::human_bytes(addresses),
         sched::human_bytes(*limits.address_bytes)));
   }
-  const std::uint64_t memory =
-      here * (own_bytes(needs) + needs.ranks * kPeerBytes) +
-      (needs.all_here ? needs.all_bytes : needs.most_bytes);
+  const std::uint64_t memory = here * (own_bytes(needs) + needs.ranks * kPeerBytes) +
+                               (needs.all_here ? needs.all_bytes : needs.most_bytes);
   if (limits.memory_bytes && memory > *limits.memory_bytes) {
     throw EnvironmentError(fmt::format(
         "{} over {} need {} of memory, and {} are free; take fewer ranks or a smaller message, or "

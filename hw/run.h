@@ -51,8 +51,7 @@ struct RunOptions {
   /// kLongestDuration.
   std::chrono::milliseconds duration{0};
   /// Fill the memory before each iteration and prove it after. false: nobody looks at the bytes;
-  /// filled are those of schedules with regions, which go by them, and those that words fetched and
-  /// addresses depend on (sched/kept_memory.h).
+  /// filled is what regions, fetched words and addresses depend on (sched/kept_memory.h).
   bool prove = true;
   Waiting waiting = Waiting::kPolling;
   std::chrono::milliseconds poll_for{50};

@@ -42,8 +42,8 @@ struct MeasuringSchedule {
 MeasuringSchedule measuring_schedule(std::span<const Measurement> measurements,
                                      std::uint64_t memory_bytes = kMeasuringMemory);
 
-/// When a trace says that a post was issued: when it is over, as the machine model has it, or, as the
-/// executor reads its clock (hw/executor.h), just before. Of m posts that one has timed m − 1.
+/// When a trace says that a post was issued: when it is over, as the machine model has it, or, as
+/// the executor reads its clock (hw/executor.h), just before. Of m posts that one has timed m − 1.
 enum class Issued : std::uint8_t { kAfterThePost, kBeforeThePost };
 
 /// What a run came to, in the order of the measurements; 0 s where nothing took time. Of posts of

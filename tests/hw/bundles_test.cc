@@ -197,8 +197,8 @@ TEST(RunBundles, WhatGoesByItselfHoldsOthersBack) {
   }
 }
 
-// Nothing of such a bundle is posted: its operations are done when it leaves, for its age or for the
-// room that a message before it has made.
+// Nothing of such a bundle is posted: its operations are done when it leaves, for its age or for
+// the room that a message before it has made.
 TEST(RunBundles, PutsWithoutBytesAreDoneWhenTheirBundleLeaves) {
   constexpr std::uint64_t kLarge = 100'000;
   for (const Bundle bundle : {Bundle::kTraditional, Bundle::kOverflow}) {

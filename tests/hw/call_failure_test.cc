@@ -321,9 +321,8 @@ TEST_P(CallFailure, WhatDoesNotFitIntoARecordIsRefused) {
     calls.call_buffer(
         other, [](std::span<std::byte>) {}, whole, &done);
     done.wait();
-    text = thrown_by<InputError>([&] {
-      calls.broadcast_buffer([](std::span<std::byte>) {}, whole, &done);
-    });
+    text = thrown_by<InputError>(
+        [&] { calls.broadcast_buffer([](std::span<std::byte>) {}, whole, &done); });
     check(contains(text, "captures and buffer take 4072 bytes; expected 4064 at most"), text);
     calls.broadcast_buffer([](std::span<std::byte>) {}, std::span(whole).first(4024), &done);
     done.wait();
@@ -370,8 +369,9 @@ TEST_P(CallFailure, ABroadcastThatARankCannotPassOnIsRefusedThere) {
     if (mesh.rank() == 0) calls.broadcast_buffer([](std::span<std::byte>) {}, buffer);
     calls.finish();
   });
-  EXPECT_THAT(ranks.next(2), HasSubstr("! 2 calls: a broadcast of rank 0 takes 5040 bytes, and 4064 "
-                                       "is the most here"));
+  EXPECT_THAT(ranks.next(2),
+              HasSubstr("! 2 calls: a broadcast of rank 0 takes 5040 bytes, and 4064 "
+                        "is the most here"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEach, CallFailure, ::testing::Values("shm", "net"),
