@@ -288,6 +288,7 @@ TEST(Session, WhoWaitsForRanksThatMoveHasTime) {
     hw::Session session(mesh, *net);
     hw::RunOptions options;
     options.warm_up = 0;
+    options.waiting = hw::Waiting::kInterrupt;  // it looks at the clock in every round
     options.stall_timeout = std::chrono::milliseconds(1500);
     session.run(schedule, options);
     say("through");
