@@ -20,6 +20,21 @@ void require_within(std::uint32_t rank, const RemoteBuffer& buffer, std::uint64_
   }
 }
 
+void require_bytes(std::uint64_t bytes) {
+  if (bytes == 0) throw InputError("calls: registered memory of 0 bytes; expected 1 or more");
+}
+
+Segment part_of(const RegisteredBuffer& buffer, const Extent& part) {
+  Segment segment = buffer.segment();
+  if (part.bytes == 0 || part.bytes > segment.bytes || part.offset > segment.bytes - part.bytes) {
+    throw InputError(fmt::format("calls: {} bytes at {} of {} bytes of registered memory",
+                                 part.bytes, part.offset, segment.bytes));
+  }
+  segment.data += part.offset;
+  segment.bytes = part.bytes;
+  return segment;
+}
+
 CallTarget place_of(Calls& calls, CallCore& core, const RemoteBuffer& buffer,
                     std::uint64_t offset) {
   CallTarget target{buffer.memory, nullptr};
@@ -44,11 +59,19 @@ RegisteredBuffer::RegisteredBuffer(CallPort& port, std::uint64_t bytes) : port_(
   });
 }
 
+// Its pages are made before the lock is taken: that takes a while.
+RegisteredBuffer::RegisteredBuffer(CallPort& port, const SuperpageWish& wish)
+    : port_(&port), superpages_(wish) {
+  port.with_transport(
+      [&](Transport& transport) { registered_ = transport.register_memory(superpages_.bytes()); });
+}
+
 RegisteredBuffer& RegisteredBuffer::operator=(RegisteredBuffer&& other) noexcept {
   if (this == &other) return *this;
   reset();
   port_ = std::exchange(other.port_, nullptr);
   pages_ = std::exchange(other.pages_, Pages());
+  superpages_ = std::move(other.superpages_);
   registered_ = other.registered_;
   return *this;
 }
@@ -58,6 +81,7 @@ void RegisteredBuffer::reset() {
   port_->with_transport([&](Transport& transport) { transport.unregister_memory(registered_); });
   port_ = nullptr;
   pages_ = Pages();
+  superpages_ = Superpages();
 }
 
 Calls::Calls(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options,
@@ -128,9 +152,58 @@ void Calls::submit_broadcast(const Called& called, std::span<const std::byte> bu
   core_->broadcast(wish);
 }
 
+void Calls::submit_broadcast_write(const Called& called, const RegisteredBuffer& buffer,
+                                   std::span<const RemoteBuffer> targets, std::uint64_t offset,
+                                   Synchronizer& sync) {
+  require_consumption(sync, "broadcast_buffer_write");
+  require_bytes(buffer.bytes().size());
+  if (targets.size() != ranks()) {
+    throw InputError(fmt::format("calls: memory of {} ranks; expected that of all {}, by rank",
+                                 targets.size(), ranks()));
+  }
+  for (std::uint32_t r = 0; r < ranks(); ++r) {
+    require_within(r, targets[r], offset, buffer.bytes().size());
+  }
+  CallWish wish = wish_for(rank(), called, &sync);
+  wish.before = CallWrite{buffer.segment(), place_of(*this, *core_, targets[rank()], offset)};
+  core_->broadcast_written(wish, buffer.segment(), targets, offset);
+}
+
+void Calls::submit_broadcast_read(const Called& called, const RegisteredBuffer& buffer,
+                                  Synchronizer& sync) {
+  require_consumption(sync, "broadcast_buffer_read");
+  require_bytes(buffer.bytes().size());
+  CallWish wish = wish_for(rank(), called, &sync);
+  core_->broadcast_read(wish, {buffer.remote(), buffer.bytes().size(), buffer.bytes().data()});
+}
+
 RegisteredBuffer Calls::registered(std::uint64_t bytes) {
-  if (bytes == 0) throw InputError("calls: registered memory of 0 bytes; expected 1 or more");
+  require_bytes(bytes);
   return {core_->port(), bytes};
+}
+
+RegisteredBuffer Calls::registered_superpages(std::uint64_t bytes, int node) {
+  require_bytes(bytes);
+  SuperpageWish wish;
+  wish.bytes = bytes;
+  wish.node = node == kAnyNode
+                  ? core_->port().with_transport([](Transport& use) { return use.numa_node(); })
+                  : node;
+  wish.only_node = node != kAnyNode;
+  return {core_->port(), wish};
+}
+
+RemoteChunk Calls::allocate_chunk(std::uint32_t where, std::uint64_t bytes, int node) {
+  static_cast<void>(core_->line(where));
+  const ServiceAnswer answer =
+      core_->service().ask(where, {ServiceRequest::Kind::kAllocateInNode, bytes, 1, node});
+  return {{where, answer.id, answer.memory.at(0), bytes}, answer.pages};
+}
+
+std::vector<int> Calls::nodes_of(std::uint32_t where) {
+  static_cast<void>(core_->line(where));
+  const ServiceAnswer answer = core_->service().ask(where, {ServiceRequest::Kind::kNodes, 0, 0});
+  return {answer.nodes.begin(), answer.nodes.end()};
 }
 
 RemoteBuffer Calls::allocate(std::uint32_t where, std::uint64_t bytes) {
@@ -163,21 +236,42 @@ void Calls::require_consumption(const Synchronizer& sync) {
   }
 }
 
+void Calls::require_consumption(const Synchronizer& sync, const char* call) {
+  if (sync.notify_ != CountWhen::kConsumed) {
+    throw InputError(
+        fmt::format("calls: {}: the synchroniser counts transmission; expected one of consumption, "
+                    "by which the buffers may be used again",
+                    call));
+  }
+}
+
 void Calls::put(const RegisteredBuffer& from, const RemoteBuffer& to, std::uint64_t offset,
                 Synchronizer& sync) {
-  require_within(to.rank, to, offset, from.bytes().size());
+  put(from, {0, from.bytes().size()}, to, offset, sync);
+}
+
+void Calls::put(const RegisteredBuffer& from, const Extent& part, const RemoteBuffer& to,
+                std::uint64_t offset, Synchronizer& sync) {
+  require_within(to.rank, to, offset, part.bytes);
   const CallTarget target = place_of(*this, *core_, to, offset);
+  const Segment segment = part_of(from, part);
   SyncState* const state = &sync.state_;
   ++state->pending;
-  core_->line(to.rank).write(from.segment(), target, {&state, 1});
+  core_->line(to.rank).write(segment, target, {&state, 1});
 }
 
 void Calls::get(RegisteredBuffer& to, const RemoteBuffer& from, std::uint64_t offset,
                 Synchronizer& sync) {
-  require_within(from.rank, from, offset, to.bytes().size());
+  get(to, {0, to.bytes().size()}, from, offset, sync);
+}
+
+void Calls::get(RegisteredBuffer& to, const Extent& part, const RemoteBuffer& from,
+                std::uint64_t offset, Synchronizer& sync) {
+  require_within(from.rank, from, offset, part.bytes);
   const CallTarget target = place_of(*this, *core_, from, offset);
+  const Segment segment = part_of(to, part);
   ++sync.state_.pending;
-  core_->line(from.rank).read(to.segment(), target, &sync.state_);
+  core_->line(from.rank).read(segment, target, &sync.state_);
 }
 
 bool Calls::has_atomics() {

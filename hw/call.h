@@ -44,11 +44,13 @@
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "hw/call/function.h"
 #include "hw/call/memory.h"
 #include "hw/call/types.h"
+#include "hw/memory/extent.h"
 #include "hw/mesh.h"
 #include "hw/transport.h"
 
@@ -190,6 +192,26 @@ class Calls {
     submit_broadcast({listed<F, &invoke<F>>(), captures_of(f)}, buffer, sync);
   }
 
+  /// …with a buffer that is written into memory of every rank: `targets`, by rank, at `offset`.
+  /// Each rank writes what was written to it on to its children in the tree, then runs f with what
+  /// stands in its own. Until `sync`, which must count consumption, is done: `buffer` and the
+  /// targets stay as they are, so f only reads, and nobody frees a target. (Where one was freed all
+  /// the same, f finds nothing there, nor at the ranks behind it.)
+  template <class F>
+  void broadcast_buffer_write(const F& f, const RegisteredBuffer& buffer,
+                              std::span<const RemoteBuffer> targets, std::uint64_t offset,
+                              Synchronizer& sync) {
+    submit_broadcast_write({listed<F, &invoke<F>>(), captures_of(f)}, buffer, targets, offset,
+                           sync);
+  }
+  /// …with a buffer that every rank reads from the one before it in the tree, and then runs f with
+  /// what it has read, which f only reads: others read it, too. `buffer` stays as it is until
+  /// `sync`, which must count consumption, is done.
+  template <class F>
+  void broadcast_buffer_read(const F& f, const RegisteredBuffer& buffer, Synchronizer& sync) {
+    submit_broadcast_read({listed<F, &invoke<F>>(), captures_of(f)}, buffer, sync);
+  }
+
   /// Posts what aggregation has gathered. wait(), settle() and finish() do so, too.
   void flush();
 
@@ -209,12 +231,24 @@ class Calls {
   /// Memory of rank `where`, zeroed, obtained of its service thread: this waits, for that alone.
   /// Throws EnvironmentError if there is not as much.
   RemoteBuffer allocate(std::uint32_t where, std::uint64_t bytes);
+  /// Memory of rank `where` out of a region of superpages that its service thread keeps
+  /// (CallsOptions::region_bytes): registered once for many chunks, on the NUMA node that is asked
+  /// for alone, or for kAnyNode on the one nearest to the device; zeroed, at a cache line. The
+  /// answer says what pages the region has got. Throws EnvironmentError if there is not as much, or
+  /// no such node. free() gives it back to the region, which stays.
+  RemoteChunk allocate_chunk(std::uint32_t where, std::uint64_t bytes, int node = kAnyNode);
+  /// The NUMA nodes of rank `where`, ascending; none if its kernel tells of none.
+  std::vector<int> nodes_of(std::uint32_t where);
   /// Nobody may use it any more.
   void free(const RemoteBuffer& buffer);
   /// Of memory of this rank: its bytes here. Throws InputError for what is not.
   std::span<std::byte> bytes_of(const RemoteBuffer& buffer);
   /// Registered memory for this rank's own use, zeroed. It must be gone before the Calls are.
   RegisteredBuffer registered(std::uint64_t bytes);
+  /// …in superpages, as Superpages has it: on that NUMA node alone, or near the device. An
+  /// allocator over it (hw/memory/circular_allocator.h, hw/memory/best_fit_allocator.h) gives out
+  /// parts for put() and get(). Throws EnvironmentError if there is not as much, or no such node.
+  RegisteredBuffer registered_superpages(std::uint64_t bytes, int node = kAnyNode);
 
   /// One-sided: no function runs. `sync` counts them until they are complete, whatever it counts of
   /// calls. Their memory must stay until then. Those to one rank start in the order in which they
@@ -222,6 +256,11 @@ class Calls {
   void put(const RegisteredBuffer& from, const RemoteBuffer& to, std::uint64_t offset,
            Synchronizer& sync);
   void get(RegisteredBuffer& to, const RemoteBuffer& from, std::uint64_t offset,
+           Synchronizer& sync);
+  /// …of a part of registered memory.
+  void put(const RegisteredBuffer& from, const Extent& part, const RemoteBuffer& to,
+           std::uint64_t offset, Synchronizer& sync);
+  void get(RegisteredBuffer& to, const Extent& part, const RemoteBuffer& from, std::uint64_t offset,
            Synchronizer& sync);
   bool has_atomics();
   /// On the 8-byte word at `offset`, a multiple of 8: adds, or swaps if it equals `compare`; the
@@ -256,7 +295,13 @@ class Calls {
                    Synchronizer* sync, WhenFull when_full);
   void submit_broadcast(const Called& called, std::span<const std::byte> buffer,
                         Synchronizer* sync);
+  void submit_broadcast_write(const Called& called, const RegisteredBuffer& buffer,
+                              std::span<const RemoteBuffer> targets, std::uint64_t offset,
+                              Synchronizer& sync);
+  void submit_broadcast_read(const Called& called, const RegisteredBuffer& buffer,
+                             Synchronizer& sync);
   static void require_consumption(const Synchronizer& sync);
+  static void require_consumption(const Synchronizer& sync, const char* call);
   void atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offset, std::uint64_t operand,
               std::uint64_t compare, RegisteredBuffer& old, Synchronizer& sync);
 

@@ -71,6 +71,12 @@ std::vector<int> NumaNodes::of_cores(const std::vector<std::uint32_t>& cores) co
   return found;
 }
 
+std::vector<int> NumaNodes::numbers() const {
+  std::vector<int> all;
+  for (const Node& node : nodes_) all.push_back(node.number);
+  return all;
+}
+
 int NumaNodes::distance(const std::vector<int>& from, int node) const {
   const auto place = std::find_if(nodes_.begin(), nodes_.end(),
                                   [&](const Node& known) { return known.number == node; });

@@ -20,6 +20,9 @@ class NumaNodes {
   /// The nodes of some cores (allowed_cores(), say), ascending.
   std::vector<int> of_cores(const std::vector<std::uint32_t>& cores) const;
 
+  /// All of them, ascending.
+  std::vector<int> numbers() const;
+
   /// From the nearest of `from` to `node`, as the kernel counts: 10 is the same node. Where it is
   /// not known it counts as another node's, 20.
   int distance(const std::vector<int>& from, int node) const;

@@ -1,17 +1,13 @@
 #include "hw/pages.h"
 
 #include <fmt/format.h>
-#include <linux/mempolicy.h>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdint>
 #include <utility>
 
 #include "base/error.h"
+#include "hw/memory/numa_policy.h"
 
 namespace slackline::hw {
 namespace {
@@ -22,19 +18,6 @@ constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kMostBytes = std::size_t{1} << 62;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
-
-// Asks for the pages to come from the node. Where the kernel knows no nodes, or not this one, they
-// come from anywhere.
-void prefer_node(std::byte* start, std::size_t bytes, int node) {
-  unsigned own = 0;
-  if (node < 0 && getcpu(nullptr, &own) == 0) node = static_cast<int>(own);
-  constexpr unsigned kBits = 8 * sizeof(unsigned long);
-  std::array<unsigned long, 16> nodes{};
-  const auto number = static_cast<unsigned>(node);
-  if (node < 0 || number >= kBits * nodes.size()) return;
-  nodes[number / kBits] = 1ul << number % kBits;
-  syscall(SYS_mbind, start, bytes, MPOL_PREFERRED, nodes.data(), kBits * nodes.size(), 0u);
-}
 
 }  // namespace
 
@@ -72,7 +55,7 @@ Pages::Pages(std::size_t bytes, int node) : bytes_(bytes) {
   if (!start_) throw EnvironmentError(fmt::format("no memory for {} bytes", bytes));
   // Before any of it is touched.
   const std::size_t mapped = start_.get_deleter().bytes;
-  prefer_node(start_.get(), mapped, node);
+  prefer_node({start_.get(), mapped}, node);
   if (bytes >= kHuge && !set_aside_) madvise(start_.get(), mapped, MADV_HUGEPAGE);
 }
 

@@ -18,6 +18,7 @@ namespace slackline::hw {
 namespace {
 
 constexpr std::uint32_t kMostNames = 1u << 16;
+constexpr std::uint32_t kMostRanks = 46'340;  // the square of which, twice, has 32 bits
 
 void check(const CallsOptions& options) {
   const auto require = [](bool holds, const char* what, const char* expected) {
@@ -34,6 +35,8 @@ void check(const CallsOptions& options) {
   require(options.record_bytes >= 1024 && options.record_bytes <= std::size_t{1} << 30,
           "record_bytes", "1 KiB to 1 GiB");
   require(options.u_max >= 1, "u_max", "at least 1");
+  require(options.region_bytes >= 4096 && options.region_bytes <= std::uint64_t{1} << 40,
+          "region_bytes", "4 KiB to 1 TiB");
   require(options.name < kMostNames, "name", "a number below 65536");
 }
 
@@ -71,7 +74,12 @@ CallCore::CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transpor
       port_(mesh, std::move(transport), options) {
   check(options_);
   require_reach(port_.with_transport([](Transport& use) { return use.name(); }), mesh_);
-  service_ = std::make_unique<CallService>(mesh_, port_, topic(), options_.most_granted_bytes);
+  // Channels of calls, one for each pair each way, and then as many of service threads.
+  const std::uint32_t ranks = mesh_.ranks();
+  if (ranks > kMostRanks) {
+    throw Unsupported(fmt::format("calls: {} ranks; expected {} at most", ranks, kMostRanks));
+  }
+  service_ = std::make_unique<CallService>(mesh_, port_, topic(), ranks * ranks, options_);
   port_.with_transport([&](Transport& use) {
     constexpr std::size_t kUnitsPerSlab = 8;
     slabs_ = std::make_unique<Slabs>(use, options_.record_bytes, kUnitsPerSlab, use.numa_node());
@@ -109,7 +117,7 @@ CallCore::~CallCore() {
 }
 
 std::uint32_t CallCore::topic() const {
-  // Three topics each: requests, answers, exchange().
+  // Three topics each: who leaves, none, and sums over ranks.
   return 0x49000000u + 4 * options_.name;
 }
 
@@ -122,6 +130,8 @@ std::vector<ChannelEnd> CallCore::ends() const {
     ends.push_back({self * ranks + r, r, true});
     ends.push_back({r * ranks + self, r, false});
   }
+  const std::vector<ChannelEnd> service = service_->ends();
+  ends.insert(ends.end(), service.begin(), service.end());
   return ends;
 }
 
@@ -184,15 +194,25 @@ void CallCore::make_peers(std::span<const RemoteMemory> words) {
 }
 
 std::vector<CallChunk> CallCore::obtain_chunks(std::uint32_t rank, std::uint32_t count) {
-  const ServiceAnswer answer =
-      service_->ask(rank, {ServiceRequest::Kind::kChunks, options_.chunk_bytes, count});
   std::vector<CallChunk> chunks;
-  for (std::uint32_t i = 0; i < answer.memory.size(); ++i) {
-    CallChunk chunk{answer.id + i, {answer.memory[i], nullptr}};
-    if (peers_[rank]->line->copies()) {
-      chunk.place.here = service_->chunk(rank, chunk.id).data();
+  while (chunks.size() < count) {
+    const std::uint32_t wanted =
+        std::min(count - static_cast<std::uint32_t>(chunks.size()), kMostChunksAtOnce);
+    ServiceAnswer answer;
+    try {
+      answer = service_->ask(rank, {ServiceRequest::Kind::kChunks, options_.chunk_bytes, wanted});
+    } catch (const EnvironmentError&) {
+      // Those that are there must be used: the destination waits for them in their order.
+      if (chunks.empty()) throw;
+      return chunks;
     }
-    chunks.push_back(chunk);
+    for (std::uint32_t i = 0; i < answer.memory.size(); ++i) {
+      CallChunk chunk{answer.id + i, {answer.memory[i], nullptr}};
+      if (peers_[rank]->line->copies()) {
+        chunk.place.here = service_->chunk(rank, chunk.id).data();
+      }
+      chunks.push_back(chunk);
+    }
   }
   return chunks;
 }
@@ -229,12 +249,12 @@ void CallCore::require_open() const {
   if (finished_) throw InputError("calls: used after finish()");
 }
 
-void CallCore::require_sendable(const CallWish& wish, std::size_t more_bytes) const {
+void CallCore::require_sendable(const CallWish& wish) const {
   require_open();
   if (wish.anchor != functions_.anchor()) {
     throw InputError("calls: the function is not in the program or library that made the Calls");
   }
-  const std::size_t bytes = record_bytes(wish.draft) + more_bytes;
+  const std::size_t bytes = record_bytes(wish.draft);
   const std::size_t most = CallSender::most_record_bytes(options_);
   if (bytes > most) {
     throw InputError(
@@ -295,50 +315,6 @@ bool CallCore::take(CallPeer& to, const CallWish& wish, SyncState* told) {
   if (wish.when_full != WhenFull::kRetry || in_call_) return false;
   until([&] { return sender.add(wish.draft, before, told) || queue(); }, "room in a window");
   return true;
-}
-
-void CallCore::broadcast(CallWish& wish) {
-  require_sendable(wish, sizeof(std::uint64_t));  // the root's rank
-  SyncState* transmitted = nullptr;
-  if (wish.sync != nullptr) {
-    if (wish.notify == CountWhen::kTransmitted) {
-      transmitted = wish.sync;
-    } else {
-      wish.draft.token = notices_.open(wish.sync, {}, mesh_.ranks());
-    }
-  }
-  pass_on(mesh_.rank(), wish.draft, transmitted);
-  RecordDraft own = wish.draft;
-  own.kind = RecordKind::kCall;
-  peer(mesh_.rank()).sender->add_or_queue(own, nullptr, nullptr);
-  ++sent_;
-}
-
-// To this rank's children in the binomial tree from `root`, the one with the most ranks behind it
-// first.
-void CallCore::pass_on(std::uint32_t root, RecordDraft draft, SyncState* transmitted) {
-  const std::uint32_t ranks = mesh_.ranks();
-  const std::uint32_t place = (mesh_.rank() + ranks - root) % ranks;
-  const std::uint64_t named = root;
-  draft.kind = RecordKind::kBroadcast;
-  draft.extra = std::as_bytes(std::span(&named, 1));
-  std::uint32_t mask = 1;
-  while (mask < ranks && (place & mask) == 0) mask <<= 1;
-  while ((mask >>= 1) != 0) {
-    if (place + mask >= ranks) continue;
-    // Whose broadcast it is may have larger records.
-    if (record_bytes(draft) > CallSender::most_record_bytes(options_)) {
-      throw InputError(
-          fmt::format("calls: a broadcast of rank {} takes {} bytes, and {} is the most here; "
-                      "expected records of one size at all ranks",
-                      root, record_bytes(draft), CallSender::most_record_bytes(options_)));
-    }
-    CallPeer& child = *peers_[(place + mask + root) % ranks];
-    if (transmitted != nullptr) ++transmitted->pending;
-    child.sender->add_or_queue(draft, nullptr, transmitted);
-    child.has_replies = true;
-    ++sent_;
-  }
 }
 
 void CallCore::flush() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +24,7 @@
 
 namespace slackline::hw {
 
+class ByteReader;
 class Calls;
 struct CallPeer;
 
@@ -71,6 +73,12 @@ class CallCore {
   bool submit(CallWish& wish);
   /// To all ranks along the tree, this one included. What waits for room is queued, however much.
   void broadcast(CallWish& wish);
+  /// …with a buffer, written into each rank's memory in `targets`, by rank, at `offset` before. At
+  /// this rank it is `wish.before`.
+  void broadcast_written(CallWish& wish, const Segment& buffer,
+                         std::span<const RemoteBuffer> targets, std::uint64_t offset);
+  /// …with a buffer that each rank reads from the one before it in the tree.
+  void broadcast_read(CallWish& wish, const ReadBuffer& buffer);
 
   /// Throws CallFailed for calls of this rank's that have thrown, and that nobody waits for.
   bool progress();
@@ -86,6 +94,21 @@ class CallCore {
  private:
   static constexpr std::size_t kWordStride = 64;
 
+  /// What is written to a child before its record; empty: nothing.
+  using WriteBefore = std::function<CallWrite(std::uint32_t child)>;
+  /// What a broadcast gives its function here.
+  struct Broadcast {
+    std::uint32_t root = 0;
+    std::span<std::byte> buffer;
+    HeldMemory held;
+  };
+  /// A buffer that was read here, and that others read from here.
+  struct Lent {
+    Pages pages;
+    LocalMemory registered;
+    SyncState readers;
+  };
+
   std::uint32_t topic() const;
   // Where the transport's completions come in order, atomics may be the device's, so that this rank
   // goes through it to itself, too.
@@ -97,12 +120,19 @@ class CallCore {
   void tell_consumed(std::uint32_t rank, std::uint64_t chunks, SyncState* tell = nullptr);
   CallPeer& peer(std::uint32_t rank);
   void require_open() const;
-  // `more_bytes`: what its record has beside the wish's.
-  void require_sendable(const CallWish& wish, std::size_t more_bytes = 0) const;
+  void require_sendable(const CallWish& wish) const;
   // Why no record can bring the result back; nothing if one can.
   std::optional<std::string> result_fault(std::span<const std::byte> result) const;
   bool take(CallPeer& to, const CallWish& wish, SyncState* told);
-  void pass_on(std::uint32_t root, RecordDraft draft, SyncState* transmitted);
+  std::vector<std::uint32_t> children(std::uint32_t root) const;
+  void pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore& before,
+               SyncState* transmitted);
+  void start_broadcast(CallWish& wish, const WriteBefore& before, const RecordDraft& own);
+  Broadcast take_broadcast(CallPeer& peer, const RecordHead& head, std::byte* record);
+  void pass_written_on(RecordDraft draft, ByteReader& reader, Broadcast& broadcast);
+  void pass_read_on(CallPeer& peer, RecordDraft draft, ByteReader& reader, Broadcast& broadcast);
+  void take_back_lent();
+  static ReadBuffer wanted_by(const RecordHead& head, std::byte* record);
 
   bool turn();
   bool run_some(CallPeer& peer);
@@ -134,8 +164,9 @@ class CallCore {
   std::vector<std::byte> result_;
   std::uint64_t sent_ = 0;  // records, but end records
   std::uint64_t run_ = 0;
-  std::uint64_t calls_seen_ = 0;  // for CallFault
-  std::uint64_t scratch_bytes_ = 0;
+  std::uint64_t calls_seen_ = 0;     // for CallFault
+  std::uint64_t scratch_bytes_ = 0;  // of buffers that were read, those lent included
+  std::list<Lent> lent_;
   bool in_call_ = false;
   bool finished_ = false;
 };

@@ -67,13 +67,21 @@ auto CallPort::guarded(Do&& something) {
 bool CallPort::help() {
   const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
   if (std::exchange(polls_seen_, polls) != polls) return false;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
+  std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
   std::array<Completion, kBatch> batch;
   const std::size_t count = transport_->poll(batch);
   if (count == 0) return false;
-  helped_.insert(helped_.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(count));
-  has_helped_.store(true, std::memory_order_release);
+  const auto end = batch.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto lines = std::stable_partition(batch.begin(), end, [](const Completion& completion) {
+    return (completion.tag & kServiceTag) != 0;
+  });
+  if (lines != end) {
+    helped_.insert(helped_.end(), lines, end);
+    has_helped_.store(true, std::memory_order_release);
+  }
+  lock.unlock();
+  for (auto at = batch.begin(); at != lines; ++at) service_(*at);
   return true;
 }
 
@@ -92,6 +100,7 @@ bool CallPort::progress() {
     return transport_->poll(batch);
   });
   const auto tell = [&](const Completion& completion) {
+    if ((completion.tag & kServiceTag) != 0) return service_(completion);
     lines_[CallLine::peer_of(completion.tag)]->complete(completion.tag);
   };
   const bool moved = count != 0 || !taken_.empty();

@@ -1,15 +1,17 @@
 // The transport of remote calls, shared by a rank's own thread and its service thread: one lock
 // around each use. Completions, whoever of both finds them, go to the lines, by the rank's own
-// thread.
+// thread; those of messages to service threads go to these messages at once.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hw/call/types.h"
@@ -24,6 +26,12 @@ class CallPort {
  public:
   CallPort(Mesh& mesh, std::unique_ptr<Transport> transport, const CallsOptions& options);
 
+  /// In tags of requests that are no line's: they are for what set_service() was given.
+  static constexpr std::uint64_t kServiceTag = std::uint64_t{1} << 63;
+  using Complete = std::function<void(const Completion&)>;
+  /// Before there are such requests, and other threads. By whoever finds a completion.
+  void set_service(Complete complete) { service_ = std::move(complete); }
+
   // By any thread.
 
   /// Calls use(transport), under the lock.
@@ -36,6 +44,8 @@ class CallPort {
   std::chrono::milliseconds patience() const { return patience_; }
   /// From here on this rank's peers count as gone, as does a rank that is lost: `rank` has left.
   void depart(std::uint32_t rank);
+  /// Answers whether there was room for it.
+  bool post(const WorkRequest& request);
 
   // By the service thread.
 
@@ -47,8 +57,6 @@ class CallPort {
   void set_lines(std::vector<CallLine*> lines) { lines_ = std::move(lines); }
   /// Ends the transport: nothing more is called.
   void close() { transport_.reset(); }
-  /// Answers whether there was room for it.
-  bool post(const WorkRequest& request);
   /// Moves bytes, and tells lines what is complete; answers whether anything was.
   bool progress();
   /// Throws PeerLost if a rank is lost, or has left.
@@ -71,6 +79,7 @@ class CallPort {
   std::atomic<std::uint64_t> polls_{0};     // of the rank's own thread
   std::uint64_t polls_seen_ = 0;            // by the service thread
   bool in_order_ = false;
+  Complete service_;
   std::vector<CallLine*> lines_;  // by peer
   std::vector<Completion> taken_;
 };

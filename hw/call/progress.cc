@@ -21,6 +21,11 @@ namespace {
 constexpr int kTurn = 256;
 constexpr std::size_t kMostErrorText = 600;
 
+bool is_broadcast(RecordKind kind) {
+  return kind == RecordKind::kBroadcast || kind == RecordKind::kBroadcastWritten ||
+         kind == RecordKind::kBroadcastRead;
+}
+
 // A record came whole, and says what none of this program's does: no rank of it has written that.
 [[noreturn]] void refuse(std::uint32_t source, std::string_view what) {
   throw EnvironmentError(
@@ -42,6 +47,7 @@ bool CallCore::turn() {
   for (auto& peer : peers_) {
     if (run_some(*peer)) moved = true;
   }
+  if (!lent_.empty()) take_back_lent();
   for (auto& peer : peers_) {
     if (std::exchange(peer->has_replies, false)) peer->sender->flush();
   }
@@ -71,7 +77,8 @@ bool CallCore::run_some(CallPeer& peer) {
 // Whether it has run.
 bool CallCore::run_next(CallPeer& peer, std::byte* record) {
   const RecordHead head = peer.receiver->head();
-  if (head.kind == RecordKind::kCallRead && !has_read(peer, head, record)) return false;
+  const bool reads = head.kind == RecordKind::kCallRead || head.kind == RecordKind::kBroadcastRead;
+  if (reads && !has_read(peer, head, record)) return false;
   run(peer, head, record);
   peer.reading = false;
   return true;
@@ -80,12 +87,14 @@ bool CallCore::run_next(CallPeer& peer, std::byte* record) {
 // Whether the buffer is here that the call wants read; begins to read it.
 bool CallCore::has_read(CallPeer& peer, const RecordHead& head, std::byte* record) {
   if (peer.reading) return peer.read.pending == 0;
-  const auto buffer = ByteReader(buffer_of(head, record)).get<ReadBuffer>();
+  const ReadBuffer buffer = wanted_by(head, record);
   if (buffer.bytes == 0) return true;
   const std::uint64_t has = peer.scratch.bytes().size();
   if (has < buffer.bytes) {
     const std::uint64_t most = options_.most_granted_bytes - (scratch_bytes_ - has);
     if (buffer.bytes > most || std::bit_ceil(buffer.bytes) > most) {
+      // There is room again when others have read what they read from here.
+      if (!lent_.empty()) return false;
       refuse(peer.rank,
              "a buffer of more bytes than this rank reads, "
              "CallsOptions::most_granted_bytes");
@@ -117,29 +126,23 @@ void CallCore::run(CallPeer& peer, const RecordHead& head, std::byte* record) {
     return notices_.failed(head.token, rank, reader.text());
   }
   std::uint32_t reply_to = peer.rank;
-  std::shared_ptr<const Pages> held;  // while the call uses it, whoever frees it meanwhile
+  HeldMemory held;  // while the call uses it, whoever frees it meanwhile
   if (head.kind == RecordKind::kCallRead) {
     const auto read = ByteReader(buffer).get<ReadBuffer>();
     buffer = peer.scratch.bytes().first(read.bytes);
   } else if (head.kind == RecordKind::kCallWritten) {
     const auto written = ByteReader(buffer).get<WrittenBuffer>();
     held = service_->held(written.id);
-    buffer = held ? held->bytes() : std::span<std::byte>();
+    buffer = held.bytes;
     // Freed meanwhile: the call finds nothing there.
     buffer = written.offset > buffer.size() || written.bytes > buffer.size() - written.offset
                  ? std::span<std::byte>()
                  : buffer.subspan(written.offset, written.bytes);
-  } else if (head.kind == RecordKind::kBroadcast) {
-    const auto root = ByteReader(buffer).get<std::uint64_t>();
-    if (root >= mesh_.ranks()) refuse(peer.rank, "a broadcast of a rank that is none");
-    reply_to = static_cast<std::uint32_t>(root);
-    buffer = buffer.subspan(sizeof(std::uint64_t));
-    RecordDraft draft;
-    draft.function = head.function;
-    draft.token = head.token;
-    draft.closure = {closure_of(record), std::size_t{8} * head.closure_words};
-    draft.buffer = buffer;
-    pass_on(reply_to, draft, nullptr);
+  } else if (is_broadcast(head.kind)) {
+    Broadcast broadcast = take_broadcast(peer, head, record);
+    reply_to = broadcast.root;
+    buffer = broadcast.buffer;
+    held = std::move(broadcast.held);
   }
   const bool faulty = ++calls_seen_ == options_.fault.at;
   if (faulty && options_.fault.kind == CallFault::Kind::kDrop) return;
@@ -153,7 +156,7 @@ void CallCore::execute(std::uint32_t source, std::uint32_t reply_to, const Recor
                        const std::byte* closure, std::span<std::byte> buffer) {
   const Invoker invoker = functions_.at(head.function, std::size_t{8} * head.closure_words);
   if (invoker == nullptr) refuse(source, "a function that this program never calls");
-  CallContext here(calls_, head.kind == RecordKind::kBroadcast ? reply_to : source);
+  CallContext here(calls_, is_broadcast(head.kind) ? reply_to : source);
   std::string error;
   result_.clear();
   in_call_ = true;
@@ -292,6 +295,7 @@ void CallCore::finish() {
     }
     until([&] { return line.in_flight() == 0; }, "the last writes");
   }
+  until([this] { return service_->is_quiet(); }, "the last answers");
   sum_over_ranks({});
   service_->stop();
   mesh_.barrier();

@@ -25,6 +25,9 @@ enum class RecordKind : std::uint8_t {
   kReply,        // a call has run: its result
   kError,        // a call has thrown: the text
   kEnd,          // the rest of the chunk is empty; `function` names the next chunk
+  // Broadcasts of a buffer (hw/call/broadcast.cc); each begins with the root's rank, too.
+  kBroadcastWritten,  // it stands in memory of each rank
+  kBroadcastRead,     // in memory of the rank that the record comes from
 };
 
 inline constexpr std::uint32_t kNoToken = 0xffffffffu;

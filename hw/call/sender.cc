@@ -82,8 +82,10 @@ bool CallSender::take_next_chunk() {
   if (free_.empty() && obtained_ < options_.chunk_limit) {
     const std::uint32_t count =
         std::min(options_.chunks_per_request, options_.chunk_limit - obtained_);
-    for (const CallChunk& chunk : grow_(count)) free_.push_back(chunk);
-    obtained_ += count;
+    for (const CallChunk& chunk : grow_(count)) {
+      free_.push_back(chunk);
+      ++obtained_;
+    }
   }
   if (free_.empty()) return false;
   const CallChunk next = free_.front();

@@ -34,7 +34,7 @@ struct CallChunk {
 
 class CallSender {
  public:
-  /// Obtains so many chunks.
+  /// Obtains so many chunks, or fewer if there are no more to be had.
   using Grow = std::function<std::vector<CallChunk>(std::uint32_t count)>;
 
   /// `consumed`: where the destination writes how many chunks it has used up. All references must

@@ -6,20 +6,32 @@
 #include <string>
 #include <vector>
 
+#include "hw/memory/page_facts.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
 
 class ByteReader;
 
-/// Of chunks that a rank has at the most for one other.
+/// Of chunks that a rank has at the most for one other, and that one request asks for.
 inline constexpr std::uint32_t kMostChunks = 1u << 16;
+inline constexpr std::uint32_t kMostChunksAtOnce = 128;
+/// Of NUMA nodes that a rank can tell of.
+inline constexpr std::size_t kMostNodes = 256;
 
 struct ServiceRequest {
-  enum class Kind : std::uint8_t { kChunks, kAllocate, kFree, kLeave };
+  enum class Kind : std::uint8_t {
+    kChunks,
+    kAllocate,        // memory of its own
+    kAllocateInNode,  // memory out of the rank's regions of superpages
+    kFree,
+    kNodes,  // which NUMA nodes there are
+    kLeave,
+  };
   Kind kind = Kind::kChunks;
   std::uint64_t bytes = 0;  // of a chunk, or of the memory
   std::uint32_t count = 0;  // of chunks; kFree: the memory's id
+  std::int32_t node = -1;   // kAllocateInNode: which; −1: any
 };
 std::vector<std::byte> encode(const ServiceRequest& request);
 /// These throw BadBytes.
@@ -30,8 +42,10 @@ struct ServiceAnswer {
   std::string error;
   std::uint32_t id = 0;  // of the first
   std::vector<RemoteMemory> memory;
+  PageFacts pages{};                  // kAllocateInNode: of the region that it is in
+  std::vector<std::int32_t> nodes{};  // kNodes
 };
-/// Of the error at most 4 KiB.
+/// It fits into one message to a rank. Of the error at most 2 KiB.
 std::vector<std::byte> encode(const ServiceAnswer& answer);
 /// An answer to `request`: it grants all that was asked for, or nothing.
 ServiceAnswer read_service_answer(ByteReader& reader, const ServiceRequest& request);

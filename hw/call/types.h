@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "hw/memory/page_facts.h"
 #include "hw/transport.h"
 
 namespace slackline::hw {
@@ -63,9 +64,14 @@ struct CallsOptions {
   std::uint64_t u_max = 64;
 
   /// What other ranks may have of this one's memory, all together: windows, and memory that they
-  /// allocate; and as much again for buffers that their calls have read. 0: half of what is free
-  /// when the Calls are made; 1 GiB where that is not known.
+  /// allocate, with the whole regions of what is allocate_chunk()ed; and as much again for buffers
+  /// that their calls have read. 0: half of what is free when the Calls are made; 1 GiB where that
+  /// is not known.
   std::uint64_t most_granted_bytes = 0;
+
+  /// Of a region of superpages, out of which this rank gives chunks: registered as a whole when the
+  /// first chunk needs it, and kept. From 4 KiB to 1 TiB. (The paper: 1 GiB.)
+  std::uint64_t region_bytes = std::uint64_t{64} << 20;
 
   /// How long a wait goes on while nothing at all happens.
   std::chrono::milliseconds patience{60'000};
@@ -83,6 +89,12 @@ struct RemoteBuffer {
   std::uint32_t id = 0;  // at its rank
   RemoteMemory memory;
   std::uint64_t bytes = 0;
+};
+
+/// Memory of a rank's regions of superpages, and what these have got. Plain bytes, too.
+struct RemoteChunk {
+  RemoteBuffer buffer;
+  PageFacts pages;  // of the whole region
 };
 
 /// What a rank holds for one destination.

@@ -392,6 +392,7 @@ TEST(CallCode, OptionsOutOfRangeAreRefused) {
   EXPECT_THAT(refusal([](CallsOptions& o) { o.bundle_bytes = 1; }), HasSubstr("bundle_bytes"));
   EXPECT_THAT(refusal([](CallsOptions& o) { o.record_bytes = 100; }), HasSubstr("record_bytes"));
   EXPECT_THAT(refusal([](CallsOptions& o) { o.u_max = 0; }), HasSubstr("u_max"));
+  EXPECT_THAT(refusal([](CallsOptions& o) { o.region_bytes = 4095; }), HasSubstr("region_bytes"));
   EXPECT_THAT(refusal([](CallsOptions& o) { o.name = 1 << 16; }), HasSubstr("name"));
 }
 

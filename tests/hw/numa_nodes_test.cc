@@ -49,6 +49,7 @@ TEST_F(NodesOfFiles, KnowTheirCoresAndDistances) {
   EXPECT_THAT(nodes.of_cores({1, 9}), ElementsAre(0, 1));
   EXPECT_THAT(nodes.of_cores({7}), ElementsAre(2));
   EXPECT_THAT(nodes.of_cores({50}), IsEmpty());
+  EXPECT_THAT(nodes.numbers(), ElementsAre(0, 1, 2));
   EXPECT_EQ(nodes.distance({0}, 0), 10);
   EXPECT_EQ(nodes.distance({0}, 2), 31);
   EXPECT_EQ(nodes.distance({0, 1}, 2), 17);
@@ -60,6 +61,7 @@ TEST_F(NodesOfFiles, KnowTheirCoresAndDistances) {
 TEST_F(NodesOfFiles, AreNoneOnMachinesThatTellNothing) {
   const NumaNodes nodes = NumaNodes::of_this_machine(root_.path("nowhere"));
   EXPECT_THAT(nodes.of_cores(allowed_cores()), IsEmpty());
+  EXPECT_THAT(nodes.numbers(), IsEmpty());
   EXPECT_EQ(nodes.distance({0}, 0), 20);
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "hw/call/service_wire.h"
 #include "hw/call/service_words.h"
 #include "hw/leader_words.h"
 
@@ -219,11 +220,13 @@ TEST(ServiceWords, ComeWholeOrAreRefused) {
   const hw::ServiceRequest chunks{Kind::kChunks, 4096, 2};
   expect_whole(encode(chunks), hw::read_service_request);
   expect_whole(encode(hw::ServiceRequest{Kind::kLeave, 0, 0}), hw::read_service_request);
-  EXPECT_EQ(refusal(with(encode(chunks), 0, std::uint8_t{4}), hw::read_service_request), kNoChoice);
+  EXPECT_EQ(refusal(with(encode(chunks), 0, std::uint8_t{6}), hw::read_service_request), kNoChoice);
   EXPECT_THAT(refusal(encode(hw::ServiceRequest{Kind::kAllocate, std::uint64_t{1} << 47, 0}),
                       hw::read_service_request),
               HasSubstr("more bytes than any machine has"));
-  for (const std::uint32_t count : {0u, hw::kMostChunks + 1, ~0u}) {
+  EXPECT_THAT(refusal(with(encode(chunks), 13, std::int32_t{-2}), hw::read_service_request),
+              HasSubstr("a NUMA node that is none"));
+  for (const std::uint32_t count : {0u, hw::kMostChunksAtOnce + 1, ~0u}) {
     EXPECT_THAT(
         refusal(encode(hw::ServiceRequest{Kind::kChunks, 4096, count}), hw::read_service_request),
         HasSubstr("a number of chunks that is none"));
@@ -233,6 +236,24 @@ TEST(ServiceWords, ComeWholeOrAreRefused) {
   };
   expect_whole(encode(hw::ServiceAnswer{"", 3, {{1, 2}, {3, 4}}}), of_chunks);
   expect_whole(encode(hw::ServiceAnswer{"no", 0, {}}), of_chunks);
+  // The longest of each kind go in one message.
+  hw::ServiceAnswer longest;
+  longest.error = std::string(10'000, 'x');
+  longest.nodes.resize(hw::kMostNodes);
+  EXPECT_LE(encode(longest).size(), hw::ServiceWire::kMostBytes);
+  longest = {};
+  longest.memory.resize(hw::kMostChunksAtOnce);
+  EXPECT_LE(encode(longest).size(), hw::ServiceWire::kMostBytes);
+  const hw::ServiceRequest in_node{Kind::kAllocateInNode, 4096, 1, 3};
+  const auto of_memory = [&](ByteReader& reader) {
+    return hw::read_service_answer(reader, in_node);
+  };
+  hw::ServiceAnswer memory{"", 3, {{1, 2}}};
+  memory.pages = {hw::PageKind::kTransparent, 2 << 20, 8 << 20, 3};
+  expect_whole(encode(memory), of_memory);
+  const Bytes told = encode(memory);
+  ByteReader reader(told);
+  EXPECT_EQ(hw::read_service_answer(reader, in_node).pages, memory.pages);
   for (const std::size_t count : {0u, 1u, 3u}) {
     EXPECT_THAT(
         refusal(encode(hw::ServiceAnswer{"", 3, std::vector<hw::RemoteMemory>(count)}), of_chunks),
