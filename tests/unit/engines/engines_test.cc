@@ -126,7 +126,7 @@ TEST(OtherSimulators, RefuseFiguresThatTheyHaveNoPlaceFor) {
   for (const auto& [figure, lacking] : cases) {
     const machine::Platform platform = machine::parse_platform_spec("star:" + figure);
     try {
-      loggopsim->makespan_s({schedule, platform});
+      makespan_s(*loggopsim, {schedule, platform});
       ADD_FAILURE() << figure;
     } catch (const Unsupported& refusal) {
       EXPECT_EQ(refusal.what(), "loggopsim: " + lacking +
