@@ -21,6 +21,7 @@ struct Interval {
   double end_s;
   machine::PathId path;
   double share;
+  double most_bytes_per_s;  // that PCIe has for it
 };
 
 using Changes = std::vector<std::pair<double, double>>;  // when, and of how many bytes per second
@@ -30,7 +31,9 @@ void add_changes(const machine::Paths& paths, const Interval& interval,
                  const std::vector<double>& moments_s, Changes& changes) {
   double begin_s = interval.begin_s;
   const auto add_until = [&](double end_s) {
-    const double bytes_per_s = paths.bytes_per_s(begin_s, interval.path) * interval.share;
+    const double bytes_per_s =
+        std::min(paths.bytes_per_s(begin_s, interval.path), interval.most_bytes_per_s) *
+        interval.share;
     changes.emplace_back(begin_s + machine::kInstant_s, bytes_per_s);
     changes.emplace_back(end_s, -bytes_per_s);
     begin_s = end_s;
@@ -116,7 +119,8 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
     const std::size_t last = has_nics && !paths[path].to_switch ? 1 : 0;
     for (std::size_t l = first; l + last < links.size(); ++l) {
       if (!wiring.links()[links[l].value].shared) continue;
-      under_way[links[l].value].push_back({begin_s, end_s, path, paths.share(path, l)});
+      under_way[links[l].value].push_back(
+          {begin_s, end_s, path, paths.share(path, l), paths.most_bytes_per_s(path, bytes)});
     }
   }
   std::vector<double> moments_s;

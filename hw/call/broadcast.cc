@@ -72,14 +72,15 @@ void CallCore::pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore&
                        SyncState* transmitted) {
   const std::uint64_t named = root;
   draft.extra = std::as_bytes(std::span(&named, 1));
+  const std::vector<std::uint32_t> to = children(root);
   // Whose broadcast it is may have larger records.
-  if (record_bytes(draft) > CallSender::most_record_bytes(options_)) {
+  if (!to.empty() && record_bytes(draft) > CallSender::most_record_bytes(options_)) {
     throw InputError(
         fmt::format("calls: a broadcast of rank {} takes {} bytes, and {} is the most here; "
                     "expected records of one size at all ranks",
                     root, record_bytes(draft), CallSender::most_record_bytes(options_)));
   }
-  for (const std::uint32_t rank : children(root)) {
+  for (const std::uint32_t rank : to) {
     CallPeer& child = *peers_[rank];
     if (transmitted != nullptr) ++transmitted->pending;
     const std::optional<CallWrite> write = before ? std::optional(before(rank)) : std::nullopt;

@@ -1,5 +1,7 @@
 #include "machine/run/link_crowding.h"
 
+#include <algorithm>
+
 #include "machine/event_queue.h"
 
 namespace slackline::machine {
@@ -31,7 +33,7 @@ void LinkCrowding::transmit(double now_s, PathId path, std::uint64_t bytes, sche
     std::vector<UnderWay>& there = on_link_[links[l].value];
     // What ends comes before what starts within an instant.
     std::erase_if(there, [&](const UnderWay& other) { return other.end_s <= now_s + kInstant_s; });
-    there.push_back({path, end_s, paths_.share(path, l)});
+    there.push_back({path, end_s, paths_.share(path, l), paths_.most_bytes_per_s(path, bytes)});
     if (there.size() == 1) continue;
     found_ = found_ || is_crowded(links[l], now_s);
     for (const Paths::LinkChange& change : paths_.link_changes()) {
@@ -45,7 +47,8 @@ bool LinkCrowding::is_crowded(LinkId link, double now_s) const {
   double demand = 0;
   for (const UnderWay& message : on_link_[link.value]) {
     if (message.end_s <= now_s + kInstant_s) continue;
-    demand += paths_.bytes_per_s(now_s, message.path) * message.share;
+    demand +=
+        std::min(paths_.bytes_per_s(now_s, message.path), message.most_bytes_per_s) * message.share;
   }
   return demand > link_bytes_per_s(wiring_, paths_, link, now_s) * (1 + 1e-9);
 }

@@ -32,7 +32,8 @@ class LinkCrowding final : public DrivenClock {
   struct UnderWay {
     PathId path;
     double end_s;
-    double share;  // of the message, that passes the link
+    double share;             // of the message, that passes the link
+    double most_bytes_per_s;  // that PCIe has for it
   };
   bool is_crowded(LinkId link, double now_s) const;
 
