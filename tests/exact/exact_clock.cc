@@ -68,7 +68,8 @@ void ExactClock::drive(machine::DrivenRun& run) {
 }
 
 void ExactClock::transmit(double, machine::PathId path, std::uint64_t bytes, OpId op) {
-  flows_.push_back({op, path, network_.wire_bytes(path, bytes), instants_.back().exact_ps, 0, 0});
+  flows_.push_back({op, network_.wire_bytes(path, bytes), instants_.back().exact_ps, 0, 0,
+                    network_.way(path, bytes)});
   changed_ = true;
 }
 
@@ -76,7 +77,7 @@ void ExactClock::find_rates() {
   if (!changed_) return;
   changed_ = false;
   std::vector<const ExactWay*> ways;
-  for (const Flow& flow : flows_) ways.push_back(&network_.way(flow.path));
+  for (const Flow& flow : flows_) ways.push_back(&flow.way);
   const std::vector<Rational> rates = fair_rates(ways, network_.capacities());
   const Rational& now_ps = instants_.back().exact_ps;
   for (std::size_t f = 0; f < flows_.size(); ++f) {

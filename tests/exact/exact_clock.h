@@ -43,11 +43,11 @@ class ExactClock final : public machine::DrivenClock {
  private:
   struct Flow {
     sched::OpId op;
-    machine::PathId path;
     Rational left;  // bytes, at…
     Rational since_ps;
     Rational bytes_per_ps;  // 0: not yet known
     Rational end_ps;
+    ExactWay way = {};
   };
   // An exact time, and the double by which the run knows it.
   struct Moment {

@@ -76,4 +76,28 @@ Rational ExactNetwork::wire_bytes(machine::PathId path, std::uint64_t bytes) con
   return on_wire * framing.coding_line_bits / framing.coding_payload_bits;
 }
 
+Rational ExactNetwork::pcie_s(machine::PathId path, std::uint64_t bytes) const {
+  if (!paths_[path].passes_pcie || bytes == 0) return 0;
+  const machine::Pcie& pcie = setting_.wiring.pcie();
+  const std::uint64_t transactions =
+      pcie.payload_bytes == 0 ? 1 : (bytes - 1) / pcie.payload_bytes + 1;
+  const Rational taken = Rational(bytes) + Rational(transactions) * pcie.header_bytes;
+  return taken / bytes_per_s(pcie.rate);
+}
+
+ExactWay ExactNetwork::way(machine::PathId path, std::uint64_t bytes) const {
+  ExactWay way = ways_[path.value];
+  const Rational held_s = pcie_s(path, bytes);
+  if (held_s == 0) return way;
+  const Rational most = wire_bytes(path, bytes) / held_s;
+  if (!way.bound || most < *way.bound) way.bound = most;
+  return way;
+}
+
+Rational ExactNetwork::alone_ps(machine::PathId path, std::uint64_t bytes) const {
+  const Rational linked_s = wire_bytes(path, bytes) / alone_[path.value];
+  const Rational held_s = pcie_s(path, bytes);
+  return (linked_s < held_s ? held_s : linked_s) * 1'000'000'000'000;
+}
+
 }  // namespace slackline::testing

@@ -21,15 +21,17 @@ class ExactNetwork {
 
   /// Bytes per second, of links and of pairs that the plan gives a rate of their own.
   std::span<const Rational> capacities() const { return capacities_; }
-  const ExactWay& way(machine::PathId path) const { return ways_[path.value]; }
+  /// What a message of `bytes` passes, and what it never has more than.
+  ExactWay way(machine::PathId path, std::uint64_t bytes) const;
   /// By how many bytes a message of `bytes` takes the time of its way.
   Rational wire_bytes(machine::PathId path, std::uint64_t bytes) const;
   /// How long that takes a message that shares with nobody, in picoseconds.
-  Rational alone_ps(machine::PathId path, std::uint64_t bytes) const {
-    return wire_bytes(path, bytes) / alone_[path.value] * 1'000'000'000'000;
-  }
+  Rational alone_ps(machine::PathId path, std::uint64_t bytes) const;
 
  private:
+  // That it takes of PCIe; 0 if it passes none that limits.
+  Rational pcie_s(machine::PathId path, std::uint64_t bytes) const;
+
   const machine::Setting setting_;
   const machine::Paths& paths_;
   std::vector<Rational> capacities_;

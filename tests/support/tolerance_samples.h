@@ -46,6 +46,10 @@ inline RunSample run_sample(std::uint32_t seed) {
       platform.o_match = sched::Time{70'000};
       platform.o_post_recv = sched::Time{110'000};
     }
+    // PCIe holds a third of those that it may: large messages where ports are fast, and small ones.
+    if (platform.nic == machine::NicDiscipline::kSerial && platform.latency.count() == 1'500'000) {
+      platform.pcie = {machine::Rate{33'000'000'000}, 256, 24};
+    }
     machine::DelayPlan plan = dice.one_in(2) ? machine::DelayPlan{} : random_delays(dice, schedule);
     return {what, std::move(schedule), platform, plan};
   }

@@ -164,13 +164,14 @@ TEST(Calibrate, FindsTheFiguresOfTheEngine) {
 }
 
 // A line code takes its share of every byte, so that messages have another rate than the line: that
-// is what is found, and the base's own packets and codes are none of the machine's.
+// is what is found, and the base's own packets, codes and PCIe are none of the machine's.
 TEST(Calibrate, FindsTheRateThatMessagesGet) {
   machine::Platform coded = machine_of(kMachine);
   coded.framing.coding_payload_bits = 4;
   coded.framing.coding_line_bits = 5;
   machine::Platform with_code = base();
   with_code.framing = {1'500, 82, 64, 66};
+  with_code.pcie = {sched::Rate{20'000'000'000}, 256, 24};
   const Calibration found = calibrate(all_kinds(coded), with_code);
   machine::Platform plain = machine_of(kMachine);
   plain.rate = sched::Rate{32'000'000'000};
@@ -182,6 +183,8 @@ TEST(Calibrate, LeavesNoCostOfCompletionsBehind) {
   machine::Platform costly = base();
   costly.o_poll = costly.o_match = costly.o_signal = sched::Time{100'000};
   costly.poll_batch = 4;
+  costly.service_thread = true;
+  costly.switch_cost = sched::Time{300'000};
   const machine::Platform truth = machine_of(kMachine);
   EXPECT_EQ(calibrate(all_kinds(truth), costly).platform.spec(), truth.spec());
 }
