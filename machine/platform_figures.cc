@@ -87,6 +87,25 @@ std::uint64_t parse_size(std::string_view text, std::string_view what, std::uint
       fmt::format("{}: {}; expected at most {}", what, in_quotes(text), sched::format_bytes(most)));
 }
 
+// Of a part of the platform, at most `most`; not written where it is 0.
+template <auto part, auto member, std::uint64_t most>
+constexpr PlatformFigure rare_size(std::string_view key, std::string_view section,
+                                   std::string_view expected) {
+  return {key,
+          section,
+          key,
+          expected,
+          [](Platform& platform, std::string_view text, std::string_view what) {
+            auto& bytes = platform.*part.*member;
+            bytes =
+                static_cast<std::remove_reference_t<decltype(bytes)>>(parse_size(text, what, most));
+          },
+          [](const Platform& platform) {
+            const auto bytes = platform.*part.*member;
+            return bytes == 0 ? "" : sched::format_bytes(bytes);
+          }};
+}
+
 void set_coding(Platform& platform, std::string_view text, std::string_view what) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) {
@@ -258,24 +277,9 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
      [](const Platform& platform) {
        return platform.ack_bytes == 0 ? "" : sched::format_bytes(platform.ack_bytes);
      }},
-    {"mtu", "network", "mtu", kASize,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.framing.mtu_bytes = parse_size(text, what, kMaxMtu);
-     },
-     [](const Platform& platform) {
-       return platform.framing.mtu_bytes == 0 ? ""
-                                              : sched::format_bytes(platform.framing.mtu_bytes);
-     }},
-    {"packet_overhead", "network", "packet_overhead", "a size such as \"66B\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.framing.packet_overhead =
-           static_cast<std::uint32_t>(parse_size(text, what, kMaxPacketOverhead));
-     },
-     [](const Platform& platform) {
-       return platform.framing.packet_overhead == 0
-                  ? ""
-                  : sched::format_bytes(platform.framing.packet_overhead);
-     }},
+    rare_size<&Platform::framing, &Framing::mtu_bytes, kMaxMtu>("mtu", "network", kASize),
+    rare_size<&Platform::framing, &Framing::packet_overhead, kMaxPacketOverhead>(
+        "packet_overhead", "network", "a size such as \"66B\""),
     {"coding", "network", "coding", kACoding, set_coding, get_coding},
     {"pcie_rate", "nic", "pcie_rate", kARate,
      [](Platform& platform, std::string_view text, std::string_view what) {
@@ -284,23 +288,10 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
      [](const Platform& platform) {
        return platform.pcie.limits() ? sched::format_rate(platform.pcie.rate) : std::string();
      }},
-    {"pcie_payload", "nic", "pcie_payload", "a size such as \"256B\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.pcie.payload_bytes = parse_size(text, what, kMaxPciePayload);
-     },
-     [](const Platform& platform) {
-       return platform.pcie.payload_bytes == 0 ? ""
-                                               : sched::format_bytes(platform.pcie.payload_bytes);
-     }},
-    {"pcie_header", "nic", "pcie_header", "a size such as \"24B\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.pcie.header_bytes =
-           static_cast<std::uint32_t>(parse_size(text, what, kMaxPacketOverhead));
-     },
-     [](const Platform& platform) {
-       return platform.pcie.header_bytes == 0 ? ""
-                                              : sched::format_bytes(platform.pcie.header_bytes);
-     }},
+    rare_size<&Platform::pcie, &Pcie::payload_bytes, kMaxPciePayload>("pcie_payload", "nic",
+                                                                      "a size such as \"256B\""),
+    rare_size<&Platform::pcie, &Pcie::header_bytes, kMaxPacketOverhead>("pcie_header", "nic",
+                                                                        "a size such as \"24B\""),
     node_count<&Node::ranks>("ranks_per_node", "ranks"),
     node_count<&Node::threads>("threads_per_process", "threads_per_process"),
     node_count<&Node::zones>("zones_per_node", "zones"),

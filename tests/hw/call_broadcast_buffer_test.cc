@@ -13,6 +13,7 @@
 #include "base/mix.h"
 #include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
+#include "tests/hw/seeded_bytes.h"
 
 namespace slackline {
 namespace {
@@ -25,8 +26,8 @@ using hw::RemoteBuffer;
 using hw::Synchronizer;
 using testing::CallRanks;
 using testing::Checks;
-using ::testing::Each;
-using ::testing::ElementsAre;
+using testing::fill_seeded;
+using testing::is_seeded;
 using Say = CallRanks::Say;
 
 // What came, in order: its seed, or ~0 for other bytes than that has.
@@ -35,23 +36,10 @@ struct Arrivals {
   std::vector<std::uint32_t> sources;
 };
 
-std::byte byte_of(std::uint64_t seed, std::uint64_t at) {
-  return static_cast<std::byte>(sched::finalized(seed * 1'000'003 + at) >> 11);
-}
-void fill(std::span<std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_of(seed, i);
-}
-bool is_filled(std::span<const std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] != byte_of(seed, i)) return false;
-  }
-  return true;
-}
-
 // What runs at every rank.
 auto arrival(std::uint64_t seed, std::uint64_t bytes) {
   return [seed, bytes](CallContext& here, std::span<std::byte> got) {
-    const bool right = got.size() == bytes && is_filled(got, seed);
+    const bool right = got.size() == bytes && is_seeded(got, seed);
     here.local<Arrivals>().seeds.push_back(right ? seed : ~std::uint64_t{0});
     here.local<Arrivals>().sources.push_back(here.source());
   };
@@ -72,13 +60,7 @@ class CallBroadcastBuffer : public ::testing::TestWithParam<const char*> {
 
   static void expect_right(std::uint32_t ranks, const CallsOptions& options,
                            const std::function<void(Calls&, Checks&)>& body) {
-    CallRanks all(ranks, GetParam(), options, [&](Calls& calls, const Say& say) {
-      Checks check(say);
-      body(calls, check);
-      calls.finish();
-      check.done();
-    });
-    EXPECT_THAT(all.said(), Each(ElementsAre("right")));
+    testing::expect_all_right(ranks, GetParam(), options, body);
   }
 };
 
@@ -95,7 +77,7 @@ TEST_P(CallBroadcastBuffer, IsWrittenDownTheTree) {
         RegisteredBuffer buffer = calls.registered(kBytes);
         Synchronizer done(calls);
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
-          fill(buffer.bytes(), seed);
+          fill_seeded(buffer.bytes(), seed);
           calls.broadcast_buffer_write(arrival(seed, kBytes), buffer, targets, 10 * seed, done);
           check(done.pending() == calls.ranks(), "pending");
           done.wait();
@@ -121,12 +103,12 @@ TEST_P(CallBroadcastBuffer, IsReadDownTheTree) {
         RegisteredBuffer buffer = calls.registered(kBytes);
         Synchronizer done(calls);
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
-          fill(buffer.bytes(), seed);
+          fill_seeded(buffer.bytes(), seed);
           calls.broadcast_buffer_read(arrival(seed, kBytes), buffer, done);
           check(done.pending() == calls.ranks(), "pending");
           done.wait();
           // It may be used again.
-          fill(buffer.bytes(), 1000);
+          fill_seeded(buffer.bytes(), 1000);
         }
       }
       calls.settle();
@@ -153,7 +135,7 @@ TEST_P(CallBroadcastBuffer, FromAllRanksAtOnce) {
     }
     for (std::uint64_t i = 0; i < kEach; ++i) {
       const std::uint64_t seed = 100 * calls.rank() + i;
-      fill(buffers[i].bytes(), seed);
+      fill_seeded(buffers[i].bytes(), seed);
       if (i % 2 == 0) {
         calls.broadcast_buffer_write(arrival(seed, kBytes), buffers[i], targets[i], 0, done);
       } else {
@@ -189,7 +171,7 @@ TEST_P(CallBroadcastBuffer, WhatIsLentComesBack) {
       Synchronizer done(calls);
       for (std::uint64_t seed = 0; seed < 12; ++seed) {
         buffers.push_back(calls.registered(kBytes));
-        fill(buffers.back().bytes(), seed);
+        fill_seeded(buffers.back().bytes(), seed);
         calls.broadcast_buffer_read(arrival(seed, kBytes), buffers.back(), done);
       }
       done.wait();
@@ -238,7 +220,7 @@ TEST_P(CallBroadcastBuffer, MemoryThatIsGoneGivesNothing) {
       // Rank 2 passes on to rank 3.
       const std::vector<RemoteBuffer> targets = memory_of_all(calls, 100);
       RegisteredBuffer buffer = calls.registered(100);
-      fill(buffer.bytes(), 5);
+      fill_seeded(buffer.bytes(), 5);
       // What stands in the record is as if it had been freed meanwhile.
       std::vector<RemoteBuffer> stale = targets;
       stale[2].id = 77;

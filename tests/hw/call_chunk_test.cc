@@ -18,6 +18,7 @@
 #include "hw/numa_nodes.h"
 #include "hw/passing_transport.h"
 #include "tests/hw/call_ranks.h"
+#include "tests/hw/seeded_bytes.h"
 #include "tests/hw/shared_number.h"
 #include "tests/support/sanitized.h"
 
@@ -31,8 +32,8 @@ using hw::RemoteChunk;
 using hw::Synchronizer;
 using testing::CallRanks;
 using testing::Checks;
-using ::testing::Each;
-using ::testing::ElementsAre;
+using testing::fill_seeded;
+using testing::is_seeded;
 using testing::SharedNumber;
 using Say = CallRanks::Say;
 
@@ -44,32 +45,13 @@ CallsOptions small_regions() {
   return options;
 }
 
-std::byte pattern(std::uint64_t seed, std::uint64_t at) {
-  return static_cast<std::byte>(sched::finalized(seed + at) >> 9);
-}
-void fill(std::span<std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern(seed, i);
-}
-bool is_filled(std::span<const std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] != pattern(seed, i)) return false;
-  }
-  return true;
-}
-
 class CallChunk : public ::testing::TestWithParam<const char*> {
  protected:
   static void SetUpTestSuite() { hw::make_fabric_transport({"shm", ""}); }
 
   static void expect_right(std::uint32_t ranks, const CallsOptions& options,
                            const std::function<void(Calls&, Checks&)>& body) {
-    CallRanks all(ranks, GetParam(), options, [&](Calls& calls, const Say& say) {
-      Checks check(say);
-      body(calls, check);
-      calls.finish();
-      check.done();
-    });
-    EXPECT_THAT(all.said(), Each(ElementsAre("right")));
+    testing::expect_all_right(ranks, GetParam(), options, body);
   }
 };
 
@@ -85,24 +67,24 @@ TEST_P(CallChunk, IsWrittenReadAndCalledOn) {
       const RemoteChunk chunk = calls.allocate_chunk(where, kBytes);
       check(chunk.buffer.rank == where && chunk.buffer.bytes == kBytes, "what was asked for");
       check(chunk.pages.page_bytes != 0 && chunk.pages.bytes != 0, to_string(chunk.pages));
-      fill(back.bytes(), 1);
+      fill_seeded(back.bytes(), 1);
       calls.get(back, chunk.buffer, 0, done);
       done.wait();
       check(std::ranges::all_of(back.bytes(), [](std::byte b) { return b == std::byte{0}; }),
             "zeroed");
-      fill(from.bytes(), seed);
+      fill_seeded(from.bytes(), seed);
       calls.put(from, chunk.buffer, 0, done);
       done.wait();
       calls.get(back, chunk.buffer, 0, done);
       done.wait();
-      check(is_filled(back.bytes(), seed), "written and read");
-      if (where == calls.rank()) check(is_filled(calls.bytes_of(chunk.buffer), seed), "here");
-      fill(from.bytes(), seed + 50);
+      check(is_seeded(back.bytes(), seed), "written and read");
+      if (where == calls.rank()) check(is_seeded(calls.bytes_of(chunk.buffer), seed), "here");
+      fill_seeded(from.bytes(), seed + 50);
       std::uint64_t wrong = 0;
       calls.call_buffer_write(
           where,
           [seed](std::span<std::byte> bytes) {
-            if (bytes.size() != kBytes || !is_filled(bytes, seed + 50)) {
+            if (bytes.size() != kBytes || !is_seeded(bytes, seed + 50)) {
               throw std::runtime_error("other bytes");
             }
           },
@@ -128,12 +110,12 @@ TEST_P(CallChunk, IsGrantedByTheServiceThread) {
     RegisteredBuffer back = calls.registered(1000);
     for (std::uint64_t i = 0; i < 20; ++i) {
       const RemoteChunk chunk = calls.allocate_chunk(1, 1000);
-      fill(from.bytes(), i);
+      fill_seeded(from.bytes(), i);
       calls.put(from, chunk.buffer, 0, done);
       done.wait();
       calls.get(back, chunk.buffer, 0, done);
       done.wait();
-      check(is_filled(back.bytes(), i), "bytes");
+      check(is_seeded(back.bytes(), i), "bytes");
       calls.free(chunk.buffer);
     }
     over.set(1);
@@ -286,7 +268,7 @@ TEST_P(CallChunk, RanksTakeAndFreeAtRandom) {
         const std::uint64_t size = 1 + drawn(1, kMost);
         const RemoteChunk chunk = calls.allocate_chunk(drawn(2, calls.ranks()), size);
         const std::uint64_t seed = 1000 * step + calls.rank();
-        fill(bytes.bytes({0, size}), seed);
+        fill_seeded(bytes.bytes({0, size}), seed);
         calls.put(bytes, {0, size}, chunk.buffer, 0, done);
         done.wait();
         kept.push_back({chunk, seed});
@@ -295,7 +277,7 @@ TEST_P(CallChunk, RanksTakeAndFreeAtRandom) {
         const std::uint64_t size = chosen->chunk.buffer.bytes;
         calls.get(bytes, {0, size}, chosen->chunk.buffer, 0, done);
         done.wait();
-        check(is_filled(bytes.bytes({0, size}), chosen->seed), fmt::format("step {}", step));
+        check(is_seeded(bytes.bytes({0, size}), chosen->seed), fmt::format("step {}", step));
         calls.free(chosen->chunk.buffer);
         kept.erase(chosen);
       }
@@ -328,7 +310,7 @@ TEST_P(CallChunk, PartsOfRegisteredMemoryArePut) {
         circle.free(under_way.front().part);
         under_way.erase(under_way.begin());
       }
-      fill(own.bytes(*part), i);
+      fill_seeded(own.bytes(*part), i);
       under_way.push_back({*part, std::make_unique<Synchronizer>(calls)});
       calls.put(own, *part, there.buffer, i * kPart, *under_way.back().done);
     }
@@ -338,7 +320,7 @@ TEST_P(CallChunk, PartsOfRegisteredMemoryArePut) {
     calls.get(all, there.buffer, 0, done);
     done.wait();
     for (std::uint64_t i = 0; i < 64; ++i) {
-      check(is_filled(all.bytes({i * kPart, kPart}), i), fmt::format("part {}", i));
+      check(is_seeded(all.bytes({i * kPart, kPart}), i), fmt::format("part {}", i));
     }
     for (const hw::Extent& part :
          {hw::Extent{0, 10'001}, hw::Extent{10'000, 1}, hw::Extent{0, 0}}) {

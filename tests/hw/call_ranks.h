@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <functional>
 #include <memory>
@@ -92,5 +93,18 @@ class Checks {
   const CallRanks::Say& say_;
   int wrong_ = 0;
 };
+
+/// All ranks do the same, and find nothing wrong.
+inline void expect_all_right(std::uint32_t ranks, const std::string& provider,
+                             const hw::CallsOptions& options,
+                             const std::function<void(hw::Calls&, Checks&)>& body) {
+  CallRanks all(ranks, provider, options, [&](hw::Calls& calls, const CallRanks::Say& say) {
+    Checks check(say);
+    body(calls, check);
+    calls.finish();
+    check.done();
+  });
+  EXPECT_THAT(all.said(), ::testing::Each(::testing::ElementsAre("right")));
+}
 
 }  // namespace slackline::testing

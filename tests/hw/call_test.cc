@@ -23,8 +23,6 @@ using hw::CallsOptions;
 using hw::Synchronizer;
 using testing::CallRanks;
 using testing::Checks;
-using ::testing::Each;
-using ::testing::ElementsAre;
 
 using Say = CallRanks::Say;
 
@@ -59,13 +57,7 @@ class Call : public ::testing::TestWithParam<Variant> {
   }
   // All ranks do the same, and find nothing wrong.
   static void expect_right(std::uint32_t ranks, const std::function<void(Calls&, Checks&)>& body) {
-    CallRanks all(ranks, GetParam().provider, options(), [&](Calls& calls, const Say& say) {
-      Checks check(say);
-      body(calls, check);
-      calls.finish();
-      check.done();
-    });
-    EXPECT_THAT(all.said(), Each(ElementsAre("right")));
+    testing::expect_all_right(ranks, GetParam().provider, options(), body);
   }
 };
 
