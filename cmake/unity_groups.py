@@ -16,6 +16,7 @@ LARGEST = 8  # sources of a group: more save little, and leave cores without wor
 
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
                       re.S)
+ATTRIBUTES = re.compile(r"\[\[[^\[\]]*\]\]")
 TOKENS = re.compile(r"[A-Za-z_]\w*|::|\S")
 INCLUDES = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 LOCAL_CONSTANTS = re.compile(r"\b(k[A-Z]\w*)\s*(?:\[[^\]]*\]\s*)?[={]")
@@ -24,8 +25,9 @@ TEST_MACROS = {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "INSTANTIATE_TEST_SUITE
 
 
 def plain(text):
-    """The code without comments, literals and preprocessor lines."""
+    """The code without comments, literals, attributes and preprocessor lines."""
     text = COMMENTS.sub(lambda m: '""' if m.group()[0] in "R\"'" else " ", text)
+    text = ATTRIBUTES.sub(" ", text)
     return re.sub(r"^\s*#.*(?:\\\n.*)*", "", text, flags=re.M)
 
 

@@ -35,14 +35,10 @@ constexpr std::string_view kSystem = R"({
 constexpr std::string_view kMemory = R"({"memory-type": "NO_MEMORY_EXPANSION"}
 )";
 
-void refuse(std::string_view what, std::string_view expected) {
-  throw Unsupported(fmt::format("astra-sim: {}; expected {}", what, expected));
-}
-
 // Its GB has 2^30 bytes, and a way past its switch two links, each with the latency.
 std::string network_of(const machine::Platform& platform, std::uint32_t ranks) {
   if (platform.topology.kind() != machine::TopologyKind::kStar) {
-    refuse(machine::entry_of(platform.topology).name, "a star");
+    refuse(kAstraSim.name, machine::entry_of(platform.topology).name, "a star");
   }
   require_plain_machine(platform, kAstraSim.name);
   return fmt::format(
@@ -57,7 +53,8 @@ void require_bytes(const sched::Schedule& schedule) {
     const sched::Op& op = schedule.op(sched::OpId(i));
     const bool sends = op.kind == sched::OpKind::kSend || op.kind == sched::OpKind::kPut;
     if (!sends || schedule.payload_bytes(op) != 0) continue;
-    refuse(fmt::format("{}: a message without bytes", describe(schedule, sched::OpId(i))),
+    refuse(kAstraSim.name,
+           fmt::format("{}: a message without bytes", describe(schedule, sched::OpId(i))),
            "none, as with ready=none");
   }
 }

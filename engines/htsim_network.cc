@@ -16,6 +16,7 @@
 namespace slackline::engines {
 namespace {
 
+constexpr std::string_view kWho = "htsim";
 constexpr std::uint64_t kGiga = 1'000'000'000;
 // Whatever the links' rate, its hosts' programs give their NICs a byte in 0.04 ns. Beyond that rate
 // they, not the links, would say how long a message takes.
@@ -28,14 +29,10 @@ struct Level {
   std::uint32_t parallel;  // links between two neighbours, down
 };
 
-[[noreturn]] void refuse(std::string_view what, std::string_view expected) {
-  throw Unsupported(fmt::format("htsim: {}; expected {}", what, expected));
-}
-
 std::uint64_t whole_gbps(const machine::Platform& platform) {
   const std::uint64_t bps = platform.rate.bits_per_second;
   if (bps % kGiga != 0 || bps > kMostGbps * kGiga) {
-    refuse(fmt::format("rate={}", sched::format_rate(platform.rate)),
+    refuse(kWho, fmt::format("rate={}", sched::format_rate(platform.rate)),
            fmt::format("whole Gb/s, at most {}", kMostGbps));
   }
   return bps / kGiga;
@@ -53,7 +50,8 @@ std::vector<Level> levels_of(const machine::TwoLevel& shape, const machine::Plat
                              : shape.hosts / shape.oversubscription;
   const auto whole = static_cast<std::uint32_t>(std::clamp(uplinks, 0.0, 1.0 * shape.hosts));
   if (whole != uplinks || whole == 0 || shape.hosts % whole != 0) {
-    refuse(fmt::format("uplinks of {:.6g} times a NIC's rate for racks of {} hosts", uplinks,
+    refuse(kWho,
+           fmt::format("uplinks of {:.6g} times a NIC's rate for racks of {} hosts", uplinks,
                        shape.hosts),
            "a divisor of the hosts");
   }
@@ -63,11 +61,11 @@ std::vector<Level> levels_of(const machine::TwoLevel& shape, const machine::Plat
 std::vector<Level> levels_of(const machine::FatTree& tree, const machine::Platform& platform,
                              std::uint32_t) {
   if (const machine::Rate cable = machine::cable_rate(platform); cable != platform.rate) {
-    refuse(fmt::format("link_rate={}", sched::format_rate(cable)), "the NICs' rate");
+    refuse(kWho, fmt::format("link_rate={}", sched::format_rate(cable)), "the NICs' rate");
   }
   if (tree.down.size() == 1) return levels_of(machine::Star{}, platform, tree.down[0]);
   if (tree.down.size() > 3) {
-    refuse(fmt::format("a fat tree of {} levels", tree.down.size()), "at most three");
+    refuse(kWho, fmt::format("a fat tree of {} levels", tree.down.size()), "at most three");
   }
   const auto parallel = [&](std::size_t l) { return tree.parallel.empty() ? 1 : tree.parallel[l]; };
   std::vector<Level> levels;
@@ -77,7 +75,7 @@ std::vector<Level> levels_of(const machine::FatTree& tree, const machine::Platfo
         {tree.down[l] * parallel(l), last ? 0 : tree.up[l + 1] * parallel(l + 1), parallel(l)});
     const Level& level = levels.back();
     if (!last && (level.up > level.down || level.down % level.up != 0)) {
-      refuse(fmt::format("switches of {} links down and {} up", level.down, level.up),
+      refuse(kWho, fmt::format("switches of {} links down and {} up", level.down, level.up),
              "as many down as up, or a multiple");
     }
   }
@@ -86,7 +84,7 @@ std::vector<Level> levels_of(const machine::FatTree& tree, const machine::Platfo
 
 template <class Other>
 std::vector<Level> levels_of(const Other&, const machine::Platform& platform, std::uint32_t) {
-  refuse(machine::entry_of(platform.topology).name, "a star, two-level or a fat tree");
+  refuse(kWho, machine::entry_of(platform.topology).name, "a star, two-level or a fat tree");
 }
 
 std::uint64_t whole_ns(double ps) {
@@ -96,9 +94,10 @@ std::uint64_t whole_ns(double ps) {
 }  // namespace
 
 HtsimNetwork htsim_network(const machine::Platform& platform, std::uint32_t ranks) {
-  require_plain_machine(platform, "htsim");
+  require_plain_machine(platform, kWho);
   if (platform.placement != machine::Placement{}) {
-    refuse(fmt::format("placement={}", machine::format_placement(platform.placement)), "packed");
+    refuse(kWho, fmt::format("placement={}", machine::format_placement(platform.placement)),
+           "packed");
   }
   const std::vector<Level> levels =
       std::visit([&](const auto& shape) { return levels_of(shape, platform, ranks); },

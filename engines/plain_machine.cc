@@ -32,4 +32,8 @@ void require_plain_machine(const machine::Platform& platform, std::string_view w
       fmt::format("{}: {}, which it has no figure for; expected a platform without", who, figure));
 }
 
+void refuse(std::string_view who, std::string_view what, std::string_view expected) {
+  throw Unsupported(fmt::format("{}: {}; expected {}", who, what, expected));
+}
+
 }  // namespace slackline::engines

@@ -13,4 +13,7 @@ namespace slackline::engines {
 /// ports, and what completions and receives cost.
 void require_plain_machine(const machine::Platform& platform, std::string_view who);
 
+/// Throws Unsupported: "WHO: WHAT; expected EXPECTED".
+[[noreturn]] void refuse(std::string_view who, std::string_view what, std::string_view expected);
+
 }  // namespace slackline::engines

@@ -67,6 +67,7 @@ class UnityGroups(unittest.TestCase):
     def test_names_given_twice_stand_apart(self):
         self.assertEqual(self.group("int f() { return 1; }", "int g() { return 1; }"), [[0, 1]])
         for one, other in (("int f() { return 1; }", "int f(int) { return 1; }"),
+                           ("[[noreturn]] void f() { throw 1; }", "[[nodiscard]] int f(int);"),
                            ("constexpr int kA = 1;", "constexpr long kA = 2;"),
                            ("struct A {};", "class A {};"),
                            ("enum class A { kB };", "int A = 0;"),
