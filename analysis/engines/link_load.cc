@@ -2,49 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "analysis/engines/sent_together.h"
-#include "machine/event_queue.h"
 #include "machine/run/adaptive_ways.h"
-#include "machine/run/link_crowding.h"
+#include "machine/run/crowded_links.h"
 
 namespace slackline::analysis {
-namespace {
 
 using sched::OpId;
-
-// Of a message, on a link.
-struct Interval {
-  double begin_s;
-  double end_s;
-  machine::PathId path;
-  double share;
-  double most_bytes_per_s;  // that PCIe has for it
-};
-
-using Changes = std::vector<std::pair<double, double>>;  // when, and of how many bytes per second
-
-// What ends comes before what starts within an instant. A message's rate changes with its links'.
-void add_changes(const machine::Paths& paths, const Interval& interval,
-                 const std::vector<double>& moments_s, Changes& changes) {
-  double begin_s = interval.begin_s;
-  const auto add_until = [&](double end_s) {
-    const double bytes_per_s =
-        std::min(paths.bytes_per_s(begin_s, interval.path), interval.most_bytes_per_s) *
-        interval.share;
-    changes.emplace_back(begin_s + machine::kInstant_s, bytes_per_s);
-    changes.emplace_back(end_s, -bytes_per_s);
-    begin_s = end_s;
-  };
-  for (const double moment_s : moments_s) {
-    if (moment_s > begin_s && moment_s < interval.end_s) add_until(moment_s);
-  }
-  add_until(interval.end_s);
-}
-
-}  // namespace
 
 double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
               const sched::Trace& trace, OpId id, std::uint64_t bytes) {
@@ -99,50 +65,24 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
 bool shares(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace,
             bool ports_shared) {
   const sched::Schedule& schedule = setting.schedule;
-  const machine::Wiring& wiring = setting.wiring;
-  const machine::TopologyKind kind = setting.platform.topology.kind();
-  const bool has_nics = kind != machine::TopologyKind::kSimgridFile;
-  if (has_nics && ports_shared) return true;
-  if (kind == machine::TopologyKind::kStar) return false;
-  std::vector<std::vector<Interval>> under_way(wiring.links().size());
+  machine::CrowdedLinks crowded(setting, paths);
+  if (crowded.found(ports_shared)) return true;
+  if (setting.platform.topology.kind() == machine::TopologyKind::kStar) return false;
+  std::vector<OpId> sent;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
-    const std::uint64_t bytes = schedule.payload_bytes(op);
-    if (bytes <= setting.platform.interleave_bytes || trace.ops[i].attempts == 0) continue;
-    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-    const double begin_s = trace.ops[i].wire_s;
-    const double end_s = paths.sent_s(begin_s, path, bytes);
-    const auto links = paths.links(path);
-    // A NIC's link is its port; that of a switch carries what others send through the switch, too.
-    const std::size_t first = has_nics && !paths[path].from_switch ? 1 : 0;
-    const std::size_t last = has_nics && !paths[path].to_switch ? 1 : 0;
-    for (std::size_t l = first; l + last < links.size(); ++l) {
-      if (!wiring.links()[links[l].value].shared) continue;
-      under_way[links[l].value].push_back(
-          {begin_s, end_s, path, paths.share(path, l), paths.most_bytes_per_s(path, bytes)});
-    }
+    if (schedule.payload_bytes(op) <= setting.platform.interleave_bytes) continue;
+    if (trace.ops[i].attempts != 0) sent.push_back(OpId(i));
   }
-  std::vector<double> moments_s;
-  for (const machine::Paths::LinkChange& change : paths.link_changes()) {
-    moments_s.push_back(change.at_s);
-  }
-  std::sort(moments_s.begin(), moments_s.end());
-  Changes changes;
-  for (std::size_t l = 0; l < under_way.size(); ++l) {
-    changes.clear();
-    for (const Interval& interval : under_way[l]) {
-      add_changes(paths, interval, moments_s, changes);
-    }
-    std::sort(changes.begin(), changes.end());
-    const machine::LinkId link(static_cast<std::uint32_t>(l));
-    double demand = 0;
-    for (const auto& [time_s, change] : changes) {
-      demand += change;
-      if (change <= 0) continue;
-      const double rate = machine::link_bytes_per_s(wiring, paths, link, time_s);
-      if (demand > rate * (1 + 1e-9)) return true;
-    }
+  std::sort(sent.begin(), sent.end(), [&](OpId a, OpId b) {
+    return std::pair(trace.ops[a.value].wire_s, a) < std::pair(trace.ops[b.value].wire_s, b);
+  });
+  for (const OpId id : sent) {
+    const sched::Op& op = schedule.op(id);
+    crowded.begin(trace.ops[id.value].wire_s, paths.of(op.channel, sched::has_reply(op.kind)),
+                  schedule.payload_bytes(op));
+    if (crowded.found(ports_shared)) return true;
   }
   return false;
 }

@@ -29,10 +29,8 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
 double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
               const sched::Trace& trace, sched::OpId op, std::uint64_t message_bytes);
 
-/// Whether two large messages were on one link at a time that has not the rate for both, where each
-/// was given the rate of its own slowest link. A generated network's NICs are left out: they are
-/// the ports that `ports_shared` speaks of, the engine's own finding, which counts as well. A
-/// SimGrid file's hosts have no ports but its links.
+/// Whether large messages crowd a link, by machine::CrowdedLinks, where each was given the rate of
+/// its own slowest link; each operation is one message. `ports_shared`: as there.
 bool shares(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace,
             bool ports_shared);
 

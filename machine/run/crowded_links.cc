@@ -1,4 +1,4 @@
-#include "machine/run/link_crowding.h"
+#include "machine/run/crowded_links.h"
 
 #include <algorithm>
 
@@ -6,26 +6,17 @@
 
 namespace slackline::machine {
 
-double link_bytes_per_s(const Wiring& wiring, const Paths& paths, LinkId link, double now_s) {
-  double rate = wiring.links()[link.value].rate.bytes_per_second();
-  for (const Paths::LinkChange& change : paths.link_changes()) {
-    if (change.link == link && change.at_s <= now_s) rate = change.bytes_per_s;
-  }
-  return rate;
-}
-
-LinkCrowding::LinkCrowding(const Setting& setting, const Paths& paths, DrivenClock& clock)
+CrowdedLinks::CrowdedLinks(const Setting& setting, const Paths& paths)
     : paths_(paths),
       wiring_(setting.wiring),
-      clock_(clock),
       has_nics_(setting.platform.topology.kind() != TopologyKind::kSimgridFile) {}
 
-void LinkCrowding::transmit(double now_s, PathId path, std::uint64_t bytes, sched::OpId op) {
-  clock_.transmit(now_s, path, bytes, op);
+void CrowdedLinks::begin(double now_s, PathId path, std::uint64_t bytes) {
   const double end_s = paths_.sent_s(now_s, path, bytes);
   if (found_ || !(end_s > now_s)) return;
   on_link_.resize(wiring_.links().size());
   const auto links = paths_.links(path);
+  // A NIC's link is its port; that of a switch carries what others send through the switch, too.
   const std::size_t first = has_nics_ && !paths_[path].from_switch ? 1 : 0;
   const std::size_t last = has_nics_ && !paths_[path].to_switch ? 1 : 0;
   for (std::size_t l = first; l + last < links.size(); ++l) {
@@ -43,14 +34,22 @@ void LinkCrowding::transmit(double now_s, PathId path, std::uint64_t bytes, sche
   }
 }
 
-bool LinkCrowding::is_crowded(LinkId link, double now_s) const {
+bool CrowdedLinks::is_crowded(LinkId link, double now_s) const {
   double demand = 0;
   for (const UnderWay& message : on_link_[link.value]) {
     if (message.end_s <= now_s + kInstant_s) continue;
     demand +=
         std::min(paths_.bytes_per_s(now_s, message.path), message.most_bytes_per_s) * message.share;
   }
-  return demand > link_bytes_per_s(wiring_, paths_, link, now_s) * (1 + 1e-9);
+  return demand > bytes_per_s(link, now_s) * (1 + 1e-9);
+}
+
+double CrowdedLinks::bytes_per_s(LinkId link, double now_s) const {
+  double rate = wiring_.links()[link.value].rate.bytes_per_second();
+  for (const Paths::LinkChange& change : paths_.link_changes()) {
+    if (change.link == link && change.at_s <= now_s) rate = change.bytes_per_s;
+  }
+  return rate;
 }
 
 }  // namespace slackline::machine
