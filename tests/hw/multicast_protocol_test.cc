@@ -97,6 +97,8 @@ TEST(MulticastReceiver, IsDoneOnceItWasSentAndAllPacketsAreThere) {
   EXPECT_EQ(done->bytes, 25u);
   EXPECT_EQ(end.says(), "have 1");
   EXPECT_EQ(end.says(), "");
+  end.datagram(0, 1, 'x');
+  EXPECT_EQ(end.receiver.counts().repeated, 1u);
   std::string text;
   for (const std::byte byte : memory.bytes) text += static_cast<char>(byte);
   EXPECT_EQ(text, "aaaaaaaaaabbbbbbbbbbccccc");
@@ -226,6 +228,21 @@ TEST(MulticastSender, ASourceSaysThatAMessageWasSentOnceItsPacketsAre) {
   EXPECT_FALSE(sender.next_completion());
   EXPECT_EQ(sender.next_packet()->message, 1u);
   EXPECT_EQ(sender.next_packet()->packet, 0u);
+}
+
+TEST(MulticastSender, SaysNothingOfSendsThatNobodyAsksFor) {
+  const Memory memory(25);
+  std::array<std::byte, 100> room;
+  MulticastSender sender(false, kPacket);
+  WorkRequest silent = memory.request(1);
+  silent.signalled = false;
+  sender.add_send(silent);
+  sender.add_send(memory.request(2));
+  sender.next_word(room);
+  sender.next_word(room);
+  sender.take(word(Kind::kHave, 2));
+  EXPECT_EQ(sender.next_completion()->tag, 2u);
+  EXPECT_FALSE(sender.next_completion());
 }
 
 TEST(MulticastSender, RepairsAsMuchAsThereIsRoomForAndNothingThatHasCome) {

@@ -46,6 +46,10 @@ class MulticastRanks {
     for (const auto& executor : executors_) executor->connect(greetings);
   }
 
+  // Requests that each rank's transport below takes between two polls.
+  void set_room(std::size_t room) {
+    for (LoopTransport* loop : loops_) loop->room = loop->room_per_poll = room;
+  }
   // Why it did not come to its end; empty if it did.
   std::string iterate() {
     const auto zero = Executor::Clock::now();
@@ -160,6 +164,17 @@ TEST(MulticastRun, WhateverTheNetworkDoesEveryByteComes) {
       ranks.close();
     }
   }
+}
+
+TEST(MulticastRun, WordsWaitForRoom) {
+  const sched::Schedule schedule = sched::compile(
+      sched::parse_spec("switch-multicast:ranks=5,bytes=30000,block=1000,in-flight=0,window=40"));
+  LossyNetwork network;
+  network.lost = 200;
+  MulticastRanks ranks(schedule, network);
+  ranks.set_room(2);
+  EXPECT_EQ(ranks.iterate(), "");
+  EXPECT_EQ(network.sent, packets_of(30000, 1000));
 }
 
 TEST(MulticastRun, StrangersDatagramsAreNobodys) {
