@@ -5,8 +5,11 @@
 #include "hw/bytes.h"
 
 namespace slackline::hw {
+namespace {
 
 using Kind = MulticastWord::Kind;
+
+}  // namespace
 
 std::uint32_t MulticastSender::packets_of(std::uint64_t number) const {
   return static_cast<std::uint32_t>((message(number).bytes.size() + packet_bytes_ - 1) /

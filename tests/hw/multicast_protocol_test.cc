@@ -43,9 +43,9 @@ MulticastWord missing(std::uint64_t message, std::vector<PacketRun> runs) {
 
 // Memory of one request, in two pieces.
 struct Memory {
-  explicit Memory(std::size_t bytes, std::byte fill = std::byte{0}) : bytes(bytes, fill) {
-    segments = {Segment{this->bytes.data(), bytes / 3, 0},
-                Segment{this->bytes.data() + bytes / 3, bytes - bytes / 3, 0}};
+  explicit Memory(std::size_t count, std::byte fill = std::byte{0}) : bytes(count, fill) {
+    segments = {Segment{bytes.data(), count / 3, 0},
+                Segment{bytes.data() + count / 3, count - count / 3, 0}};
   }
   WorkRequest request(std::uint64_t tag) const {
     WorkRequest made;
