@@ -18,6 +18,7 @@
 #include "cli/delay_options.h"
 #include "cli/expectation.h"
 #include "cli/joining.h"
+#include "cli/multicast_option.h"
 #include "cli/order_options.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
@@ -53,6 +54,7 @@ class Run : public Command {
     source_.declare_proof(arguments, Proof::kOnDemand,
                           "prove neither a schedule from a file nor the bytes that arrive");
     joining_.declare(arguments);
+    multicast_.declare(arguments);
     arguments.option("--sizes", "SIZES", sizes_,
                      "run the pattern at each, in place of its bytes=: A..B doubling, A..B:xK, or "
                      "a list");
@@ -94,6 +96,7 @@ class Run : public Command {
     if (sizes_) return sweep(options, console);
     if (report_file_) source_.takes(kMemoryOfReportedOp);
     const LoadedSchedule loaded = source_.load_proved_if_static(console);
+    multicast_.apply(loaded.schedule, joining_);
     joining_.check(loaded.schedule.rank_count(), source_.is_standard_input());
     note_unused_seed(delays_.seed(), machine::draws(options.delays, loaded.schedule), console);
     hw::require_bearable(loaded.schedule,
@@ -174,7 +177,7 @@ class Run : public Command {
   }
 
   // Everything is made ready before any rank is started, the largest size included.
-  int sweep(hw::RunOptions options, Console& console) const {
+  int sweep(hw::RunOptions options, Console& console) {
     const std::vector<std::uint64_t> bytes = parse_sizes(*sizes_);
     options.timestamps = false;  // nobody sees the times of operations
     std::vector<SweepSize> sizes;
@@ -186,6 +189,7 @@ class Run : public Command {
       sizes.push_back({size, source_.load_of_size(size, "--sizes", console), options, {}});
       SweepSize& made = sizes.back();
       const sched::Schedule& schedule = made.loaded.schedule;
+      multicast_.apply(schedule, joining_);
       hw::require_bearable(schedule, machine::Delays(options.delays, schedule, options.platform));
       made.options.order = order(schedule, options, console, made.slack_s);
       draws_any = draws_any || machine::draws(options.delays, schedule);
@@ -341,6 +345,7 @@ class Run : public Command {
 
   ScheduleSource source_;
   Joining joining_;
+  MulticastOption multicast_;
   OrderOptions order_;
   ExpectOptions expect_;
   DelayOptions delays_{{true, false}};

@@ -173,6 +173,7 @@ void Joining::check(std::uint32_t ranks, bool by_standard_input) const {
   if (transport_) hw::require_transport(*transport_, hw::kAutoTransport);
   hw::require_ranks(transport(), ranks);
   verbs_.check(transport());
+  if (multicast_) hw::require_multicast(transport());
   check_beside_hosts(ranks, by_standard_input);
   place(ranks);
 }
@@ -321,6 +322,7 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
   if (bound != hw::Binding::kNone) {
     options.agreed.push_back(fmt::format("bind: {}", hw::name(bound)));
   }
+  if (multicast_) options.agreed.emplace_back("multicast: ud");
   if (node.rails.are_several()) {
     options.agreed.push_back(fmt::format("rails: {} by {}, of {} ranks", node.rails.count,
                                          machine::name(node.rails.rule), node.ranks));
@@ -337,6 +339,7 @@ JoinedRank Joining::join(hw::MeshOptions options, std::vector<std::string> agree
                   ? "127.0.0.1"
                   : hw::own_address(hw::parse_host_port(options.root, "--root").host);
   with.verbs = verbs_.resolve();
+  with.verbs.multicast = multicast_;
   with.verbs.failure_timeout = options.failure_timeout;
   if (chosen == "verbs") hw::set_places(with.verbs, *joined.mesh);
   if (const std::string note = verbs_.note(); !note.empty()) console.note(note);

@@ -72,6 +72,10 @@ class Joining {
   /// before check() by those who let a schedule's channels be dealt to them.
   void check_rails(const machine::Node& node) const;
 
+  /// What ranks only copy shall go as datagrams to a group. check() throws Unsupported then for
+  /// transports that have none.
+  void use_multicast() { multicast_ = true; }
+
   /// The first of these options that was given, as in "--transport"; empty if none was.
   std::string_view given() const;
 
@@ -128,6 +132,7 @@ class Joining {
   VerbsArguments verbs_;
   HostsOptions hosts_;
   CompletionOption completion_;
+  bool multicast_ = false;
   std::optional<std::string> transport_, host_, interface_, rank_, ranks_, root_, secret_,
       join_timeout_, failure_timeout_, bind_;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/units.h"
 #include "cli/facts_report.h"
 #include "cli/human.h"
@@ -24,6 +26,22 @@ std::string iterations(const RealRun& run) {
   const std::size_t count = run.result.makespans_s.size();
   if (run.options.warm_up == 0) return fmt::to_string(count);
   return fmt::format("{}, after {} to warm up", count, run.options.warm_up);
+}
+
+// Of all ranks; nothing if none multicasts.
+std::optional<hw::MulticastCounts> multicasts_of(const std::vector<hw::RankFacts>& facts) {
+  std::optional<hw::MulticastCounts> all;
+  for (const hw::RankFacts& of_rank : facts) {
+    if (!of_rank.transport.multicast) continue;
+    if (!all) all.emplace();
+    *all += *of_rank.transport.multicast;
+  }
+  return all;
+}
+
+std::string multicast_row(const hw::MulticastCounts& counts) {
+  return fmt::format("{} sent, {} received; {} repaired", human_count(counts.sent, "datagram"),
+                     counts.received, human_count(counts.repaired, "packet"));
 }
 
 }  // namespace
@@ -55,6 +73,15 @@ void answer_run(Answer& answer, const RealRun& run) {
   answer.row("late start", fmt::format("up to {}, which is in the makespan",
                                        sched::human_seconds(result.late_start_s)));
   answer.row("bytes", proof(run));
+  if (const auto counts = multicasts_of(run.facts)) {
+    answer.row("multicast", multicast_row(*counts));
+    answer.set("multicast_sent", counts->sent);
+    answer.set("multicast_received", counts->received);
+    answer.set("multicast_repeated", counts->repeated);
+    answer.set("multicast_early", counts->early);
+    answer.set("multicast_repaired", counts->repaired);
+    answer.set("multicast_repairing", counts->repairing);
+  }
   answer.row("clocks", result.clock_error_s == 0
                            ? "one for all ranks"
                            : "alike within " + sched::human_seconds(result.clock_error_s));

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "hw/executor/local_work.h"
+#include "hw/multicast/flows.h"
 #include "machine/lane.h"
 #include "machine/run/signals.h"
 
@@ -29,6 +30,7 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       transport_(transport),
       options_(std::move(options)),
       channels_(schedule, options_.first_channel),
+      flows_(transport.multicasts() ? multicast_flows(schedule) : std::vector<std::uint32_t>()),
       program_(schedule, rank),
       times_(program_.size()),
       results_(machine::Operands::any_result(schedule, program_.graph().range()) ? program_.size()
@@ -87,6 +89,9 @@ std::vector<ChannelEnd> Executor::ends() const {
   for (ChannelEnd& end : ends) {
     const sched::ChannelId channel(end.channel);
     end.rail = rail(channel, end.peer);
+    if (!flows_.empty() && flows_[channel.value] != kNoFlow) {
+      end.flow = channels_.of(sched::ChannelId(flows_[channel.value]));
+    }
     end.channel = channels_.of(channel);
   }
   // Its bundles, and what acknowledges them, go by a channel's own rail.

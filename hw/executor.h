@@ -218,6 +218,7 @@ class Executor {
   Transport& transport_;
   const ExecutorOptions options_;
   const ExecutorChannels channels_;
+  const std::vector<std::uint32_t> flows_;  // by channel, as multicast_flows(); empty: none
   RankProgram program_;
   std::vector<sched::OpTimes> times_;
   std::vector<std::uint64_t> results_;

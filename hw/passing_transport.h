@@ -32,6 +32,7 @@ class PassingTransport : public Transport {
   int numa_node() const override { return under_->numa_node(); }
   TransportFacts facts() const override { return under_->facts(); }
   bool has_atomics() const override { return under_->has_atomics(); }
+  bool multicasts() const override { return under_->multicasts(); }
   bool has_bitwise_atomics() const override { return under_->has_bitwise_atomics(); }
 
  protected:

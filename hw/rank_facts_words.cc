@@ -33,6 +33,20 @@ int read_number(WireReader& reader) {
   return static_cast<int>(value);
 }
 
+void write_counts(WireWriter& writer, const MulticastCounts& counts) {
+  writer.u64(counts.sent).u64(counts.received).u64(counts.repeated);
+  writer.u64(counts.early).u64(counts.repaired).u64(counts.repairing);
+}
+
+MulticastCounts read_counts(WireReader& reader) {
+  MulticastCounts counts;
+  for (std::uint64_t* const count : {&counts.sent, &counts.received, &counts.repeated,
+                                     &counts.early, &counts.repaired, &counts.repairing}) {
+    *count = reader.u64();
+  }
+  return counts;
+}
+
 }  // namespace
 
 Bytes encode(const RankFacts& facts) {
@@ -45,6 +59,8 @@ Bytes encode(const RankFacts& facts) {
   }
   writer.u64(facts.process).u32(on_wire(facts.core)).u32(on_wire(facts.node));
   writer.u32(transport.port).u32(transport.mtu).u64(transport.link_bits_per_s);
+  writer.u32(transport.multicast ? 1 : 0);
+  if (transport.multicast) write_counts(writer, *transport.multicast);
   return writer.take();
 }
 
@@ -63,6 +79,9 @@ RankFacts decode_rank_facts(std::span<const std::byte> bytes) {
   transport.port = reader.u32();
   transport.mtu = reader.u32();
   transport.link_bits_per_s = reader.u64();
+  const std::uint32_t multicasts = reader.u32();
+  if (multicasts > 1) throw WireError("a flag that is neither 0 nor 1");
+  if (multicasts == 1) transport.multicast = read_counts(reader);
   if (!reader.at_end()) throw WireError("bytes behind a rank's facts");
   return facts;
 }

@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,9 @@ struct Segment {
 /// Messages up to this travel between the packets of others, as machine::Platform has it.
 inline constexpr std::uint64_t kSmallMessage = 4096;
 
+/// No number of a channel.
+inline constexpr std::uint32_t kNoFlow = 0xffffffff;
+
 /// One end of a channel, as this rank sees it.
 struct ChannelEnd {
   std::uint32_t channel = 0;  // its number, the same at both ends; below 2^32 − 1
@@ -75,6 +79,10 @@ struct ChannelEnd {
   bool small = false;
   /// Of a transport of several rails (hw/rails_transport.h): which of them. Both ends say the same.
   std::uint32_t rail = 0;
+  /// Of a transport that multicasts (multicasts()): the channel of whose messages this one's are
+  /// copies, one by one; itself for that channel. kNoFlow: its messages are its own. Both ends say
+  /// the same.
+  std::uint32_t flow = kNoFlow;
 };
 
 enum class RequestKind : std::uint8_t {
@@ -116,6 +124,27 @@ struct Completion {
   std::uint64_t bytes = 0;      // recv of a send: what arrived. A write's are not told
 };
 
+/// What a rank's multicasts came to, from the beginning of its transport on.
+struct MulticastCounts {
+  std::uint64_t sent = 0;       // datagrams, each to all members of a group at once
+  std::uint64_t received = 0;   // datagrams of flows that end here
+  std::uint64_t repeated = 0;   // of those, which had come before
+  std::uint64_t early = 0;      // of those, which found neither a receive nor room
+  std::uint64_t repaired = 0;   // packets that came to this rank again, by reliable channels
+  std::uint64_t repairing = 0;  // packets that this rank sent again
+
+  MulticastCounts& operator+=(const MulticastCounts& other) {
+    sent += other.sent;
+    received += other.received;
+    repeated += other.repeated;
+    early += other.early;
+    repaired += other.repaired;
+    repairing += other.repairing;
+    return *this;
+  }
+  friend bool operator==(const MulticastCounts&, const MulticastCounts&) = default;
+};
+
 /// What a transport knows of what it runs on, for people. Empty or 0: it does not know, or there is
 /// no such thing.
 struct TransportFacts {
@@ -123,9 +152,10 @@ struct TransportFacts {
   std::string library;   // with its version: "libfabric 1.17"
   std::string device;    // "mlx5_0", "eth0"
   std::uint32_t port = 0;
-  std::string gid;                    // in text, as an IPv6 address
-  std::uint32_t mtu = 0;              // bytes
-  std::uint64_t link_bits_per_s = 0;  // as the kernel or the provider tells
+  std::string gid;                                // in text, as an IPv6 address
+  std::uint32_t mtu = 0;                          // bytes
+  std::uint64_t link_bits_per_s = 0;              // as the kernel or the provider tells
+  std::optional<MulticastCounts> multicast = {};  // nothing: it does not multicast
 };
 
 /// A peer is gone: it died, or no way leads to it any more.
@@ -210,6 +240,9 @@ class Transport {
 
   /// Whether it takes kFetchAdd and kCompareSwap.
   virtual bool has_atomics() const = 0;
+  /// Whether messages that are copies of others (ChannelEnd::flow) cost their first sender one
+  /// message only, whoever else gets them.
+  virtual bool multicasts() const { return false; }
   /// Whether it takes kFetchAnd, kFetchOr and kFetchXor too. Verbs does not: there compare_swap,
   /// tried until it finds what was there, makes them (hw/executor/requests.h).
   virtual bool has_bitwise_atomics() const { return false; }

@@ -75,6 +75,12 @@ void require_transport(std::string_view name, std::string_view also) {
   if (also.empty() || name != also) transport_named(name, also);
 }
 
+void require_multicast(std::string_view name) {
+  if (name == "verbs") return;
+  throw Unsupported(fmt::format(
+      "multicast: transport {} has no datagrams that go to a group; expected verbs", name));
+}
+
 void load_transport([[maybe_unused]] std::string_view name) {
 #ifdef SLACKLINE_HAVE_FABRIC
   // Of verbs, devices are opened, which is not for a process that goes on to fork.

@@ -33,6 +33,9 @@ std::span<const TransportEntry> transports();
 /// Throws InputError for a name that is none. `also`: another one that is taken.
 void require_transport(std::string_view name, std::string_view also = "");
 
+/// Throws Unsupported for a transport that has no datagrams to groups (hw/multicast/datagrams.h).
+void require_multicast(std::string_view name);
+
 /// Loads what a transport needs of libraries, which its maker would do as well: forks of this
 /// process have them then, where each would take a third of a second. Throws EnvironmentError if
 /// they are not installed. Call it before there are threads.

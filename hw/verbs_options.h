@@ -51,6 +51,8 @@ struct VerbsOptions {
   std::optional<std::uint8_t> ack_timeout = {};
   /// How often it is repeated before the peer is taken for lost, 0 … 7 (Soft-RoCE: 7 is for ever).
   std::uint8_t retries = 6;
+  /// What ranks only copy goes as datagrams to a multicast group (hw/multicast/transport.h).
+  bool multicast = false;
   /// How long this rank's port may be down.
   std::chrono::milliseconds failure_timeout{2'000};
 };

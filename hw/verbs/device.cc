@@ -18,6 +18,7 @@
 
 namespace slackline::hw {
 
+void CloseVerbs::operator()(ibv_ah* address) const { ibv_destroy_ah(address); }
 void CloseVerbs::operator()(ibv_comp_channel* channel) const { ibv_destroy_comp_channel(channel); }
 void CloseVerbs::operator()(ibv_context* context) const { ibv_close_device(context); }
 void CloseVerbs::operator()(ibv_cq* queue) const { ibv_destroy_cq(queue); }

@@ -16,6 +16,7 @@
 #include "hw/verbs/port.h"
 #include "hw/verbs_options.h"
 
+struct ibv_ah;
 struct ibv_comp_channel;
 struct ibv_context;
 struct ibv_cq;
@@ -27,6 +28,7 @@ struct ibv_qp;
 namespace slackline::hw {
 
 struct CloseVerbs {
+  void operator()(ibv_ah* address) const;
   void operator()(ibv_comp_channel* channel) const;
   void operator()(ibv_context* context) const;
   void operator()(ibv_cq* queue) const;

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "hw/multicast/transport.h"
 #include "hw/verbs/address.h"
+#include "hw/verbs/datagrams.h"
 #include "hw/verbs/device.h"
 #include "hw/verbs/end.h"
 #include "hw/verbs/facts.h"
@@ -54,6 +56,8 @@ class VerbsTransport final : public Transport {
     make_non_blocking(channel_->fd);
     make_non_blocking(device_.context()->async_fd);
   }
+
+  VerbsDevice& device() { return device_; }
 
   std::string_view name() const override { return "verbs"; }
   std::size_t max_segments() const override { return VerbsEnd::max_segments(device_); }
@@ -339,7 +343,10 @@ class VerbsTransport final : public Transport {
 }  // namespace
 
 std::unique_ptr<Transport> make_verbs_transport(const VerbsOptions& options) {
-  return std::make_unique<VerbsTransport>(options);
+  auto verbs = std::make_unique<VerbsTransport>(options);
+  if (!options.multicast) return verbs;
+  auto datagrams = make_verbs_datagrams(verbs->device());
+  return make_multicast_transport(std::move(verbs), std::move(datagrams));
 }
 
 }  // namespace slackline::hw

@@ -73,11 +73,11 @@ def sent_by(machine):
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
 class Guests(ProgramCase):
-    def start(self, *command, network=(STAR, "--bare-latency")):
+    def start(self, *command, network=(STAR, "--bare-latency"), hosts=GUESTS):
         """A testbed, on which the command runs."""
         with open(self.folder / "out", "wb") as out, open(self.folder / "err", "wb") as err:
             process = subprocess.Popen(
-                [PROGRAM, "testbed", *network, "--hosts", str(GUESTS), "--guests", IMAGE, "--",
+                [PROGRAM, "testbed", *network, "--hosts", str(hosts), "--guests", IMAGE, "--",
                  *map(str, command)], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -161,6 +161,46 @@ cat /proc/sys/kernel/random/boot_id
         there = f"{50 * GUESTS} keys of {GUESTS} ranks: all are there, with their values, and nothing"
         self.assertIn(f"host-0: calls: {there}", said)
         self.assertIn(f"host-0: one-sided: {there}", said)
+
+    def test_a_multicast_leaves_the_root_once_and_is_repaired(self):
+        # Three members and the switch's process. Then the root's network loses what goes to groups.
+        self.write("work.sh", f"""
+sent() {{ cat /sys/class/net/eth0/statistics/tx_bytes; }}
+for network in sound lossy; do
+  if [ $network$1 = lossy0 ]; then
+    tc -batch - <<END || exit 1
+qdisc add dev eth0 root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+qdisc add dev eth0 parent 1:2 netem loss 20% duplicate 5% delay 2ms reorder 20%
+filter add dev eth0 parent 1: u32 match ip dst 239.0.0.0/8 flowid 1:2
+END
+  fi
+  before=$(sent)
+  {PROGRAM} run switch-multicast:ranks=$2,bytes=2MiB,block=64KiB --transport verbs --multicast ud \\
+    --completion interrupt --iterations 2 --join-timeout 120s --rank $1 --ranks $2 --root $3 --json \\
+    >$network.$1 || exit 1
+  echo $(($(sent) - before)) >$network.bytes.$1
+done
+""")
+        process = self.start("each", "sh", "work.sh", "{rank}", "{ranks}", "{root}", hosts=4)
+        process.wait(PATIENCE_S)
+        self.assertEqual(process.returncode, 0, self.read("out") + self.read("err"))
+        # Of 4096 bytes, of which 24 say what it is: 17 a block, in each of three iterations.
+        packets = 3 * 32 * 17
+        for network in ("sound", "lossy"):
+            said = json.loads(self.read(f"{network}.0"))
+            self.assertTrue(said["bytes_proved"])
+            self.assertEqual(said["multicast_sent"], packets)
+            self.assertGreaterEqual(said["multicast_repaired"],
+                                    3 * packets - said["multicast_received"])
+        self.assertGreater(said["multicast_repaired"], 0)
+        self.assertGreater(said["multicast_repeated"], 0)
+        # In messages, of which there were three. Without multicast the switch sends two of each.
+        root, *members, switch = [int(self.read(f"sound.bytes.{rank}")) / (3 * 2**21)
+                                  for rank in range(4)]
+        self.assertGreater(root, 1)
+        self.assertLess(root, 1.4)
+        self.assertLess(switch, 0.4)
+        self.assertLess(max(members), 0.4)
 
     def test_machines_that_are_gone_are_named(self):
         self.write("work.sh", f"""

@@ -30,6 +30,13 @@ hw::RankFacts sample() {
   return facts;
 }
 
+TEST(RankFacts, TellWhatMulticastsCameTo) {
+  hw::RankFacts facts = sample();
+  EXPECT_FALSE(hw::decode_rank_facts(encode(facts)).transport.multicast);
+  facts.transport.multicast = hw::MulticastCounts{1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(hw::decode_rank_facts(encode(facts)).transport.multicast, facts.transport.multicast);
+}
+
 TEST(RankFacts, ComeOverTheWireAsTheyWere) {
   const hw::RankFacts facts = sample();
   const hw::Bytes bytes = encode(facts);

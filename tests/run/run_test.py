@@ -46,6 +46,19 @@ class Run(RankCase):
             document = self.document("run", spec, "--transport", "auto")
             self.assertEqual((document["transport"], document["bytes_proved"]), ("shm", True))
 
+    def test_what_cannot_be_multicast_is_refused_before_the_run(self):
+        spec = "switch-multicast:ranks=4,bytes=64KiB,block=16KiB"
+        for transport in (*TRANSPORTS, "tcp", "auto"):
+            self.assertIn(f"multicast: transport {transport} has no datagrams",
+                          self.bad("run", spec, "--transport", transport, "--multicast", "ud"))
+        for other in ("chain:ranks=4,bytes=64KiB,block=16KiB",
+                      "switch-allreduce:ranks=4,bytes=64KiB,block=16KiB"):
+            for size in ((), ("--sizes", "64KiB")):
+                self.assertIn("--multicast ud: no rank of this schedule only copies",
+                              self.bad("run", other, "-t", "verbs", "--multicast", "ud", *size))
+        self.assertIn("expected ud or none", self.bad("run", spec, "--multicast", "rc"))
+        self.assertTrue(self.document("run", spec, "--multicast", "none")["bytes_proved"])
+
     def test_one_rank_alone(self):
         self.assertTrue(self.document("run", "chain:ranks=1,bytes=1000,block=100")["bytes_proved"])
 
