@@ -28,7 +28,10 @@ inline double lane_time_s(const sched::Schedule& schedule, const Platform& platf
   }
   if (op.kind == sched::OpKind::kRecv) return sched::seconds(platform.post_of_receive());
   if (is_posted(op.kind)) return sched::seconds(platform.o_post);
-  if (op.kind == sched::OpKind::kCalc) return sched::seconds(schedule.arguments(op).duration);
+  // Of a calculation, and of a reduce that counts.
+  const sched::Time own = schedule.arguments(op).duration;
+  if (op.kind == sched::OpKind::kCalc) return sched::seconds(own);
+  if (op.kind == sched::OpKind::kReduce && own.count() != 0) return sched::seconds(own);
   return holds_lane(op.kind) ? platform.copy_s(schedule.payload_bytes(op)) : 0;
 }
 
