@@ -162,6 +162,7 @@ class FrozenRun {
   }
   // The same both ways.
   double latency_s(std::uint32_t i) const {
+    if (!sched::is_initiator(op(i).kind)) return 0;  // nobody asks
     const sched::Channel& channel = schedule_.channel(op(i).channel);
     const auto zone = [&](sched::RankId rank) {
       return rank.value % platform_.node.ranks * platform_.node.zones / platform_.node.ranks;
