@@ -112,8 +112,8 @@ ExperimentReport seriema_fig3(const Options& options) {
     facts.judge("zone", slope("1", "4", bundle, 4), bundle);
     facts.judge("machines", slope("2×8", "4×2×8", bundle, 4), bundle);
   }
-  add_processes(report, facts, options.quick);
   facts.judge("trad-pays", rate[{"4×2×8", "trad"}] / rate[{"4×2×8", "ovfl"}]);
+  add_processes(report, facts, options.quick);
   report.notes.push_back(
       "Not reproduced: that beyond 2×4 trad has a slope of 0.75. The paper puts it down to "
       "counters "

@@ -266,7 +266,8 @@ PLATFORMS = (
     ("fat-tree:arity=4,down=4x4", "arity and down both stand here; expected one of them"),
     ("simgrid:file=net.xml,rate=1Gbps",
      "simgrid takes no key 'rate'; expected one of file, "
-     + COMMON.replace("rate, latency, ", "", 1).replace("pcie_rate, pcie_payload, pcie_header, ", "")),
+     + COMMON.replace("rate, latency, ", "", 1).replace("pcie_rate, pcie_payload, pcie_header, ", "")
+     .replace("numa_hop, ", "")),
     ("simgrid", "file is missing; expected the path of a SimGrid platform file"),
     ("star:nic=both", "nic: 'both' is no discipline of a NIC; expected serial or fair"),
     ("star:placement=everywhere",
