@@ -308,7 +308,7 @@ bool Executor::serve(std::uint32_t lane) {
     const std::uint32_t op = turn->op;
     const OpKind kind = program_.op(op).kind;
     double hold_s = lane_delay_s(op);
-    if (kind == OpKind::kCalc) {
+    if (kind == OpKind::kCalc || kind == OpKind::kReduce) {
       hold_s += sched::seconds(schedule_.arguments(program_.op(op)).duration);
     }
     if (!machine::is_posted(kind) && kind != OpKind::kFlush) {

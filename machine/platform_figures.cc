@@ -299,6 +299,10 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
     node_time<&Node::zone_latency>("zone_latency"),
     node_time<&Node::cpu_atomic>("cpu_atomic"),
     node_time<&Node::cpu_atomic_sharer>("cpu_atomic_sharer"),
+    node_count<&Node::threads_per_qp>("threads_per_qp", "threads_per_qp"),
+    node_time<&Node::qp_sharer>("qp_sharer"),
+    node_time<&Node::update_sharer>("update_sharer"),
+    node_time<&Node::numa_hop>("numa_hop"),
     {"own_messages", "node", "own_messages", "\"nic\" or \"memory\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        if (text != "nic" && text != "memory") {
@@ -483,6 +487,17 @@ void check_topology(const Platform& platform, std::string_view what) {
     throw InputError(
         fmt::format("{}: threads_per_process is {}; expected a divisor of ranks_per_node, {}", what,
                     node.threads, node.ranks));
+  }
+  if (node.threads % node.threads_per_qp != 0) {
+    throw InputError(
+        fmt::format("{}: threads_per_qp is {}; expected a divisor of threads_per_process, {}", what,
+                    node.threads_per_qp, node.threads));
+  }
+  if (node.numa_hop.count() > 0 && is_without(platform.topology, "numa_hop")) {
+    throw Unsupported(
+        fmt::format("{}: numa_hop on {}, whose routes have their latencies from the file; expected "
+                    "numa_hop=0",
+                    what, entry_of(platform.topology).name));
   }
   if (node.rails.are_several() && is_without(platform.topology, "rails")) {
     throw Unsupported(

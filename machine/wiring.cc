@@ -61,6 +61,15 @@ struct Wiring::Contents {
   Framing framing;
   Pcie pcie;
 
+  // What NICs in other zones than their ranks add to a way that takes `plain` without them.
+  Time numa_hops(sched::RankId src, NicId src_nic, sched::RankId dst, NicId dst_nic,
+                 Time plain) const {
+    const int hops = (node.is_away(src, src_nic) ? 1 : 0) + (node.is_away(dst, dst_nic) ? 1 : 0);
+    if (hops != 0 && node.numa_hop > (sched::kForever - Time{1} - plain) / hops) {
+      throw InputError("numa_hop: a way takes 106 days or more with it; expected less");
+    }
+    return hops * node.numa_hop;
+  }
   std::uint32_t host_of(sched::RankId rank) const { return host_of_node[node.of(rank)]; }
   // Of the network.
   std::uint32_t end_of(NicId nic) const {
@@ -319,8 +328,10 @@ Route Wiring::route(sched::RankId src, sched::RankId dst, ChannelNumber channel)
   const Node& node = contents_->node;
   if (node.is_local(src, dst)) return {{}, node.latency(src, dst), true, contents_->copy_rate};
   if (contents_->network) {
-    const std::uint32_t from = contents_->end_of(node.nic(src, dst, channel.rail));
-    const std::uint32_t to = contents_->end_of(node.nic(dst, src, channel.rail));
+    const NicId src_nic = node.nic(src, dst, channel.rail);
+    const NicId dst_nic = node.nic(dst, src, channel.rail);
+    const std::uint32_t from = contents_->end_of(src_nic);
+    const std::uint32_t to = contents_->end_of(dst_nic);
     Route route;
     route.links.push_back(LinkId(2 * from));
     std::size_t hops = 0;
@@ -341,6 +352,7 @@ Route Wiring::route(sched::RankId src, sched::RankId dst, ChannelNumber channel)
     }
     route.links.push_back(LinkId(2 * to + 1));
     route.latency = contents_->way_latency(hops + 1);
+    route.latency += contents_->numa_hops(src, src_nic, dst, dst_nic, route.latency);
     return route;
   }
   const auto found = contents_->fixed.find({src, dst, channel});

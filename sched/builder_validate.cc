@@ -201,7 +201,8 @@ class Validator {
     if (op.arguments == kNoArguments) return;
     const OpId id(static_cast<std::uint32_t>(i));
     const OpArguments& arguments = arguments_[op.arguments];
-    const bool timed = op.kind == OpKind::kCalc || op.kind == OpKind::kDelay;
+    const bool counts = op.kind == OpKind::kReduce && bytes_of(op.writes) == 8;
+    const bool timed = op.kind == OpKind::kCalc || op.kind == OpKind::kDelay || counts;
     const auto absent = [](const Operand& o) { return o.from == Operand::From::kAbsent; };
     if (arguments.duration.count() < 0 || (arguments.duration.count() != 0 && !timed)) {
       report(id, fmt::format("op {} ({}) has a duration it cannot have", i, name(op.kind)));

@@ -21,11 +21,11 @@
 //   calc                –            –               its CPU lane was busy for `duration`
 //   delay, join         –            –               time has passed; all predecessors are there
 //
-// Slices of one operation: `reads` are gathered in order, `writes` scattered in order, and both
-// sides of a copy, put or get carry the same number of bytes. An atomic writes first the remote
-// word, then its local result. A reduce reads its operands, each as long as its single write, and
-// combines them there. An operation's result may be an operand of a later one on the same rank
-// (OpArguments): what an atomic fetched, or the first 8 bytes of what a get did, little endian.
+// Slices of one operation: `reads` are gathered in order, `writes` scattered in order; both sides
+// of a copy, put or get carry as many bytes. An atomic writes first the remote word, then its local
+// result. A reduce reads its operands, each as long as its single write, and combines them there;
+// one of 8 bytes may have a duration, and takes that: it counts. A result may be an operand of a
+// later one of its rank (OpArguments): an atomic's, or 8 bytes a get begins with, little endian.
 //
 // What has a reply may be tested: a compare_swap succeeds if it finds what it expects, a get of one
 // piece and the other atomics if their result, under a mask, equals `compare` (or does not). A
@@ -144,7 +144,7 @@ enum class Expect : std::uint8_t { kEqual, kUnequal };
 
 /// What only few operations carry, kept apart from Op.
 struct OpArguments {
-  Time duration{0};        // calc, delay
+  Time duration{0};        // calc, delay; reduce of words: 0 is the time of its bytes
   Operand operand;         // fetch_*: the operand; compare_swap: the value to swap in
   Operand compare;         // compare_swap: the expected value; get, fetch_*: what tests the result
   Operand address_offset;  // one-sided: bytes added to the remote slice's offset

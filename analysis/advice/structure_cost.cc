@@ -77,6 +77,10 @@ Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId 
           wiring.pcie()};
 }
 
+double post_s(const machine::Platform& platform, const Way& way) {
+  return sched::seconds(platform.o_post) + (way.local ? 0 : platform.node.post_more_s());
+}
+
 }  // namespace
 
 ComponentCosts stated_costs() { return {3.0e-6, 3.7e-6, 3.8e-6, 3.9e-6, 3.8e-6, 3.9e-6, 0}; }
@@ -99,7 +103,7 @@ ComponentCosts idle_costs(const machine::Platform& platform, const machine::Wiri
   }
   machine::require_program_sees(platform, "costs of idle operations");
   const Way way = way_between(wiring, src, dst);
-  const double both_s = sched::seconds(platform.o_post) + way.there_s + way.back_s +
+  const double both_s = post_s(platform, way) + way.there_s + way.back_s +
                         sched::seconds(platform.o_complete) + sched::seconds(platform.o_signal) +
                         sched::seconds(platform.o_poll);
   ComponentCosts costs;
@@ -145,7 +149,7 @@ double idle_call_s(const machine::Platform& platform, const machine::Wiring& wir
   }
   machine::require_program_sees(platform, "costs of idle operations");
   const Way way = way_between(wiring, src, dst);
-  const double one_way_s = sched::seconds(platform.o_post) + sched::seconds(platform.o_complete);
+  const double one_way_s = post_s(platform, way) + sched::seconds(platform.o_complete);
   // The ticket, and of the entry all, its key or nothing.
   const bool write = sched::is_write(access);
   const std::uint64_t named = write ? entry_bytes : access == StructureAccess::kFind ? 8 : 0;

@@ -186,13 +186,10 @@ class Pass {
         meet(id);
         return true;
       case OpKind::kCalc:
-        return hold_lane(
-            id, offered_s, late,
-            sched::seconds(schedule_.arguments(op).duration) + delays_.lane_delay_s(id));
       case OpKind::kCopy:
       case OpKind::kReduce:
         return hold_lane(id, offered_s, late,
-                         platform_.copy_s(schedule_.payload_bytes(op)) + delays_.lane_delay_s(id));
+                         machine::lane_time_s(schedule_, platform_, op) + delays_.lane_delay_s(id));
       case OpKind::kRecv:
         if (!post(id, offered_s, late)) return false;
         meet(id);

@@ -36,7 +36,9 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
     if (figure.verdict != Verdict::kMeasured) continue;
     switch (figure.figure) {
       case CalibratedFigure::kPost:
+        // Whoever else had the queue pair.
         platform.o_post = time(figure.value);
+        platform.node.qp_sharer = {};
         break;
       case CalibratedFigure::kComplete:
         platform.o_complete = time(figure.value);
@@ -48,8 +50,9 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         platform.gap = time(figure.value);
         break;
       case CalibratedFigure::kLatency:
-        // With all that an acknowledgement takes on its way back.
+        // With all that an acknowledgement takes on its way back, wherever the NICs are.
         platform.latency = time(figure.value);
+        platform.node.numa_hop = {};
         platform.ack_bytes = 0;
         break;
       case CalibratedFigure::kRate:

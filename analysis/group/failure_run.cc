@@ -138,6 +138,7 @@ class GroupSimulation {
         clock_(paths_),
         crowding_(setting_, paths_, clock_),
         o_post_s_(sched::seconds(platform.o_post)),
+        post_more_s_(platform.node.post_more_s()),
         o_complete_s_(sched::seconds(platform.o_complete)) {
     machine::require_executable(messages_.whole.schedule);
     execution_ = std::make_unique<machine::Execution>(
@@ -248,7 +249,8 @@ class GroupSimulation {
 
   // Has a member post something small; answers when it is there.
   double send(SimulatedMember& from, std::uint32_t to, std::uint64_t bytes, Event event) {
-    from.posts_from_s = std::max(now_s_, from.posts_from_s) + o_post_s_;
+    const double more_s = way(from.self, to).local ? 0 : post_more_s_;
+    from.posts_from_s = std::max(now_s_, from.posts_from_s) + o_post_s_ + more_s;
     event.left_s = from.posts_from_s;
     event.at_s = ways_.sent_s(from.posts_from_s, way_id(from.self, to), bytes) +
                  way(from.self, to).latency_s + o_complete_s_;
@@ -414,6 +416,7 @@ class GroupSimulation {
   machine::AloneClock clock_;
   machine::LinkCrowding crowding_;
   const double o_post_s_;
+  const double post_more_s_;  // on a queue pair that threads share
   const double o_complete_s_;
   sched::Trace trace_;
   std::unique_ptr<machine::Execution> execution_;

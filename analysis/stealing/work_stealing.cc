@@ -41,6 +41,9 @@ void check_platform(const machine::Platform& platform) {
     throw Unsupported(
         "steal: completions that cost the processor; expected a platform without those figures");
   }
+  if (platform.node.post_more_s() > 0) {
+    throw Unsupported("steal: queue pairs that threads share; expected threads_per_qp=1");
+  }
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "steal: acknowledgements that use the ports; expected a platform without ack");

@@ -9,6 +9,7 @@ using sched::RankId;
 Ways::Ways(const machine::Platform& platform, const machine::Wiring& wiring)
     : ranks_(wiring.rank_count()),
       overhead_s_(sched::seconds(platform.o_post) + sched::seconds(platform.o_complete)),
+      post_more_s_(platform.node.post_more_s()),
       framing_(wiring.framing()),
       pcie_(wiring.pcie()),
       ways_(std::size_t{ranks_} * ranks_) {

@@ -50,11 +50,14 @@ class Ways {
   }
   /// How long a port is kept from its next large message after it has sent or received one, with
   /// one message under way and one receive posted: the acknowledgement or the credit comes back.
-  double pause_s(const Way& way) const { return 2 * (way.latency_s + overhead_s_); }
+  double pause_s(const Way& way) const {
+    return 2 * (way.latency_s + overhead_s_ + (way.local ? 0 : post_more_s_));
+  }
 
  private:
   std::uint32_t ranks_;
-  double overhead_s_;  // of the CPU, for one event of a message
+  double overhead_s_;   // of the CPU, for one event of a message
+  double post_more_s_;  // on a queue pair that threads share
   machine::Framing framing_;
   machine::Pcie pcie_;
   std::vector<Way> ways_;

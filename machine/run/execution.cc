@@ -39,7 +39,6 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       clock_(clock),
       watch_(setting.watch),
       uses_(setting.uses),
-      o_post_s_(sched::seconds(setting.platform.o_post)),
       o_complete_s_(sched::seconds(setting.platform.o_complete)),
       gap_s_(sched::seconds(setting.platform.gap)),
       read_s_(read_s(setting.platform, false)),

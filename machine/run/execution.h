@@ -279,7 +279,6 @@ class Execution final : public DrivenRun {
   const std::span<LaneUse> uses_;  // of every lane; empty if nobody asks
 
   // The platform's times, in seconds.
-  const double o_post_s_;
   const double o_complete_s_;
   const double gap_s_;
   const double read_s_;

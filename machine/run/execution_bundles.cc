@@ -38,7 +38,7 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
       post_bundle(ahead, hold_s);
       hold_s += bundle_post_s(ahead);
     }
-    hold_s += o_post_s_;
+    hold_s += post_time_s(schedule_, platform_, o);
     if (completions_.any()) hold_s += completions_.signal_s(id);
   }
   if (adds_up()) {
@@ -56,7 +56,8 @@ void Execution::post_bundle(OpId oldest, double wait_s) {
 
 // One signal for all of it.
 double Execution::bundle_post_s(OpId oldest) const {
-  return completions_.any() ? o_post_s_ + completions_.signal_s(oldest) : o_post_s_;
+  const double post_s = post_time_s(schedule_, platform_, op(oldest));
+  return completions_.any() ? post_s + completions_.signal_s(oldest) : post_s;
 }
 
 // How many completions its own waits for.

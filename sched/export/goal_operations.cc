@@ -90,10 +90,10 @@ GoalOperation GoalOperations::of(OpId id) const {
       refuse(id, fmt::format("has no counterpart in {}", dialect_.tool));
     case OpKind::kCalc:
     case OpKind::kDelay:
+    case OpKind::kReduce:  // that counts; of others it is 0
       out.amount = whole_ticks(schedule_.arguments(op).duration, dialect_.ticks_per_ns);
       return out;
     case OpKind::kCopy:
-    case OpKind::kReduce:
     case OpKind::kFlush:
     case OpKind::kJoin:
       return out;

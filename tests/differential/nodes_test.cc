@@ -6,6 +6,7 @@
 #include "analysis/advice/makespan_floor.h"
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
@@ -60,6 +61,32 @@ TEST(Nodes, AreTheSameOnSimgridAndWithEvents) {
   EXPECT_GT(shared, 300);
 }
 
+// What threads share, and NICs away from their ranks: with one NIC a machine, or a few.
+TEST(Nodes, WhoseThreadsShareAreTheSameOnSimgridAndWithEvents) {
+  int compared = 0;
+  int told_apart = 0;
+  for (std::uint32_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = testing::wide_schedule(dice, seed);
+    Platform platform =
+        random_nodes(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
+    testing::random_sharing(dice, platform);
+    if (dice.one_in(3)) platform.node.rails.count = 2;
+    const std::string what = "seed " + std::to_string(seed) + " on " + platform.spec();
+    const Trace events = analysis::run_events({schedule, platform});
+    if (events.contended) continue;  // more than the event engine knows
+    testing::expect_equal(sim::run_simgrid({schedule, platform}), events, what);
+    testing::expect_equal(analysis::run_flows({schedule, platform}), events, what);
+    ++compared;
+    Platform without = platform;
+    without.node.qp_sharer = without.node.update_sharer = without.node.numa_hop = {};
+    const double plain_s = analysis::run_events({schedule, without}).makespan_s();
+    told_apart += events.makespan_s() != plain_s ? 1 : 0;
+  }
+  EXPECT_GT(compared, 200);
+  EXPECT_GT(told_apart, 60);
+}
+
 TEST(Nodes, OfOneRankAreWhatRanksWere) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     Dice dice(seed);
@@ -69,6 +96,7 @@ TEST(Nodes, OfOneRankAreWhatRanksWere) {
     node.node.zones = 2;
     node.node.memory_latency = sched::Time{7};
     node.node.cpu_atomic = node.node.cpu_atomic_sharer = sched::Time{900'000};
+    node.node.qp_sharer = node.node.update_sharer = node.node.numa_hop = sched::Time{900'000};
     const Trace a = analysis::run_events({schedule, plain});
     const Trace b = analysis::run_events({schedule, node});
     for (std::size_t i = 0; i < a.ops.size(); ++i) {
@@ -84,7 +112,8 @@ TEST(Nodes, HaveAFloorThatNoRunBeats) {
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     Dice dice(seed);
     const Schedule schedule = testing::wide_schedule(dice, 1 + 3 * seed + seed % 2);
-    const Platform platform = random_nodes(dice, NicDiscipline::kSerial);
+    Platform platform = random_nodes(dice, NicDiscipline::kSerial);
+    if (seed % 3 == 0) testing::random_sharing(dice, platform);
     const machine::Wiring wiring(platform, schedule.rank_count());
     const double floor_s = analysis::makespan_floor_s({schedule, platform, wiring});
     const double run_s = analysis::run_analytic({schedule, platform, wiring}).makespan_s();

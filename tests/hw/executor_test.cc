@@ -127,6 +127,7 @@ TEST_P(Providers, SumsAndCallsProveTheirBytes) {
         "alltoall:ranks=7,bytes=500,block=300,by=bruck",
         "call:ranks=4,bytes=64,messages=40,chunk=512,chunk-limit=2,notify=consume",
         "call-return:ranks=3,bytes=24,messages=30,chunk=256,chunk-limit=3,handler=2us",
+        "call:ranks=3,bytes=64,messages=20,reads=count,handler=1us",
         "call-buffer-read:ranks=3,bytes=3000,messages=9",
         "broadcast-buffer-write:ranks=7,bytes=3000,messages=20,chunk=128,chunks=1,chunk-limit=2",
         "broadcast:ranks=4,bytes=8,messages=40,via=send,slots=4"}) {

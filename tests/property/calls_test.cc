@@ -33,6 +33,9 @@ class Calls : public ::testing::TestWithParam<std::string> {
   static const char* reads_less() {
     return GetParam() == "call-return" ? "" : ",chunk=64,chunk-limit=2,slots=3,reads=identifier";
   }
+  static const char* counts() {
+    return GetParam() == "call-return" ? "" : ",chunk=64,slots=3,reads=count,handler=2ns";
+  }
 };
 
 std::string defect(const std::string& text) {
@@ -45,9 +48,10 @@ TEST_P(Calls, AreProvedForAllSmallSeries) {
     for (const std::uint32_t m : {1u, 2u, 5u, 13u}) {
       for (const char* via : {"write", "send"}) {
         for (const char* notify : {"transmit", "consume"}) {
-          for (const char* room : {"", ",chunk=100,chunks=1,chunk-limit=2,slots=3,signal=4",
-                                   reads_less(), ",chunk=64,chunks=2,chunk-limit=3,slots=2",
-                                   ",chunk=40,chunk-limit=1,slots=1,signal=1"}) {
+          for (const char* room :
+               {"", ",chunk=100,chunks=1,chunk-limit=2,slots=3,signal=4", reads_less(), counts(),
+                ",chunk=64,chunks=2,chunk-limit=3,slots=2",
+                ",chunk=40,chunk-limit=1,slots=1,signal=1"}) {
             ASSERT_EQ(
                 defect(fmt::format("{}:ranks={},bytes={},messages={},root={},via={},notify={}{}",
                                    GetParam(), n, n * m % 3 * 10, m, m % n, via, notify, room)),
@@ -62,7 +66,7 @@ TEST_P(Calls, AreProvedForAllSmallSeries) {
 // A call that reads another record, is left out of the state or is added twice, or a buffer that
 // comes to another place, breaks the contract.
 TEST_P(Calls, EveryCallIsRunOnce) {
-  for (const std::string how : {",via=write", ",via=send", reads_less()}) {
+  for (const std::string how : {",via=write", ",via=send", reads_less(), counts()}) {
     const Schedule sound = compile(
         parse_spec(fmt::format("{}:ranks=4,bytes=16,messages=4,signal=0{}", GetParam(), how)));
     std::uint32_t handlers = 0;
@@ -75,10 +79,13 @@ TEST_P(Calls, EveryCallIsRunOnce) {
         twice ? reads.push_back(reads.back()) : reads.pop_back();
         const Diagnostics found = verify(draft.build());
         ASSERT_FALSE(found.empty()) << GetParam() << " op " << i;
-        EXPECT_EQ(found.front().code, Code::kPost);
+        // The first that is counted has nothing to add to.
+        EXPECT_EQ(found.front().code, draft.ops[i].reads.empty() ? Code::kSize : Code::kPost);
       }
     }
-    EXPECT_EQ(handlers, (GetParam().starts_with("broadcast") ? 4u : 3u) * 3);
+    // The first is a copy, unless it is counted.
+    const bool counted = how.find("count") != std::string::npos;
+    EXPECT_EQ(handlers, (GetParam().starts_with("broadcast") ? 4u : 3u) * (counted ? 4 : 3));
   }
 }
 
@@ -102,6 +109,27 @@ TEST(CallReads, AnIdentifierTakesTheTimeOfAWord) {
   ASSERT_EQ(counted.contract().post.size(), 1u);
   EXPECT_EQ(counted.contract().post[0].slice.bytes, 8u);
   EXPECT_EQ(counted.contract().post[0].terms, 3u);
+}
+
+// A function that is counted takes its own time, and none for what it reads.
+TEST(CallReads, ACountTakesTheTimeOfTheFunction) {
+  const Schedule s = compile(
+      parse_spec("call:ranks=2,bytes=4KiB,messages=3,reads=count,handler=2ns,signal=0,via=send"));
+  const sched::Trace trace = analysis::run_events({s, machine::load_platform("fdr-4node")});
+  std::uint32_t counts = 0;
+  for (std::uint32_t i = 0; i < s.op_count(); ++i) {
+    const Op& op = s.ops()[i];
+    EXPECT_NE(op.kind, OpKind::kCalc);
+    EXPECT_NE(op.kind, OpKind::kCopy);
+    if (op.kind != OpKind::kReduce) continue;
+    EXPECT_EQ(s.slices(op.writes).front().bytes, 8u);
+    EXPECT_NEAR(trace.ops[i].done_s - trace.ops[i].issued_s, 2e-9, 1e-18);
+    EXPECT_EQ(op.step, counts++);
+  }
+  EXPECT_EQ(counts, 3u);
+  ASSERT_EQ(s.contract().post.size(), 1u);
+  EXPECT_EQ(s.contract().post[0].slice.bytes, 8u);
+  EXPECT_EQ(s.contract().post[0].terms, 3u);
 }
 
 // Where a chunk is used again only because its consumed offset came back, the proof fails without.
@@ -225,6 +253,10 @@ TEST(CallSpec, RoundTripsAndSaysWhatIsWrong) {
   EXPECT_THAT(spec_error("call:ranks=9,bytes=8,messages=2147483648"), HasSubstr("operations"));
   EXPECT_THAT(spec_error("call-return:ranks=2,bytes=8,reads=identifier"),
               HasSubstr("reads: identifier; expected all"));
+  EXPECT_EQ(spec_error("call-return:ranks=2,bytes=8,reads=count,handler=2ns"),
+            "reads: count; expected all, since the result is of what was read");
+  EXPECT_EQ(spec_error("call:ranks=2,bytes=8,reads=count"),
+            "handler: 0; expected more than 0 with reads=count, whose calls take that");
 }
 
 }  // namespace

@@ -108,6 +108,22 @@ TEST(Float, IsExactOnNodes) {
   EXPECT_LT(refused, 200);
 }
 
+TEST(Float, IsExactWhereThreadsShare) {
+  int refused = 0;
+  for (std::uint32_t seed = 0; seed < 150 && !HasFatalFailure(); ++seed) {
+    Sample sample = random_nodes(seed);
+    Dice dice(seed + 5'000);
+    testing::random_sharing(dice, sample.platform);
+    sample.what += " and " + sample.platform.spec();
+    try {
+      expect_floats(sample);
+    } catch (const Unsupported&) {
+      ++refused;  // a word of both kinds
+    }
+  }
+  EXPECT_LT(refused, 60);
+}
+
 // Hosts of several NICs, with one rank or several.
 Sample random_railed(std::uint32_t seed) {
   Sample sample = seed % 3 == 0   ? random_nodes(seed)

@@ -121,9 +121,18 @@ class FrozenRun {
     if (op(i).kind == Kind::kRecv && platform_.o_post_recv) {
       return s(*platform_.o_post_recv) + delay_s;
     }
-    if (posted(op(i).kind)) return s(platform_.o_post) + delay_s;
+    if (posted(op(i).kind)) {
+      const bool shared = op(i).kind != Kind::kRecv && !local(i);
+      const int others = static_cast<int>(platform_.node.threads_per_qp) - 1;
+      return s(platform_.o_post) + (shared ? others * s(platform_.node.qp_sharer) : 0) + delay_s;
+    }
     if (op(i).kind == Kind::kCalc) return s(schedule_.arguments(op(i)).duration) + delay_s;
-    if (computes(op(i).kind)) return platform_.copy_s(schedule_.payload_bytes(op(i))) + delay_s;
+    if (computes(op(i).kind)) {
+      const bool update = op(i).kind == Kind::kReduce && schedule_.bytes(op(i).writes) <= 64;
+      const int others = update ? static_cast<int>(platform_.node.threads) - 1 : 0;
+      return platform_.copy_s(schedule_.payload_bytes(op(i))) +
+             others * s(platform_.node.update_sharer) + delay_s;
+    }
     return 0;
   }
   // Whether a completion of it is seen by a look, and what that takes.
@@ -153,11 +162,16 @@ class FrozenRun {
   }
   // The same both ways.
   double latency_s(std::uint32_t i) const {
-    if (!local(i)) return s(platform_.latency);
+    if (!sched::is_initiator(op(i).kind)) return 0;  // nobody asks
     const sched::Channel& channel = schedule_.channel(op(i).channel);
     const auto zone = [&](sched::RankId rank) {
       return rank.value % platform_.node.ranks * platform_.node.zones / platform_.node.ranks;
     };
+    if (!local(i)) {
+      // Of a machine's only NIC, which is in its first zone.
+      const int hops = (zone(channel.src) != 0 ? 1 : 0) + (zone(channel.dst) != 0 ? 1 : 0);
+      return s(platform_.latency) + hops * s(platform_.node.numa_hop);
+    }
     const bool far = zone(channel.src) != zone(channel.dst);
     return s(platform_.node.memory_latency) + (far ? s(platform_.node.zone_latency) : 0);
   }

@@ -94,6 +94,16 @@ inline void random_node(Dice& random, machine::Platform& p) {
   p.nic_read = sched::Time{random.pick({0, 500'000})};
 }
 
+/// Threads that share what their processes have, and NICs in one of the zones: of a node as above.
+inline void random_sharing(Dice& random, machine::Platform& p) {
+  p.node.threads_per_qp = 1 + random.below(3);
+  p.node.threads = p.node.threads_per_qp * (1 + random.below(2));
+  p.node.ranks = p.node.threads * (1 + random.below(2));
+  p.node.qp_sharer = sched::Time{random.pick({0, 130'000, 450'000})};
+  p.node.update_sharer = sched::Time{random.pick({0, 41'000, 300'000})};
+  p.node.numa_hop = sched::Time{random.pick({0, 60'000, 700'000})};
+}
+
 /// Two to four NICs a host, on the leaf switches of a network that takes them, or on one switch.
 /// What is between switches may be narrow.
 inline void random_rails(Dice& random, machine::Platform& p, bool may_share) {

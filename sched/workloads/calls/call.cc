@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -165,11 +166,15 @@ class CallPrograms {
 
   void handle(CallNode& node, std::uint32_t m, OpId ready) {
     const OpPlace at{node.rank, m};
-    const OpId run = out_.calc(at, spec_.handler, {ready, node.last});
     const Slice state{node.state, 0, memory_.read_bytes()};
     Slice read = memory_.record(node, m);
     read.bytes = state.bytes;
-    node.last = out_.accumulate(at, state, read, m == 0, {run});
+    if (options_.reads == CallReads::kCount) {
+      node.last = count(at, state, read, m == 0, {ready, node.last});
+    } else {
+      const OpId run = out_.calc(at, spec_.handler, {ready, node.last});
+      node.last = out_.accumulate(at, state, read, m == 0, {run});
+    }
     node.consumed_by[m].push_back(node.last);
     if (memory_.is_root(node)) return;
     if (memory_.shape().carries == Carries::kReturned) {
@@ -178,6 +183,16 @@ class CallPrograms {
       node.told.push_back(out_.put(at, node.sync, memory_.mark_of(node),
                                    memory_.word(node.words, m), Notify::kFlag, {node.last}));
     }
+  }
+
+  // Nothing stands in the word before the first.
+  OpId count(const OpPlace& at, const Slice& word, const Slice& operand, bool first,
+             std::initializer_list<OpId> after) {
+    OpArguments arguments;
+    arguments.duration = spec_.handler;
+    const Op op = first ? out_.op(OpKind::kReduce, at, {}, operand, word)
+                        : out_.op(OpKind::kReduce, at, {}, {word, operand}, word);
+    return out_.add(op, arguments, after);
   }
 
   // The result is what the arguments add up to so far.
@@ -243,9 +258,13 @@ class CallPrograms {
 
 Schedule make(const Spec& spec, CallShape shape) {
   check(spec);
-  if (shape.carries == Carries::kReturned &&
-      spec.own<CallOptions>().reads == CallReads::kIdentifier) {
-    throw InputError("reads: identifier; expected all, since the result is of what was read");
+  const CallReads reads = spec.own<CallOptions>().reads;
+  if (shape.carries == Carries::kReturned && reads != CallReads::kAll) {
+    throw InputError(fmt::format("reads: {}; expected all, since the result is of what was read",
+                                 reads == CallReads::kCount ? "count" : "identifier"));
+  }
+  if (reads == CallReads::kCount && spec.handler.count() <= 0) {
+    throw InputError("handler: 0; expected more than 0 with reads=count, whose calls take that");
   }
   return CallPrograms(spec, shape).run();
 }
@@ -286,7 +305,7 @@ constexpr auto kCallOptions = option_list(
     count_option<&CallOptions::signal>("signal", "0 or more",
                                        "calls: posts per one that is waited for, 0: none", 0),
     kHandlerOption,
-    choice_option<&CallOptions::reads>("reads", "all|identifier",
+    choice_option<&CallOptions::reads>("reads", "all|identifier|count",
                                        "calls: what a function reads of its record"),
     choice_option<&CallOptions::aggregation>("aggregation", "none|trad|ovfl",
                                              "calls: records gathered in queues"),

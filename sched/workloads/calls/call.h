@@ -10,7 +10,7 @@ enum class CallVia : std::uint8_t { kWrite, kSend };
 /// What a caller is notified of: that its call is transmitted, or that the target has run it.
 enum class CallNotify : std::uint8_t { kTransmit, kConsume };
 /// What a function reads of its record.
-enum class CallReads : std::uint8_t { kAll, kIdentifier };
+enum class CallReads : std::uint8_t { kAll, kIdentifier, kCount };
 
 /// What calls are told beside.
 struct CallOptions {
@@ -48,7 +48,9 @@ struct CallOptions {
 /// The handler is a calc of Spec::handler on the target's lane 0, and then a reduce that
 /// adds the record to the target's state: handlers run in the order of their channel. With
 /// reads=identifier it adds the identifier alone, as an empty function leaves its arguments unread:
-/// the reduce takes the time of 8 bytes, and of the arguments nothing is proved. Every
+/// the reduce takes the time of 8 bytes, and of the arguments nothing is proved. With reads=count
+/// it is counted: a reduce of the same words takes Spec::handler, which is an empty function's
+/// time, and stands for both. So a run proves as much, and no byte of a record takes time. Every
 /// `signal`-th post of a channel is waited for before the next one (selective signalling,
 /// section 4.1; 0: none is). The caller's last operation joins its notifications: with
 /// notify=transmit the last completion of every channel, with notify=consume a word per call that
@@ -62,8 +64,9 @@ struct CallOptions {
 ///
 /// The contract: every target's state is the sum of all records, each once, and every buffer is
 /// there. Result m of call-return is the sum of what calls 0 … m carried, which also says in what
-/// order they ran. Throw InputError for options out of their range, and for reads=identifier where
-/// a result comes back, which is of what was read.
+/// order they ran. Throw InputError for options out of their range, for reads=identifier or count
+/// where a result comes back, which is of what was read, and for reads=count of functions that take
+/// no time.
 Schedule call(const Spec& spec);
 Schedule call_buffer_write(const Spec& spec);
 Schedule call_buffer_read(const Spec& spec);

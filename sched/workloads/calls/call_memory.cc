@@ -13,7 +13,7 @@ CallMemory::CallMemory(const Spec& spec, CallShape shape, ProgramWriter& out)
       one_sided_(options_.via == CallVia::kWrite),
       in_record_(shape.carries == Carries::kInRecord || shape.carries == Carries::kReturned),
       record_(kCallWord + (in_record_ ? spec.multicast.bytes : 0)),
-      read_(options_.reads == CallReads::kIdentifier ? kCallWord : record_),
+      read_(options_.reads == CallReads::kAll ? record_ : kCallWord),
       stride_(record_ + (one_sided_ ? kCallWord : 0)),
       chunks_(spec, stride_),
       notifies_(options_.notify == CallNotify::kConsume && shape.carries != Carries::kReturned),

@@ -178,6 +178,14 @@ TEST(Calibrate, FindsTheRateThatMessagesGet) {
   EXPECT_EQ(found.platform.spec(), plain.spec());
 }
 
+// A post and a latency that were measured have in them whoever shared the queue pair, and the hops.
+TEST(Calibrate, LeavesNeitherSharersNorHopsBehind) {
+  machine::Platform shared = base();
+  shared.node.qp_sharer = shared.node.numa_hop = sched::Time{100'000};
+  const machine::Platform truth = machine_of(kMachine);
+  EXPECT_EQ(calibrate(all_kinds(truth), shared).platform.spec(), truth.spec());
+}
+
 // What was measured has in it whatever the base said of signals and looks.
 TEST(Calibrate, LeavesNoCostOfCompletionsBehind) {
   machine::Platform costly = base();

@@ -24,6 +24,37 @@ inline MessageCase copy_holds_its_lane() {
           {{copy, 0, 0, 10}, {behind, 11, 11, 19}, {beside, 1, 1, 9}, {reduce, 1, 1, 11}}};
 }
 
+inline MessageCase counting_takes_its_own_time() {
+  Program p(2);
+  const ChannelId c = p.channel(0, 1);
+  const ChannelId d = p.channel(1, 0);
+  const OpId send = p.send(c, 10'000);
+  const OpId recv = p.recv(c, 10'000);
+  sched::Op word;
+  word.kind = sched::OpKind::kReduce;
+  word.rank = RankId(1);
+  const sched::Slice operands[] = {p.word(1, 0), p.word(1, 1)};
+  word.reads = p.builder().add_slices(operands);
+  word.writes = p.builder().add_slice(p.word(1, 0));
+  sched::OpArguments arguments;
+  arguments.duration = us(3);
+  const OpId count = p.builder().add(word, arguments);
+  const OpId copy = p.copy(1, 20'000);
+  const OpId back = p.put(d, 0);
+  p.after({recv}, count);
+  p.after({count}, back);
+  // The message arrives at 14, and is seen at 16. The word is counted until 19, where its 16 bytes
+  // would have taken until 16.008. The copy has gone before.
+  return {"counting takes its own time",
+          p.build(),
+          round_platform(),
+          {{send, 1, 1, 19},
+           {recv, 1, kAny, 16},
+           {count, 16, 16, 19},
+           {copy, 1, 1, 11},
+           {back, 20, 20, 28}}};
+}
+
 inline MessageCase delay_and_join() {
   Program p(2);
   const OpId delay = p.delay(0, us(7));
@@ -163,6 +194,7 @@ inline MessageCase constant_noise() {
 inline std::vector<MessageCase> lane_cases() {
   std::vector<MessageCase> cases;
   cases.push_back(copy_holds_its_lane());
+  cases.push_back(counting_takes_its_own_time());
   cases.push_back(delay_and_join());
   cases.push_back(channel_order());
   cases.push_back(issue_order(machine::IssuePolicy::kInOrder));

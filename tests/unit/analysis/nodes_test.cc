@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
+#include "tests/support/input_error.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/message_case.h"
 
@@ -108,6 +109,114 @@ TEST(Nodes, RanksShareTheGap) {
   Platform platform = nodes_of(3);
   platform.gap = us(4);
   expect_case({"shared gap", p.build(), platform, expected});
+}
+
+TEST(Nodes, ThreadsOfAQueuePairMakeItsPostsLonger) {
+  const auto made = [](double far_us) {
+    Program p(6);
+    const OpId far = p.put(p.channel(0, 3), 10'000);
+    const OpId near = p.put(p.channel(0, 1), 10'000);
+    const OpId get = p.get(p.channel(1, 4), 2'000);
+    const ChannelId c = p.channel(2, 5);
+    const OpId send = p.send(c, 0);
+    const OpId recv = p.recv(c, 0);
+    // The first post takes o_post and half a microsecond for each other thread of the pair; that of
+    // a message in memory takes o_post alone, and so does that of a receive. The get asks for 3 us,
+    // its answer takes 2 and 3 more; the message without bytes takes no time of its own.
+    return MessageCase{"threads of a pair",
+                       p.build(),
+                       nodes_of(3),
+                       {{far, far_us, far_us, far_us + 18},
+                        {near, far_us + 1, far_us + 1, far_us + 9},
+                        {get, far_us, far_us + 3, far_us + 10},
+                        {send, far_us, far_us, far_us + 8},
+                        {recv, 1, kAny, far_us + 5}}};
+  };
+  MessageCase all = made(2);
+  all.platform.node.threads = all.platform.node.threads_per_qp = 3;
+  all.platform.node.qp_sharer = us(0.5);
+  expect_case(all);
+  // Threads that have queue pairs of their own.
+  MessageCase none = made(1);
+  none.platform.node.threads = 3;
+  none.platform.node.qp_sharer = us(0.5);
+  expect_case(none);
+}
+
+TEST(Nodes, ThreadsOfAQueuePairShareItForABundleOnce) {
+  Program p(4);
+  const ChannelId c = p.channel(0, 2);
+  sched::Channel& channel = p.builder().channel(c);
+  channel.bundle = sched::Bundle::kTraditional;
+  channel.bundle_bytes = 3'000;
+  const OpId first = p.put(c, 1'000);
+  const OpId last = p.put(c, 2'000);
+  Platform platform = nodes_of(2);
+  platform.node.threads = platform.node.threads_per_qp = 2;
+  platform.node.qp_sharer = us(0.5);
+  // Gathered at 0.5 and at 1.5, whose turn posts the bundle until 3.
+  expect_case({"a bundle on a shared pair",
+               p.build(),
+               platform,
+               {{first, 0.5, 3, 14}, {last, 1.5, 3, 14}}});
+}
+
+TEST(Nodes, ThreadsMakeUpdatesLonger) {
+  Program p(3);
+  const OpId word = p.reduce(0, 8);
+  const OpId line = p.reduce(1, 64);
+  const OpId more = p.reduce(2, 100);
+  const sched::Schedule schedule = p.build();
+  Platform platform = nodes_of(3);
+  platform.node.threads = 3;
+  platform.node.update_sharer = us(0.25);
+  // Both operands are read at 2000 bytes a microsecond; what is no more than a line waits for it.
+  expect_case({"threads of a process",
+               schedule,
+               platform,
+               {{word, 0, 0, 0.508}, {line, 0, 0, 0.564}, {more, 0, 0, 0.1}}});
+  platform.node.threads = 1;
+  expect_case({"processes of one thread",
+               schedule,
+               platform,
+               {{word, 0, 0, 0.008}, {line, 0, 0, 0.064}, {more, 0, 0, 0.1}}});
+}
+
+TEST(Nodes, RanksAwayFromTheNicPayForTheHop) {
+  Program p(4);
+  const OpId get = p.get(p.channel(0, 3), 2'000);
+  const OpId one = p.put(p.channel(1, 2), 10'000);
+  const OpId memory = p.put(p.channel(2, 3), 10'000);
+  const OpId both = p.put(p.channel(3, 1), 10'000);
+  const sched::Schedule schedule = p.build();
+  Platform platform = nodes_of(2);
+  platform.node.zones = 2;
+  platform.node.numa_hop = us(0.5);
+  // The NICs are in zone 0, where ranks 0 and 2 are. 3.5 or 4 us each way. The get asks rank 3,
+  // which is away, and its answer comes from there. Memory has no NIC: 0.75 between the zones.
+  expect_case({"one NIC",
+               schedule,
+               platform,
+               {{get, 1, 4.5, 12}, {one, 1, 1, 20}, {memory, 1, 1, 9.5}, {both, 1, 1, 21}}});
+  // Each rank its own NIC, in its zone.
+  platform.node.rails.count = 2;
+  expect_case({"a NIC in each zone",
+               schedule,
+               platform,
+               {{get, 1, 4, 11}, {one, 1, 1, 19}, {memory, 1, 1, 9.5}, {both, 1, 1, 19}}});
+}
+
+TEST(Nodes, HopsThatTakeForEverAreRefused) {
+  Platform platform = nodes_of(2);
+  platform.node.zones = 2;
+  platform.node.numa_hop = sched::kForever - sched::Time{1};
+  Program p(4);
+  p.put(p.channel(1, 3), 0);
+  const sched::Schedule schedule = p.build();
+  EXPECT_EQ(testing::error_of([&] {
+              analysis::run_events({schedule, platform});
+            }),
+            "numa_hop: a way takes 106 days or more with it; expected less");
 }
 
 TEST(Nodes, SlowPairsAreSlowInMemoryToo) {

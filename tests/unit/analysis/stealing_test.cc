@@ -314,6 +314,10 @@ TEST(Stealing, RefusesWhatItDoesNotKnow) {
   const StealOptions good = options_of("T1", 3, 2);
   EXPECT_EQ(refusal(good, "fractus"), "no error");
   EXPECT_THAT(refusal(good, "star:o_poll=1us"), HasSubstr("completions that cost the processor"));
+  EXPECT_EQ(refusal(good,
+                    "star:ranks_per_node=2,threads_per_process=2,threads_per_qp=2,"
+                    "qp_sharer=1ns"),
+            "steal: queue pairs that threads share; expected threads_per_qp=1");
   EXPECT_THAT(refusal(good, "star:ack=64"), HasSubstr("acknowledgements that use the ports"));
   EXPECT_THAT(refusal(good, "star:switches=switch"), HasSubstr("ranks that are switches"));
   EXPECT_THAT(refusal(good, "fat-tree:arity=4,routing=adaptive"), HasSubstr("routing=adaptive"));

@@ -139,6 +139,12 @@ Platform random_platform(std::mt19937_64& random) {
   platform.node.zone_latency = maybe_time();
   platform.node.cpu_atomic = maybe_time();
   platform.node.cpu_atomic_sharer = maybe_time();
+  if (random() % 2 == 0) platform.node.threads_per_qp = platform.node.threads;
+  platform.node.qp_sharer = maybe_time();
+  platform.node.update_sharer = maybe_time();
+  if (platform.topology.kind() != TopologyKind::kSimgridFile) {
+    platform.node.numa_hop = maybe_time();
+  }
   platform.node.own_in_memory = random() % 2 == 0;
   return platform;
 }
@@ -207,6 +213,31 @@ TEST(PlatformSpec, StatesWhatNodesOfSeveralRanksAre) {
   EXPECT_THAT(error("star:ranks=2"), HasSubstr("unknown key 'ranks'; expected one of"));
   EXPECT_THAT(error_of([&] { platform_from_toml("[node]\nrank = 2\n", "p.toml"); }),
               StartsWith("p.toml:2"));
+}
+
+TEST(PlatformSpec, StatesWhatThreadsShare) {
+  const std::string what =
+      "ranks_per_node=8,threads_per_process=4,threads_per_qp=2,qp_sharer=100ns,update_sharer=41ns,"
+      "numa_hop=60ns";
+  const Platform platform = parse_platform_spec("star:" + what);
+  EXPECT_THAT(platform.spec(),
+              ::testing::EndsWith(",interleave=4KiB,ranks_per_node=8,threads_per_process=4,"
+                                  "threads_per_qp=2,qp_sharer=100ns,update_sharer=41ns,"
+                                  "numa_hop=60ns"));
+  EXPECT_EQ(platform_from_toml("[node]\nranks = 8\nthreads_per_process = 4\nthreads_per_qp = 2\n"
+                               "qp_sharer = \"100ns\"\nupdate_sharer = \"41ns\"\n"
+                               "numa_hop = \"60ns\"\n[network]\ntopology = \"star\"\n",
+                               "p.toml")
+                .spec(),
+            platform.spec());
+  const auto error = [](const std::string& text) {
+    return error_of([&] { parse_platform_spec(text); });
+  };
+  EXPECT_EQ(error("star:ranks_per_node=6,threads_per_process=6,threads_per_qp=4"),
+            "platform 'star:ranks_per_node=6,threads_per_process=6,threads_per_qp=4': "
+            "threads_per_qp is 4; expected a divisor of threads_per_process, 6");
+  EXPECT_THAT(error("simgrid:file=net.xml,numa_hop=1us"),
+              HasSubstr("simgrid takes no key 'numa_hop'"));
 }
 
 TEST(PlatformSpec, StatesWhatPacketsAndLinesAdd) {
@@ -328,6 +359,10 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.node.zone_latency += Time{1}; });
     with([](Platform& p) { p.node.cpu_atomic += Time{1}; });
     with([](Platform& p) { p.node.cpu_atomic_sharer += Time{1}; });
+    with([](Platform& p) { p.node.threads_per_qp += 1; });
+    with([](Platform& p) { p.node.qp_sharer += Time{1}; });
+    with([](Platform& p) { p.node.update_sharer += Time{1}; });
+    with([](Platform& p) { p.node.numa_hop += Time{1}; });
     with([](Platform& p) { p.node.own_in_memory = !p.node.own_in_memory; });
     with([](Platform& p) { p.placement = {Placement::Kind::kRandom, ~p.placement.seed, ""}; });
     with([](Platform& p) { p.topology = {Torus{{7}}, {}, {}}; });
@@ -343,7 +378,7 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.topology = {FatTree{{7, 7}, {1, 1}, {1, 2}}, {}, {}}; });
     with([](Platform& p) { p.topology = {SimgridFile{"other.xml"}, {}, {}}; });
     const bool by_simgrid = base.topology.kind() == TopologyKind::kSimgridFile;
-    ASSERT_EQ(texts.size(), by_simgrid ? 35u : 40u) << base.spec();
+    ASSERT_EQ(texts.size(), by_simgrid ? 38u : 44u) << base.spec();
   }
 }
 

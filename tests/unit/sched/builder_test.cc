@@ -253,6 +253,24 @@ TEST(Builder, RefusesTablesThatDoNotFit) {
   EXPECT_EQ(with_op(OpKind::kGet, 0, on, {1, 1}, {0, 1}), "");
 }
 
+TEST(Builder, CountsWordsAlone) {
+  const auto with = [](std::uint64_t bytes, int picoseconds) {
+    ScheduleBuilder builder(1);
+    builder.add_buffer(RankId(0), 2 * bytes);
+    Op op = op_of(OpKind::kReduce, 0);
+    op.reads = builder.add_slices(std::vector<Slice>{{BufferId(0), 0, bytes}});
+    op.writes = builder.add_slice({BufferId(0), bytes, bytes});
+    OpArguments arguments;
+    arguments.duration = Time{picoseconds};
+    builder.add(op, arguments);
+    return refusal(builder);
+  };
+  EXPECT_EQ(with(8, 5), "");
+  EXPECT_EQ(with(8, -5), "op 0 (reduce) has a duration it cannot have");
+  EXPECT_EQ(with(16, 5), "op 0 (reduce) has a duration it cannot have");
+  EXPECT_EQ(with(4, 5), "op 0 (reduce) has a duration it cannot have");
+}
+
 TEST(Builder, RefusesArgumentsThatDoNotFit) {
   const auto with = [](OpKind kind, const OpArguments& arguments) {
     ScheduleBuilder builder(1);
