@@ -26,7 +26,7 @@ std::span<const Experiment> experiments() {
       kRdmaVsRpcTable1, kRdmaVsRpcFig3, kRdmaVsRpcTables23, kRdmaVsRpcFig4,
       kRdmaVsRpcFig5,   kRdmaVsRpcFig6, kOffloadPreemption, kPriorityInversionOffload,
       kSeriemaFig2,     kSeriemaFig3,   kSeriemaTable2,     kGrappaAggregation,
-      kGrappaHierarchy, kGrappaUts,     kGrappaBfs};
+      kGrappaHierarchy, kGrappaUts,     kGrappaContexts,    kGrappaBfs};
   return kExperiments;
 }
 

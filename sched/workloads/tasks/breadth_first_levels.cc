@@ -202,13 +202,14 @@ Schedule breadth_first_by_levels(const Spec& spec) {
 }
 
 // Of a message: a put, a poll, a calc and a copy; of a rank and level also a scan and a barrier's.
-// The graph and the words take memory as so many operations would.
+// The graph, the words and what is kept of each pair of ranks take memory as so many operations
+// would.
 std::uint64_t breadth_first_levels_ops(const Spec& spec) {
   checked(spec);
   const GraphOptions& graph = graph_options(spec);
   const std::uint64_t ranks = spec.multicast.ranks;
   const std::uint64_t messages = std::min(2 * drawn_edges(graph), kMostLevels * ranks * ranks);
-  const std::uint64_t kept = drawn_edges(graph) / 8 + (1ull << graph.scale);
+  const std::uint64_t kept = drawn_edges(graph) / 8 + (1ull << graph.scale) + ranks * ranks / 8;
   return 4 * messages + kMostLevels * ranks * (2 + 3 * 12) + kept;
 }
 

@@ -10,13 +10,13 @@
 namespace slackline::sched {
 
 /// The graph, its homes and its root are those of breadth-first-search (breadth_first_search.h);
-/// what each edge does there, bulk does here, as the reference code of Graph 500 has it. In a level
-/// a rank scans the edges that leave those of its vertices that were reached last, for `work` an
-/// edge. For each edge it writes a record of `record` bytes, which begins with the vertex that asks
-/// to be the parent. All records for one home go in one message, with a mark behind it. The home
-/// works `handler` for each record, and copies the records of those vertices that had no parent
-/// into their words. A rank has passed a level when what it sent was acknowledged, what came was
-/// worked on, and all others have come to the barrier. A step is a level.
+/// what is done there edge by edge is done here level by level. In a level a rank scans the edges
+/// that leave those of its vertices that were reached last, for `work` an edge. For each edge it
+/// writes a record of `record` bytes, which begins with the vertex that asks to be the parent. All
+/// records for one home go in one message, with a mark behind it. The home works `handler` for each
+/// record, and copies the records of those vertices that had no parent into their words. A rank has
+/// passed a level when what it sent was acknowledged, what came was worked on, and all others have
+/// come to the barrier. A step is a level.
 ///
 /// So there are as many operations as there are pairs of ranks and levels, and not edges. Exact are
 /// the edges of each rank in each level, the records and bytes of each message, and the parents:

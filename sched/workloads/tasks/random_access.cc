@@ -44,6 +44,10 @@ struct RandomAccessOptions {
 
 const RandomAccessOptions& own(const Spec& spec) { return spec.own<RandomAccessOptions>(); }
 
+bool is_owned(const Spec& spec) {
+  return own(spec).by == "cached" && own(spec).cache == CacheMode::kExclusive;
+}
+
 const Spec& checked(const Spec& spec) {
   const RandomAccessOptions& o = own(spec);
   if (o.accesses == 0) throw InputError("accesses: 0; expected at least 1 of each rank");
@@ -64,7 +68,7 @@ const Spec& checked(const Spec& spec) {
   }
   if (o.uses == 0) throw InputError("uses: 0; expected at least 1 of each acquire");
   const std::uint64_t words = o.words * spec.multicast.ranks;
-  if (o.cache == CacheMode::kExclusive && words < o.cache_bytes / kWord) {
+  if (is_owned(spec) && words < o.cache_bytes / kWord) {
     throw InputError(fmt::format("words: {} at all ranks; expected a block of {} at least", words,
                                  o.cache_bytes / kWord));
   }
@@ -75,9 +79,6 @@ const Spec& checked(const Spec& spec) {
   return spec;
 }
 
-bool is_owned(const Spec& spec) {
-  return own(spec).by == "cached" && own(spec).cache == CacheMode::kExclusive;
-}
 OwnedBlockOptions owned(const Spec& spec) {
   const RandomAccessOptions& o = own(spec);
   return {o.accesses, o.words * spec.multicast.ranks, o.cache_bytes, o.uses};
@@ -359,8 +360,11 @@ std::uint64_t random_access_ops(const Spec& spec) {
   if (own(spec).by == "cached") each = 4 + 2 * (o.cache_bytes / kGlobalBlock + 2);
   if (is_owned(spec)) each = owned_block_ops(spec, owned(spec));
   if (o.by != "cached" || is_owned(spec)) each += spec.own<TaskOptions>().work > Time{0} ? 1 : 0;
-  return spec.multicast.ranks * (std::min<std::uint64_t>(o.accesses, 1ull << 40) * each +
-                                 2 * spec.own<TaskOptions>().tasks);
+  std::uint64_t all = 0;
+  const bool beyond = __builtin_mul_overflow(o.accesses, each, &all) ||
+                      __builtin_add_overflow(all, 2ull * spec.own<TaskOptions>().tasks, &all) ||
+                      __builtin_mul_overflow(all, spec.multicast.ranks, &all);
+  return beyond ? ~std::uint64_t{0} : all;
 }
 
 namespace {
