@@ -135,7 +135,7 @@ TEST(IrregularSpecs, BadOnesAreNamed) {
            {"tree-search:ranks=2,tree=T3,depth=4", "binomial"},
            {"breadth-first-search:ranks=2,scale=25", "scale: 25"},
            {"breadth-first-levels:ranks=2,scale=25", "scale: 25"},
-           {"breadth-first-levels:ranks=2,edge-factor=0", "edge-factor: 0"},
+           {"breadth-first-levels:ranks=2,edge-factor=1025", "edge-factor: 1025"},
            {"breadth-first-levels:ranks=2,record=8", "record: 8 bytes"},
            {"breadth-first-levels:ranks=5000", "ranks: 5000; expected 1 to 4096"},
            {"breadth-first-levels:ranks=2,tasks=3", "tasks: not an option"},
