@@ -17,7 +17,7 @@ constexpr std::size_t kMostShown = 20;
 // Of which every operation is part of a call or a delegate, and what they leave is the contract's.
 bool is_of_calls(std::string_view pattern) {
   constexpr std::string_view kIrregular[] = {"random-access", "tree-search", "breadth-first-search",
-                                             "hex-search"};
+                                             "breadth-first-levels", "hex-search"};
   return pattern.starts_with("call") || pattern.starts_with("broadcast") ||
          std::ranges::find(kIrregular, pattern) != std::end(kIrregular);
 }

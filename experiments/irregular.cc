@@ -9,7 +9,10 @@
 namespace slackline::experiments {
 
 IrregularRun run_irregular(const std::string& spec, const machine::Platform& platform) {
-  const sched::Schedule schedule = sched::compile(sched::parse_spec(spec));
+  return run_irregular(sched::compile(sched::parse_spec(spec)), platform);
+}
+
+IrregularRun run_irregular(const sched::Schedule& schedule, const machine::Platform& platform) {
   IrregularRun run;
   run.ops = schedule.op_count();
   run.channels = schedule.channels().size();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "machine/platform.h"
+#include "sched/schedule.h"
 
 namespace slackline::experiments {
 
@@ -18,6 +19,8 @@ struct IrregularRun {
 
 /// Compiles a spec, runs it and counts.
 IrregularRun run_irregular(const std::string& spec, const machine::Platform& platform);
+/// The same of a schedule that is there.
+IrregularRun run_irregular(const sched::Schedule& schedule, const machine::Platform& platform);
 
 /// The share of all NICs' rates that `ranks` reach which all write `bytes` at a time, without
 /// waiting, to each other in turn, `messages` each.

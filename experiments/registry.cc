@@ -9,12 +9,12 @@
 namespace slackline::experiments {
 
 // Each is defined in its folder. A new experiment is one name here and one in the list below.
-extern const Experiment kGrappaAggregation, kGrappaBfs, kGrappaHierarchy, kGrappaUts,
-    kOffloadPreemption, kPriorityInversionOffload, kRdmaVsRpcFig3, kRdmaVsRpcFig4, kRdmaVsRpcFig5,
-    kRdmaVsRpcFig6, kRdmaVsRpcTable1, kRdmaVsRpcTables23, kRdmcAtomic, kRdmcDelays, kRdmcFig10,
-    kRdmcFig11, kRdmcFig12, kRdmcFig3, kRdmcFig4, kRdmcFig5, kRdmcFig6, kRdmcFig7, kRdmcFig8,
-    kRdmcFig9, kRdmcHybrid, kRdmcInversion, kRdmcLockstep, kRdmcRobustness, kRdmcSmall, kRdmcSteps,
-    kRdmcTable1, kRdmcWaiting, kSeriemaFig2, kSeriemaFig3, kSeriemaTable2;
+extern const Experiment kGrappaAggregation, kGrappaBfs, kGrappaContexts, kGrappaHierarchy,
+    kGrappaUts, kOffloadPreemption, kPriorityInversionOffload, kRdmaVsRpcFig3, kRdmaVsRpcFig4,
+    kRdmaVsRpcFig5, kRdmaVsRpcFig6, kRdmaVsRpcTable1, kRdmaVsRpcTables23, kRdmcAtomic, kRdmcDelays,
+    kRdmcFig10, kRdmcFig11, kRdmcFig12, kRdmcFig3, kRdmcFig4, kRdmcFig5, kRdmcFig6, kRdmcFig7,
+    kRdmcFig8, kRdmcFig9, kRdmcHybrid, kRdmcInversion, kRdmcLockstep, kRdmcRobustness, kRdmcSmall,
+    kRdmcSteps, kRdmcTable1, kRdmcWaiting, kSeriemaFig2, kSeriemaFig3, kSeriemaTable2;
 
 std::span<const Experiment> experiments() {
   static const std::array kExperiments = {
@@ -26,7 +26,7 @@ std::span<const Experiment> experiments() {
       kRdmaVsRpcTable1, kRdmaVsRpcFig3, kRdmaVsRpcTables23, kRdmaVsRpcFig4,
       kRdmaVsRpcFig5,   kRdmaVsRpcFig6, kOffloadPreemption, kPriorityInversionOffload,
       kSeriemaFig2,     kSeriemaFig3,   kSeriemaTable2,     kGrappaAggregation,
-      kGrappaHierarchy, kGrappaUts,     kGrappaBfs};
+      kGrappaHierarchy, kGrappaUts,     kGrappaContexts,    kGrappaBfs};
   return kExperiments;
 }
 

@@ -21,6 +21,7 @@
 #include "sched/workloads/calls/table_multicast.h"
 #include "sched/workloads/structures/hash_table.h"
 #include "sched/workloads/structures/queue.h"
+#include "sched/workloads/tasks/breadth_first_levels.h"
 #include "sched/workloads/tasks/breadth_first_search.h"
 #include "sched/workloads/tasks/hex_search.h"
 #include "sched/workloads/tasks/random_access.h"
@@ -68,6 +69,7 @@ std::span<const PatternEntry> patterns() {
       kRandomAccessPattern,
       kTreeSearchPattern,
       kBreadthFirstSearchPattern,
+      kBreadthFirstLevelsPattern,
       kHexSearchPattern,
       kOneSidedPattern,
       kHashTablePattern,

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mix.h"
+#include "machine/port_rules.h"
 
 namespace slackline::analysis {
 namespace {
@@ -95,7 +96,7 @@ void StealRun::settle() {
 }
 
 void StealRun::end_at(double time_s, Event event) {
-  if (time_s > now_s_ && time_s >= now_s_ + machine::kInstant_s) {
+  if (machine::is_later(now_s_, time_s)) {
     clock_.at(time_s, event);
   } else {
     ended_now_.push_back(event);
@@ -334,13 +335,9 @@ void StealRun::start_message(const machine::PortArbiter::Start& start, bool larg
   machine::PortArbiter& ports = large ? large_ : small_;
   message(id).wire_s = now_s_;
   if (!serial_) {
-    ports.free_in(start.dst);
-    const double free_s = now_s_ + gap_s_;
-    if (free_s > now_s_ || ports.has_queued(start.src)) {
+    machine::free_ports_at_start(ports, start, now_s_, gap_s_, [&](double free_s) {
       end_at(free_s, {id, large ? Kind::kLargeOutFree : Kind::kOutFree});
-    } else {
-      ports.free_out(now_s_, start.src);
-    }
+    });
   }
   if (large) {
     clock_.transmit(now_s_, path_of(id), bytes(id), id);
@@ -353,14 +350,11 @@ void StealRun::sent(OpId id) {
   const machine::Path& way = paths_[path_of(id)];
   if (!way.local && serial_) {
     const bool large = is_large(id);
-    machine::PortArbiter& ports = large ? large_ : small_;
-    ports.free_in(way.dst_nic);
-    const double free_s = message(id).wire_s + gap_s_;
-    if (free_s < now_s_ + machine::kInstant_s) {
-      ports.free_out(now_s_, way.src_nic);
-    } else {
-      clock_.at(free_s, {id, large ? Kind::kLargeOutFree : Kind::kOutFree});
-    }
+    machine::free_ports_at_end(
+        large ? large_ : small_, way.src_nic, way.dst_nic, message(id).wire_s, now_s_, gap_s_,
+        [&](double free_s) {
+          clock_.at(free_s, {id, large ? Kind::kLargeOutFree : Kind::kOutFree});
+        });
   }
   const double arrival_s = now_s_ + way.latency_s;
   // The put is done once that is acknowledged.

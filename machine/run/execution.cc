@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "machine/congestion.h"
+#include "machine/port_rules.h"
 #include "machine/run/executable.h"
 
 namespace slackline::machine {
@@ -324,11 +325,9 @@ void Execution::done_at(OpId id, double time_s) {
   }
 }
 
-// What ends in this very instant does so before anything else starts in it: also what a sum of
-// other durations puts a rounding error later, since an instant takes what comes less than
-// kInstant_s after it. (Where a double has no picoseconds, only what comes at the very time.)
+// What ends in this very instant does so before anything else starts in it.
 void Execution::end_at(double time_s, Event event) {
-  if (time_s > now_s_ && time_s >= now_s_ + kInstant_s) {
+  if (is_later(now_s_, time_s)) {
     clock_.at(time_s, event);
   } else {
     ended_now_.push_back(event);

@@ -216,7 +216,6 @@ class Execution final : public DrivenRun {
   void queue_message(OpId id);
   void copy_message(OpId id, bool reply);
   void start_message(const PortArbiter::Start& start, bool large);
-  void free_out_after_gap(OpId id, bool reply, PortArbiter& ports, NicId src);
   static Kind out_free(bool reply, bool large) {
     return reply ? Kind::kReplyOutFree : large ? Kind::kLargeOutFree : Kind::kOutFree;
   }

@@ -1,5 +1,6 @@
 // The part of machine/run/execution.h that carries messages: from a queue at a NIC, over the ports,
 // to what their arrival sets free.
+#include "machine/port_rules.h"
 #include "machine/run/execution.h"
 
 namespace slackline::machine {
@@ -46,13 +47,9 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
   const bool held_to_the_end = serial_ && bytes != 0;
   if (!held_to_the_end) {
-    ports.free_in(start.dst);
-    const double free_s = now_s_ + gap_s(way_of(id, reply));
-    if (free_s > now_s_ || ports.has_queued(start.src)) {
+    free_ports_at_start(ports, start, now_s_, gap_s(way_of(id, reply)), [&](double free_s) {
       end_at(free_s, {id, out_free(reply, large)});
-    } else {
-      ports.free_out(now_s_, start.src);
-    }
+    });
   }
   if (bytes == 0) {
     const bool cut = now_s_ + kInstant_s > paths_[path_of(id, reply)].cut_s;
@@ -83,17 +80,6 @@ void Execution::count_large(NicId src, NicId dst) {
   shared_ = shared_ || out != 0 || in != 0;
 }
 
-// The out-port is held for the gap at least, counted from the message's start.
-void Execution::free_out_after_gap(OpId id, bool reply, PortArbiter& ports, NicId src) {
-  const double start_s = is_ack(id, reply) ? ack_start_s_[id.value] : times(id).wire_s;
-  const double free_s = start_s + gap_s(way_of(id, reply));
-  if (free_s < now_s_ + kInstant_s) {
-    ports.free_out(now_s_, src);
-  } else {
-    clock_.at(free_s, {id, out_free(reply, &ports == &large_)});
-  }
-}
-
 // A message that has left, or was lost, gives back what it held.
 void Execution::leave_ports(OpId id, bool reply) {
   const Path& way = way_of(id, reply);
@@ -103,8 +89,11 @@ void Execution::leave_ports(OpId id, bool reply) {
   if (adaptive_ && is_large(id, reply, bytes)) ways_.end(id);
   if (serial_ && bytes != 0) {
     PortArbiter& ports = ports_of(id, reply, bytes);
-    ports.free_in(way.dst_nic);
-    free_out_after_gap(id, reply, ports, way.src_nic);
+    const double start_s = is_ack(id, reply) ? ack_start_s_[id.value] : times(id).wire_s;
+    free_ports_at_end(ports, way.src_nic, way.dst_nic, start_s, now_s_, gap_s(way),
+                      [&](double free_s) {
+                        clock_.at(free_s, {id, out_free(reply, &ports == &large_)});
+                      });
   } else if (!serial_ && is_large(id, reply, bytes)) {
     --large_out_[way.src_nic.value];
     --large_in_[way.dst_nic.value];

@@ -58,6 +58,13 @@ Specs irregular() {
     add(specs, "random-access",
         fmt::format("by=cached,accesses=10,tasks=2,words=256,cache-bytes=128,cache={}", cache));
   }
+  add(specs, "breadth-first-levels", "scale=6,work=5ns,handler=10ns");
+  for (const std::string& how : aggregations()) {
+    add(specs, "random-access",
+        "by=cached,cache=exclusive,accesses=10,tasks=2,words=64,cache-bytes=128" + how);
+  }
+  add(specs, "random-access",
+      "by=fetch-add,accesses=40,tasks=4,words=9,home=others,resident=2,switch-miss=300ns");
   for (const char* const bundle : {"trad,flush=512,age=50us", "trad", "ovfl"}) {
     add(specs, "hex-search",
         fmt::format("rollouts=20,tasks=2,playouts=2,record=40,bundle={}", bundle));

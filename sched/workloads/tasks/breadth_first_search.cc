@@ -1,36 +1,26 @@
 #include "sched/workloads/tasks/breadth_first_search.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/workloads/tasks/global_address.h"
-#include "sched/workloads/tasks/kronecker.h"
+#include "sched/workloads/tasks/graph_options.h"
 #include "sched/workloads/tasks/task_program.h"
 
 namespace slackline::sched {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
-constexpr std::uint32_t kMostScale = 24;
 
 struct BreadthFirstOptions {
-  std::uint32_t scale = 8;         // 2^scale vertices
-  std::uint32_t edge_factor = 16;  // drawn edges per vertex
-  std::uint32_t threshold = 4;     // iterations below which a parallel loop is not split
+  std::uint32_t threshold = 4;  // iterations below which a parallel loop is not split
 };
 
 const BreadthFirstOptions& checked(const Spec& spec) {
   const BreadthFirstOptions& o = spec.own<BreadthFirstOptions>();
-  if (o.scale == 0 || o.scale > kMostScale) {
-    throw InputError(fmt::format("scale: {}; expected 1 to {}", o.scale, kMostScale));
-  }
-  if (o.edge_factor == 0 || o.edge_factor > 1024) {
-    throw InputError(fmt::format("edge-factor: {}; expected 1 to 1024", o.edge_factor));
-  }
+  graph_options(spec);
   if (o.threshold == 0) throw InputError("threshold: 0 iterations; expected at least 1");
   return o;
 }
@@ -41,7 +31,7 @@ class BreadthFirstSearch : public TaskPattern {
       : o_(checked(spec)),
         task_(spec.own<TaskOptions>()),
         handler_(spec.handler),
-        graph_(graph_of(1u << o_.scale, kronecker_edges(o_.scale, o_.edge_factor, task_.seed))),
+        graph_(drawn_graph(graph_options(spec), task_.seed)),
         parents_(graph_.vertices(), kUnreached),
         program_(spec, *this),
         loops_(std::size_t{spec.multicast.ranks} * task_.tasks),
@@ -184,21 +174,18 @@ std::vector<std::uint32_t> breadth_first_parents(const Spec& spec) {
 // Of an edge, both ways: a switch, a handler's two, a spawn's joins, and two messages. Levels are
 // few: a barrier's operations are counted as if there were 64.
 std::uint64_t breadth_first_search_ops(const Spec& spec) {
-  const BreadthFirstOptions& o = checked(spec);
-  const std::uint64_t edges = std::uint64_t{o.edge_factor} << o.scale;
+  checked(spec);
+  const GraphOptions& graph = graph_options(spec);
   const std::uint64_t barrier =
       std::uint64_t{spec.multicast.ranks} * (2 + 3 * 32 + spec.own<TaskOptions>().tasks);
-  return 2 * edges * (6 + 2 * message_ops(spec)) + (2ull << o.scale) + 64 * barrier;
+  return 2 * drawn_edges(graph) * (6 + 2 * message_ops(spec)) + (2ull << graph.scale) +
+         64 * barrier;
 }
 
 namespace {
 
 constexpr auto kBreadthFirstOptions =
-    option_list(kRanksOption, kHandlerOption, kTaskOptions, kRequestOptions,
-                count_option<&BreadthFirstOptions::scale>("scale", "1 to 24",
-                                                          "breadth-first-search: 2^scale vertices"),
-                count_option<&BreadthFirstOptions::edge_factor>(
-                    "edge-factor", "1 to 1024", "breadth-first-search: edges drawn per vertex"),
+    option_list(kRanksOption, kHandlerOption, kTaskOptions, kRequestOptions, kGraphOptions,
                 count_option<&BreadthFirstOptions::threshold>(
                     "threshold", "1 or more", "breadth-first-search: a loop's parts are as long"));
 

@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/workloads/tasks/access_stream.h"
+#include "sched/workloads/tasks/accessed_words.h"
 #include "sched/workloads/tasks/global_address.h"
+#include "sched/workloads/tasks/owned_blocks.h"
 #include "sched/workloads/tasks/task_program.h"
 
 namespace slackline::sched {
@@ -25,7 +27,8 @@ constexpr std::uint64_t kMostWords = 0xffffffffu;
 enum class Addressing : std::uint8_t { kLinear, k2d };
 // What a delegate does to its word.
 enum class Delegate : std::uint8_t { kFetchAdd, kAdd, kRead, kWrite };
-enum class CacheMode : std::uint8_t { kReadOnly, kReadWrite, kWriteOnly };
+enum class CacheMode : std::uint8_t { kReadOnly, kReadWrite, kWriteOnly, kExclusive };
+enum class Home : std::uint8_t { kAny, kOthers };
 
 struct RandomAccessOptions {
   std::string by = "delegate";
@@ -33,11 +36,17 @@ struct RandomAccessOptions {
   std::uint64_t words = 1024;     // of each rank, ≥ 1
   Delegate access = Delegate::kFetchAdd;
   Addressing address = Addressing::kLinear;
+  Home home = Home::kAny;
   CacheMode cache = CacheMode::kReadWrite;
   std::uint64_t cache_bytes = 256;  // of one acquire, a multiple of 8
+  std::uint32_t uses = 8;           // exclusive: words updated between acquire and release, ≥ 1
 };
 
 const RandomAccessOptions& own(const Spec& spec) { return spec.own<RandomAccessOptions>(); }
+
+bool is_owned(const Spec& spec) {
+  return own(spec).by == "cached" && own(spec).cache == CacheMode::kExclusive;
+}
 
 const Spec& checked(const Spec& spec) {
   const RandomAccessOptions& o = own(spec);
@@ -57,34 +66,29 @@ const Spec& checked(const Spec& spec) {
     throw InputError(
         fmt::format("cache-bytes: {}; expected a multiple of 8, 8 to 1048576", o.cache_bytes));
   }
+  if (o.uses == 0) throw InputError("uses: 0; expected at least 1 of each acquire");
+  const std::uint64_t words = o.words * spec.multicast.ranks;
+  if (is_owned(spec) && words < o.cache_bytes / kWord) {
+    throw InputError(fmt::format("words: {} at all ranks; expected a block of {} at least", words,
+                                 o.cache_bytes / kWord));
+  }
+  const bool at_one_rank = o.address == Addressing::kLinear && words <= kGlobalBlock / kWord;
+  if (o.home == Home::kOthers && (spec.multicast.ranks < 2 || at_one_rank)) {
+    throw InputError("home: others; expected words at two ranks at least");
+  }
   return spec;
 }
 
-// The words of all ranks, and what has been done to them.
-class Words {
- public:
-  explicit Words(const Spec& spec)
-      : ranks_(spec.multicast.ranks),
-        per_rank_(own(spec).words),
-        linear_(own(spec).address == Addressing::kLinear) {}
+OwnedBlockOptions owned(const Spec& spec) {
+  const RandomAccessOptions& o = own(spec);
+  return {o.accesses, o.words * spec.multicast.ranks, o.cache_bytes, o.uses};
+}
 
-  std::uint64_t count() const { return per_rank_ * ranks_; }
-  LocalPiece home(std::uint64_t word) const {
-    const GlobalAddress address =
-        linear_ ? GlobalAddress::linear(word * kWord)
-                : GlobalAddress::two_dimensional(static_cast<std::uint32_t>(word % ranks_),
-                                                 word / ranks_ * kWord);
-    return address.delegated(kWord, ranks_);
-  }
-  std::uint64_t bytes_per_rank() const {
-    return linear_ ? striped_share(count() * kWord, ranks_) : per_rank_ * kWord;
-  }
-
- private:
-  std::uint32_t ranks_;
-  std::uint64_t per_rank_;
-  bool linear_;
-};
+AccessedWords words_of(const Spec& spec) {
+  const RandomAccessOptions& o = own(spec);
+  return {spec.own<TaskOptions>().seed, spec.multicast.ranks, o.words,
+          o.address == Addressing::kLinear, o.home == Home::kOthers};
+}
 
 class Accesses : public TaskPattern {
  public:
@@ -127,26 +131,27 @@ class Accesses : public TaskPattern {
 class FetchAdds : public Accesses {
  public:
   explicit FetchAdds(const Spec& spec)
-      : Accesses(spec, Words(spec).bytes_per_rank()), words_(spec) {
+      : Accesses(spec, words_of(spec).bytes_per_rank()), words_(words_of(spec)) {
     for (const Slice& array : arrays_) program_.memory().add_value(array);
   }
   void run(TaskId task) override {
     const auto k = next_access(task);
     if (!k) return program_.finish(task);
-    const WordAccess a = access_of(task_.seed, program_.rank_of(task), *k, words_.count());
+    program_.compute(task, task_.work);
+    const WordAccess a = words_.access(program_.rank_of(task), *k);
     const LocalPiece home = words_.home(a.word);
     program_.fetch_add(task, home.rank, slice_of(home), a.value);
   }
 
  private:
-  const Words words_;
+  const AccessedWords words_;
 };
 
 class Delegates : public Accesses {
  public:
   explicit Delegates(const Spec& spec)
-      : Accesses(spec, Words(spec).bytes_per_rank()),
-        words_(spec),
+      : Accesses(spec, words_of(spec).bytes_per_rank()),
+        words_(words_of(spec)),
         read_(std::size_t{spec.multicast.ranks} * task_.tasks) {}
 
   void run(TaskId task) override {
@@ -156,7 +161,8 @@ class Delegates : public Accesses {
     const auto k = next_access(task);
     if (!k) return program_.finish(task);
     const std::uint32_t rank = program_.rank_of(task);
-    const std::uint64_t word = access_of(task_.seed, rank, *k, words_.count()).word;
+    const std::uint64_t word = words_.access(rank, *k).word;
+    program_.compute(task, task_.work);
     const Slice record = memory.take(rank, task_.record);
     const TaskMemory::Value value = memory.add_value(record);
     if (o_.access == Delegate::kRead) read_[task] = memory.initial(state_of(word).sum);
@@ -213,7 +219,7 @@ class Delegates : public Accesses {
     return found->second;
   }
 
-  const Words words_;
+  const AccessedWords words_;
   std::unordered_map<std::uint64_t, State> states_;  // never walked
   std::vector<std::uint64_t> touched_;
   std::vector<std::optional<TaskMemory::Value>> read_;  // by task: what it is reading
@@ -242,6 +248,7 @@ class Caches : public Accesses {
     }
     const auto k = next_access(task);
     if (!k) return program_.finish(task);
+    program_.compute(task, task_.work);
     acquire(task, *k);
   }
 
@@ -339,6 +346,7 @@ Schedule random_access(const Spec& spec) {
   const std::string& by = own(spec).by;
   if (by == "delegate") return Delegates(spec).make();
   if (by == "fetch-add") return FetchAdds(spec).make();
+  if (is_owned(spec)) return owned_blocks(spec, owned(spec));
   if (by == "cached") return Caches(spec).make();
   throw InputError(fmt::format("by: '{}'; expected delegate, fetch-add or cached", by));
 }
@@ -350,8 +358,13 @@ std::uint64_t random_access_ops(const Spec& spec) {
   std::uint64_t each = 4 + message_ops(spec) * 2 + 4;
   if (own(spec).by == "fetch-add") each = 2;
   if (own(spec).by == "cached") each = 4 + 2 * (o.cache_bytes / kGlobalBlock + 2);
-  return spec.multicast.ranks * (std::min<std::uint64_t>(o.accesses, 1ull << 40) * each +
-                                 2 * spec.own<TaskOptions>().tasks);
+  if (is_owned(spec)) each = owned_block_ops(spec, owned(spec));
+  if (o.by != "cached" || is_owned(spec)) each += spec.own<TaskOptions>().work > Time{0} ? 1 : 0;
+  std::uint64_t all = 0;
+  const bool beyond = __builtin_mul_overflow(o.accesses, each, &all) ||
+                      __builtin_add_overflow(all, 2ull * spec.own<TaskOptions>().tasks, &all) ||
+                      __builtin_mul_overflow(all, spec.multicast.ranks, &all);
+  return beyond ? ~std::uint64_t{0} : all;
 }
 
 namespace {
@@ -360,7 +373,7 @@ constexpr auto kRandomAccessOptions = option_list(
     kRanksOption,
     text_option<&RandomAccessOptions::by>("by", "delegate|fetch-add|cached",
                                           "random-access: what carries out an access"),
-    kHandlerOption, kTaskOptions, kRequestOptions,
+    kHandlerOption, kTaskOptions, kRequestOptions, kWorkOption,
     count_option<&RandomAccessOptions::accesses>("accesses", "1 or more",
                                                  "random-access: of each rank"),
     count_option<&RandomAccessOptions::words>("words", "1 or more", "random-access: of each rank"),
@@ -368,10 +381,14 @@ constexpr auto kRandomAccessOptions = option_list(
                                                 "delegates: to a word"),
     choice_option<&RandomAccessOptions::address>("address", "linear|2d",
                                                  "random-access: where words are"),
-    choice_option<&RandomAccessOptions::cache>("cache", "read-only|read-write|write-only",
+    choice_option<&RandomAccessOptions::home>("home", "any|others",
+                                              "random-access: whose words are accessed"),
+    choice_option<&RandomAccessOptions::cache>("cache", "read-only|read-write|write-only|exclusive",
                                                "by=cached: the mode"),
     size_option<&RandomAccessOptions::cache_bytes>("cache-bytes", "a size",
-                                                   "by=cached: of an acquire"));
+                                                   "by=cached: of an acquire"),
+    count_option<&RandomAccessOptions::uses>("uses", "1 or more",
+                                             "cache=exclusive: updates of each acquire"));
 
 }  // namespace
 

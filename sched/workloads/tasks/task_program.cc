@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sched/dissemination.h"
+#include "sched/workloads/tasks/mark_barrier.h"
 
 namespace slackline::sched {
 namespace {
@@ -23,10 +23,7 @@ const Spec& checked(const Spec& spec) {
     throw InputError(fmt::format("tasks: {} at each of {} ranks; expected at most {} together",
                                  o.tasks, spec.multicast.ranks, kMostTasks));
   }
-  if (o.record < 16 || o.record % 8 != 0 || o.record > (1u << 20)) {
-    throw InputError(
-        fmt::format("record: {} bytes; expected a multiple of 8, 16 to 1048576", o.record));
-  }
+  check_record(o.record);
   if (o.cores == 0) throw InputError("cores: 0; expected at least 1 a node");
   if (o.group < 2) throw InputError(fmt::format("group: {}; expected at least 2", o.group));
   if (o.aggregation != Aggregation::kNone && o.flush_bytes < o.record + 8) {
@@ -48,6 +45,7 @@ TaskProgram::TaskProgram(const Spec& spec, TaskPattern& pattern)
       out_(ranks_),
       memory_(out_, ranks_),
       cores_(ranks_),
+      contexts_(ranks_, ContextCache(options_.resident, tasks_)),
       task_states_(std::size_t{ranks_} * tasks_) {
   out_.set_title(format_spec(spec));
 }
@@ -130,7 +128,8 @@ void TaskProgram::step(std::uint32_t rank) {
 }
 
 void TaskProgram::resume(TaskId task) {
-  compute(task, options_.switch_cost);
+  const bool there = contexts_[rank_of(task)].use(task % tasks_);
+  compute(task, there ? options_.switch_cost : options_.switch_miss);
   pattern_.run(task);
 }
 
@@ -158,10 +157,14 @@ void TaskProgram::local(TaskId task, OpKind kind, std::span<const Slice> reads,
   then(task, out_.add(out_.op(kind, place(rank_of(task)), {}, reads, write)), copy_cost(write));
 }
 
+OpId TaskProgram::last_of(TaskId task) {
+  const std::vector<OpId>& after = task_states_[task].after;
+  if (after.size() > 1) then(task, out_.join(place(rank_of(task))));
+  return after.empty() ? OpId::none() : after.front();
+}
+
 void TaskProgram::spawn(TaskId task, TaskWork work) {
-  TaskState& state = task_states_[task];
-  if (state.after.size() > 1) then(task, out_.join(place(rank_of(task))));
-  work.after = state.after.empty() ? OpId::none() : state.after.front();
+  work.after = last_of(task);
   Core& core = cores_[rank_of(task)];
   core.pool.push_back(work);
   if (core.parked.empty()) return;
@@ -233,21 +236,9 @@ void TaskProgram::release_barrier() {
     }
     through[c] = planned(out_.join(place(c)), came);
   }
-  for (std::uint32_t r = 0; r < way.rounds(); ++r) {
-    std::vector<OpId> seen(ranks_);
-    for (std::uint32_t c = 0; c < ranks_; ++c) {
-      const std::uint32_t to = way.target(RankId(c), r).value;
-      const SliceRange landing = out_.add_slice(memory_.take(to, 8));
-      const OpId put =
-          planned(out_.put(place(c), link(c, to).channel, memory_.mark(c), landing, Notify::kFlag),
-                  {&through[c], 1}, kPlanPost);
-      seen[to] = planned(out_.poll(place(to), landing), {&through[to], 1});
-      out_.add_flag_match(put, seen[to]);
-    }
-    for (std::uint32_t c = 0; c < ranks_; ++c) {
-      through[c] = planned(out_.join(place(c)), std::array{through[c], seen[c]});
-    }
-  }
+  through = write_mark_barrier(
+      out_, memory_, step_, std::move(through),
+      [&](std::uint32_t src, std::uint32_t dst) { return link(src, dst).channel; });
   cost_ = 0;  // of no core alone
   pattern_.passed_barrier();
   const When over = now_ + way.rounds() * (kPlanPost + kPlanLatency);
@@ -265,6 +256,10 @@ OpId TaskProgram::handler(std::uint32_t rank, OpKind kind, std::span<const Slice
 OpId TaskProgram::busy(std::uint32_t rank, Time time, OpId after) {
   if (time <= Time{0}) return after;
   return planned(out_.calc(place(rank), time), {&after, 1}, time.count());
+}
+
+OpId TaskProgram::joined(std::uint32_t rank, std::initializer_list<OpId> after) {
+  return planned(out_.join(place(rank)), after);
 }
 
 }  // namespace slackline::sched

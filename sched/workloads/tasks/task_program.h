@@ -26,6 +26,7 @@
 
 #include "sched/pattern/pattern.h"
 #include "sched/program_writer.h"
+#include "sched/workloads/tasks/context_cache.h"
 #include "sched/workloads/tasks/end_points.h"
 #include "sched/workloads/tasks/task_memory.h"
 #include "sched/workloads/tasks/task_options.h"
@@ -111,6 +112,8 @@ class TaskProgram {
   void local(TaskId task, OpKind kind, std::span<const Slice> reads, const Slice& write);
   /// Spawns work at its own core.
   void spawn(TaskId task, TaskWork work);
+  /// What its next operation waits for, as one operation; none at first.
+  OpId last_of(TaskId task);
   /// The work spawned last at its core, for it to do; nothing if there is none.
   std::optional<TaskWork> take_work(TaskId task);
   /// Where the last reply to it stands.
@@ -140,6 +143,7 @@ class TaskProgram {
   OpId handler(std::uint32_t rank, OpKind kind, std::span<const Slice> reads, const Slice& write,
                std::initializer_list<OpId> after);
   OpId busy(std::uint32_t rank, Time time, OpId after);
+  OpId joined(std::uint32_t rank, std::initializer_list<OpId> after);
   /// Lets the message's task go on: with no bytes, or those of `result`.
   void reply(const TaskMessage& message, std::span<const Slice> result,
              std::span<const OpId> after);
@@ -257,6 +261,7 @@ class TaskProgram {
   ProgramWriter out_;
   TaskMemory memory_;
   std::vector<Core> cores_;
+  std::vector<ContextCache> contexts_;  // by core
   std::vector<TaskState> task_states_;
   std::vector<Travelling> messages_;
   std::vector<std::uint32_t> free_messages_;

@@ -39,6 +39,7 @@ constexpr const char* kCalls[] = {"call-return:ranks=3,bytes=24,messages=8,handl
                                   "random-access:ranks=3,accesses=12,tasks=3,words=4,by=fetch-add",
                                   "tree-search:ranks=3,depth=3",
                                   "breadth-first-search:ranks=3,scale=4",
+                                  "breadth-first-levels:ranks=3,scale=4",
                                   "hex-search:ranks=3,rollouts=8,playouts=1,bundle=ovfl"};
 
 TEST(Contents, OfWhatRanWellAreReported) {

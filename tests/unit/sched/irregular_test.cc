@@ -134,6 +134,19 @@ TEST(IrregularSpecs, BadOnesAreNamed) {
            {"tree-search:ranks=2,tree=T1L", "more than 16777216 vertices"},
            {"tree-search:ranks=2,tree=T3,depth=4", "binomial"},
            {"breadth-first-search:ranks=2,scale=25", "scale: 25"},
+           {"breadth-first-levels:ranks=2,scale=25", "scale: 25"},
+           {"breadth-first-levels:ranks=2,edge-factor=1025", "edge-factor: 1025"},
+           {"breadth-first-levels:ranks=2,record=8", "record: 8 bytes"},
+           {"breadth-first-levels:ranks=5000", "ranks: 5000; expected 1 to 4096"},
+           {"breadth-first-levels:ranks=2,tasks=3", "tasks: not an option"},
+           {"breadth-first-levels:ranks=2,scale=6,work=3600s", "a level: "},
+           {"random-access:ranks=2,by=cached,cache=exclusive,words=8", "a block of 32 at least"},
+           {"random-access:ranks=2,by=cached,cache=exclusive,uses=0", "uses: "},
+           {"random-access:ranks=16777216,by=cached,cache=exclusive,uses=2147483648,"
+            "accesses=2147483648",
+            "operations; expected at most"},
+           {"random-access:ranks=1,home=others", "home: others"},
+           {"random-access:ranks=2,words=4,home=others", "home: others"},
            {"breadth-first-search:ranks=2,scale=0", "scale: "},
            {"hex-search:ranks=2,rollouts=0", "rollouts: "},
            {"hex-search:ranks=2,playouts=5000", "playouts: 5000"},
@@ -151,6 +164,9 @@ TEST(IrregularSpecs, AreWrittenAndReadBack) {
         "access=write,address=2d,cache=write-only,cache-bytes=64B",
         "tree-search:ranks=3,work=1us,tree=T5,depth=4",
         "breadth-first-search:ranks=3,scale=4,edge-factor=2,threshold=1",
+        "breadth-first-levels:ranks=3,scale=4,edge-factor=2,work=1ns,handler=2ns,record=24,seed=5",
+        "random-access:ranks=4,by=cached,cache=exclusive,cache-bytes=64,uses=3,accesses=4",
+        "random-access:ranks=4,home=others,accesses=4,resident=3,switch-miss=90ns,work=5ns",
         "hex-search:ranks=3,handler=1us,rollouts=5,playouts=2,bundle=trad"}) {
     const Spec spec = parse_spec(text);
     EXPECT_EQ(format_spec(parse_spec(format_spec(spec))), format_spec(spec));
