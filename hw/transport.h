@@ -75,6 +75,8 @@ struct ChannelEnd {
   bool small = false;
   /// Of a transport of several rails (hw/rails_transport.h): which of them. Both ends say the same.
   std::uint32_t rail = 0;
+  /// Of an end that receives: its receives expect writes with immediate alone, never a send.
+  bool only_writes = false;
 };
 
 enum class RequestKind : std::uint8_t {
