@@ -35,6 +35,18 @@ Segment part_of(const RegisteredBuffer& buffer, const Extent& part) {
   return segment;
 }
 
+// Posts what the synchroniser counts: not what could not be posted.
+template <class Post>
+void counted(SyncState& state, Post&& post) {
+  ++state.pending;
+  try {
+    post();
+  } catch (...) {
+    --state.pending;
+    throw;
+  }
+}
+
 CallTarget place_of(Calls& calls, CallCore& core, const RemoteBuffer& buffer,
                     std::uint64_t offset) {
   CallTarget target{buffer.memory, nullptr};
@@ -256,8 +268,7 @@ void Calls::put(const RegisteredBuffer& from, const Extent& part, const RemoteBu
   const CallTarget target = place_of(*this, *core_, to, offset);
   const Segment segment = part_of(from, part);
   SyncState* const state = &sync.state_;
-  ++state->pending;
-  core_->line(to.rank).write(segment, target, {&state, 1});
+  counted(sync.state_, [&] { core_->line(to.rank).write(segment, target, {&state, 1}); });
 }
 
 void Calls::get(RegisteredBuffer& to, const RemoteBuffer& from, std::uint64_t offset,
@@ -270,8 +281,7 @@ void Calls::get(RegisteredBuffer& to, const Extent& part, const RemoteBuffer& fr
   require_within(from.rank, from, offset, part.bytes);
   const CallTarget target = place_of(*this, *core_, from, offset);
   const Segment segment = part_of(to, part);
-  ++sync.state_.pending;
-  core_->line(from.rank).read(segment, target, &sync.state_);
+  counted(sync.state_, [&] { core_->line(from.rank).read(segment, target, &sync.state_); });
 }
 
 bool Calls::has_atomics() {
@@ -291,8 +301,9 @@ void Calls::atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offse
   Segment result = old.segment();
   result.bytes = 8;
   const CallTarget target = place_of(*this, *core_, at, offset);
-  ++sync.state_.pending;
-  core_->line(at.rank).atomic(kind, result, target, operand, compare, &sync.state_);
+  counted(sync.state_, [&] {
+    core_->line(at.rank).atomic(kind, result, target, operand, compare, &sync.state_);
+  });
 }
 
 void Calls::fetch_add(const RemoteBuffer& at, std::uint64_t offset, std::uint64_t operand,

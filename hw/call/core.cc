@@ -288,12 +288,22 @@ bool CallCore::submit(CallWish& wish) {
       wish.draft.token = notices_.open(wish.sync, wish.result, 1);
     }
   }
-  if (take(to, wish, told)) {
-    ++sent_;
-    return true;
+  const auto withdraw = [&] {
+    if (told != nullptr) --told->pending;
+    if (wish.draft.token != kNoToken) notices_.withdraw(wish.draft.token);
+  };
+  try {
+    if (take(to, wish, told)) {
+      ++sent_;
+      return true;
+    }
+  } catch (...) {
+    // Nobody waits for what was not made.
+    if (told != nullptr && port_.is_broken()) to.sender->forget(told);
+    withdraw();
+    throw;
   }
-  if (told != nullptr) --told->pending;
-  if (wish.draft.token != kNoToken) notices_.withdraw(wish.draft.token);
+  withdraw();
   return false;
 }
 

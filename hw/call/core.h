@@ -125,8 +125,12 @@ class CallCore {
   std::optional<std::string> result_fault(std::span<const std::byte> result) const;
   bool take(CallPeer& to, const CallWish& wish, SyncState* told);
   std::vector<std::uint32_t> children(std::uint32_t root) const;
-  void pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore& before,
-               SyncState* transmitted);
+  // Answers how many children it did not reach: their ranks count as having failed.
+  std::uint32_t pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore& before,
+                        SyncState* transmitted);
+  std::uint32_t ranks_from(std::uint32_t root, std::uint32_t child) const;
+  void fail_from(std::uint32_t root, std::uint32_t child, std::uint32_t token,
+                 const std::string& text);
   void start_broadcast(CallWish& wish, const WriteBefore& before, const RecordDraft& own);
   Broadcast take_broadcast(CallPeer& peer, const RecordHead& head, std::byte* record);
   void pass_written_on(RecordDraft draft, ByteReader& reader, Broadcast& broadcast);

@@ -205,7 +205,14 @@ void CallCore::reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
     draft.kind = RecordKind::kError;
     draft.buffer = refusal;
   }
-  peers_[to]->sender->add_or_queue(draft, nullptr, nullptr);
+  try {
+    peers_[to]->sender->add_or_queue(draft, nullptr, nullptr);
+  } catch (const EnvironmentError&) {
+    // There is no chunk to be had, of which turn() tells. The function has run, and never runs
+    // again.
+    if (port_.is_broken()) throw;
+    peers_[to]->sender->queue(draft, nullptr, nullptr);
+  }
   peers_[to]->has_replies = true;
   ++sent_;
 }
