@@ -114,8 +114,8 @@ std::uint32_t CallCore::pass_on(std::uint32_t root, RecordDraft draft, const Wri
       if (port_.is_broken()) throw;
       ++missed;
       if (transmitted != nullptr) {
-        --transmitted->pending;
         CallNotices::fail(*transmitted, rank, error.what());
+        --transmitted->pending;
       } else {
         fail_from(root, rank, draft.token, error.what());
       }
