@@ -310,12 +310,13 @@ class Run : public Command {
                       facts,
                       link_use(loaded.schedule, {}, &result.trace),
                       trace_file_};
-    const Contents contents(
+    Contents contents(
         loaded, result.trace,
         [&](sched::RankId rank, double time_s) {
           return result.clock_errors[rank.value].at(time_s);
         },
         options.timestamps);
+    if (result.makespans_s.size() + options.warm_up > 1) contents.speak_of_one_iteration();
     Answer answer(reader_, subject_of(loaded));
     answer_run(answer, run);
     contents.add_to(answer);

@@ -44,9 +44,13 @@ constexpr std::array<std::string_view, 3> kRealCommands = {"run", "calibrate", "
 // Not slackline's: a program that each host runs.
 constexpr std::string_view kEach = "each";
 
+// Whether a word is one of these options, with or without its value: --transport, --transport=tcp,
+// -t, -ttcp.
 bool names(std::string_view word, std::initializer_list<std::string_view> options) {
   return std::ranges::any_of(options, [&](std::string_view option) {
-    return word == option || (word.starts_with(option) && word.substr(option.size())[0] == '=');
+    if (word == option) return true;
+    if (!word.starts_with(option)) return false;
+    return !option.starts_with("--") || word[option.size()] == '=';
   });
 }
 

@@ -84,9 +84,13 @@ void Contents::look_at_order(const sched::Schedule& schedule, const sched::Trace
 
 std::string Contents::report() const {
   if (looked_at_.empty()) return "";
-  if (ok()) return fmt::format("\ncontents: as {} should leave them\n", looked_at_);
-  std::string text = fmt::format("\ncontents: {} after {}\n",
-                                 human_count(findings_.size(), "finding"), looked_at_);
+  const char* const where = of_several_ ? " in the iteration of the trace" : "";
+  if (ok()) {
+    return fmt::format("\ncontents: as {} should leave them{}{}\n", looked_at_,
+                       of_several_ ? "," : "", where);
+  }
+  std::string text = fmt::format("\ncontents: {} after {}{}\n",
+                                 human_count(findings_.size(), "finding"), looked_at_, where);
   for (std::size_t i = 0; i < std::min(findings_.size(), kMostShown); ++i) {
     text += fmt::format("  {}: {}\n", findings_[i].code, findings_[i].message);
   }

@@ -24,6 +24,9 @@ class Contents {
   Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
            const sched::ClockError& clock_error = {}, bool timed = true);
 
+  /// The trace is of one of several iterations: report() says that it speaks of that one.
+  void speak_of_one_iteration() { of_several_ = true; }
+
   bool ok() const { return findings_.empty(); }
   /// A line that says what was found, and one for each finding; empty where nothing was looked at.
   std::string report() const;
@@ -50,6 +53,7 @@ class Contents {
 
   std::string looked_at_;  // "640 operations on hash-table"; empty: at nothing
   std::vector<Finding> findings_;
+  bool of_several_ = false;
 };
 
 }  // namespace slackline::cli

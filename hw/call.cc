@@ -35,6 +35,18 @@ Segment part_of(const RegisteredBuffer& buffer, const Extent& part) {
   return segment;
 }
 
+// Posts what the synchroniser counts: not what could not be posted.
+template <class Post>
+void counted(SyncState& state, Post&& post) {
+  ++state.pending;
+  try {
+    post();
+  } catch (...) {
+    --state.pending;
+    throw;
+  }
+}
+
 CallTarget place_of(Calls& calls, CallCore& core, const RemoteBuffer& buffer,
                     std::uint64_t offset) {
   CallTarget target{buffer.memory, nullptr};
@@ -46,11 +58,22 @@ CallTarget place_of(Calls& calls, CallCore& core, const RemoteBuffer& buffer,
 
 Synchronizer::Synchronizer(Calls& calls, CountWhen notify) : calls_(calls), notify_(notify) {}
 
+// Where its calls are over, the Calls may be gone.
 Synchronizer::~Synchronizer() {
-  if (state_.pending != 0) calls_.core_->forget(&state_);
+  if (state_.pending == 0) return;
+  const std::lock_guard turn(calls_.core_->turns());
+  calls_.core_->forget(&state_);
 }
 
-void Synchronizer::wait() { calls_.core_->wait(state_, "a synchroniser"); }
+std::uint64_t Synchronizer::failed() const {
+  const std::lock_guard turn(calls_.core_->turns());
+  return state_.failed;
+}
+
+void Synchronizer::wait() {
+  const std::lock_guard turn(calls_.core_->turns());
+  calls_.core_->wait(state_, "a synchroniser");
+}
 
 RegisteredBuffer::RegisteredBuffer(CallPort& port, std::uint64_t bytes) : port_(&port) {
   port.with_transport([&](Transport& transport) {
@@ -93,11 +116,37 @@ Calls::~Calls() = default;
 
 std::uint32_t Calls::rank() { return core_->mesh().rank(); }
 std::uint32_t Calls::ranks() { return core_->mesh().ranks(); }
-void Calls::flush() { core_->flush(); }
-bool Calls::progress() { return core_->progress(); }
-void Calls::settle() { core_->settle(); }
-void Calls::finish() { core_->finish(); }
-CallCounters Calls::counters(std::uint32_t destination) { return core_->counters(destination); }
+void Calls::flush() {
+  const std::lock_guard turn(core_->turns());
+  core_->flush();
+}
+
+bool Calls::progress() {
+  const std::lock_guard turn(core_->turns());
+  return core_->progress();
+}
+
+void Calls::settle() {
+  const std::lock_guard turn(core_->turns());
+  core_->settle();
+}
+
+void Calls::finish() {
+  const std::lock_guard turn(core_->turns());
+  core_->finish();
+}
+
+CallCounters Calls::counters(std::uint32_t destination) {
+  const std::lock_guard turn(core_->turns());
+  return core_->counters(destination);
+}
+
+void Calls::run_in_background() {
+  const std::lock_guard turn(core_->turns());
+  core_->run_in_background();
+}
+
+std::unique_lock<TurnLock> Calls::hold_functions() { return std::unique_lock(core_->turns()); }
 
 CallWish Calls::wish_for(std::uint32_t to, const Called& called, Synchronizer* sync) {
   CallWish wish;
@@ -115,6 +164,7 @@ CallWish Calls::wish_for(std::uint32_t to, const Called& called, Synchronizer* s
 
 bool Calls::submit(std::uint32_t to, const Called& called, std::span<const std::byte> buffer,
                    std::span<std::byte> result, Synchronizer* sync, WhenFull when_full) {
+  const std::lock_guard turn(core_->turns());
   CallWish wish = wish_for(to, called, sync);
   wish.draft.buffer = buffer;
   wish.result = result;
@@ -125,6 +175,7 @@ bool Calls::submit(std::uint32_t to, const Called& called, std::span<const std::
 bool Calls::submit_write(std::uint32_t to, const Called& called, const RegisteredBuffer& buffer,
                          const RemoteBuffer& target, std::uint64_t offset, Synchronizer* sync,
                          WhenFull when_full) {
+  const std::lock_guard turn(core_->turns());
   require_within(to, target, offset, buffer.bytes().size());
   const WrittenBuffer written{target.id, offset, buffer.bytes().size()};
   CallWish wish = wish_for(to, called, sync);
@@ -137,6 +188,7 @@ bool Calls::submit_write(std::uint32_t to, const Called& called, const Registere
 
 bool Calls::submit_read(std::uint32_t to, const Called& called, const RegisteredBuffer& buffer,
                         Synchronizer* sync, WhenFull when_full) {
+  const std::lock_guard turn(core_->turns());
   const ReadBuffer read{buffer.remote(), buffer.bytes().size(), buffer.bytes().data()};
   CallWish wish = wish_for(to, called, sync);
   wish.draft.kind = RecordKind::kCallRead;
@@ -147,6 +199,7 @@ bool Calls::submit_read(std::uint32_t to, const Called& called, const Registered
 
 void Calls::submit_broadcast(const Called& called, std::span<const std::byte> buffer,
                              Synchronizer* sync) {
+  const std::lock_guard turn(core_->turns());
   CallWish wish = wish_for(0, called, sync);
   wish.draft.buffer = buffer;
   core_->broadcast(wish);
@@ -155,6 +208,7 @@ void Calls::submit_broadcast(const Called& called, std::span<const std::byte> bu
 void Calls::submit_broadcast_write(const Called& called, const RegisteredBuffer& buffer,
                                    std::span<const RemoteBuffer> targets, std::uint64_t offset,
                                    Synchronizer& sync) {
+  const std::lock_guard turn(core_->turns());
   require_consumption(sync, "broadcast_buffer_write");
   require_bytes(buffer.bytes().size());
   if (targets.size() != ranks()) {
@@ -171,6 +225,7 @@ void Calls::submit_broadcast_write(const Called& called, const RegisteredBuffer&
 
 void Calls::submit_broadcast_read(const Called& called, const RegisteredBuffer& buffer,
                                   Synchronizer& sync) {
+  const std::lock_guard turn(core_->turns());
   require_consumption(sync, "broadcast_buffer_read");
   require_bytes(buffer.bytes().size());
   CallWish wish = wish_for(rank(), called, &sync);
@@ -194,6 +249,7 @@ RegisteredBuffer Calls::registered_superpages(std::uint64_t bytes, int node) {
 }
 
 RemoteChunk Calls::allocate_chunk(std::uint32_t where, std::uint64_t bytes, int node) {
+  const std::lock_guard turn(core_->turns());
   static_cast<void>(core_->line(where));
   const ServiceAnswer answer =
       core_->service().ask(where, {ServiceRequest::Kind::kAllocateInNode, bytes, 1, node});
@@ -201,12 +257,14 @@ RemoteChunk Calls::allocate_chunk(std::uint32_t where, std::uint64_t bytes, int 
 }
 
 std::vector<int> Calls::nodes_of(std::uint32_t where) {
+  const std::lock_guard turn(core_->turns());
   static_cast<void>(core_->line(where));
   const ServiceAnswer answer = core_->service().ask(where, {ServiceRequest::Kind::kNodes, 0, 0});
   return {answer.nodes.begin(), answer.nodes.end()};
 }
 
 RemoteBuffer Calls::allocate(std::uint32_t where, std::uint64_t bytes) {
+  const std::lock_guard turn(core_->turns());
   static_cast<void>(core_->line(where));
   const ServiceAnswer answer =
       core_->service().ask(where, {ServiceRequest::Kind::kAllocate, bytes, 1});
@@ -214,6 +272,7 @@ RemoteBuffer Calls::allocate(std::uint32_t where, std::uint64_t bytes) {
 }
 
 void Calls::free(const RemoteBuffer& buffer) {
+  const std::lock_guard turn(core_->turns());
   static_cast<void>(core_->line(buffer.rank));
   core_->service().ask(buffer.rank, {ServiceRequest::Kind::kFree, 0, buffer.id});
 }
@@ -252,12 +311,12 @@ void Calls::put(const RegisteredBuffer& from, const RemoteBuffer& to, std::uint6
 
 void Calls::put(const RegisteredBuffer& from, const Extent& part, const RemoteBuffer& to,
                 std::uint64_t offset, Synchronizer& sync) {
+  const std::lock_guard turn(core_->turns());
   require_within(to.rank, to, offset, part.bytes);
   const CallTarget target = place_of(*this, *core_, to, offset);
   const Segment segment = part_of(from, part);
   SyncState* const state = &sync.state_;
-  ++state->pending;
-  core_->line(to.rank).write(segment, target, {&state, 1});
+  counted(sync.state_, [&] { core_->line(to.rank).write(segment, target, {&state, 1}); });
 }
 
 void Calls::get(RegisteredBuffer& to, const RemoteBuffer& from, std::uint64_t offset,
@@ -267,11 +326,11 @@ void Calls::get(RegisteredBuffer& to, const RemoteBuffer& from, std::uint64_t of
 
 void Calls::get(RegisteredBuffer& to, const Extent& part, const RemoteBuffer& from,
                 std::uint64_t offset, Synchronizer& sync) {
+  const std::lock_guard turn(core_->turns());
   require_within(from.rank, from, offset, part.bytes);
   const CallTarget target = place_of(*this, *core_, from, offset);
   const Segment segment = part_of(to, part);
-  ++sync.state_.pending;
-  core_->line(from.rank).read(segment, target, &sync.state_);
+  counted(sync.state_, [&] { core_->line(from.rank).read(segment, target, &sync.state_); });
 }
 
 bool Calls::has_atomics() {
@@ -281,6 +340,7 @@ bool Calls::has_atomics() {
 void Calls::atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offset,
                    std::uint64_t operand, std::uint64_t compare, RegisteredBuffer& old,
                    Synchronizer& sync) {
+  const std::lock_guard turn(core_->turns());
   require_within(at.rank, at, offset, 8);
   if (offset % 8 != 0 || old.bytes().size() < 8) {
     throw InputError(
@@ -291,8 +351,9 @@ void Calls::atomic(RequestKind kind, const RemoteBuffer& at, std::uint64_t offse
   Segment result = old.segment();
   result.bytes = 8;
   const CallTarget target = place_of(*this, *core_, at, offset);
-  ++sync.state_.pending;
-  core_->line(at.rank).atomic(kind, result, target, operand, compare, &sync.state_);
+  counted(sync.state_, [&] {
+    core_->line(at.rank).atomic(kind, result, target, operand, compare, &sync.state_);
+  });
 }
 
 void Calls::fetch_add(const RemoteBuffer& at, std::uint64_t offset, std::uint64_t operand,

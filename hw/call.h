@@ -28,17 +28,27 @@
 // for broadcasts passed on, which are never refused.
 //
 // Progress. Functions run within progress(), wait(), settle() and finish(), and within a call that
-// waits for room, in the thread that calls these. A service thread of each rank grants chunks and
-// memory to others, and moves bytes while that thread does something else; it runs no function.
+// waits for room, in the thread that calls these; after run_in_background() also in a thread of the
+// Calls' own, while others compute. A service thread of each rank grants chunks and memory to
+// others, and moves bytes while nobody makes progress; it runs no function.
 //
-// Threads. One thread per rank calls all of it, but for RemoteBuffer's plain bytes. A function may
-// make calls, flush() and progress() (which then runs no function); it must not wait. Where it
-// finds the window full, kRetry queues. Other threads hand their work to that one.
+// Threads. Any number of a rank's threads may call what stands here, at any time, but for what
+// follows. They have their turns in the order in which they ask; one that waits leaves the turns to
+// the others. Calls of one thread to one rank run in the order in which it made them. Functions run
+// one at a time, in whichever thread makes progress; hold_functions() keeps them off.
+//   - set_local() comes before other ranks call, and before run_in_background().
+//   - settle() and finish() are of one thread. Others may wait() during a settle(); what they call
+//     meanwhile need not have run when it ends. When finish() is called, the others are through.
+//   - What a call throws that no synchroniser counts comes to the thread that makes progress first.
+//   - A result and the memory of a put or get belong to the call until its synchroniser is done.
+// A function may make calls, flush() and progress() (which then runs no function); it must not
+// wait, nor for a thread that calls. Where it finds the window full, kRetry queues.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -49,6 +59,7 @@
 #include "base/error.h"
 #include "hw/call/function.h"
 #include "hw/call/memory.h"
+#include "hw/call/turn_lock.h"
 #include "hw/call/types.h"
 #include "hw/memory/extent.h"
 #include "hw/mesh.h"
@@ -73,7 +84,7 @@ class Synchronizer {
   /// Calls that are not done.
   std::uint64_t pending() const { return state_.pending; }
   /// Calls that have thrown, since the last wait().
-  std::uint64_t failed() const { return state_.failed; }
+  std::uint64_t failed() const;
   /// Makes progress until none is pending. Then throws CallFailed if a call has thrown, with the
   /// first one's rank and text.
   void wait();
@@ -130,6 +141,17 @@ class Calls {
     }
     return *static_cast<T*>(local_);
   }
+
+  /// From here on, and until finish(), a thread of this object's runs functions, too, while the
+  /// rank's own threads compute; and it posts what is gathered when nothing else happens. What
+  /// fails in it is told to the next thread that makes progress. Throws InputError if there is one
+  /// already.
+  void run_in_background();
+
+  /// While it is held, no function runs here, and no other thread calls: the holder may work on
+  /// what functions work on. It must not wait() meanwhile (InputError), nor settle() or finish(); a
+  /// call that finds a window full answers as one within a function.
+  std::unique_lock<TurnLock> hold_functions();
 
   // Calls (Table 1). `sync` may be null. They answer false if the call was not taken, which
   // `when_full` allows; InputError if there is no such rank, or it is too long.

@@ -19,8 +19,6 @@ using sched::Op;
 using sched::OpKind;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Requests that wait for room: more than this, and nobody adds to them.
-constexpr std::size_t kMostQueued = 32;
 
 }  // namespace
 
@@ -300,8 +298,9 @@ bool Executor::issue_ready() {
 // One operation at a time: what it releases may come before the rest.
 bool Executor::serve(std::uint32_t lane) {
   bool moved = false;
-  // Not without end before requests that wait for room.
-  while (queue_.size() < kMostQueued || post_queued()) {
+  // Requests that wait for room hold up none of other channels, however many wait: a channel's next
+  // operation is not ready before the one before it is posted.
+  while (true) {
     const auto turn = core_.next_turn(lane, [](const machine::Lanes::Waiting&) { return false; });
     if (!turn) break;
     moved = true;

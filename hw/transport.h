@@ -83,6 +83,8 @@ struct ChannelEnd {
   /// copies, one by one; itself for that channel. kNoFlow: its messages are its own. Both ends say
   /// the same.
   std::uint32_t flow = kNoFlow;
+  /// Of an end that receives: its receives expect writes with immediate alone, never a send.
+  bool only_writes = false;
 };
 
 enum class RequestKind : std::uint8_t {

@@ -32,7 +32,9 @@ AtomicService::AtomicService(const sched::Schedule& schedule, const Platform& pl
 double AtomicService::serve_s(sched::OpId op, sched::BufferId buffer, std::uint64_t offset,
                               double now_s) {
   const sched::Op& o = schedule_.op(op);
-  if (paths_[paths_.of(o.channel, false)].local) {
+  const Path& way = paths_[paths_.of(o.channel, false)];
+  if (way.to_switch) return 0;
+  if (way.local) {
     return sharer_s_ > 0 ? by_cpu_s_ + sharers_s(o.rank, buffer, offset) : by_cpu_s_;
   }
   const bool waited = !arrived_s_.empty() && now_s >= arrived_s_[op.value] + kInstant_s;

@@ -25,7 +25,8 @@ bool service_depends_on_others(const Platform& platform);
 
 /// The atomics of one run. A NIC serves one that had to wait for its word for
 /// `atomic_service_shared` longer; a CPU for `cpu_atomic_sharer` longer per other rank of the
-/// machine that had used the word's cache line in the run.
+/// machine that had used the word's cache line in the run. On a switch it takes no time, as sums
+/// do.
 class AtomicService {
  public:
   /// References must outlive this.

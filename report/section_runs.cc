@@ -40,6 +40,7 @@ class RunWriter {
         ticks_(ticks),
         prefix_("run" + std::to_string(index) + "."),
         paths_(schedule_, run_.setting.wiring, run_.setting.delays),
+        together_(schedule_, &run_.trace),
         facts_(document.facts["runs"].emplace_back()),
         columns_(document.columns) {}
 
@@ -116,7 +117,7 @@ class RunWriter {
   // Where nobody knows when a message had left, it counts as on its way until done.
   std::int64_t left_after(sched::OpId id) const {
     const sched::OpTimes& t = run_.trace.ops[id.value];
-    const double end_s = left_s(schedule_, paths_, run_.trace, id);
+    const double end_s = left_s(schedule_, paths_, run_.trace, together_, id);
     return std::max(std::int64_t{0}, between(t.wire_s, std::isfinite(end_s) ? end_s : t.done_s));
   }
 
@@ -208,6 +209,7 @@ class RunWriter {
   const Ticks& ticks_;
   const std::string prefix_;
   const machine::Paths paths_;
+  const analysis::SentTogether together_;
   nlohmann::ordered_json& facts_;
   Columns& columns_;
 };

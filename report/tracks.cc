@@ -20,7 +20,7 @@ using sched::OpTimes;
 class Builder {
  public:
   Builder(const sched::Schedule& schedule, const machine::Paths& paths, const sched::Trace& trace)
-      : schedule_(schedule), paths_(paths), trace_(trace) {}
+      : schedule_(schedule), paths_(paths), trace_(trace), together_(schedule, &trace) {}
 
   std::vector<Track> tracks() {
     std::vector<Track> all;
@@ -61,7 +61,7 @@ class Builder {
     if (sched::has_reply(op.kind)) {
       put(Band::kIn, 0, id, t.wire_s, t.done_s);
     } else if (sched::is_initiator(op.kind)) {
-      const double end_s = left_s(schedule_, paths_, trace_, id);
+      const double end_s = left_s(schedule_, paths_, trace_, together_, id);
       put(Band::kOut, 0, id, t.wire_s, std::isfinite(end_s) ? std::max(end_s, t.wire_s) : t.done_s);
     } else if (op.kind == OpKind::kRecv && op.match.valid()) {
       put(Band::kIn, 0, id, std::max(t.issued_s, trace_.ops[op.match.value].wire_s), t.done_s);
@@ -83,6 +83,7 @@ class Builder {
   const sched::Schedule& schedule_;
   const machine::Paths& paths_;
   const sched::Trace& trace_;
+  const analysis::SentTogether together_;
   std::map<std::pair<Band, std::uint32_t>, std::vector<TrackBar>> of_;  // of the rank at hand
 };
 
@@ -91,9 +92,9 @@ class Builder {
 bool is_measured(const sched::Trace& trace) { return trace.engine.starts_with("run:"); }
 
 double left_s(const sched::Schedule& schedule, const machine::Paths& paths,
-              const sched::Trace& trace, OpId op) {
+              const sched::Trace& trace, const analysis::SentTogether& together, OpId op) {
   if (!is_measured(trace)) {
-    return analysis::sent_s(schedule, paths, trace, op, schedule.payload_bytes(schedule.op(op)));
+    return analysis::sent_s(schedule, paths, trace, op, together.bytes(op));
   }
   const OpId match = schedule.op(op).match;
   return trace.ops[match.valid() ? match.value : op.value].done_s;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/engines/sent_together.h"
 #include "machine/paths.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -38,9 +39,10 @@ struct Track {
 bool is_measured(const sched::Trace& trace);
 
 /// When the message of an initiator, or its answer, has left; of a real run, when it was received.
-/// Infinite if the trace does not tell.
+/// What is in a bundle has left when all of that has. Infinite if the trace does not tell.
+/// `together`: of the same schedule and trace.
 double left_s(const sched::Schedule& schedule, const machine::Paths& paths,
-              const sched::Trace& trace, sched::OpId op);
+              const sched::Trace& trace, const analysis::SentTogether& together, sched::OpId op);
 
 /// By rank, band and lane. What never happened is left out.
 std::vector<Track> tracks_of(const sched::Schedule& schedule, const machine::Paths& paths,

@@ -2,11 +2,14 @@
 // buffer that each rank writes into its children's memory, or that these read from it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +42,7 @@ struct BroadcastRead {
 };
 
 constexpr std::size_t kRootBytes = sizeof(std::uint64_t);
+constexpr std::size_t kMostFaultText = 600;
 
 Bytes described(std::uint64_t offset, std::uint64_t bytes,
                 std::span<const BroadcastTarget> targets) {
@@ -68,26 +72,56 @@ std::vector<std::uint32_t> CallCore::children(std::uint32_t root) const {
   return children;
 }
 
-void CallCore::pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore& before,
-                       SyncState* transmitted) {
+// How many ranks get it by way of this child, itself included.
+std::uint32_t CallCore::ranks_from(std::uint32_t root, std::uint32_t child) const {
+  const std::uint32_t ranks = mesh_.ranks();
+  const std::uint32_t place = (child + ranks - root) % ranks;
+  return std::min(place & (~place + 1), ranks - place);
+}
+
+// Whoever waits at the root is told of each rank that it does not come to.
+void CallCore::fail_from(std::uint32_t root, std::uint32_t child, std::uint32_t token,
+                         const std::string& text) {
+  ByteWriter writer;
+  writer.add(child);
+  writer.add_text(std::string_view(text).substr(0, kMostFaultText));
+  const Bytes told = writer.take();
+  const std::uint32_t times = token == kNoToken ? 1 : ranks_from(root, child);
+  for (std::uint32_t i = 0; i < times; ++i) reply(root, token, RecordKind::kError, told);
+}
+
+std::uint32_t CallCore::pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore& before,
+                                SyncState* transmitted) {
   const std::uint64_t named = root;
   draft.extra = std::as_bytes(std::span(&named, 1));
-  const std::vector<std::uint32_t> to = children(root);
-  // Whose broadcast it is may have larger records.
-  if (!to.empty() && record_bytes(draft) > CallSender::most_record_bytes(options_)) {
-    throw InputError(
-        fmt::format("calls: a broadcast of rank {} takes {} bytes, and {} is the most here; "
-                    "expected records of one size at all ranks",
-                    root, record_bytes(draft), CallSender::most_record_bytes(options_)));
-  }
-  for (const std::uint32_t rank : to) {
+  std::uint32_t missed = 0;
+  for (const std::uint32_t rank : children(root)) {
     CallPeer& child = *peers_[rank];
-    if (transmitted != nullptr) ++transmitted->pending;
-    const std::optional<CallWrite> write = before ? std::optional(before(rank)) : std::nullopt;
-    child.sender->add_or_queue(draft, write ? &*write : nullptr, transmitted);
-    child.has_replies = true;
-    ++sent_;
+    try {
+      // Whose broadcast it is may have larger records.
+      if (record_bytes(draft) > CallSender::most_record_bytes(options_)) {
+        throw EnvironmentError(fmt::format(
+            "calls: a broadcast of rank {} takes {} bytes, and {} is the most at rank "
+            "{}; expected records of one size at all ranks",
+            root, record_bytes(draft), CallSender::most_record_bytes(options_), mesh_.rank()));
+      }
+      if (transmitted != nullptr) ++transmitted->pending;
+      const std::optional<CallWrite> write = before ? std::optional(before(rank)) : std::nullopt;
+      child.sender->add_or_queue(draft, write ? &*write : nullptr, transmitted);
+      child.has_replies = true;
+      ++sent_;
+    } catch (const EnvironmentError& error) {
+      if (port_.is_broken()) throw;
+      ++missed;
+      if (transmitted != nullptr) {
+        CallNotices::fail(*transmitted, rank, error.what());
+        --transmitted->pending;
+      } else {
+        fail_from(root, rank, draft.token, error.what());
+      }
+    }
   }
+  return missed;
 }
 
 // `own`: what the root itself runs, and what is written before.
@@ -208,7 +242,8 @@ void CallCore::pass_read_on(CallPeer& peer, RecordDraft draft, ByteReader& reade
     read.memory = lent.registered.remote;
     read.token = notices_.open(&lent.readers, {}, readers);
     draft.buffer = std::as_bytes(std::span(&read, 1));
-    pass_on(broadcast.root, draft, {}, nullptr);
+    std::uint32_t missed = pass_on(broadcast.root, draft, {}, nullptr);
+    for (; missed != 0; --missed) notices_.replied(static_cast<std::uint32_t>(read.token), {});
   }
   if (token < kNoToken) {
     reply(peer.rank, static_cast<std::uint32_t>(token), RecordKind::kReply, {});

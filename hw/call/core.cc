@@ -98,6 +98,7 @@ CallCore::CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transpor
 }
 
 CallCore::~CallCore() {
+  stop_background();
   // Of a rank that is lost everybody hears in any case.
   if (!finished_ && !mesh_.any_lost()) {
     try {
@@ -288,12 +289,22 @@ bool CallCore::submit(CallWish& wish) {
       wish.draft.token = notices_.open(wish.sync, wish.result, 1);
     }
   }
-  if (take(to, wish, told)) {
-    ++sent_;
-    return true;
+  const auto withdraw = [&] {
+    if (told != nullptr) --told->pending;
+    if (wish.draft.token != kNoToken) notices_.withdraw(wish.draft.token);
+  };
+  try {
+    if (take(to, wish, told)) {
+      ++sent_;
+      return true;
+    }
+  } catch (...) {
+    // Nobody waits for what was not made.
+    if (told != nullptr && port_.is_broken()) to.sender->forget(told);
+    withdraw();
+    throw;
   }
-  if (told != nullptr) --told->pending;
-  if (wish.draft.token != kNoToken) notices_.withdraw(wish.draft.token);
+  withdraw();
   return false;
 }
 
@@ -304,7 +315,7 @@ bool CallCore::take(CallPeer& to, const CallWish& wish, SyncState* told) {
   // Within a call nobody waits: two that wait for each other's window would do so for ever.
   const bool may_queue = wish.when_full == WhenFull::kRetryInBackground ||
                          options_.aggregate == Aggregate::kOvfl ||
-                         (wish.when_full == WhenFull::kRetry && in_call_);
+                         (wish.when_full == WhenFull::kRetry && !may_wait());
   const std::size_t bytes = record_bytes(wish.draft);
   const auto queue = [&] {
     if (!may_queue || sender.queued_bytes() + bytes > options_.queue_bytes) return false;
@@ -312,7 +323,7 @@ bool CallCore::take(CallPeer& to, const CallWish& wish, SyncState* told) {
     return true;
   };
   if (queue()) return true;
-  if (wish.when_full != WhenFull::kRetry || in_call_) return false;
+  if (wish.when_full != WhenFull::kRetry || !may_wait()) return false;
   until([&] { return sender.add(wish.draft, before, told) || queue(); }, "room in a window");
   return true;
 }

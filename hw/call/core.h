@@ -2,15 +2,19 @@
 #pragma once
 
 #include <array>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "hw/call/functions.h"
@@ -18,6 +22,7 @@
 #include "hw/call/port.h"
 #include "hw/call/sender.h"
 #include "hw/call/service.h"
+#include "hw/call/turn_lock.h"
 #include "hw/call/types.h"
 #include "hw/mesh.h"
 #include "hw/pages.h"
@@ -52,7 +57,7 @@ struct CallWish {
   std::span<std::byte> result;  // where a result goes
 };
 
-/// By the rank's own thread only.
+/// By the thread whose turn it is (turns()).
 class CallCore {
  public:
   CallCore(Calls& calls, Mesh& mesh, std::unique_ptr<Transport> transport,
@@ -60,6 +65,11 @@ class CallCore {
   ~CallCore();
   CallCore(const CallCore&) = delete;
   CallCore& operator=(const CallCore&) = delete;
+
+  /// By any thread, before all else.
+  TurnLock& turns() { return turns_; }
+  /// From here on a thread of this object's runs functions, too.
+  void run_in_background();
 
   Mesh& mesh() { return mesh_; }
   const CallsOptions& options() const { return options_; }
@@ -125,8 +135,12 @@ class CallCore {
   std::optional<std::string> result_fault(std::span<const std::byte> result) const;
   bool take(CallPeer& to, const CallWish& wish, SyncState* told);
   std::vector<std::uint32_t> children(std::uint32_t root) const;
-  void pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore& before,
-               SyncState* transmitted);
+  // Answers how many children it did not reach: their ranks count as having failed.
+  std::uint32_t pass_on(std::uint32_t root, RecordDraft draft, const WriteBefore& before,
+                        SyncState* transmitted);
+  std::uint32_t ranks_from(std::uint32_t root, std::uint32_t child) const;
+  void fail_from(std::uint32_t root, std::uint32_t child, std::uint32_t token,
+                 const std::string& text);
   void start_broadcast(CallWish& wish, const WriteBefore& before, const RecordDraft& own);
   Broadcast take_broadcast(CallPeer& peer, const RecordHead& head, std::byte* record);
   void pass_written_on(RecordDraft draft, ByteReader& reader, Broadcast& broadcast);
@@ -135,6 +149,9 @@ class CallCore {
   static ReadBuffer wanted_by(const RecordHead& head, std::byte* record);
 
   bool turn();
+  void run_background();
+  void stop_background();
+  void require_background();
   bool run_some(CallPeer& peer);
   bool run_next(CallPeer& peer, std::byte* record);
   bool has_read(CallPeer& peer, const RecordHead& head, std::byte* record);
@@ -143,11 +160,13 @@ class CallCore {
                const std::byte* closure, std::span<std::byte> buffer);
   void reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
              std::span<const std::byte> bytes);
+  bool may_wait() const { return !in_call_ && turns_.depth() == 1; }
   void require_may_wait(std::string_view what) const;
   void until(const std::function<bool()>& there, std::string_view what);
   std::array<std::uint64_t, 2> sum_over_ranks(std::array<std::uint64_t, 2> own);
   void settle_quietly();
 
+  TurnLock turns_;
   Calls& calls_;
   Mesh& mesh_;
   const CallsOptions options_;  // with all bounds known
@@ -167,8 +186,16 @@ class CallCore {
   std::uint64_t calls_seen_ = 0;     // for CallFault
   std::uint64_t scratch_bytes_ = 0;  // of buffers that were read, those lent included
   std::list<Lent> lent_;
+  std::uint64_t moves_ = 0;  // turns in which something happened
   bool in_call_ = false;
+  bool settling_ = false;
   bool finished_ = false;
+
+  std::thread background_;
+  std::mutex background_mutex_;
+  std::condition_variable background_end_;
+  bool background_stops_ = false;
+  std::exception_ptr background_failure_;  // in turns
 };
 
 }  // namespace slackline::hw

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace slackline::hw {
 namespace {
@@ -72,10 +73,9 @@ void CallLine::carry_out(const WorkRequest& request, std::byte* here) {
 void CallLine::post(WorkRequest request, std::span<const Segment> local, const CallTarget& target,
                     std::span<SyncState* const> tell) {
   request.local = local;
-  const std::uint64_t number = next_++;
   if (copies_) {
     port_.with_transport([&](Transport&) { carry_out(request, target.here); });
-    first_ = next_;
+    first_ = ++next_;
     for (SyncState* const state : tell) {
       if (state != nullptr) --state->pending;
     }
@@ -90,6 +90,7 @@ void CallLine::post(WorkRequest request, std::span<const Segment> local, const C
     }
   };
   while (posted_.size() >= kMostInFlight) wait();
+  const std::uint64_t number = next_++;
   const bool told = std::ranges::any_of(tell, [](const SyncState* s) { return s != nullptr; });
   const auto decision = signalling_.begin(told ? SelectiveSignalling::Want::kCompletion
                                                : SelectiveSignalling::Want::kNothing);
@@ -102,8 +103,21 @@ void CallLine::post(WorkRequest request, std::span<const Segment> local, const C
   for (SyncState* const state : tell) {
     if (state != nullptr) told_.push_back({number, state});
   }
-  silent_ = request.signalled ? 0 : silent_ + 1;
-  while (!port_.post(request)) wait();
+  const std::uint64_t silent = std::exchange(silent_, request.signalled ? 0 : silent_ + 1);
+  try {
+    while (!port_.post(request)) wait();
+  } catch (...) {
+    take_back(silent);
+    throw;
+  }
+}
+
+// The last one, which was not posted after all.
+void CallLine::take_back(std::uint64_t silent) {
+  posted_.pop_back();
+  --next_;
+  while (!told_.empty() && told_.back().number == next_) told_.pop_back();
+  silent_ = silent;
 }
 
 void CallLine::complete(std::uint64_t tag) {

@@ -42,7 +42,8 @@ class CallLine {
   bool copies() const { return copies_; }
 
   /// Requests start in the order in which they are posted. When one is complete, each of `tell`
-  /// has one less pending. Waits for room, moving bytes meanwhile. Throws as CallRest::rest().
+  /// has one less pending. Waits for room, moving bytes meanwhile. Throws as CallRest::rest(), and
+  /// then the request is not under way, and tells nobody.
   void write(const Segment& from, const CallTarget& to, std::span<SyncState* const> tell);
   void read(const Segment& to, const CallTarget& from, SyncState* tell);
   /// The old value lands in `result`, 8 bytes.
@@ -83,6 +84,7 @@ class CallLine {
   void post(WorkRequest request, std::span<const Segment> local, const CallTarget& target,
             std::span<SyncState* const> tell);
   static void carry_out(const WorkRequest& request, std::byte* here);
+  void take_back(std::uint64_t silent);
   void retire();
 
   CallPort& port_;

@@ -59,11 +59,16 @@ void CallNotices::failed(std::uint32_t token, std::uint32_t rank, const std::str
   SyncState* const state = at(token).state;
   if (state == nullptr) {
     keep(rank, text);
-  } else if (state->failed++ == 0) {
-    state->failed_rank = rank;
-    state->error = text;
+  } else {
+    fail(*state, rank, text);
   }
   one_less(token);
+}
+
+void CallNotices::fail(SyncState& state, std::uint32_t rank, const std::string& text) {
+  if (state.failed++ != 0) return;
+  state.failed_rank = rank;
+  state.error = text;
 }
 
 void CallNotices::keep(std::uint32_t rank, const std::string& text) {

@@ -24,6 +24,9 @@ class CallNotices {
   /// …of a call that has thrown. Without a token, or a synchroniser, it is kept for the caller.
   void failed(std::uint32_t token, std::uint32_t rank, const std::string& text);
 
+  /// One of the replies will not come: it failed as `text` says, at `rank`, before it was a call.
+  static void fail(SyncState& state, std::uint32_t rank, const std::string& text);
+
   void forget(const SyncState* state);
 
   /// Throws the first failure that was kept, saying how many more there were; forgets them.

@@ -51,14 +51,34 @@ void CallPort::require_all_stay() {
   } while (std::chrono::steady_clock::now() < deadline);
 }
 
+void CallPort::require_whole() {
+  if (!is_broken()) return;
+  require_all_here();
+  const std::lock_guard lock(failure_mutex_);
+  std::rethrow_exception(failure_);
+}
+
+void CallPort::break_by(std::exception_ptr failure) {
+  const std::lock_guard lock(failure_mutex_);
+  if (!failure_) failure_ = std::move(failure);
+  broken_.store(true, std::memory_order_release);
+}
+
+// What the transport refuses to take leaves it whole.
 template <class Do>
 auto CallPort::guarded(Do&& something) {
+  require_whole();
   try {
     const std::lock_guard lock(mutex_);
     return something();
   } catch (const InternalError&) {
     throw;
+  } catch (const InputError&) {
+    throw;
+  } catch (const Unsupported&) {
+    throw;
   } catch (const Error&) {
+    break_by(std::current_exception());
     require_all_stay();
     throw;
   }
@@ -69,8 +89,15 @@ bool CallPort::help() {
   if (std::exchange(polls_seen_, polls) != polls) return false;
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
+  require_whole();
   std::array<Completion, kBatch> batch;
-  const std::size_t count = transport_->poll(batch);
+  std::size_t count = 0;
+  try {
+    count = transport_->poll(batch);
+  } catch (const Error&) {
+    break_by(std::current_exception());
+    throw;
+  }
   if (count == 0) return false;
   const auto end = batch.begin() + static_cast<std::ptrdiff_t>(count);
   const auto lines = std::stable_partition(batch.begin(), end, [](const Completion& completion) {

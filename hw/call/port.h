@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -42,6 +43,9 @@ class CallPort {
   }
   bool in_order() const { return in_order_; }
   std::chrono::milliseconds patience() const { return patience_; }
+  /// The transport has failed: whatever uses it from then on throws the same, as what was under way
+  /// may never end.
+  bool is_broken() const { return broken_.load(std::memory_order_acquire); }
   /// From here on this rank's peers count as gone, as does a rank that is lost: `rank` has left.
   void depart(std::uint32_t rank);
   /// Answers whether there was room for it.
@@ -67,6 +71,8 @@ class CallPort {
  private:
   template <class Do>
   auto guarded(Do&& something);
+  void require_whole();
+  void break_by(std::exception_ptr failure);
 
   Mesh& mesh_;
   const std::chrono::milliseconds failure_timeout_;
@@ -76,8 +82,11 @@ class CallPort {
   std::vector<Completion> helped_;  // found by the service thread
   std::atomic<bool> has_helped_{false};
   std::atomic<std::uint64_t> departed_{0};  // rank + 1
-  std::atomic<std::uint64_t> polls_{0};     // of the rank's own thread
-  std::uint64_t polls_seen_ = 0;            // by the service thread
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;
+  std::atomic<bool> broken_{false};
+  std::atomic<std::uint64_t> polls_{0};  // of the rank's own thread
+  std::uint64_t polls_seen_ = 0;         // by the service thread
   bool in_order_ = false;
   Complete service_;
   std::vector<CallLine*> lines_;  // by peer

@@ -1,10 +1,13 @@
 // How calls run here, and how a rank waits.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -51,11 +54,63 @@ bool CallCore::turn() {
   for (auto& peer : peers_) {
     if (std::exchange(peer->has_replies, false)) peer->sender->flush();
   }
+  if (moved) ++moves_;
   return moved;
+}
+
+void CallCore::run_in_background() {
+  require_open();
+  if (background_.joinable()) throw InputError("calls: functions run in the background already");
+  background_ = std::thread([this] { run_background(); });
+}
+
+// Its naps are as short as a service thread's.
+void CallCore::run_background() {
+  constexpr std::chrono::microseconds kShortNap{50};
+  constexpr std::chrono::microseconds kLongNap{250};
+  std::chrono::microseconds nap = kShortNap;
+  while (true) {
+    {
+      const std::lock_guard mine(turns_);
+      try {
+        nap = turn() ? kShortNap : std::min(2 * nap, kLongNap);
+        // Others may wait for what this rank gathers.
+        if (nap != kShortNap) flush();
+      } catch (...) {
+        // A caller tells what it was: a rank that is lost, as a rule.
+        if (!background_failure_) background_failure_ = std::current_exception();
+        nap = kLongNap;
+      }
+    }
+    std::unique_lock lock(background_mutex_);
+    if (nap == kShortNap) {
+      if (background_stops_) return;
+      continue;
+    }
+    background_end_.wait_for(lock, nap, [&] { return background_stops_; });
+    if (background_stops_) return;
+  }
+}
+
+void CallCore::stop_background() {
+  if (!background_.joinable()) return;
+  {
+    const std::lock_guard lock(background_mutex_);
+    background_stops_ = true;
+  }
+  background_end_.notify_all();
+  background_.join();
+}
+
+// Told once: what lasts, callers see themselves.
+void CallCore::require_background() {
+  if (in_call_ || !background_failure_) return;
+  std::rethrow_exception(std::exchange(background_failure_, nullptr));
 }
 
 bool CallCore::progress() {
   require_open();
+  require_background();
   const bool moved = turn();
   if (!in_call_) notices_.throw_kept();
   return moved;
@@ -205,27 +260,47 @@ void CallCore::reply(std::uint32_t to, std::uint32_t token, RecordKind kind,
     draft.kind = RecordKind::kError;
     draft.buffer = refusal;
   }
-  peers_[to]->sender->add_or_queue(draft, nullptr, nullptr);
+  try {
+    peers_[to]->sender->add_or_queue(draft, nullptr, nullptr);
+  } catch (const EnvironmentError&) {
+    // There is no chunk to be had, of which turn() tells. The function has run, and never runs
+    // again.
+    if (port_.is_broken()) throw;
+    peers_[to]->sender->queue(draft, nullptr, nullptr);
+  }
   peers_[to]->has_replies = true;
   ++sent_;
 }
 
 void CallCore::require_may_wait(std::string_view what) const {
-  if (!in_call_) return;
-  throw InputError(
-      fmt::format("calls: a call waits for {}, and holds up the progress for that", what));
+  if (in_call_) {
+    throw InputError(
+        fmt::format("calls: a call waits for {}, and holds up the progress for that", what));
+  }
+  if (turns_.depth() > 1) {
+    throw InputError(
+        fmt::format("calls: a thread that holds functions back waits for {}, and holds up the "
+                    "progress for that",
+                    what));
+  }
 }
 
 void CallCore::until(const std::function<bool()>& there, std::string_view what) {
   require_may_wait(what);
   CallRest rest(port_, what);
+  std::uint64_t seen = moves_;
   while (!there()) {
-    if (turn()) {
+    require_background();
+    turn();
+    // Other threads' turns move what this one waits for, too.
+    if (std::exchange(seen, moves_) != moves_) {
       rest.moved();
+      turns_.pass();
       continue;
     }
     // Others may wait for what this rank gathers, as it does for theirs.
     flush();
+    const OthersTurns others(turns_);
     rest.rest();
   }
 }
@@ -265,6 +340,11 @@ std::array<std::uint64_t, 2> CallCore::sum_over_ranks(std::array<std::uint64_t, 
 // been added between: then none is under way (Mattern's four counters).
 void CallCore::settle_quietly() {
   require_may_wait("the other ranks");
+  if (std::exchange(settling_, true)) {
+    throw InputError("calls: two threads of a rank settle at a time; expected one");
+  }
+  const auto over = [](bool* settling) { *settling = false; };
+  const std::unique_ptr<bool, decltype(over)> settled(&settling_, over);
   std::array<std::uint64_t, 2> before{1, 0};
   while (true) {
     flush();
@@ -284,6 +364,11 @@ void CallCore::settle() {
 
 void CallCore::finish() {
   require_open();
+  require_may_wait("the other ranks");
+  {
+    const OthersTurns others(turns_);
+    stop_background();
+  }
   settle_quietly();
   for (auto& peer : peers_) {
     CallLine& line = *peer->line;

@@ -32,7 +32,10 @@ bool CallSender::add(const RecordDraft& draft, const CallWrite* before, SyncStat
 }
 
 void CallSender::add_or_queue(const RecordDraft& draft, const CallWrite* before, SyncState* told) {
-  if (add(draft, before, told)) return;
+  if (!add(draft, before, told)) queue(draft, before, told);
+}
+
+void CallSender::queue(const RecordDraft& draft, const CallWrite* before, SyncState* told) {
   Queued& queued = queue_.emplace_back();
   queued.record.resize(record_bytes(draft));
   lay_out(draft, queued.record.data());

@@ -49,6 +49,8 @@ class CallSender {
   bool add(const RecordDraft& draft, const CallWrite* before, SyncState* told);
   /// Takes it in any case: queues it if it must.
   void add_or_queue(const RecordDraft& draft, const CallWrite* before, SyncState* told);
+  /// …where add() says no, or throws: behind those that are queued.
+  void queue(const RecordDraft& draft, const CallWrite* before, SyncState* told);
   /// Posts what is queued as far as there is room; answers whether anything was.
   bool drain();
   /// Posts what is gathered.

@@ -1,6 +1,7 @@
 // Plain data of remote calls: choices, options, counters, remote memory, errors.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -121,9 +122,30 @@ class CallFailed : public Error {
   std::uint32_t rank_;
 };
 
-/// What a synchroniser counts.
+/// A number that the thread whose turn it is changes (hw/call/turn_lock.h), and any thread reads.
+class SharedCount {
+ public:
+  SharedCount(std::uint64_t number = 0) : number_(number) {}  // NOLINT: it is a number
+  SharedCount(const SharedCount& other) : number_(other) {}
+  SharedCount& operator=(const SharedCount& other) { return set(other); }
+
+  operator std::uint64_t() const { return number_.load(std::memory_order_acquire); }  // NOLINT
+  SharedCount& operator+=(std::uint64_t by) { return set(*this + by); }
+  SharedCount& operator-=(std::uint64_t by) { return set(*this - by); }
+  SharedCount& operator++() { return *this += 1; }
+  SharedCount& operator--() { return *this -= 1; }
+
+ private:
+  SharedCount& set(std::uint64_t number) {
+    number_.store(number, std::memory_order_release);
+    return *this;
+  }
+  std::atomic<std::uint64_t> number_;
+};
+
+/// What a synchroniser counts. Whoever takes the last one from `pending` touches no more of it.
 struct SyncState {
-  std::uint64_t pending = 0;
+  SharedCount pending = 0;
   std::uint64_t failed = 0;
   std::uint32_t failed_rank = 0;  // of the first that failed, and what it threw
   std::string error;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/error.h"
@@ -29,6 +30,7 @@ RankProgram::RankProgram(const sched::Schedule& schedule, sched::RankId rank)
   follow_channels();
   mark_flags();
   mark_puts();
+  mark_ends();
 }
 
 void RankProgram::require_supported() const {
@@ -153,6 +155,16 @@ void RankProgram::mark_puts() {
   for (std::uint32_t i = 0; i < size(); ++i) {
     if (op(i).kind != OpKind::kRecv || op(i).match.valid()) continue;
     expects_put_[i] = unmatched.at(op(i).channel.value) == OpKind::kPut;
+  }
+}
+
+void RankProgram::mark_ends() {
+  std::set<std::uint32_t> meet_sends;
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    if (op(i).kind == OpKind::kRecv && !expects_put_[i]) meet_sends.insert(op(i).channel.value);
+  }
+  for (ChannelEnd& end : ends_) {
+    end.only_writes = !end.initiates && !meet_sends.contains(end.channel);
   }
 }
 

@@ -56,6 +56,7 @@ class RankProgram {
   void follow_channels();
   void mark_flags();
   void mark_puts();
+  void mark_ends();
   bool is_in_region(std::uint32_t op) const {
     return graph_.tree().around(op) != sched::RegionTree::kNone;
   }

@@ -37,7 +37,7 @@ bool FabricAcknowledgements::listen(FabricContext& receive) {
   return true;
 }
 
-std::uint32_t FabricAcknowledgements::await(std::uint64_t tag, bool provider_tells) {
+std::uint32_t FabricAcknowledgements::await(const Sent& send, bool provider_tells) {
   if (free_.empty()) {
     if (waiting_.size() == kMostNumbers) throw InternalError("2^31 sends wait to be acknowledged");
     free_.push_back(static_cast<std::uint32_t>(waiting_.size()));
@@ -45,7 +45,7 @@ std::uint32_t FabricAcknowledgements::await(std::uint64_t tag, bool provider_tel
   }
   const std::uint32_t number = free_.back();
   free_.pop_back();
-  waiting_[number] = {tag, provider_tells ? 2u : 1u};
+  waiting_[number] = {send, provider_tells ? 2u : 1u};
   return number;
 }
 
@@ -61,8 +61,8 @@ void FabricAcknowledgements::landed(std::uint64_t data, const FabricPeer& sender
   flush();
 }
 
-std::optional<Completion> FabricAcknowledgements::received(FabricContext* context,
-                                                           std::uint64_t data) {
+std::optional<FabricAcknowledgements::Sent> FabricAcknowledgements::received(FabricContext* context,
+                                                                             std::uint64_t data) {
   if (!listen(*context)) deaf_.push_back(context);
   const auto number = static_cast<std::uint32_t>(data & (kMostNumbers - 1));
   if (data != answer_data(salt_, number)) return std::nullopt;
@@ -70,11 +70,11 @@ std::optional<Completion> FabricAcknowledgements::received(FabricContext* contex
   return one_less(number);
 }
 
-std::optional<Completion> FabricAcknowledgements::one_less(std::uint32_t number) {
+std::optional<FabricAcknowledgements::Sent> FabricAcknowledgements::one_less(std::uint32_t number) {
   Waiting& waiting = waiting_[number];
   if (--waiting.missing != 0) return std::nullopt;
   free_.push_back(number);
-  return Completion{waiting.tag, RequestKind::kSend, 0, 0};
+  return waiting.send;
 }
 
 void FabricAcknowledgements::flush() {

@@ -36,9 +36,15 @@ class FabricAcknowledgements {
   FabricAcknowledgements(const FabricAcknowledgements&) = delete;
   FabricAcknowledgements& operator=(const FabricAcknowledgements&) = delete;
 
+  /// A send that is done.
+  struct Sent {
+    std::uint64_t tag = 0;
+    std::uint32_t channel = 0;
+  };
+
   /// A number for a send. It is done once it is acknowledged and, if the provider tells it, once
-  /// its memory may be reused: then `tag` is told.
-  std::uint32_t await(std::uint64_t tag, bool provider_tells);
+  /// its memory may be reused: then it is told.
+  std::uint32_t await(const Sent& send, bool provider_tells);
   /// The send was not posted after all.
   void forget(std::uint32_t number);
 
@@ -51,11 +57,11 @@ class FabricAcknowledgements {
   void landed(std::uint64_t data, const FabricPeer& sender);
 
   /// The provider says that the send's memory may be reused. What that completes.
-  std::optional<Completion> reusable(std::uint32_t number) { return one_less(number); }
+  std::optional<Sent> reusable(std::uint32_t number) { return one_less(number); }
 
   /// An answer has come: the completion of a request whose context is of acknowledgements. What it
   /// completes.
-  std::optional<Completion> received(FabricContext* context, std::uint64_t data);
+  std::optional<Sent> received(FabricContext* context, std::uint64_t data);
 
   /// Does what there was no room for.
   void flush();
@@ -63,7 +69,7 @@ class FabricAcknowledgements {
  private:
   static constexpr std::uint64_t kAsked = std::uint64_t{1} << 32;
   struct Waiting {
-    std::uint64_t tag = 0;
+    Sent send;
     std::uint32_t missing = 0;  // 0: not in use
   };
   struct Answer {
@@ -72,7 +78,7 @@ class FabricAcknowledgements {
   };
 
   bool listen(FabricContext& receive);
-  std::optional<Completion> one_less(std::uint32_t number);
+  std::optional<Sent> one_less(std::uint32_t number);
 
   FabricEndpoint& endpoint_;
   const std::uint64_t salt_;

@@ -30,7 +30,9 @@ struct FabricChannel {
   std::uint32_t peer = 0;    // rank, of the side that initiates
   std::uint32_t source = 0;  // rank, of the side that receives
   std::size_t posted = 0;    // receives that the provider has
+  std::size_t unlanded = 0;  // sends that are not known to have met their receives
   std::deque<Held> held;     // and those behind them
+  bool only_writes = false;  // ChannelEnd::only_writes
   bool closing = false;
   bool small = false;  // ChannelEnd::small, where the provider makes a difference
 };
@@ -39,6 +41,7 @@ struct FabricChannel {
 struct FabricPending : FabricContext {
   std::uint64_t tag = 0;
   FabricChannel* channel = nullptr;  // of a receive, while that is open
+  std::uint32_t sent_on = 0;         // of a send: the number of its channel
   bool withdrawn = false;            // a receive that was taken back: nobody wants to know
   RequestKind kind = RequestKind::kSend;
   bool signalled = true;

@@ -109,6 +109,7 @@ class FabricTransport final : public Transport {
   }
 
   Address open(std::span<const ChannelEnd> ends) override {
+    require_room_for(ends);
     for (const ChannelEnd& end : ends) {
       if (pending_.has_kept(end.channel)) {
         throw EnvironmentError(fmt::format(
@@ -121,31 +122,48 @@ class FabricTransport final : public Transport {
       channel.small = end.small;
       (end.initiates ? channel.initiates : channel.receives) = true;
       (end.initiates ? channel.peer : channel.source) = end.peer;
+      if (!end.initiates) channel.only_writes = end.only_writes;
       if (!end.initiates) notices_.open(end.channel);
     }
     share_receives();
-    // For peers: what they reach this end by, and its salt.
+    // For peers: what they reach this end by, its salt, and where there is a bound, how many
+    // messages of a channel may wait here for their receives.
     Address address(sizeof salt_);
     std::memcpy(address.data(), &salt_, sizeof salt_);
     const Address place = endpoint_.address();
     address.insert(address.end(), place.begin(), place.end());
+    if (is_bounded()) {
+      const std::span<const std::byte> share = std::as_bytes(std::span(&most_receives_, 1));
+      address.insert(address.end(), share.begin(), share.end());
+    }
     return address;
   }
 
   void connect(std::span<const Address> peers) override {
     peers_.resize(std::max(peers_.size(), peers.size()));
     for (std::size_t rank = 0; rank < peers.size(); ++rank) {
-      if (peers[rank].empty() || peers_[rank].address == peers[rank]) continue;
-      if (peers[rank].size() <= sizeof(std::uint64_t)) {
+      if (peers[rank].empty()) continue;
+      const std::size_t behind = is_bounded() ? sizeof(std::uint64_t) : 0;
+      if (peers[rank].size() <= sizeof salt_ + behind) {
         throw EnvironmentError(fmt::format("libfabric {}: the address of rank {} is cut short",
                                            endpoint_.provider(), rank));
       }
       std::uint64_t salt = 0;
       std::memcpy(&salt, peers[rank].data(), sizeof salt);
-      const Address place(peers[rank].begin() + sizeof salt, peers[rank].end());
-      const FabricEndpoint::Places found = endpoint_.insert(place, rank);
+      const Address place(peers[rank].begin() + sizeof salt,
+                          peers[rank].end() - static_cast<std::ptrdiff_t>(behind));
       salt &= kSaltMask;
-      peers_[rank] = {{found.all, salt}, {found.small, salt}, peers[rank]};
+      Peer& peer = peers_[rank];
+      if (peer.place != place || peer.all.salt != salt) {
+        const FabricEndpoint::Places found = endpoint_.insert(place, rank);
+        peer.all = {found.all, salt};
+        peer.small = {found.small, salt};
+        peer.place = place;
+      }
+      if (behind == 0) continue;
+      std::uint64_t share = 0;
+      std::memcpy(&share, peers[rank].data() + peers[rank].size() - behind, sizeof share);
+      peer.most_unlanded = std::max<std::uint64_t>(1, share);
     }
   }
 
@@ -184,7 +202,9 @@ class FabricTransport final : public Transport {
   struct Peer {
     FabricPeer all;
     FabricPeer small;  // for small messages
-    Address address;
+    // Messages of a channel that may be on their way to a receive there, or wait for one.
+    std::uint64_t most_unlanded = std::numeric_limits<std::uint64_t>::max();
+    Address place;
   };
 
   // Answers whether there was anything in the provider's queue.
@@ -220,16 +240,39 @@ class FabricTransport final : public Transport {
     return found->second;
   }
 
+  bool is_bounded() const { return endpoint_.provider() == "shm"; }
+  // Of shm, which counts receives that wait for messages, and messages that wait for receives.
+  std::size_t room_for_receives() const {
+    return endpoint_.info().rx_attr->size - FabricAcknowledgements::kReceives;
+  }
+  static bool takes_sends(const Channel& channel) {
+    return channel.receives && !channel.only_writes;
+  }
+
+  // Each channel on which messages come takes room for one at least: else one that waits for a
+  // message of another could keep that out.
+  void require_room_for(std::span<const ChannelEnd> ends) const {
+    if (!is_bounded()) return;
+    std::size_t receiving = 0;
+    for (const auto& [number, channel] : channels_) receiving += takes_sends(channel) ? 1 : 0;
+    for (const ChannelEnd& end : ends) receiving += end.initiates || end.only_writes ? 0 : 1;
+    if (receiving <= room_for_receives()) return;
+    throw Unsupported(
+        fmt::format("shm: a rank receives messages on {} channels; expected {} at most: take "
+                    "--transport tcp, or fewer channels",
+                    receiving, room_for_receives()));
+  }
+
   // shm refuses receives above its size, those for acknowledgements among them; a share for each
-  // channel, so that none starves another. The others take any number.
+  // channel, so that none starves another. Messages that come before their receives take the same
+  // room, so they have the same bound, which their senders keep. The others take any number.
   void share_receives() {
-    if (endpoint_.provider() != "shm") return;
+    if (!is_bounded()) return;
     const auto receiving = static_cast<std::size_t>(
         std::count_if(channels_.begin(), channels_.end(),
-                      [](const auto& entry) { return entry.second.receives; }));
-    most_receives_ = std::max<std::size_t>(
-        1, (endpoint_.info().rx_attr->size - FabricAcknowledgements::kReceives) /
-               std::max<std::size_t>(1, receiving));
+                      [](const auto& entry) { return takes_sends(entry.second); }));
+    most_receives_ =
+        std::max<std::size_t>(1, room_for_receives() / std::max<std::size_t>(1, receiving));
   }
 
   // False if there is no room now.
@@ -266,12 +309,20 @@ class FabricTransport final : public Transport {
   // False if there is no room now. Whoever is not told that a send is done needs no
   // acknowledgement.
   bool send(const WorkRequest& request, Channel& channel) {
+    if (channel.unlanded >= peers_[channel.peer].most_unlanded) return false;
+    if (!post_send(request, channel)) return false;
+    // Of others nobody hears that they have landed.
+    if (request.signalled && is_bounded()) ++channel.unlanded;
+    return true;
+  }
+
+  bool post_send(const WorkRequest& request, Channel& channel) {
     const FabricPeer& peer = peer_of(channel);
     const bool copied = is_small(request);
     if (!request.signalled || !is_acknowledged_here(request)) {
       return copied ? inject(request, channel, request.immediate) : give(request, peer, channel);
     }
-    const std::uint32_t number = acknowledgements_.await(request.tag, !copied);
+    const std::uint32_t number = acknowledgements_.await({request.tag, channel.number}, !copied);
     const std::uint64_t data = FabricAcknowledgements::data_of(number, request.immediate);
     if (copied ? inject(request, channel, data) : give(request, peer, channel, number)) return true;
     acknowledgements_.forget(number);
@@ -337,6 +388,7 @@ class FabricTransport final : public Transport {
     Pending* const pending = pending_.take();
     pending->tag = request.tag;
     pending->channel = request.kind == RequestKind::kRecv ? &channel : nullptr;
+    pending->sent_on = channel.number;
     pending->kind = request.kind;
     pending->signalled = request.signalled;
     pending->acknowledged = acknowledged;
@@ -368,6 +420,15 @@ class FabricTransport final : public Transport {
     if (completion) ready_.push_back(*completion);
   }
 
+  void tell_sent(const std::optional<FabricAcknowledgements::Sent>& sent) {
+    if (!sent) return;
+    if (is_bounded()) {
+      const auto found = channels_.find(sent->channel);
+      if (found != channels_.end() && found->second.unlanded != 0) --found->second.unlanded;
+    }
+    ready_.push_back({sent->tag, RequestKind::kSend, 0, 0});
+  }
+
   void complete(const fi_cq_tagged_entry& entry) {
     if ((entry.flags & FI_REMOTE_WRITE) != 0) {
       return tell(notices_.arrived(channel_of_data(salt_, entry.data),
@@ -376,7 +437,7 @@ class FabricTransport final : public Transport {
     auto* const context = static_cast<FabricContext*>(entry.op_context);
     if (context->use == FabricContext::Use::kAtomics) return tell(atomics_->received(context));
     if (context->use == FabricContext::Use::kAcknowledgement) {
-      return tell(acknowledgements_.received(context, entry.data));
+      return tell_sent(acknowledgements_.received(context, entry.data));
     }
     auto* const pending = static_cast<Pending*>(context);
     if (pending->withdrawn) return pending_.release(pending);
@@ -388,7 +449,9 @@ class FabricTransport final : public Transport {
       acknowledgements_.landed(entry.data, peers_[channel.source].small);
     }
     if (pending->acknowledged) {
-      tell(acknowledgements_.reusable(*pending->acknowledged));
+      tell_sent(acknowledgements_.reusable(*pending->acknowledged));
+    } else if (pending->signalled && pending->kind == RequestKind::kSend) {
+      tell_sent(FabricAcknowledgements::Sent{pending->tag, pending->sent_on});
     } else if (pending->signalled) {
       ready_.push_back({pending->tag, pending->kind,
                         received ? static_cast<std::uint32_t>(entry.data) : 0,
@@ -422,7 +485,7 @@ class FabricTransport final : public Transport {
   std::vector<Peer> peers_;           // by rank
   std::unordered_map<std::uint32_t, Channel> channels_;  // only ever looked up
   FabricPendings pending_;
-  std::size_t most_receives_ = std::numeric_limits<std::size_t>::max();  // of a channel
+  std::uint64_t most_receives_ = std::numeric_limits<std::uint64_t>::max();  // of a channel
   std::vector<std::uint32_t> hungry_;  // channels whose receives are held back, and have room
   std::deque<Completion> ready_;
   std::optional<FabricAtomics> atomics_;     // where the provider has none

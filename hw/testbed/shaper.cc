@@ -13,6 +13,8 @@ namespace {
 constexpr int kSmallBytes = 300;
 constexpr int kRocePort = 4791;
 constexpr std::uint64_t kSegmentsPerSecond = 1'500;
+// More than a connection of TCP has in a queue.
+constexpr std::uint64_t kMostOfAConnection = std::uint64_t{8} << 20;
 // HTB's classes below 1:1, by their hexadecimal minor numbers: one for each queue, and one for the
 // small packets of each latency.
 constexpr int kFirstClass = 0x20;
@@ -34,6 +36,12 @@ std::string leaf(const ShapedPort& port, int number, int priority, std::uint64_t
       "qdisc add dev {0} parent 1:{1:x} handle {1:x}: {7}\n",
       port.device, number, std::max<std::uint64_t>(own, 8), bits_on_the_wire(port), segment / 4,
       priority, segment, queue_words(latency));
+}
+
+// How long a connection's larger packets may still be in a queue, in seconds.
+std::uint64_t seconds_queued(sched::Rate rate) {
+  return std::clamp<std::uint64_t>(
+      kMostOfAConnection * 8 / std::max<std::uint64_t>(rate.bits_per_second, 1), 1, 60);
 }
 
 // How a packet's priority names a class.
@@ -68,7 +76,9 @@ std::uint64_t segment_bytes(sched::Rate rate) {
 // Small packets may always have a part of the rate, so that they never wait for others. But none
 // may overtake one of its own queue pair: RoCE takes that for a loss, and sends again what is under
 // way or waits for its timer. So those of a pair that has sent larger ones stay with them; a pair
-// is known by its port of UDP.
+// is known by its port of UDP. TCP takes the end of a message that overtakes the rest for a loss,
+// too. So what a connection says stays behind its larger packets; acknowledgements alone, which
+// have neither bytes (with which there is a PSH) nor a FIN, may pass them.
 std::string shaper(const ShapedPort& port) {
   const std::uint64_t rate = bits_on_the_wire(port);
   const std::vector<PortQueue> queues =
@@ -97,11 +107,17 @@ std::string shaper(const ShapedPort& port) {
                     "type ipv4_addr . ipv4_addr . inet_service;\n"
                     "flags dynamic,timeout; timeout 60s; size 65535;\n"
                     "}}\n"
+                    "set stream_{0} {{\n"
+                    "type ipv4_addr . ipv4_addr . inet_service . inet_service;\n"
+                    "flags dynamic,timeout; timeout {6}s; size 65535;\n"
+                    "}}\n"
                     "chain {0} {{\n"
                     "type filter hook egress device \"{0}\" priority 0;\n"
                     "{1}"
                     "ip length >= {2} udp dport {4} update @long_{0} {{ {5} }}\n"
                     "ip length < {2} udp dport {4} {5} @long_{0} accept\n"
+                    "ip length >= {2} ip protocol tcp update @stream_{0} {{ {7} }}\n"
+                    "ip length < {2} tcp flags & (fin | psh) != 0 {7} @stream_{0} accept\n"
                     "ip length < {2} {3}"
                     "}}\n"
                     "}}\n"
@@ -109,7 +125,8 @@ std::string shaper(const ShapedPort& port) {
                     port.device, class_of_host(port, kFirstClass), kSmallBytes,
                     later ? class_of_host(port, kSmallClass)
                           : fmt::format("meta priority set {}\n", priority_of(kSmallClass)),
-                    kRocePort, "ip saddr . ip daddr . udp sport");
+                    kRocePort, "ip saddr . ip daddr . udp sport", seconds_queued(port.rate),
+                    "ip saddr . ip daddr . tcp sport . tcp dport");
 }
 
 }  // namespace slackline::hw

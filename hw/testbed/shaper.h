@@ -2,10 +2,11 @@
 //
 // A shaper counts whole packets, a platform's rate only what they carry. Packets below 300 bytes
 // (acknowledgements, credits) go before all others; they would wait as long as a full queue takes.
-// Those of a queue pair of RoCE that has sent larger ones in the last minute do not.
-// Queues are so long that nothing is lost. Cables between switches are shared by the hosts whose
-// packets they carry, each having as much as the others, as the engines have it. In one queue, what
-// came first would leave first.
+// Those of a queue pair of RoCE that has sent larger ones in the last minute do not, nor do those
+// of a connection of TCP that carry bytes while larger ones of it may be in a queue. Queues are so
+// long that nothing is lost. Cables between switches are shared by the hosts whose packets they
+// carry, each having as much as the others, as the engines have it. In one queue, what came first
+// would leave first.
 //
 // What a shaper lets through at once after a pause comes too early by the time it takes: with 64
 // KiB, a pipeline of blocks of 64 KiB was a fifth faster than its links. With less, a shaper that

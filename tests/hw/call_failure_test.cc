@@ -356,22 +356,27 @@ TEST_P(CallFailure, AResultThatFitsIntoNoRecordOfItsRankIsAnError) {
   for (std::size_t rank = 0; rank < 2; ++rank) EXPECT_EQ(ranks.next(rank), "(end)");
 }
 
-// Rank 2 passes it on to rank 3.
-TEST_P(CallFailure, ABroadcastThatARankCannotPassOnIsRefusedThere) {
+// Rank 2 passes it on to rank 3, which it cannot: whoever waits for it is told.
+TEST_P(CallFailure, ABroadcastThatARankCannotPassOnIsToldToItsRoot) {
   const std::string provider = GetParam();
   MeshRanks ranks;
-  ranks.start_all(4, [=](const hw::MeshOptions& mesh_options, const Say&) {
+  ranks.start_all(4, [=](const hw::MeshOptions& mesh_options, const Say& say) {
     hw::Mesh mesh(mesh_options);
     CallsOptions options = testing::small_chunks();
     if (mesh.rank() == 0) options.chunk_bytes = options.record_bytes = 8192;
     Calls calls(mesh, testing::call_transport(provider), options);
     const std::vector<std::byte> buffer(5000);
-    if (mesh.rank() == 0) calls.broadcast_buffer([](std::span<std::byte>) {}, buffer);
+    Synchronizer done(calls);
+    if (mesh.rank() == 0) {
+      calls.broadcast_buffer([](std::span<std::byte>) {}, buffer, &done);
+      say(thrown_by<CallFailed>([&] { done.wait(); }));
+    }
     calls.finish();
   });
-  EXPECT_THAT(ranks.next(2),
-              HasSubstr("! 2 calls: a broadcast of rank 0 takes 5040 bytes, and 4064 "
-                        "is the most here"));
+  EXPECT_EQ(ranks.next(0),
+            "a call at rank 3 has thrown: calls: a broadcast of rank 0 takes 5040 bytes, and 4064 "
+            "is the most at rank 2; expected records of one size at all ranks");
+  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(ranks.next(rank), "(end)");
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEach, CallFailure, ::testing::Values("shm", "net"),

@@ -115,6 +115,25 @@ TEST(ExecutorChannels, BothRanksHaveAnEndOfWhatEitherUses) {
   }
 }
 
+// So that a transport which counts receives for messages keeps no room for these.
+TEST(ExecutorChannels, EndsOnWhichOnlyWritesComeSaySo) {
+  sched::ProgramWriter writer(2);
+  const ChannelId sent = writer.connect(sched::RankId(0), sched::RankId(1));
+  writer.send({sched::RankId(0)}, sent, {});
+  writer.receive({sched::RankId(1)}, sent, {});
+  const sched::Schedule messages = writer.build();
+  const sched::Schedule puts = compiled("chain:ranks=2,bytes=1000,block=100,lower=put,ready=none");
+  for (const auto& [schedule, only_writes] :
+       {std::pair{&messages, false}, std::pair{&puts, true}}) {
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      const hw::RankProgram program(*schedule, sched::RankId(r));
+      for (const hw::ChannelEnd& end : program.ends()) {
+        EXPECT_EQ(end.only_writes, only_writes && !end.initiates) << r << " " << end.channel;
+      }
+    }
+  }
+}
+
 TEST(ExecutorChannels, NumbersEndBelow2To32) {
   const sched::Schedule schedule = compiled("chain:ranks=3,bytes=1000,block=100");
   const auto count = static_cast<std::uint32_t>(schedule.channels().size());

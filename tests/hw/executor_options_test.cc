@@ -200,6 +200,34 @@ TEST(ExecutorOptions, AChannelWithoutRoomHoldsUpNoOther) {
   EXPECT_EQ(ranks.transport(0).posted.back().kind, hw::RequestKind::kSend);
 }
 
+// However many have none.
+TEST(ExecutorOptions, ManyChannelsWithoutRoomHoldUpNoOther) {
+  constexpr std::uint32_t kFull = 100;
+  testing::Draft draft;
+  draft.ranks = 2;
+  std::vector<sched::ChannelId> ways;
+  for (std::uint32_t c = 0; c <= kFull; ++c) ways.push_back(draft.channel(0, 1));
+  const sched::BufferId from = draft.buffer(0, 8);
+  const sched::BufferId to = draft.buffer(1, 8);
+  draft.pre.push_back({{from, 0, 8}, sched::ValueId(0), 0});
+  for (const sched::ChannelId way : ways) draft.send(way, {{from, 0, 8}});
+  const OpId last = draft.recv(ways.back(), {{to, 0, 8}});
+  for (std::uint32_t c = 0; c < kFull; ++c) draft.edge(last, draft.recv(ways[c], {{to, 0, 8}}));
+  draft.post.push_back({{to, 0, 8}, sched::ValueId(0), 0});
+  const sched::Schedule schedule = draft.build();
+  Loop loop;
+  LoopRanks ranks(schedule, loop);
+  ranks.set_up(plain);
+  for (std::uint32_t c = 0; c < kFull; ++c) ranks.transport(0).full.insert(c);
+  ranks.begin();
+  for (int i = 0; i < 10; ++i) ranks.round();
+  ASSERT_EQ(ranks.transport(0).posted.size(), 1u);
+  EXPECT_EQ(ranks.transport(0).posted[0].channel, kFull);
+  ranks.transport(0).full.clear();
+  ASSERT_TRUE(ranks.finish());
+  ranks.expect_proved();
+}
+
 TEST(ExecutorOptions, IterationsStartAfresh) {
   const sched::Schedule schedule = compiled("double-tree:ranks=5,bytes=2000,block=100");
   Loop loop;

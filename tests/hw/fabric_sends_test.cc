@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "tests/hw/channel_end.h"
 
 namespace slackline::testing {
@@ -114,6 +115,34 @@ TEST_P(FabricSends, WaitForTheirReceive) {
 
 INSTANTIATE_TEST_SUITE_P(Providers, FabricSends, ::testing::Values("shm", "net", "tcp;ofi_rxm"),
                          [](const auto& tested) { return std::string(tested.param).substr(0, 3); });
+
+// Ends on which only writes come take no room for receives. A refusal leaves all as it was.
+TEST(FabricSendsOfManyChannels, AreRefusedWhereShmHasNoRoomForReceives) {
+  std::vector<hw::ChannelEnd> ends;
+  const auto add = [&](bool initiates, bool only_writes, int count) {
+    for (int i = 0; i < count; ++i) {
+      hw::ChannelEnd end;
+      end.channel = static_cast<std::uint32_t>(ends.size());
+      end.initiates = initiates;
+      end.only_writes = only_writes;
+      ends.push_back(end);
+    }
+  };
+  add(true, false, 1500);
+  add(false, true, 1500);
+  add(false, false, 993);
+  for (const char* provider : {"net", "shm"}) {
+    const auto transport = hw::make_fabric_transport({provider, "127.0.0.1"});
+    if (transport->name() == "shm") {
+      EXPECT_THROW(transport->open(ends), Unsupported);
+      transport->open(std::span(ends).first(ends.size() - 1));
+      EXPECT_THROW(transport->open(std::span(ends).last(1)), Unsupported);
+    } else {
+      transport->open(ends);
+    }
+    transport->close(ends);
+  }
+}
 
 // Many at once: as many completions as sends, and none before its message has come.
 TEST(FabricSendsAtOnce, AreEachComplete) {

@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "sched/builder.h"
 #include "tests/hw/session_ranks.h"
+#include "tests/support/draft.h"
 
 namespace slackline {
 namespace {
@@ -85,10 +87,87 @@ TEST_P(SessionOn, EveryPatternRunsInLegalOrder) {
   }
 }
 
+// Rank 0 sends `messages` of so many bytes on one channel, then one on each of `others`; rank 1
+// receives the latter first.
+sched::Schedule early(std::uint32_t messages, std::uint64_t bytes, std::uint32_t others) {
+  testing::Draft draft;
+  draft.ranks = 2;
+  const sched::ChannelId first = draft.channel(0, 1);
+  const sched::BufferId from = draft.buffer(0, bytes);
+  const sched::BufferId to = draft.buffer(1, bytes * (messages + others));
+  const auto all = [&](std::uint64_t message) { return sched::Slice{to, bytes * message, bytes}; };
+  for (std::uint32_t i = 0; i < messages; ++i) draft.send(first, {{from, 0, bytes}});
+  std::vector<sched::ChannelId> behind;
+  for (std::uint32_t c = 0; c < others; ++c) {
+    behind.push_back(draft.channel(0, 1));
+    draft.send(behind.back(), {{from, 0, bytes}});
+  }
+  std::vector<OpId> received;
+  for (std::uint32_t c = 0; c < others; ++c) received.push_back(draft.recv(behind[c], {all(c)}));
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    const OpId late = draft.recv(first, {all(others + i)});
+    if (i == 0) {
+      for (const OpId before : received) draft.edge(before, late);
+    } else {
+      draft.edge(received.front(), late);
+    }
+  }
+  draft.pre.push_back({{from, 0, bytes}, sched::ValueId(0), 0});
+  for (std::uint64_t m = 0; m < messages + others; ++m) {
+    draft.post.push_back({all(m), sched::ValueId(0), 0});
+  }
+  return draft.build();
+}
+
+// Messages of one channel wait for the last that its rank sends. shm has room for 992.
+TEST_P(SessionOn, EarlyMessagesOfOneChannelHoldUpNoOther) {
+  const bool keeps_small_ones_alone = GetParam() == std::string("net");
+  MeshRanks processes;
+  const std::vector<sched::Schedule> schedules = {early(2000, 8, 1), early(2000, 1000, 1),
+                                                  early(1500, 10'000, 1), early(5, 8, 900)};
+  const auto is_run = [=](std::size_t i) { return !keeps_small_ones_alone || i % 3 == 0; };
+  start_session(processes, GetParam(), 2,
+                [&](hw::Session& session, hw::Mesh& mesh, const MeshRanks::Say& say) {
+                  hw::RunOptions options;
+                  options.stall_timeout = std::chrono::seconds(20);
+                  for (std::size_t i = 0; i < schedules.size(); ++i) {
+                    if (!is_run(i)) continue;
+                    const hw::RunResult result = session.run(schedules[i], options);
+                    say(mesh.rank() == 0 ? first_fault(schedules[i], options, result) : "");
+                  }
+                });
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    if (!is_run(i)) continue;
+    for (std::uint32_t r = 0; r < 2; ++r) ASSERT_EQ(processes.next(r), "") << i << ", rank " << r;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, SessionOn, ::testing::Values("shm", "net", "tcp;ofi_rxm"),
                          [](const auto& tested) {
                            return std::string(tested.param) == "tcp;ofi_rxm" ? "rxm" : tested.param;
                          });
+
+// Each takes room for a receive.
+TEST(Session, MoreReceivingChannelsThanShmHasRoomForAreRefusedBeforeTheRun) {
+  const std::vector<sched::Schedule> schedules = {early(1, 8, 992), early(1, 8, 3)};
+  MeshRanks processes;
+  start_session(processes, "shm", 2,
+                [&](hw::Session& session, hw::Mesh&, const MeshRanks::Say& say) {
+                  for (const sched::Schedule& schedule : schedules) {
+                    try {
+                      say(session.run(schedule, {}).breach.value_or("proved"));
+                    } catch (const Unsupported& error) {
+                      say(error.what());
+                    }
+                  }
+                });
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(processes.next(r),
+              "shm: a rank receives messages on 993 channels; expected 992 at most: take "
+              "--transport tcp, or fewer channels");
+    EXPECT_EQ(processes.next(r), "proved");
+  }
+}
 
 TEST(Session, WrongBytesAreToldAtEveryRank) {
   // The contract promises rank 1 another value than it is sent.

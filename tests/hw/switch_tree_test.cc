@@ -341,6 +341,29 @@ TEST(TestbedScripts, SmallPacketsStayBehindLargerOnesOfTheirQueuePair) {
   EXPECT_LT(kept, place("ip length < 300 meta priority set"));
 }
 
+// The end of a message that overtakes the rest looks like a loss to TCP. Acknowledgements may.
+TEST(TestbedScripts, EndsOfMessagesStayBehindTheRestOfTheirConnection) {
+  const SwitchTree tree = tree_of("star:rate=200Mbps", 2);
+  const std::string script = host_script(tree, {TestbedLatency::kBare}, 1);
+  const auto place = [&](const std::string& text) {
+    const std::size_t found = script.find(text);
+    EXPECT_NE(found, std::string::npos) << text << " in:\n" << script;
+    return found;
+  };
+  const std::string connection = "ip saddr . ip daddr . tcp sport . tcp dport";
+  // 8 MiB at 200 Mb/s take less than a second.
+  place("timeout 1s; ");
+  const std::size_t noted =
+      place("ip length >= 300 ip protocol tcp update @stream_eth0 { " + connection + " }\n");
+  const std::size_t kept = place("ip length < 300 tcp flags & (fin | psh) != 0 " + connection +
+                                 " @stream_eth0 accept\n");
+  EXPECT_LT(noted, kept);
+  EXPECT_LT(kept, place("ip length < 300 meta priority set"));
+  EXPECT_NE(
+      host_script(tree_of("star:rate=10Mbps", 2), {TestbedLatency::kBare}, 1).find("timeout 6s; "),
+      std::string::npos);
+}
+
 TEST(TestbedScripts, GuestsArePluggedInBehindTheSameShapers) {
   const SwitchTree tree = tree_of("star:rate=400Mbps,latency=1ms", 2);
   const TestbedKind kind{TestbedLatency::kBare, TestbedHosts::kGuests};

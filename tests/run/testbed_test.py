@@ -140,6 +140,13 @@ class Testbed(RankCase):
         self.assertEqual((done.code, done.out), (2, ""), done)
         self.assertIn("rank 0 is on host-0, rank 1 on host-1", done.err)
 
+    def test_an_option_and_its_value_may_be_one_word(self):
+        for words, transport in ((["-ttcp;ofi_rxm"], "tcp;ofi_rxm"), (["--transport=tcp"], "net"),
+                                 (["-t", "tcp"], "net")):
+            done = self.on_testbed(STAR, 2, "run", "chain:ranks=2,bytes=8", "--json", *words)
+            self.assertEqual(done.code, 0, done)
+            self.assertEqual(json.loads(done.out)["transport"], transport)
+
     def test_calibrate_finds_the_rate_that_was_set(self):
         done = self.on_testbed("star:rate=200Mbps", 2, "calibrate", "--memory", "4MiB", "--repeats", 4,
                                "--json")

@@ -307,6 +307,23 @@ TEST(Nodes, AnAtomicThatHadToWaitMayTakeLonger) {
   expect_case({"did not wait", schedule, platform, {{second, 6, 14, 19.008}}, plan});
 }
 
+// A switch has no NIC that serves atomics: on it they take no time, as sums do.
+TEST(Nodes, ASwitchServesAtomicsInNoTime) {
+  Program p(3);
+  const OpId first = p.fetch_add(p.channel(0, 2), 7);
+  const OpId second = p.fetch_add(p.channel(1, 2), 7);
+  const sched::Schedule schedule = p.build();
+  Platform platform = machine::parse_platform_spec(
+      "star:rate=8Gbps,latency=2us,atomic_service=50us,atomic_service_shared=90us");
+  const Trace by_nic = analysis::run_events({schedule, platform});
+  EXPECT_NEAR(by_nic.ops[first.value].done_s, 54.008e-6, 1e-12);
+  EXPECT_NEAR(by_nic.ops[second.value].done_s, 194.008e-6, 1e-12);
+  platform.switches = machine::parse_switches("switch", "switches");
+  const Trace by_switch = analysis::run_events({schedule, platform});
+  EXPECT_NEAR(by_switch.ops[first.value].done_s, 2.008e-6, 1e-12);
+  EXPECT_NEAR(by_switch.ops[second.value].done_s, 2.008e-6, 1e-12);
+}
+
 TEST(Nodes, NicsReadWhatGetsAndAtomicsAskFor) {
   Program p(3);
   const OpId get = p.get(p.channel(0, 1), 10'000);

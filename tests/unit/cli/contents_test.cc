@@ -52,6 +52,18 @@ TEST(Contents, OfWhatRanWellAreReported) {
   EXPECT_EQ(Ran("chain:ranks=3,bytes=100,block=10").contents().report(), "");
 }
 
+TEST(Contents, OfOneIterationAmongSeveralSaySo) {
+  Ran ran(kCalls[0]);
+  Contents sound = ran.contents();
+  EXPECT_THAT(sound.report(), Not(HasSubstr("iteration")));
+  sound.speak_of_one_iteration();
+  EXPECT_THAT(sound.report(), HasSubstr(" should leave them, in the iteration of the trace\n"));
+  ran.trace.ops.back().attempts = 2;
+  Contents broken = ran.contents();
+  broken.speak_of_one_iteration();
+  EXPECT_THAT(broken.report(), HasSubstr(", in order, in the iteration of the trace\n"));
+}
+
 // As of a run without timestamps: its times are all 0, in which nothing is out of order.
 TEST(Contents, WithoutTimesNothingIsSaidOfOrder) {
   for (const char* const spec : kCalls) {

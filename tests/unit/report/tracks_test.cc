@@ -8,9 +8,11 @@
 #include <tuple>
 
 #include "analysis/engines/analytic.h"
+#include "analysis/engines/event_engine.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "tests/support/compiled.h"
+#include "tests/unit/analysis/program.h"
 
 namespace slackline::report {
 namespace {
@@ -83,6 +85,28 @@ TEST(Tracks, OfARealRunEndMessagesAtTheirReceipt) {
       EXPECT_EQ(bar.end_s, c.trace.ops[match.value].done_s);
     }
   }
+}
+
+// 8 puts of 1000 bytes in two bundles, of which each is one message of 4 us.
+TEST(Tracks, OfABundleEndWhenAllOfItHasLeft) {
+  testing::Program p(2);
+  const sched::ChannelId c = p.channel(0, 1);
+  p.builder().channel(c).bundle = sched::Bundle::kTraditional;
+  p.builder().channel(c).bundle_bytes = 4'000;
+  for (int i = 0; i < 8; ++i) p.put(c, 1'000);
+  const sched::Schedule schedule = p.build();
+  const machine::Platform platform = machine::parse_platform_spec("star:rate=8Gbps,latency=1us");
+  const sched::Trace trace = analysis::run_events({schedule, platform});
+  const machine::Wiring wiring(platform, 2);
+  std::size_t bars = 0;
+  for (const Track& track : tracks_of(schedule, machine::Paths(schedule, wiring, {}), trace)) {
+    if (track.band != Band::kOut) continue;
+    for (const TrackBar& bar : track.bars) {
+      EXPECT_NEAR(bar.end_s - bar.begin_s, 4e-6, 1e-12) << bar.op.value;
+      ++bars;
+    }
+  }
+  EXPECT_EQ(bars, 8u);
 }
 
 }  // namespace
