@@ -57,7 +57,7 @@ double told_s(const Asked& asked, const machine::Setting& setting) {
 void ask(SimulatorMakespan& said, const machine::Setting& setting) {
   if (const Asked asked(said.name); asked.other != nullptr) {
     said.makespan_s = asked.is_file ? told_s(asked, setting) : makespan_s(*asked.other, setting);
-    said.remark = asked.other->differs;
+    said.remark = how_it_differs(*asked.other, setting);
     return;
   }
   const machine::Engine& engine = engines::engine_named(said.name, "--with");
