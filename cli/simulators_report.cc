@@ -47,7 +47,9 @@ struct Asked {
   bool is_file;
 };
 
+// What it refuses it cannot have been given elsewhere either.
 double told_s(const Asked& asked, const machine::Setting& setting) {
+  asked.other->job(setting, std::string(asked.name));
   const auto makespan_s = asked.other->told_s(sched::read_file(asked.file), setting);
   if (makespan_s) return *makespan_s;
   throw InputError(fmt::format("{}: it does not say when hosts finished; expected what {} printed",

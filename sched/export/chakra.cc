@@ -21,8 +21,8 @@ using protozero::pbf_writer;
 
 constexpr std::string_view kVersion = "1.0.0";
 constexpr std::uint64_t kPsPerMicro = 1'000'000;
-// Of all nodes of a rank together. Joins of many operations that many others wait for would go
-// beyond what memory holds.
+// Of all nodes together, beside four times what the schedule has. Joins of many operations that
+// many others wait for would go beyond what memory holds.
 constexpr std::uint64_t kMostDependencies = 1u << 22;
 
 // Lanes, as read_chakra() has them.
@@ -38,7 +38,6 @@ class Writer {
     first_ = schedule_.first_op(rank).value;
     waits_.assign(schedule_.end_op(rank).value - first_, {});
     states_.assign(waits_.size(), State::kUnknown);
-    dependencies_ = 0;
     message([&](pbf_writer& out) {
       out.add_string(chakra::metadata_field::kVersion, std::string(kVersion));
       if (schedule_.title().empty()) return;
@@ -188,11 +187,13 @@ class Writer {
     std::sort(own.begin(), own.end());
     own.erase(std::unique(own.begin(), own.end()), own.end());
     dependencies_ += own.size();
-    if (dependencies_ <= kMostDependencies) return;
+    const std::uint64_t most =
+        kMostDependencies + 4 * (std::uint64_t{schedule_.op_count()} + schedule_.edges().size());
+    if (dependencies_ <= most) return;
     throw Unsupported(fmt::format(
-        "chakra: {}: with what joins put together rank {} has more than {} dependencies; expected "
-        "fewer operations that wait for a join of many",
-        describe(schedule_, id), schedule_.op(id).rank.value, kMostDependencies));
+        "chakra: {}: with what joins put together the traces have more than {} dependencies; "
+        "expected fewer operations that wait for a join of many",
+        describe(schedule_, id), most));
   }
 
   const Schedule& schedule_;
@@ -200,7 +201,7 @@ class Writer {
   std::uint32_t first_ = 0;                        // operation of the rank
   std::vector<std::vector<std::uint64_t>> waits_;  // of each operation of the rank
   std::vector<State> states_;                      // of each: whether they are known
-  std::uint64_t dependencies_ = 0;                 // so far, of the rank
+  std::uint64_t dependencies_ = 0;                 // so far, of all ranks
   std::string out_;
 };
 

@@ -23,8 +23,8 @@ namespace slackline::sched {
 ///
 /// Throws Unsupported, naming the operation, as write_goal() does, on a wait for the issue of an
 /// operation of another lane or of one that stands behind, on a cycle of joins, where joins of many
-/// operations for many others make more than 2^22 dependencies of a rank, and on schedules that are
-/// not static.
+/// operations for many others make more dependencies than 2^22 and four times what the schedule
+/// has, and on schedules that are not static.
 std::vector<std::string> write_chakra(const Schedule& schedule);
 
 }  // namespace slackline::sched

@@ -88,6 +88,11 @@ class StandIn(ProgramCase):
             self.assertEqual([one["simulator"] for one in said["simulators"]],
                              ["event", f"{name}:told.txt"])
             self.assertAlmostEqual(said["simulators"][1]["makespan_s"], makespan_s, 15, name)
+            refused = self.document("compare", CHAIN, "--with", f"{name}:told.txt", "-p",
+                                    "star:ranks_per_node=2")["simulators"][0]
+            self.assertEqual((refused["makespan_s"], refused["remark"]),
+                             (None, f"refused: {name}: ranks_per_node, which it has no figure for; "
+                              "expected a platform without"))
             self.write("told.txt", "nothing")
             self.assertEqual(
                 self.bad("compare", CHAIN, "--with", f"{name}:told.txt", "-p", STAR),
